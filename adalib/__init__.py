@@ -1,0 +1,30 @@
+"""adalib: who deserves more samples when the average budget is fixed?
+
+The package behind the book. Public names live in the module that explains them and are re-exported here;
+they are loaded on first use, so that ``import adalib`` is quick and a notebook depends only on what it touches.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+# Public name -> the module that defines it.
+_PUBLIC = {
+    "UtilityTable": "problem",
+    "Responses": "datasets",
+    "load": "datasets",
+}
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str):
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'adalib' has no attribute {name!r}")
+    return getattr(import_module(f"adalib.{_PUBLIC[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])
