@@ -1,0 +1,62 @@
+"""Checks for the exercises of the book: each computes the truth, and answers with a hint, never with the truth.
+
+One module a chapter names its exercises; a chapter imports ``check`` from its own module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+__all__ = ["Exercise", "checker"]
+
+
+class Exercise(NamedTuple):
+    """What is true, what to tell a reader who missed it, and how far off still counts."""
+
+    truth: Callable[[], Any]
+    hint: str
+    tolerance: float = 0.0
+
+
+def checker(exercises: Mapping[str, Exercise]) -> Callable[[str, Any], None]:
+    """Make a chapter's ``check(name, answer)``, which prints whether an exercise is answered, rightly or not yet.
+
+    Explained in chapter 0, "One question, many answers".
+
+    Parameters
+    ----------
+    exercises : mapping of str to Exercise
+        The chapter's exercises by name.
+
+    Examples
+    --------
+    >>> check = checker({"sum": Exercise(lambda: 4, "count on your fingers")})
+    >>> check("sum", None), check("sum", 5), check("sum", 4)
+    Exercise sum: not answered yet.
+    Exercise sum: not yet. Hint: count on your fingers.
+    Exercise sum: right.
+    (None, None, None)
+    """
+
+    def check(name: str, answer: Any) -> None:
+        if name not in exercises:
+            raise ValueError(f"no exercise here is called {name!r}; the names are {', '.join(exercises)}")
+        exercise = exercises[name]
+        if answer is None:
+            print(f"Exercise {name}: not answered yet.")
+        elif _agrees(answer, exercise.truth(), exercise.tolerance):
+            print(f"Exercise {name}: right.")
+        else:
+            print(f"Exercise {name}: not yet. Hint: {exercise.hint}.")
+
+    return check
+
+
+def _agrees(answer: Any, truth: Any, tolerance: float) -> bool:
+    if isinstance(truth, str):
+        return str(answer).strip() == truth
+    try:
+        return abs(float(answer) - truth) <= tolerance
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,106 @@
+"""The bundled data: the questions come from their seed, the answers from their texts, the cards from the data."""
+
+import gzip
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adalib
+from adalib.vote import extract_answer
+
+ROOT = Path(__file__).parent.parent
+DATA = ROOT / "data"
+SETTINGS = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
+sys.path.insert(0, str(DATA))
+import families  # noqa: E402
+import make_cards  # noqa: E402
+import make_questions  # noqa: E402
+
+
+def questions(name: str) -> list[dict]:
+    return [
+        json.loads(line) for line in (DATA / "questions" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+
+
+@pytest.mark.parametrize(("name", "kinds"), [("word", families.WORD), ("drill", families.DRILL)])
+def test_questions_come_from_their_seed(name, kinds):
+    assert questions(name) == make_questions.draw_set(name, kinds, make_questions.SEED)
+
+
+def test_word_has_the_promised_variety():
+    drawn = questions("word")
+    assert len(drawn) >= 320
+    assert len({q["question"] for q in drawn}) == len({q["id"] for q in drawn}) == len(drawn)
+    assert {q["level"] for q in drawn} == {1, 2, 3, 4}
+    used = {family: {q["phrasing"] for q in drawn if q["family"] == family} for family in {q["family"] for q in drawn}}
+    assert len(used) >= 24
+    assert all(len(phrasings) >= 3 for phrasings in used.values())
+    assert all(set(Counter(q["dial"] for q in drawn if q["family"] == f)) == {0, 1, 2} for f in used)
+
+
+def test_drill_has_the_promised_size():
+    drawn = questions("drill")
+    assert len(drawn) >= 150
+    assert len({q["question"] for q in drawn}) == len(drawn)
+
+
+def test_a_wrong_formula_is_refused():
+    broken = families.Family("broken", 1, ("{a}?", "{a}??", "{a}???"), families.WORD[0].draw, lambda n: 1, lambda n: 2)
+    with pytest.raises(AssertionError, match="counting gives 2"):
+        make_questions.draw_set("word", (broken,), 0)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_answers_are_read_from_their_texts(name):
+    with gzip.open(DATA / "answers" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    source = {q["id"]: q for q in questions(name.split("-")[0])}
+    assert [line["id"] for line in lines] == list(source)  # all that were drawn, and no other
+    for line in lines:
+        assert {key: line[key] for key in source[line["id"]]} == source[line["id"]]
+        for key in ("answers", "texts", "tokens", "finish", "logprob", "entropy"):
+            assert len(line[key]) == 96
+        pairs = zip(line["texts"], line["finish"], strict=True)
+        assert line["answers"] == [extract_answer(text, finished=finish == "stop") for text, finish in pairs]
+        assert -np.inf < min(line["logprob"]) <= max(line["logprob"]) <= 0
+        assert 0 <= min(line["entropy"]) <= max(line["entropy"]) < np.inf
+        assert set(line["finish"]) <= {"stop", "length"}
+        assert min(line["tokens"]) >= 1
+
+
+def test_the_settings_are_what_the_book_needs():
+    word, drill = adalib.load("word-fewshot").table(), adalib.load("drill-fewshot").table()
+    assert 0.35 <= word.acc[:, 0].mean() <= 0.55
+    assert drill.acc[:, 0].mean() >= 0.85
+    kinds = adalib.archetypes(word)
+    assert min(np.mean(kinds == kind) for kind in adalib.problem.ARCHETYPES) >= 0.10
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_cards_say_what_the_data_says(name):
+    assert (DATA / "cards" / f"{name}.md").read_text(encoding="utf-8") == make_cards.card(name)
+
+
+def test_no_prompt_gives_a_question_away():
+    asked = {q["question"] for name in ("word", "drill") for q in questions(name)}
+    for path in (DATA / "prompts").glob("*.json"):
+        shown = {message["content"] for message in json.loads(path.read_text(encoding="utf-8"))["messages"]}
+        assert not asked & shown
+
+
+def test_the_data_is_small():
+    assert sum(path.stat().st_size for path in DATA.rglob("*") if path.is_file()) <= 40e6
+
+
+def test_the_scripts_run_from_anywhere(tmp_path):
+    script = DATA / "make_questions.py"
+    subprocess.run([sys.executable, script, "--pilot", tmp_path], cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "word.jsonl").read_text(encoding="utf-8") != (DATA / "questions" / "word.jsonl").read_text(
+        encoding="utf-8"
+    )
