@@ -1,0 +1,57 @@
+"""``python -m adalib WORD ...``: the table of commands.
+
+Each command is a module of `adalib.commands` with two functions: ``arguments(parser)`` declares what it takes,
+``run(args)`` does it and returns the exit code. To add a command, add the module and its line here. What goes wrong
+with a user's input ends here, as one line on standard error and exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from adalib import __version__
+
+__all__ = ["COMMANDS", "main"]
+
+# The word on the command line -> what `--help` says about it. The module is called the same, with "_" for "-".
+COMMANDS = {
+    "solve": "find the best budget for every question at a given average cost",
+    "explore": "write one self-contained page that explores a file",
+    "collect": "sample answers to a file of questions from any OpenAI-compatible endpoint",
+    "serve-llm": "start a small real language model on this machine",
+}
+
+INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, but with one line for a mistake instead of the whole usage."""
+
+    def error(self, message: str) -> None:
+        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        sys.exit(2)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 2 bad input or no way to go on, 130 interrupted."""
+    parser = _Parser(prog="python -m adalib", description="Who deserves more samples?")
+    parser.add_argument("--version", action="version", version=f"adalib {__version__}")
+    words = parser.add_subparsers(dest="word", metavar="COMMAND", required=True)
+    for word, told in COMMANDS.items():
+        command = import_module(f"adalib.commands.{word.replace('-', '_')}")
+        own = words.add_parser(word, help=told, description=command.__doc__)
+        command.arguments(own)
+        own.set_defaults(run=command.run)
+    args = parser.parse_args(argv)
+    try:
+        return args.run(args)
+    except KeyboardInterrupt as stop:
+        print(f"adalib {args.word}: {str(stop) or 'stopped'}", file=sys.stderr)
+        return INTERRUPTED
+    # Our errors are ValueErrors and RuntimeErrors with one line for the user; the system's are OSErrors.
+    except (ValueError, RuntimeError, OSError) as error:
+        print(f"adalib {args.word}: {' '.join(str(error).splitlines())}", file=sys.stderr)
+        return 2

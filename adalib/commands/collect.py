@@ -1,0 +1,83 @@
+"""Sample answers to a file of questions from any OpenAI-compatible endpoint.
+
+The same command goes on where an earlier one stopped. The key is read from the environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what ``collect`` takes."""
+    add = parser.add_argument
+    add("questions", metavar="QUESTIONS", help="JSON Lines with id, question and gold, or the name of a bundled set")
+    add("--out", metavar="DIR", required=True, help="folder for the answers; made, or gone on with")
+    add("--base-url", metavar="URL", help="the endpoint, for example http://127.0.0.1:8080/v1")
+    add("--model", metavar="M", help="the model's name at that endpoint")
+    add("--samples", type=int, default=48, help="answers a question (default 48)")
+    add("--prompt", metavar="FILE", help="prompt file or name of a bundled prompt (default: asks for 'Answer: ...')")
+    add("--temperature", type=float, default=0.7, help="default 0.7")
+    add("--max-tokens", type=int, default=256, help="tokens at which an answer is cut (default 256)")
+    add("--concurrency", type=int, default=16, help="requests in flight at a time (default 16)")
+    add("--price-in", type=float, default=0.0, metavar="$", help="dollars per million tokens read")
+    add("--price-out", type=float, default=0.0, metavar="$", help="dollars per million tokens written")
+    add("--logprobs", action="store_true", help="keep the mean log-probability and entropy of an answer's tokens")
+    add("--seed", type=int, help="give every answer a seed of its own, for endpoints that honour seeds")
+    add("--timeout", type=float, default=120.0, metavar="S", help="seconds for one request (default 120)")
+    add("--tries", type=int, default=8, help="requests for one answer before giving up (default 8)")
+    add("--key-env", default="OPENAI_API_KEY", metavar="NAME", help="variable with the key (default OPENAI_API_KEY)")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--dry-run", action="store_true", help="print calls, tokens and cost; ask nothing, write nothing")
+    only.add_argument("--export", action="store_true", help="write DIR/responses.jsonl from what is there; ask nothing")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Collect, or only plan, or only export."""
+    from adalib.llm.collect import collect, export
+
+    if args.dry_run:
+        print(_dry_run(args))
+        return 0
+    if args.export:
+        path = export(args.questions, args.out)
+    elif args.base_url is None or args.model is None:
+        raise ValueError("name the endpoint and the model: --base-url http://127.0.0.1:8080/v1 --model M")
+    else:
+        names = (
+            "base_url model samples prompt temperature max_tokens concurrency seed logprobs price_in price_out "
+            "key_env timeout tries"
+        )
+        path = collect(args.questions, args.out, **{name: getattr(args, name) for name in names.split()})
+    print(f"wrote {path}")
+    return 0
+
+
+def _dry_run(args: argparse.Namespace) -> str:
+    from pathlib import Path
+
+    from adalib.llm.inputs import load_prompt, load_questions, plan
+    from adalib.llm.store import scan
+
+    questions, prompt = load_questions(args.questions), load_prompt(args.prompt)
+    held = scan(Path(args.out) / "answers.jsonl").pairs
+    there = sum((q["id"], s) in held for q in questions for s in range(args.samples))
+    whole = plan(
+        len(questions),
+        args.samples,
+        prompt_tokens=sum(prompt.tokens(q["question"]) for q in questions) / len(questions),
+        max_tokens=args.max_tokens,
+        price_in=args.price_in,
+        price_out=args.price_out,
+    )
+    lines = [
+        f"calls:  {whole.calls:,} ({len(questions):,} questions x {args.samples:,} samples), "
+        f"{there:,} done, {whole.calls - there:,} to make",
+        f"tokens: about {whole.tokens_in:,} in (four characters each), at most {whole.tokens_out:,} out",
+        f"cost:   at most about ${whole.cost:,.2f} for all calls"
+        if args.price_in or args.price_out
+        else "cost:   unknown without --price-in and --price-out (dollars per million tokens)",
+    ]
+    return "\n".join(lines)

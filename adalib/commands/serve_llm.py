@@ -1,0 +1,30 @@
+"""Start SmolLM2-135M-Instruct on this machine, behind an OpenAI-compatible address, until interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import threading
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what ``serve-llm`` takes."""
+    parser.add_argument("--port", type=int, default=8080, help="loopback port, 0 for a free one (default 8080)")
+    parser.add_argument("--parallel", type=int, default=16, help="answers written at a time (default 16)")
+    parser.add_argument("--ctx", type=int, default=1024, help="tokens for one question with its answer (default 1024)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    from adalib.llm.local import local_model
+
+    try:
+        with local_model(port=args.port, parallel=args.parallel, context=args.ctx) as local:
+            print(f"{local.model} listens at {local.base_url} (Ctrl-C ends it); to sample from it, in another window:")
+            where = f"--base-url {local.base_url} --model {local.model}"
+            print(f"python -m adalib collect QUESTIONS --out DIR {where} --samples 8", flush=True)
+            threading.Event().wait()
+    except KeyboardInterrupt:
+        print("stopped")
+    return 0

@@ -1,0 +1,189 @@
+"""What the explorer is told about a setting: a compact, JSON-ready dictionary."""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adalib.datasets import DataError, Responses
+from adalib.frontier import frontier
+from adalib.problem import UtilityTable
+
+__all__ = ["quantise", "read_csv", "setting"]
+
+SCALE = 1_000_000  # accuracies travel as integers: millionths
+_BUDGETS = (1, 2, 4, 8, 16)
+_TOP = 6  # answers shown by name; the others are counted
+
+
+def quantise(acc: ArrayLike) -> np.ndarray:
+    """Round accuracies to millionths, halves up: what the explorer computes with.
+
+    Explained in chapter 2, "The oracle". To compare a number on the page with yours, compute yours on these.
+
+    Examples
+    --------
+    >>> quantise([1 / 3, 0.0000005])
+    array([3.33333e-01, 1.00000e-06])
+    """
+    return _millionths(acc) / SCALE
+
+
+def setting(
+    source: UtilityTable | Responses,
+    *,
+    responses: Responses | None = None,
+    name: str = "table",
+    title: str = "Your table",
+    kind: Literal["real", "simulated", "yours"] = "yours",
+    about: str = "",
+    unit: str | None = None,
+    estimated: bool = True,
+    lam: float | None = None,
+) -> dict[str, Any]:
+    """Describe one setting for the explorer.
+
+    Explained in chapter 2, "The oracle".
+
+    Parameters
+    ----------
+    source : UtilityTable or Responses
+        Accuracies and costs, or sampled answers (their table is made over all subsets, ties shared, cost in samples).
+    responses : Responses, optional
+        Where the questions, gold answers and votes come from when `source` is a table made from them.
+    name, title : str
+        The name in the address (``#set=name``) and the title in the list of settings.
+    kind : {"real", "simulated", "yours"}
+        Where it is listed; a simulated setting says so on the page.
+    about : str
+        A sentence shown under the title.
+    unit : str, optional
+        What a cost counts, in the plural. Default: "samples" when the budgets are the costs, else "cost".
+    estimated : bool
+        Whether the accuracies are estimates, so that an oracle chosen and scored on them is optimistic.
+    lam : float, optional
+        The price at the start. Default: the median breakpoint.
+
+    Returns
+    -------
+    dict
+        Plain lists, numbers and strings, ready for JSON.
+    """
+    table, responses = _opened(source, responses)
+    if unit is None:
+        samples = table.cost.ndim == 1 and [str(b) for b in table.budgets] == [f"{c:g}" for c in table.cost]
+        unit = "samples" if samples else "cost"
+    described: dict[str, Any] = {
+        "name": name,
+        "title": title,
+        "kind": kind,
+        "about": about,
+        "unit": unit,
+        "estimated": estimated,
+        "lam": _start(table) if lam is None else float(lam),
+        "budgets": [str(budget) for budget in table.budgets],
+        "cost": _short(table.cost),
+        "acc": _millionths(table.acc).astype(int).ravel().tolist(),
+        "ids": list(table.ids),
+    }
+    if responses is not None:
+        described["questions"] = [str(question) for question in responses.questions]
+        described["golds"] = [str(gold) for gold in responses.golds]
+        described["votes"] = _votes(responses)
+        if responses.levels is not None:
+            described["levels"] = ["" if level is None else str(level) for level in responses.levels]
+    return described
+
+
+def read_csv(path: str | os.PathLike[str]) -> UtilityTable:
+    """Read accuracies from a CSV file: a header of costs, then one row a question; an id column may come first.
+
+    Explained in chapter 2, "The oracle". The page reads a dropped file by the same rules.
+
+    Raises
+    ------
+    DataError
+        One sentence that names the file, the line, the column and the mend.
+    """
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            lines = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check its name and its permissions") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: cannot be read as CSV ({error}); save it as comma-separated UTF-8 text") from None
+    if len(lines) < 2:
+        raise DataError(f"{path}: holds no accuracies; write a header of costs, then one row a question")
+    _, header = lines[0]
+    skip = int(len(header) > 1 and np.isnan(_number(header[0])))
+    acc, ids = [], []
+    for number, row in lines:
+        if len(row) != len(header):
+            raise DataError(f"{path}, line {number}: has {len(row)} cells and the header {len(header)}; give as many")
+        values = [_number(cell) for cell in row[skip:]]
+        good = [value >= 0 and (row is header or value <= 1) for value in values]
+        if not all(good):
+            at = skip + good.index(False)
+            want = "a cost, 0 or more" if row is header else "an accuracy from 0 to 1"
+            raise DataError(f"{path}, line {number}, column {at + 1}: {row[at][:40]!r} is not {want}; mend that cell")
+        acc.append(values)
+        ids.append(row[0] if skip else str(len(ids) - 1))
+    try:
+        return UtilityTable(acc[1:], acc[0], budgets=[cell.strip() for cell in header[skip:]], ids=ids[1:])
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def _opened(source: UtilityTable | Responses, responses: Responses | None) -> tuple[UtilityTable, Responses | None]:
+    if isinstance(source, UtilityTable):
+        if responses is not None and responses.n != source.n:
+            raise ValueError(f"the table has {source.n} rows, the responses {responses.n}; give those it was made from")
+        return source, responses
+    if not isinstance(source, Responses):
+        raise ValueError(f"the explorer shows a UtilityTable or Responses, not {type(source).__name__}")
+    return source.table(budgets=tuple(b for b in _BUDGETS if b <= source.samples)), source
+
+
+def _millionths(acc: ArrayLike) -> np.ndarray:
+    return np.floor(np.asarray(acc, dtype=float) * SCALE + 0.5)
+
+
+def _short(cost: np.ndarray) -> list[float]:
+    """Costs as they are, whole ones written without a point: a page of token counts is half as long."""
+    return [int(c) if c == int(c) else c for c in cost.ravel().tolist()]
+
+
+def _start(table: UtilityTable) -> float:
+    """Begin in the middle of the path, where something is at stake."""
+    prices = frontier(quantise(table.acc), table.cost).lam
+    prices = prices[(prices > 0) & np.isfinite(prices)]
+    return float(f"{np.median(prices):.3g}") if prices.size else 0.01
+
+
+def _votes(responses: Responses) -> list[list]:
+    """Votes as the page draws them: top answers as [answer, count, share right], then the others and the empty ones."""
+    votes = []
+    for answers, classes, worth in zip(responses.answers, responses.classes, responses.values, strict=True):
+        counts = np.bincount(classes[classes >= 0])
+        order = np.argsort(-counts, kind="stable")
+        top = []
+        for c in order[:_TOP]:
+            members = np.flatnonzero(classes == c)
+            share = round(float(worth[members].mean()), 3)
+            top.append([answers[members[0]].strip(), int(counts[c]), share])
+        rest = order[_TOP:]
+        votes.append([top, len(rest), int(counts[rest].sum()), int((classes < 0).sum())])
+    return votes
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return np.nan

@@ -1,0 +1,164 @@
+"""The explorer on a page without a kernel: everything inlined, nothing fetched."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adalib.datasets import Responses
+from adalib.explorer.data import SCALE, setting
+from adalib.frontier import frontier
+from adalib.problem import UtilityTable
+
+__all__ = ["page", "static_html"]
+
+_HERE = Path(__file__).parent
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>
+body {{ margin: 0 auto; padding: 1.2rem; max-width: 74rem; font-family: system-ui, sans-serif; line-height: 1.5;
+  background: light-dark(#fbfcfd, #12181f); color: light-dark(#1b2733, #e6ebf0); color-scheme: light dark; }}
+h1 {{ font-size: 1.5rem; line-height: 1.25; margin: 0 0 0.3rem; }}
+body > p {{ max-width: 46rem; margin: 0 0 1rem; }}
+</style>
+</head>
+<body>
+<h1>What is one more sample worth?</h1>
+<p>Every question keeps the budget whose accuracy, less the price of its compute, is highest. Drag the price, or the
+budget you can afford, and watch who lets go of what.</p>
+{body}
+</body>
+</html>
+"""  # noqa: E501
+
+
+def static_html(settings: Sequence[dict[str, Any]]) -> str:
+    """Return an explorer as a fragment of HTML for a page of the book, with its data inlined.
+
+    Explained in chapter 2, "The oracle". Show it with ``IPython.display.HTML(static_html([...]))``.
+
+    Parameters
+    ----------
+    settings : sequence of dict
+        As made by `setting`, at least one; the first is shown at the start.
+
+    Returns
+    -------
+    str
+        Style, a static figure for readers without scripts, the data and the front end; any number fit on one page.
+
+    Raises
+    ------
+    ValueError
+        If there is no setting, or two have the same name.
+    """
+    settings = list(settings)
+    names = [one["name"] for one in settings]
+    if not settings or len(set(names)) < len(names):
+        raise ValueError(f"give at least one setting, each with a name of its own, got {names}")
+    ident = f"adalib-explorer-{secrets.token_hex(4)}"
+    return "\n".join(
+        [
+            f"<style>{_text('explorer.css')}</style>",
+            f'<div id="{ident}" class="adalib-explorer"></div>',
+            f"<noscript>{_still(settings[0])}</noscript>",
+            f'<script type="application/json" id="{ident}-data">{_inline_json(settings)}</script>',
+            f'<script type="module">\n{_text("explorer.js")}\nmountStatic("{ident}");\n</script>',
+        ]
+    )
+
+
+def page(source: UtilityTable | Responses | Sequence[dict[str, Any]], out: str | os.PathLike[str]) -> Path:
+    """Write one self-contained HTML file that explores `source`: it opens anywhere, without a network.
+
+    Explained in chapter 2, "The oracle".
+
+    Parameters
+    ----------
+    source : UtilityTable, Responses, or sequence of dict
+        What to explore; several settings as made by `setting`.
+    out : path
+        The file to write.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+    """
+    settings = list(source) if isinstance(source, Sequence) else [setting(source)]
+    out = Path(out)
+    title = f"Lambda explorer: {settings[0]['title']}"
+    out.write_text(_PAGE.format(title=escape(title), body=static_html(settings)), encoding="utf-8")
+    return out
+
+
+def _text(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _inline_json(value: object) -> str:
+    """JSON that may stand inside a script element: no ``</script>``, no ``<!--``, no line separators."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _still(one: dict[str, Any]) -> str:
+    """A static figure where scripts are off: the staircase and the frontier, drawn from the same numbers."""
+    k = len(one["budgets"])
+    acc = np.asarray(one["acc"], dtype=float).reshape(-1, k) / SCALE
+    cost = np.asarray(one["cost"], dtype=float)
+    cost = cost if cost.size == k else cost.reshape(-1, k)
+    whole = frontier(acc, cost)
+    order = np.argsort(whole.lam, kind="stable")
+    lam, spend, accuracy = (np.asarray(a, dtype=float)[order] for a in (whole.lam, whole.cost, whole.accuracy))
+    keep = np.isfinite(lam)
+    lam, spend, accuracy = lam[keep], spend[keep], accuracy[keep]
+    return (
+        '<figure style="margin:1rem 0"><svg viewBox="0 0 720 300" width="100%" role="img" style="max-width:720px" '
+        'aria-label="Left: average cost falls in steps as the price rises. Right: accuracy against average cost." '
+        'font-family="system-ui, sans-serif" font-size="12" fill="currentColor" stroke="none">'
+        + _plot(10, np.sqrt(lam), spend, "price (square-root scale)", f"average cost ({one['unit']})", steps=True)
+        + _plot(370, spend, accuracy, f"average cost ({one['unit']})", "accuracy", steps=False)
+        + f"</svg><figcaption>{escape(one['title'])}: what the oracle spends at each price, and the accuracy that "
+        "it reaches with it. With scripts on, this figure becomes the lambda explorer.</figcaption></figure>"
+    )
+
+
+def _plot(left: int, x: np.ndarray, y: np.ndarray, x_label: str, y_label: str, *, steps: bool) -> str:
+    """One small line plot, 340 wide and 300 high, with the ends of both axes written out."""
+    x0, x1, y0, y1 = float(x.min()), float(x.max()), float(y.min()), float(y.max())
+    across = left + 50 + 280 * (x - x0) / (x1 - x0 or 1)
+    down = 250 - 210 * (y - y0) / (y1 - y0 or 1)
+    points = [f"{across[0]:.1f},{down[0]:.1f}"]
+    for at in range(1, len(x)):
+        if steps:
+            points.append(f"{across[at]:.1f},{down[at - 1]:.1f}")
+        points.append(f"{across[at]:.1f},{down[at]:.1f}")
+    ends = (x0**2, x1**2) if steps else (x0, x1)
+    return (
+        f'<text x="{left}" y="20">{escape(y_label)}</text>'
+        f'<text x="{left + 44}" y="254" text-anchor="end">{y0:.3g}</text>'
+        f'<text x="{left + 44}" y="44" text-anchor="end">{y1:.3g}</text>'
+        f'<text x="{left + 50}" y="272">{ends[0]:.3g}</text>'
+        f'<text x="{left + 330}" y="272" text-anchor="end">{ends[1]:.3g}</text>'
+        f'<text x="{left + 190}" y="290" text-anchor="middle">{escape(x_label)}</text>'
+        f'<path d="M{left + 50} 30V256H{left + 335}" fill="none" stroke="currentColor" stroke-opacity=".4"/>'
+        f'<polyline points="{" ".join(points)}" fill="none" stroke="#2b7bba" stroke-width="2"/>'
+    )

@@ -1,0 +1,82 @@
+"""The explorer in Jupyter: the same front end as a widget, its price a Python attribute."""
+
+from __future__ import annotations
+
+from math import isfinite
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+from adalib.datasets import Responses
+from adalib.explorer.data import setting
+from adalib.problem import UtilityTable
+
+__all__ = ["Explorer", "explore"]
+
+_HERE = Path(__file__).parent
+
+
+class Explorer(anywidget.AnyWidget):
+    """A lambda explorer, live: what a hand does on the page is seen in Python, and the other way round.
+
+    Explained in chapter 2, "The oracle". Made by `explore`.
+
+    Attributes
+    ----------
+    lam : float
+        The price, at least 0. Setting it lets go of the budget.
+    budget : float or None
+        The budget asked for; the page then chooses the smallest price that fits in it. None while the price leads.
+    selected : int
+        The row of the question shown.
+    """
+
+    _esm = _HERE / "explorer.js"
+    _css = _HERE / "explorer.css"
+    _settings = traitlets.List().tag(sync=True)
+
+    lam = traitlets.Float(0.0).tag(sync=True)
+    budget = traitlets.Float(None, allow_none=True).tag(sync=True)
+    selected = traitlets.Int(0).tag(sync=True)
+
+    @traitlets.validate("lam", "budget")
+    def _at_least_zero(self, proposal: dict) -> float | None:
+        value = proposal["value"]
+        if value is not None and not (isfinite(value) and value >= 0):
+            raise traitlets.TraitError(f"{proposal['trait'].name} is {value}; give a finite number, 0 or more")
+        return value
+
+    @traitlets.validate("selected")
+    def _a_row(self, proposal: dict) -> int:
+        n = len(self._settings[0]["ids"]) if self._settings else 1
+        if not 0 <= proposal["value"] < n:
+            raise traitlets.TraitError(f"selected is {proposal['value']}; give a row from 0 to {n - 1}")
+        return proposal["value"]
+
+
+def explore(
+    source: UtilityTable | Responses, *, lam: float | None = None, budget: float | None = None, selected: int = 0
+) -> Explorer:
+    """Explore a table, or sampled answers, in Jupyter.
+
+    Explained in chapter 2, "The oracle".
+
+    Parameters
+    ----------
+    source : UtilityTable or Responses
+        What to explore. Accuracies are rounded to millionths (see `adalib.explorer.quantise`).
+    lam : float, optional
+        The price at the start. Default: the median breakpoint.
+    budget : float, optional
+        The budget asked for at the start, instead of a price.
+    selected : int
+        The row of the question shown first.
+
+    Returns
+    -------
+    Explorer
+        A widget with the attributes ``lam``, ``budget`` and ``selected``; ``w.observe(f, "lam")`` follows the slider.
+    """
+    described = setting(source, lam=lam)
+    return Explorer(_settings=[described], lam=described["lam"], budget=budget, selected=selected)
