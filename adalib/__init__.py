@@ -45,6 +45,9 @@ _PUBLIC = {
     "subdifferential": "oracle",
     "frontier": "frontier",
     "integer_optimum": "integer",
+    "cross_fitted_oracle": "evaluate",
+    "rehearse_oracle": "rehearse",
+    "score_oracle": "evaluate",
     "explore": "explorer",
 }
 

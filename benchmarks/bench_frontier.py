@@ -1,0 +1,152 @@
+"""How fast is the exact frontier, next to a bisection for one budget and to a general LP code?
+
+Two tables, both with the paper's five budgets. "counted" is what the book works with: accuracies counted from 48
+sampled answers a question, so that many prices coincide. "random" is harder on a sort: uniform numbers, no two prices
+the same. Both sides of a ratio take turns in this process and the best round of each counts. Times are wall clock; the
+ratio of processor times stands beside that of wall clocks, because a busy machine disturbs it less.
+
+    python benchmarks/bench_frontier.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from adalib.frontier import frontier
+from adalib.oracle import bisect
+from adalib.reference import lp_solution
+
+COST = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+BUDGET = 2.0
+
+
+def counted(n: int, seed: int = 0) -> np.ndarray:
+    """Accuracies of a majority vote, from disjoint windows of 48 answers; question i is right with chance p_i."""
+    rng = np.random.default_rng(seed)
+    acc = np.empty((n, COST.size))
+    for begin in range(0, n, 50_000):
+        rows = slice(begin, min(begin + 50_000, n))
+        right = rng.random((rows.stop - begin, 48)) < rng.beta(0.4, 0.4, (rows.stop - begin, 1))
+        for j, b in enumerate(COST.astype(int)):
+            votes = right.reshape(-1, 48 // b, b).sum(axis=2)
+            acc[rows, j] = ((votes > b / 2) + 0.5 * (votes == b / 2)).mean(axis=1)
+    return acc
+
+
+def uniform(n: int, seed: int = 0) -> np.ndarray:
+    """Uniform accuracies."""
+    return np.random.default_rng(seed).random((n, COST.size))
+
+
+def race(slow: Callable, fast: Callable, rounds: int, fast_calls: int = 1) -> tuple[float, float, float, float]:
+    """Best wall and processor seconds of one call, of each side: they take turns."""
+    best = [math.inf] * 4
+    for _ in range(rounds):
+        for place, action, calls in ((0, slow, 1), (2, fast, fast_calls)):
+            for _ in range(calls):
+                wall, cpu = time.perf_counter(), time.process_time()
+                action()
+                best[place] = min(best[place], time.perf_counter() - wall)
+                best[place + 1] = min(best[place + 1], time.process_time() - cpu)
+    return tuple(best)
+
+
+def bisection_rows(rounds: int) -> None:
+    for name, make in (("counted", counted), ("random", uniform)):
+        acc = make(1_000_000)
+        best = race(lambda acc=acc: bisect(acc, COST, BUDGET), lambda acc=acc: frontier(acc, COST), rounds, 3)
+        line(f"N=1,000,000 {name}: 50-step bisection, one budget", best, "at least 10")
+
+
+def lp_rows(rounds: int) -> None:
+    for name, make in (("counted", counted), ("random", uniform)):
+        acc = make(5_000)
+        solvers = {"HiGHS LP": lp_solution, "HiGHS LP by interior point": interior_point}
+        for solver, solve in solvers.items():
+            best = race(lambda s=solve, a=acc: s(a, COST, BUDGET), lambda a=acc: frontier(a, COST), rounds, 20)
+            line(f"N=5,000 {name}: {solver}, one budget", best, "at least 1,000" if solve is lp_solution else "")
+
+
+def interior_point(acc: np.ndarray, cost: np.ndarray, budget: float) -> None:
+    """The method of HiGHS that suits this problem best, although `linprog` does not choose it by itself."""
+    n, k = acc.shape
+    one_each = csr_array((np.ones(n * k), np.arange(n * k), np.arange(0, n * k + 1, k)), shape=(n, n * k))
+    spent = csr_array(np.tile(cost, n)[None, :])
+    linprog(-acc.ravel(), A_ub=spent, b_ub=[n * budget], A_eq=one_each, b_eq=np.ones(n), method="highs-ipm")
+
+
+def line(what: str, best: tuple[float, float, float, float], target: str) -> None:
+    wall_slow, cpu_slow, wall_fast, cpu_fast = best
+    print(
+        f"{what:<58}{1e3 * wall_slow:>11,.1f}{1e3 * wall_fast:>11,.2f}{wall_slow / wall_fast:>10,.1f}"
+        f"{cpu_slow / cpu_fast:>10,.1f}  {target}",
+        flush=True,
+    )
+
+
+def growth_rows(sizes: list[int]) -> None:
+    print(
+        f"\n{'growth, random table':<58}{'ms':>11}{'ns/(N ln N)':>13}{'peak MB':>10}  at most 4,096 MB, ns not growing"
+    )
+    for n in sizes:
+        # A process of its own, because the peak is that of the process.
+        command = [sys.executable, __file__, "--grow", str(n)]
+        wall, peak = map(float, subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+        print(f"{f'N={n:,}':<58}{1e3 * wall:>11,.1f}{1e9 * wall / n / math.log(n):>13.2f}{peak:>10,.0f}", flush=True)
+
+
+def grow(n: int) -> None:
+    """Print the processor seconds of one frontier, the best of three, and the peak memory in megabytes."""
+    acc = uniform(n)
+    seconds = []
+    for _ in range(3):
+        start = time.process_time()
+        frontier(acc, COST)
+        seconds.append(time.process_time() - start)
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    print(min(seconds), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit)
+
+
+def lookup_rows() -> None:
+    print(f"\n{'one .at(B) after the build, labels not touched':<58}{'microseconds (median of 2,000)':>34}  at most 50")
+    for name, make in (("counted", counted), ("random", uniform)):
+        found = frontier(make(1_000_000), COST)
+        times = []
+        for budget in np.random.default_rng(1).uniform(1, found.cost[-1], 2_000):
+            start = time.perf_counter()
+            found.at(budget)
+            times.append(time.perf_counter() - start)
+        print(f"{f'N=1,000,000 {name}':<58}{1e6 * statistics.median(times):>34.1f}", flush=True)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--grow", type=int, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.grow:
+        grow(args.grow)
+        return
+    heads = ("other, ms", "ours, ms", "ratio", "CPU ratio")
+    print(f"{'the whole frontier against':<58}{heads[0]:>11}{heads[1]:>11}{heads[2]:>10}{heads[3]:>10}  target")
+    bisection_rows(args.rounds)
+    lp_rows(args.rounds)
+    growth_rows(args.sizes)
+    lookup_rows()
+
+
+if __name__ == "__main__":
+    main()
