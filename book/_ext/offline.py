@@ -1,0 +1,61 @@
+"""The rendered book asks nothing of the network: it carries its own MathJax and plotly.js.
+
+Both are copied at build time out of installed, pinned packages: one file each, and plotly.js is loaded only by pages
+that hold a figure. (The ``sphinx-mathjax-offline`` package is used for its files alone; as an extension it would copy
+24 MB of fonts and speech rules that the SVG output never asks for.)
+"""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+from importlib.metadata import files
+from importlib.resources import files as resources
+from pathlib import Path
+
+MATHJAX = "tex-svg-full.js"  # _config.yml names it as mathjax_path
+PLOTLY = "plotly.min.js"
+
+
+def mathjax_source() -> Path:
+    """Where pip put the one MathJax file that we need."""
+    return next(Path(f.locate()) for f in files("sphinx-mathjax-offline") if f.name == MATHJAX)
+
+
+def plotly_source() -> Path:
+    """Where pip put plotly.js."""
+    return Path(str(resources("plotly") / "package_data" / PLOTLY))
+
+
+def copy_assets(app) -> None:
+    """Copy the two libraries into the book's own static folder, and our style and scripts where they changed.
+
+    Sphinx copies static files only when a page is out of date, so that a change of style alone would not be seen.
+    """
+    if app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    wanted = {static / "lib" / source.name: source for source in (mathjax_source(), plotly_source())}
+    for name in app.config.html_static_path:
+        folder = Path(app.srcdir) / name
+        if not Path(name).is_absolute():  # the others are the extensions' own
+            wanted |= {static / f.relative_to(folder): f for f in folder.rglob("*") if f.is_file()}
+    for target, source in wanted.items():
+        if not target.exists() or not filecmp.cmp(source, target, shallow=False):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+
+
+def load_plotly(app, pagename, templatename, context, doctree) -> None:
+    """Load plotly.js, and the script that draws, on the pages that hold a figure."""
+    if "plotly-graph-div" in context.get("body", ""):
+        app.add_js_file(f"lib/{PLOTLY}", loading_method="defer")
+        app.add_js_file("figures.js", loading_method="defer")
+
+
+def setup(app) -> dict:
+    # MathJax on every page: the navigation shows the titles of other pages, and some hold formulas.
+    app.set_html_assets_policy("always")
+    app.connect("builder-inited", copy_assets)
+    app.connect("html-page-context", load_plotly)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,107 @@
+"""A Chromium for the tests: the one that is installed, else one that we install; run as a script, prints its path."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+# How a system's package manager brings Chromium; each list is tried in order.
+INSTALLERS = {
+    "apt-get": [["apt-get", "update"], ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]],
+    "dnf": [["dnf", "install", "--assumeyes", "chromium"]],
+    "apk": [["apk", "add", "chromium"]],
+}
+MEND = "no Chromium could be found or installed: install Chromium or Chrome, or set ADALIB_BROWSER to its path"
+
+
+@functools.cache
+def find_browser() -> str:
+    """The path of a Chromium that starts.
+
+    Looks at ``ADALIB_BROWSER``, then on the PATH, then at what Playwright has downloaded; else installs one with the
+    system's package manager where that is allowed, else with Playwright's own download.
+
+    Raises
+    ------
+    RuntimeError
+        If none of this works; the message says what to do.
+    """
+    named = os.environ.get("ADALIB_BROWSER")
+    if named:
+        if _starts(named):
+            return named
+        raise RuntimeError(f"ADALIB_BROWSER is {named!r}, which does not start as a browser: set it to Chromium's path")
+    for attempt in (_nothing, _install_from_system, _install_from_playwright):
+        attempt()
+        for path in _candidates():
+            if _starts(path):
+                return path
+    raise RuntimeError(MEND)
+
+
+def _candidates() -> Iterator[str]:
+    yield from filter(None, map(shutil.which, NAMES))
+    # In a process of its own: Playwright does not start twice in one.
+    ask = "from playwright.sync_api import sync_playwright as s\nwith s() as p: print(p.chromium.executable_path)"
+    yield subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True).stdout.strip()
+
+
+def _starts(path: str) -> bool:
+    # Some systems install a stand-in that only tells how to get the browser: ask it for its version.
+    try:
+        answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.returncode == 0 and "chrom" in answer.stdout.lower()
+
+
+def _nothing() -> None:
+    """First look at what is there."""
+
+
+def _install_from_system() -> None:
+    for tool, commands in INSTALLERS.items():
+        if not shutil.which(tool):
+            continue
+        prefix = [] if os.geteuid() == 0 else ["sudo", "--non-interactive"]
+        if prefix and not (shutil.which("sudo") and _run(["sudo", "--non-interactive", "true"])):
+            return
+        print(f"Installing Chromium with {tool} ...", file=sys.stderr)
+        for command in commands:
+            if not _run(prefix + command):
+                return
+
+
+def _install_from_playwright() -> None:
+    print("Downloading Chromium with Playwright ...", file=sys.stderr)
+    _run([sys.executable, "-m", "playwright", "install", "chromium"])
+
+
+def _run(command: list[str]) -> bool:
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    try:
+        # The messages go to standard error: when an installation fails, its reason is worth reading.
+        return subprocess.run(command, stdout=sys.stderr, env=environment, timeout=900).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+if __name__ == "__main__":
+    try:
+        print("Browser:", find_browser())
+    except RuntimeError as error:
+        sys.exit(str(error))

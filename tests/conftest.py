@@ -1,0 +1,48 @@
+"""What several test files share: the repository, the pages of the book, the built book and the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from browser import FLAGS, find_browser
+
+ROOT = Path(__file__).resolve().parent.parent
+HTML = ROOT / "_build" / "html"
+
+
+def toc_pages() -> list[str]:
+    """The pages that _toc.yml names, in order, without suffix: "book/intro", "notebooks/00_data", ..."""
+
+    def walk(entry):
+        if isinstance(entry, dict):
+            for key, value in entry.items():
+                if key in ("root", "file"):
+                    yield value
+                elif isinstance(value, list):
+                    yield from walk(value)
+        elif isinstance(entry, list):
+            for item in entry:
+                yield from walk(item)
+
+    return list(walk(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+
+
+@pytest.fixture(scope="session")
+def html() -> Path:
+    """The folder of the built book."""
+    if not (HTML / "index.html").exists():
+        pytest.fail("there is no built book in _build/html: run `make book` first", pytrace=False)
+    return HTML
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A running Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        yield chromium
+        chromium.close()

@@ -1,0 +1,121 @@
+"""The built book: every page is there, with its headings and its figures, and asks nothing of the network."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from conftest import HTML, ROOT, toc_pages
+
+LOADING = {
+    "script": "src",
+    "link": "href",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+}
+
+
+def source(page: str) -> Path:
+    """The file that a page is made from."""
+    return next(path for suffix in (".md", ".ipynb") if (path := ROOT / f"{page}{suffix}").exists())
+
+
+def cells(page: str, kind: str) -> list[str]:
+    """The cells of a page: a prose page is one cell of Markdown. Cells whose output is removed are left out."""
+    path = source(page)
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return [text] if kind == "markdown" else []
+    notebook = json.loads(text)["cells"]
+    removed = {"remove-cell", "remove-output", "remove_cell", "remove_output"}
+    kept = [c for c in notebook if not removed & set(c["metadata"].get("tags", []))]
+    return ["".join(c["source"]) for c in kept if c["cell_type"] == kind]
+
+
+def headings(markdown: str) -> list[str]:
+    """The first- and second-level headings of a Markdown text."""
+    no_code = re.sub(r"^(`{3,}|~{3,}).*?^\1", "", markdown, flags=re.M | re.S)
+    return re.findall(r"^##? +(.+?)\s*#*$", no_code, flags=re.M)
+
+
+def words(text: str) -> str:
+    """What two spellings of a heading have in common: its letters and digits, without formulas and role names."""
+    text = re.sub(r"\$[^$]*\$|\\\(.*?\\\)|\{[\w:-]+\}(?=`)|\]\([^)]*\)|<[^>]*>", "", text)
+    return re.sub(r"\W+", "", text).lower()
+
+
+def figures_shown(code: str) -> int:
+    """How many figures a cell shows, at least."""
+    plain = "\n".join("pass" if re.match(r"\s*[%!]", line) else line for line in code.split("\n"))
+    calls = [node.func for node in ast.walk(ast.parse(plain)) if isinstance(node, ast.Call)]
+    return sum(getattr(func, "attr", getattr(func, "id", "")) == "show" for func in calls)
+
+
+def soup(html: Path, page: str) -> BeautifulSoup:
+    return BeautifulSoup((html / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
+
+
+@pytest.mark.parametrize("page", toc_pages())
+def test_page_has_its_headings_and_figures(html, page):
+    article = soup(html, page).find("article")
+    built = [words(h.get_text()) for h in article.find_all(["h1", "h2"])]
+    expected = [words(h) for cell in cells(page, "markdown") for h in headings(cell)]
+    assert expected, f"{source(page)} has no heading"
+    assert [h for h in expected if h not in built] == []
+    drawn = article.select(".plotly-graph-div, .cell_output img, .cell_output svg")
+    assert len(drawn) >= sum(map(figures_shown, cells(page, "code")))
+
+
+@pytest.mark.parametrize("page", toc_pages())
+def test_every_plotly_figure_came_through_show(html, page):
+    """A bare plotly figure is drawn by JupyterLab but not by a page, and Jupyter Book drops it without a word."""
+    executed = html.parent / "jupyter_execute" / f"{page}.ipynb"
+    if source(page).suffix != ".ipynb":
+        return
+    for cell in json.loads(executed.read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "application/vnd.plotly.v1+json" in data:
+                assert "adalib-figure" in "".join(data.get("text/html", "")), "".join(cell["source"])
+
+
+def test_links_inside_the_book_lead_somewhere(html):
+    broken = []
+    for page in toc_pages():
+        for tag in soup(html, page).find_all(href=True) + soup(html, page).find_all(src=True):
+            link = (tag.get("href") or tag.get("src")).split("#")[0].split("?")[0]
+            if link and not re.match(r"[a-z]+:", link) and not (html / page).parent.joinpath(link).exists():
+                broken.append(f"{page}: {link}")
+    assert broken == []
+
+
+def test_nothing_is_loaded_from_the_network(html):
+    outside = []
+    for path in html.rglob("*.html"):
+        for tag in BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").find_all(list(LOADING)):
+            if re.match(r"(https?:)?//", tag.get(LOADING[tag.name]) or ""):
+                outside.append(f"{path.relative_to(html)}: {tag}"[:200])
+    for path in html.rglob("*.css"):
+        for url in re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//[^\"')]+", path.read_text(encoding="utf-8")):
+            outside.append(f"{path.relative_to(html)}: {url}")
+    assert outside == []
+
+
+def test_site_is_at_most_60_megabytes(html):
+    assert sum(f.stat().st_size for f in html.rglob("*") if f.is_file()) <= 60e6
+
+
+def test_every_notebook_is_in_the_table_of_contents():
+    assert {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("*.ipynb")} <= set(toc_pages())
+
+
+def test_pages_of_this_book_are_the_ones_built():
+    assert HTML.is_relative_to(ROOT)
+    assert toc_pages()[0] == "book/intro"

@@ -1,0 +1,25 @@
+"""The notebooks as they are kept: valid, without outputs, and runnable by any Python 3 kernel."""
+
+from __future__ import annotations
+
+import nbformat
+from conftest import ROOT
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def test_notebooks_hold_no_outputs():
+    full = []
+    for path in NOTEBOOKS:
+        for number, cell in enumerate(nbformat.read(path, as_version=4).cells, 1):
+            if cell.cell_type == "code" and (cell.outputs or cell.execution_count is not None):
+                full.append(f"{path.name}, cell {number}")
+    assert full == [], "run `make strip` to take the outputs out"
+
+
+def test_notebooks_are_valid():
+    for path in NOTEBOOKS:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        assert notebook.metadata.kernelspec.name == "python3", path.name
+        assert "widgets" not in notebook.metadata, path.name

@@ -1,0 +1,33 @@
+"""What an installation gets: every module, the front end, and the data."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+
+from conftest import ROOT
+
+import adalib
+
+
+def test_the_wheel_holds_the_modules_the_front_end_and_the_data(tmp_path):
+    source = tmp_path / "source"  # building leaves files behind: not in the checkout
+    hidden = shutil.ignore_patterns("__pycache__", ".*")
+    for name in ("adalib", "data"):
+        shutil.copytree(ROOT / name, source / name, ignore=hidden)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "."]
+    subprocess.run([*command, "--wheel-dir", str(tmp_path)], cwd=source, check=True)
+
+    with zipfile.ZipFile(next(tmp_path.glob("adalib-*.whl"))) as wheel:
+        held = set(wheel.namelist())
+    expected = {file.relative_to(source).as_posix() for file in (source / "adalib").rglob("*") if file.is_file()}
+    expected |= {f"adalib/{f.relative_to(source).as_posix()}" for f in (source / "data").rglob("*") if f.is_file()}
+    assert {name for name in expected if "/build/" not in name} - held == set()
+
+
+def test_the_tests_run_against_this_checkout():
+    assert adalib.__file__ == str(ROOT / "adalib" / "__init__.py")
