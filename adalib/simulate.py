@@ -218,7 +218,8 @@ def beta_population(
 def paper_setting(name: str, R: int = 48, seed: int | None = None) -> Responses:
     """Simulated answers that stand in for one of the paper's settings.
 
-    Explained in chapter 0, "One question, many answers"; residuals in `fit_table`. These are not answers of the models they are named after.
+    These are not answers of the models they are named after; residuals are in `fit_table`. Explained in chapter 0,
+    "One question, many answers".
 
     Parameters
     ----------
@@ -234,8 +235,8 @@ def paper_setting(name: str, R: int = 48, seed: int | None = None) -> Responses:
 def paper_population(name: str) -> Population:
     """Answer distributions behind `paper_setting`: 200 questions, those of MATH at levels 2 to 4.
 
-    Explained in chapter 0, "One question, many answers". The three MATH settings share ids and levels, and a question keeps its rank in
-    difficulty within its level from one model to the next.
+    The three MATH settings share ids and levels, and a question keeps its rank in difficulty within its level from one
+    model to the next. Explained in chapter 0, "One question, many answers".
 
     Parameters
     ----------

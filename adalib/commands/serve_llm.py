@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import threading
 
 __all__ = ["arguments", "run"]
 
@@ -17,14 +16,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    from adalib.llm.local import local_model
+    from adalib.llm.local import LocalModelError, local_model
 
     try:
         with local_model(port=args.port, parallel=args.parallel, context=args.ctx) as local:
             print(f"{local.model} listens at {local.base_url} (Ctrl-C ends it); to sample from it, in another window:")
             where = f"--base-url {local.base_url} --model {local.model}"
             print(f"python -m adalib collect QUESTIONS --out DIR {where} --samples 8", flush=True)
-            threading.Event().wait()
+            local.process.wait()
+            raise LocalModelError("the local model ended by itself; start it again, with fewer or shorter answers")
     except KeyboardInterrupt:
         print("stopped")
     return 0

@@ -166,7 +166,7 @@ def samples_and_gains(
     """
     fig = make_subplots(
         cols=2,
-        subplot_titles=["extra samples spent", "extra questions right"],
+        subplot_titles=["extra samples", "extra right"],
         horizontal_spacing=0.12,
         shared_yaxes=True,
     )

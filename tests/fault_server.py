@@ -1,0 +1,153 @@
+"""A loopback chat-completions endpoint that misbehaves on demand.
+
+It speaks HTTP by hand, so that it can cut a connection in the middle of a body, hang, drip, or send bytes that are no
+UTF-8. In a test: ``with FaultServer(["500", "cut"]) as server`` answers the first request with a 500, cuts the
+second, and behaves from then on. As a program (``python fault_server.py --latency 0.02``) it prints its base URL and
+serves well until it is ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import math
+import threading
+from collections.abc import Callable, Sequence
+
+PAGE = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"
+TOP = [math.log(0.5), math.log(0.25)]  # what every token's top_logprobs are; their entropy is ln 2
+
+
+class FaultServer:
+    """Serve ``faults`` in order (or as a function of the request's number, from 0), then good answers.
+
+    ``seen`` holds the body of every request, ``keys`` its Authorization header, ``sent`` counts the good answers that
+    left whole.
+    """
+
+    def __init__(
+        self,
+        faults: Sequence[str] | Callable[[int], str] = (),
+        *,
+        latency: float = 0.0,
+        text: str = "Three and four are seven.\nAnswer: 7",
+        retry_after: str = "0",
+    ):
+        self.fault = faults if callable(faults) else lambda k: faults[k] if k < len(faults) else "ok"
+        self.latency, self.text, self.retry_after = latency, text, retry_after
+        self.seen: list[dict] = []
+        self.keys: list[str] = []
+        self.sent = 0
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> FaultServer:
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._main())
+
+    async def _main(self) -> None:
+        self._stop = asyncio.Event()
+        server = await asyncio.start_server(self._connection, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await self._exchange(reader, writer):
+                await writer.drain()
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])}
+        request = json.loads(await reader.readexactly(int(headers["content-length"])))
+        self.seen.append(request)
+        key = headers.get("authorization", "").removeprefix("Bearer ")
+        self.keys.append(key)
+        fault = self.fault(len(self.seen) - 1)
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        if fault == "hang":
+            await self._stop.wait()
+            return False
+        if fault == "refuse":
+            return False
+        if fault == "cut":
+            writer.write(_head(200, 1000) + b'{"choices": [{"mess')
+            await writer.drain()
+            return False
+        if fault == "drip":
+            writer.write(_head(200, 10**6))
+            while not self._stop.is_set():
+                writer.write(b" ")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+            return False
+        status, body, extra = self._reply(fault, request, key)
+        kind = "text/html" if fault.startswith("html") else "application/json"
+        # Whole before the write: a client that is killed now has lost an answer in flight, not one that was refused.
+        self.sent += fault in ("ok", "echo", "surrogate")
+        writer.write(_head(status, len(body), kind, extra) + body)
+        return True
+
+    def _reply(self, fault: str, request: dict, key: str) -> tuple[int, bytes, str]:
+        if fault.isdigit():
+            # An unkind server: it repeats the key, over two lines and with a terminal's control codes.
+            error = {"message": f"refused\n key \x1b[31m{key} with {fault}", "code": None}
+            extra = f"Retry-After: {self.retry_after}\r\n" if fault == "429" else ""
+            return int(fault), json.dumps({"error": error}).encode(), extra
+        if fault == "quota":
+            return 429, b'{"error": {"message": "no money left", "code": "insufficient_quota"}}', ""
+        if fault in ("html", "page-as-json"):
+            return 200, PAGE.encode(), ""
+        if fault == "html502":
+            return 502, PAGE.encode(), ""
+        if fault == "error200":
+            return 200, b'{"error": {"message": "upstream overloaded"}}', ""
+        if fault == "list":
+            return 200, b"[1, 2]", ""
+        text = {"echo": f"your key is {key}\nAnswer: 7", "surrogate": "broken \ud83d\nAnswer: 7"}.get(fault, self.text)
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        if fault == "odd":
+            choice["message"] = "not an object"
+        if request.get("logprobs"):
+            top = [{"token": token, "logprob": value, "bytes": None} for token, value in zip("ab", TOP, strict=True)]
+            choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}, {**top[1], "top_logprobs": top}]}
+        reply = {
+            "id": "x",
+            "object": "chat.completion",
+            "created": 0,
+            "model": request["model"],
+            "choices": [] if fault == "empty" else [choice],
+            "usage": {"prompt_tokens": 20, "completion_tokens": 9, "total_tokens": 29},
+        }
+        body = json.dumps(reply).encode()
+        return 200, body.replace(b"seven", b"se\xff\xfeen") if fault == "bytes" else body, ""
+
+
+def _head(status: int, length: int, kind: str = "application/json", extra: str = "") -> bytes:
+    return f"HTTP/1.1 {status} -\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{extra}\r\n".encode()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--latency", type=float, default=0.0)
+    with FaultServer(latency=parser.parse_args().latency) as server:
+        print(server.url, flush=True)
+        threading.Event().wait()
