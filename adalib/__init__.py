@@ -48,6 +48,17 @@ _PUBLIC = {
     "cross_fitted_oracle": "evaluate",
     "rehearse_oracle": "rehearse",
     "score_oracle": "evaluate",
+    "extra_features": "features",
+    "text_features": "features",
+    "TextEmbedding": "embedding",
+    "CurvePolicy": "policy",
+    "LabelPolicy": "policy",
+    "load_policy": "policy",
+    "regret_weights": "policy",
+    "zoo": "policy",
+    "Plan": "baselines",
+    "best_mix": "baselines",
+    "noise_features": "baselines",
     "explore": "explorer",
 }
 

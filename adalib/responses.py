@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from tqdm import tqdm
 
 from adalib.jsonl import DataError, write_lines
 from adalib.problem import UtilityTable
@@ -96,7 +97,9 @@ class Responses:
     @cached_property
     def classes(self) -> np.ndarray:
         """The answer class of every sample, (N, R); -1 for an empty answer."""
-        return np.stack([answer_classes(row) for row in self.answers])
+        # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
+        rows = tqdm(self.answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
+        return np.stack([answer_classes(row) for row in rows])
 
     @cached_property
     def values(self) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["Exercise", "checker"]
+__all__ = ["Construction", "Exercise", "checker"]
 
 
 class Exercise(NamedTuple):
@@ -18,15 +18,34 @@ class Exercise(NamedTuple):
     hint: str
     tolerance: float = 0.0
 
+    def fault(self, answer: Any) -> str | None:
+        """None for a right answer, else the hint."""
+        return None if _agrees(answer, self.truth(), self.tolerance) else self.hint
 
-def checker(exercises: Mapping[str, Exercise]) -> Callable[[str, Any], None]:
+
+class Construction(NamedTuple):
+    """An exercise with many right answers: ``fault`` looks at the reader's own object and says what it still lacks.
+
+    Examples
+    --------
+    >>> check = checker({"even": Construction(lambda n: "it leaves a remainder" if n % 2 else None)})
+    >>> check("even", 3), check("even", 8)
+    Exercise even: not yet. Hint: it leaves a remainder.
+    Exercise even: right.
+    (None, None)
+    """
+
+    fault: Callable[[Any], str | None]
+
+
+def checker(exercises: Mapping[str, Exercise | Construction]) -> Callable[[str, Any], None]:
     """Make a chapter's ``check(name, answer)``, which prints whether an exercise is answered, rightly or not yet.
 
     Explained in chapter 0, "One question, many answers".
 
     Parameters
     ----------
-    exercises : mapping of str to Exercise
+    exercises : mapping of str to Exercise or Construction
         The chapter's exercises by name.
 
     Examples
@@ -42,13 +61,12 @@ def checker(exercises: Mapping[str, Exercise]) -> Callable[[str, Any], None]:
     def check(name: str, answer: Any) -> None:
         if name not in exercises:
             raise ValueError(f"no exercise here is called {name!r}; the names are {', '.join(exercises)}")
-        exercise = exercises[name]
         if answer is None:
             print(f"Exercise {name}: not answered yet.")
-        elif _agrees(answer, exercise.truth(), exercise.tolerance):
+        elif (hint := exercises[name].fault(answer)) is None:
             print(f"Exercise {name}: right.")
         else:
-            print(f"Exercise {name}: not yet. Hint: {exercise.hint}.")
+            print(f"Exercise {name}: not yet. Hint: {hint}.")
 
     return check
 
