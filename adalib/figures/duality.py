@@ -297,28 +297,17 @@ def imitation_bounds(clouds: Mapping[str, tuple[np.ndarray, np.ndarray]], slopes
 
 def perfect_copy(budgets: np.ndarray, lost: Mapping[str, np.ndarray], bound: Mapping[str, np.ndarray]) -> go.Figure:
     """What a perfect copy of the oracle loses against the best, at every budget; the printed bound is zero."""
-    fig = make_subplots(rows=len(lost), shared_xaxes=True, vertical_spacing=0.09, subplot_titles=[*map(plain, lost)])
-    for row, name in enumerate(lost, 1):
-        fig.add_scatter(
-            x=budgets,
-            y=bound[name],
-            mode="lines",
-            line={"color": COLOURS[6], "width": 1.5},
-            name="ours: price × slack",
-            showlegend=row == 1,
-            row=row,
-            col=1,
-        )
-        fig.add_scatter(
-            x=budgets,
-            y=lost[name],
-            mode="lines",
-            line={"color": BEYOND, "width": 2.5},
-            name="lost, V̂(B) − accuracy",
-            showlegend=row == 1,
-            row=row,
-            col=1,
-        )
+    fig = make_subplots(rows=len(lost), shared_xaxes=True, vertical_spacing=0.06)
+    lines = (
+        ("ours: price × slack", bound, {"color": COLOURS[6], "width": 1.5}),
+        ("lost, V̂(B) − accuracy", lost, {"color": BEYOND, "width": 2.5}),
+    )
+    for row, setting in enumerate(lost, 1):
+        for name, values, line in lines:
+            fig.add_scatter(
+                x=budgets, y=values[setting], mode="lines", line=line, name=name, showlegend=row == 1, row=row, col=1
+            )
+        fig.add_annotation(_note(plain(setting), x=1, y=1, xanchor="right", yanchor="top"), row=row, col=1)
     fig.update_yaxes(rangemode="tozero", exponentformat="none", title="accuracy")
     fig.update_xaxes(title="budget B", row=len(lost), col=1)
-    return fig.update_layout(height=90 + 190 * len(lost), margin={"t": 60})
+    return fig.update_layout(height=90 + 200 * len(lost))

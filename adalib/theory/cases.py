@@ -76,17 +76,17 @@ def _named(name: str, acc: list, cost: list, budget: float, lam: float, labels: 
 #: The smallest cases known to us that break a printed claim, by the name the chapter uses.
 COUNTEREXAMPLES = {
     # One question that money helps, and half the money: the least dual value is 1/2, the best accuracy 0.
-    "gap": _named("Proposition 1; C(lam*) = B; Step 1", [[0, 1]], [1, 2], 1.5, 1.0, [0]),
+    "gap": _named("Proposition 1; C(λ*) = B; Step 1", [[0, 1]], [1, 2], 1.5, 1.0, [0]),
     # Two such questions. The perfect copy of the oracle (eps = 0) spends 1 of 1.5 and misses 1/2.
     "perfect copy": _named("Theorem 3 (2), last step", [[0, 1], [0, 1]], [1, 2], 1.5, 1.0, [0, 0]),
     # The oracle spends the whole budget, the policy saves it: accuracy lost 1/2, largest gap times eps 3/8.
     "thrift": _named("Theorem 3 (2) without slack", [[0, 1], [1, 1]], [1, 16], 8.5, 0.05, [0, 0]),
     # A dear price, a small budget, and a policy that spends beyond it: B' = 2 buys 1, the dual bound at B = 1 is 0.
-    "wrong bound": _named("V(B') <= G(lam), with G at B", [[0, 1]], [1, 2], 1.0, 2.0, [1]),
+    "wrong bound": _named("V(B') ≤ G(λ), with G at B", [[0, 1]], [1, 2], 1.0, 2.0, [1]),
     # Accuracy lost 1, largest gap times eps 1/2; the regret, 1/2, keeps the bound.
-    "accuracy": _named("accuracy lost <= max M * eps", [[0, 1]], [1, 2], 2.0, 0.5, [0]),
+    "accuracy": _named("accuracy lost ≤ max M × ε", [[0, 1]], [1, 2], 2.0, 0.5, [0]),
     # The one error falls where the gap is; the second question ties, its gap is 0 and halves the mean.
-    "mean gap": _named("Reg <= mean M * eps", [[0, 1], [0, 0.5]], [1, 2], 1.5, 0.5, [0, 0]),
+    "mean gap": _named("Reg ≤ mean M × ε", [[0, 1], [0, 0.5]], [1, 2], 1.5, 0.5, [0, 0]),
     # Right at once: the price 0 does not buy the largest budget.
     "free": _named("the price 0 buys the largest budget", [[1, 1]], [1, 2], 2.0, 0.0, [0]),
 }

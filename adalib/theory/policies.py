@@ -35,7 +35,7 @@ def ledger(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: A
     policy = _Policy(acc, cost, lam, labels)
     missing, unspent = dual(acc, cost, lam, budget) - policy.accuracy, budget - policy.cost
     return Statement(
-        "Ledger", corrected=(equal("G(lam) - Acc = Reg + lam (B - cost)", missing, policy.regret + lam * unspent),)
+        "Ledger", corrected=(equal("G(λ) − Acc = Reg + λ (B − cost)", missing, policy.regret + lam * unspent),)
     )
 
 
@@ -51,7 +51,7 @@ def decomposition(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
     """
     policy = _Policy(acc, cost, lam, labels)
     net = policy.lost - lam * policy.saved
-    return Statement("Corollary 1", (equal("Reg = accuracy lost - lam * cost saved", policy.regret, net),))
+    return Statement("Corollary 1", (equal("Reg = accuracy lost − λ × cost saved", policy.regret, net),))
 
 
 def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
@@ -68,8 +68,8 @@ def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) ->
     return Statement(
         "Theorem 2",
         (
-            at_most("Reg <= E[M 1(differs)]", policy.regret, policy.weighted),
-            at_most("E[M 1(differs)] <= max M * eps", policy.weighted, policy.worst * policy.eps),
+            at_most("Reg ≤ E[M 1(differs)]", policy.regret, policy.weighted),
+            at_most("E[M 1(differs)] ≤ max M × ε", policy.weighted, policy.worst * policy.eps),
         ),
     )
 
@@ -90,12 +90,12 @@ def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
     return Statement(
         "Theorem 2, drawn",
         (
-            at_most("accuracy lost <= max M * eps", policy.lost, largest),
-            at_most("Reg <= mean M * eps", policy.regret, mean),
+            at_most("accuracy lost ≤ max M × ε", policy.lost, largest),
+            at_most("Reg ≤ mean M × ε", policy.regret, mean),
         ),
         (
-            at_most("accuracy lost <= max M * eps + lam * cost saved", policy.lost, largest + lam * policy.saved),
-            at_most("Reg <= mean M * eps + Cov(M, differs)", policy.regret, mean + covariance),
+            at_most("accuracy lost ≤ max M × ε + λ × cost saved", policy.lost, largest + lam * policy.saved),
+            at_most("Reg ≤ mean M × ε + Cov(M, differs)", policy.regret, mean + covariance),
         ),
     )
 
@@ -134,20 +134,20 @@ def recovery(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels:
     return Statement(
         "Theorem 3",
         (
-            at_most("(1) cost <= B'", policy.cost, more),
-            at_most("(2) V(B') - Acc <= max M * eps", best.accuracy - policy.accuracy, policy.worst * policy.eps),
+            at_most("(1) cost ≤ B'", policy.cost, more),
+            at_most("(2) V(B') − Acc ≤ max M × ε", best.accuracy - policy.accuracy, policy.worst * policy.eps),
         ),
         (
             at_most(
-                "(2) V_LP(B') - Acc <= E[M 1(differs)] + lam (B' - cost)",
+                "(2) V_LP(B') − Acc ≤ E[M 1(differs)] + λ (B' − cost)",
                 best.bound - policy.accuracy,
                 bound,
             ),
-            at_most("that bound <= max M * eps + lam (s + 2 eps dC)", bound, simple),
+            at_most("that bound ≤ max M × ε + λ (s + 2 ε ΔC)", bound, simple),
         ),
         (
-            at_most("V(B') <= G(lam), with G at B", best.accuracy, dual(acc, cost, lam, budget)),
-            at_most("lam (B - cost) <= 0", lam * (budget - policy.cost), 0.0),
+            at_most("V(B') ≤ G(λ), with G at B", best.accuracy, dual(acc, cost, lam, budget)),
+            at_most("λ (B − cost) ≤ 0", lam * (budget - policy.cost), 0.0),
         ),
     )
 
@@ -168,8 +168,8 @@ def own_cost(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> 
     return Statement(
         "Own cost",
         corrected=(
-            at_most("V_LP(cost) - Acc <= Reg", behind, policy.regret),
-            equal("V_LP(cost) - Acc = least Reg", behind, _Policy(acc, cost, best.lam, labels).regret),
+            at_most("V_LP(cost) − Acc ≤ Reg", behind, policy.regret),
+            equal("V_LP(cost) − Acc = least Reg", behind, _Policy(acc, cost, best.lam, labels).regret),
         ),
     )
 

@@ -49,8 +49,8 @@ def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> S
     before = average_cost(acc, cost, low)
     return Statement(
         "Theorem 1",
-        (at_most("C(high) <= C(low), ties to the cheaper", average_cost(acc, cost, high), before),),
-        (at_most("C(high) <= C(low), worst ties", average_cost(acc, cost, high, "dearest"), before),),
+        (at_most("C(high) ≤ C(low), ties to the cheaper", average_cost(acc, cost, high), before),),
+        (at_most("C(high) ≤ C(low), worst ties", average_cost(acc, cost, high, "dearest"), before),),
     )
 
 
@@ -70,8 +70,8 @@ def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
     most = (np.diff(labels, axis=0) != 0).sum(axis=0).max()
     return Statement(
         "Switches",
-        (at_most("changes of a label <= K(K-1)/2", most, k * (k - 1) / 2),),
-        (at_most("changes of a label <= K-1", most, k - 1),),
+        (at_most("changes of a label ≤ K(K-1)/2", most, k * (k - 1) / 2),),
+        (at_most("changes of a label ≤ K-1", most, k - 1),),
     )
 
 
@@ -116,8 +116,8 @@ def weak_duality(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> 
     best, bound = integer_optimum(acc, cost, budget), dual(acc, cost, lam, budget)
     return Statement(
         "Weak duality",
-        (at_most("V(B) <= G(lam)", best.accuracy, bound),),
-        (at_most("V_LP(B) <= G(lam)", best.bound, bound),),
+        (at_most("V(B) ≤ G(λ)", best.accuracy, bound),),
+        (at_most("V_LP(B) ≤ G(λ)", best.bound, bound),),
     )
 
 
@@ -140,8 +140,8 @@ def subgradient(acc: ArrayLike, cost: ArrayLike, lam: float, other: float, budge
     slope = budget - average_cost(acc, cost, lam)
     return Statement(
         "Subgradient",
-        (at_most("tangent of slope B - C(lam) <= G", here + slope * (other - lam), there),),
-        (at_most("every tangent at lam <= G", here + steepest * (other - lam), there),),
+        (at_most("tangent of slope B − C(λ) ≤ G", here + slope * (other - lam), there),),
+        (at_most("every tangent at λ ≤ G", here + steepest * (other - lam), there),),
     )
 
 
@@ -161,11 +161,11 @@ def optimal_price(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
     low, high = subdifferential(acc, cost, lam, budget)
     return Statement(
         "Optimal price",
-        (equal("C(lam*) = B", budget - high, budget),),
+        (equal("C(λ*) = B", budget - high, budget),),
         (
-            at_most("B - C(lam*-) <= 0", low, 0.0),
-            at_most("0 <= B - C(lam*)", 0.0, high),
-            equal("G(lam*) = min G", dual(acc, cost, lam, budget), _least_dual(acc, cost, path, budget)),
+            at_most("B − C(λ*-) ≤ 0", low, 0.0),
+            at_most("0 ≤ B − C(λ*)", 0.0, high),
+            equal("G(λ*) = min G", dual(acc, cost, lam, budget), _least_dual(acc, cost, path, budget)),
         ),
     )
 
@@ -193,9 +193,9 @@ def vertex(acc: ArrayLike, cost: ArrayLike, budget: float, shares: ArrayLike | N
     return Statement(
         "Vertices",
         corrected=(
-            at_most("questions split <= 1", (columns > 1).sum(), 1),
-            at_most("columns of a question <= 2", columns.max(), 2),
-            at_most("net value given up at lam* <= 0", given_up, 0.0),
+            at_most("questions split ≤ 1", (columns > 1).sum(), 1),
+            at_most("columns of a question ≤ 2", columns.max(), 2),
+            at_most("net value given up at λ* ≤ 0", given_up, 0.0),
         ),
         steps=(equal("questions split = 0", (columns > 1).sum(), 0),),
     )
@@ -229,14 +229,14 @@ def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
         "Proposition 1",
         (
             equal("V(B) = min G", value, least),
-            equal("accuracy of the oracle at lam* = V(B)", oracle, value),
+            equal("accuracy of the oracle at λ* = V(B)", oracle, value),
         ),
         (
             equal("accuracy of the mixture = min G", (shares * acc).sum() / n, least),
-            at_most("cost of the mixture <= B", (shares * cost).sum() / n, budget),
-            at_most("min G - V(B) <= lam* slack", least - value, best.lam * best.slack),
-            at_most("lam* slack <= gain of the split question / N", best.lam * best.slack, gain / n),
-            at_most("gain of the split question / N <= 1/N", gain / n, 1 / n),
+            at_most("cost of the mixture ≤ B", (shares * cost).sum() / n, budget),
+            at_most("min G − V(B) ≤ λ* slack", least - value, best.lam * best.slack),
+            at_most("λ* slack ≤ gain of the split question / N", best.lam * best.slack, gain / n),
+            at_most("gain of the split question / N ≤ 1/N", gain / n, 1 / n),
         ),
     )
 

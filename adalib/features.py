@@ -1,0 +1,207 @@
+r"""Cheap features of a question's text: the 16 of the paper, and the four that only its figure names.
+
+Fifteen of the paper's features are read off the text. The sixteenth, ``entropy_estimate``, needs a model to answer
+once, so it is there only when that number is handed in.
+
+The paper names its features and says little more. Our reading: a word is a run of letters and digits (an apostrophe,
+a point or a comma may stand inside it), compared in lower case; a sentence ends at ``.``, ``!`` or ``?`` that no letter
+or digit follows, or at such a mark of another script; a number is unsigned, with thousands commas and decimals; a
+logarithm that would not exist (no number, or only zeros) is 0; keyword features look for whole words of the lists
+below. Whatever the text, every value is a finite number.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+__all__ = ["EXTRA_FEATURES", "LEAKS", "TEXT_FEATURES", "extra_features", "text_features"]
+
+#: The paper's list (its Appendix E.1), in its order and spelling; the last one needs a model's answer.
+TEXT_FEATURES = (
+    "prompt_length_chars",
+    "prompt_length_words",
+    "sentence_count",
+    "question_marks",
+    "numbers_count",
+    "number_magnitude_avg",
+    "number_magnitude_max",
+    "has_percentage",
+    "has_fraction",
+    "has_time_word",
+    "has_money_word",
+    "has_rate_word",
+    "has_multi_step_word",
+    "avg_word_length",
+    "unique_word_ratio",
+    "entropy_estimate",
+)
+
+#: Names in the paper's importance figure that its list lacks (``has_fractions`` there is taken for ``has_fraction``).
+EXTRA_FEATURES = ("has_square_roots", "has_equation", "has_multi_subproblems", "single_pass_acc")
+
+#: Features that cannot be computed without the answer key: a policy that uses one cannot be deployed.
+LEAKS = ("single_pass_acc",)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TIME = _words(
+    "second seconds minute minutes hour hours day days week weeks weekend month months year years decade decades "
+    "century centuries time o'clock am pm morning noon afternoon evening night midnight today tomorrow yesterday "
+    "daily weekly monthly yearly annual annually monday tuesday wednesday thursday friday saturday sunday"
+)
+_MONEY = _words(
+    "dollar dollars cent cents euro euros pound pounds penny pennies dime dimes nickel nickels coin coins money price "
+    "prices priced cost costs pay pays paid paying spend spends spent buy buys bought sell sells sold earn earns "
+    "earned salary wage wages profit loss tax tip discount interest bill fee fare rent budget save saves saved"
+)
+_RATE = _words("rate rates speed speeds velocity pace per mph kph kmh kmph fast faster slow slower average accelerates")
+_STEPS = _words(
+    "first then next after afterwards before later finally again another remaining remains remainder rest left total "
+    "altogether combined twice additional"
+)
+
+# Every pattern is linear in the text: nothing that repeats is followed by something it could give back.
+_WORD = re.compile(r"\w+(?:['’.,]\w+)*")
+_SENTENCE_END = re.compile(r"[.!?。！？।؟](?!(?<=[.!?])\w)")
+_NUMBER = re.compile(r"\.?\d+(?:,\d{3}(?!\d))*(?:\.\d+)?")
+_FRACTION = re.compile(r"\d ?[/⁄] ?\d|\\[dtc]?frac|[¼-¾⅐-⅞]")
+# A bare $ opens a formula as often as a price: it counts before a number that no letter, sign or second $ follows.
+_CURRENCY = re.compile(r"[€£¥₹]|\\\$|\$\d[\d,.]*+(?![\w${}\\^])(?! ?[-+*/=<>])")
+_ROOT = re.compile(r"\\sqrt|√|square root", re.IGNORECASE)
+_EQUATION = re.compile(r"(?<![<>!])=|\\begin\{(?:equation|align)|\bequations?\b", re.IGNORECASE)
+_PARTS = (("(a)", "(b)"), ("(i)", "(ii)"), ("(1)", "(2)"))
+_LARGEST = 1e300  # what a number too long for a float counts as; the sum of any text's numbers then stays finite
+
+
+def text_features(questions: Sequence[str], entropy: ArrayLike | None = None) -> pd.DataFrame:
+    r"""Compute the paper's features of every question, safely on any text.
+
+    Explained in chapter 6, "Learning".
+
+    Parameters
+    ----------
+    questions : sequence of N str
+        Any text: empty, huge, in any script, with LaTeX.
+    entropy : array_like, shape (N,), optional
+        Mean entropy a token of one real answer to each question: the paper's "normalised entropy", taken here as
+        normalised by the answer's length. That answer costs one sample on top of the budget, unless its vote is
+        reused as the first one. When policies are scored, take it from samples that do not score them.
+
+    Returns
+    -------
+    DataFrame, shape (N, 15), or (N, 16) with ``entropy``
+        Columns `TEXT_FEATURES`; all values finite.
+
+    Raises
+    ------
+    ValueError
+        If a question is not a text, or the entropies are not N finite numbers.
+
+    Examples
+    --------
+    >>> row = text_features(["Tom pays $1,500 for 3 chairs. How much is 20% of it?"]).iloc[0]
+    >>> row[["prompt_length_words", "sentence_count", "numbers_count", "has_money_word", "has_percentage"]].tolist()
+    [12.0, 2.0, 3.0, 1.0, 1.0]
+    """
+    rows = [_row(text) for text in check_texts(questions)]
+    values = np.array(rows, dtype=float).reshape(len(rows), len(TEXT_FEATURES) - 1)
+    if entropy is None:
+        return pd.DataFrame(values, columns=TEXT_FEATURES[:-1])
+    values = np.column_stack([values, _one_each(entropy, len(rows), "entropy")])
+    return pd.DataFrame(values, columns=TEXT_FEATURES)
+
+
+def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None = None) -> pd.DataFrame:
+    """Compute the features that the paper's importance figure names and its list does not.
+
+    ``single_pass_acc`` is Acc(x, 1), or one graded answer: either way it takes the answer key, which is why `LEAKS`
+    names it. Explained in chapter 9, "Ablations".
+
+    Parameters
+    ----------
+    questions : sequence of N str
+    single_pass_acc : array_like, shape (N,), optional
+        To show what the leak does; without it the column is absent.
+
+    Returns
+    -------
+    DataFrame, shape (N, 3), or (N, 4) with ``single_pass_acc``
+        Columns `EXTRA_FEATURES`.
+
+    Examples
+    --------
+    >>> extra_features(["(a) Solve x + 2 = 5. (b) Find its square root."]).iloc[0].tolist()
+    [1.0, 1.0, 1.0]
+    """
+    texts = check_texts(questions)
+    columns = {
+        "has_square_roots": [_ROOT.search(text) is not None for text in texts],
+        "has_equation": [_EQUATION.search(text) is not None for text in texts],
+        "has_multi_subproblems": [
+            _marks(text) > 1 or any(a in text and b in text for a, b in _PARTS) for text in texts
+        ],
+    }
+    if single_pass_acc is not None:
+        columns["single_pass_acc"] = _one_each(single_pass_acc, len(texts), "single_pass_acc")
+    return pd.DataFrame(columns, dtype=float)
+
+
+def _row(text: str) -> tuple[float, ...]:
+    lower = text.lower()
+    words = _WORD.findall(lower)
+    count, unique = len(words), set(words)
+    size = sum(map(len, words))
+    sentences = sum(_WORD.search(piece) is not None for piece in _SENTENCE_END.split(text))
+    numbers = [min(float(digits.replace(",", "")), _LARGEST) for digits in _NUMBER.findall(text)]
+    mean = sum(numbers) / len(numbers) if numbers else 0.0
+    largest = max(numbers, default=0.0)
+    return (
+        len(text),
+        count,
+        sentences,
+        _marks(text),
+        len(numbers),
+        math.log(mean) if mean > 0 else 0.0,
+        math.log(largest) if largest > 0 else 0.0,
+        "%" in text or "％" in text or "percent" in lower,
+        _FRACTION.search(text) is not None,
+        not _TIME.isdisjoint(unique),
+        not _MONEY.isdisjoint(unique) or _CURRENCY.search(text) is not None,
+        not _RATE.isdisjoint(unique),
+        not _STEPS.isdisjoint(unique),
+        size / count if count else 0.0,
+        len(unique) / count if count else 0.0,
+    )
+
+
+def _marks(text: str) -> int:
+    return text.count("?") + text.count("？") + text.count("؟")
+
+
+def check_texts(questions: Sequence[str]) -> list[str]:
+    if isinstance(questions, str):
+        raise ValueError("questions is one text; give a list of texts, one a question")
+    texts = list(questions)
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ValueError(f"questions[{row}] is {type(text).__name__}, not a text; give a str, empty if need be")
+    return texts
+
+
+def _one_each(values: ArrayLike, n: int, name: str) -> np.ndarray:
+    column = np.asarray(values, dtype=float)
+    if column.shape != (n,):
+        raise ValueError(f"{name} has shape {column.shape}; give {n} numbers, one a question")
+    bad = np.flatnonzero(~np.isfinite(column))
+    if bad.size:
+        raise ValueError(f"{name}[{bad[0]}] is {column[bad[0]]}; give a finite number, or leave {name} out")
+    return column
