@@ -46,6 +46,8 @@ def card(name: str) -> str:
         "tokens an answer": f"{responses.tokens.mean():.1f} on average",
         "kinds of question": ", ".join(f"{kind} {np.mean(kinds == kind):.0%}" for kind in adalib.problem.ARCHETYPES),
     }
+    if (HERE / "checks" / f"{name}-cpu.jsonl").exists():
+        facts["repeated on a CPU"] = repeated(name, responses)
     lines = [STORY[name], "", "| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in facts.items()), ""]
     lines += ["Mean accuracy of a vote of b, over all subsets, ties shared:", ""]
     lines += ["| level | questions | " + " | ".join(f"b={b}" for b in table.budgets) + " |"]
@@ -57,6 +59,18 @@ def card(name: str) -> str:
         means = " | ".join(f"{mean:.3f}" for mean in table.acc[rows].mean(axis=0))
         lines.append(f"| {label} | {rows.sum()} | {means} |")
     return "\n".join(lines) + "\n"
+
+
+def repeated(name: str, responses: adalib.Responses) -> str:
+    """How answers collected from the local server compare with the bundled ones, on the same questions."""
+    again = adalib.load(HERE / "checks" / f"{name}-cpu.jsonl")
+    share = responses.values[[responses.ids.index(i) for i in again.ids]].mean(axis=1)
+    error = np.sqrt((share * (1 - share)).sum() / again.samples) / again.n
+    return (
+        f"{again.n * again.samples} answers to {again.n} questions (every fourth), by `serve-llm` and `collect`: "
+        f"{again.values.mean():.3f} right, where the bundled answers give {share.mean():.3f} and chance allows "
+        f"{error:.3f} (one standard error)"
+    )
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from adalib import theory
 from adalib.exercises import chapter_04
+from adalib.figures import duality as figures
 from adalib.frontier import frontier
 from adalib.oracle import average_cost, dual, oracle_labels, subdifferential
 from adalib.problem import UtilityTable
@@ -110,15 +111,15 @@ def enumerate_policies(case: Case) -> list[tuple[float, float]]:
 # --- what is true, on 10,000 cases each ---------------------------------------------------------------------------
 
 
-def test_theorem_1_cost_never_rises_with_the_price():
+def test_theorem_1_cost_never_rises():
     check_all("cost_monotone")
 
 
-def test_a_label_changes_at_most_k_minus_1_times():
+def test_a_label_changes_at_most_k_minus_1():
     check_all("switches")
 
 
-def test_the_price_0_takes_the_cheapest_best_budget():
+def test_the_price_0_takes_the_cheapest_best():
     check_all("free_compute")
 
 
@@ -138,11 +139,11 @@ def test_zero_is_a_slope_at_the_optimal_price():
     check_all("optimal_price")
 
 
-def test_an_optimal_vertex_splits_at_most_one_question():
+def test_a_vertex_splits_at_most_one():
     check_all("vertex")
 
 
-def test_the_gap_is_at_most_price_times_slack_and_1_over_n():
+def test_gap_at_most_price_times_slack():
     check_all("strong_duality")
 
 
@@ -159,11 +160,11 @@ def test_corollary_1_is_an_identity():
     check_all("decomposition")
 
 
-def test_theorem_3_with_the_price_in_the_bound():
+def test_theorem_3_with_the_price():
     check_all("recovery")
 
 
-def test_a_policy_loses_at_most_its_regret_at_its_own_cost():
+def test_least_regret_is_the_distance():
     check_all("own_cost")
 
 
@@ -228,7 +229,7 @@ def test_values_equal_the_solver(cases):
         assert STATEMENTS["strong_duality"](case).printed[0].left == pytest.approx(best.value, abs=TINY)
 
 
-def test_the_corrected_recovery_holds_with_the_solvers_values(cases):
+def test_theorem_3_with_solver_values(cases):
     for case in cases[820:1000]:
         recovery = STATEMENTS["recovery"](case)
         more = recovery.printed[0].right
@@ -241,7 +242,7 @@ def test_the_corrected_recovery_holds_with_the_solvers_values(cases):
         assert STATEMENTS["own_cost"](case).corrected[0].left == pytest.approx(own, abs=1e-8)
 
 
-def test_regret_gaps_and_imitation_error_in_plain_python(cases):
+def test_regret_in_plain_python(cases):
     for case in cases[1000:1400]:
         n, k = case.acc.shape
         cost = np.broadcast_to(case.cost, (n, k))
@@ -262,7 +263,7 @@ def test_regret_gaps_and_imitation_error_in_plain_python(cases):
         assert drawn.corrected[1].right == pytest.approx(weighted, abs=1e-11)
 
 
-def test_the_ends_of_the_subdifferential_are_the_one_sided_slopes(cases):
+def test_subdifferential_ends_are_slopes(cases):
     for case in cases[1400:1700]:
         lam, step = case.lam, 1e-7
         low, high = subdifferential(case.acc, case.cost, lam, case.budget)
@@ -273,7 +274,7 @@ def test_the_ends_of_the_subdifferential_are_the_one_sided_slopes(cases):
             assert (here - left) / step == pytest.approx(low, abs=1e-6)
 
 
-def test_the_split_columns_are_adjacent_corners_of_the_envelope(cases):
+def test_split_columns_are_neighbours(cases):
     seen = 0
     for case in cases[:2000]:
         split = frontier(case.acc, case.cost).at(case.budget).split
@@ -354,7 +355,7 @@ def test_share_of_random_cases_that_refute_it(name, version, number, record_prop
     assert share > LEAST_SHARE.get(name, 0.1)
 
 
-def test_step_1_of_proposition_1_fails_at_a_vertex_of_the_solver():
+def test_step_1_fails_at_a_solvers_vertex():
     """The printed Step 1 says that a vertex splits no question; HiGHS returns one that does."""
     case = COUNTEREXAMPLES["gap"]
     shares = lp_solution(case.acc, case.cost, case.budget).shares
@@ -366,7 +367,7 @@ def test_step_1_of_proposition_1_fails_at_a_vertex_of_the_solver():
         assert ((moved @ case.cost)[0] > case.budget) == (delta < 0)
 
 
-def test_the_dual_bound_does_not_hold_for_any_budget_level(cases):
+def test_the_dual_bound_needs_its_budget(cases):
     """The printed V(B') <= G(lam) with G at B: false; with G at B', that is G plus lam (B' - B), true."""
     broken = 0
     for case, recovery in zip(cases, measured("recovery"), strict=True):
@@ -378,7 +379,7 @@ def test_the_dual_bound_does_not_hold_for_any_budget_level(cases):
     assert broken > 100
 
 
-def test_the_last_inequality_of_theorem_3_needs_a_spent_budget(cases):
+def test_the_last_step_needs_a_spent_budget(cases):
     """lam (B - cost) <= 0 fails exactly when money is left at a positive price."""
     broken = 0
     for case, recovery in zip(cases, measured("recovery"), strict=True):
@@ -457,6 +458,22 @@ def test_exercises_judge_the_readers_own_object(name, right, wrong, capsys):
     for answer in wrong:
         chapter_04.check(name, answer)
         assert "not yet" in capsys.readouterr().out
+
+
+def test_the_figure_of_lines_draws_the_dual_function():
+    acc, cost = (np.array(side) for side in chapter_04.THREE)
+    plans = np.array(list(itertools.product(range(3), repeat=3)))
+    accuracy, spent = acc[np.arange(3), plans].mean(axis=1), cost[plans].mean(axis=1)
+    prices = np.arange(31) / 60
+    labels = [oracle_labels(acc, cost, lam) for lam in prices]
+    winners = [int(np.flatnonzero((plans == row).all(axis=1))[0]) for row in labels]
+    fig = figures.dual_lines(prices, accuracy, spent, winners, budget=2.0)
+    top = next(trace for trace in fig.data if trace.name == "G(λ)")
+    assert np.allclose(top.y, dual(acc, cost, prices, 2.0))
+    claim = theory.strong_duality(acc, cost, 2.0).printed[0]
+    for lam, frame in zip(prices, fig.frames, strict=True):
+        assert frame.data[1].y[0] == pytest.approx(dual(acc, cost, lam, 2.0))
+        assert f"gap {claim.gap:.3f}" in frame.layout.annotations[0].text
 
 
 def test_the_chapter_names_tests_that_exist():

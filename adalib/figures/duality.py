@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -148,7 +149,7 @@ def claim_strips(claims: Mapping[str, tuple[np.ndarray, np.ndarray]], most: int 
     ``claims`` maps the claim to its gaps (right side minus left side) and whether it holds, one entry a case. At most
     ``most`` dots are drawn in each strip, gaps beyond ``reach`` at its edge.
     """
-    fig = make_subplots(rows=len(claims), shared_xaxes=True, vertical_spacing=0.34 / len(claims))
+    fig = make_subplots(rows=len(claims), shared_xaxes=True, vertical_spacing=0.42 / len(claims))
     spread, lowest = np.random.default_rng(0), 0.0
     for row, (text, (gaps, holds)) in enumerate(claims.items(), 1):
         gaps, holds = np.asarray(gaps, dtype=float), np.asarray(holds, dtype=bool)
@@ -165,9 +166,12 @@ def claim_strips(claims: Mapping[str, tuple[np.ndarray, np.ndarray]], most: int 
                 row=row,
                 col=1,
             )
+        # Lines short enough for a phone, the verdict on the last one if it fits there.
         verdict = f"fails in {failed:.1%}" if failed else "never fails"
+        words = "<br>".join(plain(line) for line in textwrap.wrap(f"{text}:", 46))
+        between = "<br>" if len(text) + len(verdict) > 46 else " "
         fig.add_annotation(
-            text=f"{plain(text)}: <b>{verdict}</b>",
+            text=f"{words}{between}<b>{verdict}</b>",
             x=0,
             xref="x domain",
             xanchor="left",
@@ -184,7 +188,7 @@ def claim_strips(claims: Mapping[str, tuple[np.ndarray, np.ndarray]], most: int 
     fig.update_yaxes(visible=False, range=[-1.3, 1.3])
     fig.update_xaxes(range=[-1.05 * reach if lowest < -0.05 * reach else -0.15 * reach, 1.05 * reach])
     fig.update_xaxes(title="gap: right side minus left side", row=len(claims), col=1)
-    return fig.update_layout(height=70 + 105 * len(claims), showlegend=False, margin={"t": 34})
+    return fig.update_layout(height=80 + 112 * len(claims), showlegend=False, margin={"t": 48})
 
 
 def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:

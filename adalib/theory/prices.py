@@ -235,8 +235,8 @@ def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
             equal("accuracy of the mixture = min G", (shares * acc).sum() / n, least),
             at_most("cost of the mixture ≤ B", (shares * cost).sum() / n, budget),
             at_most("min G − V(B) ≤ λ* slack", least - value, best.lam * best.slack),
-            at_most("λ* slack ≤ gain of the split question / N", best.lam * best.slack, gain / n),
-            at_most("gain of the split question / N ≤ 1/N", gain / n, 1 / n),
+            at_most("λ* slack ≤ gain of the split / N", best.lam * best.slack, gain / n),
+            at_most("gain of the split / N ≤ 1/N", gain / n, 1 / n),
         ),
     )
 
