@@ -351,7 +351,7 @@ LEAST_SHARE = {"figure_bounds": 0.003, "recovery": 0.02, "strong_duality": 0.02}
 @pytest.mark.parametrize(("name", "version", "number"), FALSE)
 def test_share_of_random_cases_that_refute_it(name, version, number, record_property):
     share = np.mean([not getattr(statement, version)[number].holds for statement in measured(name)])
-    record_property("share", share)
+    record_property("share", float(share))
     assert share > LEAST_SHARE.get(name, 0.1)
 
 
