@@ -20,6 +20,7 @@ from adalib.algebra import arithmetic, same_expression
 __all__ = ["answer_classes", "extract_answer", "same_answer"]
 
 _TAIL = 200_000  # characters read from the end of a text; no answer is given earlier than that
+_CLOSING = " *_\"'.,;:!?"  # what may close an answer without belonging to it
 _LINE = 1_000  # characters of an answer that are looked at; a longer one is compared word for word
 
 # Every repetition below is over one simple class or bounded, so that no text makes the search slow.
@@ -200,9 +201,8 @@ def _from_sentence(sentence: str) -> str:
         if numbers and _WORD.search(_COMMAND.sub(" ", answer)):
             if len(numbers) == 1:
                 return _plain(numbers[0])
-            if answer.count(" ") > 5 or _CONNECTED.search(
-                answer
-            ):  # "42 because ...", "42 pages in 7 days", "so it is 42"
+            # "42 because ...", "42 pages in 7 days", "so it is 42"
+            if answer.count(" ") > 5 or _CONNECTED.search(answer):
                 return _plain(numbers[0] if _NUMBER.match(answer) else numbers[-1])
     return answer
 
@@ -215,10 +215,10 @@ def _plain(answer: str) -> str:
     text = unicodedata.normalize("NFKC", answer.translate(_SYMBOLS)).translate(_SYMBOLS)
     for pattern, plain in _TYPESETTING:
         text = pattern.sub(plain, text)
-    text = text.lstrip(" *_\"'#,;:").rstrip(" *_\"'.,;:!?")
+    text = text.lstrip(" *_\"'#,;:").rstrip(_CLOSING)
     text = _ASIDE.sub("", text)
     if text[-1:] in (")", "]") and not any(bracket in text for bracket in "([{"):
-        text = text[:-1].rstrip()
+        text = text[:-1].rstrip(_CLOSING)
     choice = _CHOICE.fullmatch(text)
     if choice:
         return next(letter for letter in choice.groups() if letter).upper()

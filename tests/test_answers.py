@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adalib.answers import answer_classes, extract_answer, same_answer
@@ -228,6 +228,7 @@ PIECES = ["\\frac", "\\text{", "\\boxed{", "Answer:", " million", " percent", "c
 
 @settings(deadline=None, max_examples=500)
 @given(st.lists(st.sampled_from([*"0123456789/.,-+ %$(){}=!xA", *PIECES])).map("".join))
+@example("Answer:.)")  # what is left is no answer
 def test_any_mixture_of_the_usual_pieces_is_read(text):
     answer = extract_answer(text)
     classes = answer_classes([answer, "7", answer])

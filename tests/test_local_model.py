@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib.util
 import json
 import math
@@ -105,14 +106,17 @@ def test_a_prompt_that_does_not_fit_is_refused_in_one_line(local, tmp_path, caps
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_serve_llm_says_where_it_listens_and_ends_when_asked(how):
     command = [sys.executable, "-m", "adalib", "serve-llm", "--port", "0", "--parallel", "1", "--ctx", "128"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    # A shell that starts the tests in the background ignores Ctrl-C for all of them: heed it again.
+    heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, preexec_fn=heed, **pipes) as process:
         listening, example = process.stdout.readline(), process.stdout.readline()
         url = listening.split(" listens at ")[1].split()[0]
         assert f"--base-url {url} --model smollm2-135m-instruct" in example
         with urllib.request.urlopen(url + "/models") as reply:
             assert json.load(reply)["data"][0]["id"] == "smollm2-135m-instruct"
         process.send_signal(how)
-        out, err = process.communicate()
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (0, "stopped\n", "")
 
 
