@@ -14,7 +14,7 @@ ORDER = """
     theory                                     every statement, measured
     features embedding boosting curves policy  what can be learned before asking
     baselines                                  what a policy has to beat
-    evaluate rehearse                          honest comparison
+    evaluate rehearse heldout protocols        honest comparison
     figures explorer exercises                 what the book shows
     llm                                        any endpoint, and a small model of our own
     commands cli __main__                      the command line

@@ -1,0 +1,96 @@
+"""Say whether adaptive allocation pays on a file of sampled answers, held out.
+
+Policies learn from one half of every question's samples, are scored with the other half, and only on questions that
+they have not seen. A gain counts over the best random mix at the cost that a policy really had. The last line says
+what was found. The file holds sampled answers (.jsonl), or is the name of a bundled setting.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adalib.datasets import Responses
+
+__all__ = ["arguments", "run"]
+
+_PROMISED = ("policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what ``evaluate`` takes."""
+    add = parser.add_argument
+    add("file", metavar="FILE", help="answers (.jsonl), or a bundled setting")
+    add("--targets", metavar="LIST", required=True, help="average costs to aim for, such as 1.5,2,3")
+    add("--budgets", metavar="LIST", default="1,2,4,8,16", help="budgets on offer (default 1,2,4,8,16)")
+    add("--folds", metavar="K", type=int, default=5, help="parts that the questions are dealt into (default 5)")
+    add("--groups", metavar="FIELD", help="keep questions with the same value of this field in one fold")
+    add("--seed", metavar="S", type=int, default=0, help="of the folds, the halves and the models (default 0)")
+    add("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Evaluate, and print the rows and the verdict."""
+    from adalib.commands.inputs import parse_budgets
+    from adalib.datasets import load
+    from adalib.protocols import as_table, held_out, verdict
+
+    targets, offered = _parse_targets(args.targets), parse_budgets(args.budgets)
+    if args.seed < 0:
+        raise ValueError(f"--seed is {args.seed}; give 0 or more")
+    responses = load(args.file)
+    half = responses.samples // 2
+    budgets = tuple(budget for budget in offered if budget <= half)
+    if len(budgets) < 2:
+        raise ValueError(
+            f"{args.file}: has {responses.samples} answers a question, and a half of {half} leaves no two of the "
+            f"budgets {args.budgets} to choose from; sample more answers, or offer smaller budgets"
+        )
+    groups = _field(responses, args.groups) if args.groups is not None else None
+    rows = held_out(responses, targets, budgets, folds=args.folds, groups=groups, seed=args.seed)
+    # After the work, so that an input which cannot be evaluated is one line and no more.
+    for note in _notes(responses.samples, offered, budgets, targets):
+        print(f"adalib evaluate: {note}", file=sys.stderr)
+    said = verdict(rows)
+    if args.json:
+        kept = [{name: getattr(row, name) for name in _PROMISED} for row in rows]
+        print(json.dumps({"rows": kept, "verdict": said}))
+        return 0
+    by = "" if args.groups is None else f" by {args.groups}"
+    print(f"Protocol: held out{by}, {responses.n} questions with {responses.samples} samples")
+    print(as_table(rows).drop(columns="protocol").to_string(index=False, na_rep="", float_format="{:.4f}".format))
+    unit = "questions" if args.groups is None else "groups"
+    print(f"low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own cost;")
+    print("oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and knows nothing")
+    print(said)
+    return 0
+
+
+def _parse_targets(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"--targets is {text!r}; give numbers with commas, such as 1.5,2,3") from None
+
+
+def _field(responses: Responses, name: str) -> list:
+    known = {"question": responses.questions, **responses.extras}
+    if responses.levels is not None:
+        known["level"] = responses.levels
+    if name not in known:
+        raise ValueError(f"{responses.source}: has no field {name!r} to group by; choose one of {', '.join(known)}")
+    return known[name]
+
+
+def _notes(samples: int, offered: tuple[int, ...], kept: tuple[int, ...], targets: list[float]) -> list[str]:
+    notes = []
+    if kept != offered:
+        dropped = ", ".join(str(budget) for budget in offered[len(kept) :])
+        notes.append(f"{samples} answers leave halves of {samples // 2}, so budgets {dropped} are not on offer")
+    beyond = ", ".join(f"{target:g}" for target in targets if target > kept[-1])
+    if beyond:
+        notes.append(f"target {beyond} is more than the largest budget, {kept[-1]}, can spend: see the cost column")
+    return notes
