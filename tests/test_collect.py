@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import json
 import os
@@ -16,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import run_to_end
 from fault_server import FaultServer
 
 import adalib
@@ -118,7 +118,7 @@ def test_it_works_where_an_event_loop_is_already_running(file, tmp_path):
         return quick(file, tmp_path, server)
 
     with FaultServer() as server:
-        assert asyncio.run(notebook()).exists()
+        assert run_to_end(notebook()).exists()
     assert pairs(tmp_path) == rectangle(3)
 
 

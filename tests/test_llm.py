@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import socket
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
+from conftest import run_to_end
 from fault_server import FaultServer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,7 +40,7 @@ def sample(server_or_url, *, timeout=20.0, tries=8, waits=None, **how) -> Answer
         async with Endpoint(url, "m", timeout=timeout, tries=tries) as endpoint:
             return await endpoint.sample(MESSAGES, pause=pause, **how)
 
-    return asyncio.run(main())
+    return run_to_end(main())
 
 
 def test_a_good_answer_and_what_was_asked():

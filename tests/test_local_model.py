@@ -14,6 +14,7 @@ import sys
 import urllib.request
 
 import pytest
+from conftest import run_to_end
 
 import adalib
 from adalib.cli import main
@@ -38,7 +39,7 @@ def samples(local, question: str, count: int, **how) -> list:
             message = [{"role": "user", "content": question}]
             return await asyncio.gather(*(endpoint.sample(message, seed=seed, **how) for seed in range(count)))
 
-    return asyncio.run(ask())
+    return run_to_end(ask())
 
 
 def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
