@@ -197,6 +197,20 @@ def cross_fitted_oracle(
     >>> bool(null.optimism.low[0] > 0), bool(null.value.low[0] < 0.5 < null.value.high[0])
     (True, True)
     """
+    check_halves(responses, budgets, splits)
+    votes = compared(responses)
+    scores = []
+    for number in range(splits):
+        halves = [part.table(budgets, **table) for part in votes.split_samples(seed + number)]
+        scores += [score_oracle(*halves, targets), score_oracle(*halves[::-1], targets)]
+    claimed, accuracy, cost = (
+        np.mean([getattr(score, name) for score in scores], axis=0) for name in ("claimed", "accuracy", "cost")
+    )
+    return OracleScore(scores[0].targets, claimed, accuracy, cost)
+
+
+def check_halves(responses: Responses, budgets: Sequence[int], splits: int) -> None:
+    """Refuse answers that cannot be dealt into two halves which each hold a vote of the largest budget."""
     if splits < 1:
         raise ValueError(f"splits is {splits}; give at least 1")
     half, largest = responses.samples // 2, max(budgets)
@@ -205,18 +219,9 @@ def cross_fitted_oracle(
             f"{responses.source}: has {responses.samples} answers a question, and a half of {half} cannot hold a vote "
             f"of {largest}; lower the largest budget to {half}, or sample at least {2 * largest} answers"
         )
-    compared = _compared(responses)
-    scores = []
-    for number in range(splits):
-        halves = [part.table(budgets, **table) for part in compared.split_samples(seed + number)]
-        scores += [score_oracle(*halves, targets), score_oracle(*halves[::-1], targets)]
-    claimed, accuracy, cost = (
-        np.mean([getattr(score, name) for score in scores], axis=0) for name in ("claimed", "accuracy", "cost")
-    )
-    return OracleScore(scores[0].targets, claimed, accuracy, cost)
 
 
-def _compared(responses: Responses) -> Responses:
+def compared(responses: Responses) -> Responses:
     """The same votes with class numbers as answers: answers are compared once, not again in every half."""
     names = [["" if c < 0 else str(c) for c in row] for row in responses.classes.tolist()]
     return replace(responses, answers=names, correct=responses.values, extras={})

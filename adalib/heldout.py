@@ -19,7 +19,7 @@ from adalib import baselines
 from adalib.baselines import Plan, best_mix, from_labels, noise_features
 from adalib.datasets import DataError, Responses
 from adalib.embedding import TextEmbedding
-from adalib.evaluate import _compared, bootstrap_mean
+from adalib.evaluate import bootstrap_mean, check_halves, compared
 from adalib.features import text_features
 from adalib.frontier import frontier
 from adalib.policy import CurvePolicy, LabelPolicy
@@ -128,21 +128,14 @@ def held_out(
     """
     member = _members(responses, groups)
     fold = _folds(member, folds, seed)
-    if splits < 1:
-        raise ValueError(f"splits is {splits}; give at least 1")
-    half, largest = responses.samples // 2, max(budgets)
-    if half < largest:
-        raise DataError(
-            f"{responses.source}: has {responses.samples} answers a question, and a half of {half} cannot hold a vote "
-            f"of {largest}; lower the largest budget to {half}, or sample at least {2 * largest} answers"
-        )
+    check_halves(responses, budgets, splits)
     targets = check_targets(targets, np.asarray(budgets, dtype=float))
-    compared = _compared(responses)
+    votes = compared(responses)
     inputs = list(_inputs(responses, fold, features))
     tally = _Tally()
     with tqdm(total=2 * splits * len(inputs), desc="evaluating", unit=" folds", disable=None, leave=False) as bar:
         for number in range(2 * splits):
-            halves = [part.table(budgets) for part in compared.split_samples(seed + number // 2)]
+            halves = [part.table(budgets) for part in votes.split_samples(seed + number // 2)]
             choose, score = halves if number % 2 == 0 else halves[::-1]
             noises = range(_NOISES * number, _NOISES * (number + 1))
             blind = [noise_features(responses.n, seed=1000 * seed + noise) for noise in noises]
@@ -155,7 +148,7 @@ def held_out(
                     labels = {"label": columns[:1], "noise": columns[2:]}.get(policy)
                     imitated = () if labels is None else ((labels == best).mean(), np.bincount(best).max() / best.size)
                     tally.add(policy, target, plan, choose, score, imitated)
-    full = compared.table(budgets)
+    full = votes.table(budgets)
     for target, best in _oracles(full, targets):
         tally.add("oracle_in_sample", target, from_labels(best, full.k), full, full)
     return tally.rows(member)
