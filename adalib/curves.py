@@ -24,6 +24,7 @@ __all__ = ["CurvePolicy"]
 # Shallow and slow, because the curves of a few hundred questions are noisy. A tree predicts all budgets together, so
 # that the difference between two budgets, all that the price looks at, is not the noise of two separate models.
 _PARAMS = {"objective": "reg:squarederror", "max_depth": 3, "eta": 0.05, "multi_strategy": "multi_output_tree"}
+_PARAMS["max_bin"] = 64  # thresholds tried a feature: XGBoost's 256 cost time, and so few questions do not fill them
 _FOLDS = 5
 
 

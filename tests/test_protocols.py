@@ -80,14 +80,13 @@ def test_features_that_know_nothing_claim_nothing(told):
 
 
 def test_a_null_pays_nobody():
-    rows = held_out(flat_null(120).sample(48, seed=2), TARGETS, BUDGETS)
-    said = verdict(rows)
-    assert "does not pay" in said
-    assert "not even the cross-fitted oracle" in said
-    assert row(rows, "oracle_in_sample", 3).gain > 0.01  # what the same file claims in-sample
-    for r in rows:
-        if r.policy != "oracle_in_sample":
-            assert r.gain_low <= 0 <= r.gain_high or abs(r.gain) < 1e-12 or r.gain_high < 0
+    """Twenty draws of a population that nothing helps; a false claim in twenty is allowed, and they are rarer."""
+    drawn = [held_out(flat_null(80, seed).sample(48, seed), [3], BUDGETS, folds=3) for seed in range(20)]
+    assert sum("does not pay" not in verdict(rows) for rows in drawn) <= 1
+    for policy in ("oracle", "label", "curve", "noise"):
+        claims = [row(rows, policy, 3).gain_low > 0 for rows in drawn]
+        assert sum(claims) <= 2  # of twenty 95% intervals, one side
+    assert min(row(rows, "oracle_in_sample", 3).gain for rows in drawn) > 0.01  # what the same draws claim in-sample
 
 
 def test_no_policy_beats_the_cross_fitted_oracle(real):
@@ -108,7 +107,7 @@ def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
         oracle, mix = row(rows, "oracle", target), row(rows, "mix", target)
         assert oracle.accuracy == pytest.approx(crossed.value.mean[t])
         assert oracle.cost == pytest.approx(crossed.cost[:, t].mean())
-        assert mix.gain == pytest.approx(0)
+        assert -0.02 < mix.gain <= 1e-12  # chosen on one half, and the bar on the other
         assert mix.cost <= target + 1e-12
 
 
