@@ -1,16 +1,17 @@
 """The held-out protocol: no question is scored by a model that saw it, and no sample by labels that it made.
 
 One half of every question's samples teaches and the other half scores, both ways round; the questions are dealt into
-folds, and each is scored by models of the other folds. The bar is the best random mix at the cost that a policy really
-had: whoever does not clear it has not told two questions apart.
+folds, and each is scored by models of the other folds. `adalib.tally` holds the bar and the intervals.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from copy import deepcopy
+from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -21,64 +22,39 @@ from adalib import baselines
 from adalib.baselines import Plan, best_mix, from_labels, noise_features
 from adalib.datasets import DataError, Responses
 from adalib.embedding import TextEmbedding
-from adalib.evaluate import bootstrap_mean, check_halves, compared
+from adalib.evaluate import check_halves, compared
 from adalib.features import text_features
 from adalib.frontier import frontier
 from adalib.policy import CurvePolicy, LabelPolicy
 from adalib.problem import UtilityTable
+from adalib.signals import first_vote_table, joined
+from adalib.tally import HeldOutRow, Tally
 
-__all__ = ["FEWEST", "POLICIES", "HeldOutRow", "check_targets", "held_out"]
+__all__ = ["BASELINES", "FEWEST", "POLICIES", "HeldOutRow", "Learner", "check_targets", "held_out", "unseen_curves"]
 
 #: With fewer questions than this there is nothing to learn from and nothing to be sure of.
 FEWEST = 10
 
-#: The order of the rows.
-POLICIES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length", "label", "curve", "noise")
+#: Policies that learn nothing, in the order of their rows.
+BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
+
+#: The order of all rows, where nothing else is asked for.
+POLICIES = (*BASELINES, "label", "curve", "noise")
 
 _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
-_NOISES = 2  # noise policies a half, so that the control does not stand on one draw
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutRow:
-    """One policy at one target, held out.
+class Learner(Protocol):
+    """What `held_out` can score: any object with these two methods, as `LabelPolicy` and `CurvePolicy` have them.
 
-    Attributes
-    ----------
-    policy : str
-    target, cost : float
-        Average cost asked for, and had.
-    accuracy, low, high : float
-        Mean over the questions and its 95% interval.
-    mix_accuracy : float
-        Accuracy of the best random mix at the same cost, chosen on the samples that score it: as strong a bar as there
-        is. The policy ``mix``, chosen on the other samples, therefore lies a little below it.
-    gain, gain_low, gain_high : float
-        ``accuracy - mix_accuracy`` with its 95% interval, question by question.
-    share : float or None
-        Gain as a share of the cross-fitted oracle's at this target; None where that one gains nothing. It may exceed 1
-        where samples are few: the oracle knows a question from half of its samples, a policy learns from all others.
-    imitation, majority : float or None
-        For a policy that learns labels: how often it repeats the oracle's, and how often the commonest label would.
-    gains : ndarray, shape (G,)
-        What the interval resamples: the gain of every question, or, where questions are grouped, of every group.
+    One that also has ``for_budget(features, budget)`` is fitted once, without a budget, and asked for every target.
     """
 
-    protocol: str = field(init=False, default="held out")
-    policy: str
-    target: float
-    cost: float
-    accuracy: float
-    low: float
-    high: float
-    mix_accuracy: float
-    gain: float
-    gain_low: float
-    gain_high: float
-    share: float | None
-    imitation: float | None
-    majority: float | None
-    gains: np.ndarray = field(repr=False)
+    def fit(self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float) -> Learner:
+        """Learn from training questions."""
+
+    def predict(self, features: pd.DataFrame) -> np.ndarray:
+        """Return a column for every question."""
 
 
 def held_out(
@@ -89,12 +65,16 @@ def held_out(
     folds: int = 5,
     groups: Sequence | None = None,
     features: ArrayLike | None = None,
+    learners: Mapping[str, Learner] | None = None,
+    noises: int = 2,
+    first: Responses | None = None,
+    overhead: float = 0.0,
     splits: int = 1,
     seed: int = 0,
 ) -> list[HeldOutRow]:
     """Score every policy on questions and samples that it has not seen.
 
-    Explained in chapter 7, "Results".
+    Explained in chapter 7, "Results"; ``learners``, ``first`` and ``overhead`` in chapter 6, "Learning".
 
     Parameters
     ----------
@@ -112,6 +92,16 @@ def held_out(
     features : DataFrame or array_like, shape (N, d), optional
         Known of a question before it is asked. Default: `text_features`, and a small `TextEmbedding` that is fitted
         anew in every fold, on its training questions.
+    learners : mapping of str to Learner, optional
+        What learns, by the name of its rows; copies of it are fitted. Default: ``label`` and ``curve``.
+    noises : int
+        Noise policies a half, so that the control does not stand on one draw; with 0 there is no such row.
+    first : Responses, optional
+        One more answer a question that ``features`` may have looked at, as `Responses.set_aside` gives it. It opens
+        every vote that is scored; it teaches nothing and costs nothing beyond its place in the vote.
+    overhead : float
+        What ``features`` cost a question on top of its budget: 1 for an answer that is looked at and thrown away.
+        Added to the cost of the learners, and so to the cost at which they are compared.
     splits : int
         How often the samples are dealt into halves; results are averaged question by question.
     seed : int
@@ -133,32 +123,70 @@ def held_out(
     fold = _folds(member, folds, seed)
     check_halves(responses, budgets, splits)
     targets = check_targets(targets, np.asarray(budgets, dtype=float))
-    votes = compared(responses)
+    learners = _checked(learners, seed)
+    if noises < 0 or not 0 <= overhead < np.inf:
+        raise ValueError(f"noises is {noises} and overhead {overhead}; give 0 or more")
+    votes = compared(responses if first is None else joined(first, responses))
+    opening, votes = (None, votes) if first is None else votes.set_aside(0)
     inputs = list(_inputs(responses, fold, features))
-    tally = _Tally()
+    tally = Tally([*BASELINES, *learners, "noise"])
     with tqdm(total=2 * splits * len(inputs), desc="evaluating", unit=" folds", disable=None, leave=False) as bar:
         for number in range(2 * splits):
-            halves = [part.table(budgets) for part in votes.split_samples(seed + number // 2)]
-            choose, score = halves if number % 2 == 0 else halves[::-1]
-            noises = range(_NOISES * number, _NOISES * (number + 1))
-            blind = [noise_features(responses.n, seed=1000 * seed + noise) for noise in noises]
-            learned = np.zeros((2 + _NOISES, len(targets), choose.n), dtype=int)
-            # Trees grow outside Python's lock, each model on one thread: folds side by side change no digit.
-            with ThreadPoolExecutor(os.cpu_count()) as pool:
-                for (_, test, _), columns in zip(
-                    inputs, pool.map(lambda fold: _learn(choose, targets, *fold, blind, seed), inputs), strict=True
-                ):
-                    learned[:, :, test] = columns
-                    bar.update()
+            halves = votes.split_samples(seed + number // 2)[:: 1 if number % 2 == 0 else -1]
+            choose, score = halves[0].table(budgets), halves[1].table(budgets)
+            if opening is not None:
+                score = first_vote_table(opening, halves[1], budgets)
+            seeds = range(1000 * seed + noises * number, 1000 * seed + noises * (number + 1))
+            blind = [noise_features(responses.n, seed=noise) for noise in seeds]
+            learned = _learn(choose, targets, inputs, learners, blind, seed, bar)
             for (target, best), columns in zip(_oracles(choose, targets), learned.swapaxes(0, 1), strict=True):
-                for policy, plan in _plans(choose, responses.questions, target, best, columns).items():
-                    labels = {"label": columns[:1], "noise": columns[2:]}.get(policy)
-                    imitated = () if labels is None else ((labels == best).mean(), np.bincount(best).max() / best.size)
-                    tally.add(policy, target, plan, score, imitated)
+                for policy, plan in _plans(choose, responses.questions, target, best).items():
+                    tally.add(policy, target, plan, score)
+                majority = np.bincount(best).max() / best.size
+                for (name, learner), chosen in zip(learners.items(), columns, strict=False):
+                    imitated = ((chosen == best).mean(), majority) if isinstance(learner, LabelPolicy) else ()
+                    tally.add(name, target, from_labels(chosen, choose.k), score, imitated, overhead)
+                if noises:
+                    # The mean of the noise policies is the plan that draws one of them.
+                    chosen = columns[len(learners) :]
+                    plan = Plan(np.mean([from_labels(labels, choose.k).weights for labels in chosen], axis=0))
+                    tally.add("noise", target, plan, score, ((chosen == best).mean(), majority))
     full = votes.table(budgets)
     for target, best in _oracles(full, targets):
         tally.add("oracle_in_sample", target, from_labels(best, full.k), full)
     return tally.rows(member)
+
+
+def unseen_curves(
+    responses: Responses,
+    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    *,
+    folds: int = 5,
+    groups: Sequence | None = None,
+    features: ArrayLike | None = None,
+    seed: int = 0,
+) -> np.ndarray:
+    """Predict the curve of every question with a `CurvePolicy` of the other folds.
+
+    All samples teach: the question's own are not among them. Explained in chapter 6, "Learning".
+
+    Parameters
+    ----------
+    responses, budgets, folds, groups, features, seed
+        As for `held_out`.
+
+    Returns
+    -------
+    ndarray, shape (N, K)
+        In [0, 1].
+    """
+    fold = _folds(_members(responses, groups), folds, seed)
+    table = responses.table(budgets)
+    found = np.empty_like(table.acc)
+    for train, test, known in _inputs(responses, fold, features):
+        policy = CurvePolicy(seed=seed).fit(known.iloc[train], table.acc[train], table.cost)
+        found[test] = policy.curves(known.iloc[test])
+    return found
 
 
 def check_targets(targets: Sequence[float], cost: np.ndarray) -> list[float]:
@@ -207,6 +235,12 @@ def _folds(member: np.ndarray, folds: int, seed: int) -> np.ndarray:
     return place[member]
 
 
+@lru_cache(maxsize=32)
+def _embedded(train: tuple[str, ...], texts: tuple[str, ...]) -> pd.DataFrame:
+    """The embedding of all texts that knows the training ones; kept, since settings often share their questions."""
+    return TextEmbedding(_DIMS).fit(train).transform(texts)
+
+
 def _inputs(
     responses: Responses, fold: np.ndarray, features: ArrayLike | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray, pd.DataFrame]]:
@@ -217,30 +251,52 @@ def _inputs(
         texts = [responses.questions[i] for i in train]
         known = given
         if features is None and any(text.strip() for text in texts):
-            embedded = TextEmbedding(_DIMS).fit(texts).transform(responses.questions)
+            embedded = _embedded(tuple(texts), tuple(responses.questions))
             known = pd.concat([given, embedded], axis=1)
         yield train, test, known
+
+
+def _checked(learners: Mapping[str, Learner] | None, seed: int) -> dict[str, Learner]:
+    if learners is None:
+        return {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
+    if not learners:
+        raise ValueError("learners is empty; give at least one")
+    taken = [name for name in learners if name in (*BASELINES, "noise")]
+    if taken:
+        raise ValueError(f"a learner is called {taken[0]!r}, which is a row of its own; give it another name")
+    return dict(learners)
 
 
 def _learn(
     choose: UtilityTable,
     targets: Sequence[float],
-    train: np.ndarray,
-    test: np.ndarray,
-    known: pd.DataFrame,
+    inputs: Sequence[tuple[np.ndarray, np.ndarray, pd.DataFrame]],
+    learners: Mapping[str, Learner],
     blind: Sequence[pd.DataFrame],
     seed: int,
+    bar: tqdm,
 ) -> np.ndarray:
-    """Columns for the test questions, (policies, targets, test): label, curve, and label on each noise."""
-    acc = choose.acc[train]
+    """Columns of all questions, (policies, targets, N): the learners, and ``label`` on each noise."""
 
-    def imitate(inputs: pd.DataFrame) -> list[np.ndarray]:
-        fit = LabelPolicy(seed=seed).fit
-        return [fit(inputs.iloc[train], acc, choose.cost, budget=t).predict(inputs.iloc[test]) for t in targets]
+    def learn(learner: Learner, known: pd.DataFrame, train: np.ndarray, test: np.ndarray) -> list[np.ndarray]:
+        policy, seen, unseen, acc = deepcopy(learner), known.iloc[train], known.iloc[test], choose.acc[train]
+        if hasattr(policy, "for_budget"):
+            policy.fit(seen, acc, choose.cost)
+            return [policy.for_budget(unseen, target) for target in targets]
+        return [policy.fit(seen, acc, choose.cost, budget=target).predict(unseen) for target in targets]
 
-    curve = CurvePolicy(seed=seed).fit(known.iloc[train], acc, choose.cost)
-    priced = [curve.for_budget(known.iloc[test], target) for target in targets]
-    return np.array([imitate(known), priced, *(imitate(noise) for noise in blind)])
+    def one_fold(fold: tuple[np.ndarray, np.ndarray, pd.DataFrame]) -> list[list[np.ndarray]]:
+        train, test, known = fold
+        told = [learn(learner, known, train, test) for learner in learners.values()]
+        return told + [learn(LabelPolicy(seed=seed), noise, train, test) for noise in blind]
+
+    found = np.zeros((len(learners) + len(blind), len(targets), choose.n), dtype=int)
+    # Trees grow outside Python's lock, each model on one thread: folds side by side change no digit.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for (_, test, _), columns in zip(inputs, pool.map(one_fold, inputs), strict=True):
+            found[:, :, test] = columns
+            bar.update()
+    return found
 
 
 def _oracles(table: UtilityTable, targets: Sequence[float]) -> list[tuple[float, np.ndarray]]:
@@ -248,69 +304,12 @@ def _oracles(table: UtilityTable, targets: Sequence[float]) -> list[tuple[float,
     return [(target, path.at(target).labels) for target in targets]
 
 
-def _plans(
-    choose: UtilityTable, questions: Sequence[str], target: float, best: np.ndarray, learned: np.ndarray
-) -> dict[str, Plan]:
-    """Every policy's plan at one target; ``best`` are the oracle's columns, ``learned`` what `_learn` found."""
-    label, curve, *noise = (from_labels(columns, choose.k) for columns in learned)
+def _plans(choose: UtilityTable, questions: Sequence[str], target: float, best: np.ndarray) -> dict[str, Plan]:
+    """Every plan at one target that learns nothing; ``best`` are the oracle's columns."""
     return {
         "oracle": from_labels(best, choose.k),
         "mix": best_mix(choose.acc, choose.cost, target),
         "fixed": baselines.fixed(choose.cost, target, choose.n),
         "random": baselines.random(choose.cost, target, choose.n),
         "length": baselines.length(questions, choose.cost, target),
-        "label": label,
-        "curve": curve,
-        # The mean of the noise policies is the plan that draws one of them.
-        "noise": Plan(np.mean([plan.weights for plan in noise], axis=0)),
     }
-
-
-class _Tally:
-    """What every policy had at every target, half by half."""
-
-    def __init__(self) -> None:
-        self._turns: dict[tuple[float, str], list[tuple]] = {}
-
-    def add(self, policy: str, target: float, plan: Plan, score: UtilityTable, imitated: tuple = ()) -> None:
-        """Score a plan on the half that did not choose it, beside the best mix at its cost on that half."""
-        cost = plan.expected(score.cost).mean()
-        # The bar knows the half that scores: nobody passes it because the other half misjudged the average question.
-        mix = best_mix(score.acc, score.cost, cost)
-        turn = cost, plan.expected(score.acc), mix.expected(score.acc), imitated
-        self._turns.setdefault((target, policy), []).append(turn)
-
-    def rows(self, member: np.ndarray) -> list[HeldOutRow]:
-        """Average the halves question by question, and put intervals on the averages, over the groups."""
-        keys = sorted(self._turns, key=lambda key: (key[0], POLICIES.index(key[1])))
-        cost, accuracy, mix, imitated = (
-            [np.mean([turn[part] for turn in self._turns[key]], axis=0) for key in keys] for part in range(4)
-        )
-        accuracy, mix = np.column_stack(accuracy), np.column_stack(mix)
-        gains = _units(accuracy - mix, member)
-        value, gain = bootstrap_mean(_units(accuracy, member)), bootstrap_mean(gains)
-        best = {target: gain.mean[j] for j, (target, policy) in enumerate(keys) if policy == "oracle"}
-        return [
-            HeldOutRow(
-                policy,
-                target,
-                *map(float, (cost[j], value.mean[j], value.low[j], value.high[j], mix[:, j].mean())),
-                *map(float, (gain.mean[j], gain.low[j], gain.high[j])),
-                float(gain.mean[j] / best[target]) if best[target] > 0 else None,
-                *(map(float, imitated[j]) if imitated[j].size else (None, None)),
-                gains[:, j],
-            )
-            for j, (target, policy) in enumerate(keys)
-        ]
-
-
-def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:
-    """One row a group, whose mean is the mean over questions and whose spread is that of groups drawn whole.
-
-    A group's row is the mean plus what the group's questions add to it (the linearised ratio of resampled totals to
-    resampled sizes). Groups of one question are left as they are.
-    """
-    mean, sizes = values.mean(axis=0), np.bincount(member)
-    excess = np.zeros((sizes.size, values.shape[1]))
-    np.add.at(excess, member, values - mean)
-    return mean + excess * sizes.size / len(values)

@@ -19,13 +19,11 @@ from adalib import baselines
 from adalib.baselines import from_labels
 from adalib.datasets import Responses
 from adalib.features import text_features
-from adalib.heldout import HeldOutRow, check_targets, held_out
+from adalib.heldout import BASELINES, HeldOutRow, check_targets, held_out
 from adalib.oracle import bisect
 from adalib.policy import LabelPolicy
 
 __all__ = ["HeldOutRow", "PaperRow", "as_in_paper", "as_table", "held_out", "verdict"]
-
-_LEARNED = ("label", "curve")
 
 
 @dataclass(frozen=True)
@@ -113,15 +111,17 @@ def as_in_paper(
 def verdict(rows: Sequence[HeldOutRow]) -> str:
     """Say in one sentence whether adaptive allocation pays: at which target, and with which policy.
 
-    It pays where a learned policy (``label`` or ``curve``) beats the best random mix at equal cost, and chance is no
-    explanation. Explained in chapter 7, "Results".
+    It pays where a learned policy (``label``, ``curve`` or one given to `held_out`) beats the best random mix at equal
+    cost, and chance is no explanation. Explained in chapter 7, "Results".
 
     Parameters
     ----------
     rows : sequence of HeldOutRow
         What `held_out` returned.
     """
-    tried = [row for row in rows if row.policy in _LEARNED]
+    tried = [row for row in rows if row.policy not in (*BASELINES, "noise")]
+    if not tried:
+        raise ValueError("no row is of a policy that learns; give held_out at least one learner")
     oracles = [row for row in rows if row.policy == "oracle"]
     # Whoever looks at many 95% intervals will find one above zero where nothing is. Each look at a learned policy
     # therefore gets its share of the 5% (Bonferroni): the chance of any false claim stays about 5%.

@@ -213,6 +213,30 @@ class Responses:
         half = self.samples // 2
         return self._samples(np.sort(places[:, :half], 1)), self._samples(np.sort(places[:, half:], 1))
 
+    def set_aside(self, sample: int) -> tuple[Responses, Responses]:
+        """Take one sample of every question away from the others, to look at it before they are bought.
+
+        Explained in chapter 6, "Learning".
+
+        Parameters
+        ----------
+        sample : int
+            Its place, from 0.
+
+        Returns
+        -------
+        Responses, Responses
+            That one sample a question, and the others in their old order; extra fields that hold R values a question
+            are dealt with them.
+        """
+        if not 0 <= sample < self.samples or self.samples < 2:
+            raise DataError(
+                f"{self.source}: cannot set sample {sample} of {self.samples} aside; sample at least two answers a "
+                "question, and give a place from 0"
+            )
+        places = np.tile(np.arange(self.samples), (self.n, 1))
+        return self._samples(places[:, [sample]]), self._samples(np.delete(places, sample, axis=1))
+
     def _samples(self, places: np.ndarray) -> Responses:
         def deal(column: Sequence) -> list:
             return [

@@ -14,7 +14,9 @@ ORDER = """
     theory                                     every statement, measured
     features embedding boosting curves policy  what can be learned before asking
     baselines                                  what a policy has to beat
-    evaluate rehearse heldout protocols        honest comparison
+    evaluate rehearse signals tally heldout    honest comparison
+    protocols                                  two ways to score, side by side
+    results patterns ablations replication     the paper's tables, beside ours
     figures explorer exercises                 what the book shows
     llm                                        any endpoint, and a small model of our own
     commands cli __main__                      the command line

@@ -12,7 +12,8 @@ import adalib
 from adalib.baselines import noise_features
 from adalib.datasets import DataError
 from adalib.evaluate import cross_fitted_oracle
-from adalib.heldout import POLICIES, _folds, _members
+from adalib.heldout import BASELINES, POLICIES, _folds, _members, unseen_curves
+from adalib.policy import CurvePolicy, LabelPolicy
 from adalib.protocols import as_in_paper, as_table, held_out, verdict
 from adalib.simulate import beta_population, flat_null, two_answer
 
@@ -174,9 +175,60 @@ def test_luck_with_a_handful_is_no_evidence(told_rows, units, claimed):
     assert ("does not pay" not in verdict(rows)) == claimed
 
 
+class Clairvoyant:
+    """A learner of the simplest kind: one feature is the column to take."""
+
+    def fit(self, features, acc, cost, *, budget):
+        self.budget = budget
+        return self
+
+    def predict(self, features):
+        return features.iloc[:, 0].to_numpy(dtype=int)
+
+
+def test_anything_that_fits_and_predicts_can_be_scored(told, told_rows):
+    """Named learners stand where label and curve stand, and are not disturbed by others beside them."""
+    learners = {"weighted": LabelPolicy(weighted=True), "curve": CurvePolicy(), "label": LabelPolicy()}
+    rows = held_out(told, TARGETS, BUDGETS, learners=learners)
+    assert [r.policy for r in rows if r.target == 3] == [*BASELINES, *learners, "noise"]
+    for target in TARGETS:
+        for policy in ("label", "curve", "noise", "oracle"):
+            assert row(rows, policy, target).gains.tolist() == row(told_rows, policy, target).gains.tolist()
+        assert row(rows, "weighted", target).imitation is not None
+    assert all(vars(learner)["lam"] is None for learner in learners.values())  # copies were fitted
+
+
+def test_a_learner_that_is_told_the_column_gets_it(told):
+    column = np.arange(told.n) % 3
+    rows = held_out(told, [8], BUDGETS, features=column[:, None], learners={"told": Clairvoyant()}, noises=0)
+    assert row(rows, "told", 8).cost == pytest.approx(np.asarray(BUDGETS)[column].mean())
+    assert row(rows, "told", 8).imitation is None
+    assert all(r.policy != "noise" for r in rows)
+    assert "told at target 8" in verdict(rows)
+
+
+def test_a_verdict_needs_somebody_who_learns(told_rows):
+    with pytest.raises(ValueError, match="at least one learner"):
+        verdict([r for r in told_rows if r.policy in ("oracle", "noise")])
+
+
+def test_curves_of_unseen_questions(told):
+    """The word tells the curve: a model of the other questions knows it, and one of other words does not."""
+    curves, kind = unseen_curves(told, BUDGETS), np.array([question.split()[-2] for question in told.questions])
+    truth = {word: two_answer(p).acc(BUDGETS)[0] for word, p in (("calm", 0.98), ("wild", 0.65), ("dull", 0.03))}
+    errors = np.abs(curves - np.array([truth[word] for word in kind])).mean(axis=0)
+    assert (errors < 0.1).all()
+    apart = unseen_curves(told, BUDGETS, groups=kind)
+    assert (np.abs(apart - np.array([truth[word] for word in kind])).mean(axis=0) > 0.3).all()
+
+
 @pytest.mark.parametrize(
     ("change", "how", "said"),
     [
+        ({}, {"learners": {"mix": LabelPolicy()}}, "called 'mix'"),
+        ({}, {"learners": {}}, "learners is empty"),
+        ({}, {"noises": -1}, "noises is -1"),
+        ({}, {"overhead": np.inf}, "overhead inf"),
         ({}, {"targets": [0.5]}, "target 0.5 cannot be met"),
         ({}, {"targets": [np.nan]}, "target nan cannot be met"),
         ({}, {"targets": []}, "no target"),
