@@ -30,6 +30,8 @@ from adalib.vote import acc_iid
 
 __all__ = [
     "PAPER",
+    "PAPER_ABLATIONS",
+    "PAPER_CLAIMS",
     "PAPER_SETTINGS",
     "Population",
     "beta_population",
@@ -43,6 +45,8 @@ __all__ = [
 PAPER_SETTINGS = ("deepseek-v3-math", "gpt-4o-mini-math", "qwen2.5-7b-math", "deepseek-v3-gsm8k")
 
 PAPER: dict[str, dict]  # the paper's printed tables by setting; read on first use, see __getattr__ below
+PAPER_ABLATIONS: dict[str, dict | float | list]  # its classifier table, and what it says of its other ablations
+PAPER_CLAIMS: dict[str, float | list]  # numbers that its text states without a table
 
 _BUDGETS = (1, 2, 4, 8, 16)
 _GOLDEN = (np.sqrt(5) - 1) / 2
@@ -310,6 +314,7 @@ def _spec(name: str) -> dict:
 
 
 def __getattr__(name: str):
-    if name == "PAPER":
-        return _read("paper_tables.json")["settings"]
+    parts = {"PAPER": "settings", "PAPER_ABLATIONS": "ablations", "PAPER_CLAIMS": "claims"}
+    if name in parts:
+        return _read("paper_tables.json")[parts[name]]
     raise AttributeError(f"module 'adalib.simulate' has no attribute {name!r}")
