@@ -1,0 +1,28 @@
+"""Who gets the budget: tables by level, by difficulty and by the shape of the curve, and whether they pay.
+
+An oracle that chose by noise also has a pattern: it spends where the noise is. So a table of budgets alone says little.
+`gain_by` puts beside it what the budgets were worth: groups and labels are made from one half of every question's
+samples, and the gain is read off the other.
+"""
+
+from adalib.patterns.apart import gain_by, mostly_seen, out_of_fold
+from adalib.patterns.printed import nearest_mix, whole_counts
+from adalib.patterns.shapes import SHAPES, Clusters, curve_clusters
+from adalib.patterns.tables import by_difficulty, by_level, difficulty_bins, group_means, label_shares, level_shares
+
+__all__ = [
+    "SHAPES",
+    "Clusters",
+    "by_difficulty",
+    "by_level",
+    "curve_clusters",
+    "difficulty_bins",
+    "gain_by",
+    "group_means",
+    "label_shares",
+    "level_shares",
+    "mostly_seen",
+    "nearest_mix",
+    "out_of_fold",
+    "whole_counts",
+]
