@@ -48,8 +48,12 @@ def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> 
     responses, truth = paper_setting(name, seed=seed), paper_population(name).table()
     estimate = responses.table(estimator="windows", ties="first")
     found, best = score_oracle(estimate, truth, grid), score_oracle(truth, truth, grid)
-    learned = as_in_paper(responses, grid, seeds=1, features=noise_features(responses.n))
-    ours = [row for row in learned if row.method == "Ours"]
+    # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all those budgets.
+    most = float(frontier(estimate.acc, estimate.cost).cost[-1])
+    capped = np.minimum(grid, max(most, min(grid)))
+    learned = as_in_paper(responses, capped, seeds=1, features=noise_features(responses.n))
+    at = {row.target: row for row in learned if row.method == "Ours"}
+    ours = [at[budget] for budget in capped.tolist()]
     plans = {
         "mix": [best_mix(truth.acc, truth.cost, budget) for budget in grid],
         "fixed": [fixed(truth.cost, budget, truth.n) for budget in grid],
@@ -99,9 +103,7 @@ def in_sample_gains(responses: Responses, features: ArrayLike | None = None) -> 
     return pd.DataFrame(found)
 
 
-def held_out_along(
-    responses: Responses, grid: Sequence[float] = GRID, groups: Sequence | None = None
-) -> list[HeldOutRow]:
+def held_out_along(responses: Responses, grid: Sequence[float] = GRID) -> list[HeldOutRow]:
     """Held out: the curve policy and the baselines along a grid, label imitation and its noise control at `TARGETS`.
 
     The rows are those of `adalib.held_out`, which would train a classifier a budget, and two for noise; the curve
@@ -109,7 +111,7 @@ def held_out_along(
 
     Parameters
     ----------
-    responses, groups
+    responses : Responses
         As for `adalib.held_out`.
     grid : sequence of float
         Average budgets; `TARGETS` are added where they are missing.
@@ -119,8 +121,8 @@ def held_out_along(
     list of HeldOutRow
     """
     along = sorted({float(budget) for budget in (*grid, *TARGETS)})
-    rows = held_out(responses, along, groups=groups, learners={"curve": CurvePolicy()}, noises=0)
-    labels = held_out(responses, TARGETS, groups=groups, learners={"label": LabelPolicy()}, noises=1)
+    rows = held_out(responses, along, learners={"curve": CurvePolicy()}, noises=0)
+    labels = held_out(responses, TARGETS, learners={"label": LabelPolicy()}, noises=1)
     return rows + [row for row in labels if row.policy in ("label", "noise")]
 
 
