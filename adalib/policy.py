@@ -249,7 +249,7 @@ def _classifier(model: str, seed: int) -> Any:
     scaled = {
         "logistic": LogisticRegression(max_iter=1000, random_state=seed),
         "svm": SVC(kernel="rbf", random_state=seed),
-        "mlp": MLPClassifier(hidden_layer_sizes=(64,), max_iter=500, random_state=seed),
+        "mlp": MLPClassifier(hidden_layer_sizes=(64,), random_state=seed),
     }
     return make_pipeline(StandardScaler(), scaled[model])
 

@@ -27,7 +27,7 @@ from adalib.policy import LabelPolicy, regret_weights
 
 __all__ = ["TRIES", "Comparison", "Trial", "classifiers", "near_misses"]
 
-#: On how many splits each classifier is tried: ten as in the paper; the network, which takes seven times as long as
+#: On how many splits each classifier is tried: ten as in the paper; the network, which takes four times as long as
 #: a forest, on two.
 TRIES = {"logistic": 10, "svm": 10, "forest": 10, "mlp": 2, "gbm": 10}
 
