@@ -89,7 +89,8 @@ def trained_share(
 def linked_table(frame: pd.DataFrame, column: str, links: Sequence[str], bold: str = "") -> _Page:
     """A table, one of whose columns links to other pages; all its texts are shown as text.
 
-    What follows the first line of a text is set smaller, below it; in the column ``bold`` the first line stands out.
+    What follows the first line of a text is set smaller, below it; in the column ``bold`` the first line stands out. On
+    a narrow screen the cells of a row stand below each other, each with the name of its column.
     """
     head = "".join(f"<th>{html.escape(str(name))}</th>" for name in frame.columns)
     rows = []
@@ -101,10 +102,10 @@ def linked_table(frame: pd.DataFrame, column: str, links: Sequence[str], bold: s
             text = f"{first}<br><small>{rest}</small>" if rest else first
             if name == column:
                 text = f'<a href="{html.escape(link, quote=True)}" style="white-space: nowrap">{text}</a>'
-            cells.append(f"<td>{text}</td>")
+            cells.append(f'<td data-label="{html.escape(str(name), quote=True)}">{text}</td>')
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    body = f'<table class="adalib-table"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    return _Page(f'<div class="adalib-scroll">{body}</div>')
+    parts = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return _Page(f'<div class="adalib-scroll"><table class="adalib-table adalib-stacked">{parts}</table></div>')
 
 
 def folded(parts: Sequence[tuple[str, str, pd.DataFrame]], digits: int = 3) -> _Page:
