@@ -136,6 +136,42 @@ def test_figures_follow_the_theme_and_keep_their_own_colours(html, browser, tmp_
     page.close()
 
 
+SLIDERS = """() => [...document.querySelectorAll(".plotly-graph-div")].map((div, at) => [at, div.layout.sliders])
+  .filter(([at, sliders]) => (sliders || []).length).map(([at]) => at)"""
+STATE = """(at) => {
+  const div = document.querySelectorAll(".plotly-graph-div")[at];
+  const drawn = [...div.querySelectorAll(".plot-container path, .plot-container text")];
+  const range = div.parentElement.querySelector(".adalib-range");
+  const looks = drawn.map((e) => e.getAttribute("d") + e.getAttribute("style") + e.textContent).join();
+  return { active: div._fullLayout.sliders[0].active, looks, value: Number(range.value), steps: Number(range.max) };
+}"""
+
+
+@pytest.mark.parametrize("name", [name for name in toc_pages() if name.startswith("notebooks/")])
+def test_sliders_move_by_key_and_by_mouse(html, browser, name):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto((html / f"{name}.html").as_uri(), wait_until="load")
+    page.evaluate(SETTLED)
+    for at in page.evaluate(SLIDERS):
+        figure = page.locator(".plotly-graph-div").nth(at)
+        range_ = figure.locator("xpath=..").locator(".adalib-range")
+        before = page.evaluate(STATE, at)
+        range_.press("Home" if before["active"] else "End")
+        page.wait_for_function(f"({STATE})({at}).active !== {before['active']}")
+        moved = page.evaluate(STATE, at)
+        assert moved["value"] == moved["active"] == (0 if before["active"] else before["steps"])
+        assert moved["looks"] != before["looks"]
+        # The mouse: a click on the far end of the rail.
+        figure.scroll_into_view_if_needed()
+        rail = figure.locator(".slider-rail-touch-rect").bounding_box()
+        far = rail["x"] + (0.97 if moved["active"] == 0 else 0.03) * rail["width"]
+        page.mouse.click(far, rail["y"] + rail["height"] / 2)
+        page.wait_for_function(f"({STATE})({at}).active !== {moved['active']}")
+        clicked = page.evaluate(STATE, at)
+        assert clicked["value"] == clicked["active"]
+    page.close()
+
+
 def test_a_browser_that_was_named_must_start(monkeypatch):
     monkeypatch.setenv("ADALIB_BROWSER", "/bin/false")
     with pytest.raises(RuntimeError, match="ADALIB_BROWSER is '/bin/false'"):

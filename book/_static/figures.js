@@ -37,7 +37,31 @@
     const figure = JSON.parse(source.textContent);
     figure.layout.template = themed(figure.layout.template);
     figure.config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
-    return Plotly.newPlot(div, figure);
+    return Plotly.newPlot(div, figure).then(addKeys);
+  }
+
+  // Plotly's sliders answer to the mouse and to touch. A range input beside them, not seen, answers to the keyboard and
+  // tells a screen reader where the slider stands.
+  function addKeys(div) {
+    const slider = (div.layout.sliders || [])[0];
+    if (!slider) return;
+    const range = document.createElement("input");
+    const prefix = (slider.currentvalue || {}).prefix || "";
+    const last = slider.steps.length - 1;
+    Object.assign(range, { type: "range", className: "adalib-range", min: 0, max: last, value: slider.active || 0 });
+    const tell = () => range.setAttribute("aria-valuetext", prefix + slider.steps[range.value].label);
+    range.setAttribute("aria-label", prefix.replace(/[\s=:]+$/, "") || "slider");
+    range.addEventListener("input", () => {
+      const step = slider.steps[range.value];
+      Plotly[step.method](div, ...step.args);
+      tell();
+    });
+    div.on("plotly_sliderchange", (event) => {
+      range.value = slider.steps.findIndex((step) => step.label === event.step.label);
+      tell();
+    });
+    div.parentElement.append(range);
+    tell();
   }
 
   function start() {
