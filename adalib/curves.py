@@ -32,7 +32,7 @@ class CurvePolicy:
     """Predict the accuracy of every budget, then let the price decide: one model for every budget.
 
     Where costs differ by question, their mean at each budget is what a new question is expected to pay. Explained in
-    chapter 10, "Beyond".
+    chapter 6, "Learning".
 
     Parameters
     ----------
