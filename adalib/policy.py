@@ -212,7 +212,7 @@ def zoo(seed: int = 0) -> dict[str, LabelPolicy]:
 def load_policy(path: str | os.PathLike) -> LabelPolicy | CurvePolicy:
     """Read a policy that was saved, here or in another process; its predictions are the same to the last bit.
 
-    Explained in chapter 11, "Deploy".
+    Explained in chapter 6, "Learning".
 
     Parameters
     ----------
