@@ -13,7 +13,7 @@ from scipy.cluster.vq import kmeans2
 from sklearn.metrics import adjusted_rand_score
 
 import adalib
-from adalib import patterns
+from adalib import patterns, protocols
 from adalib.evaluate import bootstrap_mean
 from adalib.exercises.chapter_08 import check
 from adalib.simulate import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, paper_setting
@@ -296,7 +296,7 @@ def test_labels_as_in_the_paper_are_those_its_protocol_scores():
     oracle = adalib.bisect(table.acc, table.cost, 3).labels
     rows = adalib.as_in_paper(responses, [3], seeds=1, features=features)
     (ours,) = (row for row in rows if row.method == "Ours")
-    labels = patterns.mostly_seen(features, oracle)
+    labels = protocols.mostly_seen(features, oracle)
     assert np.mean(labels == oracle) == pytest.approx(ours.imitation)
     assert table.cost[labels].mean() == pytest.approx(ours.cost)
 

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from adalib.figures.style import COLOURS, plain, slider
+from adalib.figures.style import COLOURS, error_bars, plain, slider
 
 __all__ = ["claim_strips", "copies", "cut_simplex", "dual_lines", "gap_against_n", "imitation_bounds", "perfect_copy"]
 
@@ -263,13 +263,7 @@ def gap_against_n(
         fig.add_scatter(
             x=list(sizes),
             y=mean,
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": high - mean,
-                "arrayminus": mean - low,
-                "thickness": 1,
-            },
+            error_y=error_bars(mean, low, high, thickness=1),
             mode="lines+markers",
             line={"color": colour, "width": 2, "dash": "dash" if name in dashed else "solid"},
             name=plain(name),

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from adalib.figures.style import COLOURS, plain, slider
+from adalib.figures.style import COLOURS, error_bars, plain, slider
 
 __all__ = [
     "Frame",
@@ -28,18 +28,13 @@ CLAIMED, HONEST, TRUE = COLOURS[1], COLOURS[0], COLOURS[2]  # the same three col
 Estimate = tuple[Sequence[float], Sequence[float], Sequence[float]]  # mean, low, high
 
 
-def _error(estimate: Estimate) -> dict:
-    mean, low, high = (np.asarray(part, dtype=float) for part in estimate)
-    return {"type": "data", "symmetric": False, "array": high - mean, "arrayminus": mean - low, "thickness": 1.5}
-
-
 def claim_and_truth(targets: Sequence[float], claimed: Estimate, truth: float) -> go.Figure:
     """What an oracle claims at each average budget, over a truth that is the same at all of them."""
     fig = go.Figure()
     fig.add_scatter(
         x=list(targets),
         y=list(claimed[0]),
-        error_y=_error(claimed),
+        error_y=error_bars(*claimed),
         name="what the oracle claims",
         mode="lines+markers",
         line={"color": CLAIMED, "width": 3},
@@ -84,7 +79,7 @@ def points(
         fig.add_scatter(
             x=list(x),
             y=list(estimate[0]),
-            error_y=_error(estimate),
+            error_y=error_bars(*estimate),
             name=plain(name),
             mode="lines+markers",
             line={"color": colour, "width": 3},
@@ -145,7 +140,7 @@ def bars(
     fig = go.Figure()
     for (name, estimate), colour in zip(series.items(), colours, strict=False):
         fig.add_bar(
-            x=list(groups), y=list(estimate[0]), error_y=_error(estimate), name=plain(name), marker_color=colour
+            x=list(groups), y=list(estimate[0]), error_y=error_bars(*estimate), name=plain(name), marker_color=colour
         )
     fig.update_yaxes(title=y_title, tickformat=".0%" if percent else ".3f")
     return fig.update_layout(barmode="group", height=380)
@@ -166,7 +161,7 @@ def bracket(R: Sequence[int], panels: Mapping[str, Mapping[str, Estimate]], trut
             fig.add_scatter(
                 x=np.asarray(R)[there],
                 y=estimate[0],
-                error_y=_error(estimate),
+                error_y=error_bars(*estimate),
                 name=plain(name),
                 legendgroup=name,
                 showlegend=row == 1,

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from adalib.figures.style import COLOURS, plain, slider
+from adalib.figures.style import COLOURS, error_bars, plain, slider
 
 __all__ = ["gains", "predicted_and_measured", "price_choices"]
 
@@ -34,13 +34,11 @@ def gains(
     symbols = ("circle", "square", "diamond", "triangle-up", "star")
     others = iter(zip(colours, symbols, strict=False))
     for name, estimate in series.items():
-        mean, low, high = (np.asarray(part, dtype=float) for part in estimate)
         colour, symbol = (CONTROL, "x") if name == control else next(others)
-        error = {"type": "data", "symmetric": False, "array": high - mean, "arrayminus": mean - low, "thickness": 2}
         fig.add_scatter(
             x=places,
-            y=mean,
-            error_y=error,
+            y=list(estimate[0]),
+            error_y=error_bars(*estimate, thickness=2),
             name=plain(name),
             mode="markers",
             marker={"color": colour, "size": 11, "symbol": symbol},

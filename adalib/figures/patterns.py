@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from adalib.figures.style import COLOURS, plain, slider
+from adalib.figures.style import COLOURS, error_bars, plain, slider
 
 __all__ = ["Dots", "Stack", "drag_budget", "heatmaps", "means", "scatter"]
 
@@ -33,12 +33,10 @@ def means(
     fig = make_subplots(rows=len(panels), subplot_titles=[plain(name) for name in panels], vertical_spacing=0.16)
     for row, panel in enumerate(panels.values(), start=1):
         for (name, estimate), colour in zip(panel.items(), colours, strict=False):
-            mean, low, high = (np.asarray(part, dtype=float) for part in estimate)
-            error = {"type": "data", "symmetric": False, "array": high - mean, "arrayminus": mean - low}
             fig.add_scatter(
                 x=list(x),
-                y=mean,
-                error_y={**error, "thickness": 1.5},
+                y=list(estimate[0]),
+                error_y=error_bars(*estimate),
                 name=plain(name),
                 legendgroup=name,
                 showlegend=row == 1,

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from adalib.figures.style import COLOURS, plain, slider
+from adalib.figures.style import COLOURS, error_bars, plain, slider
 
 __all__ = [
     "Points",
@@ -38,11 +38,6 @@ class Points(NamedTuple):
     gain: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
-
-
-def _error(mean: Sequence[float], low: Sequence[float], high: Sequence[float]) -> dict:
-    mean, low, high = (np.asarray(part, dtype=float) for part in (mean, low, high))
-    return {"type": "data", "symmetric": False, "array": high - mean, "arrayminus": mean - low, "thickness": 1.5}
 
 
 def headline(settings: Sequence[str], gains: Mapping[str, Sequence[float]]) -> go.Figure:
@@ -172,7 +167,7 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
             style = {"mode": mode, "line": {"color": colour, "width": 3}, "marker": {"color": colour, "size": 9}}
             title = "oracle, cross-fitted" if name == "oracle" else name
             made.append(go.Scatter(x=list(points.cost), y=list(points.accuracy), name=title, **style))
-            error = _error(points.gain, points.low, points.high)
+            error = error_bars(points.gain, points.low, points.high)
             style["mode"] = "lines+markers" if name == "oracle" else "markers"
             style["marker"] = {"color": colour, "size": 7}
             made.append(go.Scatter(x=list(points.cost), y=list(points.gain), error_y=error, showlegend=False, **style))
@@ -210,7 +205,7 @@ def both_ways(settings: Sequence[str], panels: Mapping[str, Mapping[str, tuple]]
     names = [plain(s).replace("-", "-<br>") for s in settings]
     for row, bars in enumerate(panels.values(), start=1):
         for name, estimate in bars.items():
-            error = {**_error(*estimate), "color": MIX} if len(estimate) == 3 else None
+            error = {**error_bars(*estimate), "color": MIX} if len(estimate) == 3 else None
             fig.add_bar(
                 x=names,
                 y=list(estimate[0]),
@@ -237,7 +232,7 @@ def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, tuple]
         for (name, (mean, low, high)), shift in zip(policies.items(), spread, strict=True):
             style = {"color": _POLICY[name], "size": 11}
             title = {"oracle": "oracle, cross-fitted", "noise": "noise control"}.get(name, name)
-            error = _error(mean, low, high)
+            error = error_bars(mean, low, high)
             made.append(go.Scatter(x=list(mean), y=at + shift, error_x=error, name=title, mode="markers", marker=style))
         return made
 
@@ -278,7 +273,7 @@ def drag_budget(
                 x=[gain[0] for gain in gains],
                 y=["curve", "oracle"],
                 orientation="h",
-                error_x={**_error(*zip(*gains, strict=True)), "color": MIX},
+                error_x={**error_bars(*zip(*gains, strict=True)), "color": MIX},
                 marker_color=[CURVE, ORACLE],
                 showlegend=False,
             ),

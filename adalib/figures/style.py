@@ -11,11 +11,13 @@ import html
 import uuid
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
+from numpy.typing import ArrayLike
 
-__all__ = ["COLOURS", "plain", "show", "slider", "table"]
+__all__ = ["COLOURS", "HTML", "error_bars", "plain", "show", "slider", "table"]
 
 # Okabe and Ito's palette, which people with any common colour blindness can tell apart, without its black and its
 # yellow: each vanishes on one of our two backgrounds.
@@ -115,8 +117,8 @@ def show(fig: go.Figure, alt: str | None = None) -> _Shown:
     return _Shown(fig, alt)
 
 
-class _Table:
-    """A table ready for display on a page and in JupyterLab."""
+class HTML:
+    """Markup that shows itself on a page and in JupyterLab."""
 
     def __init__(self, html_text: str):
         self.html = html_text
@@ -125,7 +127,7 @@ class _Table:
         return self.html
 
 
-def table(frame: pd.DataFrame, digits: int = 3) -> _Table:
+def table(frame: pd.DataFrame, digits: int = 3) -> HTML:
     """Put a table on the page: whole texts, numbers to so many digits, no row numbers; make it the last expression.
 
     Explained in the teaching page, "How to add a chapter".
@@ -141,7 +143,7 @@ def table(frame: pd.DataFrame, digits: int = 3) -> _Table:
         text = frame.to_html(
             index=False, na_rep="", float_format=lambda v: f"{v:.{digits}f}", border=0, classes="adalib-table"
         )
-    return _Table(f'<div class="adalib-scroll">{text}</div>')
+    return HTML(f'<div class="adalib-scroll">{text}</div>')
 
 
 def plain(text: str) -> str:
@@ -160,3 +162,9 @@ def slider(values: Sequence, prefix: str, active: int = 0) -> dict:
     at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     steps = [{"label": str(v), "method": "animate", "args": [[str(v)], at_once]} for v in values]
     return {"active": active, "steps": steps, "currentvalue": {"prefix": prefix}}
+
+
+def error_bars(mean: ArrayLike, low: ArrayLike, high: ArrayLike, thickness: float = 1.5) -> dict:
+    """The ends of intervals as plotly wants them: their distances from the means."""
+    mean, low, high = (np.asarray(part, dtype=float) for part in (mean, low, high))
+    return {"type": "data", "symmetric": False, "array": high - mean, "arrayminus": mean - low, "thickness": thickness}

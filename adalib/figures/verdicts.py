@@ -10,22 +10,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from adalib.figures.style import COLOURS, slider, table
+from adalib.figures.style import COLOURS, HTML, slider, table
 
 __all__ = ["VERDICT_COLOURS", "folded", "linked_table", "trained_share", "verdict_bars"]
 
 #: Of the four verdicts, in their order: stands, stands corrected, falls, open.
 VERDICT_COLOURS = (COLOURS[2], COLOURS[5], COLOURS[1], COLOURS[6])
-
-
-class _Page:
-    """HTML that shows itself."""
-
-    def __init__(self, text: str):
-        self.html = text
-
-    def _repr_html_(self) -> str:
-        return self.html
 
 
 def verdict_bars(parts: Sequence[str], counts: Mapping[str, Sequence[int]]) -> go.Figure:
@@ -86,7 +76,7 @@ def trained_share(
     )
 
 
-def linked_table(frame: pd.DataFrame, column: str, links: Sequence[str], bold: str = "") -> _Page:
+def linked_table(frame: pd.DataFrame, column: str, links: Sequence[str], bold: str = "") -> HTML:
     """A table, one of whose columns links to other pages; all its texts are shown as text.
 
     What follows the first line of a text is set smaller, below it; in the column ``bold`` the first line stands out. On
@@ -105,13 +95,13 @@ def linked_table(frame: pd.DataFrame, column: str, links: Sequence[str], bold: s
             cells.append(f'<td data-label="{html.escape(str(name), quote=True)}">{text}</td>')
         rows.append(f"<tr>{''.join(cells)}</tr>")
     parts = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return _Page(f'<div class="adalib-scroll"><table class="adalib-table adalib-stacked">{parts}</table></div>')
+    return HTML(f'<div class="adalib-scroll"><table class="adalib-table adalib-stacked">{parts}</table></div>')
 
 
-def folded(parts: Sequence[tuple[str, str, pd.DataFrame]], digits: int = 3) -> _Page:
+def folded(parts: Sequence[tuple[str, str, pd.DataFrame]], digits: int = 3) -> HTML:
     """Tables that open on a click, each under its title, with a line of text above it."""
     texts = []
     for title, words, frame in parts:
         head = f"<summary>{html.escape(title)}</summary><p>{html.escape(words)}</p>"
         texts.append(f"<details>{head}{table(frame, digits).html}</details>")
-    return _Page("".join(texts))
+    return HTML("".join(texts))

@@ -5,7 +5,7 @@ An oracle that chose by noise also has a pattern: it spends where the noise is. 
 samples, and the gain is read off the other.
 """
 
-from adalib.patterns.apart import gain_by, mostly_seen, out_of_fold
+from adalib.patterns.apart import gain_by, out_of_fold
 from adalib.patterns.printed import nearest_mix, whole_counts
 from adalib.patterns.shapes import SHAPES, Clusters, curve_clusters
 from adalib.patterns.tables import by_difficulty, by_level, difficulty_bins, group_means, label_shares, level_shares
@@ -21,7 +21,6 @@ __all__ = [
     "group_means",
     "label_shares",
     "level_shares",
-    "mostly_seen",
     "nearest_mix",
     "out_of_fold",
     "whole_counts",

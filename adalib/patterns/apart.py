@@ -16,7 +16,7 @@ from adalib.patterns.tables import group_means, put
 from adalib.policy import LabelPolicy
 from adalib.problem import UtilityTable
 
-__all__ = ["gain_by", "mostly_seen", "out_of_fold"]
+__all__ = ["gain_by", "out_of_fold"]
 
 
 def gain_by(
@@ -72,29 +72,6 @@ def gain_by(
     for name, means in zip(("budget", "budget_apart", "claimed", "gain"), found, strict=True):
         put(frame, name, means)
     return frame
-
-
-def mostly_seen(features: ArrayLike, labels: ArrayLike, seed: int = 0) -> np.ndarray:
-    """Labels that a policy gives to all questions after it learned four in five of them, as in the paper.
-
-    In-sample, and therefore too good: `out_of_fold` is the honest counterpart. Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    features : DataFrame or array_like, shape (N, d)
-    labels : array_like of int, shape (N,)
-        Columns to learn.
-    seed : int
-        Draws the four fifths, as `as_in_paper` does.
-
-    Returns
-    -------
-    ndarray of int, shape (N,)
-        Columns.
-    """
-    inputs, labels = pd.DataFrame(features), np.asarray(labels)
-    train = np.random.default_rng(seed).permutation(labels.size)[: round(0.8 * labels.size)]
-    return LabelPolicy(seed=seed).fit_labels(inputs.iloc[train], labels[train]).predict(inputs)
 
 
 def out_of_fold(

@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from adalib import results, simulate
+from adalib import protocols, results, simulate
 from adalib.baselines import noise_features
 from adalib.frontier import frontier
 from adalib.oracle import average_cost, oracle_labels
-from adalib.patterns import by_difficulty, curve_clusters, label_shares, level_shares, mostly_seen
+from adalib.patterns import by_difficulty, curve_clusters, label_shares, level_shares
 from adalib.replication.cells import Cell, Found, Link, Row
 from adalib.replication.measures import (
     PAPER_WAY,
@@ -55,7 +55,7 @@ def _pareto() -> Found:
 def copied() -> float:
     """Largest difference between the oracle's map at B = 3 and that of a policy of noise, scored as in the paper."""
     levels, labels, k = answers(SHOWN).levels, searched(SHOWN, 3.0).labels, utility(SHOWN).k
-    learned = mostly_seen(noise_features(labels.size), labels)
+    learned = protocols.mostly_seen(noise_features(labels.size), labels)
     return float((level_shares(learned, levels, k) - level_shares(labels, levels, k)).abs().to_numpy().max())
 
 
