@@ -3,7 +3,7 @@
 import signal
 import sys
 
-from adalib.cli import main
+from adalib.commands.cli import main
 
 
 def _interrupt(*_: object) -> None:

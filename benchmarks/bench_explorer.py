@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 
 import adalib
 from adalib.explorer import page, setting
-from adalib.problem import UtilityTable
+from adalib.table import UtilityTable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from browser import FLAGS, find_browser

@@ -10,10 +10,10 @@ import time
 
 import numpy as np
 
-from adalib.datasets import load
-from adalib.embedding import TextEmbedding
-from adalib.features import text_features
-from adalib.policy import CurvePolicy, LabelPolicy
+from adalib.datasets.loading import load
+from adalib.learn.embedding import TextEmbedding
+from adalib.learn.features import text_features
+from adalib.learn.label_policy import CurvePolicy, LabelPolicy
 
 
 def seconds(action, rounds: int) -> float:

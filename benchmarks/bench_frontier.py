@@ -23,9 +23,9 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from adalib.frontier import frontier
-from adalib.oracle import bisect
-from adalib.reference import lp_solution
+from adalib.solve.frontier import frontier
+from adalib.solve.oracle import bisect
+from adalib.solve.reference import lp_solution
 
 COST = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 BUDGET = 2.0

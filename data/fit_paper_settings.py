@@ -2,7 +2,7 @@
 
 Run ``python data/fit_paper_settings.py`` (a few minutes on one core). For each setting:
 
-1. Search the parameters of `adalib.simulate.build` (how many questions are easy, uncertain and hard at each level, how
+1. Search the parameters of `adalib.stand_ins.build` (how many questions are easy, uncertain and hard at each level, how
    the uncertain ones are spread) so that the *average* over 16 draws of 48 answers a question, measured by the paper's
    protocol, is as near as possible to its printed tables.
 2. Draw 200 fresh data sets from the population found, and keep as default the one nearest to the tables among
@@ -20,8 +20,10 @@ import numpy as np
 from scipy.special import betaincinv
 from tqdm import tqdm
 
-from adalib.simulate import PAPER_SETTINGS, build, draw
-from adalib.vote import acc_windows
+from adalib.datasets.populations import draw
+from adalib.paper.printed import PAPER_SETTINGS
+from adalib.paper.stand_ins import build
+from adalib.vote.estimators import acc_windows
 
 FOLDER = Path(__file__).resolve().parent / "simulated"
 BUDGETS = np.array([1, 2, 4, 8, 16])

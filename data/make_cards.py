@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import adalib
+from adalib.table import ARCHETYPES
 
 HERE = Path(__file__).parent
 STORY = {
@@ -44,7 +45,7 @@ def card(name: str) -> str:
         "nothing could be read": f"{empty.mean():.2%} of the answers",
         "cut by the length limit": f"{cut.mean():.2%} of the answers",
         "tokens an answer": f"{responses.tokens.mean():.1f} on average",
-        "kinds of question": ", ".join(f"{kind} {np.mean(kinds == kind):.0%}" for kind in adalib.problem.ARCHETYPES),
+        "kinds of question": ", ".join(f"{kind} {np.mean(kinds == kind):.0%}" for kind in ARCHETYPES),
     }
     if (HERE / "checks" / f"{name}-cpu.jsonl").exists():
         facts["repeated on a CPU"] = repeated(name, responses)

@@ -11,7 +11,7 @@ import gzip
 import json
 from pathlib import Path
 
-from adalib.vote import extract_answer
+from adalib.vote.answers import extract_answer
 
 HERE = Path(__file__).parent
 ORDER = ("id", "question", "gold", "level", "family", "phrasing", "dial")

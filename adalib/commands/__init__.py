@@ -1,1 +1,1 @@
-"""The commands of ``python -m adalib``, a module each; `adalib.cli` holds their table."""
+"""The commands of ``python -m adalib``, a module each; `adalib.commands.cli` holds their table."""

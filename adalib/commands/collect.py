@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 def _dry_run(args: argparse.Namespace) -> str:
     from pathlib import Path
 
-    from adalib.llm.inputs import load_prompt, load_questions, plan
+    from adalib.llm.questions import load_prompt, load_questions, plan
     from adalib.llm.store import scan
 
     questions, prompt = load_questions(args.questions), load_prompt(args.prompt)

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from adalib.datasets import Responses
+    from adalib.datasets.responses import Responses
 
 __all__ = ["arguments", "run"]
 
@@ -34,9 +34,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Evaluate, and print the rows and the verdict."""
-    from adalib.commands.inputs import parse_budgets
-    from adalib.datasets import load
-    from adalib.protocols import as_table, held_out, verdict
+    from adalib.commands.arguments import parse_budgets
+    from adalib.datasets.loading import load
+    from adalib.evaluate.heldout import held_out
+    from adalib.evaluate.scores import as_table
+    from adalib.evaluate.verdict import verdict
 
     targets, offered = _parse_targets(args.targets), parse_budgets(args.budgets)
     if args.seed < 0:

@@ -16,7 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page."""
-    from adalib.datasets import bundled, load
+    from adalib.datasets.loading import bundled, load
     from adalib.explorer import page, read_csv, setting
 
     path = Path(args.file)

@@ -26,8 +26,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Solve, and print the plan."""
-    from adalib.commands.inputs import read_table
-    from adalib.frontier import frontier
+    from adalib.commands.arguments import read_table
+    from adalib.solve.frontier import frontier
 
     table = read_table(args.file, args.budgets, estimator=args.estimator, ties=args.ties, cost=args.cost)
     best = frontier(table.acc, table.cost).at(args.budget)

@@ -10,9 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.datasets import DataError, Responses
-from adalib.frontier import frontier
-from adalib.problem import UtilityTable
+from adalib.datasets.jsonl import DataError
+from adalib.datasets.responses import Responses
+from adalib.solve.frontier import frontier
+from adalib.table import UtilityTable
 
 __all__ = ["quantise", "read_csv", "setting"]
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from adalib.datasets import Responses
+from adalib.datasets.responses import Responses
 from adalib.explorer.data import SCALE, setting
-from adalib.frontier import frontier
-from adalib.problem import UtilityTable
+from adalib.solve.frontier import frontier
+from adalib.table import UtilityTable
 
 __all__ = ["page", "static_html"]
 

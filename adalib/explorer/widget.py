@@ -8,9 +8,9 @@ from pathlib import Path
 import anywidget
 import traitlets
 
-from adalib.datasets import Responses
+from adalib.datasets.responses import Responses
 from adalib.explorer.data import setting
-from adalib.problem import UtilityTable
+from adalib.table import UtilityTable
 
 __all__ = ["Explorer", "explore"]
 

@@ -4,10 +4,10 @@
 prompts, `collect` joins the three, and `local` serves a small real model on this machine.
 """
 
-from adalib.llm.client import Answer, Endpoint, EndpointError
 from adalib.llm.collect import collect, export
-from adalib.llm.inputs import Plan, Prompt, load_prompt, load_questions, plan
+from adalib.llm.endpoint import Answer, Endpoint, EndpointError
 from adalib.llm.local import LocalModel, LocalModelError, local_model
+from adalib.llm.questions import Plan, Prompt, load_prompt, load_questions, plan
 
 __all__ = [
     "Answer",

@@ -23,11 +23,11 @@ from pathlib import Path
 
 from tqdm.auto import tqdm
 
-from adalib.answers import extract_answer
-from adalib.jsonl import DataError, write_lines
-from adalib.llm.client import Endpoint, EndpointError
-from adalib.llm.inputs import Prompt, load_prompt, load_questions
+from adalib.datasets.jsonl import DataError, write_lines
+from adalib.llm.endpoint import Endpoint, EndpointError
+from adalib.llm.questions import Prompt, load_prompt, load_questions
 from adalib.llm.store import Store, read_answers, read_settings, scan
+from adalib.vote.answers import extract_answer
 
 __all__ = ["collect", "export"]
 

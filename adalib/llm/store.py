@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adalib.jsonl import DataError, write_lines
+from adalib.datasets.jsonl import DataError, write_lines
 
 __all__ = ["Held", "Store", "read_answers", "read_settings", "scan"]
 

@@ -38,7 +38,7 @@ def fingerprint(notebook: Path, root: Path) -> str:
     modules = package.closure(package.named_by_notebook(code))
     files = {file for module in modules for file in package.files(module)}
     files.update(root / name for name in PINS if (root / name).exists())
-    if "datasets" in modules or reads_data(code) or any(reads_data(package.source(m)) for m in modules):
+    if "datasets.loading" in modules or reads_data(code) or any(reads_data(package.source(m)) for m in modules):
         files.update(tree(root / "data"))
     digest = hashlib.sha256(repr(sys.version_info[:2]).encode())
     if PACKAGE in code:

@@ -1,0 +1,1 @@
+"""Anyone's sampled answers, and populations whose truth is known."""

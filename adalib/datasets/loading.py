@@ -1,0 +1,146 @@
+"""Load questions and sampled answers: a bundled setting, or a file of your own.
+
+A file has one question a line, ``{"id", "question", "gold", "answers": [...]}``, and may say more: ``"correct"`` (0 or
+1 a sample, used instead of comparing with the gold), ``"level"``, ``"tokens"`` (a number a sample) and anything else,
+which is kept. Every line is checked here, and a fault names the file, the line and the mend.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adalib.datasets.jsonl import DataError, kind_of, read_lines
+from adalib.datasets.responses import REQUIRED, SAMPLED, Responses
+
+__all__ = ["DataError", "Responses", "bundled", "data_folder", "load", "read_lines"]
+
+
+def data_folder() -> Path:
+    """Return the folder of the bundled data: inside an installed package, beside it in a checkout."""
+    package = Path(__file__).parent.parent
+    inside = package / "data"
+    return inside if inside.is_dir() else package.parent / "data"
+
+
+def bundled() -> list[str]:
+    """Name the bundled settings of real sampled answers. Explained in chapter 0, "One question, many answers"."""
+    return sorted(path.name.removesuffix(".jsonl.gz") for path in (data_folder() / "answers").glob("*.jsonl.gz"))
+
+
+def load(name_or_path: str | os.PathLike) -> Responses:
+    """Load a bundled setting by its name, or a JSON Lines file of your own by its path.
+
+    Explained in chapter 0, "One question, many answers".
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        One of `bundled`, or a ``.jsonl`` or ``.jsonl.gz`` file with one question a line.
+
+    Returns
+    -------
+    Responses
+
+    Raises
+    ------
+    DataError
+        One sentence that names the file, the line, what is wrong and the mend.
+    """
+    name, known = os.fspath(name_or_path), bundled()
+    path = data_folder() / "answers" / f"{name}.jsonl.gz" if name in known else Path(name)
+    if path.name == name and not path.suffix and not path.exists():
+        raise DataError(
+            f"{name}: is neither a bundled setting ({', '.join(known) or 'none here'}) nor a file; "
+            "give one of these names, or the path of a .jsonl or .jsonl.gz file"
+        )
+    records = [(f"{path}, line {number}", number, record) for number, record in read_lines(path)]
+    if not records:
+        raise DataError(f"{path}: holds no questions; write one JSON object with {', '.join(REQUIRED)} a line")
+    return _responses(name, records)
+
+
+def _responses(source: str, records: list[tuple[str, int, dict[str, Any]]]) -> Responses:
+    columns: dict[str, list] = {name: [] for name in (*REQUIRED, "level", *SAMPLED)}
+    seen: dict[str, int] = {}
+    _, line1, first = records[0]
+    for where, number, record in records:
+        for name in REQUIRED:
+            if name not in record:
+                raise DataError(f'{where}: has no "{name}"; every line needs {", ".join(REQUIRED)}')
+        row = {name: _text(record[name], f'{where}: "{name}"') for name in ("id", "question", "gold")}
+        if row["id"] in seen:
+            raise DataError(f"{where}: id {row['id'][:60]!r} is already on line {seen[row['id']]}; give it another")
+        seen[row["id"]] = number
+        row["answers"] = _list(record["answers"], f'{where}: "answers"', _text)
+        samples = len(row["answers"])
+        if columns["answers"] and samples != len(columns["answers"][0]):
+            raise DataError(
+                f"{where}: has {samples} answers, line {line1} has {len(columns['answers'][0])}; give every question "
+                'equally many ("" where nothing was extracted)'
+            )
+        for name, check in zip(SAMPLED, (_flag, _count), strict=True):
+            if (record.get(name) is None) != (first.get(name) is None):
+                has, other = ("has no", "has") if record.get(name) is None else ("has", "has none")
+                raise DataError(f'{where}: {has} "{name}", line {line1} {other}; give it on every line, or on none')
+            row[name] = None
+            if record.get(name) is not None:
+                row[name] = _list(record[name], f'{where}: "{name}"', check)
+                if len(row[name]) != samples:
+                    raise DataError(
+                        f'{where}: "{name}" has {len(row[name])} entries for {samples} answers; give one each'
+                    )
+        row["level"] = record.get("level")
+        if row["level"] is not None and not isinstance(row["level"], str):
+            _text(row["level"], f'{where}: "level"')
+        if row["correct"] is None and not row["gold"].strip():
+            raise DataError(f'{where}: "gold" is empty; give the right answer, or "correct" for every sample')
+        for name, column in columns.items():
+            column.append(row[name])
+    extra = dict.fromkeys(name for _, _, record in records for name in record if name not in columns)
+    extras = {name: [record.get(name) for _, _, record in records] for name in extra}
+    ids, questions, golds, answers, levels, correct, tokens = columns.values()
+    return Responses(
+        ids,
+        questions,
+        golds,
+        answers,
+        levels=None if all(level is None for level in levels) else levels,
+        tokens=None if tokens[0] is None else np.array(tokens, dtype=float),
+        correct=None if correct[0] is None else np.array(correct, dtype=float),
+        extras={name: column for name, column in extras.items() if any(value is not None for value in column)},
+        source=source,
+    )
+
+
+def _list(value: Any, what: str, check: Callable[[Any, str], Any]) -> list:
+    if not isinstance(value, list) or not value:
+        raise DataError(f"{what} is {'empty' if value == [] else kind_of(value)}; give a list with one entry a sample")
+    return [check(entry, f"{what}[{i}]") for i, entry in enumerate(value)]
+
+
+def _text(value: Any, what: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f'{what} is {kind_of(value)}; write it as a text in quotes ("" for no answer)')
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e16
+    return str(int(value) if whole else value)
+
+
+def _count(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e15:
+        raise DataError(
+            f"{what} is {value if isinstance(value, int | float) else kind_of(value)}; give a number, 0 or more"
+        )
+    return value
+
+
+def _flag(value: Any, what: str) -> int:
+    if not isinstance(value, int | float) or value not in (0, 1):
+        raise DataError(f"{what} is {value if isinstance(value, int | float) else kind_of(value)}; give 0 or 1")
+    return int(value)

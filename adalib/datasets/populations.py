@@ -1,0 +1,188 @@
+"""Populations of simulated questions: the answer distribution is known, so Acc(x, b) is known too.
+
+A real model shows us samples; a simulated question *is* its distribution over answers. That gives what no real
+data set has: the true accuracy of every budget, to hold an estimator or a policy against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adalib.datasets.responses import Responses
+from adalib.table import UtilityTable
+from adalib.vote.estimators import acc_iid
+
+__all__ = ["Population", "beta_population", "draw", "flat_null", "two_answer"]
+
+_BUDGETS = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Questions given by their answer distributions.
+
+    Explained in chapter 5, "Estimation".
+
+    Parameters
+    ----------
+    probs : array_like, shape (N, m)
+        Row i is the distribution of one sampled answer to question i; questions with fewer answers are padded with 0.
+    correct : array_like of int, shape (N,)
+        Which column is the correct answer of each question.
+    empty : int, optional
+        The column that stands for "no answer could be read" and therefore never votes.
+    levels : sequence of N labels, optional
+        Difficulty levels, for tables by level.
+    label : str
+        Starts every id, so that questions of different populations stay apart.
+
+    Raises
+    ------
+    ValueError
+        If a row is not a distribution, or a column number does not exist.
+
+    Examples
+    --------
+    >>> two_answer(0.6).acc([1, 3]).round(3).tolist()
+    [[0.6, 0.648]]
+    """
+
+    probs: np.ndarray
+    correct: np.ndarray
+    empty: int | None = None
+    levels: tuple | None = None
+    label: str = "sim"
+
+    def __post_init__(self) -> None:
+        probs = np.array(self.probs, dtype=float)
+        if probs.ndim != 2 or probs.size == 0:
+            raise ValueError(f"probs must be a table of N questions by m answers, got shape {probs.shape}")
+        n, m = probs.shape
+        bad = np.flatnonzero(~((probs >= 0).all(axis=1) & (np.abs(probs.sum(axis=1) - 1) < 1e-9)))
+        if bad.size:
+            raise ValueError(f"row {bad[0]} of probs is not a distribution: it needs entries >= 0 that sum to 1")
+        correct = np.array(self.correct)
+        if correct.shape != (n,) or correct.dtype.kind not in "iu" or not np.isin(correct, range(m)).all():
+            raise ValueError(f"correct needs one column number from 0 to {m - 1} for each of the {n} questions")
+        if self.empty is not None and (self.empty not in range(m) or (correct == self.empty).any()):
+            raise ValueError(f"empty={self.empty} must be a column of probs that is nobody's correct answer")
+        levels = None if self.levels is None else tuple(self.levels)
+        if levels is not None and len(levels) != n:
+            raise ValueError(f"levels has {len(levels)} entries for {n} questions; give one a question")
+        probs.flags.writeable = correct.flags.writeable = False
+        for name, value in [("probs", probs), ("correct", correct), ("levels", levels)]:
+            object.__setattr__(self, name, value)
+
+    @property
+    def n(self) -> int:
+        """Number of questions."""
+        return self.probs.shape[0]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """One id a question; populations with the same label share them."""
+        return tuple(f"{self.label}-{i:03d}" for i in range(self.n))
+
+    def acc(self, budgets: Sequence[int] = _BUDGETS) -> np.ndarray:
+        """Return the true Acc(x, b), shape (N, len(budgets)): no samples, no noise, ties shared."""
+        return acc_iid(self.probs, self.correct, budgets, empty=self.empty)
+
+    def table(self, budgets: Sequence[int] = _BUDGETS) -> UtilityTable:
+        """Return the true Acc(x, b) as a table whose cost is the number of samples."""
+        return UtilityTable(self.acc(budgets), np.asarray(budgets, dtype=float), tuple(budgets), self.ids)
+
+    def sample(self, R: int = 48, seed: int = 0) -> Responses:
+        """Draw R answers a question.
+
+        Answers are the column numbers as text ("0", "1", ...), an unreadable one is the empty string. Draws are
+        made by inverting each row's cumulative distribution on one block of uniforms, so that populations sampled
+        with the same seed differ only through their distributions.
+        """
+        uniforms = np.random.default_rng(seed).random((self.n, R))
+        texts = np.array([str(j) for j in range(self.probs.shape[1])], dtype=object)
+        if self.empty is not None:
+            texts[self.empty] = ""
+        levels = self.levels or [None] * self.n
+        return Responses(
+            ids=self.ids,
+            questions=[
+                f"Simulated question {i}" + ("" if level is None else f" (level {level})")
+                for i, level in enumerate(levels)
+            ],
+            golds=[str(c) for c in self.correct],
+            answers=texts[draw(self.probs, uniforms)].tolist(),
+            levels=self.levels,
+        )
+
+
+def draw(probs: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """Turn uniforms of shape (..., N, R) into column numbers distributed as the N rows of `probs`."""
+    steps = probs.cumsum(axis=1)[:, :-1]
+    chosen = np.zeros(uniforms.shape, dtype=np.int64)
+    for column in steps.T:
+        chosen += uniforms > column[:, None]
+    return chosen
+
+
+def two_answer(p: ArrayLike) -> Population:
+    """Questions with one correct answer, of probability `p`, and a single wrong one.
+
+    Explained in chapter 5, "Estimation": the case with a closed form, where budgets 2m - 1 and 2m are worth the same.
+
+    Parameters
+    ----------
+    p : float or array_like, shape (N,)
+    """
+    p = np.atleast_1d(np.asarray(p, dtype=float))
+    return Population(np.column_stack([p, 1 - p]), np.zeros(p.size, dtype=int))
+
+
+def flat_null(n: int, seed: int = 0) -> Population:
+    """A population where no budget helps anyone: whatever gain a method reports on it is noise.
+
+    Explained in chapter 5, "Estimation", and used as the control of chapter 8, "Patterns".
+
+    Two questions in five are a fair coin between two answers (their true curve is flat at 1/2); of the others half
+    are always right and half always wrong. Every policy has the same true accuracy.
+
+    Parameters
+    ----------
+    n : int
+        Number of questions.
+    seed : int
+        Shuffles them.
+    """
+    coins = round(0.4 * n)
+    right = (n - coins + 1) // 2
+    p = np.repeat([0.5, 1.0, 0.0], [coins, right, n - coins - right])
+    return two_answer(np.random.default_rng(seed).permutation(p))
+
+
+def beta_population(
+    n: int, a: float, b: float, *, wrong: int = 4, concentration: float = 1.0, seed: int = 0
+) -> Population:
+    """Questions whose chance of a correct answer is drawn from Beta(a, b).
+
+    Explained in chapter 5, "Estimation".
+
+    Parameters
+    ----------
+    n : int
+        Number of questions.
+    a, b : float
+        Parameters of the Beta distribution; both below 1 give many very easy and very hard questions.
+    wrong : int
+        Number of different wrong answers.
+    concentration : float
+        How evenly the wrong answers share the rest (symmetric Dirichlet): large is even, which lets the correct answer
+        win votes with little probability; small puts all on one rival, which then wins them.
+    seed : int
+    """
+    rng = np.random.default_rng(seed)
+    p = rng.beta(a, b, size=(n, 1))
+    shares = rng.dirichlet(np.full(wrong, concentration), size=n)
+    return Population(np.hstack([p, (1 - p) * shares]), np.zeros(n, dtype=int))

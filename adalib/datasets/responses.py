@@ -1,0 +1,280 @@
+"""Questions with their sampled answers, and the utility table that they give.
+
+`Responses` is what `load` returns and what a simulation makes: the questions, R sampled answers to each and what is
+known about them. Answers are compared once, and every estimate of Acc(x, b) is read off the classes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from tqdm import tqdm
+
+from adalib.datasets.jsonl import DataError, write_lines
+from adalib.table import UtilityTable
+from adalib.vote.answers import answer_classes, same_answer
+from adalib.vote.estimators import Ties, acc_subsets, acc_windows
+
+__all__ = ["REQUIRED", "SAMPLED", "Responses"]
+
+REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
+SAMPLED = ("correct", "tokens")  # fields with one number a sample
+_ESTIMATORS = {"subsets": acc_subsets, "windows": acc_windows}
+
+
+@dataclass(frozen=True, eq=False)
+class Responses:
+    """N questions with R sampled answers each.
+
+    Explained in chapter 0, "One question, many answers".
+
+    Attributes
+    ----------
+    ids, questions, golds : sequence of N str
+    answers : list of N lists of R str
+        Extracted answers in the order they were sampled; "" where nothing was extracted.
+    levels : list of N int or str, optional
+        How hard each question is said to be.
+    tokens : ndarray, shape (N, R), optional
+        Tokens generated for each sample.
+    correct : ndarray, shape (N, R), optional
+        0 or 1 a sample, used instead of comparing with the gold.
+    extras : dict of str to list
+        Every other field, one value a question (None where a line had none).
+    source : str
+        Where it came from: a file or a setting, for messages.
+    """
+
+    ids: Sequence[str]
+    questions: Sequence[str]
+    golds: Sequence[str]
+    answers: Sequence[Sequence[str]]
+    levels: Sequence | None = None
+    tokens: np.ndarray | None = None
+    correct: np.ndarray | None = None
+    extras: dict[str, list] = field(default_factory=dict)
+    source: str = "responses"
+
+    def __post_init__(self) -> None:
+        columns = {"questions": self.questions, "golds": self.golds, "answers": self.answers, **self.extras}
+        if self.levels is not None:
+            columns["levels"] = self.levels
+        for name, column in columns.items():
+            if len(column) != self.n:
+                raise ValueError(f"{self.source}: {name} has {len(column)} entries for {self.n} ids; give one each")
+        if self.n == 0 or self.samples == 0:
+            raise ValueError(f"{self.source}: there must be at least one question with one answer")
+        if len(set(self.ids)) != self.n:
+            raise ValueError(f"{self.source}: two questions have the same id; give every question its own")
+        for name, row in zip(self.ids, self.answers, strict=True):
+            if len(row) != self.samples:
+                raise ValueError(
+                    f"{self.source}: question {name!r} has {len(row)} answers and the first {self.samples}; "
+                    "give equally many"
+                )
+        for name in SAMPLED:
+            if getattr(self, name) is not None:
+                array = np.asarray(getattr(self, name), dtype=float)
+                if array.shape != (self.n, self.samples):
+                    raise ValueError(f"{self.source}: {name} has shape {array.shape}; give {(self.n, self.samples)}")
+                object.__setattr__(self, name, array)
+
+    @property
+    def n(self) -> int:
+        """Number of questions."""
+        return len(self.ids)
+
+    @property
+    def samples(self) -> int:
+        """Number of sampled answers a question, R."""
+        return len(self.answers[0]) if len(self.answers) else 0
+
+    @cached_property
+    def classes(self) -> np.ndarray:
+        """The answer class of every sample, (N, R); -1 for an empty answer."""
+        # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
+        rows = tqdm(self.answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
+        return np.stack([answer_classes(row) for row in rows])
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """What every sample is worth, (N, R): the given ``correct``, else 1 where its class equals the gold."""
+        if self.correct is not None:
+            return self.correct
+        values = np.zeros(self.classes.shape)
+        for i, (gold, row) in enumerate(zip(self.golds, self.answers, strict=True)):
+            found, first = np.unique(self.classes[i], return_index=True)
+            right = [c for c, j in zip(found, first, strict=True) if c >= 0 and same_answer(row[j], gold)]
+            values[i] = np.isin(self.classes[i], right)
+        return values
+
+    def table(
+        self,
+        budgets: Sequence[int] = (1, 2, 4, 8, 16),
+        estimator: Literal["subsets", "windows"] = "subsets",
+        ties: Ties = "share",
+        cost: Literal["samples", "tokens"] = "samples",
+    ) -> UtilityTable:
+        """Estimate the accuracy of a majority vote over b samples, for every question and budget.
+
+        Explained in chapter 5, "Estimation".
+
+        Parameters
+        ----------
+        budgets : sequence of int
+            Numbers of samples, increasing, from 1 to R.
+        estimator : {"subsets", "windows"}
+            Average over all subsets of b samples, or over disjoint windows as in the paper.
+        ties : {"share", "first"}
+            Tied answers share the win, or the one seen first takes it, as in the paper.
+        cost : {"samples", "tokens"}
+            A budget costs its samples, or its samples times the question's mean tokens.
+
+        Returns
+        -------
+        UtilityTable
+
+        Raises
+        ------
+        DataError
+            If there are fewer samples than the largest budget, or tokens are asked for and not there.
+        """
+        if estimator not in _ESTIMATORS:
+            raise ValueError(f"estimator must be 'subsets' or 'windows', got {estimator!r}")
+        if cost not in ("samples", "tokens"):
+            raise ValueError(f"cost must be 'samples' or 'tokens', got {cost!r}")
+        budgets = tuple(budgets)
+        if any(later <= earlier for earlier, later in zip(budgets, budgets[1:], strict=False)):
+            raise ValueError(f"budgets must increase, got {budgets}")
+        if budgets and budgets[-1] > self.samples:
+            raise DataError(
+                f"{self.source}: has {self.samples} answers a question, and budget {budgets[-1]} needs as many; "
+                "lower the largest budget, or sample more answers"
+            )
+        if cost == "tokens" and self.tokens is None:
+            raise DataError(f'{self.source}: has no tokens; add "tokens" to every line, or let cost be "samples"')
+        acc = _ESTIMATORS[estimator](self.classes, self.values, budgets, ties)
+        paid = np.asarray(budgets, dtype=float)
+        if cost == "tokens":
+            paid = self.tokens.mean(1, keepdims=True) * paid
+        return UtilityTable(acc, paid, budgets=budgets, ids=self.ids)
+
+    def take(self, rows: ArrayLike) -> Responses:
+        """Keep some questions, in the order given.
+
+        Explained in chapter 5, "Estimation".
+
+        Parameters
+        ----------
+        rows : array_like of int or bool
+            Which questions: row numbers, or a mask over all of them.
+
+        Returns
+        -------
+        Responses
+        """
+        rows = np.arange(self.n)[np.asarray(rows)].tolist()
+        return replace(
+            self,
+            ids=[self.ids[i] for i in rows],
+            questions=[self.questions[i] for i in rows],
+            golds=[self.golds[i] for i in rows],
+            answers=[self.answers[i] for i in rows],
+            levels=None if self.levels is None else [self.levels[i] for i in rows],
+            tokens=None if self.tokens is None else self.tokens[rows],
+            correct=None if self.correct is None else self.correct[rows],
+            extras={name: [column[i] for i in rows] for name, column in self.extras.items()},
+        )
+
+    def split_samples(self, seed: int) -> tuple[Responses, Responses]:
+        """Deal the samples of every question at random into two halves, each in its old order.
+
+        Choose on one half and score on the other, and the score is honest. Explained in chapter 5, "Estimation".
+
+        Parameters
+        ----------
+        seed : int
+            The same seed deals the same halves.
+
+        Returns
+        -------
+        Responses, Responses
+            R // 2 samples and the rest; extra fields that hold R values a question are dealt with them.
+        """
+        if self.samples < 2:
+            raise DataError(f"{self.source}: has one answer a question; sample at least two to split them")
+        places = np.tile(np.arange(self.samples), (self.n, 1))
+        places = np.random.default_rng(seed).permuted(places, axis=1)
+        half = self.samples // 2
+        return self._samples(np.sort(places[:, :half], 1)), self._samples(np.sort(places[:, half:], 1))
+
+    def set_aside(self, sample: int) -> tuple[Responses, Responses]:
+        """Take one sample of every question away from the others, to look at it before they are bought.
+
+        Explained in chapter 6, "Learning".
+
+        Parameters
+        ----------
+        sample : int
+            Its place, from 0.
+
+        Returns
+        -------
+        Responses, Responses
+            That one sample a question, and the others in their old order; extra fields that hold R values a question
+            are dealt with them.
+        """
+        if not 0 <= sample < self.samples or self.samples < 2:
+            raise DataError(
+                f"{self.source}: cannot set sample {sample} of {self.samples} aside; sample at least two answers a "
+                "question, and give a place from 0"
+            )
+        places = np.tile(np.arange(self.samples), (self.n, 1))
+        return self._samples(places[:, [sample]]), self._samples(np.delete(places, sample, axis=1))
+
+    def _samples(self, places: np.ndarray) -> Responses:
+        def deal(column: Sequence) -> list:
+            return [
+                None if row is None else [row[j] for j in js] for row, js in zip(column, places.tolist(), strict=True)
+            ]
+
+        def dealt(column: Sequence) -> bool:
+            return all(row is None or (isinstance(row, list) and len(row) == self.samples) for row in column)
+
+        return replace(
+            self,
+            answers=deal(self.answers),
+            tokens=None if self.tokens is None else np.take_along_axis(self.tokens, places, 1),
+            correct=None if self.correct is None else np.take_along_axis(self.correct, places, 1),
+            extras={name: deal(column) if dealt(column) else column for name, column in self.extras.items()},
+        )
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the file that `load` reads, compressed when the name ends in ``.gz``; all of it, or nothing.
+
+        Explained in chapter 0, "One question, many answers".
+
+        Raises
+        ------
+        DataError
+            If it cannot be written; an older file of that name is then untouched.
+        """
+        write_lines(path, (self._record(i) for i in range(self.n)))
+
+    def _record(self, i: int) -> dict[str, Any]:
+        record = dict(zip(REQUIRED, (self.ids[i], self.questions[i], self.golds[i], self.answers[i]), strict=True))
+        if self.levels is not None and self.levels[i] is not None:
+            record["level"] = self.levels[i]
+        for name in SAMPLED:
+            if getattr(self, name) is not None:
+                record[name] = [int(x) if x.is_integer() else x for x in getattr(self, name)[i].tolist()]
+        for name, column in self.extras.items():
+            if column[i] is not None:
+                record[name] = column[i]
+        return record

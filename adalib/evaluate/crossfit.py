@@ -1,0 +1,173 @@
+"""Value an oracle honestly: choose on one half of the samples, score on the other.
+
+Chosen and scored on the same samples an oracle is too good, because it picks each question's luckiest budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from adalib.datasets.jsonl import DataError
+from adalib.datasets.responses import Responses
+from adalib.evaluate.intervals import Interval, bootstrap_mean
+from adalib.solve.frontier import frontier
+from adalib.table import UtilityTable
+
+__all__ = ["OracleScore", "check_halves", "compared", "cross_fitted_oracle", "score_oracle"]
+
+
+@dataclass(frozen=True, eq=False)
+class OracleScore:
+    """An oracle's labels, as they looked to the oracle and as they turned out.
+
+    One row a question (in `adalib.rehearse_oracle`: a draw of all samples), one column a target; the
+    intervals resample the rows.
+
+    Attributes
+    ----------
+    targets : ndarray, shape (T,)
+        Average costs that the oracle was allowed.
+    claimed : ndarray, shape (N, T)
+        Accuracy of each question's label on the samples that chose it: in-sample, too good on average.
+    accuracy : ndarray, shape (N, T)
+        Accuracy of the same label on the other samples.
+    cost : ndarray, shape (N, T)
+        What the label costs, on the other samples.
+    """
+
+    targets: np.ndarray
+    claimed: np.ndarray
+    accuracy: np.ndarray
+    cost: np.ndarray
+
+    @cached_property
+    def value(self) -> Interval:
+        """Mean accuracy with its interval, one entry a target."""
+        return bootstrap_mean(self.accuracy)
+
+    @cached_property
+    def optimism(self) -> Interval:
+        """Mean of claimed minus accuracy with its interval, one entry a target."""
+        return bootstrap_mean(self.claimed - self.accuracy)
+
+
+def score_oracle(choose: UtilityTable, score: UtilityTable, targets: Sequence[float]) -> OracleScore:
+    """Choose labels on one table at the exact frontier's feasible point, and look them up in another.
+
+    With two tables from separate samples the score is honest; with the truth of a simulated population as the second
+    one it is exact; with the same table twice it is the in-sample oracle. Explained in chapter 5, "Estimation".
+
+    Parameters
+    ----------
+    choose, score : UtilityTable
+        The same questions and budgets, row by row and column by column.
+    targets : sequence of T float
+        Average costs allowed, each at least the cheapest allocation's.
+
+    Returns
+    -------
+    OracleScore
+        On the table that chose, the mean cost never exceeds the target.
+
+    Raises
+    ------
+    ValueError
+        If the tables do not match or a target cannot be met.
+
+    Examples
+    --------
+    >>> lucky = UtilityTable([[0.5, 0.6], [0.5, 0.4]], cost=[1, 2])
+    >>> truth = UtilityTable([[0.5, 0.5], [0.5, 0.5]], cost=[1, 2])
+    >>> found = score_oracle(lucky, truth, targets=[1.5])
+    >>> found.claimed.mean(), found.accuracy.mean(), found.cost.mean()
+    (np.float64(0.55), np.float64(0.5), np.float64(1.5))
+    """
+    if choose.ids != score.ids or choose.budgets != score.budgets:
+        raise ValueError("the two tables have different questions or budgets; make both from the same ones")
+    targets = np.atleast_1d(np.asarray(targets, dtype=float))
+    path = frontier(choose.acc, choose.cost)
+    labels = np.column_stack([path.at(target).labels for target in targets])
+    paid = np.broadcast_to(score.cost, score.acc.shape)
+    return OracleScore(targets, *(np.take_along_axis(array, labels, axis=1) for array in (choose.acc, score.acc, paid)))
+
+
+def cross_fitted_oracle(
+    responses: Responses,
+    targets: Sequence[float],
+    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    *,
+    splits: int = 4,
+    seed: int = 0,
+    **table,
+) -> OracleScore:
+    """Value the oracle honestly: choose on one half of every question's samples, score on the other, both ways round.
+
+    The expected value is the true accuracy of labels chosen on R/2 samples. That is what labels from so few samples
+    are worth, and no more than the best allocation is worth: a chooser with all R samples would usually do better.
+    Explained in chapter 5, "Estimation".
+
+    Parameters
+    ----------
+    responses : Responses
+        With at least twice as many samples a question as the largest budget.
+    targets : sequence of T float
+        Average costs allowed.
+    budgets : sequence of int
+        Numbers of samples on offer, increasing.
+    splits : int
+        How often the samples are dealt anew into halves; the halves' results are averaged question by question.
+    seed : int
+        Of the first split; the next ones count on from it.
+    **table
+        How both halves are estimated: ``estimator``, ``ties`` and ``cost`` of `Responses.table`.
+
+    Returns
+    -------
+    OracleScore
+        ``claimed`` is what R/2 samples say of the labels that they chose themselves, so that ``optimism`` compares
+        the same labels. The intervals are over questions and take the labels as they came.
+
+    Raises
+    ------
+    DataError
+        If half of the samples are fewer than the largest budget.
+
+    Examples
+    --------
+    >>> from adalib import flat_null
+    >>> null = cross_fitted_oracle(flat_null(200).sample(96), targets=[3])
+    >>> bool(null.optimism.low[0] > 0), bool(null.value.low[0] < 0.5 < null.value.high[0])
+    (True, True)
+    """
+    check_halves(responses, budgets, splits)
+    votes = compared(responses)
+    scores = []
+    for number in range(splits):
+        halves = [part.table(budgets, **table) for part in votes.split_samples(seed + number)]
+        scores += [score_oracle(*halves, targets), score_oracle(*halves[::-1], targets)]
+    claimed, accuracy, cost = (
+        np.mean([getattr(score, name) for score in scores], axis=0) for name in ("claimed", "accuracy", "cost")
+    )
+    return OracleScore(scores[0].targets, claimed, accuracy, cost)
+
+
+def check_halves(responses: Responses, budgets: Sequence[int], splits: int) -> None:
+    """Refuse answers that cannot be dealt into two halves which each hold a vote of the largest budget."""
+    if splits < 1:
+        raise ValueError(f"splits is {splits}; give at least 1")
+    half, largest = responses.samples // 2, max(budgets)
+    if half < largest:
+        raise DataError(
+            f"{responses.source}: has {responses.samples} answers a question, and a half of {half} cannot hold a vote "
+            f"of {largest}; lower the largest budget to {half}, or sample at least {2 * largest} answers"
+        )
+
+
+def compared(responses: Responses) -> Responses:
+    """The same votes with class numbers as answers: answers are compared once, not again in every half."""
+    names = [["" if c < 0 else str(c) for c in row] for row in responses.classes.tolist()]
+    return replace(responses, answers=names, correct=responses.values, extras={})

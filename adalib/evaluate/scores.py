@@ -1,0 +1,129 @@
+"""Held-out scores: collect what every policy had, half by half, and put intervals on the averages.
+
+The bar is the best random mix at the cost that a policy really had, chosen on the samples that score: whoever does not
+clear it has not told two questions apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+import pandas as pd
+
+from adalib.evaluate.baselines import Plan, best_mix
+from adalib.evaluate.intervals import bootstrap_mean
+from adalib.table import UtilityTable
+
+__all__ = ["HeldOutRow", "Tally", "as_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutRow:
+    """One policy at one target, held out.
+
+    Attributes
+    ----------
+    policy : str
+    target, cost : float
+        Average cost asked for, and had.
+    accuracy, low, high : float
+        Mean over the questions and its 95% interval.
+    mix_accuracy : float
+        Accuracy of the best random mix at the same cost, chosen on the samples that score it: as strong a bar as there
+        is. The policy ``mix``, chosen on the other samples, therefore lies a little below it.
+    gain, gain_low, gain_high : float
+        ``accuracy - mix_accuracy`` with its 95% interval, question by question.
+    share : float or None
+        Gain as a share of the cross-fitted oracle's at this target; None where that one gains nothing. It may exceed 1
+        where samples are few: the oracle knows a question from half of its samples, a policy learns from all others.
+    imitation, majority : float or None
+        For a policy that learns labels: how often it repeats the oracle's, and how often the commonest label would.
+    gains : ndarray, shape (G,)
+        What the interval resamples: the gain of every question, or, where questions are grouped, of every group.
+    """
+
+    protocol: str = field(init=False, default="held out")
+    policy: str
+    target: float
+    cost: float
+    accuracy: float
+    low: float
+    high: float
+    mix_accuracy: float
+    gain: float
+    gain_low: float
+    gain_high: float
+    share: float | None
+    imitation: float | None
+    majority: float | None
+    gains: np.ndarray = field(repr=False)
+
+
+def as_table(rows: Sequence) -> pd.DataFrame:
+    """Return rows as a table whose first column names the protocol. Explained in chapter 7, "Results"."""
+    names = [f.name for f in fields(rows[0]) if f.name != "gains"]
+    return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
+
+
+class Tally:
+    """What every policy had at every target, half by half.
+
+    Parameters
+    ----------
+    order : sequence of str
+        The policies in the order of their rows.
+    """
+
+    def __init__(self, order: Sequence[str]) -> None:
+        self._order = list(order)
+        self._turns: dict[tuple[float, str], list[tuple]] = {}
+
+    def add(
+        self, policy: str, target: float, plan: Plan, score: UtilityTable, imitated: tuple = (), overhead: float = 0.0
+    ) -> None:
+        """Score a plan on the half that did not choose it, beside the best mix at its cost on that half.
+
+        ``overhead`` is what every question pays on top of its budget; the mix may spend it on answers.
+        """
+        cost = plan.expected(score.cost).mean() + overhead
+        # The bar knows the half that scores: nobody passes it because the other half misjudged the average question.
+        mix = best_mix(score.acc, score.cost, cost)
+        turn = cost, plan.expected(score.acc), mix.expected(score.acc), imitated
+        self._turns.setdefault((target, policy), []).append(turn)
+
+    def rows(self, member: np.ndarray) -> list[HeldOutRow]:
+        """Average the halves question by question, and put intervals on the averages, over the groups."""
+        keys = sorted(self._turns, key=lambda key: (key[0], self._order.index(key[1])))
+        cost, accuracy, mix, imitated = (
+            [np.mean([turn[part] for turn in self._turns[key]], axis=0) for key in keys] for part in range(4)
+        )
+        accuracy, mix = np.column_stack(accuracy), np.column_stack(mix)
+        gains = _units(accuracy - mix, member)
+        value, gain = bootstrap_mean(_units(accuracy, member)), bootstrap_mean(gains)
+        best = {target: gain.mean[j] for j, (target, policy) in enumerate(keys) if policy == "oracle"}
+        return [
+            HeldOutRow(
+                policy,
+                target,
+                *map(float, (cost[j], value.mean[j], value.low[j], value.high[j], mix[:, j].mean())),
+                *map(float, (gain.mean[j], gain.low[j], gain.high[j])),
+                float(gain.mean[j] / best[target]) if best[target] > 0 else None,
+                *(map(float, imitated[j]) if imitated[j].size else (None, None)),
+                gains[:, j],
+            )
+            for j, (target, policy) in enumerate(keys)
+        ]
+
+
+def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:
+    """One row a group, whose mean is the mean over questions and whose spread is that of groups drawn whole.
+
+    A group's row is the mean plus what the group's questions add to it (the linearised ratio of resampled totals to
+    resampled sizes). Groups of one question are left as they are.
+    """
+    mean, sizes = values.mean(axis=0), np.bincount(member)
+    excess = np.zeros((sizes.size, values.shape[1]))
+    np.add.at(excess, member, values - mean)
+    return mean + excess * sizes.size / len(values)

@@ -1,9 +1,0 @@
-"""The figures of the book: one module a part of the book, one function a figure, and `show` to put one on a page.
-
-A chapter imports the module that draws its figures (``from adalib.figures import answers as draw, show``), so that it
-depends on its own figures and on no others.
-"""
-
-from adalib.figures.style import COLOURS, show, table
-
-__all__ = ["COLOURS", "show", "table"]

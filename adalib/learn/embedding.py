@@ -1,0 +1,85 @@
+"""A text embedding from the field's own libraries: character n-grams, TF-IDF, and a truncated SVD.
+
+Hand-made features look for what their author thought of. An embedding lets the training questions say which spellings
+go together: every text becomes the weights of its character n-grams, and the SVD keeps the directions in which the
+training texts differ most. It is fitted on training questions only; a test question must not choose the directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from adalib.learn.features import check_texts
+
+__all__ = ["TextEmbedding"]
+
+_READ = 20_000  # characters of a text that are read: enough for a question, and a bound on what a huge one costs
+
+
+class TextEmbedding:
+    """Turn texts into a few numbers each, learned from the texts it is fitted on.
+
+    Explained in chapter 6, "Learning".
+
+    Parameters
+    ----------
+    dims : int
+        Columns of the result. Directions that the training texts do not have are columns of zeros.
+    ngrams : (int, int)
+        Shortest and longest run of characters, within words.
+    seed : int
+        For the randomised SVD; the same seed and texts give the same numbers.
+
+    Examples
+    --------
+    >>> embedding = TextEmbedding(dims=2).fit(["3 red hens", "4 red hens", "two trains meet"])
+    >>> embedding.transform(["5 red hens"]).shape
+    (1, 2)
+    """
+
+    def __init__(self, dims: int = 16, ngrams: tuple[int, int] = (2, 4), seed: int = 0) -> None:
+        if dims < 1 or not 1 <= ngrams[0] <= ngrams[1]:
+            raise ValueError(f"dims is {dims} and ngrams {ngrams}; give dims of 1 or more and an increasing pair")
+        self.dims, self.ngrams, self.seed = dims, ngrams, seed
+        self._tfidf: TfidfVectorizer | None = None
+        self._svd: TruncatedSVD | None = None
+
+    def fit(self, texts: Sequence[str]) -> TextEmbedding:
+        """Learn n-grams, their weights and the directions from training texts.
+
+        Raises
+        ------
+        ValueError
+            If there is no text with a visible character to learn from.
+        """
+        texts = _cut(texts)
+        if not any(text.strip() for text in texts):
+            raise ValueError("there is no text to learn from; give at least one that is not blank")
+        tfidf = TfidfVectorizer(analyzer="char_wb", ngram_range=self.ngrams, sublinear_tf=True, max_features=20_000)
+        weights = tfidf.fit_transform(texts)
+        svd = TruncatedSVD(min(self.dims, *weights.shape), random_state=self.seed)
+        # One text has no spread, and scikit-learn divides by it to report a ratio that nobody reads here.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            svd.fit(weights)
+        self._tfidf, self._svd = tfidf, svd
+        return self
+
+    def transform(self, texts: Sequence[str]) -> pd.DataFrame:
+        """Embed texts, seen or unseen: columns ``embedding_0`` on, all finite; a blank text is all zeros."""
+        if self._tfidf is None:
+            raise ValueError("the embedding has not been fitted; call fit with training texts first")
+        texts = _cut(texts)
+        values = np.zeros((len(texts), self.dims))
+        if texts:
+            found = self._svd.transform(self._tfidf.transform(texts))
+            values[:, : found.shape[1]] = found
+        return pd.DataFrame(values, columns=[f"embedding_{j}" for j in range(self.dims)])
+
+
+def _cut(texts: Sequence[str]) -> list[str]:
+    return [text[:_READ] for text in check_texts(texts)]

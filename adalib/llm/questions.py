@@ -1,0 +1,164 @@
+"""What goes into a collection: the questions, the prompt, and the plan of what it will take."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from adalib.datasets.jsonl import DataError, read_lines
+
+__all__ = ["Plan", "Prompt", "load_prompt", "load_questions", "plan"]
+
+DEFAULT_PROMPT = (
+    "{question}\n\nThink step by step. Then give the result on a last line of its own, in the form\nAnswer: ..."
+)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A conversation with a gap, ``{question}``, in at least one of its turns.
+
+    Attributes
+    ----------
+    messages : list of dict
+        Turns with ``role`` and ``content``; worked examples are turns of the user and the assistant before the last.
+    """
+
+    messages: list[dict[str, str]]
+
+    def fill(self, question: str) -> list[dict[str, str]]:
+        """The conversation that asks this question. Only ``{question}`` is replaced: other braces are just text."""
+        return [{**turn, "content": turn["content"].replace("{question}", question)} for turn in self.messages]
+
+    def tokens(self, question: str) -> float:
+        """About how many tokens the filled prompt has: a token is four characters of English, more or less."""
+        return sum(len(turn["content"]) for turn in self.fill(question)) / 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a collection takes: calls, tokens (the most that can come out), and dollars at most."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: float
+
+
+def plan(
+    n_questions: int,
+    samples: int,
+    settings: int = 1,
+    *,
+    prompt_tokens: float = 0.0,
+    max_tokens: int = 0,
+    price_in: float = 0.0,
+    price_out: float = 0.0,
+) -> Plan:
+    """Count before asking.
+
+    Explained in chapter 0, "One question, many answers".
+
+    Parameters
+    ----------
+    n_questions, samples, settings : int
+        Every question is asked ``samples`` times in each setting.
+    prompt_tokens : float
+        Mean tokens of a prompt.
+    max_tokens : int
+        Tokens at which an answer is cut.
+    price_in, price_out : float
+        Dollars per million tokens read and written.
+
+    Examples
+    --------
+    The paper's 200 questions with 48 samples, in one setting and in all four:
+
+    >>> plan(200, 48).calls, plan(200, 48, settings=4).calls
+    (9600, 38400)
+    """
+    if min(n_questions, samples, settings, prompt_tokens, max_tokens, price_in, price_out) < 0:
+        raise ValueError("a plan needs counts and prices that are not negative")
+    calls = n_questions * samples * settings
+    tokens_in, tokens_out = round(calls * prompt_tokens), calls * max_tokens
+    return Plan(calls, tokens_in, tokens_out, (tokens_in * price_in + tokens_out * price_out) / 1e6)
+
+
+def load_prompt(name: str | os.PathLike | None = None) -> Prompt:
+    """Read a prompt file, a bundled prompt by its name, or (for None) the default.
+
+    A prompt file is JSON: ``{"messages": [{"role": "user", "content": "... {question} ..."}]}``.
+
+    Explained in chapter 0, "One question, many answers".
+
+    Raises
+    ------
+    DataError
+        If there is no such prompt, or it is not of that form.
+    """
+    if name is None:
+        return Prompt([{"role": "user", "content": DEFAULT_PROMPT}])
+    path = _find(name, "prompts", ".json")
+    try:
+        messages = json.loads(path.read_text(encoding="utf-8"))["messages"]
+        turns = [{"role": turn["role"], "content": turn["content"]} for turn in messages]
+        good = all(turn["role"] in ("system", "user", "assistant") for turn in turns)
+        good = good and turns[-1]["role"] == "user" and any("{question}" in turn["content"] for turn in turns)
+    except (ValueError, KeyError, TypeError, IndexError):
+        good = False
+    if not good:
+        raise DataError(
+            f'{path}: a prompt is {{"messages": [...]}} of turns with "role" and "content", the last by the user, '
+            'and "{question}" stands in one of them'
+        )
+    return Prompt(turns)
+
+
+def load_questions(name: str | os.PathLike) -> list[dict]:
+    """Read questions from JSON Lines, or a bundled set by its name.
+
+    One question a line with ``id``, ``question`` and ``gold``; whatever else a line holds is carried along.
+
+    Explained in chapter 0, "One question, many answers".
+
+    Raises
+    ------
+    DataError
+        If there is no such file, a line is not of that form, or an id comes twice.
+    """
+    path = _find(name, "questions", ".jsonl")
+    first: dict[str, int] = {}
+    questions = []
+    for number, record in read_lines(path):
+        where = f"{path}, line {number}"
+        for field in ("id", "question", "gold"):
+            value = record.get(field)
+            number_will_do = field != "question" and isinstance(value, int | float) and not isinstance(value, bool)
+            if not number_will_do and not (isinstance(value, str) and value.strip()):
+                raise DataError(f'{where}: needs "{field}", a text that is not empty; add it')
+        record["id"] = str(record["id"])
+        if record["id"] in first:
+            raise DataError(
+                f"{where}: id {record['id'][:60]!r} is already on line {first[record['id']]}; give it another"
+            )
+        first[record["id"]] = number
+        questions.append(record)
+    if not questions:
+        raise DataError(f"{path}: holds no questions; write one JSON object with id, question, gold a line")
+    return questions
+
+
+def _find(name: str | os.PathLike, shelf: str, ending: str) -> Path:
+    """A file of the user's, else a bundled one."""
+    path = Path(name)
+    if path.is_file():
+        return path
+    from adalib.datasets.loading import data_folder  # here, because it brings all of scipy with it
+
+    bundled = data_folder() / shelf
+    if (bundled / f"{name}{ending}").is_file():
+        return bundled / f"{name}{ending}"
+    known = ", ".join(sorted(file.name.removesuffix(ending) for file in bundled.glob(f"*{ending}"))) or "none"
+    raise DataError(f"{name}: is neither a file nor one of the bundled {shelf} ({known}); check the name")

@@ -1,0 +1,168 @@
+"""Measurements that several rows and claims share, each made once: with the calls and the seeds of the chapters.
+
+A chapter and this page must not disagree about a number, so what is measured here is measured as there: the same
+cases in chapter 4, the same draws in chapter 5, the same simulated settings everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from adalib.datasets.loading import load
+from adalib.datasets.populations import flat_null
+from adalib.datasets.responses import Responses
+from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, score_oracle
+from adalib.evaluate.heldout import held_out
+from adalib.evaluate.rehearsal import rehearse_oracle
+from adalib.evaluate.scores import HeldOutRow
+from adalib.paper import theorems
+from adalib.paper.printed import PAPER_SETTINGS
+from adalib.paper.stand_ins import paper_population, paper_setting
+from adalib.solve.frontier import Frontier, frontier
+from adalib.solve.oracle import Bisection, bisect
+from adalib.table import UtilityTable
+
+__all__ = [
+    "PAPER_WAY",
+    "REAL",
+    "SHOWN",
+    "TARGETS",
+    "answers",
+    "cross_fitted",
+    "failures",
+    "honest",
+    "null",
+    "path",
+    "rehearsed",
+    "searched",
+    "trials",
+    "utility",
+]
+
+#: The real settings, and the simulated one that the paper's figures show.
+REAL = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
+SHOWN = "deepseek-v3-math"
+
+#: How the paper estimates accuracies: disjoint windows, ties to the answer seen first.
+PAPER_WAY = {"estimator": "windows", "ties": "first"}
+
+TARGETS = (1.5, 2.0, 3.0)
+
+
+@cache
+def answers(name: str) -> Responses:
+    """The answers of a setting, real or simulated."""
+    return paper_setting(name) if name in PAPER_SETTINGS else load(name)
+
+
+@cache
+def utility(name: str) -> UtilityTable:
+    """The table of a setting: the simulated ones as in the paper, the real ones from all subsets with shared ties."""
+    return answers(name).table(**(PAPER_WAY if name in PAPER_SETTINGS else {}))
+
+
+@cache
+def path(name: str) -> Frontier:
+    """The frontier of `utility`."""
+    table = utility(name)
+    return frontier(table.acc, table.cost)
+
+
+@cache
+def searched(name: str, budget: float) -> Bisection:
+    """The paper's search on a setting."""
+    table = utility(name)
+    return bisect(table.acc, table.cost, budget)
+
+
+@cache
+def cross_fitted(name: str) -> OracleScore:
+    """The oracle of a real setting at the three budgets, chosen on one half of the samples and scored on the other."""
+    return cross_fitted_oracle(load(name), TARGETS)
+
+
+@cache
+def honest(by_family: bool = False) -> dict[str, HeldOutRow]:
+    """What every policy has at B = 3 on word-fewshot, held out by question or by family; a row a policy."""
+    responses = load("word-fewshot")
+    groups = responses.extras["family"] if by_family else None
+    return {row.policy: row for row in held_out(responses, [3.0], groups=groups)}
+
+
+@cache
+def rehearsed(samples: int, as_paper: bool = True, halves: bool = False) -> OracleScore:
+    """The oracle rehearsed on the simulated DeepSeek-V3 on MATH, whose truth is known: the draws of chapter 5."""
+    way = PAPER_WAY if as_paper else {}
+    return rehearse_oracle(paper_population(SHOWN), samples, TARGETS, halves=halves, **way)
+
+
+@cache
+def null() -> OracleScore:
+    """The oracle rehearsed at B = 3 where no budget helps anyone, as the paper estimates: 48 samples."""
+    return rehearse_oracle(flat_null(200), 48, [3], **PAPER_WAY)
+
+
+@cache
+def trials() -> pd.DataFrame:
+    """Appendix D's advice on the simulated stand-in: labels at B = 3 from 1, 8 or 16 trials a budget, 40 times."""
+    truth, rng, rows = paper_population(SHOWN).table(), np.random.default_rng(0), []
+    for number in (1, 8, 16):
+        drawn = rng.binomial(number, truth.acc, (40, *truth.acc.shape)) / number
+        scores = [score_oracle(UtilityTable(acc, truth.cost, truth.budgets, truth.ids), truth, [3]) for acc in drawn]
+        claimed, worth = (np.mean([getattr(s, kind).mean() for s in scores]) for kind in ("claimed", "accuracy"))
+        rows.append((number, float(claimed), float(worth)))
+    return pd.DataFrame(rows, columns=["trials", "claimed", "worth"]).set_index("trials")
+
+
+@cache
+def _cases() -> tuple[theorems.Case, ...]:
+    return tuple(theorems.random_cases(700, seed=1))
+
+
+def _two_prices(case: theorems.Case) -> tuple[float, float]:
+    low, high = sorted((case.lam, case.other))
+    return low, high + 1e-3
+
+
+_STATEMENTS: dict[str, Callable[[theorems.Case], theorems.Statement]] = {
+    "Weak duality": lambda c: theorems.weak_duality(c.acc, c.cost, c.other, c.budget),
+    "Theorem 1": lambda c: theorems.cost_monotone(c.acc, c.cost, *_two_prices(c)),
+    "Switches": lambda c: theorems.switches(c.acc, c.cost),
+    "The price 0": lambda c: theorems.free_compute(c.acc, c.cost),
+    "Subgradient": lambda c: theorems.subgradient(c.acc, c.cost, c.lam, c.other, c.budget),
+    "Optimal price": lambda c: theorems.optimal_price(c.acc, c.cost, c.budget),
+    "Vertices": lambda c: theorems.vertex(c.acc, c.cost, c.budget),
+    "Proposition 1": lambda c: theorems.strong_duality(c.acc, c.cost, c.budget),
+    "Everett": lambda c: theorems.everett(c.acc, c.cost, c.lam),
+    "Theorem 2": lambda c: theorems.imitation(c.acc, c.cost, c.lam, c.labels),
+    "Corollary 1": lambda c: theorems.decomposition(c.acc, c.cost, c.lam, c.labels),
+    "Theorem 2, drawn": lambda c: theorems.figure_bounds(c.acc, c.cost, c.lam, c.labels),
+    "Theorem 3": lambda c: theorems.recovery(c.acc, c.cost, c.lam, c.budget, c.labels),
+}
+
+
+@cache
+def failures(statement: str) -> pd.DataFrame:
+    """How a statement fares on the 700 random cases of chapter 4.
+
+    Parameters
+    ----------
+    statement : str
+        "Theorem 1", "Proposition 1", ...: the names of `adalib.paper.theorems`.
+
+    Returns
+    -------
+    DataFrame
+        A row a claim, printed first, with its ``version``, ``claim``, number of ``cases`` and of ``failures``, and the
+        ``widest`` distance between the two sides.
+    """
+    found = theorems.survey(_STATEMENTS[statement], _cases())
+    rows = [
+        (*key, len(group), int((~group.holds).sum()), float(group.gap.abs().max()))
+        for key, group in found.groupby(["version", "claim"], sort=False)
+    ]
+    return pd.DataFrame(rows, columns=["version", "claim", "cases", "failures", "widest"])

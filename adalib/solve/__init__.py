@@ -1,0 +1,1 @@
+"""The price of compute, and every budget at once."""

@@ -1,0 +1,268 @@
+"""The exact frontier: the best accuracy for every budget at once, from one sort.
+
+Draw a question's accuracy against its cost. Only the corners of the upper concave envelope can win at some price,
+and the price at which the question moves from one corner to the next is the slope between them: gain per unit cost.
+Sort those steps, of all questions together, from the steepest down, and take them one by one. Every prefix is the
+oracle's allocation at some price, so the running sums of cost and gain are the whole accuracy-cost frontier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adalib.solve.envelope import Codes, cheapest, walk
+from adalib.table import check_table
+
+__all__ = ["Allocation", "Frontier", "Split", "frontier"]
+
+_SAME = 1e-12  # prices that agree to this relative precision are one breakpoint
+
+
+class Split(NamedTuple):
+    """The one question that a mixed allocation gives two budgets.
+
+    Attributes
+    ----------
+    row : int
+        The question.
+    low, high : int
+        Its two columns.
+    share : float
+        Share of the time it gets ``high``, between 0 and 1.
+    """
+
+    row: int
+    low: int
+    high: int
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """The best point of the frontier within a budget.
+
+    Attributes
+    ----------
+    budget : float
+        Average cost allowed.
+    lam : float
+        Price of compute here: gain per unit cost of the next step, 0 when there is none.
+    cost, accuracy : float
+        Averages of the allocation that splits no question; the cost never exceeds the budget.
+    bound : float
+        No allocation within the budget, split or not, is more accurate: the smallest value of the dual function.
+        At most ``lam * slack`` above ``accuracy``.
+    """
+
+    budget: float
+    lam: float
+    cost: float
+    accuracy: float
+    bound: float
+    _frontier: Frontier = field(repr=False)
+    _steps: int = field(repr=False)
+
+    @property
+    def slack(self) -> float:
+        """Budget left over by the allocation that splits no question."""
+        return self.budget - self.cost
+
+    @property
+    def mixed_accuracy(self) -> float:
+        """Expected accuracy once `split` spends the slack: equal to `bound`, so no mixture does better."""
+        return self.bound
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """Column of each question, shape (N,); built on first use."""
+        return self._frontier._labels(self._steps)
+
+    @cached_property
+    def split(self) -> Split | None:
+        """The question to randomise so that the expected cost is the budget; None where nothing is left to buy."""
+        path = self._frontier._path_cost
+        if self.slack <= 0 or self._steps == path.size - 1:
+            return None
+        after = self._frontier._labels(self._steps + 1)
+        row = int(np.flatnonzero(after != self.labels)[0])
+        share = self.slack / (path[self._steps + 1] - path[self._steps])
+        return Split(row, int(self.labels[row]), int(after[row]), min(float(share), 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """Everything a budget can buy.
+
+    Attributes
+    ----------
+    lam, cost, accuracy : ndarray
+        One point a breakpoint, from the cheapest allocation to the most accurate one. Point j is the oracle's
+        allocation at price ``lam[j]``, ties to the cheaper budget; ``lam[j]`` is also the slope to point j+1, and the
+        last one is 0. Between the points the frontier is straight.
+    """
+
+    lam: np.ndarray
+    cost: np.ndarray
+    accuracy: np.ndarray
+    _table: tuple[np.ndarray, np.ndarray] = field(repr=False)
+    _start: np.ndarray = field(repr=False)
+    _keys: np.ndarray = field(repr=False)
+    _path_cost: np.ndarray = field(repr=False)
+    _path_accuracy: np.ndarray = field(repr=False)
+
+    def at(self, budget: float) -> Allocation:
+        """Return the best allocation on the frontier that costs at most ``budget``, and how to spend the rest.
+
+        Explained in chapter 3, "Budgets".
+
+        Parameters
+        ----------
+        budget : float
+            Average cost allowed.
+
+        Returns
+        -------
+        Allocation
+            Its `labels` and `split` are built on first use; the rest costs a binary search.
+
+        Raises
+        ------
+        ValueError
+            If the budget is not a finite number or is below the cheapest allocation.
+
+        Examples
+        --------
+        >>> best = frontier([[0.1, 0.9], [0.2, 0.6]], cost=[1, 2]).at(1.75)
+        >>> best.labels, best.cost, best.split
+        (array([1, 0]), 1.5, Split(row=1, low=0, high=1, share=0.5))
+        """
+        if not np.isfinite(budget):
+            raise ValueError(f"the budget is {budget}; give a finite number")
+        budget = float(budget)
+        least = float(self.cost[0])
+        if budget < least * (1 - _SAME):
+            raise ValueError(f"the budget is {budget!r}; the cheapest allocation costs {least!r}, give at least that")
+        steps, cost = self._fit(budget)
+        accuracy = float(self._path_accuracy[steps])
+        lam = -float(self._keys[steps]) if steps < self._keys.size else 0.0
+        return Allocation(budget, lam, cost, accuracy, accuracy + lam * (budget - cost), self, steps)
+
+    def _fit(self, budget: float) -> tuple[int, float]:
+        """How many steps fit into the budget, and the average cost they come to."""
+        path, rounding = self._path_cost, _SAME * budget
+        steps = int(path.searchsorted(budget + rounding, side="right")) - 1
+        if steps > 0 and path[steps] >= budget - rounding:
+            # A step that ends at the budget, give or take rounding, counts only if its labels, averaged, stay within.
+            cost = float(path[steps]) if self._whole else self._average_cost(steps)
+            if cost <= budget:
+                return steps, cost
+            steps = max(int(path.searchsorted(budget - rounding)) - 1, 0)
+        return steps, min(float(path[steps]), budget)
+
+    @cached_property
+    def _whole(self) -> bool:
+        """Whether all costs are whole numbers, so that their sums are exact."""
+        cost = self._table[1]
+        return bool((cost == np.floor(cost)).all())
+
+    def _average_cost(self, steps: int) -> float:
+        cost, labels = self._table[1], self._labels(steps)
+        return float((cost[labels] if cost.ndim == 1 else cost[np.arange(labels.size), labels]).mean())
+
+    def _labels(self, steps: int) -> np.ndarray:
+        """Labels after the first ``steps`` steps, found by walking the envelopes again."""
+        labels = self._start.copy()
+        if steps == 0:
+            return labels
+        last = self._keys[steps - 1]
+        spare = steps - int(self._keys.searchsorted(last))  # steps with the last key that are taken, in row order
+        codes = Codes(self._table[0].shape[1])
+        for begin, rows, keys in walk(*self._table, self._start, codes):
+            taken = keys < last
+            tied = np.flatnonzero(keys == last)[:spare]
+            taken[tied] = True
+            spare -= tied.size
+            labels[begin + rows[taken]] = codes.high[codes.of(keys[taken])]
+        return labels
+
+
+def frontier(acc: ArrayLike, cost: ArrayLike) -> Frontier:
+    """Solve the allocation problem for every budget at once, exactly.
+
+    Explained in chapter 3, "Budgets".
+
+    Parameters
+    ----------
+    acc : array_like, shape (N, K)
+        Accuracy of question i at budget j, in [0, 1]. Gains of at most 1e-12 count as none.
+    cost : array_like, shape (K,) or (N, K)
+        Cost of budget j, non-decreasing along K.
+
+    Returns
+    -------
+    Frontier
+        Keeps a reference to the table: do not change it afterwards.
+
+    Raises
+    ------
+    ValueError
+        If the table is broken; the sentence names the row and column.
+
+    Examples
+    --------
+    >>> found = frontier([[0.1, 0.9], [0.2, 0.6]], cost=[1, 2])
+    >>> found.lam.round(3), found.cost, found.accuracy.round(3)
+    (array([0.8, 0.4, 0. ]), array([1. , 1.5, 2. ]), array([0.15, 0.55, 0.75]))
+    """
+    acc, cost = check_table(acc, cost)
+    n, k = acc.shape
+    start, accuracy = cheapest(acc, cost)
+    codes = Codes(k)
+    keys, size = np.empty(n * (k - 1)), 0
+    rises, gains = [np.empty(0)], [np.empty(0)]
+    for begin, rows, found in walk(acc, cost, start, codes):
+        keys[size : size + found.size] = found
+        size += found.size
+        if cost.ndim == 2:
+            low, high = ((begin + rows, side[codes.of(found)]) for side in (codes.low, codes.high))
+            rises.append(cost[high] - cost[low])
+            gains.append(acc[high] - acc[low])
+    keys = keys[:size]
+    if cost.ndim == 1:
+        keys.sort()
+        rise = (cost[codes.high] - cost[codes.low]).take(codes.of(keys))
+        gain = -rise
+        gain *= keys
+    else:
+        order = keys.argsort(kind="stable")
+        keys, rise, gain = keys[order], np.concatenate(rises)[order], np.concatenate(gains)[order]
+    path_cost = _running_mean(np.broadcast_to(cost[..., 0], n).sum(), rise, n)
+    path_accuracy = _running_mean(accuracy.sum(), gain, n)
+    del rise, gain, rises, gains  # a large table needs the room
+    new = keys[1:] > keys[:-1] * (1 - _SAME)
+    points = slice(None) if new.all() else np.concatenate([[0], np.flatnonzero(new) + 1, [size]])
+    return Frontier(
+        lam=np.append(-keys, 0.0)[points],
+        cost=path_cost[points],
+        accuracy=path_accuracy[points],
+        _table=(acc, cost),
+        _start=start,
+        _keys=keys,
+        _path_cost=path_cost,
+        _path_accuracy=path_accuracy,
+    )
+
+
+def _running_mean(first: float, steps: np.ndarray, n: int) -> np.ndarray:
+    """``first``, ``first + steps[0]``, ``first + steps[0] + steps[1]``, ..., each divided by n."""
+    sums = np.empty(steps.size + 1)
+    sums[0] = 0.0
+    np.cumsum(steps, out=sums[1:])
+    sums += first
+    sums /= n
+    return sums

@@ -1,0 +1,152 @@
+"""Reference solvers: the same allocation problem handed to HiGHS, a general linear and integer programming code.
+
+They know nothing about prices or envelopes, which is their whole use: the tests and the chapters hold our own
+solvers against them. They are orders of magnitude slower than `adalib.frontier`; nothing else should call them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.sparse import csr_array
+
+from adalib.table import check_table
+
+__all__ = ["LPSolution", "MILPSolution", "lp_solution", "lp_value", "milp_solution"]
+
+# HiGHS accepts violations of 1e-7 unless told otherwise; we compare to 1e-9.
+_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class LPSolution:
+    """A vertex of the relaxed problem, in which a question may be split over budgets.
+
+    Attributes
+    ----------
+    value : float
+        Average accuracy.
+    shares : ndarray, shape (N, K)
+        Share of question i that gets budget j; every row sums to 1.
+    lam : float
+        Price of compute: what one more unit of average budget would be worth.
+    """
+
+    value: float
+    shares: np.ndarray
+    lam: float
+
+
+@dataclass(frozen=True, eq=False)
+class MILPSolution:
+    """The best allocation that splits no question.
+
+    Attributes
+    ----------
+    value : float
+        Average accuracy, summed again from the labels.
+    labels : ndarray of int, shape (N,)
+        Column given to each question.
+    cost : float
+        Average cost of the labels.
+    """
+
+    value: float
+    labels: np.ndarray
+    cost: float
+
+
+def lp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> LPSolution:
+    """Solve the relaxed allocation problem with HiGHS.
+
+    Explained in chapter 3, "Budgets".
+
+    Parameters
+    ----------
+    acc : array_like, shape (N, K)
+        Accuracy of question i at budget j.
+    cost : array_like, shape (K,) or (N, K)
+        Cost of budget j.
+    budget : float
+        The average cost allowed.
+
+    Returns
+    -------
+    LPSolution
+
+    Raises
+    ------
+    ValueError
+        If the table is broken or no allocation is as cheap as ``budget``.
+    """
+    acc, full = _full(acc, cost)
+    n = len(acc)
+    result = linprog(
+        -acc.ravel(),
+        A_ub=csr_array(full.reshape(1, -1)),
+        b_ub=[n * budget],
+        A_eq=_one_each(*acc.shape),
+        b_eq=np.ones(n),
+        bounds=(0, None),
+        method="highs",
+        options={"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
+    )
+    if not result.success:
+        raise ValueError(f"HiGHS found no allocation within budget {budget}; its words: {result.message}")
+    return LPSolution(-result.fun / n, result.x.reshape(acc.shape), -float(result.ineqlin.marginals[0]))
+
+
+def lp_value(acc: ArrayLike, cost: ArrayLike, budget: float) -> float:
+    """Average accuracy of `lp_solution`; explained in chapter 3, "Budgets"."""
+    return lp_solution(acc, cost, budget).value
+
+
+def milp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> MILPSolution:
+    """Solve the allocation problem, one budget a question, with the branch and cut of HiGHS.
+
+    Explained in chapter 3, "Budgets".
+
+    Parameters
+    ----------
+    acc, cost, budget
+        As for `lp_solution`.
+
+    Returns
+    -------
+    MILPSolution
+
+    Raises
+    ------
+    ValueError
+        If the table is broken or no allocation is as cheap as ``budget``.
+    """
+    acc, full = _full(acc, cost)
+    n, k = acc.shape
+    result = milp(
+        -acc.ravel(),
+        integrality=np.ones(acc.size),
+        bounds=Bounds(0, 1),
+        constraints=[
+            LinearConstraint(csr_array(full.reshape(1, -1)), ub=n * budget),
+            LinearConstraint(_one_each(n, k), 1, 1),
+        ],
+        options={"mip_rel_gap": 0.0},
+    )
+    if result.x is None:
+        raise ValueError(f"HiGHS found no allocation within budget {budget}; its words: {result.message}")
+    labels = result.x.reshape(n, k).argmax(axis=1)
+    rows = np.arange(n)
+    return MILPSolution(float(acc[rows, labels].mean()), labels, float(full[rows, labels].mean()))
+
+
+def _full(acc: ArrayLike, cost: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    acc, cost = check_table(acc, cost)
+    return acc, np.broadcast_to(cost, acc.shape)
+
+
+def _one_each(n: int, k: int) -> csr_array:
+    """The N x NK matrix that sums the shares of each question."""
+    return csr_array((np.ones(n * k), np.arange(n * k), np.arange(0, n * k + 1, k)), shape=(n, n * k))

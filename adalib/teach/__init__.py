@@ -1,0 +1,1 @@
+"""What the book shows and asks: figures and exercises."""

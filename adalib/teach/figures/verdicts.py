@@ -1,0 +1,107 @@
+"""Figures and tables of chapter 12 and of the replication page: verdicts, links into the chapters, folded cells."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from adalib.teach.figures.style import COLOURS, HTML, slider, table
+
+__all__ = ["VERDICT_COLOURS", "folded", "linked_table", "trained_share", "verdict_bars"]
+
+#: Of the four verdicts, in their order: stands, stands corrected, falls, open.
+VERDICT_COLOURS = (COLOURS[2], COLOURS[5], COLOURS[1], COLOURS[6])
+
+
+def verdict_bars(parts: Sequence[str], counts: Mapping[str, Sequence[int]]) -> go.Figure:
+    """How many claims of each part got which verdict: one bar a part, one colour a verdict, numbers inside."""
+    fig = go.Figure()
+    for (verdict, numbers), colour in zip(counts.items(), VERDICT_COLOURS, strict=True):
+        fig.add_bar(
+            y=list(parts),
+            x=list(numbers),
+            orientation="h",
+            name=f"{verdict} ({sum(numbers)})",
+            marker_color=colour,
+            text=[number or "" for number in numbers],
+            textposition="inside",
+            insidetextanchor="middle",
+            textangle=0,
+            textfont={"color": "white" if colour in (COLOURS[2], COLOURS[1]) else "black"},
+            hovertemplate=f"%{{y}}<br>{verdict}: %{{x}}<extra></extra>",
+        )
+    fig.update_yaxes(autorange="reversed")
+    fig.update_xaxes(title="claims", dtick=2)
+    return fig.update_layout(barmode="stack", height=150 + 42 * len(parts), legend_traceorder="normal")
+
+
+def trained_share(
+    shares: Sequence[float], oracle: ArrayLike, printed: ArrayLike, names: Sequence[str], active: int = 0
+) -> go.Figure:
+    """Printed gains over one answer against those of a policy that has the oracle's gain on a share of the questions.
+
+    On the others it gains nothing. A slider moves the share; dots on the line fit.
+    """
+    oracle, printed = (np.asarray(values, dtype=float) for values in (oracle, printed))
+    ends = [-0.004, float(max(oracle.max(), printed.max())) * 1.06]
+    frames = []
+    for share in shares:
+        dots = go.Scatter(
+            x=share * oracle,
+            y=printed,
+            mode="markers",
+            marker={"size": 11, "color": COLOURS[0], "opacity": 0.8},
+            hovertext=[
+                f"{name}: {x:.3f} if so, {y:.3f} printed"
+                for name, x, y in zip(names, share * oracle, printed, strict=True)
+            ],
+            hoverinfo="text",
+        )
+        title = f"largest difference {np.abs(printed - share * oracle).max():.4f}"
+        frames.append(go.Frame(name=f"{share:g}", data=[dots], traces=[1], layout={"title": {"text": title}}))
+    line = go.Scatter(x=ends, y=ends, mode="lines", line={"color": COLOURS[6], "dash": "dot"}, hoverinfo="skip")
+    fig = go.Figure([line, frames[active].data[0]], frames=frames)
+    fig.update_xaxes(title="gain if a share ρ is remembered", range=ends, tickformat=".2f")
+    fig.update_yaxes(title="gain over one answer, printed", range=ends, tickformat=".2f")
+    return fig.update_layout(
+        height=520,
+        showlegend=False,
+        title=frames[active].layout.title.text,
+        sliders=[slider([f"{share:g}" for share in shares], "ρ = ", active)],
+    )
+
+
+def linked_table(frame: pd.DataFrame, column: str, links: Sequence[str], bold: str = "") -> HTML:
+    """A table, one of whose columns links to other pages; all its texts are shown as text.
+
+    What follows the first line of a text is set smaller, below it; in the column ``bold`` the first line stands out. On
+    a narrow screen the cells of a row stand below each other, each with the name of its column.
+    """
+    head = "".join(f"<th>{html.escape(str(name))}</th>" for name in frame.columns)
+    rows = []
+    for values, link in zip(frame.itertuples(index=False), links, strict=True):
+        cells = []
+        for name, value in zip(frame.columns, values, strict=True):
+            first, _, rest = html.escape(str(value)).partition("\n")
+            first = f"<strong>{first}</strong>" if name == bold else first
+            text = f"{first}<br><small>{rest}</small>" if rest else first
+            if name == column:
+                text = f'<a href="{html.escape(link, quote=True)}" style="white-space: nowrap">{text}</a>'
+            cells.append(f'<td data-label="{html.escape(str(name), quote=True)}">{text}</td>')
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    parts = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return HTML(f'<div class="adalib-scroll"><table class="adalib-table adalib-stacked">{parts}</table></div>')
+
+
+def folded(parts: Sequence[tuple[str, str, pd.DataFrame]], digits: int = 3) -> HTML:
+    """Tables that open on a click, each under its title, with a line of text above it."""
+    texts = []
+    for title, words, frame in parts:
+        head = f"<summary>{html.escape(title)}</summary><p>{html.escape(words)}</p>"
+        texts.append(f"<details>{head}{table(frame, digits).html}</details>")
+    return HTML("".join(texts))

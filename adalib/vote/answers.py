@@ -1,0 +1,332 @@
+"""Reading an answer out of a text, and telling when two answers are the same.
+
+A vote counts answers, not strings: ``0.5``, ``1/2`` and ``\\frac12`` are one candidate. So a text is first reduced to
+the answer it gives, the answer to a plain form without units and typesetting, and plain forms are then compared as
+exact numbers where they are numbers, as mathematics where they look like mathematics, and as words otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from adalib.vote.arithmetic import arithmetic
+from adalib.vote.judge import same_expression
+
+__all__ = ["answer_classes", "extract_answer", "same_answer"]
+
+_TAIL = 200_000  # characters read from the end of a text; no answer is given earlier than that
+_CLOSING = " *_\"'.,;:!?"  # what may close an answer without belonging to it
+_LINE = 1_000  # characters of an answer that are looked at; a longer one is compared word for word
+
+# Every repetition below is over one simple class or bounded, so that no text makes the search slow.
+_BRACES = re.compile(r"\\boxed\s*\{|\\fbox\s*\{|\\.|[{}]", re.DOTALL)
+_MARKER = re.compile(r"answer(?: is)?\s{0,3}(?:\*\*|__)?\s{0,3}[:=]|answer is\b|####", re.IGNORECASE)
+_PLAIN = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?|\.\d+"
+_FRACTION = r"\\[dtc]?frac\s?(?:\{\s?-?\d+\s?\}|\d)\s?(?:\{\s?\d+\s?\}|\d)"
+_NUMBER = re.compile(rf"(?<![\w.])[-+]?\$?(?:{_FRACTION}|\d+ \d+/\d+|\d+/\d+|{_PLAIN})\s?(?:\\?%)?(?!\w)")
+_VALUE = re.compile(
+    rf"([-+]?)\s?(?:\\frac\s?(?:\{{(-?\d+)\}}|(\d))\s?(?:\{{(\d+)\}}|(\d))|(\d+) (\d+)/(\d+)|(\d+)/(\d+)|({_PLAIN}))"
+)
+_UNIT = re.compile(rf"([-+]?\s?(?:\d+/\d+|{_PLAIN}))\s?([^\W\d_][^\d^{{}}]{{0,60}})(?:\^?\{{?[23]\}}?)?")
+_CHOICE = re.compile(
+    r"[(\[]?([A-Ja-j])[)\].:]{0,2}|(?:[(\[]([A-J])[)\]]|([A-J])[).:]) .*|([A-J]),? (?:because|since|as) .*"
+)
+_ASIDE = re.compile(r"(?<=\d) \((?:[\d\s.,+*/=%-]{1,40}|[a-zA-Z]{3}[a-zA-Z\s]{0,40})\)$")  # 12 (twelve), 20 (4 * 5)
+_VARIABLE = re.compile(r"[a-zA-Z](?:_?\w|_\{\w{1,3}\}|\(\w\))?")
+_CONNECTED = re.compile(r"\b(?:in|per|for|each|every|from|after|because|since|at|of|on|when|if|so|as)\b")
+_WORD = re.compile(r"[^\W\d_]{3}")
+_UNMATHEMATICAL = re.compile(r"[:@#?&;~'\"]|\d\s+\d|\d\.\d+\.|[-+*/=^]\s?$|^\s?[*/=^]")
+_COMMAND = re.compile(r"\\(?:begin|end)\{\w*\}|\\[a-zA-Z]+|\b(?:sqrt|frac|sin|cos|tan|log|exp)\b")
+_TYPESETTING = [
+    (re.compile(pattern), plain)
+    for pattern, plain in [
+        (r"\\(?:text|mathrm|textbf|mathbf|textit|mathit|mbox|operatorname)\s?\{([^{}]{0,200})\}", r" \1 "),
+        (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-zA-Z])|\\[!,;:()\[\]]|[`~]", " "),
+        (r"\\?[$€£¥₹]", ""),
+        (r"\\ ", " "),
+        (r"\\[dtc]frac", r"\\frac"),
+        (r"\s?\^\s?\{?\s?\\circ\s?\}?|\\degree|°", " degrees "),
+        (r"\\%", "%"),
+        (r"\{,\}", ","),
+        (r"\s+", " "),
+    ]
+]
+_SYMBOLS = str.maketrans({"²": "^2", "³": "^3", "−": "-", "×": "*", "÷": "/", "π": "\\pi ", "∞": "\\infty ", "⁄": "/"})
+_SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SYMBOL_UNITS = re.compile(r"[cmk]m|[km]g|[cm]l|in|ft|yd|mi|lb|lbs|oz|hr|hrs|yr|min|sec|ms|mph|kph|hz|am|pm")
+_NOT_UNITS = re.compile(r"sqrt|sin|cos|tan|log|exp|mod|and")
+
+_Key = int | Fraction | tuple[str, Fraction] | str
+
+
+def extract_answer(text: str, finished: bool = True) -> str:
+    r"""Read the answer that a text gives.
+
+    The last balanced ``\boxed{...}``; else what follows the last "Answer:", "answer is" or "####"; else, if the text
+    was finished, the last number in it; else nothing. Typesetting, ``$``, units, closing full stops and thousands
+    commas are dropped. Explained in chapter 0, "One question, many answers".
+
+    Parameters
+    ----------
+    text : str
+        What the model wrote: any text, of any length (the last 200,000 characters are read).
+    finished : bool
+        False when the text was cut by a length limit: its last number is then a number on the way, not an answer.
+
+    Returns
+    -------
+    str
+        The answer, or "" where none was found.
+
+    Examples
+    --------
+    >>> extract_answer(r"So the total is \boxed{\$1{,}250.} dollars"), extract_answer("Answer: 12 apples.")
+    ('1250', '12')
+    >>> extract_answer("First 3, then 4"), extract_answer("First 3, then 4", finished=False)
+    ('4', '')
+    """
+    text = text[-_TAIL:]
+    boxed = _last_boxed(text)
+    if boxed:
+        return _plain(boxed)
+    for marker in reversed(list(_MARKER.finditer(text))):
+        line = text[marker.end() : marker.end() + _LINE].lstrip(" \t\r\n*_:=").split("\n")[0]
+        answer = _from_sentence(re.split(r"[.;]\s", line)[0])
+        if answer:
+            return answer
+    numbers = _NUMBER.findall(text) if finished else []
+    return _plain(numbers[-1]) if numbers else ""
+
+
+def same_answer(a: str, b: str) -> bool:
+    r"""Whether two answers are the same answer.
+
+    Numbers are compared exactly (1,000 = 1000, 1/2 = 0.5 = ``\frac12``), but two that are not whole also agree when
+    they differ by under a millionth, so 0.333333 is 1/3 and 0.33 is not. Units and currency are ignored. A percentage
+    equals both its readings (50% = 50 and 50% = 0.5), for questions ask for either; 50 and 0.5 differ. Mathematics goes
+    to math-verify, words are compared without case and spaces, and a choice by its letter ("(B) Paris" = "b"). An
+    empty answer equals none. Explained in chapter 0, "One question, many answers".
+
+    Parameters
+    ----------
+    a, b : str
+        Two answers, as extracted or as given.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> same_answer("1/2", "0.5"), same_answer("$1,000", "1000 dollars"), same_answer("x+1", "1+x"), same_answer("", "")
+    (True, True, True, False)
+    """
+    a, b = _plain(a), _plain(b)
+    return bool(a and b) and _same(a, _key(a), b, _key(b))
+
+
+def answer_classes(answers: Sequence[str]) -> np.ndarray:
+    """Number the answers by equivalence class, in order of first appearance.
+
+    An answer joins the first class whose first member it equals, so the classes are a partition even where
+    equivalence by itself is not transitive. Explained in chapter 0, "One question, many answers".
+
+    Parameters
+    ----------
+    answers : sequence of str
+        The sampled answers to one question.
+
+    Returns
+    -------
+    ndarray of int, shape (len(answers),)
+        The class of each answer; -1 for an empty one, which never votes.
+
+    Examples
+    --------
+    >>> answer_classes(["7", "1/2", "", "0.5", "7.0"])
+    array([ 0,  1, -1,  1,  0])
+    """
+    members: list[tuple[str, _Key]] = []  # the first member of each class, and its key
+    known: dict[_Key, int] = {}  # the class of each key met so far, which settles most answers without a comparison
+    classes = np.full(len(answers), -1)
+    for i, answer in enumerate(answers):
+        plain = _plain(answer)
+        if not plain:
+            continue
+        key = _key(plain)
+        if key not in known:
+            found = (c for c, (member, its) in enumerate(members) if _same(member, its, plain, key))
+            known[key] = next(found, len(members))
+            if known[key] == len(members):
+                members.append((plain, key))
+        classes[i] = known[key]
+    return classes
+
+
+def _last_boxed(text: str) -> str:
+    """The content of the last ``\\boxed{...}`` whose braces balance, in one pass over the braces."""
+    start = text.find("\\boxed"), text.find("\\fbox")
+    start = min((s for s in start if s >= 0), default=-1)
+    if start < 0:
+        return ""
+    opened: list[int] = []  # where the content of each open brace begins; negative when it is an ordinary brace
+    begin, content = -1, ""
+    for token in _BRACES.finditer(text, start):
+        mark = token.group()
+        if mark == "}":
+            at = opened.pop() if opened else -1
+            if at > begin and text[at : token.start()].strip():
+                begin, content = at, text[at : min(token.start(), at + _LINE)]
+        elif mark == "{":
+            opened.append(-1)
+        elif mark[-1] == "{" and len(mark) > 2:
+            opened.append(token.end())
+    return content
+
+
+def _from_sentence(sentence: str) -> str:
+    """The answer in what follows "Answer:": as it stands, or the one number of a sentence in words."""
+    answer = _plain(sentence)
+    if isinstance(_key(answer), str) and not _CHOICE.fullmatch(answer):
+        before, equals, after = answer.rpartition("=")
+        after = _plain(after)
+        if equals and "," not in before and not isinstance(_key(after), str):
+            return after
+        numbers = _NUMBER.findall(answer)
+        if numbers and _WORD.search(_COMMAND.sub(" ", answer)):
+            if len(numbers) == 1:
+                return _plain(numbers[0])
+            # "42 because ...", "42 pages in 7 days", "so it is 42"
+            if answer.count(" ") > 5 or _CONNECTED.search(answer):
+                return _plain(numbers[0] if _NUMBER.match(answer) else numbers[-1])
+    return answer
+
+
+@lru_cache(maxsize=200_000)
+def _plain(answer: str) -> str:
+    """An answer without typesetting, currency, units, thousands commas and closing punctuation."""
+    if len(answer) > _LINE:
+        return answer.strip()
+    text = unicodedata.normalize("NFKC", answer.translate(_SYMBOLS)).translate(_SYMBOLS)
+    for pattern, plain in _TYPESETTING:
+        text = pattern.sub(plain, text)
+    text = text.lstrip(" *_\"'#,;:").rstrip(_CLOSING)
+    text = _ASIDE.sub("", text)
+    if text[-1:] in (")", "]") and not any(bracket in text for bracket in "([{"):
+        text = text[:-1].rstrip(_CLOSING)
+    choice = _CHOICE.fullmatch(text)
+    if choice:
+        return next(letter for letter in choice.groups() if letter).upper()
+    name, equals, value = text.partition("=")
+    if equals and not re.search("[=,]", value) and (_VARIABLE.fullmatch(name.strip()) or arithmetic(name) is not None):
+        text = value.strip()  # x = 5, 2 + 3 = 5
+    if not any(bracket in text for bracket in "([{"):  # (1,200) is a pair
+        text = re.sub(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", lambda number: number.group().replace(",", ""), text)
+    with_unit = _UNIT.fullmatch(text)
+    return _without_unit(*with_unit.groups(), text) if with_unit else text
+
+
+def _without_unit(number: str, unit: str, text: str) -> str:
+    apart = text[len(number)] == " "
+    number = number.replace(",", "").strip()
+    words = [word for word in re.split(r"[\s/.()-]+", unit.lower()) if word]
+    value = _fraction(number)
+    if words[0] in _SCALES and value is not None:
+        return str(value * _SCALES[words[0]])
+    if words[0] in ("percent", "percentage"):
+        return number + "%"
+    if all(_is_unit(word, apart) for word in words):
+        return number
+    return text
+
+
+def _is_unit(word: str, apart: bool) -> bool:
+    """Any word, but where it touches the number only what is no product of variables: 5 m and 5cm and 5days, not 5m."""
+    if len(word) == 1:
+        return apart and word in "mgshlcf"
+    if _SYMBOL_UNITS.fullmatch(word):
+        return True
+    return len(word) > (2 if apart else 3) and word.isalpha() and not _NOT_UNITS.fullmatch(word)
+
+
+@lru_cache(maxsize=200_000)
+def _key(plain: str) -> _Key:
+    """What a plain answer is known by: a number, a percentage or its letters."""
+    text = plain.removesuffix("%").strip()
+    number = _fraction(text)
+    if number is None:
+        number = arithmetic(text)
+    if number is None:
+        return "".join(plain.split()).casefold()
+    if plain.endswith("%"):
+        return ("%", number)
+    return number.numerator if number.denominator == 1 else number
+
+
+def _same(a: str, p: _Key, b: str, q: _Key) -> bool:
+    """Whether two plain answers with their keys are the same; the commonest cases first."""
+    if p == q:
+        return True
+    kinds = type(p), type(q)
+    if kinds == (int, int):
+        return False
+    if tuple in kinds:
+        return any(_close(x, y) for x in _readings(p) for y in _readings(q))
+    if str not in kinds:
+        return _close(p, q)
+    # The judge is slow, so it is asked only where it could say yes.
+    if kinds != (str, str) and _never_a_number(a if kinds[0] is str else b):
+        return False
+    return _mathematical(a) and _mathematical(b) and same_expression(min(a, b), max(a, b))
+
+
+def _fraction(text: str) -> Fraction | None:
+    match = _VALUE.fullmatch(text) if len(text) < 300 else None
+    if not match:
+        return None
+    sign, top, top1, bottom, bottom1, whole, part, of, over, under, decimal = match.groups()
+    if decimal:
+        value = Fraction(decimal.replace(",", ""))
+    else:
+        above, below = int(top or top1 or part or over), int(bottom or bottom1 or of or under)
+        if below == 0:
+            return None
+        value = int(whole or 0) + Fraction(above, below)
+    return -value if sign == "-" else value
+
+
+def _close(p: int | Fraction, q: int | Fraction) -> bool:
+    if p.denominator == 1 or q.denominator == 1:
+        return p == q
+    return abs(p - q) * 10**6 <= min(1, max(abs(p), abs(q)))
+
+
+def _readings(key: _Key) -> list[int | Fraction]:
+    if isinstance(key, tuple):
+        return [key[1], key[1] / 100]
+    return [] if isinstance(key, str) else [key]
+
+
+@lru_cache(maxsize=200_000)
+def _never_a_number(plain: str) -> bool:
+    """Holds a variable, a list or a relation."""
+    return re.search(r"[a-df-hj-zA-Z,=<>]", _COMMAND.sub(" ", plain)) is not None
+
+
+@lru_cache(maxsize=200_000)
+def _mathematical(plain: str) -> bool:
+    """Worth asking math-verify, which makes something of nearly anything: 10:30 it divides, 12 12 it multiplies."""
+    return (
+        plain.isascii()
+        and not plain.isalpha()
+        and plain.count("=") < 2
+        and sum(map(plain.count, "([{")) == sum(map(plain.count, ")]}"))
+        and not _UNMATHEMATICAL.search(plain)
+        and not _WORD.search(_COMMAND.sub(" ", plain))
+    )

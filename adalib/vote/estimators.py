@@ -1,0 +1,331 @@
+"""Majority vote, and how often it is right: estimators of Acc(x, b).
+
+Out of R sampled answers to a question, what would a majority vote over b of them be worth? Three estimators answer:
+disjoint windows (the paper's), the average over all subsets of size b (exact, by counting), and, for a known answer
+distribution, the true value. Best-of-b, where a score chooses instead of a vote, is here too. Answers are compared in
+`adalib.vote.answers` and the counting is done in `adalib.vote.counting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import factorial, lgamma
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+
+from adalib.vote.answers import answer_classes, extract_answer, same_answer
+from adalib.vote.counting import binomials, exponentials, winning_ways
+
+__all__ = [
+    "acc_iid",
+    "acc_subsets",
+    "acc_windows",
+    "answer_classes",
+    "best_of",
+    "extract_answer",
+    "majority",
+    "pass_at",
+    "same_answer",
+]
+
+Ties = Literal["share", "first"]
+_CELLS = 1 << 19  # numbers in a working array: 4 MB, so that a chunk stays near the processor
+
+
+def majority(answers: Sequence[str], ties: Ties = "share") -> dict[str, float]:
+    """Vote over the answers to one question.
+
+    Explained in chapter 0, "One question, many answers".
+
+    Parameters
+    ----------
+    answers : sequence of str
+        Sampled answers in the order they came; empty ones do not vote.
+    ties : {"share", "first"}
+        Tied classes share the win, or the one seen first takes it.
+
+    Returns
+    -------
+    dict of str to float
+        The winning answers, as first written, and their shares; empty when nobody voted.
+
+    Examples
+    --------
+    >>> majority(["7", "1/2", "0.5", ""]), majority(["7", "8"]), majority(["7", "8"], ties="first")
+    ({'1/2': 1.0}, {'7': 0.5, '8': 0.5}, {'7': 1.0})
+    """
+    _check_ties(ties)
+    classes = answer_classes(answers)
+    votes = np.bincount(classes[classes >= 0])
+    if not votes.size:
+        return {}
+    winners = np.flatnonzero(votes == votes.max())[: 1 if ties == "first" else None]
+    first = [int(np.argmax(classes == winner)) for winner in winners]
+    return {answers[i]: 1 / len(first) for i in first}
+
+
+def acc_windows(classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], ties: Ties = "share") -> np.ndarray:
+    """Estimate Acc(x, b) as the paper does: cut the R samples into floor(R / b) windows, vote in each, average.
+
+    Explained in chapter 5, "Estimation".
+
+    Parameters
+    ----------
+    classes : array_like of int, shape (N, R)
+        The answer class of every sample; negative for an empty answer.
+    values : array_like, shape (N, R)
+        What each sample's answer is worth, in [0, 1]; a class is worth the mean over its members.
+    budgets : sequence of K int
+        From 1 to R.
+    ties : {"share", "first"}
+        Tied classes share the win, or the one seen first takes it.
+
+    Returns
+    -------
+    ndarray, shape (N, K)
+    """
+    classes, values, budgets = _checked(classes, values, budgets, ties)
+    row, _, value, pair = _tally(classes, values)
+    worth = np.where(pair >= 0, np.append(value, 0.0)[pair], 0.0)
+    n, r = classes.shape
+    acc = np.empty((n, len(budgets)))
+    for k, b in enumerate(budgets):
+        windows = r // b
+        for rows in _chunks(n, windows * b * b):
+            own, gain = (x[rows, : windows * b].reshape(-1, windows, b) for x in (pair, worth))
+            votes = ((own[..., None] == own[..., None, :]) & (own[..., None] >= 0)).sum(-1)
+            top = (votes == votes.max(-1, keepdims=True)) & (votes > 0)
+            if ties == "first":
+                top &= top.cumsum(-1) == 1
+            # Tied classes have equally many samples on top, so the mean over samples is the mean over classes.
+            acc[rows, k] = ((gain * top).sum(-1) / np.maximum(top.sum(-1), 1)).mean(-1)
+    return acc
+
+
+def acc_subsets(classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], ties: Ties = "share") -> np.ndarray:
+    """Average the majority vote over all subsets of b samples, exactly, by counting.
+
+    Explained in chapter 5, "Estimation". Parameters and result as in `acc_windows`; a subset keeps its samples' order.
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not fit, a budget is not in 1..R, or C(R, b) is too large for a double.
+
+    Examples
+    --------
+    >>> acc_subsets([[0, 0, 0, 1, 1]], [[1, 1, 1, 0, 0]], budgets=[1, 2, 3, 5])
+    array([[0.6, 0.6, 0.7, 1. ]])
+    """
+    classes, values, budgets = _checked(classes, values, budgets, ties)
+    n, r = classes.shape
+    top = max(budgets)
+    if lgamma(r + 1) - lgamma(top + 1) - lgamma(r - top + 1) > 700:
+        raise ValueError(f"there are too many subsets of {top} out of {r} samples; lower the budget or use windows")
+    choose = binomials(r, top)
+    row, count, value, pair = _tally(classes, values)
+    # Classes by size within their row; what a class contributes depends on the sizes alone (and, for first-seen
+    # ties, on the places), so equal situations are computed once.
+    order = np.lexsort((-count, row))
+    start = np.searchsorted(row[order], np.arange(n))
+    slot = np.empty_like(order)
+    slot[order] = np.arange(len(order)) - start[row[order]]
+    width = int(slot.max(initial=0)) + 1
+    sizes = np.zeros((n, width), dtype=np.int32)
+    sizes[row, slot] = count
+    wins = np.zeros((n, len(budgets)))
+
+    def series(x: np.ndarray, degree: int) -> np.ndarray:
+        return choose[: degree + 1, x]
+
+    if ties == "share":
+        good = np.flatnonzero(value > 0)
+        others = _without(sizes[row[good]], slot[good])
+        situations, which = np.unique(np.column_stack([count[good], others]), axis=0, return_inverse=True)
+        part = np.empty((len(situations), len(budgets)))
+        for chunk in _chunks(len(situations), (top + width) * (top // 2 + 1)):
+            own, rest = situations[chunk, 0], situations[chunk, 1:].T
+            part[chunk] = winning_ways(series, budgets, own, rest, r - own - rest.sum(0), most=rest).T
+        np.add.at(wins, row[good], part[which.ravel()] * value[good, None])
+    else:
+        slots = np.where(pair >= 0, np.append(slot, 0)[pair], -1)
+        gains = np.where(pair >= 0, np.append(value, 0.0)[pair], 0.0)
+        for rows in _chunks(n, r * (width + top)):
+            after = sizes[rows, None, :] - (slots[rows, :, None] == np.arange(width)).cumsum(1, dtype=np.int32)
+            i, p = np.nonzero(gains[rows] > 0)
+            here, where = slots[rows][i, p], np.arange(n)[rows][i]
+            own, late = after[i, p, here], _without(after[i, p], here)
+            rest = _without(sizes[where], here)
+            spare = r - sizes[where, here] - rest.sum(1)
+            part = winning_ways(series, budgets, own, rest.T, spare, most=rest.T, late=late.T)
+            np.add.at(wins, where, part.T * gains[rows][i, p][:, None])
+    total = choose[budgets, r]
+    return np.clip(wins / total, 0.0, 1.0)
+
+
+def acc_iid(probs: ArrayLike, correct: ArrayLike, budgets: Sequence[int], empty: ArrayLike | None = None) -> np.ndarray:
+    """Compute the true Acc(x, b) of a majority vote over b independent draws, ties shared.
+
+    The limit of `acc_subsets` for ever more samples. Explained in chapter 5, "Estimation".
+
+    Parameters
+    ----------
+    probs : array_like, shape (m,) or (N, m)
+        Probability of each answer, each row summing to 1; pad with zeros.
+    correct : int or array_like of int, shape (N,)
+        Column of the correct answer; -1 where it is never given.
+    budgets : sequence of K int
+        From 1 to 170.
+    empty : int or array_like of int, shape (N,), optional
+        Column of the draws that give no answer and do not vote; -1 or None for none.
+
+    Returns
+    -------
+    ndarray, shape (K,) or (N, K)
+
+    Examples
+    --------
+    >>> acc_iid([0.6, 0.4], 0, budgets=[1, 2, 3, 5]).round(4)
+    array([0.6   , 0.6   , 0.648 , 0.6826])
+    """
+    budgets = _check_budgets(budgets, 170, "acc_iid works up to budget 170")
+    probs = np.asarray(probs, dtype=float)
+    p = np.atleast_2d(probs)
+    n, m = p.shape if p.ndim == 2 else (0, 0)
+    if n == 0 or m == 0 or not (p >= 0).all() or np.abs(p.sum(1) - 1).max() > 1e-6:
+        raise ValueError("probs must hold probabilities, every row summing to 1")
+    columns = []
+    for name, column in [("correct", correct), ("empty", -1 if empty is None else empty)]:
+        column = np.broadcast_to(np.asarray(column), (n,))
+        if column.dtype.kind not in "iu" or not ((column >= -1) & (column < m)).all():
+            raise ValueError(f"{name} must hold column numbers from 0 to {m - 1}, or -1 for none")
+        columns.append(column)
+    at = np.arange(n)
+    if ((columns[0] == columns[1]) & (columns[0] >= 0)).any():
+        raise ValueError("correct and empty name the same column; an empty answer is never correct")
+    padded = np.column_stack([p, np.zeros(n)])  # column -1: the answer that nobody gives
+    own, spare = (padded[at, column] for column in columns)
+    rest = padded.copy()
+    for column in columns:
+        rest[at, column] = 0
+    acc = np.empty((n, len(budgets)))
+    top = max(budgets)
+    for rows in _chunks(n, (top + m) * (top // 2 + 1)):
+        few = rest[rows].T
+        most = np.where(few > 0, np.inf, 0)
+        acc[rows] = winning_ways(exponentials, budgets, own[rows], few, spare[rows], most=most).T
+    acc = np.clip(acc * [float(factorial(b)) for b in budgets], 0.0, 1.0)
+    return acc[0] if probs.ndim == 1 else acc
+
+
+def best_of(correct: ArrayLike, scores: ArrayLike, budgets: Sequence[int]) -> np.ndarray:
+    """Average best-of-b over all subsets: take the sample with the highest score, tied ones share.
+
+    Explained in chapter 5, "Estimation".
+
+    Parameters
+    ----------
+    correct : array_like, shape (N, R)
+        What each sample is worth, in [0, 1].
+    scores : array_like, shape (N, R)
+        A verifier's or a reward model's score of each sample; higher is preferred.
+    budgets : sequence of K int
+        From 1 to R.
+
+    Returns
+    -------
+    ndarray, shape (N, K)
+
+    Examples
+    --------
+    >>> best_of([[1, 0, 0]], [[0.9, 0.5, 0.7]], budgets=[1, 2, 3]).round(4)
+    array([[0.3333, 0.6667, 1.    ]])
+    """
+    scores = np.asarray(scores, dtype=float)
+    if np.isnan(scores).any():
+        raise ValueError("scores hold NaN; give every sample a score")
+    shape = np.zeros(scores.shape, dtype=int)
+    _, correct, budgets = _checked(shape, correct, budgets, "share")
+    r = scores.shape[1]
+    upto, below = rankdata(scores, "max", axis=1), rankdata(scores, "min", axis=1) - 1
+    acc = np.empty((len(scores), len(budgets)))
+    for k, b in enumerate(budgets):
+        # The best is in a group of tied samples when all b are in it or below it, and not all below it.
+        chance = np.ones_like(scores), np.ones_like(scores)
+        for i in range(b):
+            for ways, pool in zip(chance, (upto, below), strict=True):
+                ways *= np.maximum(pool - i, 0) / (r - i)
+        acc[:, k] = (correct * (chance[0] - chance[1]) / (upto - below)).sum(1)
+    return np.clip(acc, 0.0, 1.0)
+
+
+def pass_at(correct: ArrayLike, budgets: Sequence[int]) -> np.ndarray:
+    """Compute pass@b, the chance that some sample of b is correct: best-of-b with a perfect score.
+
+    Explained in chapter 5, "Estimation". Parameters and result as in `best_of`.
+
+    Examples
+    --------
+    >>> pass_at([[1, 0, 0, 0]], budgets=[1, 2, 4])
+    array([[0.25, 0.5 , 1.  ]])
+    """
+    return best_of(correct, correct, budgets)
+
+
+def _tally(classes: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, ...]:
+    """List the (row, class) pairs: row, size and mean value of each, and the pair of every sample (-1 if empty)."""
+    n, r = classes.shape
+    voted = classes >= 0
+    labels = np.unique(classes[voted], return_inverse=True)[1]
+    rows = np.repeat(np.arange(n), r).reshape(n, r)[voted]
+    key = rows * (labels.max(initial=0) + 1) + labels
+    keys, first, index, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    value = np.bincount(index, weights=values[voted], minlength=len(keys)) / count
+    pair = np.full((n, r), -1)
+    pair[voted] = index
+    return rows[first], count, value, pair
+
+
+def _without(sizes: np.ndarray, slot: np.ndarray) -> np.ndarray:
+    """Drop entry ``slot[t]`` from row t."""
+    places = np.arange(sizes.shape[1] - 1)
+    return np.take_along_axis(sizes, places + (places >= slot[:, None]), axis=1)
+
+
+def _chunks(n: int, cells: int) -> list[slice]:
+    step = max(1, _CELLS // max(1, cells))
+    return [slice(i, min(i + step, n)) for i in range(0, n, step)]
+
+
+def _checked(
+    classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], ties: str
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    _check_ties(ties)
+    classes, values = np.asarray(classes), np.asarray(values, dtype=float)
+    if classes.ndim != 2 or 0 in classes.shape or classes.shape != values.shape:
+        raise ValueError(f"need one row a question and one column a sample, got {classes.shape} and {values.shape}")
+    if classes.dtype.kind not in "iu":
+        raise ValueError(f"classes must be whole numbers, not {classes.dtype}; see answer_classes")
+    bad = np.argwhere(~((values >= 0) & (values <= 1)))
+    if bad.size:
+        i, j = bad[0]
+        raise ValueError(f"the value of sample {j} in row {i} is {values[i, j]}; give a number from 0 to 1")
+    r = classes.shape[1]
+    return classes, values, _check_budgets(budgets, r, f"there are {r} samples a question")
+
+
+def _check_budgets(budgets: Sequence[int], most: int, why: str) -> list[int]:
+    array = np.asarray(budgets)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 1:
+        raise ValueError(f"budgets must be whole numbers from 1 on, such as (1, 2, 4), got {budgets!r}")
+    if array.max() > most:
+        raise ValueError(f"budget {array.max()} is too large: {why}; lower the budgets or collect more samples")
+    return array.tolist()
+
+
+def _check_ties(ties: str) -> None:
+    if ties not in ("share", "first"):
+        raise ValueError(f"ties must be 'share' or 'first', got {ties!r}")

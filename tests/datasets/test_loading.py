@@ -1,0 +1,378 @@
+"""Loading, checking, splitting and saving sampled answers."""
+
+import gzip
+import json
+import math
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import adalib
+from adalib.datasets import jsonl, loading
+from adalib.datasets.jsonl import DataError
+from adalib.datasets.loading import load
+from adalib.datasets.responses import Responses
+
+GOOD = {"id": "q1", "question": "2 + 2?", "gold": "4", "answers": ["4", "5", ""]}
+
+
+def line(**changes):
+    record = {**GOOD, **changes}
+    return json.dumps({name: value for name, value in record.items() if value is not ...})
+
+
+def write(folder, *lines, name="mine.jsonl"):
+    path = folder / name
+    path.write_bytes(b"\n".join(part if isinstance(part, bytes) else part.encode() for part in lines))
+    return path
+
+
+def complaint(path):
+    """The one line that loading gives, without the path."""
+    with pytest.raises(DataError) as caught:
+        load(path)
+    said = str(caught.value)
+    assert "\n" not in said
+    assert said.startswith(str(path))
+    return said.removeprefix(str(path))
+
+
+def test_load(tmp_path):
+    path = write(tmp_path, line(level=2, tokens=[3, 4, 5.5], family="sum"), "", line(id=7, tokens=[1, 1, 1]), "")
+    mine = adalib.load(str(path))
+    assert isinstance(mine, adalib.Responses)
+    assert (mine.n, mine.samples) == (2, 3)
+    assert list(mine.ids) == ["q1", "7"]
+    assert list(mine.questions) == ["2 + 2?"] * 2
+    assert list(mine.golds) == ["4", "4"]
+    assert mine.answers == [["4", "5", ""]] * 2
+    assert mine.levels == [2, None]
+    assert mine.tokens.tolist() == [[3, 4, 5.5], [1, 1, 1]]
+    assert mine.correct is None
+    assert mine.extras == {"family": ["sum", None]}
+    assert mine.source == str(path)
+
+
+def test_numbers_are_read_as_they_are_written(tmp_path):
+    mine = load(write(tmp_path, line(id=7.0, gold=4.0, answers=[4, 4.5, -0.0, 1e22, 12345678901234567890])))
+    assert list(mine.ids) == ["7"]
+    assert list(mine.golds) == ["4"]
+    assert mine.answers == [["4", "4.5", "0", "1e+22", "12345678901234567890"]]
+
+
+def test_byte_order_mark_windows_lines_and_gzip(tmp_path):
+    body = b"\xef\xbb\xbf" + (line() + "\r\n\r\n" + line(id="ü") + "\r\n").encode()
+    plain = write(tmp_path, body)
+    zipped = write(tmp_path, gzip.compress(body), name="mine.jsonl.gz")
+    assert list(load(plain).ids) == list(load(zipped).ids) == ["q1", "ü"]
+
+
+def test_half_a_character_is_replaced(tmp_path):
+    mine = load(write(tmp_path, line(question="smile \ud83d", texts=["\ud83d", "b", "\ud83d\ude00"])))
+    assert mine.questions == ["smile ?"]
+    assert mine.extras["texts"] == [["?", "b", "😀"]]
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ([line(), "{"], ", line 2: is not JSON"),
+        (["[1, 2]"], ", line 1: is a list, not an object"),
+        (["3"], ", line 1: is a number, not an object"),
+        ([line(), line(id="b", gold=...)], ', line 2: has no "gold"; every line needs id, question, gold, answers'),
+        ([line(id=None)], ', line 1: "id" is null; write it as a text'),
+        ([line(gold=True)], ', line 1: "gold" is true or false; write it as a text'),
+        ([line(gold={})], ', line 1: "gold" is an object'),
+        ([line(gold=" ")], ', line 1: "gold" is empty'),
+        ([line(question=["a"])], ', line 1: "question" is a list'),
+        ([line(answers="4")], ', line 1: "answers" is a text; give a list'),
+        ([line(answers=[])], ', line 1: "answers" is empty; give a list'),
+        (
+            [line(answers=["4", None])],
+            ', line 1: "answers"[1] is null; write it as a text in quotes ("" for no answer)',
+        ),
+        ([line(answers=["4", ["5"]])], ', line 1: "answers"[1] is a list'),
+        ([line(), "", line(id="b", answers=["4"])], ", line 3: has 1 answers, line 1 has 3; give every question"),
+        ([line(), line(id="b"), line()], ", line 3: id 'q1' is already on line 1; give it another"),
+        ([line(id=1), line(id="1")], ", line 2: id '1' is already on line 1"),
+        ([line(tokens=[1, 2, math.nan])], ", line 1: holds NaN, which is no number"),
+        ([line(tokens=[1, 2, -math.inf])], ", line 1: holds -Infinity, which is no number"),
+        ([line(gold=math.nan)], ", line 1: holds NaN, which is no number"),
+        ([line(logprob=[math.nan])], ", line 1: holds NaN, which is no number"),
+        ([line().replace('"4"', "1e999", 1)], ", line 1: holds the number 1e999, which is too large"),
+        ([line(tokens=[1, 2])], ', line 1: "tokens" has 2 entries for 3 answers; give one each'),
+        ([line(tokens=[1, 2, -3])], ', line 1: "tokens"[2] is -3; give a number, 0 or more'),
+        ([line(tokens=[1, 2, 10**400])], ", line 1: holds the number 10000000000000000000..., which is too large"),
+        ([line(tokens=[1, 2, 10**20])], ', line 1: "tokens"[2] is 100000000000000000000; give a number'),
+        ([line(tokens=[1, 2, "3"])], ', line 1: "tokens"[2] is a text; give a number, 0 or more'),
+        ([line(tokens=5)], ', line 1: "tokens" is a number; give a list'),
+        ([line(tokens=[1, 2, 3]), line(id="b")], ', line 2: has no "tokens", line 1 has; give it on every line'),
+        ([line(), line(id="b", correct=[1, 0, 0])], ', line 2: has "correct", line 1 has none; give it on every line'),
+        ([line(correct=[1, 0, 2])], ', line 1: "correct"[2] is 2; give 0 or 1'),
+        ([line(correct=[1, 0, None])], ', line 1: "correct"[2] is null; give 0 or 1'),
+        ([line(correct=[1, 0])], ', line 1: "correct" has 2 entries for 3 answers'),
+        ([line(level=[1])], ', line 1: "level" is a list'),
+        ([line(), b'{"id": "\xff"}'], ", line 2: byte 9 is not UTF-8; save the file as UTF-8"),
+        ([line().encode("utf-16")], ", line 1: byte 1 is not UTF-8"),
+        (["[" * 100_000], ", line 1: is nested too deeply"),
+        (["9" * 10_000], ", line 1: holds the number 99999999999999999999..., which is too large"),
+        ([], ": holds no questions; write one JSON object with id, question, gold, answers a line"),
+        (["", "  ", "\t", "\r\n"], ": holds no questions"),
+    ],
+)
+def test_faults_in_a_file(tmp_path, lines, says):
+    assert complaint(write(tmp_path, *lines)).startswith(says)
+
+
+def test_faults_of_the_file_itself(tmp_path, monkeypatch):
+    assert complaint(tmp_path) == ": is a folder; give the path of a .jsonl or .jsonl.gz file in it"
+    assert complaint(tmp_path / "gone.jsonl") == ": there is no such file; check the path"
+    assert "is not sound gzip data" in complaint(write(tmp_path, line(), name="plain.jsonl.gz"))
+    zipped = gzip.compress("\n".join(line(id=i) for i in range(100)).encode())
+    assert "cut short or damaged" in complaint(write(tmp_path, zipped[:-20], name="cut.jsonl.gz"))
+    assert "cut short or damaged" in complaint(write(tmp_path, zipped[:30] + b"?" * 40, name="torn.jsonl.gz"))
+    assert complaint(write(tmp_path, zipped, name="zipped.jsonl")) == ": is gzip data; add .gz to its name"
+    assert complaint(write(tmp_path, b"", name="empty.jsonl.gz")).startswith(": holds no questions")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert complaint(tmp_path / "pipe.jsonl") == ": is not a regular file; save the data to one first"
+    with pytest.raises(DataError, match="is not the name of a file"):
+        load("nul\0.jsonl")
+    with pytest.raises(DataError, match=r"cannot be read \(File name too long\)"):
+        load("x" * 5000 + ".jsonl")
+
+    def refused(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    path = write(tmp_path, line())
+    monkeypatch.setattr("pathlib.Path.open", refused)
+    assert complaint(path) == ": cannot be read (Permission denied); check its name and its permissions"
+
+
+def test_two_gigabytes_are_refused_unread(tmp_path):
+    path = tmp_path / "huge.jsonl"
+    with path.open("wb") as file:
+        file.truncate(2 * 10**9)  # a sparse file: it takes no room
+    assert complaint(path) == ": is too large (2.0 GB, at most 1 GB is read); split it"
+
+
+def test_a_line_without_end_is_refused(tmp_path):
+    path = tmp_path / "long.jsonl"
+    with path.open("wb") as file:
+        file.truncate(10**9)
+    assert complaint(path).startswith(", line 1: is longer than 64 MB; put one question on a line")
+
+
+def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch):
+    path = write(tmp_path, gzip.compress(b" \n" * 10**6), name="bomb.jsonl.gz")
+    monkeypatch.setattr(jsonl, "_MAX_FILE", 10**6)
+    assert complaint(path) == ": is too large (decompressed, at most 0.001 GB is read); split it"
+
+
+def test_bundled_settings(tmp_path, monkeypatch):
+    (tmp_path / "answers").mkdir()
+    load(write(tmp_path, line())).save(tmp_path / "answers" / "toy-one.jsonl.gz")
+    monkeypatch.setattr(loading, "data_folder", lambda: tmp_path)
+    assert loading.bundled() == ["toy-one"]
+    assert load("toy-one").source == "toy-one"
+    assert load("toy-one").answers == [GOOD["answers"]]
+    said = complaint("toy-two")
+    assert "(toy-one)" in said
+    assert "path of a .jsonl" in said
+
+
+def test_the_data_folder_is_there():
+    assert (loading.data_folder() / "answers").is_dir()
+
+
+def responses(answers, gold="4", **more):
+    n = len(answers)
+    return Responses([str(i) for i in range(n)], ["?"] * n, [gold] * n, answers, **more)
+
+
+def test_table():
+    # Right are "4" and "4.0", one class of two; "5" is the other.
+    table = responses([["4", "5", "4.0"]]).table((1, 2, 3))
+    assert table.acc == pytest.approx(np.array([[2 / 3, 2 / 3, 1.0]]))
+    assert table.cost.tolist() == [1, 2, 3]
+    assert table.budgets == (1, 2, 3)
+    assert table.ids == ("0",)
+
+
+def test_table_by_windows_with_first_seen_ties():
+    mine = responses([["5", "4", "4", "5"]])
+    assert mine.table((1, 2), "windows", "first").acc.tolist() == [[0.5, 0.5]]
+    assert responses([["4", "5", "4", "5"]]).table((2,), "windows", "first").acc.tolist() == [[1.0]]
+
+
+def test_given_flags_replace_the_comparison():
+    mine = responses([["4", "5", "5"]], correct=[[0, 1, 1]])
+    assert mine.table((1, 3)).acc == pytest.approx(np.array([[2 / 3, 1.0]]))
+
+
+def test_cost_in_tokens():
+    mine = responses([["4", "4"], ["5", "5"]], tokens=[[10, 20], [1, 3]])
+    assert mine.table((1, 2), cost="tokens").cost.tolist() == [[15, 30], [2, 4]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"budgets": (1, 4)}, "file.jsonl: has 2 answers a question, and budget 4 needs as many; lower the largest"),
+        ({"budgets": (1,), "cost": "tokens"}, 'file.jsonl: has no tokens; add "tokens" to every line'),
+        ({"budgets": (2, 1)}, "budgets must increase"),
+        ({"budgets": ()}, "budgets must be whole numbers"),
+        ({"budgets": (1,), "estimator": "all"}, "'subsets' or 'windows'"),
+        ({"budgets": (1,), "ties": "last"}, "'share' or 'first'"),
+        ({"budgets": (1,), "cost": "money"}, "'samples' or 'tokens'"),
+    ],
+)
+def test_table_refusals(arguments, says):
+    with pytest.raises(ValueError, match=r"\A[^\n]+\Z") as caught:
+        responses([["4", "5"]], source="file.jsonl").table(**arguments)
+    assert says in str(caught.value)
+
+
+def test_classes_are_computed_once(monkeypatch):
+    mine = responses([["4", "5"]])
+    mine.table((1,))
+    monkeypatch.setattr("adalib.datasets.responses.answer_classes", None)
+    mine.table((1, 2), ties="first")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"questions": ["?"]}, "questions has 1 entries for 2 ids"),
+        ({"levels": [1]}, "levels has 1 entries for 2 ids"),
+        ({"extras": {"family": []}}, "family has 0 entries for 2 ids"),
+        ({"answers": [["4"], ["4", "5"]]}, "question 'b' has 2 answers and the first 1"),
+        ({"tokens": [[1], [2, 3]]}, "inhomogeneous"),
+        ({"tokens": [[1, 2]]}, r"tokens has shape \(1, 2\); give \(2, 2\)"),
+        ({"ids": ["a", "a"]}, "two questions have the same id"),
+        ({"ids": [], "questions": [], "golds": [], "answers": []}, "at least one question"),
+    ],
+)
+def test_construction_is_checked(change, says):
+    sound = {"ids": ["a", "b"], "questions": ["?", "?"], "golds": ["4", "4"], "answers": [["4", "5"], ["4", "5"]]}
+    with pytest.raises(ValueError, match=says):
+        Responses(**{**sound, **change})
+
+
+FULL = Responses(
+    ["a", "b", "c"],
+    ["?", "??", "???"],
+    ["1", "2", "3"],
+    [[f"{q}{s}" for s in range(5)] for q in range(3)],
+    levels=[1, 2, None],
+    tokens=np.arange(15.0).reshape(3, 5),
+    correct=np.arange(15).reshape(3, 5) % 2,
+    extras={"texts": [[f"t{q}{s}" for s in range(5)] for q in range(3)], "family": ["x", None, "z"]},
+)
+
+
+@pytest.mark.parametrize("rows", [[2, 0], np.array([2, 0]), [-1, 0]])
+def test_take(rows):
+    part = FULL.take(rows)
+    assert part.ids == ["c", "a"]
+    assert part.answers == [FULL.answers[2], FULL.answers[0]]
+    assert part.tokens[0, 0] == 10
+    assert part.correct[0].tolist() == [0, 1, 0, 1, 0]
+    assert part.levels == [None, 1]
+    assert part.extras["family"] == ["z", "x"]
+    assert FULL.take([True, False, True]).ids == ["a", "c"]
+
+
+def test_split_samples_deals_everything_once_and_in_order():
+    one, two = FULL.split_samples(seed=0)
+    assert (one.samples, two.samples) == (2, 3)
+    for q in range(3):
+        for half in (one, two):
+            assert half.answers[q] == sorted(half.answers[q])
+            assert half.extras["texts"][q] == [f"t{answer}" for answer in half.answers[q]]
+            assert half.tokens[q].tolist() == [5 * q + int(answer[1]) for answer in half.answers[q]]
+            assert half.correct[q].tolist() == [(5 * q + int(answer[1])) % 2 for answer in half.answers[q]]
+        assert sorted(one.answers[q] + two.answers[q]) == FULL.answers[q]
+    assert one.extras["family"] == ["x", None, "z"]
+    assert one.answers == FULL.split_samples(seed=0)[0].answers
+    assert {tuple(FULL.split_samples(seed)[0].answers[0]) for seed in range(50)} >= {("00", "01"), ("03", "04")}
+    with pytest.raises(DataError, match="sample at least two"):
+        responses([["4"]]).split_samples(0)
+
+
+def same(one, two):
+    for name in ("ids", "questions", "golds", "answers", "levels", "extras"):
+        assert getattr(one, name) == getattr(two, name)
+    for name in ("tokens", "correct"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
+def test_save_and_load(tmp_path, name):
+    FULL.save(tmp_path / name)
+    first = (tmp_path / name).read_bytes()
+    same(load(tmp_path / name), FULL)
+    FULL.save(tmp_path / name)
+    assert (tmp_path / name).read_bytes() == first
+    assert os.listdir(tmp_path) == [name]
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), n=st.integers(1, 4), r=st.integers(1, 4))
+def test_any_text_survives_save_and_load(tmp_path, data, n, r):
+    def column(each):
+        return data.draw(st.lists(each, min_size=n, max_size=n))
+
+    samples = st.lists(texts, min_size=r, max_size=r)
+    counts = st.lists(st.floats(0, 1e15), min_size=r, max_size=r)
+    made = Responses(
+        data.draw(st.lists(texts, min_size=n, max_size=n, unique=True)),
+        column(texts),
+        column(texts.filter(str.strip)),
+        column(samples),
+        levels=data.draw(st.none() | st.just([1] * n)),
+        tokens=np.array(column(counts)),
+        extras={"note": ["x", *column(plain)[1:]]},
+    )
+    made.save(tmp_path / "round.jsonl.gz")
+    back = load(tmp_path / "round.jsonl.gz")
+    same(back, made)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "out.jsonl"
+    FULL.save(path)
+    before = path.read_bytes()
+    for bad in (math.nan, object(), {1, 2}):
+        with pytest.raises(DataError, match="line 2: cannot be written as JSON"):
+            responses([["4"], ["5"]], extras={"note": ["fine", bad]}).save(path)
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(DataError, match=r"cannot be written \(No space left on device\)"):
+        FULL.take([0]).save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["out.jsonl"]
+    with pytest.raises(DataError, match=r"cannot be written \(No such file or directory\); check the folder"):
+        FULL.save(tmp_path / "gone" / "out.jsonl")
+
+
+def test_numpy_values_in_extras_are_saved(tmp_path):
+    responses([["4"]], extras={"entropy": [np.array([0.5])], "size": [np.int64(3)]}).save(tmp_path / "x.jsonl")
+    assert load(tmp_path / "x.jsonl").extras == {"entropy": [[0.5]], "size": [3]}
+
+
+def test_save_through_a_link_keeps_the_link(tmp_path):
+    (tmp_path / "real.jsonl").write_text("old")
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
+    FULL.save(tmp_path / "link.jsonl")
+    assert (tmp_path / "link.jsonl").is_symlink()
+    same(load(tmp_path / "real.jsonl"), FULL)

@@ -1,0 +1,166 @@
+"""Simulated populations: against closed forms, exact counts, and the paper's printed tables."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from adalib.datasets.populations import Population, beta_population, flat_null, two_answer
+from adalib.paper.printed import PAPER, PAPER_SETTINGS
+from adalib.paper.stand_ins import fit_table, paper_population, paper_setting
+
+BUDGETS = np.array([1, 2, 4, 8, 16])
+
+
+@given(st.floats(0, 1), st.integers(1, 20))
+def test_two_answers_have_the_binomial_curve(p, b):
+    # More than half the votes wins, exactly half shares the win.
+    share = [1 if 2 * k > b else 0.5 if 2 * k == b else 0 for k in range(b + 1)]
+    expected = sum(share[k] * comb(b, k) * p**k * (1 - p) ** (b - k) for k in range(b + 1))
+    assert two_answer(p).acc([b])[0, 0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_samples_follow_the_distribution():
+    population = Population([[0.5, 0.3, 0.2, 0.0], [0.0, 0.25, 0.25, 0.5]], correct=[0, 3], empty=2)
+    drawn = population.sample(R=20_000, seed=5)
+    assert list(drawn.golds) == ["0", "3"]
+    for row, answers in zip(population.probs, drawn.answers, strict=True):
+        counts = np.array([list(answers).count(text) for text in ("0", "1", "", "3")])
+        assert counts.sum() == 20_000
+        assert (counts[row == 0] == 0).all()
+        assert chisquare(counts[row > 0], 20_000 * row[row > 0]).pvalue > 1e-3
+
+
+def test_samples_estimate_the_true_curve():
+    population = beta_population(40, 0.6, 0.5, seed=3)
+    estimate = population.sample(R=600, seed=4).table(BUDGETS, estimator="subsets", ties="share").acc
+    assert np.abs(estimate.mean(axis=0) - population.acc(BUDGETS).mean(axis=0)).max() < 0.01
+    assert np.abs(estimate - population.acc(BUDGETS)).mean() < 0.02
+
+
+def test_unreadable_answers_do_not_vote():
+    # One draw in two is empty: two draws are right unless both are, as with a single answer that is never wrong.
+    population = Population([[0.5, 0.5]], correct=[0], empty=1)
+    np.testing.assert_allclose(population.acc([1, 2, 4]), [[1 / 2, 3 / 4, 15 / 16]])
+
+
+def test_table_carries_the_true_curve():
+    table = beta_population(7, 1, 1, seed=1).table((1, 4))
+    np.testing.assert_array_equal(table.acc, beta_population(7, 1, 1, seed=1).acc((1, 4)))
+    assert table.budgets == (1, 4)
+    assert table.ids[0] == "sim-000"
+
+
+@pytest.mark.parametrize("n", [5, 200, 201])
+def test_no_budget_helps_on_the_flat_null(n):
+    population = flat_null(n, seed=2)
+    acc = population.acc(range(1, 17))
+    assert (population.probs[:, 0] == 0.5).sum() == round(0.4 * n)
+    assert np.abs(acc - acc[:, :1]).max() < 1e-12
+
+
+def test_beta_population_has_its_mean_and_its_rivals():
+    even = beta_population(4000, 2, 3, wrong=5, concentration=1e6, seed=0)
+    assert even.probs[:, 0].mean() == pytest.approx(0.4, abs=0.01)
+    np.testing.assert_allclose(even.probs[:, 1:], np.repeat(1 - even.probs[:, :1], 5, axis=1) / 5, rtol=0.02)
+    single = beta_population(50, 2, 3, wrong=5, concentration=1e-3, seed=0)
+    assert np.median(single.probs[:, 1:].max(axis=1) / (1 - single.probs[:, 0])) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"probs": [0.5, 0.5], "correct": [0]}, "N questions by m answers"),
+        ({"probs": [[0.5, 0.5], [0.5, 0.6]], "correct": [0, 0]}, "row 1 of probs"),
+        ({"probs": [[1.5, -0.5]], "correct": [0]}, "row 0 of probs"),
+        ({"probs": [[np.nan, 1]], "correct": [0]}, "row 0 of probs"),
+        ({"probs": [[0.5, 0.5]], "correct": [2]}, "column number from 0 to 1"),
+        ({"probs": [[0.5, 0.5]], "correct": [0], "empty": 0}, "nobody's correct answer"),
+        ({"probs": [[0.5, 0.5]], "correct": [0], "levels": [1, 2]}, "2 entries for 1 questions"),
+    ],
+)
+def test_broken_populations_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Population(**arguments)
+
+
+def test_unknown_setting_names_the_known_ones():
+    with pytest.raises(ValueError, match="deepseek-v3-math"):
+        paper_setting("gpt-5")
+
+
+def test_draws_are_reproducible():
+    first, again, other = (paper_setting("qwen2.5-7b-math", seed=seed) for seed in (None, None, 7))
+    assert first.answers == again.answers
+    assert first.answers != other.answers
+
+
+def test_math_settings_share_their_questions():
+    populations = [paper_population(name) for name in PAPER_SETTINGS[:3]]
+    assert len({p.ids for p in populations}) == 1
+    assert len({p.levels for p in populations}) == 1
+    assert populations[0].n == 200
+    assert set(populations[0].levels) == {2, 3, 4}
+    # Same level, same rank in difficulty: no two questions change places from one model to another.
+    inside = np.array(populations[0].levels) == 3
+    steps = [np.subtract.outer(p.probs[inside, 0], p.probs[inside, 0]) for p in populations]
+    assert (steps[0] * steps[1] >= 0).all()
+    assert (steps[0] * steps[2] >= 0).all()
+    assert set(paper_population("deepseek-v3-gsm8k").ids).isdisjoint(populations[0].ids)
+
+
+@pytest.mark.parametrize("name", PAPER_SETTINGS)
+def test_default_draw_reproduces_the_printed_tables(name):
+    paper, responses = PAPER[name], paper_setting(name)
+    acc = responses.table(BUDGETS, estimator="windows", ties="first").acc
+    true, levels = paper_population(name).acc(BUDGETS), np.array([str(level) for level in responses.levels])
+    assert (responses.n, responses.samples) == (200, 48)
+    assert set(levels) == set(paper["per_level"])
+    for level, row in paper["per_level"].items():
+        for table in (acc, true):
+            by_level = table[levels == level].mean(axis=0)
+            assert by_level[[0, 4]] == pytest.approx([row["acc1"], row["acc16"]], abs=0.015)
+    for table in (acc, true):
+        assert table[:, 0].mean() == pytest.approx(paper["main"]["Fixed"]["accuracy"][0], abs=0.01)
+        assert table[:, 1].mean() == pytest.approx(paper["main"]["Fixed"]["accuracy"][1], abs=0.02)
+        assert table[:, 2].mean() == pytest.approx(paper["implied_acc4"], abs=0.02)
+    assert BUDGETS[acc.argmax(axis=1)].mean() == pytest.approx(paper["unconstrained_cost"], abs=0.4)
+    oracle = paper["main"]["Oracle"]
+    for i, target in enumerate((1.5, 2.0, 3.0)):
+        chosen = _nearest_oracle(acc, target)
+        assert acc[np.arange(200), chosen].mean() == pytest.approx(oracle["accuracy"][i], abs=0.02)
+        assert BUDGETS[chosen].mean() == pytest.approx(oracle["cost"][i], abs=0.3)
+        assert (chosen == 0).mean() == pytest.approx(paper["label_shares"][i][0], abs=0.05)
+
+
+def _nearest_oracle(acc: np.ndarray, target: float) -> np.ndarray:
+    """Labels nearest in cost to the target, found by trying a price between every two breakpoints."""
+    j, k = np.triu_indices(len(BUDGETS), 1)
+    prices = np.unique(((acc[:, k] - acc[:, j]) / (BUDGETS[k] - BUDGETS[j])).round(12))
+    prices = np.r_[0.0, prices[prices > 0]]
+    between = np.r_[0.0, (prices[1:] + prices[:-1]) / 2, prices[-1] + 1]
+    labels = [(acc - price * BUDGETS).argmax(axis=1) for price in between]
+    return min(labels, key=lambda chosen: abs(BUDGETS[chosen].mean() - target))
+
+
+@pytest.mark.parametrize("name", PAPER_SETTINGS)
+def test_fit_table_tells_what_the_default_draw_gives(name):
+    table = fit_table(name).set_index("statistic")
+    acc = paper_setting(name).table(BUDGETS, estimator="windows", ties="first").acc
+    true = paper_population(name).acc(BUDGETS)
+    assert table.loc["Acc(4)", "ours"] == pytest.approx(acc[:, 2].mean(), abs=1e-4)
+    assert table.loc["Acc(4)", "true"] == pytest.approx(true[:, 2].mean(), abs=1e-4)
+    for target in (1.5, 2.0, 3.0):
+        chosen = _nearest_oracle(acc, target)
+        assert table.loc[f"oracle accuracy, B={target}", "ours"] == pytest.approx(
+            acc[np.arange(200), chosen].mean(), abs=1e-4
+        )
+        assert table.loc[f"oracle cost, B={target}", "ours"] == pytest.approx(BUDGETS[chosen].mean(), abs=1e-4)
+    promised = table.dropna(subset="tolerance")
+    assert (promised["residual"].abs() <= promised["tolerance"]).all()
+    np.testing.assert_allclose(table["residual"], table["ours"] - table["printed"])

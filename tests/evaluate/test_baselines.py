@@ -1,0 +1,145 @@
+"""Baselines: against linear programs, brute force and the paper's printed table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.optimize import linprog
+
+from adalib.evaluate import baselines
+from adalib.evaluate.baselines import Plan
+from adalib.paper.printed import PAPER, PAPER_SETTINGS
+from adalib.paper.stand_ins import paper_setting
+from adalib.solve.reference import lp_value
+
+COST = np.array([1.0, 2, 4, 8, 16])
+ACC = hnp.arrays(float, st.tuples(st.integers(1, 6), st.just(5)), elements=st.integers(0, 48).map(lambda c: c / 48))
+
+
+@given(ACC, st.floats(1, 20))
+def test_best_mix_is_the_linear_program_over_uniform_budgets(acc, budget):
+    plan = baselines.best_mix(acc, COST, budget)
+    solved = linprog(-acc.mean(axis=0), A_ub=[COST], b_ub=[budget], A_eq=[np.ones(5)], b_eq=[1], bounds=(0, 1))
+    assert plan.expected(acc).mean() == pytest.approx(-solved.fun, abs=1e-9)
+    assert plan.expected(COST).mean() <= budget + 1e-9
+    assert (plan.weights == plan.weights[0]).all()
+
+
+@given(ACC, st.floats(1, 20))
+def test_the_oracle_is_the_linear_program_over_all_plans(acc, budget):
+    plan = baselines.oracle(acc, COST, budget)
+    assert plan.expected(acc).mean() == pytest.approx(lp_value(acc, COST, budget), abs=1e-8)
+    assert plan.expected(COST).mean() <= budget + 1e-9
+
+
+@given(ACC, st.floats(1, 20))
+def test_no_blind_plan_beats_the_best_mix_and_nothing_beats_the_oracle(acc, budget):
+    n = len(acc)
+    mix = baselines.best_mix(acc, COST, budget).expected(acc).mean()
+    for plan in (baselines.fixed(COST, budget, n), baselines.random(COST, budget, n)):
+        assert plan.expected(acc).mean() <= mix + 1e-9
+        assert plan.expected(COST).mean() <= budget + 1e-9
+    assert mix <= baselines.oracle(acc, COST, budget).expected(acc).mean() + 1e-9
+
+
+@given(st.floats(1, 20))
+def test_random_meets_the_budget_and_fixed_stays_below(budget):
+    assert baselines.random(COST, budget, 3).expected(COST) == pytest.approx(np.full(3, min(budget, 16)))
+    assert baselines.fixed(COST, budget, 1).expected(COST)[0] == max(c for c in COST if c <= budget)
+
+
+def test_random_at_a_budget_of_the_table_is_fixed():
+    for budget in COST:
+        same = baselines.fixed(COST, budget, 2).weights
+        np.testing.assert_array_equal(baselines.random(COST, budget, 2).weights, same)
+
+
+def test_mix_of_the_papers_curve():
+    # Deepseek on MATH: .518 at 1 and .551, implied, at 4, with nothing at 2; mixing the two is .529 at a cost of 2.
+    plan = baselines.best_mix([[0.518, 0.517, 0.551, 0.551, 0.551]], COST, 2, n=7)
+    assert plan.weights.shape == (7, 5)
+    assert plan.expected([0.518, 0.517, 0.551, 0.551, 0.551]) == pytest.approx(np.full(7, 0.529))
+
+
+@pytest.mark.parametrize("name", PAPER_SETTINGS)
+def test_length_has_the_papers_costs_and_stays_near_its_accuracy(name):
+    printed = PAPER[name]["main"]["Heuristic"]
+    acc = paper_setting(name).table(estimator="windows", ties="first").acc
+    for i, budget in enumerate((1.5, 2.0, 3.0)):
+        plan = baselines.length(np.arange(200), COST, budget)
+        assert f"{plan.expected(COST).mean():.2f}" == f"{printed['cost'][i]:.2f}"
+        # The simulated questions have no length of their own: any order, on average, is what a blind guess gives.
+        orders = [np.random.default_rng(seed).permutation(200) for seed in range(20)]
+        blind = np.mean([baselines.length(order, COST, budget).expected(acc).mean() for order in orders])
+        assert blind == pytest.approx(printed["accuracy"][i], abs=0.02)
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=30), st.floats(1, 16))
+def test_length_takes_the_fewest_longest_that_reach_the_budget(lengths, budget):
+    weights = baselines.length(lengths, COST, budget).weights
+    dear = weights[:, 4] == 1
+    assert (weights[:, 0] == ~dear).all()
+    assert not dear.any() or dear.all() or np.array(lengths)[dear].min() >= np.array(lengths)[~dear].max()
+    cost = weights @ COST
+    assert cost.mean() >= budget - 1e-9
+    assert not dear.any() or (cost.sum() - 15) / cost.size < budget
+
+
+def test_length_measures_texts_and_takes_costs_by_question():
+    plan = baselines.length(["aaaa", "bb", "cccccc"], [[1, 3], [1, 9], [2, 4]], budget=2)
+    assert plan.weights.argmax(axis=1).tolist() == [0, 0, 1]  # (1 + 1 + 4) / 3 reaches it
+
+
+def test_costs_by_question_count_with_their_mean():
+    cost = np.array([[1.0, 2.0], [3.0, 6.0]])
+    plan = baselines.best_mix([[0.2, 0.4], [0.4, 0.8]], cost, budget=3)
+    assert plan.weights == pytest.approx(np.full((2, 2), 0.5))
+    assert plan.expected(cost).mean() == pytest.approx(3)
+    assert baselines.fixed(cost, 3.9, 2).weights[0].tolist() == [1, 0]
+
+
+def test_a_plan_draws_what_it_expects():
+    plan = Plan([[0.2, 0.0, 0.8]] * 20_000)
+    drawn = plan.draw(rng=3)
+    assert np.bincount(drawn, minlength=3) / 20_000 == pytest.approx([0.2, 0, 0.8], abs=0.02)
+    labels = baselines.from_labels([2, 0, 1], 3)
+    assert labels.draw(rng=1).tolist() == [2, 0, 1]
+    assert labels.expected(np.arange(9).reshape(3, 3)).tolist() == [2, 3, 7]
+
+
+def test_constant_gives_everybody_the_same():
+    assert baselines.constant(1, 2, 3).weights.tolist() == [[0, 1, 0], [0, 1, 0]]
+
+
+def test_noise_is_gaussian_and_repeats_with_its_seed():
+    noise = baselines.noise_features(5000, seed=4)
+    assert noise.shape == (5000, 16)
+    assert np.abs(noise.mean()).max() < 0.06
+    assert np.abs(np.cov(noise.T) - np.eye(16)).max() < 0.1
+    np.testing.assert_array_equal(noise, baselines.noise_features(5000, seed=4))
+    assert not np.allclose(noise, baselines.noise_features(5000, seed=5))
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda: Plan([[0.5, 0.6]]), "row 0 of weights"),
+        (lambda: Plan([[1.5, -0.5]]), "row 0 of weights"),
+        (lambda: Plan([[np.nan, 1]]), "row 0 of weights"),
+        (lambda: Plan([0.5, 0.5]), "one row a question"),
+        (lambda: Plan([[1, 0]]).expected([1, 2, 3]), "shape"),
+        (lambda: baselines.from_labels([0, 3], 3), "from 0 to 2"),
+        (lambda: baselines.from_labels([0.5], 3), "from 0 to 2"),
+        (lambda: baselines.fixed(COST, 0.5, 2), "at least the cheapest"),
+        (lambda: baselines.random(COST, np.nan, 2), "give a finite number"),
+        (lambda: baselines.length([1, 2], COST, 0.9), "at least the cheapest"),
+        (lambda: baselines.length([1, np.nan], COST, 2), "lengths must be finite"),
+        (lambda: baselines.best_mix([[0.5, 2]], [1, 2], 2), r"acc\[0, 1\]"),
+    ],
+)
+def test_what_is_refused(action, message):
+    with pytest.raises(ValueError, match=message):
+        action()

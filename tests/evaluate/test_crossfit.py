@@ -1,0 +1,212 @@
+"""Intervals and the honest oracle, against closed forms, enumeration of every sample, and simulated truth."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import adalib
+from adalib.datasets.jsonl import DataError
+from adalib.datasets.populations import Population, beta_population, flat_null, two_answer
+from adalib.evaluate.crossfit import cross_fitted_oracle, score_oracle
+from adalib.evaluate.intervals import bootstrap_mean
+from adalib.evaluate.rehearsal import rehearse_oracle
+from adalib.table import UtilityTable
+from adalib.vote.estimators import acc_iid, acc_subsets
+
+
+def within(found: np.ndarray, expected: float, errors: float = 4.0) -> bool:
+    """Whether the mean of independent numbers is as close to the expected one as chance allows."""
+    return abs(found.mean() - expected) < errors * found.std() / np.sqrt(found.size)
+
+
+def test_interval_of_a_mean_is_the_normal_one_for_many_questions():
+    values = np.random.default_rng(0).random(2000)
+    found = bootstrap_mean(values, draws=4000)
+    half = 1.96 * values.std() / np.sqrt(values.size)
+    assert found.mean == pytest.approx(values.mean())
+    assert found.high - found.mean == pytest.approx(half, rel=0.08)
+    assert found.mean - found.low == pytest.approx(half, rel=0.08)
+
+
+def test_columns_are_resampled_together():
+    values = np.random.default_rng(1).random(50)
+    found = bootstrap_mean(np.column_stack([values, values + 1]))
+    assert found.low[1] - found.low[0] == pytest.approx(1)
+    assert found.high[1] - found.high[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("values", [[], [1.0, np.nan], np.ones((2, 2, 2))])
+def test_values_that_cannot_be_averaged_are_refused(values):
+    with pytest.raises(ValueError, match="one row a question"):
+        bootstrap_mean(values)
+
+
+@pytest.mark.parametrize("level", [0, 1, 95])
+def test_a_level_is_a_share(level):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        bootstrap_mean([0, 1], level=level)
+
+
+tables = st.tuples(st.integers(1, 5), st.integers(1, 4)).flatmap(
+    lambda shape: st.tuples(
+        *[
+            st.lists(st.lists(st.integers(0, 12), min_size=shape[1], max_size=shape[1]), min_size=n, max_size=n)
+            for n in (shape[0], shape[0])
+        ]
+    )
+)
+
+
+@settings(deadline=None, max_examples=100)
+@given(tables, st.floats(1, 6))
+def test_labels_are_the_frontier_s_and_are_looked_up_in_the_other_table(pair, target):
+    cost = np.arange(1, len(pair[0][0]) + 1.0)
+    choose, score = (UtilityTable(np.array(acc) / 12, cost) for acc in pair)
+    best = adalib.frontier(choose.acc, cost).at(target)
+    found = score_oracle(choose, score, [target])
+    assert found.claimed.mean() == pytest.approx(best.accuracy)
+    assert found.cost.mean() == pytest.approx(best.cost)
+    assert found.cost.mean() <= target + 1e-12
+    assert found.accuracy[:, 0].tolist() == score.acc[np.arange(score.n), best.labels].tolist()
+    assert score_oracle(choose, choose, [target]).optimism.mean.tolist() == [0]
+
+
+def test_tables_of_different_questions_are_refused():
+    one, two = UtilityTable([[0.5]], [1]), UtilityTable([[0.5]], [1], ids=["other"])
+    with pytest.raises(ValueError, match="different questions or budgets"):
+        score_oracle(one, two, [1])
+
+
+def every_sample(p, R, budgets):
+    """All tables that R samples of two-answer questions can give, with their probabilities."""
+    for counts in product(range(R + 1), repeat=len(p)):
+        chance = np.prod([comb(R, k) * q**k * (1 - q) ** (R - k) for k, q in zip(counts, p, strict=True)])
+        classes = np.array([[0] * k + [1] * (R - k) for k in counts])
+        yield chance, UtilityTable(acc_subsets(classes, classes == 0, budgets), np.array(budgets, dtype=float), budgets)
+
+
+@pytest.mark.parametrize("p", [(0.5, 0.5), (0.7, 0.4), (0.6, 0.9)])
+@pytest.mark.parametrize("target", [1.0, 2.0, 3.0])
+def test_the_truth_lies_between_cross_fitted_and_in_sample(p, target):
+    """Expectations are exact here: every sample of 3 answers to two questions, weighted by its probability."""
+    budgets = (1, 3)
+    truth = two_answer(p).table(budgets)
+    samples = list(every_sample(p, 3, budgets))
+    assert sum(chance for chance, _ in samples) == pytest.approx(1)
+    best = adalib.frontier(truth.acc, truth.cost).at(target).accuracy
+    claimed = sum(chance * score_oracle(t, t, [target]).claimed.mean() for chance, t in samples)
+    labelled = sum(
+        chance * score_oracle(t, UtilityTable(truth.acc, truth.cost, budgets), [target]).accuracy.mean()
+        for chance, t in samples
+    )
+    crossed = sum(
+        a * b * score_oracle(choose, score, [target]).accuracy.mean()
+        for (a, choose), (b, score) in product(samples, samples)
+    )
+    assert crossed == pytest.approx(labelled)  # scoring on fresh samples is unbiased
+    assert crossed <= best + 1e-12
+    assert claimed >= best - 1e-12
+
+
+@pytest.mark.parametrize("trials", [1, 8, 16])
+def test_optimism_of_two_flat_budgets_is_a_binomial_coefficient(trials):
+    """The larger of two means of R fair coins exceeds 1/2 by C(2R, R) / (2 * 4^R) on average."""
+    n = 40_000
+    estimate = np.random.default_rng(trials).binomial(trials, 0.5, (n, 2)) / trials
+    found = score_oracle(UtilityTable(estimate, [1, 1]), UtilityTable(np.full((n, 2), 0.5), [1, 1]), [1])
+    assert within(found.claimed - found.accuracy, comb(2 * trials, trials) / (2 * 4**trials))
+
+
+@pytest.mark.parametrize("R", [16, 48])
+def test_optimism_on_fair_coins_is_a_finite_sum(R):
+    """With two answers the estimates of all budgets are functions of one count, so the expectation can be summed."""
+    budgets = (1, 4, 16)
+    classes = np.arange(R)[None, :] >= np.arange(R + 1)[:, None]  # row k: k right answers
+    best = acc_subsets(classes.astype(int), ~classes, budgets).max(axis=1)
+    expected = sum(comb(R, k) / 2**R * best[k] for k in range(R + 1))
+    found = rehearse_oracle(two_answer(np.full(500, 0.5)), R, [16], budgets, draws=10)
+    assert within(found.claimed, expected)
+    assert found.value.mean == pytest.approx(0.5)
+
+
+def test_a_rehearsal_is_a_loop_over_samples():
+    probs = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.4, 0.6, 0.0], [1 / 3, 1 / 3, 1 / 3]])
+    population = Population(probs, np.zeros(4, dtype=int), empty=2)
+    budgets, targets = (1, 2, 4), (1.5, 2.5)
+    truth = population.table(budgets)
+    assert truth.acc == pytest.approx(acc_iid(probs, 0, budgets, empty=2))
+    for how in ({}, {"estimator": "windows", "ties": "first"}):
+        found = rehearse_oracle(population, 10, targets, budgets, draws=3, seed=5, **how)
+        for d in range(3):
+            one = score_oracle(population.sample(10, 5 + d).table(budgets, **how), truth, targets)
+            for name in ("claimed", "accuracy", "cost"):
+                assert getattr(found, name)[d] == pytest.approx(getattr(one, name).mean(axis=0))
+
+
+def test_cross_fitting_is_both_directions_averaged():
+    responses = adalib.load("word-fewshot").take(range(0, 372, 12))
+    halves = [half.table() for half in responses.split_samples(3)]
+    there, back = score_oracle(*halves, [2]), score_oracle(*halves[::-1], [2])
+    found = cross_fitted_oracle(responses, [2], splits=1, seed=3)
+    for name in ("claimed", "accuracy", "cost"):
+        assert getattr(found, name) == pytest.approx((getattr(there, name) + getattr(back, name)) / 2)
+    more = cross_fitted_oracle(responses, [1.5, 2], splits=3)
+    assert more.accuracy.shape == (responses.n, 2)
+    assert (more.cost.mean(axis=0) <= [1.5, 2]).all()
+
+
+def test_cross_fitting_pays_the_other_half_s_tokens():
+    responses = adalib.load("drill-fewshot").take(range(20))
+    tokens = responses.tokens.mean()
+    found = cross_fitted_oracle(responses, [2 * tokens], (1, 2, 4), splits=2, cost="tokens")
+    assert found.cost.mean() == pytest.approx(2 * tokens, rel=0.15)
+
+
+@pytest.mark.parametrize("how", [{}, {"estimator": "windows", "ties": "first"}])
+def test_cross_fitting_estimates_what_labels_from_half_the_samples_are_worth(how):
+    population, targets = beta_population(100, 0.4, 0.4, seed=1), [1.5, 3]
+    honest = rehearse_oracle(population, 64, targets, draws=40, halves=True, **how)
+    labelled = rehearse_oracle(population, 32, targets, draws=40, seed=100, **how).value.mean
+    best = score_oracle(population.table(), population.table(), targets).accuracy.mean(axis=0)
+    claimed = rehearse_oracle(population, 64, targets, draws=40, **how).claimed
+    for t in range(2):
+        assert within(honest.accuracy[:, t], labelled[t])
+    assert (honest.value.mean < best).all()
+    assert (claimed.mean(axis=0) > best).all()
+
+
+def test_a_null_is_unmasked_by_cross_fitting():
+    null = flat_null(300).sample(96)
+    for how in ({}, {"estimator": "windows", "ties": "first"}):
+        found = cross_fitted_oracle(null, [3], **how)
+        assert found.optimism.low[0] > 0.005
+        assert found.value.low[0] < 0.5 < found.value.high[0]
+
+
+def test_the_interval_covers_as_often_as_it_says():
+    values, lows, highs = [], [], []
+    for i in range(100):
+        found = cross_fitted_oracle(beta_population(60, 0.5, 0.5, seed=i).sample(16, i), [2], (1, 3, 5), splits=1)
+        values.append(found.value.mean[0])
+        lows.append(found.value.low[0])
+        highs.append(found.value.high[0])
+    centre = np.mean(values)
+    assert np.mean((np.array(lows) <= centre) & (centre <= np.array(highs))) >= 0.88
+
+
+def test_halves_must_hold_the_largest_vote():
+    few = flat_null(10).sample(24)
+    with pytest.raises(DataError, match=r"a half of 12 cannot hold a vote of 16.*sample at least 32"):
+        cross_fitted_oracle(few, [2])
+    assert cross_fitted_oracle(few, [2], budgets=(1, 4, 12)).accuracy.shape == (10, 1)
+
+
+def test_at_least_one_split():
+    with pytest.raises(ValueError, match="at least 1"):
+        cross_fitted_oracle(flat_null(10).sample(32), [2], splits=0)

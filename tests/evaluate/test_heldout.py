@@ -1,0 +1,292 @@
+"""The two protocols, against simulated truth, an independent reckoning and the paper's printed table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import adalib
+import adalib.paper
+from adalib.datasets.jsonl import DataError
+from adalib.datasets.populations import beta_population, flat_null, two_answer
+from adalib.evaluate.baselines import noise_features
+from adalib.evaluate.crossfit import cross_fitted_oracle
+from adalib.evaluate.folds import deal, members
+from adalib.evaluate.heldout import BASELINES, POLICIES, held_out, unseen_curves
+from adalib.evaluate.scores import as_table
+from adalib.evaluate.verdict import verdict
+from adalib.learn.label_policy import CurvePolicy, LabelPolicy
+from adalib.paper.protocol import as_in_paper
+
+TARGETS = (1.5, 3)
+BUDGETS = (1, 4, 16)
+
+
+@pytest.fixture(scope="module")
+def told():
+    """A word of the text decides the curve: votes help the ones, and nothing helps the others."""
+    kind = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], 40))
+    words = np.array(["calm", "wild", "dull"])[kind]
+    responses = two_answer(np.array([0.98, 0.65, 0.03])[kind]).sample(64, seed=1)
+    return replace(responses, questions=[f"Number {i}, of the {word} sort." for i, word in enumerate(words)])
+
+
+@pytest.fixture(scope="module")
+def told_rows(told):
+    return held_out(told, TARGETS, BUDGETS)
+
+
+@pytest.fixture(scope="module")
+def real():
+    return held_out(adalib.load("word-fewshot").take(range(0, 372, 2)), [2], BUDGETS)
+
+
+def row(rows, policy, target):
+    return next(found for found in rows if (found.policy, found.target) == (policy, target))
+
+
+def test_a_row_a_policy_and_target_in_order(told):
+    rows = held_out(told, [3, 1.5, 3], BUDGETS, folds=2)
+    assert [(r.policy, r.target) for r in rows] == [(policy, target) for target in TARGETS for policy in POLICIES]
+    table = as_table(rows)
+    assert (table["protocol"] == "held out").all()
+    for r in rows:
+        assert r.gain == pytest.approx(r.accuracy - r.mix_accuracy)
+        assert r.gain == pytest.approx(r.gains.mean())
+        assert r.low <= r.accuracy <= r.high
+        assert (r.imitation is None) == (r.policy not in ("label", "noise"))
+
+
+def test_a_text_that_tells_pays_and_noise_does_not(told_rows):
+    rows = told_rows
+    said = verdict(rows)
+    assert said.startswith("Adaptive allocation pays here: ")
+    for target in TARGETS:
+        assert row(rows, "curve", target).gain_low > 0
+        assert row(rows, "noise", target).gain < 0.005
+        assert row(rows, "curve", target).share == pytest.approx(
+            row(rows, "curve", target).gain / row(rows, "oracle", target).gain
+        )
+    # What a clairvoyant earns is known: 2 questions in 15 of the helpful third buy 15 more samples at target 3.
+    helped = two_answer(0.65).acc(BUDGETS)[0]
+    most = (3 - 1) / 15 * (helped[2] - helped[0])
+    assert row(rows, "curve", 3).gain <= most
+
+
+def test_features_that_know_nothing_claim_nothing(told):
+    blind = held_out(told, TARGETS, BUDGETS, features=noise_features(told.n, 5, seed=9))
+    assert "does not pay" in verdict(blind)
+    for r in blind:
+        if r.policy in ("label", "curve", "noise"):
+            assert r.gain_low <= 0
+
+
+def test_a_null_pays_nobody():
+    """Twenty draws of a population that nothing helps; a false claim in twenty is allowed, and they are rarer."""
+    drawn = [held_out(flat_null(80, seed).sample(48, seed), [3], BUDGETS, folds=3) for seed in range(20)]
+    assert sum("does not pay" not in verdict(rows) for rows in drawn) <= 1
+    for policy in ("oracle", "label", "curve", "noise"):
+        claims = [row(rows, policy, 3).gain_low > 0 for rows in drawn]
+        assert sum(claims) <= 2  # of twenty 95% intervals, one side
+    assert min(row(rows, "oracle_in_sample", 3).gain for rows in drawn) > 0.01  # what the same draws claim in-sample
+
+
+def test_no_policy_beats_the_cross_fitted_oracle(real):
+    best = row(real, "oracle", 2)
+    for r in real:
+        if r.policy != "oracle_in_sample":
+            assert r.accuracy <= best.high
+            assert r.gain <= best.gain_high
+    assert row(real, "noise", 2).gain_low <= 0
+    assert row(real, "oracle_in_sample", 2).accuracy > best.accuracy
+
+
+def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
+    responses = beta_population(30, 0.5, 0.5).sample(33)  # an odd number: halves of 16 and 17
+    rows = held_out(responses, TARGETS, BUDGETS, splits=2, seed=4, folds=2)
+    crossed = cross_fitted_oracle(responses, TARGETS, BUDGETS, splits=2, seed=4)
+    for t, target in enumerate(TARGETS):
+        oracle, mix = row(rows, "oracle", target), row(rows, "mix", target)
+        assert oracle.accuracy == pytest.approx(crossed.value.mean[t])
+        assert oracle.cost == pytest.approx(crossed.cost[:, t].mean())
+        assert -0.02 < mix.gain <= 1e-12  # chosen on one half, and the bar on the other
+        assert mix.cost <= target + 1e-12
+
+
+def test_the_mix_is_the_hull_at_the_realised_cost():
+    """By hand: the line between the uniform budgets 1 and 16 of two-answer questions, halves apart."""
+    responses = two_answer(np.full(20, 0.7)).sample(64)
+    rows = held_out(responses, [2], (1, 16), folds=2)
+    uniform = np.mean([half.table((1, 16)).acc.mean(axis=0) for half in responses.split_samples(0)], axis=0)
+    for r in rows:
+        if r.policy in ("mix", "random", "length"):
+            assert r.mix_accuracy == pytest.approx(uniform[0] + (r.cost - 1) / 15 * (uniform[1] - uniform[0]))
+    assert row(rows, "random", 2).gain == pytest.approx(0)
+
+
+def folds(responses, groups=None):
+    return deal(members(responses, groups), 5, seed=0)
+
+
+def test_copies_and_groups_stay_in_one_fold(told):
+    thrice = folds(replace(told, questions=[f"question {i // 3}" for i in range(told.n)]))
+    assert all(len(set(thrice[i : i + 3])) == 1 for i in range(0, told.n, 3))
+    assert set(Counter(thrice.tolist()).values()) == {24}
+    family = np.arange(told.n) % 7
+    by_family = folds(told, family)
+    assert all(len(set(by_family[family == f])) == 1 for f in range(7))
+    kinds = folds(replace(told, questions=["easy", "hard"] * 60))  # kinds, not copies
+    assert sorted(Counter(kinds.tolist()).values()) == [24] * 5
+    assert len(set(folds(told, family % 3))) == 3
+
+
+def test_copies_do_not_narrow_the_interval():
+    """Three copies of every question are no more evidence than one; as questions of their own they would seem so."""
+    once = beta_population(40, 0.5, 0.5).sample(8)
+    columns = ("questions", "golds", "answers")
+    copies = {name: [value for value in getattr(once, name) for _ in range(3)] for name in columns}
+    thrice = replace(once, ids=[str(i) for i in range(120)], **copies)
+    one, three, apart = (
+        row(held_out(responses, [1], (1, 4), folds=2, groups=groups), "fixed", 1)
+        for responses, groups in ((once, None), (thrice, None), (thrice, range(120)))
+    )
+    assert (three.accuracy, three.low, three.high) == pytest.approx((one.accuracy, one.low, one.high))
+    assert apart.high - apart.low < 0.7 * (one.high - one.low)
+
+
+def test_a_family_that_was_never_seen_teaches_nothing():
+    """Which of the families is helped cannot be told from the others, so by family the gain is gone."""
+    family = np.arange(120) % 12
+    responses = two_answer(np.tile([0.98, 0.65, 0.02], 4)[family]).sample(32, seed=2)
+    known = np.eye(12)[family]
+    seen = held_out(responses, [3], BUDGETS, features=known)
+    unseen = held_out(responses, [3], BUDGETS, features=known, groups=family)
+    assert "does not pay" not in verdict(seen)
+    assert "does not pay" in verdict(unseen)
+    assert unseen[0].gains.shape == (12,)
+    assert row(seen, "oracle", 3).accuracy == row(unseen, "oracle", 3).accuracy
+
+
+@pytest.mark.parametrize(("units", "claimed"), [(4, False), (6, False), (8, True)])
+def test_luck_with_a_handful_is_no_evidence(told_rows, units, claimed):
+    """All of k units gain: one chance in 2^k, and four looks share 2.5%, so that seven are too few and eight enough."""
+    gains = np.zeros(50)
+    gains[:units] = 0.2
+    rows = [replace(r, gains=gains, gain_low=0.01) for r in told_rows]
+    assert ("does not pay" not in verdict(rows)) == claimed
+
+
+class Clairvoyant:
+    """A learner of the simplest kind: one feature is the column to take."""
+
+    def fit(self, features, acc, cost, *, budget):
+        self.budget = budget
+        return self
+
+    def predict(self, features):
+        return features.iloc[:, 0].to_numpy(dtype=int)
+
+
+def test_anything_that_fits_and_predicts_can_be_scored(told, told_rows):
+    """Named learners stand where label and curve stand, and are not disturbed by others beside them."""
+    learners = {"weighted": LabelPolicy(weighted=True), "curve": CurvePolicy(), "label": LabelPolicy()}
+    rows = held_out(told, TARGETS, BUDGETS, learners=learners)
+    assert [r.policy for r in rows if r.target == 3] == [*BASELINES, *learners, "noise"]
+    for target in TARGETS:
+        for policy in ("label", "curve", "noise", "oracle"):
+            assert row(rows, policy, target).gains.tolist() == row(told_rows, policy, target).gains.tolist()
+        assert row(rows, "weighted", target).imitation is not None
+    assert all(vars(learner)["lam"] is None for learner in learners.values())  # copies were fitted
+
+
+def test_a_learner_that_is_told_the_column_gets_it(told):
+    column = np.arange(told.n) % 3
+    rows = held_out(told, [8], BUDGETS, features=column[:, None], learners={"told": Clairvoyant()}, noises=0)
+    assert row(rows, "told", 8).cost == pytest.approx(np.asarray(BUDGETS)[column].mean())
+    assert row(rows, "told", 8).imitation is None
+    assert all(r.policy != "noise" for r in rows)
+    assert "told at target 8" in verdict(rows)
+
+
+def test_a_verdict_needs_somebody_who_learns(told_rows):
+    with pytest.raises(ValueError, match="at least one learner"):
+        verdict([r for r in told_rows if r.policy in ("oracle", "noise")])
+
+
+def test_curves_of_unseen_questions(told):
+    """The word tells the curve: a model of the other questions knows it, and one of other words does not."""
+    curves, kind = unseen_curves(told, BUDGETS), np.array([question.split()[-2] for question in told.questions])
+    truth = {word: two_answer(p).acc(BUDGETS)[0] for word, p in (("calm", 0.98), ("wild", 0.65), ("dull", 0.03))}
+    errors = np.abs(curves - np.array([truth[word] for word in kind])).mean(axis=0)
+    assert (errors < 0.1).all()
+    apart = unseen_curves(told, BUDGETS, groups=kind)
+    assert (np.abs(apart - np.array([truth[word] for word in kind])).mean(axis=0) > 0.3).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "how", "said"),
+    [
+        ({}, {"learners": {"mix": LabelPolicy()}}, "called 'mix'"),
+        ({}, {"learners": {}}, "learners is empty"),
+        ({}, {"noises": -1}, "noises is -1"),
+        ({}, {"overhead": np.inf}, "overhead inf"),
+        ({}, {"targets": [0.5]}, "target 0.5 cannot be met"),
+        ({}, {"targets": [np.nan]}, "target nan cannot be met"),
+        ({}, {"targets": []}, "no target"),
+        ({}, {"folds": 1}, "folds is 1"),
+        ({}, {"splits": 0}, "splits is 0"),
+        ({}, {"groups": ["one"] * 20}, "one group"),
+        ({}, {"groups": ["one"]}, "groups has 1 entries for 20"),
+        ({"R": 31}, {}, "a half of 15 cannot hold a vote of 16"),
+        ({"n": 9}, {}, "has 9 questions; give at least 10"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_refused(change, how, said):
+    shape = {"n": 20, "R": 32, **change}
+    responses = flat_null(shape["n"]).sample(shape["R"])
+    with pytest.raises((ValueError, DataError), match=said):
+        held_out(responses, **{"targets": [2], "budgets": BUDGETS, **how})
+
+
+@pytest.fixture(scope="module")
+def paper():
+    responses = adalib.paper.paper_setting("deepseek-v3-math")
+    return as_in_paper(responses, [1.5, 2, 3], features=noise_features(responses.n))
+
+
+def test_noise_reproduces_the_paper_s_table_by_its_protocol(paper):
+    """No feature knows anything, and still every cell is the printed one: the protocol made it."""
+    printed = adalib.paper.PAPER["deepseek-v3-math"]["main"]
+    for method in ("Fixed", "Random", "Ours", "Oracle"):
+        rows = [r for r in paper if r.method == method]
+        assert [r.accuracy for r in rows] == pytest.approx(printed[method]["accuracy"], abs=0.02)
+        assert [r.cost for r in rows] == pytest.approx(printed[method]["cost"], abs=0.3)
+
+
+def test_the_paper_s_rows_are_in_sample(paper):
+    table = as_table(paper).set_index(["method", "target"])
+    assert (table["protocol"] == "as in the paper").all()
+    assert list(dict.fromkeys(r.method for r in paper)) == ["Fixed", "Random", "Heuristic", "Ours", "Oracle"]
+    assert (table.loc["Oracle", "accuracy"] >= table.loc["Ours", "accuracy"]).all()
+    assert (table.loc["Ours", "imitation"] > 0.85).all()
+    assert table.loc["Oracle", "imitation"].isna().all()
+    assert (table.loc[["Fixed", "Oracle"], ["accuracy_std", "cost_std"]] == 0).all(axis=None)
+    # Printed costs of the length heuristic, which depend on nothing but the number of questions.
+    assert table.loc["Heuristic", "cost"].tolist() == [1.525, 2.05, 3.025]
+
+
+def test_ours_repeats_its_training_labels():
+    """Scored on all questions, four fifths of the imitation is memory; text that is all alike leaves only the rest."""
+    responses = adalib.paper.paper_setting("qwen2.5-7b-math")
+    alike = as_in_paper(responses, [2], seeds=2, features=np.zeros((responses.n, 1)))
+    found = next(r for r in alike if r.method == "Ours")
+    assert (found.cost, found.cost_std) == (1, 0)
+    assert found.imitation == pytest.approx(0.76, abs=0.05)  # the printed majority rate
+
+
+def test_at_least_one_seed():
+    with pytest.raises(ValueError, match="seeds is 0"):
+        as_in_paper(flat_null(10).sample(16), [2], seeds=0)

@@ -1,0 +1,666 @@
+"""The lambda explorer in a real browser, without a network: every number it prints is held against adalib's."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from playwright.sync_api import Page
+
+import adalib
+from adalib.datasets.jsonl import DataError
+from adalib.datasets.responses import Responses
+from adalib.explorer import page as write_page
+from adalib.explorer import quantise, read_csv, setting, static_html
+from adalib.solve.frontier import frontier
+from adalib.solve.oracle import oracle_labels
+from adalib.table import UtilityTable
+from adalib.vote.estimators import acc_subsets
+
+STEPS = ["ArrowRight", "PageUp", "PageUp", "ArrowRight", "PageUp", "PageUp", "ArrowLeft", "PageUp"]
+SOURCE = Path(adalib.__file__).parent / "explorer"
+HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 1"> \'"&amp; <!-- \u2028 ]]>'
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Open settings (or a table) as a self-contained page from file://, the network cut; no error may be logged."""
+    contexts, complaints = [], []
+
+    def opened(source, hash_="", **options) -> Page:
+        context = browser.new_context(viewport={"width": 1200, "height": 900}, **options)
+        context.set_offline(True)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: request.url.startswith("file:") or complaints.append(request.url))
+        page.goto(write_page(source, tmp_path / f"page{len(contexts)}.html").as_uri() + hash_)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def random_table(seed: int, n: int = 60, per_row: bool = False) -> UtilityTable:
+    rng = np.random.default_rng(seed)
+    rise = np.log2([1, 2, 4, 8, 16]) * rng.uniform(-0.06, 0.15, (n, 1))
+    acc = np.clip(rng.beta(0.6, 0.6, (n, 1)) + rise + rng.normal(0, 0.02, (n, 5)), 0, 1)
+    cost = np.array([1.0, 2, 4, 8, 16])
+    return UtilityTable(acc, cost * rng.uniform(50, 300, (n, 1)) if per_row else cost, budgets=(1, 2, 4, 8, 16))
+
+
+def shown(value: float, digits: int) -> str:
+    """How the page writes a number (the tiny factor settles halves alike in every language)."""
+    text = f"{value * (1 + 1e-12):.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def digits_of(text: str) -> int:
+    return len(re.search(r"-?\d+\.?(\d*)", text)[1])
+
+
+def best_mix(table: UtilityTable, acc: np.ndarray, cost: float) -> float:
+    """Brute force: the best coin between two uniform budgets that spends at most `cost`."""
+    spend, gain = np.broadcast_to(table.cost, acc.shape).mean(0), acc.mean(0)
+    best = max(a for c, a in zip(spend, gain, strict=True) if c <= cost * (1 + 1e-12))
+    for i in range(table.k):
+        for j in range(table.k):
+            if spend[i] <= cost < spend[j]:
+                best = max(best, gain[i] + (gain[j] - gain[i]) * (cost - spend[i]) / (spend[j] - spend[i]))
+    return best
+
+
+def until(page: Page, condition: str, arg=None) -> None:
+    """Wait until a script's value is true. (Playwright's own waiting needs eval, which the page's policy forbids.)"""
+    for _ in range(100):
+        if page.evaluate(condition, arg):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"still not so: {condition} {arg or ''}")
+
+
+SCRAPE = """() => {
+  const texts = (where) => [...document.querySelectorAll(where)].map((node) => node.textContent);
+  const rows = (at) => [...document.querySelectorAll(".ax-table")[at].querySelectorAll("tbody tr")]
+    .map((row) => [...row.children].map((cell) => cell.textContent));
+  return {
+    lam: Number(document.querySelector(".adalib-explorer").dataset.lam),
+    numbers: Object.fromEntries(
+      [...document.querySelectorAll("[data-number]")].map((node) => [node.dataset.number, node.textContent])),
+    shares: rows(0), values: rows(1), won: texts(".ax-won th"), title: texts(".ax-qid")[0], say: texts(".ax-say")[1],
+  };
+}"""
+
+
+def check(page: Page, table: UtilityTable) -> dict:
+    """Every number on the page, as printed, against adalib at the page's price."""
+    seen = page.evaluate(SCRAPE)
+    acc, lam = quantise(table.acc), seen["lam"]
+    costs = np.broadcast_to(table.cost, acc.shape)
+    labels = oracle_labels(acc, table.cost, lam)
+    rows = np.arange(table.n)
+    cost, accuracy = costs[rows, labels].mean(), acc[rows, labels].mean()
+    mix = best_mix(table, acc, cost)
+    number = seen["numbers"]
+    assert number["lambda"] == (
+        "0" if lam == 0 else f"{lam * (1 + 1e-12):#.4g}" if 1e-4 <= lam < 1e4 else number["lambda"]
+    )
+    assert float(number["lambda"]) == pytest.approx(lam, rel=6e-4)
+    assert number["cost"] == shown(cost, digits_of(number["cost"]))
+    assert number["accuracy"] == shown(accuracy, 4)
+    assert number["mix"] == shown(mix, 4)
+    assert number["gain"] == "+" + shown(accuracy - mix, 4)
+    counts = np.bincount(labels, minlength=table.k)
+    assert seen["shares"] == [
+        [str(b), str(c), f"{shown(100 * c / table.n, 1)}%"] for b, c in zip(table.budgets, counts, strict=True)
+    ]
+    row = table.ids.index(re.match(r"Question (\S+)", seen["title"])[1])
+    paid = lam * costs[row]
+    assert seen["values"] == [
+        [str(b), shown(a, 4), shown(p, 4), shown(a - p, 4).replace("-", "\u2212")]
+        for b, a, p in zip(table.budgets, acc[row], paid, strict=True)
+    ]
+    assert seen["won"] == [str(table.budgets[labels[row]])]
+    return seen
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+def test_every_number_at_ten_prices_by_keyboard(show, per_row):
+    table = random_table(3, n=200, per_row=per_row)
+    page = show(table)
+    slider = page.locator("[data-control=lambda]")
+    slider.focus()
+    prices = [check(page, table)["lam"]]
+    for keys in ["Home", *STEPS, "End"]:
+        slider.press(keys)
+        prices.append(check(page, table)["lam"])
+    assert len(set(prices)) >= 10
+    assert 0 in prices
+    assert re.fullmatch(r"price \S+, average cost \S+ (samples|cost units)", slider.get_attribute("aria-valuetext"))
+
+
+def test_every_number_by_mouse(show):
+    table = random_table(4, n=120)
+    page = show(table)
+    prices = set()
+    box = page.locator("[data-control=lambda]").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    for share in np.linspace(0.05, 0.95, 10):
+        page.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+        prices.add(check(page, table)["lam"])
+    page.mouse.up()
+    assert len(prices) == 10
+    # The curves can be dragged too: the staircase moves the price, the frontier the budget.
+    for at, share in [(0, 0.6), (1, 0.3), (2, 0.5)]:
+        box = page.locator(".ax-panel > svg").nth(at).bounding_box()
+        page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+        prices.add(check(page, table)["lam"])
+    assert len(prices) == 13
+    page.locator(".ax-map").click(position={"x": 3, "y": 3})
+    first = check(page, table)["title"]
+    page.get_by_label("Next question").click()
+    assert check(page, table)["title"] != first
+
+
+def least_price(table: UtilityTable, budget: float) -> tuple[float, float]:
+    """Brute force over all breakpoints: the smallest price whose cheapest-tie cost fits, and that cost."""
+    acc, costs = quantise(table.acc), np.broadcast_to(table.cost, table.acc.shape)
+    prices = {0.0}
+    for j in range(table.k):
+        for i in range(j):
+            worth = costs[:, j] > costs[:, i]
+            prices |= set(((acc[:, j] - acc[:, i])[worth] / (costs[:, j] - costs[:, i])[worth]).tolist())
+    for price in sorted(p for p in prices if p >= 0):
+        spent = costs[np.arange(table.n), oracle_labels(acc, table.cost, price)].mean()
+        if spent <= budget * (1 + 1e-9):
+            return price, spent
+    raise AssertionError("no price fits")
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+def test_a_budget_sets_the_smallest_price_that_fits(show, per_row):
+    table = random_table(5, n=40, per_row=per_row)
+    page = show(table)
+    slider = page.locator("[data-control=budget]")
+    slider.focus()
+    for keys in ["End", "Home", *STEPS]:
+        slider.press(keys)
+        seen = check(page, table)
+        budget = float(slider.input_value())
+        price, spent = least_price(table, budget)
+        assert seen["lam"] == pytest.approx(price, rel=1e-12, abs=1e-15)
+        digits = digits_of(seen["numbers"]["cost"])
+        if "No price" in seen["say"]:
+            assert f"and {shown(spent, digits)} from here on. Slack {shown(budget - spent, digits)};" in seen["say"]
+        else:
+            assert shown(spent, digits) in seen["say"]
+
+
+def test_a_budget_that_no_price_meets_is_said_plainly(show):
+    # Two equal questions that only gain at 16: the oracle spends 1 or 16, never 8.5 (chapter 3).
+    table = UtilityTable([[0, 0, 1], [0, 0, 1]], [1, 4, 16])
+    page = show(table)
+    exact = page.locator("[data-exact=budget]")
+    for budget, words in [
+        ("8.5", "No price spends exactly 8.5: it is 16.00 just below this price and 1.00 from here on. Slack 7.50;"),
+        ("1", "This price spends exactly 1.00: no slack."),
+        ("0.5", "No allocation is that cheap: the cheapest costs 1.00."),
+        ("20", "Even for free the oracle spends 16.00; the other 4.00 would buy nothing."),
+    ]:
+        exact.fill(budget)
+        exact.press("Enter")
+        assert words in check(page, table)["say"]
+    price = page.locator("[data-exact=lambda]")
+    price.fill("0.05")
+    price.press("Enter")
+    assert check(page, table)["say"] == "The oracle spends 16.00 samples a question at this price."
+
+
+@pytest.mark.parametrize(
+    ("acc", "cost"),
+    [
+        ([[0.3, 0.7]], [1, 2]),  # N = 1
+        ([[0.3], [0.9]], [1]),  # K = 1
+        ([[0.5, 0.5, 0.5]] * 4, [1, 2, 4]),  # flat
+        ([[0.9, 0.6, 0.1]] * 3, [1, 2, 4]),  # votes that hurt
+        ([[0.1, 0.4, 0.6], [0.2, 0.2, 0.9]], [0, 0, 0]),  # free of charge
+        ([[0.1, 0.4, 0.6], [0.2, 0.2, 0.9]], [2, 2, 3]),  # two budgets at one cost
+        ([[0.1, 0.4, 0.6], [0.2, 0.2, 0.9]], [1e-6, 2e-6, 4e-6]),  # money
+        (np.linspace(0, 1, 150).reshape(3, 50), np.arange(1, 51)),  # K = 50
+    ],
+)
+def test_small_and_odd_tables(show, acc, cost):
+    table = UtilityTable(acc, cost)
+    page = show(table)
+    slider = page.locator("[data-control=lambda]")
+    for keys in ["Home", "ArrowRight", "PageUp", "End"]:
+        slider.press(keys)
+        check(page, table)
+    page.locator("[data-control=budget]").press("ArrowRight")
+    check(page, table)
+
+
+# ------------------------------------------------------------------------------------------ the functions of the page
+
+
+@pytest.fixture(scope="module")
+def functions(browser, tmp_path_factory):
+    """The front end's own functions, on a bare page."""
+    names = "build, oracle, priceFor, splitsAt, subsetAccuracy"
+    file = tmp_path_factory.mktemp("functions") / "bare.html"
+    source = (SOURCE / "explorer.js").read_text(encoding="utf-8")
+    file.write_text(f'<meta charset="utf-8"><script type="module">{source}\nwindow.ax = {{ {names} }};</script>')
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    yield page
+    page.close()
+
+
+def test_labels_are_the_same_at_and_beside_every_breakpoint(functions):
+    rng = np.random.default_rng(0)
+    for trial in range(40):
+        n, k = rng.integers(1, 12), rng.integers(1, 7)
+        acc = rng.integers(0, 5, (n, k)) / 4 if trial % 2 else quantise(rng.random((n, k)))
+        cost = np.sort(rng.integers(0, 9, (n, k) if trial % 3 else k), axis=-1)
+        one = setting(UtilityTable(acc, cost))
+        costs = np.broadcast_to(cost, acc.shape)
+        gaps = {(i, j) for j in range(k) for i in range(j)}
+        points = {
+            (acc[r, j] - acc[r, i]) / (costs[r, j] - costs[r, i])
+            for r in range(n)
+            for i, j in gaps
+            if costs[r, j] > costs[r, i]
+        }
+        prices = sorted({0.0, 2.0, *(p * f for p in points if p >= 0 for f in (1 - 1e-9, 1, 1 + 1e-9))})
+        ours, path = functions.evaluate(
+            """([one, prices]) => { const t = ax.build(one);
+            return [prices.map((p) => { const v = ax.oracle(t, p); return [[...v.labels], v.cost, v.accuracy] }),
+                    [t.path.lam, t.path.cost, t.path.accuracy, ax.splitsAt(t.path, t.path.lam.map((_, i) => i))]]; }""",
+            [one, prices],
+        )
+        rows = np.arange(n)
+        for price, (labels, spent, accuracy) in zip(prices, ours, strict=True):
+            expected = oracle_labels(acc, cost, price)
+            assert labels == expected.tolist()
+            assert spent == pytest.approx(costs[rows, expected].mean(), abs=1e-12)
+            assert accuracy == pytest.approx(acc[rows, expected].mean(), abs=1e-12)
+        # The path visits exactly the prices where something changes.
+        for price, spent, accuracy, counts in zip(*path, strict=True):
+            expected = oracle_labels(acc, cost, price)
+            assert spent == pytest.approx(costs[rows, expected].mean(), abs=1e-12)
+            assert accuracy == pytest.approx(acc[rows, expected].mean(), abs=1e-12)
+            assert counts == np.bincount(expected, minlength=k).tolist()
+        assert all(a < b for a, b in pairwise(path[0]))
+        assert all(a > b for a, b in pairwise(path[1]))
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+def test_the_path_is_the_exact_frontier(functions, per_row):
+    table = random_table(8, n=150, per_row=per_row)
+    whole = frontier(quantise(table.acc), table.cost)
+    budgets = np.linspace(whole.cost[0], whole.cost[-1] + 1, 40)
+    path, prices = functions.evaluate(
+        """([one, budgets]) => { const t = ax.build(one); const { lam, cost, accuracy } = t.path;
+        return [[lam, cost, accuracy], budgets.map((b) => ax.priceFor(t, b).lam)]; }""",
+        [setting(table), budgets.tolist()],
+    )
+    assert np.array(path) == pytest.approx(np.array([whole.lam, whole.cost, whole.accuracy])[:, ::-1], abs=1e-11)
+    assert prices == pytest.approx([whole.at(budget).lam for budget in budgets], rel=1e-9, abs=1e-15)
+
+
+def test_votes_are_counted_over_all_subsets_with_shared_ties(functions):
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        r = int(rng.integers(1, 20))
+        classes = rng.integers(-1, rng.integers(1, 6), r)
+        values = rng.integers(0, 2, r)
+        budgets = [b for b in (1, 2, 3, 4, 8, 16) if b <= r]
+        groups = [
+            {"count": int((classes == c).sum()), "right": int(values[classes == c].sum())} for c in set(classes) - {-1}
+        ]
+        ours = functions.evaluate(
+            "([groups, empty, budgets]) => budgets.map((b) => ax.subsetAccuracy(groups, empty, b))",
+            [groups, int((classes == -1).sum()), budgets],
+        )
+        expected = acc_subsets(classes[None], values[None], budgets)[0]
+        assert ours == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_quantise_is_close_idempotent_and_whole(values):
+    rounded = quantise(values)
+    assert np.abs(rounded - values).max() <= 0.5e-6 + 1e-15
+    assert (quantise(rounded) == rounded).all()
+    one = setting(UtilityTable([values], np.arange(len(values))))
+    assert (np.array(one["acc"]) / 1e6 == rounded).all()
+
+
+# ------------------------------------------------------------------------------------------------------- hostile text
+
+
+def test_hostile_texts_are_shown_as_text(show):
+    answers = [[HOSTILE, "<b>7</b>", "7", "7"]] * 2
+    responses = Responses(["<i>a</i>", HOSTILE], [HOSTILE, "plain"], ["7", HOSTILE], answers, levels=["<u>1</u>", "2"])
+    page = show([setting(responses, name="<x>", title=HOSTILE, about=HOSTILE)])
+    texts = page.evaluate("() => [document.querySelector('.adalib-explorer').textContent, window.hacked]")
+    assert texts[1] is None
+    page.get_by_label("Search the questions").fill("<i>a")
+    page.keyboard.press("Enter")
+    assert page.locator("blockquote").text_content() == HOSTILE
+    assert page.locator(".ax-qid").text_content() == "Question <i>a</i> \u00b7 level <u>1</u>"
+    assert page.locator(".ax-votes span:first-child").all_text_contents() == ["7", HOSTILE, "<b>7</b>"]
+    assert page.locator(".ax-about").text_content().endswith(HOSTILE)
+    assert page.locator(".adalib-explorer :is(img, b, u, script)").count() == 0
+    assert page.evaluate("window.hacked") is None
+    assert HOSTILE in page.title()
+
+
+# -------------------------------------------------------------------------------------------------- a reader's own file
+
+
+def drop(page: Page, name: str, text: str) -> None:
+    page.evaluate(
+        """([name, text]) => { const data = new DataTransfer(); data.items.add(new File([text], name));
+        const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
+        document.querySelector(".adalib-explorer").dispatchEvent(drop); }""",
+        [name, text],
+    )
+
+
+def test_a_dropped_csv_is_explored(show, tmp_path):
+    page = show(random_table(1))
+    text = '\ufeffid,1,2.5,"4"\r\n"a, ""b""",0.1,0.5,0.9\r\n\r\nc,0.123456789,.3,1e-1\r\n'
+    drop(page, "mine.csv", text)
+    page.get_by_text("2 questions, 3 budgets.").wait_for()
+    file = tmp_path / "mine.csv"
+    file.write_text(text, encoding="utf-8", newline="")
+    table = read_csv(file)
+    assert table.ids == ('a, "b"', "c")
+    page.get_by_label("Search the questions").fill("c")
+    page.keyboard.press("Enter")
+    for keys in ["Home", "PageUp", "PageUp", "PageUp", "PageUp"]:
+        page.locator("[data-control=lambda]").press(keys)
+        check(page, table)
+
+
+def test_an_opened_jsonl_is_explored(show, tmp_path):
+    rng = np.random.default_rng(2)
+    answers = [[str(a) for a in rng.choice([3, 4, 5, 6], 20)] for _ in range(12)]
+    answers[0][:3] = ["", " 3.0 ", "x < y"]
+    responses = Responses([f"q{i}" for i in range(12)], [f"What is {i}?" for i in range(12)], ["3"] * 12, answers)
+    for name in ("mine.jsonl", "mine.jsonl.gz"):
+        responses.save(tmp_path / name)
+        page = show(random_table(1))
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Open your own file").press("Enter")
+        chooser.value.set_files(tmp_path / name)
+        page.get_by_text("12 questions, 5 budgets.").wait_for()
+        assert "same number" in page.locator(".ax-about").text_content()
+        table = responses.table()
+        for keys in ["Home", "PageUp", "PageUp", "PageUp"]:
+            page.locator("[data-control=lambda]").press(keys)
+            check(page, table)
+        page.get_by_label("Search the questions").fill("q0")
+        page.keyboard.press("Enter")
+        votes = page.locator(".ax-votes span:not(.ax-bar)").all_text_contents()
+        top = [(a, f"{c} \u2713" if share else str(c)) for a, c, share in setting(responses)["votes"][0][0]]
+        assert votes == [text for pair in [*top, ("no answer read", "1")] for text in pair]
+
+
+GOOD = '{"id": "a", "question": "?", "gold": "1", "answers": ["1", "2"]}'
+BAD_FILES = [
+    ("e.csv", "", "e.csv: the file is empty."),
+    ("h.csv", "id,1,two\na,0,1\n", 'h.csv, line 1: column 3 is headed "two"'),
+    ("s.csv", "4,1\n0,1\n", "s.csv, line 1: cost 1 comes after 4"),
+    ("n.csv", "1,2\n", "n.csv: there is a header but no row"),
+    ("c.csv", "1,2\n0.5\n", "c.csv, line 2: 1 cell where the header has 2."),
+    ("v.csv", "id,1,2\na,0.5,0.6\nb,0.5,7\n", 'v.csv, line 3, column "2": "7" is not an accuracy'),
+    ("nan.csv", "1,2\n0.5,nan\n", 'nan.csv, line 2, column "2": "nan" is not an accuracy'),
+    ("j.jsonl", GOOD + "\n{oops\n", "j.jsonl, line 2: is not JSON"),
+    ("f.jsonl", '{"id": "a", "question": "?", "gold": "1"}', 'f.jsonl, line 1: has no "answers"'),
+    ("d.jsonl", GOOD + "\n" + GOOD, 'd.jsonl, line 2: id "a" is already on line 1'),
+    ("r.jsonl", GOOD + "\n" + GOOD.replace('"a"', '"b"').replace(', "2"', ""), "r.jsonl, line 2: has 1 answer,"),
+    ("k.jsonl", GOOD.replace('["1", "2"]', '["1", {"x": 1}]'), 'k.jsonl, line 1: "answers"[1] must be a text'),
+    ("g.jsonl", GOOD.replace('"gold": "1"', '"gold": ""'), 'g.jsonl, line 1: "gold" is empty'),
+    ("z.jsonl.gz", "not gzip", "z.jsonl.gz: cannot be read"),
+    ("<img>.csv", "x", '<img>.csv, line 1: column 1 is headed "x"'),
+]
+
+
+def test_bad_files_give_one_clear_line_and_leave_the_view(show):
+    table = random_table(1)
+    page = show(table)
+    trouble = page.locator(".ax-trouble")
+    for name, text, words in BAD_FILES:
+        drop(page, name, text)
+        until(page, "(w) => document.querySelector('.ax-trouble').textContent.includes(w)", words)
+        assert "\n" not in trouble.text_content()
+        assert trouble.is_visible()
+        check(page, table)
+    drop(page, "good.csv", "1,2\n0.5,1\n")
+    page.get_by_text("1 question, 2 budgets.").wait_for()
+    assert not trouble.is_visible()
+
+
+@pytest.mark.parametrize("name_text", [case[:2] for case in BAD_FILES[:7]])
+def test_python_refuses_the_same_csv_files(tmp_path, name_text):
+    file = tmp_path / name_text[0]
+    file.write_text(name_text[1], encoding="utf-8")
+    with pytest.raises(DataError, match=re.escape(str(file))) as raised:
+        read_csv(file)
+    assert "\n" not in str(raised.value)
+
+
+# ------------------------------------------------------------------------------------------------------------- address
+
+
+def test_the_address_holds_the_view(show):
+    tables = {"one": random_table(1), "two": random_table(2)}
+    settings = [setting(table, name=name, title=name, kind="simulated") for name, table in tables.items()]
+    page = show(settings, "#lambda=0.0123&set=two&q=7")
+    seen = check(page, tables["two"])
+    assert (seen["lam"], seen["title"]) == (0.0123, "Question 7")
+    assert "Simulated" in page.locator(".ax-about").text_content()
+    page.evaluate("location.hash = '#lambda=0.5&set=one&q=3'")
+    until(page, "document.querySelector('.adalib-explorer').dataset.lam === '0.5'")
+    assert check(page, tables["one"])["title"] == "Question 3"
+    page.locator("[data-control=budget]").press("End")
+    page.locator("[data-control=budget]").press("Home")
+    until(page, "location.hash.includes('budget=1&')")
+    lam = check(page, tables["one"])["lam"]
+    assert page.evaluate("Object.fromEntries(new URLSearchParams(location.hash.slice(1)))") == {
+        "lambda": page.evaluate("String(Number(document.querySelector('.adalib-explorer').dataset.lam))"),
+        "budget": "1",
+        "set": "one",
+        "q": "3",
+    }
+    page.reload()
+    assert check(page, tables["one"])["lam"] == lam
+    page.get_by_label("Setting").select_option("two (simulated)")
+    assert page.locator("[data-control=budget]").input_value() == "1"  # what was asked for holds in the next setting
+    check(page, tables["two"])
+    for nonsense in [
+        "#lambda=abc&set=none&q=99999",
+        "#lambda=-1",
+        "#a-heading",
+        "#lambda=Infinity",
+        "#q=",
+        "#%E0%A4%A",
+    ]:
+        page.evaluate("(hash) => { location.hash = hash; }", nonsense)
+        check(page, tables["two"])
+
+
+def test_several_explorers_share_a_page(browser, tmp_path):
+    fragments = [static_html([setting(random_table(s), name="t")]) for s in (1, 2)]
+    file = tmp_path / "two.html"
+    file.write_text("<!DOCTYPE html><meta charset='utf-8'><h2 id='top'>Two</h2>" + "".join(fragments), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(file.as_uri() + "#top")
+    price = "document.querySelectorAll('.adalib-explorer')[{}].dataset.lam"
+    before = page.evaluate(price.format(0))
+    page.locator("[data-control=lambda]").nth(1).press("End")
+    assert page.evaluate(price.format(0)) == before
+    assert page.evaluate(price.format(1)) != before
+    page.wait_for_timeout(300)
+    assert page.evaluate("location.hash") == "#top"  # the second explorer does not own the address
+    page.locator("[data-control=lambda]").nth(0).press("Home")
+    until(page, "location.hash.startsWith('#lambda=0')")
+    page.close()
+
+
+# ------------------------------------------------------------------------------------------ readers of every kind
+
+
+def test_without_scripts_there_is_a_static_figure(show):
+    page = show(random_table(1), java_script_enabled=False)
+    figure = page.locator("noscript svg, figure svg")
+    assert figure.first.is_visible()
+    assert page.locator("polyline").count() == 2
+
+
+def test_phone_width_overflows_nowhere(browser, tmp_path):
+    rng = np.random.default_rng(3)
+    long = "supercalifragilistic" * 20
+    answers = [[long, "1", "2", "3"] * 4 for _ in range(30)]
+    golds = rng.choice(["1", long], 30)
+    responses = Responses([f"{long}{i}" for i in range(30)], [long] * 30, golds, answers)
+    file = write_page([setting(responses, title=long)], tmp_path / "phone.html")
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(file.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    lefts = "[...document.querySelectorAll('.ax-panel')].map((panel) => panel.getBoundingClientRect().left)"
+    assert len(set(page.evaluate(lefts))) == 1  # the panels are stacked
+    page.set_viewport_size({"width": 1000, "height": 800})
+    until(page, f"() => new Set({lefts}).size === 2")
+    page.close()
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of an rgb() colour, as the accessibility guidelines define it."""
+    channels = np.array([int(x) for x in re.findall(r"\d+", colour)[:3]]) / 255
+    linear = np.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_dark_mode_follows_the_page_and_text_has_contrast(show, theme):
+    system = "light" if theme == "dark" else "dark"  # the page's own switch wins over the system's
+    page = show(random_table(1), color_scheme=system)
+    page.evaluate("(t) => { document.documentElement.dataset.theme = t; }", theme)
+    page.wait_for_timeout(50)
+    pairs = page.evaluate(
+        """() => [[".ax-panel", ".ax-panel strong"], [".ax-panel", "figcaption span"], [".ax-panel", ".ax-won td"],
+        [".ax-numbers > div", "[data-number=lambda]"], [".ax-numbers > div", "[data-number=gain]"],
+        [".ax-numbers > div", ".ax-key"]]
+        .map((pair) => pair.map((node) => getComputedStyle(document.querySelector(node))))
+        .map(([on, text]) => [on.backgroundColor, text.color])"""
+    )
+    for background, text in pairs:
+        dark, light = sorted([luminance(background), luminance(text)])
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
+        assert (luminance(background) < 0.2) == (theme == "dark")
+    ramp = page.evaluate(
+        """() => { const { style } = document.querySelector(".adalib-explorer");
+        return [0, 1, 2, 3, 4].map((j) => style.getPropertyValue(`--ax-b${j}`)); }"""
+    )
+    steps = np.diff([luminance(colour) for colour in ramp])
+    assert (steps < 0).all() if theme == "light" else (steps > 0).all()  # told apart by lightness alone
+    check(page, random_table(1))
+
+
+def test_everything_has_a_name_for_a_screen_reader(show):
+    page = show([setting(random_table(1), name=n, title=n, kind="real") for n in ("a", "b")])
+    unnamed = page.evaluate(
+        """() => [...document.querySelectorAll(":is(input:not([hidden]), button, select, svg, canvas)")]
+        .filter((node) => !(node.getAttribute("aria-label") || node.labels?.length || node.textContent.trim()))
+        .map((node) => node.outerHTML)"""
+    )
+    assert unnamed == []
+    page.locator("[data-control=lambda]").press("End")
+    live = page.locator("[aria-live=polite]")
+    until(page, "document.querySelector('[aria-live=polite]').textContent.startsWith('Price 1.000: ')")
+    assert "average cost 1.000 samples, accuracy" in live.text_content()
+    # Every control can be reached with the Tab key, and shows where it is.
+    page.locator("select").focus()
+    reached = set()
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        name = "(({ activeElement: at }) => at.dataset.control ?? at.ariaLabel ?? at.textContent)(document)"
+        reached.add(page.evaluate(name))
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    assert {"lambda", "budget", "Open your own file", "Next question"} <= reached
+
+
+# ---------------------------------------------------------------------------------------------------- Python's side
+
+
+def test_the_front_end_is_small_and_self_contained():
+    source, style = ((SOURCE / name).read_text(encoding="utf-8") for name in ("explorer.js", "explorer.css"))
+    assert len((source + style).encode()) <= 150 * 1024
+    for text in (source, style):
+        assert "</script" not in text.lower()
+        assert "<!--" not in text
+        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|@import|url\(|fetch\(|innerHTML|eval\(", text)
+
+
+def test_inlined_data_cannot_end_its_script():
+    html = static_html([setting(UtilityTable([[0.5]], [1], ids=[HOSTILE]), title=HOSTILE)])
+    data = re.search(r'<script type="application/json" id="[^"]+">(.*?)</script>', html, re.DOTALL)[1]
+    assert not re.search("[<>&\u2028\u2029]", data)
+    assert json.loads(data)[0]["ids"] == [HOSTILE]
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match="not ndarray"):
+        setting(np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="name of its own"):
+        static_html([])
+    with pytest.raises(ValueError, match="name of its own"):
+        static_html([setting(random_table(1)), setting(random_table(2))])
+    responses = Responses(["a"], ["?"], ["1"], [["1", "2", "2"]])
+    with pytest.raises(ValueError, match="the responses 1"):
+        setting(random_table(1), responses=responses)
+    one = setting(responses)
+    assert (one["budgets"], one["unit"], one["votes"]) == (
+        ["1", "2"],
+        "samples",
+        [[[["2", 2, 0.0], ["1", 1, 1.0]], 0, 0, 0]],
+    )
+
+
+def test_the_widget_checks_its_traits():
+    widget = adalib.explore(random_table(1, n=5), lam=0.02)
+    assert (widget.lam, widget.budget, widget.selected) == (0.02, None, 0)
+    seen = []
+    widget.observe(lambda change: seen.append(change.new), "lam")
+    widget.lam = 0.5
+    assert seen == [0.5]
+    for name, value in [("lam", -1.0), ("lam", float("nan")), ("budget", float("inf")), ("selected", 5)]:
+        with pytest.raises(Exception, match=f"{name} is {value}; give"):
+            setattr(widget, name, value)
+
+
+def test_the_command_writes_a_page(tmp_path, capsys):
+    from argparse import ArgumentParser
+
+    from adalib.commands import explore
+
+    file = tmp_path / "mine.csv"
+    file.write_text("id,1,4\na,0.2,0.9\nb,0.5,0.5\n", encoding="utf-8")
+    parser = ArgumentParser()
+    explore.arguments(parser)
+    out = tmp_path / "out.html"
+    assert explore.run(parser.parse_args([str(file), "--out", str(out)])) == 0
+    assert f"wrote {out}" in capsys.readouterr().out
+    assert "mine.csv" in out.read_text(encoding="utf-8")

@@ -1,0 +1,158 @@
+"""The explorer live: a real JupyterLab, a real kernel, the slider moved by hand and the price set from Python."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from jupyter_client import BlockingKernelClient
+from test_explorer import SCRAPE, STEPS, check
+
+from adalib.table import UtilityTable
+
+TABLE = UtilityTable(np.sort(np.random.default_rng(7).random((50, 5)), axis=1), [1, 2, 4, 8, 16])
+CELL = """
+import numpy as np
+import adalib
+from adalib.solve.oracle import average_cost
+
+acc = np.sort(np.random.default_rng(7).random((50, 5)), axis=1)
+table = adalib.UtilityTable(acc, [1, 2, 4, 8, 16])
+seen = []
+w = adalib.explore(table, lam=0.02)
+w.observe(lambda change: seen.append(change.new), "lam")
+w
+"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """Address, token and runtime folder of a JupyterLab that keeps all its files in a temporary folder."""
+    home = tmp_path_factory.mktemp("lab")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL.strip())])
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, home / "live.ipynb")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    token = secrets.token_hex(16)
+    folders = {f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
+    server = subprocess.Popen(
+        [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
+         "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={home}"],
+        env={**os.environ, **folders, "IPYTHONDIR": str(home / "ipython")},
+        stdout=(log := (home / "log").open("w")),
+        stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(240):
+            assert server.poll() is None, (home / "log").read_text()
+            try:
+                urllib.request.urlopen(f"{address}/api?token={token}", timeout=5)
+                break
+            except OSError:
+                time.sleep(0.25)
+        yield address, token, home / "runtime"
+    finally:
+        server.terminate()
+        server.wait(30)
+        log.close()
+
+
+@pytest.fixture(scope="module")
+def live(lab, browser):
+    """The notebook, run in the Lab, and `ask`, which evaluates an expression in its kernel."""
+    address, token, runtime = lab
+    page = browser.new_page(viewport={"width": 1400, "height": 1600})
+    page.goto(f"{address}/lab/tree/live.ipynb?token={token}")
+    page.get_by_text("| Idle").wait_for(timeout=90_000)  # a cell run before the kernel is there is not run at all
+    page.locator(".jp-Notebook .jp-CodeCell .cm-content").first.click()
+    page.keyboard.press("Shift+Enter")
+    page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=90_000)
+    client = BlockingKernelClient(connection_file=str(kernel_file(runtime)))
+    client.load_connection_file()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+
+    def ask(code: str) -> str:
+        reply = client.execute(code, user_expressions={"value": "str(value)"}, reply=True, timeout=60)
+        return reply["content"]["user_expressions"]["value"]["data"]["text/plain"].strip("'")
+
+    yield page, ask
+    client.stop_channels()
+    page.close()
+
+
+def kernel_file(runtime: Path) -> Path:
+    (file,) = runtime.glob("kernel-*.json")
+    return file
+
+
+def until(condition, seconds: float = 20.0):
+    """Poll until the condition is true; kernels and pages talk to each other in their own time."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "the page and the kernel did not agree in time"
+        time.sleep(0.05)
+    return value
+
+
+def test_the_slider_moves_the_price_in_python(live):
+    page, ask = live
+    assert check(page, TABLE)["lam"] == 0.02
+    slider = page.locator("[data-control=lambda]")
+    for keys in ["PageDown", "Home", *STEPS, "End"]:
+        slider.press(keys)
+        price = check(page, TABLE)["lam"]
+        until(lambda price=price: float(ask("value = w.lam")) == price)
+    box = slider.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] / 2, steps=5)
+    page.mouse.up()
+    price = check(page, TABLE)["lam"]
+    until(lambda: float(ask("value = w.lam")) == price)
+    assert float(ask("value = seen[-1]")) == price  # the observer was called
+    assert ask("value = w.budget") == "None"
+
+
+def test_python_moves_the_page(live):
+    page, ask = live
+    ask("w.lam = 0.0375; value = 0")
+    until(lambda: page.evaluate(SCRAPE)["lam"] == 0.0375)
+    check(page, TABLE)
+    # A budget set in Python makes the page choose the price, and the price comes back.
+    ask("w.budget = 2.5; value = 0")
+    until(lambda: page.evaluate(SCRAPE)["lam"] != 0.0375)
+    price = check(page, TABLE)["lam"]
+    until(lambda: float(ask("value = w.lam")) == price)
+    assert float(ask("value = w.budget")) == 2.5
+    spent = float(ask("value = average_cost(acc.round(6), table.cost, w.lam)"))
+    assert spent <= 2.5
+    ask("w.selected = 11; value = 0")
+    until(lambda: page.evaluate(SCRAPE)["title"] == "Question 11")
+    page.get_by_label("Next question").click()
+    until(lambda: ask("value = w.selected") == "12")
+    ask("w.lam = 0.1; value = 0")
+    until(lambda: page.evaluate(SCRAPE)["lam"] == 0.1)
+    until(lambda: ask("value = w.budget") == "None")
+    assert "#lambda" not in page.url  # the Lab's address is left alone
+
+
+def test_the_labs_dark_theme_is_followed(live):
+    page, _ = live
+    ink = "getComputedStyle(document.querySelector('.adalib-explorer')).color"
+    before = page.evaluate(ink)
+    page.evaluate("(({ dataset }) => { dataset.jpThemeLight = dataset.jpThemeLight !== 'true'; })(document.body)")
+    until(lambda: page.evaluate(ink) != before)
+    check(page, TABLE)

@@ -1,0 +1,205 @@
+"""Features: counted by hand, safe on any text, and named as in the paper."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adalib.learn.embedding import TextEmbedding
+from adalib.learn.features import EXTRA_FEATURES, LEAKS, TEXT_FEATURES, extra_features, text_features
+
+
+def features_of(text: str) -> pd.Series:
+    return text_features([text]).iloc[0]
+
+
+def test_names_are_those_of_the_papers_list():
+    listed = """prompt_length_chars prompt_length_words sentence_count question_marks numbers_count number_magnitude_avg
+        number_magnitude_max has_percentage has_fraction has_time_word has_money_word has_rate_word has_multi_step_word
+        avg_word_length unique_word_ratio entropy_estimate"""
+    assert listed.split() == list(TEXT_FEATURES)
+    assert list(text_features(["x"]).columns) == listed.split()[:15]
+    assert list(text_features(["x"], entropy=[0.3]).columns) == listed.split()
+
+
+def test_a_question_counted_by_hand():
+    text = "Tom drives 120 miles in 2 hours. Then he drives 1,080 miles. What is his speed?"
+    expected = {
+        "prompt_length_chars": len(text),
+        "prompt_length_words": 16,
+        "sentence_count": 3,
+        "question_marks": 1,
+        "numbers_count": 3,
+        "number_magnitude_avg": math.log((120 + 2 + 1080) / 3),
+        "number_magnitude_max": math.log(1080),
+        "has_percentage": 0,
+        "has_fraction": 0,
+        "has_time_word": 1,  # hours
+        "has_money_word": 0,
+        "has_rate_word": 1,  # speed
+        "has_multi_step_word": 1,  # then
+        # Tom drives 120 miles in 2 hours Then he drives 1,080 miles What is his speed
+        "avg_word_length": (3 + 6 + 3 + 5 + 2 + 1 + 5 + 4 + 2 + 6 + 5 + 5 + 4 + 2 + 3 + 5) / 16,
+        "unique_word_ratio": 14 / 16,  # drives and miles come twice
+    }
+    assert features_of(text).to_dict() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("", "prompt_length_words", 0),
+        ("", "sentence_count", 0),
+        ("One. Two! Three?", "sentence_count", 3),
+        ("It is 3.5 m long, e.g. a rope", "sentence_count", 2),
+        ("...", "sentence_count", 0),
+        ("他有三个苹果。他吃了一个？", "sentence_count", 2),
+        ("他有三个苹果。他吃了一个？", "question_marks", 1),
+        ("Really?? Why?", "question_marks", 3),
+        ("0.5 and .25 and 3", "numbers_count", 3),
+        ("0.5 and .25 and 3", "number_magnitude_avg", math.log(3.75 / 3)),
+        ("1,234,567", "number_magnitude_max", math.log(1234567)),
+        ("f(1,2)", "numbers_count", 2),
+        ("1,2345", "number_magnitude_max", math.log(2345)),
+        ("٣٤ apples", "number_magnitude_max", math.log(34)),
+        ("0 and 0", "number_magnitude_avg", 0),
+        ("none", "number_magnitude_max", 0),
+        ("1", "number_magnitude_max", 0),
+        ("5 % off", "has_percentage", 1),
+        ("Percentages matter", "has_percentage", 1),
+        ("3/4 of it", "has_fraction", 1),
+        (r"\dfrac{1}{2}", "has_fraction", 1),
+        ("½ cup", "has_fraction", 1),
+        ("and/or", "has_fraction", 0),
+        ("at 5 o'clock", "has_time_word", 1),
+        ("a daytime show", "has_time_word", 0),
+        ("He PAID", "has_money_word", 1),
+        ("It is $5 each", "has_money_word", 1),
+        ("It is $2,000.", "has_money_word", 1),
+        (r"a toy at \$3", "has_money_word", 1),
+        ("Find $5$ and $3x + 1$ and $4 + 4$", "has_money_word", 0),
+        ("60 miles per hour", "has_rate_word", 1),
+        ("a person", "has_rate_word", 0),
+        ("How many are left?", "has_multi_step_word", 1),
+        ("Bob's cat isn't Bob's", "prompt_length_words", 4),
+        ("Bob's cat isn't bob's", "unique_word_ratio", 3 / 4),
+    ],
+)
+def test_one_feature(text, name, value):
+    assert features_of(text)[name] == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Simplify the square root of 8.", [1, 0, 0]),
+        (r"Find \sqrt{2}", [1, 0, 0]),
+        ("Solve 2x = 4.", [0, 1, 0]),
+        ("Is x >= 2 or x != 3", [0, 0, 0]),
+        ("Which equation fits", [0, 1, 0]),
+        ("(a) Find x. (b) Find y.", [0, 0, 1]),
+        ("Who? Where?", [0, 0, 1]),
+        ("Figure (a) shows it. Why?", [0, 0, 0]),
+    ],
+)
+def test_extra_features(text, expected):
+    frame = extra_features([text])
+    assert list(frame.columns) == list(EXTRA_FEATURES[:3])
+    assert frame.iloc[0].tolist() == expected
+
+
+def test_only_the_graded_pass_leaks_and_it_must_be_handed_in():
+    assert LEAKS == ("single_pass_acc",)
+    assert list(extra_features(["x", "y"], single_pass_acc=[0.5, 1.0])["single_pass_acc"]) == [0.5, 1.0]
+    with pytest.raises(ValueError, match=r"single_pass_acc\[1\] is nan"):
+        extra_features(["x", "y"], single_pass_acc=[0.5, np.nan])
+
+
+@given(st.lists(st.text(), max_size=5))
+def test_any_text_gives_finite_numbers(texts):
+    for frame in (text_features(texts), extra_features(texts)):
+        assert len(frame) == len(texts)
+        assert np.isfinite(frame.to_numpy()).all()
+
+
+@pytest.mark.parametrize(
+    "piece", ["7", ".", "$1", "1,", "(a) ", " ", "a.", "\\frac{1}{2} ", "漢字。", "\0", "<b>=</b>"]
+)
+def test_huge_texts(piece):
+    text = piece * (10**6 // len(piece))
+    row = features_of(text)
+    assert np.isfinite(row.to_numpy()).all()
+    assert row["prompt_length_chars"] == len(text)
+    assert np.isfinite(extra_features([text]).to_numpy()).all()
+
+
+def test_numbers_beyond_floating_point():
+    row = features_of(f"1{'0' * 400} and {'9' * 500} and 0.{'0' * 400}1")
+    assert row["numbers_count"] == 3
+    assert row["number_magnitude_max"] == pytest.approx(300 * math.log(10))
+    assert row["number_magnitude_avg"] == pytest.approx(math.log(2e300 / 3))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"questions": "one text"}, "give a list of texts"),
+        ({"questions": ["fine", None]}, r"questions\[1\] is NoneType"),
+        ({"questions": ["a", "b"], "entropy": [0.1]}, r"shape \(1,\); give 2 numbers"),
+        ({"questions": ["a", "b"], "entropy": [0.1, np.inf]}, r"entropy\[1\] is inf"),
+    ],
+)
+def test_what_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        text_features(**arguments)
+
+
+TRAINING = ["Three red hens lay 4 eggs", "Two red hens lay 9 eggs", "A train leaves at noon", "A train arrives late"]
+
+
+def test_embedding_puts_like_texts_together():
+    embedding = TextEmbedding(dims=2).fit(TRAINING)
+    hens, train, blank = embedding.transform(["Five red hens lay 7 eggs", "The train leaves late", ""]).to_numpy()
+    seen = embedding.transform(TRAINING).to_numpy()
+    assert np.linalg.norm(seen[0] - hens) < np.linalg.norm(seen[2] - hens)
+    assert np.linalg.norm(seen[2] - train) < np.linalg.norm(seen[0] - train)
+    assert (blank == 0).all()
+
+
+def test_embedding_is_learned_from_the_training_texts_alone():
+    embedding = TextEmbedding(dims=3).fit(TRAINING)
+    alone = embedding.transform(["Ten trains"])
+    among = embedding.transform(["Ten trains", *["something else entirely"] * 50]).iloc[:1]
+    np.testing.assert_allclose(alone, among, atol=1e-12)
+    again = TextEmbedding(dims=3).fit(TRAINING).transform(["Ten trains"])
+    np.testing.assert_array_equal(alone, again)
+
+
+def test_embedding_of_full_rank_keeps_the_angles():
+    # With as many dimensions as texts the SVD loses nothing: products of rows are those of the TF-IDF weights.
+    embedding = TextEmbedding(dims=4).fit(TRAINING)
+    found = embedding.transform(TRAINING).to_numpy()
+    weights = embedding._tfidf.transform(TRAINING).toarray()
+    np.testing.assert_allclose(found @ found.T, weights @ weights.T, atol=1e-9)
+
+
+@pytest.mark.parametrize("texts", [["a"], ["ab", ""], ["漢字"] * 3, ["7" * 10**6], ["\0"], [r"\frac{1}{2}", "½"]])
+def test_embedding_of_odd_texts(texts):
+    frame = TextEmbedding(dims=5).fit(texts).transform([*texts, ""])
+    assert frame.shape == (len(texts) + 1, 5)
+    assert np.isfinite(frame.to_numpy()).all()
+    assert TextEmbedding(dims=5).fit(texts).transform([]).shape == (0, 5)
+
+
+def test_embedding_refuses_nothing_to_learn_from():
+    with pytest.raises(ValueError, match="at least one that is not blank"):
+        TextEmbedding().fit(["", "  "])
+    with pytest.raises(ValueError, match="call fit"):
+        TextEmbedding().transform(["a"])
+    with pytest.raises(ValueError, match="dims is 0"):
+        TextEmbedding(dims=0)

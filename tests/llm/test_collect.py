@@ -1,0 +1,542 @@
+"""The collector: resumable whatever ends it, never one answer twice, one clear line for whatever goes wrong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import run_to_end
+from fault_server import FaultServer
+
+import adalib
+from adalib.commands.cli import main
+from adalib.datasets.jsonl import DataError
+from adalib.llm import EndpointError, collect, export, load_prompt, load_questions, plan
+from adalib.llm.store import Store, scan
+from adalib.vote.answers import extract_answer
+
+KEY = "sk-a-very-secret-key-0123"
+QUESTIONS = [{"id": f"q{i}", "question": f"What is 3 + {i}? {{x}}", "gold": str(3 + i), "level": 1} for i in range(8)]
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.fixture
+def file(tmp_path) -> Path:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS), encoding="utf-8")
+    return path
+
+
+def stored(out: Path) -> list[dict]:
+    return [json.loads(line) for line in (out / "answers.jsonl").read_bytes().splitlines()]
+
+
+def pairs(out: Path) -> Counter:
+    return Counter((record["id"], record["sample"]) for record in stored(out))
+
+
+def rectangle(samples: int) -> Counter:
+    return Counter((question["id"], sample) for question in QUESTIONS for sample in range(samples))
+
+
+def quick(file: Path, out: Path, server: FaultServer, **how) -> Path:
+    return collect(file, out, **({"base_url": server.url, "model": "m", "samples": 3, "progress": False} | how))
+
+
+def command(file: Path, out: Path, server: FaultServer, *more: str) -> list[str]:
+    where = ["--base-url", server.url, "--model", "m", "--samples", "6", "--concurrency", "4"]
+    return [sys.executable, "-m", "adalib", "collect", str(file), "--out", str(out), *where, *more]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is collected
+
+
+def test_every_question_gets_its_samples_and_the_export_loads(file, tmp_path):
+    with FaultServer() as server:
+        path = quick(file, tmp_path / "out", server)
+    assert pairs(tmp_path / "out") == rectangle(3)
+    responses = adalib.load(path)
+    assert list(responses.ids) == [question["id"] for question in QUESTIONS]
+    assert responses.answers == [["7"] * 3] * 8
+    row = json.loads(path.read_text(encoding="utf-8").splitlines()[4])
+    assert row == QUESTIONS[4] | {
+        "answers": ["7"] * 3,
+        "texts": ["Three and four are seven.\nAnswer: 7"] * 3,
+        "tokens": [9] * 3,
+        "finish": ["stop"] * 3,
+    }
+
+
+def test_a_second_run_adds_only_the_samples_that_are_missing(file, tmp_path):
+    with FaultServer() as server:
+        quick(file, tmp_path, server, samples=3)
+        before = (tmp_path / "answers.jsonl").read_bytes()
+        path = quick(file, tmp_path, server, samples=6)
+        assert len(server.seen) == 8 * 6
+        quick(file, tmp_path, server, samples=2)  # fewer than are there: nothing to do, nothing lost
+        assert len(server.seen) == 8 * 6
+    assert (tmp_path / "answers.jsonl").read_bytes().startswith(before)
+    assert pairs(tmp_path) == rectangle(6)
+    assert adalib.load(path).samples == 6
+
+
+def test_seeds_differ_between_answers_and_agree_between_runs(file, tmp_path):
+    seeds = []
+    for out in (tmp_path / "a", tmp_path / "b"):
+        with FaultServer() as server:
+            quick(file, out, server, seed=1)
+        seeds.append({request["seed"] for request in server.seen})
+    assert seeds[0] == seeds[1]
+    assert len(seeds[0]) == 8 * 3
+
+
+def test_logprobs_reach_the_export(file, tmp_path):
+    with FaultServer() as server:
+        path = quick(file, tmp_path, server, logprobs=True)
+    row = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+    assert row["logprob"] == pytest.approx([-1.5 * 0.6931472] * 3, abs=1e-5)
+    assert row["entropy"] == pytest.approx([0.6931472] * 3, abs=1e-5)
+
+
+def test_it_works_where_an_event_loop_is_already_running(file, tmp_path):
+    async def notebook():
+        return quick(file, tmp_path, server)
+
+    with FaultServer() as server:
+        assert run_to_end(notebook()).exists()
+    assert pairs(tmp_path) == rectangle(3)
+
+
+def test_an_unfinished_folder_is_exported_as_the_rounds_that_are_whole(file, tmp_path):
+    with FaultServer(lambda k: "ok" if k < 21 else "401") as server, pytest.raises(EndpointError):
+        quick(file, tmp_path, server, concurrency=1)
+    assert adalib.load(export(file, tmp_path)).samples == 2
+    changed = tmp_path / "changed.jsonl"
+    changed.write_text(file.read_text(encoding="utf-8").replace("3 + 1", "3 + 9"), encoding="utf-8")
+    with pytest.raises(DataError, match="other questions"):
+        export(changed, tmp_path)
+
+
+def test_an_answer_cut_at_the_limit_is_read_as_unfinished(file, tmp_path):
+    with FaultServer(text="So the sum is 7") as server:
+        quick(file, tmp_path, server, samples=1)
+    lines = [record | {"finish": "length"} for record in stored(tmp_path)]
+    whole = json.loads(export(file, tmp_path).read_text(encoding="utf-8").splitlines()[0])["answers"]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    cut = json.loads(export(file, tmp_path).read_text(encoding="utf-8").splitlines()[0])["answers"]
+    assert whole == [extract_answer("So the sum is 7", finished=True)]
+    assert cut == [extract_answer("So the sum is 7", finished=False)]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What ends it
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_kill_9_at_a_random_moment_loses_only_what_was_in_flight(file, tmp_path, seed):
+    rng = random.Random(seed)
+    with FaultServer(latency=0.02) as server:
+        process = subprocess.Popen(command(file, tmp_path, server), stderr=subprocess.DEVNULL)
+        enough = rng.randint(1, 40)
+        while server.sent < enough:
+            assert process.poll() is None
+            time.sleep(0.001)
+        time.sleep(rng.random() * 0.02)
+        process.kill()
+        process.wait()
+        kept = (tmp_path / "answers.jsonl").read_bytes()
+        assert server.sent - kept.count(b"\n") <= 4
+        if seed % 2:  # a tear, at a random place in a line, in case the kill made none
+            torn = json.dumps(answer(0)).encode()
+            (tmp_path / "answers.jsonl").write_bytes(kept + torn[: rng.randint(1, len(torn))])
+        again = subprocess.run(command(file, tmp_path, server), capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "answers.jsonl").read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
+    assert pairs(tmp_path) == rectangle(6)
+    assert adalib.load(tmp_path / "responses.jsonl").samples == 6
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_the_answers_in_flight_and_says_how_to_go_on(file, tmp_path, how):
+    with FaultServer(latency=0.3) as server:
+        process = subprocess.Popen(command(file, tmp_path, server), stderr=subprocess.PIPE, text=True)
+        while server.sent < 5:
+            time.sleep(0.005)
+        process.send_signal(how)
+        _, told = process.communicate()
+        assert process.returncode == 130
+        assert len(stored(tmp_path)) == server.sent < 48
+        last = told.splitlines()[-1]
+        assert last == (
+            f"adalib collect: stopped; {server.sent} of 48 answers are kept in {tmp_path}, "
+            "run the same command again to go on"
+        )
+        assert "Traceback" not in told
+        assert main(command(file, tmp_path, server)[3:]) == 0
+    assert pairs(tmp_path) == rectangle(6)
+
+
+def test_a_waiting_try_ends_at_the_first_interrupt_and_a_hanging_one_at_the_second(file, tmp_path):
+    with FaultServer(lambda k: "hang" if k % 2 else "429", retry_after="3600") as server:
+        process = subprocess.Popen(command(file, tmp_path, server), stderr=subprocess.PIPE, text=True)
+        while len(server.seen) < 4:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        while "interrupt again to drop them" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate()
+    assert process.returncode == 130
+    assert f"stopped; 0 of 48 answers are kept in {tmp_path}" in told.splitlines()[-1]
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("401", "HTTP 401"),
+        ("403", "HTTP 403"),
+        ("404", "HTTP 404"),
+        ("400", "HTTP 400"),
+        ("429", "HTTP 429"),
+        ("500", "HTTP 500"),
+        ("hang", "no answer within 2 s"),
+        ("cut", "no connection"),
+        ("html", "the reply is a page"),
+        ("bytes", "the reply is not UTF-8"),
+        ("empty", "the reply holds no choices"),
+    ],
+)
+def test_an_endpoint_that_fails_for_good_ends_in_one_clear_line(file, tmp_path, capsys, fault, told):
+    with FaultServer(lambda k: "ok" if k < 10 else fault) as server:
+        argv = command(file, tmp_path, server, "--tries", "2", "--timeout", "2", "--concurrency", "2")[3:]
+        assert main(argv) == 2
+        last = capsys.readouterr().err.splitlines()[-1]
+        assert last.startswith("adalib collect: question ")
+        assert told in last
+        assert f"of 48 answers are kept in {tmp_path}, run the same command again to go on" in last
+        server.fault = lambda k: "ok"
+        assert main(argv) == 0
+    assert pairs(tmp_path) == rectangle(6)
+
+
+def test_a_passing_storm_costs_nothing_but_time(file, tmp_path):
+    storm = ["429", "500", "cut", "html", "bytes", "empty", "refuse", "503"]
+    with FaultServer(storm) as server:
+        quick(file, tmp_path, server, samples=2)
+    assert pairs(tmp_path) == rectangle(2)
+    assert server.sent == 16
+
+
+def test_a_second_collector_is_refused_until_the_first_is_gone(file, tmp_path):
+    with FaultServer(lambda k: "ok" if k < 3 else "hang") as server:
+        first = subprocess.Popen(command(file, tmp_path, server), stderr=subprocess.DEVNULL)
+        while len(server.seen) < 7:  # three answered, four hanging
+            time.sleep(0.005)
+        with pytest.raises(DataError, match="another collector is writing here"):
+            quick(file, tmp_path, server, samples=6)
+        assert len(server.seen) == 7
+        first.kill()
+        first.wait()
+        server.fault = lambda k: "ok"
+        quick(file, tmp_path, server, samples=6)
+    assert pairs(tmp_path) == rectangle(6)
+    assert server.sent == 48
+
+
+def test_a_full_disk_ends_in_one_line_and_keeps_what_was_collected(file, tmp_path):
+    def small_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2500, 2500))
+
+    quiet = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    with FaultServer() as server:
+        full = subprocess.run(
+            command(file, tmp_path, server), capture_output=True, text=True, preexec_fn=small_disk, env=quiet
+        )
+        assert full.returncode == 2
+        last = full.stderr.splitlines()[-1]
+        assert last.startswith(f"adalib collect: {tmp_path}/answers.jsonl: ")
+        assert "answers so far are safe, make room and run the same command again" in last
+        assert "Traceback" not in full.stderr
+        kept = (tmp_path / "answers.jsonl").read_bytes()
+        assert kept.endswith(b"\n")
+        assert 2000 < len(kept) <= 2500
+        assert main(command(file, tmp_path, server)[3:]) == 0
+    assert (tmp_path / "answers.jsonl").read_bytes().startswith(kept)
+    assert pairs(tmp_path) == rectangle(6)
+
+
+@pytest.mark.parametrize("raises", [True, False])
+def test_half_a_line_is_taken_back_when_the_disk_is_full(tmp_path, monkeypatch, raises):
+    whole = os.write
+
+    def half(descriptor, data):
+        written = whole(descriptor, data[: len(data) // 2])
+        if raises:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return written
+
+    with Store(tmp_path, {"model": "m"}) as store:
+        store.append({"id": "a", "sample": 0, "text": "é", "finish": "stop"})
+        before = store.answers.read_bytes()
+        monkeypatch.setattr(os, "write", half)
+        with pytest.raises(DataError, match=r"answers.jsonl: .*; the 1 answers so far are safe"):
+            store.append({"id": "a", "sample": 1, "text": "é", "finish": "stop"})
+        assert store.answers.read_bytes() == before
+        monkeypatch.undo()
+        store.append({"id": "a", "sample": 1, "text": "é", "finish": "stop"})
+    assert scan(tmp_path / "answers.jsonl").pairs == {("a", 0), ("a", 1)}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The store
+
+
+def answer(sample: int) -> dict:
+    return {"id": "a", "sample": sample, "text": "long enough to be torn", "finish": "stop", "tokens": 3}
+
+
+def test_a_line_torn_at_any_byte_is_cut_off_and_only_that_line(tmp_path):
+    with Store(tmp_path, {"model": "m"}) as store:
+        for sample in range(3):
+            store.append(answer(sample))
+    whole = store.answers.read_bytes()
+    last = whole.rindex(b"\n", 0, -1) + 1
+    for length in range(last, len(whole)):
+        store.answers.write_bytes(whole[:length])
+        with Store(tmp_path, {"model": "m"}) as again:
+            assert again.held.pairs == {("a", 0), ("a", 1)}
+            assert again.held.tokens == 6
+        assert store.answers.read_bytes() == whole[:last]
+
+
+@pytest.mark.parametrize("bad", [b"not json", b'{"id": "a"}', b"\xff\xfe", b"[]", b"", b'{"id": "a", "sample": "0"}'])
+def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_touched(tmp_path, bad):
+    with Store(tmp_path, {"model": "m"}) as store:
+        store.append(answer(0))
+        store.append(answer(1))
+    first, second = store.answers.read_bytes().splitlines(keepends=True)
+    damaged = first + bad + b"\n" + second + b'{"torn'
+    store.answers.write_bytes(damaged)
+    with pytest.raises(DataError, match=r"answers.jsonl, line 2: "), Store(tmp_path, {"model": "m"}):
+        pass
+    assert store.answers.read_bytes() == damaged
+
+
+def test_the_same_sample_twice_is_refused(tmp_path):
+    with Store(tmp_path, {"model": "m"}) as store:
+        store.append(answer(0))
+        with pytest.raises(ValueError, match="sample 0 of 'a' is already"):
+            store.append(answer(0))
+    store.answers.write_bytes(store.answers.read_bytes() * 2)
+    with pytest.raises(DataError, match=r"line 2: sample 0 of 'a' is there a second time"):
+        scan(store.answers)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"model": "other"}, "model 'm', now it is 'other'"),
+        ({"temperature": 1.0}, "temperature 0.7, now it is 1.0"),
+        ({"max_tokens": 64}, "max_tokens 256, now it is 64"),
+        ({"seed": 3}, "seed None, now it is 3"),
+        ({"logprobs": True}, "logprobs False, now it is True"),
+    ],
+)
+def test_other_settings_are_refused_by_name(file, tmp_path, change, told):
+    with FaultServer() as server:
+        quick(file, tmp_path, server, samples=1)
+        with pytest.raises(DataError, match=told):
+            quick(file, tmp_path, server, **change)
+        assert len(server.seen) == 8
+    settings = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["settings"]
+    assert settings["endpoint"] == "this machine"  # another port tomorrow is the same endpoint
+
+
+def test_other_questions_or_another_prompt_are_refused(file, tmp_path):
+    other = tmp_path / "prompt.json"
+    other.write_text('{"messages": [{"role": "user", "content": "{question}!"}]}', encoding="utf-8")
+    with FaultServer() as server:
+        quick(file, tmp_path / "out", server, samples=1)
+        with pytest.raises(DataError, match="was begun with prompt"):
+            quick(file, tmp_path / "out", server, prompt=other)
+        file.write_text(file.read_text(encoding="utf-8").replace("3 + 1", "3 + 9"), encoding="utf-8")
+        with pytest.raises(DataError, match="was begun with questions"):
+            quick(file, tmp_path / "out", server)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"settings": 3}'])
+def test_a_damaged_run_file_is_named(file, tmp_path, text):
+    with FaultServer() as server:
+        quick(file, tmp_path, server, samples=1)
+        (tmp_path / "run.json").write_text(text, encoding="utf-8")
+        with pytest.raises(DataError, match=r"run.json is damaged"):
+            quick(file, tmp_path, server)
+        (tmp_path / "run.json").unlink()
+        with pytest.raises(DataError, match=r"run.json is missing"):
+            quick(file, tmp_path, server)
+
+
+def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
+    with FaultServer(lambda k: "echo" if k < 20 else "401") as server:
+        told = subprocess.run(command(file, tmp_path / "out", server), capture_output=True, text=True)
+    assert told.returncode == 2
+    assert "[key]" in told.stderr
+    assert set(server.keys) == {KEY}  # it was sent, and only sent
+    written = b"".join(path.read_bytes() for path in (tmp_path / "out").iterdir())
+    assert b"[key]" in written
+    assert KEY not in told.stdout + told.stderr
+    assert KEY.encode() not in written
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What goes in
+
+
+def test_the_papers_plan():
+    assert plan(200, 48).calls == 9_600
+    assert plan(200, 48, settings=4).calls == 38_400
+    priced = plan(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)
+    assert (priced.tokens_in, priced.tokens_out) == (1_440_000, 4_915_200)
+    assert priced.cost == pytest.approx(1.44 * 0.15 + 4.9152 * 0.6)
+    with pytest.raises(ValueError, match="not negative"):
+        plan(-1, 48)
+
+
+def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
+    argv = ["collect", str(file), "--out", str(tmp_path / "out"), "--dry-run", "--price-out", "2.5"]
+    assert main(argv) == 0
+    assert not (tmp_path / "out").exists()
+    told = capsys.readouterr().out
+    assert "calls:  384 (8 questions x 48 samples), 0 done, 384 to make" in told
+    assert f"at most {384 * 256:,} out" in told
+    assert f"at most about ${384 * 256 * 2.5 / 1e6:.2f}" in told
+    with FaultServer() as server:
+        quick(file, tmp_path / "out", server, samples=3)
+        main(argv)
+        assert len(server.seen) == 24
+    assert "24 done, 360 to make" in capsys.readouterr().out
+
+
+def test_only_the_gap_in_a_prompt_is_filled(tmp_path):
+    path = tmp_path / "p.json"
+    turns = [
+        {"role": "system", "content": "Use {braces} freely."},
+        {"role": "user", "content": "2 + 2?"},
+        {"role": "assistant", "content": "Answer: 4"},
+        {"role": "user", "content": "{question} ({question})"},
+    ]
+    path.write_text(json.dumps({"messages": turns}), encoding="utf-8")
+    filled = load_prompt(path).fill("a {b} %s {question}")
+    assert filled[:3] == turns[:3]
+    assert filled[3]["content"] == "a {b} %s {question} (a {b} %s {question})"
+    assert load_prompt().fill("Q")[0]["content"].startswith("Q\n")
+    assert load_prompt().fill("Q")[0]["content"].endswith("Answer: ...")
+
+
+@pytest.mark.parametrize("name", ["word-fewshot", "word-zeroshot", "drill-fewshot"])
+def test_bundled_prompts_and_questions_go_by_name(name):
+    questions = load_questions(name.split("-")[0])
+    assert len(questions) >= 150
+    last = load_prompt(name).fill(questions[0]["question"])[-1]
+    assert last["role"] == "user"
+    assert questions[0]["question"] in last["content"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        "{}",
+        '{"messages": []}',
+        '{"messages": "x"}',
+        '{"messages": [{"role": "user", "content": "no gap"}]}',
+        '{"messages": [{"role": "king", "content": "{question}"}]}',
+        '{"messages": [{"role": "assistant", "content": "{question}"}]}',
+        '{"messages": [{"role": "user", "content": 3}]}',
+    ],
+)
+def test_a_bad_prompt_is_refused_in_one_line(file, tmp_path, capsys, text):
+    path = tmp_path / "p.json"
+    path.write_text(text, encoding="utf-8")
+    assert main(["collect", str(file), "--out", str(tmp_path / "out"), "--dry-run", "--prompt", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"adalib collect: {path}: a prompt is ")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b"", ""),
+        (b"nonsense\n", "line 1"),
+        (b'{"id": "a", "question": "q", "gold": "1"}\n[]\n', "line 2"),
+        (b'{"id": "a", "question": "q"}\n', 'line 1.*"gold"'),
+        (b'{"id": "a", "question": "  ", "gold": "1"}\n', 'line 1.*"question"'),
+        (b'{"id": "a", "question": "q", "gold": "1"}\n{"id": "a", "question": "r", "gold": "1"}\n', "line 2.*'a'"),
+        (b'{"id": "a", "question": "\xff", "gold": "1"}\n', "line 1"),
+        (b'{"id": "a", "question": "q", "gold": NaN}\n', "line 1"),
+    ],
+)
+def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(tmp_path, capsys, text, told):
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(text)
+    with pytest.raises(DataError, match=f"bad.jsonl.*{told}"):
+        load_questions(path)
+    assert (
+        main(["collect", str(path), "--out", str(tmp_path / "out"), "--base-url", "http://[::1]/v1", "--model", "m"])
+        == 2
+    )
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ([], "name the endpoint and the model"),
+        (["--base-url", "nowhere", "--model", "m"], "the base URL must look like"),
+        (["--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--samples", "0"], "need samples"),
+        (["--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--temperature", "nan"], "temperature=nan"),
+        (
+            ["--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--prompt", "no-such"],
+            "neither a file nor one of the bundled prompts",
+        ),
+        (["--export"], "nothing was collected here"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_line(file, tmp_path, capsys, more, told):
+    assert main(["collect", str(file), "--out", str(tmp_path / "out"), *more]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert told in lines[0]
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("argv", [[], ["nonsense"], ["collect"], ["collect", "q", "--out", "o", "--samples", "many"]])
+def test_a_mistyped_command_is_told_in_one_line(capsys, argv):
+    with pytest.raises(SystemExit, match="2"):
+        main(argv)
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_bar_shows_tokens_and_money(file, tmp_path, capsys):
+    with FaultServer() as server:
+        assert main(command(file, tmp_path, server, "--price-in", "1000", "--price-out", "2000")[3:]) == 0
+    last = capsys.readouterr().err.split("\r")[-1]
+    assert "48/48" in last
+    assert "432 tokens, $1.82" in last  # 48 answers of 9 tokens, prompts of 20: (960 * 1000 + 432 * 2000) / 1e6

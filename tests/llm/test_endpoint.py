@@ -1,0 +1,211 @@
+"""One answer, from endpoints that behave and from endpoints that do not."""
+
+from __future__ import annotations
+
+import math
+import socket
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from conftest import run_to_end
+from fault_server import FaultServer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adalib.llm import Answer, Endpoint, EndpointError
+from adalib.llm.endpoint import FIRST_WAIT, LONGEST_WAIT, backoff, mean_entropy, mean_logprob, retry_after
+
+KEY = "sk-a-very-secret-key-0123"
+MESSAGES = [{"role": "user", "content": "What is 3 + 4?"}]
+PASSING = ["408", "409", "429", "500", "503", "refuse", "cut"]
+PASSING += ["html", "html502", "page-as-json", "bytes", "empty", "error200", "list", "odd"]
+LASTING = ["400", "401", "403", "404", "422", "quota"]
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def sample(server_or_url, *, timeout=20.0, tries=8, waits=None, **how) -> Answer:
+    """One answer, with pauses noted instead of slept."""
+
+    async def pause(seconds, why):
+        if waits is not None:
+            waits.append((seconds, why))
+
+    async def main():
+        url = getattr(server_or_url, "url", server_or_url)
+        async with Endpoint(url, "m", timeout=timeout, tries=tries) as endpoint:
+            return await endpoint.sample(MESSAGES, pause=pause, **how)
+
+    return run_to_end(main())
+
+
+def test_a_good_answer_and_what_was_asked():
+    with FaultServer() as server:
+        answer = sample(server, temperature=0.3, max_tokens=17, seed=5)
+    assert answer == Answer("Three and four are seven.\nAnswer: 7", "stop", tokens=9, prompt_tokens=20)
+    assert server.seen == [{"messages": MESSAGES, "model": "m", "temperature": 0.3, "max_tokens": 17, "seed": 5}]
+    assert server.keys == [KEY]
+
+
+def test_logprobs_are_asked_for_and_averaged():
+    with FaultServer() as server:
+        answer = sample(server, logprobs=True)
+    assert server.seen[0]["top_logprobs"] == 20
+    # The server's tokens have p = 1/2 and 1/4; each one's candidates are the two, so each one's entropy is ln 2.
+    assert answer.logprob == pytest.approx(-1.5 * math.log(2), abs=1e-6)
+    assert answer.entropy == pytest.approx(math.log(2), abs=1e-6)
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_a_failure_that_may_pass_is_tried_again(fault):
+    waits = []
+    with FaultServer([fault, fault]) as server:
+        assert sample(server, waits=waits).text.endswith("Answer: 7")
+    assert len(server.seen) == 3
+    assert len(waits) == 2
+    assert all(KEY not in why and why.isprintable() for _, why in waits)
+
+
+@pytest.mark.parametrize("fault", LASTING)
+def test_a_refusal_stops_at_once_in_one_line_without_the_key(fault):
+    with FaultServer([fault]) as server, pytest.raises(EndpointError) as caught:
+        sample(server)
+    assert len(server.seen) == 1
+    line = str(caught.value)
+    assert line.isprintable()
+    assert KEY not in line
+    assert server.url in line
+    assert f"HTTP {429 if fault == 'quota' else fault}" in line
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("fault", ["hang", "drip"])
+def test_a_hang_and_a_drip_end_by_the_time_limit(fault):
+    waits = []
+    with FaultServer([fault]) as server:
+        assert sample(server, timeout=1.0, waits=waits).tokens == 9
+    assert waits[0][1] == "no answer within 1 s"
+
+
+def test_patience_ends_after_the_given_number_of_tries():
+    waits = []
+    with FaultServer(lambda k: "500") as server, pytest.raises(EndpointError, match="5 times in a row.*HTTP 500"):
+        sample(server, tries=5, waits=waits)
+    assert len(server.seen) == 5
+    for attempt, (wait, _) in enumerate(waits, start=1):
+        assert FIRST_WAIT * 2 ** (attempt - 1) / 2 <= wait <= FIRST_WAIT * 2 ** (attempt - 1)
+
+
+def test_nobody_listens():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, not listening: a connection is refused
+        with pytest.raises(EndpointError, match="failed once, the last time with: no connection"):
+            sample(f"http://127.0.0.1:{taken.getsockname()[1]}/v1", tries=1)
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_a_storm_of_429_is_waited_out_as_long_as_the_server_asks(form):
+    hint = "7" if form == "seconds" else format_datetime(datetime.now(UTC) + timedelta(seconds=9), usegmt=True)
+    waits = []
+    with FaultServer(["429"] * 6, retry_after=hint) as server:
+        sample(server, waits=waits)
+    assert len(waits) == 6
+    assert all((7 if form == "seconds" else 5) <= wait <= 10 for wait, _ in waits)
+
+
+def test_half_a_character_becomes_the_replacement_mark():
+    with FaultServer(["surrogate"]) as server:
+        assert sample(server).text == "broken \N{REPLACEMENT CHARACTER}\nAnswer: 7"
+
+
+def test_a_key_repeated_in_an_answer_is_not_kept():
+    with FaultServer(["echo"]) as server:
+        assert sample(server).text == "your key is [key]\nAnswer: 7"
+
+
+def test_half_masked_keys_are_blotted_out_and_long_lines_cut():
+    endpoint = Endpoint("http://127.0.0.1:1/v1", "m")
+    assert endpoint.clean("Incorrect API key: sk-abcd****wxyz.") == "Incorrect API key: [key]."
+    assert endpoint.clean("a\n\tb\x1b[0m  c") == "a b [0m c"
+    assert len(endpoint.clean("x" * 10_000)) == 203
+
+
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:8080/v1", "ftp://host/v1", "http://", "", "http://[::1/v1", "http://h:x/v1"]
+)
+def test_a_bad_address_is_refused_at_the_door(url):
+    with pytest.raises(ValueError, match="the base URL must look like"):
+        Endpoint(url, "m")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown", "loopback"),
+    [
+        ("http://127.0.0.1:80/v1/", "http://127.0.0.1:80/v1", True),
+        ("http://[::1]:8080/v1", "http://[::1]:8080/v1", True),
+        ("http://localhost/v1", "http://localhost/v1", True),
+        ("https://user:password@host.example/v1?key=abc", "https://host.example/v1", False),
+    ],
+)
+def test_an_address_is_shown_without_its_secrets(url, shown, loopback):
+    endpoint = Endpoint(url, "m")
+    assert (endpoint.url, endpoint.loopback) == (shown, loopback)
+
+
+def test_a_key_is_needed_elsewhere_but_not_here(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    Endpoint("http://127.0.0.1:1/v1", "m")
+    with pytest.raises(EndpointError, match="https://host.example/v1 needs a key.*MY_KEY"):
+        Endpoint("https://host.example/v1", "m", key_env="MY_KEY")
+    monkeypatch.setenv("MY_KEY", "  sk-wéird\n")
+    with pytest.raises(EndpointError, match="the key in MY_KEY holds a character") as caught:
+        Endpoint("https://host.example/v1", "m", key_env="MY_KEY")
+    assert "rd" not in str(caught.value).replace("header", "")
+
+
+def test_a_proxy_does_not_stand_before_this_machine(monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with FaultServer() as server:
+        assert sample(server, tries=1).tokens == 9
+
+
+@given(attempt=st.integers(1, 5000), jitter=st.floats(0, 1), hint=st.none() | st.floats(0, 1e6))
+def test_back_off_doubles_is_spread_keeps_to_the_hint_and_is_capped(attempt, jitter, hint):
+    wait = backoff(attempt, hint, jitter)
+    assert 0 <= wait <= LONGEST_WAIT
+    if hint is None:
+        whole = min(FIRST_WAIT * 2.0 ** min(attempt - 1, 100), LONGEST_WAIT)
+        assert whole / 2 <= wait <= whole
+    else:
+        assert wait >= min(hint, LONGEST_WAIT)
+
+
+def test_retry_after_in_both_forms_and_in_none():
+    now = datetime(2026, 11, 15, 12, 0, 0, tzinfo=UTC)
+    assert retry_after("2.5") == 2.5
+    assert retry_after("-4") == 0
+    assert retry_after("Sun, 15 Nov 2026 12:01:30 GMT", now) == 90
+    assert retry_after("Sun, 15 Nov 2026 11:00:00 GMT", now) == 0
+    for nothing in (None, "", "soon", "nan", "inf"):
+        assert retry_after(nothing) is None
+
+
+@given(st.lists(st.floats(-30, 0), min_size=1, max_size=20))
+def test_entropy_of_the_likeliest_is_a_lower_bound_on_the_whole(logits):
+    total = math.fsum(map(math.exp, logits))
+    logprobs = sorted((x - math.log(total) for x in logits), reverse=True)
+    whole = -math.fsum(math.exp(x) * x for x in logprobs)
+    assert mean_entropy([logprobs, logprobs]) == pytest.approx(whole, abs=2e-6)
+    assert mean_entropy([logprobs[:3]]) <= whole + 2e-6
+
+
+def test_no_tokens_give_no_averages():
+    assert mean_logprob([]) is None
+    assert mean_logprob([-1.0, -math.inf]) is None
+    assert mean_entropy([]) is None
+    assert mean_entropy([[]]) is None

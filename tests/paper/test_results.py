@@ -1,0 +1,195 @@
+"""The paper's tables beside ours: what is printed, what it implies, and what noise features give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import adalib
+import adalib.paper
+from adalib.paper import results
+from adalib.paper.printed import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
+from adalib.paper.results import TARGETS, TOLERANCE
+from adalib.teach.figures import results as draw
+
+MATH = "deepseek-v3-math"
+
+
+@pytest.fixture(scope="module")
+def main():
+    return results.main_table()
+
+
+def test_the_main_table_is_whole_and_prints_what_the_paper_prints(main):
+    assert len(main) == 5 * 4 * 3
+    cell = main.query("setting == @MATH and method == 'Ours' and target == 3").iloc[0]
+    assert (cell.printed_accuracy, cell.printed_cost) == (0.575, 2.73)
+    assert cell.accuracy_diff == pytest.approx(cell.accuracy - 0.575)
+
+
+def test_noise_features_reproduce_every_cell_within_tolerance(main):
+    for part, room in TOLERANCE.items():
+        assert main[f"{part}_diff"].abs().max() <= room
+    assert main.within.all()
+
+
+def test_other_draws_are_tables_of_their_own():
+    other = results.main_table(seed=1)
+    assert (other.printed_accuracy == results.main_table().printed_accuracy).all()
+    assert not np.allclose(other.accuracy, results.main_table().accuracy)
+
+
+def test_random_at_a_budget_on_offer_is_fixed(main):
+    two = main[main.target == 2].set_index(["method", "setting"])
+    for part in ("accuracy", "cost", "printed_accuracy", "printed_cost"):
+        assert np.allclose(two.loc["Random"][part], two.loc["Fixed"][part])
+
+
+def test_tables_are_copies():
+    table = results.main_table()
+    table["accuracy"] = 0.0
+    assert results.main_table().accuracy.min() > 0
+
+
+def test_the_gap_is_the_difference_of_two_rows_of_the_main_table(main):
+    gap = results.oracle_gap()
+    assert len(gap) == 12
+    by = main.set_index(["setting", "target", "method"]).accuracy
+    for row in gap.itertuples():
+        assert row.gap == pytest.approx(by[row.setting, row.target, "Oracle"] - by[row.setting, row.target, "Ours"])
+    assert gap.imitation.between(0.8, 1).all()
+
+
+# As printed in an independent reading of the same tables: setting, then three targets each.
+IMPLIED = {
+    "held_out_imitation": [0.865, 0.725, 0.665, 0.790, 0.690, 0.560, 0.825, 0.710, 0.640, 0.925, 0.885, 0.885],
+    "majority": [0.86, 0.77, 0.69, 0.82, 0.73, 0.63, 0.84, 0.76, 0.66, 0.92, 0.91, 0.91],
+    "held_out_accuracy": [0.530, 0.526, 0.531, 0.477, 0.480, 0.478, 0.501, 0.501, 0.498, 0.946, 0.949, 0.949],
+    "held_out_cost": [1.21, 1.55, 1.57, 1.19, 1.45, 2.17, 1.12, 1.37, 1.56, 1.23, 1.34, 1.34],
+    "mix": [0.520, 0.524, 0.524, 0.476, 0.478, 0.484, 0.497, 0.500, 0.503, 0.947, 0.947, 0.947],
+    "gain": [0.010, 0.002, 0.007, 0.001, 0.002, -0.006, 0.004, 0.001, -0.005, -0.001, 0.002, 0.002],
+}
+
+
+@pytest.mark.parametrize("column", IMPLIED)
+def test_the_printed_tables_imply_these_held_out_values(column):
+    digits = 2 if column in ("majority", "held_out_cost") else 3
+    assert results.implied_held_out()[column].round(digits).tolist() == pytest.approx(IMPLIED[column])
+
+
+def test_the_mean_implied_gain_is_a_sixth_of_a_point():
+    implied = results.implied_held_out()
+    assert implied.gain.mean() == pytest.approx(0.0015, abs=5e-5)
+    assert (implied.held_out_imitation < implied.majority).sum() == 10
+    assert (implied.accuracy - implied.accuracy_if).abs().max() == pytest.approx(0.0026, abs=5e-5)
+    assert (implied.imitation - implied.imitation_if).abs().max() == pytest.approx(0.014, abs=5e-4)
+
+
+def test_claimed_gains_stand_beside_the_paper_s_own_table():
+    claims = results.claimed_gains().set_index("setting")
+    assert claims.claimed.tolist() == [0.058, 0.052, 0.064, 0.019]
+    assert claims.difference.round(3).tolist() == [0.058, 0.052, 0.063, 0.019]
+    # 0.495 + (0.539 - 0.495) * (2.58 - 1) / 3 = 0.51817, by hand.
+    assert claims.loc["qwen2.5-7b-math", "over_mix"] == pytest.approx(0.554 - 0.5181733, abs=1e-6)
+    assert PAPER_CLAIMS["relative_gain"] == pytest.approx(0.554 / 0.491 - 1, abs=5e-4)
+
+
+def test_frontiers_meet_their_closed_forms():
+    found = results.pareto(MATH, grid=(1, 1.5, 4, 16)).set_index("budget")
+    curve = adalib.paper.paper_population(MATH).acc().mean(axis=0)
+    everyone = found[["oracle", "mix", "fixed", "random", "worth"]]
+    assert np.allclose(everyone.loc[1], curve[0])  # with one answer each there is nothing to choose
+    assert found.fixed[4] == found.random[4] == pytest.approx(curve[2])
+    assert found.fixed[16] == pytest.approx(curve[4])
+    assert found.random[1.5] == pytest.approx((curve[0] + curve[1]) / 2)
+    assert (found.oracle >= found.mix - 1e-12).all()
+    assert (found.mix >= found.random - 1e-12).all()
+    assert (found.oracle >= found.worth - 1e-12).all()  # nobody beats the truth, and
+    assert (found.claimed > found.oracle).iloc[1:].all()  # the claim does
+    assert found.oracle.is_monotonic_increasing
+
+
+def test_targets_are_the_paper_s():
+    assert TARGETS == (1.5, 2.0, 3.0)
+    assert all(len(PAPER[name]["label_shares"]) == len(TARGETS) for name in PAPER_SETTINGS)
+
+
+def test_the_table_beside_the_print_reads_as_the_paper_s(main):
+    laid = results.beside(main, "accuracy")
+    assert laid.shape == (20, 5)
+    fixed, ours = laid.iloc[0], laid[laid.method == "Ours"].iloc[0]
+    assert fixed["B = 1.5"].split("→")[0].strip() == ".518"
+    assert "±" not in fixed["B = 1.5"]  # one plan for all splits
+    assert "±" in ours["B = 1.5"]
+
+
+def test_the_mix_costs_what_its_hull_says():
+    curve, cost = [[0.4, 0.4, 0.6]], [1, 2, 4]
+    assert [results.mix_cost(curve, cost, accuracy) for accuracy in (0.4, 0.5, 0.6)] == pytest.approx([1, 2.5, 4])
+    assert np.isnan(results.mix_cost(curve, cost, 0.61))
+
+
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=3), st.floats(1, 4))
+def test_mix_cost_is_the_inverse_of_the_best_mix(curve, budget):
+    cost = [1.0, 2.0, 4.0]
+    plan = adalib.best_mix([curve], cost, budget)
+    needed = results.mix_cost([curve], cost, float(plan.expected([curve])[0]))
+    assert needed <= plan.expected(cost)[0] + 1e-6
+    assert adalib.best_mix([curve], cost, needed + 1e-9).expected([curve])[0] >= plan.expected([curve])[0] - 1e-6
+
+
+@pytest.fixture(scope="module")
+def small():
+    return adalib.paper.paper_population(MATH).sample(32, seed=3)
+
+
+def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
+    noise = adalib.noise_features(small.n)
+    found = results.in_sample_gains(small, noise).set_index("target")
+    rows = {(row.method, row.target): row for row in adalib.paper.as_in_paper(small, TARGETS, features=noise)}
+    for target in TARGETS:
+        assert found.accuracy[target] == rows["Ours", target].accuracy
+        assert found.fixed[target] == rows["Fixed", target].accuracy
+        assert found.gain[target] == pytest.approx(found.accuracy[target] - found["mix"][target])
+
+
+def test_along_a_grid_the_rows_are_those_of_held_out(small):
+    budgets = (1, 2, 4, 8, 16)
+    along = {(row.policy, row.target): row for row in results.held_out_along(small, grid=(1, 4))}
+    assert {target for policy, target in along if policy == "curve"} == {1, 1.5, 2, 3, 4}
+    assert {target for policy, target in along if policy in ("label", "noise")} == set(TARGETS)
+    whole = adalib.held_out(small, TARGETS, budgets)
+    for row in whole:
+        if row.policy != "noise":  # along the grid the control stands on fewer draws
+            same = along[row.policy, row.target]
+            assert (same.gain, same.gain_low, same.cost) == pytest.approx((row.gain, row.gain_low, row.cost))
+
+
+def frames(fig):
+    return [frame.name for frame in fig.frames]
+
+
+def test_every_figure_draws_what_it_is_given():
+    one = draw.Points([1.0, 2.9], [0.4, 0.49], [0.0, 0.026], [0.0, 0.021], [0.0, 0.031])
+    best = draw.Points([1.0, 3.0], [0.4, 0.51], [0.0, 0.045], [0.0, 0.037], [0.0, 0.054])
+    hull = ([1, 4], [0.4, 0.49])
+    bars = draw.headline(["a", "b"], {"printed": [0.058, 0.05], "noise": [0.06, 0.05]})
+    assert list(bars.data[0].text) == ["5.8", "5.0"]
+    cells = draw.differences(["Fixed", "Ours"], ["a", "b"], {"cost": (np.zeros((2, 2, 3)), 0.3)})
+    assert sum(len(trace.x) for trace in cells.data) == 12
+    assert len(cells.layout.shapes) == 1
+    line = draw.on_the_line({"imitation": ([0.9, 0.95], [0.91, 0.94])}, ["a", "b"], "if")
+    assert [len(trace.x) for trace in line.data] == [2, 1, 1]
+    front = results.pareto(MATH, grid=(1, 2)).to_dict("list")
+    assert frames(draw.simulated_frontiers({"x": front, "y": front})) == ["x", "y"]
+    assert frames(draw.real_frontiers({"x": ({"oracle": best, "curve": one}, *hull)})) == ["x"]
+    ways = draw.both_ways(["a"], {"paper": {"text": ([0.1],)}, "held out": {"text": ([0.1], [0.0], [0.2])}})
+    assert ways.data[1].error_y.array[0] == pytest.approx(0.1)
+    dots = draw.gain_dots(["a"], {"2": {"oracle": ([0.1], [0.0], [0.2])}})
+    assert frames(dots) == ["2"]
+    drag = draw.drag_budget([1, 3], hull, best, one, [1.0, float("nan")], active=1)
+    assert frames(drag) == ["1", "3"]
+    assert "no mix gets there" in drag.layout.title.text
+    assert "needs 1.0" in drag.frames[0].layout.title.text

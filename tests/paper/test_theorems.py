@@ -1,0 +1,483 @@
+"""Every statement of chapter 4, on 10,000 random cases and on tables that hypothesis makes up; what is false, refuted.
+
+What a statement measures is itself held against enumeration, plain Python and HiGHS, which share no code with it.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adalib.paper import theorems
+from adalib.paper.theorems import COUNTEREXAMPLES, Case
+from adalib.solve.frontier import frontier
+from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferential
+from adalib.solve.reference import lp_solution, milp_solution
+from adalib.table import UtilityTable
+from adalib.teach.exercises import chapter_04
+from adalib.teach.figures import duality as figures
+
+COUNT = 10_000
+TINY = 1e-9
+
+
+def two_prices(case: Case) -> tuple[float, float]:
+    low, high = sorted((case.lam, case.other))
+    return low, high + 1e-3
+
+
+# Each statement as a function of a case.
+STATEMENTS = {
+    "cost_monotone": lambda c: theorems.cost_monotone(c.acc, c.cost, *two_prices(c)),
+    "switches": lambda c: theorems.switches(c.acc, c.cost),
+    "free_compute": lambda c: theorems.free_compute(c.acc, c.cost),
+    "weak_duality": lambda c: theorems.weak_duality(c.acc, c.cost, c.other, c.budget),
+    "subgradient": lambda c: theorems.subgradient(c.acc, c.cost, c.lam, c.other, c.budget),
+    "optimal_price": lambda c: theorems.optimal_price(c.acc, c.cost, c.budget),
+    "vertex": lambda c: theorems.vertex(c.acc, c.cost, c.budget),
+    "strong_duality": lambda c: theorems.strong_duality(c.acc, c.cost, c.budget),
+    "everett": lambda c: theorems.everett(c.acc, c.cost, c.lam),
+    "ledger": lambda c: theorems.ledger(c.acc, c.cost, c.other, c.budget, c.labels),
+    "decomposition": lambda c: theorems.decomposition(c.acc, c.cost, c.other, c.labels),
+    "imitation": lambda c: theorems.imitation(c.acc, c.cost, c.other, c.labels),
+    "figure_bounds": lambda c: theorems.figure_bounds(c.acc, c.cost, c.lam, c.labels),
+    "recovery": lambda c: theorems.recovery(c.acc, c.cost, c.lam, c.budget, c.labels),
+    "own_cost": lambda c: theorems.own_cost(c.acc, c.cost, c.other, c.labels),
+}
+# The claims of the paper that do not hold in general, and what refutes each: (function, version, number) -> name.
+FALSE = {
+    ("free_compute", "printed", 0): "free",
+    ("optimal_price", "printed", 0): "gap",
+    ("vertex", "steps", 0): "gap",
+    ("strong_duality", "printed", 0): "gap",
+    ("strong_duality", "printed", 1): "perfect copy",
+    ("figure_bounds", "printed", 0): "accuracy",
+    ("figure_bounds", "printed", 1): "mean gap",
+    ("recovery", "printed", 1): "thrift",
+    ("recovery", "steps", 0): "wrong bound",
+    ("recovery", "steps", 1): "perfect copy",
+}
+
+
+@functools.cache
+def drawn() -> list[Case]:
+    return list(theorems.random_cases(COUNT, seed=4))
+
+
+@functools.cache
+def measured(name: str) -> list[theorems.Statement]:
+    """A statement on all random cases; several tests look at the same measurements."""
+    return [STATEMENTS[name](case) for case in drawn()]
+
+
+def check_truths(name: str, case: Case, statement: theorems.Statement) -> None:
+    """Every claim of the statement that we say is true must be."""
+    for version in ("printed", "corrected", "steps"):
+        for number, claim in enumerate(getattr(statement, version)):
+            assert claim.holds or (name, version, number) in FALSE, (claim, case)
+
+
+def check_all(name: str) -> None:
+    assert len(drawn()) >= 10_000
+    for case, statement in zip(drawn(), measured(name), strict=True):
+        check_truths(name, case, statement)
+
+
+@pytest.fixture
+def cases() -> list[Case]:
+    return drawn()
+
+
+def averages(case: Case, labels) -> tuple[float, float]:
+    """Mean accuracy and cost of labels, in plain Python."""
+    n, k = case.acc.shape
+    cost = np.broadcast_to(case.cost, (n, k))
+    return sum(case.acc[i, j] for i, j in enumerate(labels)) / n, sum(cost[i, j] for i, j in enumerate(labels)) / n
+
+
+def enumerate_policies(case: Case) -> list[tuple[float, float]]:
+    n, k = case.acc.shape
+    return [averages(case, labels) for labels in itertools.product(range(k), repeat=n)]
+
+
+# --- what is true, on 10,000 cases each ---------------------------------------------------------------------------
+
+
+def test_theorem_1_cost_never_rises():
+    check_all("cost_monotone")
+
+
+def test_a_label_changes_at_most_k_minus_1():
+    check_all("switches")
+
+
+def test_the_price_0_takes_the_cheapest_best():
+    check_all("free_compute")
+
+
+def test_the_ledger_balances():
+    check_all("ledger")
+
+
+def test_weak_duality():
+    check_all("weak_duality")
+
+
+def test_the_subgradient():
+    check_all("subgradient")
+
+
+def test_zero_is_a_slope_at_the_optimal_price():
+    check_all("optimal_price")
+
+
+def test_a_vertex_splits_at_most_one():
+    check_all("vertex")
+
+
+def test_gap_at_most_price_times_slack():
+    check_all("strong_duality")
+
+
+def test_everett():
+    check_all("everett")
+
+
+def test_theorem_2_both_bounds():
+    check_all("imitation")
+    check_all("figure_bounds")
+
+
+def test_corollary_1_is_an_identity():
+    check_all("decomposition")
+
+
+def test_theorem_3_with_the_price():
+    check_all("recovery")
+
+
+def test_least_regret_is_the_distance():
+    check_all("own_cost")
+
+
+@st.composite
+def made_up(draw) -> Case:
+    """Tables on a coarse lattice, where ties and coincidences are the rule."""
+    n, k = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    acc = np.array(draw(st.lists(st.integers(0, 6), min_size=n * k, max_size=n * k))).reshape(n, k) / 6
+    rows = draw(st.sampled_from([1, n]))
+    rises = np.array(draw(st.lists(st.integers(0, 3), min_size=rows * k, max_size=rows * k))).reshape(rows, k)
+    cost = rises.cumsum(axis=1) if rows > 1 else rises.cumsum(axis=1)[0]
+    table = UtilityTable(acc, cost, budgets=range(k))
+    path = frontier(acc, cost)
+    budget = path.cost[0] + draw(st.integers(0, 12)) / 12 * (path.cost[-1] - path.cost[0] + 0.5)
+    lam = path.at(budget).lam + draw(st.sampled_from([0.0, 0.0, 0.25]))
+    labels = np.array(draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n)))
+    labels = labels if draw(st.booleans()) else oracle_labels(acc, cost, lam)
+    return Case("made up", table, budget, lam, labels, other=draw(st.integers(0, 8)) / 6)
+
+
+@settings(max_examples=300, deadline=None)
+@given(made_up())
+def test_all_statements_on_made_up_tables(case):
+    for name, statement in STATEMENTS.items():
+        check_truths(name, case, statement(case))
+
+
+@settings(max_examples=200, deadline=None)
+@given(made_up(), st.integers(0, 2**32 - 1))
+def test_everett_with_any_maximisers(case, seed):
+    for ties in ("dearest", "random"):
+        labels = oracle_labels(case.acc, case.cost, case.other, ties, rng=seed)
+        assert all(claim.holds for claim in theorems.everett(case.acc, case.cost, case.other, labels).corrected)
+
+
+# --- what is measured is what is meant ----------------------------------------------------------------------------
+
+
+def test_values_equal_enumeration(cases):
+    for case in cases[:400]:
+        plans = enumerate_policies(case)
+        value, least = STATEMENTS["strong_duality"](case).printed[0].left, case.table.cost[..., 0].mean()
+        afford = [accuracy for accuracy, cost in plans if cost <= case.budget * (1 + 1e-12)]
+        assert value == pytest.approx(max(afford), abs=TINY)
+        assert case.budget >= least * (1 - 1e-12)
+        # G is the upper envelope of one line a policy: accuracy plus price times what the policy leaves unspent.
+        for lam in (0.0, case.lam, case.other):
+            lines = [accuracy + lam * (case.budget - cost) for accuracy, cost in plans]
+            assert dual(case.acc, case.cost, lam, case.budget) == pytest.approx(max(lines), abs=TINY)
+
+
+def test_values_equal_the_solver(cases):
+    for case in cases[400:600]:
+        statement = STATEMENTS["strong_duality"](case)
+        lp = lp_solution(case.acc, case.cost, case.budget)
+        assert statement.printed[0].right == pytest.approx(lp.value, abs=TINY)
+        assert STATEMENTS["weak_duality"](case).corrected[0].left == pytest.approx(lp.value, abs=TINY)
+        for claim in theorems.vertex(case.acc, case.cost, case.budget, lp.shares).corrected:
+            assert claim.holds, (claim, case)
+    for case in cases[700:800]:
+        best = milp_solution(case.acc, case.cost, case.budget)
+        assert STATEMENTS["strong_duality"](case).printed[0].left == pytest.approx(best.value, abs=TINY)
+
+
+def test_theorem_3_with_solver_values(cases):
+    for case in cases[820:1000]:
+        recovery = STATEMENTS["recovery"](case)
+        more = recovery.printed[0].right
+        accuracy, cost = averages(case, case.labels)
+        assert recovery.printed[0].left == pytest.approx(cost, abs=TINY)
+        best = lp_solution(case.acc, case.cost, more).value - accuracy
+        assert recovery.corrected[0].left == pytest.approx(best, abs=1e-8)
+        assert best <= recovery.corrected[0].right + 1e-8
+        own = lp_solution(case.acc, case.cost, cost).value - accuracy
+        assert STATEMENTS["own_cost"](case).corrected[0].left == pytest.approx(own, abs=1e-8)
+
+
+def test_regret_in_plain_python(cases):
+    for case in cases[1000:1400]:
+        n, k = case.acc.shape
+        cost = np.broadcast_to(case.cost, (n, k))
+        oracle = oracle_labels(case.acc, case.cost, case.other)
+        regret = weighted = differs = worst = total = 0.0
+        for i in range(n):
+            net = [case.acc[i, j] - case.other * cost[i, j] for j in range(k)]
+            gap = max(net) - min(net)
+            wrong = bool(oracle[i] != case.labels[i])
+            regret += (max(net) - net[case.labels[i]]) / n
+            weighted, differs = weighted + wrong * gap / n, differs + wrong / n
+            worst, total = max(worst, gap), total + gap / n
+        first, second = STATEMENTS["imitation"](case).printed
+        assert (first.left, first.right) == pytest.approx((regret, weighted), abs=1e-11)
+        assert second.right == pytest.approx(worst * differs, abs=1e-11)
+        drawn = theorems.figure_bounds(case.acc, case.cost, case.other, case.labels)
+        assert drawn.printed[1].right == pytest.approx(total * differs, abs=1e-11)
+        assert drawn.corrected[1].right == pytest.approx(weighted, abs=1e-11)
+
+
+def test_subdifferential_ends_are_slopes(cases):
+    for case in cases[1400:1700]:
+        lam, step = case.lam, 1e-7
+        low, high = subdifferential(case.acc, case.cost, lam, case.budget)
+        here, right = dual(case.acc, case.cost, [lam, lam + step], case.budget)
+        assert (right - here) / step == pytest.approx(high, abs=1e-6)
+        if lam > 1e-3:
+            left = dual(case.acc, case.cost, lam - step, case.budget)
+            assert (here - left) / step == pytest.approx(low, abs=1e-6)
+
+
+def test_split_columns_are_neighbours(cases):
+    seen = 0
+    for case in cases[:2000]:
+        split = frontier(case.acc, case.cost).at(case.budget).split
+        if split is None:
+            continue
+        seen += 1
+        row, cost = case.acc[split.row], np.broadcast_to(case.cost, case.acc.shape)[split.row]
+        # Strictly between the two costs no column reaches the line; beyond them none lies above it.
+        slope = (row[split.high] - row[split.low]) / (cost[split.high] - cost[split.low])
+        over = row - (row[split.low] + slope * (cost - cost[split.low]))
+        between = (cost > cost[split.low]) & (cost < cost[split.high])
+        assert (over <= 1e-11).all()
+        assert (over[between] < 0).all() or case.name in ("ties", "free", "equal costs", "counted")
+    assert seen > 500
+
+
+def test_without_atoms_there_is_no_gap():
+    """Uniform x in [0, 1], Acc = (0, x), C = (1, 2): V(1 + t) = t - t^2/2 = min G; N questions come within 1/N."""
+    for t in (0.1, 0.37, 0.5, 0.9):
+        exact = t - t * t / 2
+        lam = np.linspace(0, 1, 100_001)
+        assert ((1 - lam) ** 2 / 2 + lam * t).min() == pytest.approx(exact, abs=1e-9)
+        for n in (10, 100, 1000):
+            x = (np.arange(n) + 0.5) / n
+            claim = theorems.strong_duality(np.column_stack([0 * x, x]), [1, 2], 1 + t).printed[0]
+            assert abs(claim.left - exact) <= 1 / n
+            assert 0 <= claim.gap + 1e-12 <= 1 / n
+
+
+# --- what is false ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "version", "number"), FALSE)
+def test_each_false_claim_falls_to_its_counterexample(name, version, number):
+    case = COUNTEREXAMPLES[FALSE[name, version, number]]
+    assert not getattr(STATEMENTS[name](case), version)[number].holds
+    check_truths(name, case, STATEMENTS[name](case))
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "version", "number", "left", "right"),
+    [
+        ("gap", "strong_duality", "printed", 0, 0, 1 / 2),
+        ("gap", "optimal_price", "printed", 0, 1, 3 / 2),
+        ("gap", "vertex", "steps", 0, 1, 0),
+        ("perfect copy", "recovery", "printed", 1, 1 / 2, 0),
+        ("perfect copy", "recovery", "corrected", 0, 1 / 2, 1 / 2),
+        ("perfect copy", "recovery", "steps", 1, 1 / 2, 0),
+        ("perfect copy", "strong_duality", "printed", 0, 1 / 2, 1 / 2),
+        ("thrift", "recovery", "printed", 1, 1 / 2, 3 / 8),
+        ("thrift", "recovery", "corrected", 0, 1 / 2, 1 / 8 + 0.05 * 15),
+        ("thrift", "imitation", "printed", 0, 1 / 8, 1 / 8),
+        ("wrong bound", "recovery", "steps", 0, 1, 0),
+        ("accuracy", "figure_bounds", "printed", 0, 1, 1 / 2),
+        ("accuracy", "imitation", "printed", 0, 1 / 2, 1 / 2),
+        ("mean gap", "figure_bounds", "printed", 1, 1 / 4, 1 / 8),
+        ("free", "free_compute", "printed", 0, 1, 2),
+    ],
+)
+def test_counterexamples_by_hand(name, function, version, number, left, right):
+    """The two sides as computed on paper."""
+    case = COUNTEREXAMPLES[name]
+    if (function, version, number) == ("imitation", "printed", 0):
+        claim = theorems.imitation(case.acc, case.cost, case.lam, case.labels).printed[0]
+    else:
+        claim = getattr(STATEMENTS[function](case), version)[number]
+    assert (claim.left, claim.right) == pytest.approx((left, right), abs=1e-12)
+
+
+# At least this share of the random cases refutes each false claim; the shares themselves are in the chapter.
+LEAST_SHARE = {"figure_bounds": 0.003, "recovery": 0.02, "strong_duality": 0.02}
+
+
+@pytest.mark.parametrize(("name", "version", "number"), FALSE)
+def test_share_of_random_cases_that_refute_it(name, version, number, record_property):
+    share = np.mean([not getattr(statement, version)[number].holds for statement in measured(name)])
+    record_property("share", float(share))
+    assert share > LEAST_SHARE.get(name, 0.1)
+
+
+def test_step_1_fails_at_a_solvers_vertex():
+    """The printed Step 1 says that a vertex splits no question; HiGHS returns one that does."""
+    case = COUNTEREXAMPLES["gap"]
+    shares = lp_solution(case.acc, case.cost, case.budget).shares
+    assert shares == pytest.approx(np.array([[0.5, 0.5]]))
+    assert not theorems.vertex(case.acc, case.cost, case.budget, shares).steps[0].holds
+    # The two perturbations of the printed argument: one of them always breaks the budget.
+    for delta in (0.1, -0.1):
+        moved = shares + delta * np.array([[1, -1]])
+        assert ((moved @ case.cost)[0] > case.budget) == (delta < 0)
+
+
+def test_the_dual_bound_needs_its_budget(cases):
+    """The printed V(B') <= G(lam) with G at B: false; with G at B', that is G plus lam (B' - B), true."""
+    broken = 0
+    for case, recovery in zip(cases, measured("recovery"), strict=True):
+        step, more = recovery.steps[0], recovery.printed[0].right
+        broken += not step.holds
+        shifted = step.right + case.lam * (more - case.budget)
+        assert shifted == pytest.approx(dual(case.acc, case.cost, case.lam, more), abs=TINY)
+        assert step.left <= shifted + TINY
+    assert broken > 100
+
+
+def test_the_last_step_needs_a_spent_budget(cases):
+    """lam (B - cost) <= 0 fails exactly when money is left at a positive price."""
+    broken = 0
+    for case, recovery in zip(cases, measured("recovery"), strict=True):
+        step = recovery.steps[1]
+        cost = averages(case, case.labels)[1]
+        broken += not step.holds
+        assert step.holds == (case.lam * (case.budget - cost) <= 1e-9 * (1 + abs(step.left)))
+    assert broken > 100
+
+
+def test_a_perfect_copy_can_break_theorem_3(cases):
+    """eps = 0 leaves no excuse: the printed bound is 0, and the corrected one is price times slack."""
+    broken = 0
+    for case in cases[:2000]:
+        copy = oracle_labels(case.acc, case.cost, case.lam)
+        recovery = theorems.recovery(case.acc, case.cost, case.lam, case.budget, copy)
+        slack = case.budget - average_cost(case.acc, case.cost, case.lam)
+        assert recovery.printed[1].right == 0
+        assert recovery.corrected[0].right == pytest.approx(case.lam * slack, abs=TINY)
+        broken += not recovery.printed[1].holds
+    assert broken > 40
+
+
+# --- the rest of the module ---------------------------------------------------------------------------------------
+
+
+def test_random_cases_are_as_promised(cases):
+    kinds = pd.Series([case.name for case in cases]).value_counts()
+    assert set(kinds.index) == set(theorems.cases.KINDS)
+    assert {(case.table.n, case.table.k) for case in cases} == set(itertools.product(range(1, 6), range(1, 5)))
+    assert any(case.cost.ndim == 2 for case in cases)
+    assert any((case.cost == 0).any() for case in cases)
+    for case in cases[:500]:
+        assert average_cost(case.acc, case.cost, case.lam) <= case.budget * (1 + 1e-12)
+    again = next(iter(theorems.random_cases(1, seed=4)))
+    assert np.array_equal(again.acc, cases[0].acc)
+
+
+def test_survey_counts_what_the_statements_say(cases):
+    found = theorems.survey(STATEMENTS["recovery"], cases[:50])
+    assert len(found) == 50 * 6
+    printed = found[(found.version == "printed") & found.claim.str.startswith("(2)")]
+    expected = [STATEMENTS["recovery"](case).printed[1].holds for case in cases[:50]]
+    assert printed.holds.tolist() == expected
+    assert np.allclose(found.gap, found.right - found.left)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: theorems.cost_monotone([[0, 1]], [1, 2], 1.0, 1.0), "lower first"),
+        (lambda: theorems.recovery([[0, 1]], [1, 2], 0.1, 1.5, [1]), "more than the budget"),
+        (lambda: theorems.imitation([[0, 1]], [1, 2], 0.1, [2]), "column indices"),
+        (lambda: theorems.imitation([[0, 1]], [1, 2], 0.1, [0.5]), "column indices"),
+        (lambda: theorems.everett([[0, 1]], [1, 2], 0.1, [0]), "maximiser"),
+        (lambda: theorems.strong_duality([[0, 2]], [1, 2], 1.5), "acc"),
+    ],
+)
+def test_bad_input_is_refused_with_a_sentence(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("gap", ([[0, 1], [0, 1]], [1, 2], 1.25), [([[0, 1]], [1, 2], 1.5), ([[0, 0], [0, 1]], [1, 2], 1.5), "what"]),
+        ("exact", 7 / 3, [1.5, 1, 4, "two"]),
+        ("perfect", ([[0, 0, 0.9], [0, 0.2, 0.2]], [1, 2, 4], 1.75), [([[0, 1], [0, 1]], [1, 2], 1.5), (1, 2)]),
+        ("mean gap", ([[1, 0]] + [[0.5, 0.5]] * 9, [1, 2], 0.01, [1] + [0] * 9), [([[1, 0]], [1, 2], 0.0, [1]), 7]),
+    ],
+)
+def test_exercises_judge_the_readers_own_object(name, right, wrong, capsys):
+    chapter_04.check(name, right)
+    assert capsys.readouterr().out == f"Exercise {name}: right.\n"
+    for answer in wrong:
+        chapter_04.check(name, answer)
+        assert "not yet" in capsys.readouterr().out
+
+
+def test_the_figure_of_lines_draws_the_dual_function():
+    acc, cost = (np.array(side) for side in chapter_04.THREE)
+    plans = np.array(list(itertools.product(range(3), repeat=3)))
+    accuracy, spent = acc[np.arange(3), plans].mean(axis=1), cost[plans].mean(axis=1)
+    prices = np.arange(31) / 60
+    labels = [oracle_labels(acc, cost, lam) for lam in prices]
+    winners = [int(np.flatnonzero((plans == row).all(axis=1))[0]) for row in labels]
+    fig = figures.dual_lines(prices, accuracy, spent, winners, budget=2.0)
+    top = next(trace for trace in fig.data if trace.name == "G(λ)")
+    assert np.allclose(top.y, dual(acc, cost, prices, 2.0))
+    claim = theorems.strong_duality(acc, cost, 2.0).printed[0]
+    for lam, frame in zip(prices, fig.frames, strict=True):
+        assert frame.data[1].y[0] == pytest.approx(dual(acc, cost, lam, 2.0))
+        assert f"gap {claim.gap:.3f}" in frame.layout.annotations[0].text
+
+
+def test_the_chapter_names_tests_that_exist():
+    chapter = (ROOT / "notebooks" / "04_duality.ipynb").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(test_\w+)`", chapter))
+    assert len(named) >= 20
+    assert named - set(globals()) == set()

@@ -1,0 +1,287 @@
+"""The frontier and the integer optimum against HiGHS, enumeration, a textbook dynamic programme, and their own laws."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import adalib
+from adalib.solve import envelope
+from adalib.solve.frontier import frontier
+from adalib.solve.integer import integer_optimum
+from adalib.solve.oracle import average_cost, dual, oracle_labels
+from adalib.solve.reference import lp_solution, lp_value, milp_solution
+from adalib.table import check_table
+
+SHAPES = [(1, 1), (1, 5), (6, 1), (2, 2), (5, 4), (9, 6), (3, 50)]
+
+
+def random_table(kind: str, n: int, k: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    acc = rng.random((n, k))
+    cost = np.cumsum(rng.uniform(0.1, 2, k))
+    if kind == "ties":
+        acc, cost = rng.integers(0, 5, (n, k)) / 4, np.cumsum(rng.integers(1, 3, k))
+    elif kind == "counted":
+        acc, cost = rng.integers(0, 49, (n, k)) / 48, 2.0 ** np.arange(k)
+    elif kind == "flat rows":
+        acc[rng.random(n) < 0.7] = rng.random()
+    elif kind == "decreasing":
+        acc = -np.sort(-acc, axis=1)
+        acc[0] = acc[0, ::-1]
+    elif kind == "concave":
+        acc = np.cumsum(-np.sort(-acc, axis=1) * np.diff(cost, prepend=0), axis=1) / cost[-1]
+    elif kind == "collinear":
+        acc = rng.random((n, 1)) * cost / cost[-1]
+    elif kind == "equal costs":
+        cost = np.sort(rng.integers(1, 3, k))
+    elif kind == "zero costs":
+        cost = np.sort(rng.integers(0, 2, k)) * rng.integers(0, 2, k).cumsum()
+    elif kind == "by row":
+        cost = np.cumsum(rng.uniform(0, 2, (n, k)), axis=1)
+    elif kind == "tokens":
+        acc, cost = rng.integers(0, 9, (n, k)) / 8, np.sort(rng.integers(0, 400, (n, k)), axis=1)
+    elif kind == "equal by row":
+        acc, cost = rng.integers(0, 3, (n, k)) / 2, np.sort(rng.integers(0, 3, (n, k)), axis=1)
+    return check_table(acc, cost)
+
+
+KINDS = ["anything", "ties", "counted", "flat rows", "decreasing", "concave", "collinear", "equal costs", "zero costs"]
+KINDS += ["by row", "tokens", "equal by row"]
+
+
+def budgets_for(found, rng, count):
+    """Budgets between the ends, on a breakpoint, and beyond the dearest."""
+    inside = rng.uniform(found.cost[0], found.cost[-1], count)
+    return [found.cost[0], rng.choice(found.cost), found.cost[-1] + 1.0, *np.maximum(inside, found.cost[0])]
+
+
+def averages(acc, cost, labels):
+    rows = np.arange(len(acc))
+    return np.broadcast_to(cost, acc.shape)[rows, labels].mean(), acc[rows, labels].mean()
+
+
+def check_allocation(acc, cost, best):
+    """All that an allocation promises, recomputed from its labels."""
+    spent, accuracy = averages(acc, cost, best.labels)
+    assert spent <= best.budget
+    assert best.cost <= best.budget
+    assert spent == pytest.approx(best.cost, abs=1e-12 * max(1, best.cost))
+    assert accuracy == pytest.approx(best.accuracy, abs=1e-11)
+    assert best.slack == best.budget - best.cost
+    assert -1e-12 <= best.bound - accuracy <= best.lam * best.slack + 1e-11
+    assert best.mixed_accuracy == best.bound
+    if best.split is None:
+        assert best.slack == 0 or best.lam == 0
+        return
+    row, low, high, share = best.split
+    assert best.labels[row] == low < high
+    assert 0 < share <= 1
+    wide = np.broadcast_to(cost, acc.shape)
+    expected_cost = spent + share * (wide[row, high] - wide[row, low]) / len(acc)
+    expected_accuracy = accuracy + share * (acc[row, high] - acc[row, low]) / len(acc)
+    assert expected_cost == pytest.approx(best.budget, abs=1e-11 * max(1, best.budget))
+    assert expected_accuracy == pytest.approx(best.bound, abs=1e-11)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_the_linear_programme(kind):
+    rng = np.random.default_rng(KINDS.index(kind))
+    for trial in range(18 * len(SHAPES)):
+        acc, cost = random_table(kind, *SHAPES[trial % len(SHAPES)], rng)
+        found = frontier(acc, cost)
+        for budget in budgets_for(found, rng, 1)[trial % 2 :: 2]:
+            best = found.at(budget)
+            check_allocation(acc, cost, best)
+            reference = lp_solution(acc, cost, budget)
+            assert best.bound == pytest.approx(reference.value, abs=1e-9)
+            assert np.interp(budget, found.cost, found.accuracy) == pytest.approx(reference.value, abs=1e-9)
+            # A vertex splits at most one question, over two columns.
+            fractional = (np.abs(reference.shares - reference.shares.round()) > 1e-7).sum(axis=1)
+            assert (fractional > 0).sum() <= 1
+            assert fractional.max() <= 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_integer_optimum_equals_enumeration_and_breakpoints_are_optimal(kind):
+    rng = np.random.default_rng(100 + KINDS.index(kind))
+    for _ in range(100):
+        acc, cost = random_table(kind, int(rng.integers(1, 6)), int(rng.integers(1, 5)), rng)
+        n, k = acc.shape
+        labels = np.array(list(itertools.product(range(k), repeat=n)))
+        rows = np.arange(n)
+        costs = np.broadcast_to(cost, acc.shape)[rows, labels].mean(axis=1)
+        accuracies = acc[rows, labels].mean(axis=1)
+        found = frontier(acc, cost)
+        for budget in [*budgets_for(found, rng, 2), rng.choice(costs)]:
+            exact = integer_optimum(acc, cost, budget)
+            assert exact.accuracy == pytest.approx(accuracies[costs <= budget + 1e-12 * budget].max(), abs=1e-11)
+            assert averages(acc, cost, exact.labels) == (exact.cost, exact.accuracy)
+            assert exact.cost <= budget * (1 + 1e-12)
+            assert exact.bound >= exact.accuracy - 1e-12
+            assert exact.accuracy >= found.at(budget).accuracy - 1e-12
+        # Everett: an allocation that a price produces is the integer optimum of its own cost.
+        for spent, accuracy in zip(found.cost, found.accuracy, strict=True):
+            assert accuracy == pytest.approx(accuracies[costs <= spent * (1 + 1e-12)].max(), abs=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["anything", "ties", "counted", "by row", "tokens"])
+def test_integer_optimum_equals_the_integer_programme(kind):
+    rng = np.random.default_rng(200 + KINDS.index(kind))
+    for n, k in [(12, 5), (40, 5), (80, 4)]:
+        acc, cost = random_table(kind, n, k, rng)
+        found = frontier(acc, cost)
+        budget = rng.uniform(found.cost[0], found.cost[-1])
+        exact, reference = integer_optimum(acc, cost, budget), milp_solution(acc, cost, budget)
+        assert exact.accuracy == pytest.approx(reference.value, abs=1e-9)
+        assert 0 <= found.at(budget).bound - exact.accuracy <= found.at(budget).lam * found.at(budget).slack + 1e-11
+
+
+def test_integer_optimum_equals_the_textbook_dynamic_programme():
+    rng = np.random.default_rng(7)
+    cost = np.array([1, 2, 4, 8, 16])
+    for trial in range(6):
+        acc = rng.integers(0, 49, (120, 5)) / 48 if trial % 2 else rng.random((120, 5))
+        capacity = 120 * 3
+        value = np.zeros(capacity + 1)
+        for row in acc:
+            shifted = [np.full(capacity + 1, -np.inf) for _ in cost]
+            for j, c in enumerate(cost):
+                shifted[j][c:] = value[:-c] + row[j]
+            value = np.max(shifted, axis=0)
+        assert integer_optimum(acc, cost, 3).accuracy == pytest.approx(value.max() / 120, abs=1e-12)
+
+
+@st.composite
+def tables(draw):
+    kind = draw(st.sampled_from(KINDS))
+    n, k = draw(st.integers(1, 12)), draw(st.integers(1, 7))
+    return random_table(kind, n, k, np.random.default_rng(draw(st.integers(0, 2**32))))
+
+
+@settings(deadline=None)
+@given(tables(), st.floats(0, 1.2))
+def test_laws_of_the_frontier(table, share):
+    acc, cost = table
+    found = frontier(acc, cost)
+    assert (np.diff(found.lam) < 0).all()
+    assert found.lam[-1] == 0
+    assert (np.diff(found.cost) > 0).all()
+    assert (np.diff(found.accuracy) > 0).all()
+    slopes = np.diff(found.accuracy) / np.diff(found.cost)
+    np.testing.assert_allclose(slopes, found.lam[:-1], rtol=1e-7, atol=1e-9)
+    assert found.cost[0] == pytest.approx(cost[..., 0].mean(), rel=1e-12)
+    assert found.accuracy[-1] == pytest.approx(acc.max(axis=1).mean(), abs=1e-11)
+    budget = found.cost[0] + share * (found.cost[-1] - found.cost[0])
+    best = found.at(budget)
+    check_allocation(acc, cost, best)
+    prices = np.append(found.lam, best.lam)
+    assert best.bound == pytest.approx(dual(acc, cost, prices, budget).min(), abs=1e-11)
+
+
+@settings(deadline=None)
+@given(tables(), st.floats(0, 1))
+def test_points_are_the_oracle_at_their_price(table, share):
+    acc, cost = table
+    found = frontier(acc, cost)
+    np.testing.assert_allclose(average_cost(acc, cost, found.lam), found.cost, rtol=1e-11)
+    for lam, spent in zip(found.lam, found.cost, strict=True):
+        np.testing.assert_array_equal(found.at(spent * (1 + 1e-11)).labels, oracle_labels(acc, cost, lam))
+    # Between breakpoints the labels lie between the cheapest and the dearest choice at the price.
+    best = found.at(found.cost[0] + share * (found.cost[-1] - found.cost[0]))
+    assert (oracle_labels(acc, cost, best.lam) <= best.labels).all()
+    assert (best.labels <= oracle_labels(acc, cost, best.lam, ties="dearest")).all()
+
+
+@settings(deadline=None)
+@given(tables(), st.integers(1, 4), st.floats(0, 1))
+def test_the_size_of_a_block_does_not_matter(table, size, share):
+    acc, cost = table
+    whole = frontier(acc, cost)
+    budget = whole.cost[0] + share * (whole.cost[-1] - whole.cost[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(envelope, "_BLOCK", size)
+        parts = frontier(acc, cost)
+        for name in ("lam", "cost", "accuracy"):
+            np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12)
+        np.testing.assert_array_equal(parts.at(budget).labels, whole.at(budget).labels)
+
+
+@settings(deadline=None)
+@given(tables(), st.floats(0, 1))
+def test_one_row_of_costs_for_all_equals_a_row_each(table, share):
+    acc, cost = table
+    if cost.ndim == 2:
+        cost = cost[0]
+    one, each = frontier(acc, cost), frontier(acc, np.tile(cost, (len(acc), 1)))
+    np.testing.assert_allclose(one.lam, each.lam, rtol=1e-11)
+    np.testing.assert_allclose(one.accuracy, each.accuracy, rtol=1e-11)
+    budget = one.cost[0] + share * (one.cost[-1] - one.cost[0])
+    np.testing.assert_array_equal(one.at(budget).labels, each.at(budget).labels)
+
+
+def test_a_budget_on_a_step_is_met_exactly_although_the_costs_are_rounded():
+    rng = np.random.default_rng(3)
+    acc, cost = rng.random((300, 5)), np.array([0.1, 0.2, 0.3, 0.7, 1.3])
+    found = frontier(acc, cost)
+    for spent in rng.choice(found.cost, 60):
+        for budget in (spent, np.nextafter(spent, 0), np.nextafter(spent, 9)):
+            assert averages(acc, cost, found.at(max(budget, found.cost[0])).labels)[0] <= budget
+    assert found.at(0.1).labels.tolist() == [0] * 300
+
+
+def test_a_tie_class_is_filled_one_question_at_a_time():
+    found = frontier(np.tile([0.0, 1.0], (10, 1)), [1, 16])
+    assert found.lam == pytest.approx([1 / 15, 0])
+    assert found.cost.tolist() == [1, 16]
+    best = found.at(8.0)
+    assert best.labels.tolist() == [1] * 4 + [0] * 6
+    assert best.cost == 7.0
+    assert best.split == (4, 0, 1, pytest.approx(10 / 15))
+
+
+def test_rounding_noise_buys_nothing():
+    noisy = 0.1 + 0.2  # one digit above 0.3
+    found = frontier([[0.3, noisy, noisy]], [1, 2, 4])
+    assert (found.lam.tolist(), found.cost.tolist()) == ([0.0], [1.0])
+
+
+def test_strong_duality_fails_by_one_question():
+    acc, cost = [[0.0, 1.0]], [1, 2]
+    best = frontier(acc, cost).at(1.5)
+    assert (best.accuracy, best.bound, integer_optimum(acc, cost, 1.5).accuracy) == (0.0, 0.5, 0.0)
+
+
+def test_beyond_the_dearest_and_below_the_cheapest():
+    found = frontier([[0.2, 0.8, 0.7], [0.5, 0.5, 0.9]], [1, 2, 4])
+    best = found.at(10)
+    assert (best.lam, best.cost, best.slack, best.split, best.labels.tolist()) == (0.0, 3.0, 7.0, None, [1, 2])
+    assert best.accuracy == best.bound == pytest.approx(0.85)
+    with pytest.raises(ValueError, match=r"the budget is 0\.5; the cheapest allocation costs 1\.0, give at least that"):
+        found.at(0.5)
+    with pytest.raises(ValueError, match="the budget is nan"):
+        found.at(float("nan"))
+    with pytest.raises(ValueError, match="HiGHS found no allocation within budget 0.5"):
+        lp_value([[0.2, 0.8]], [1, 2], 0.5)
+    with pytest.raises(ValueError, match="HiGHS found no allocation within budget 0.5"):
+        milp_solution([[0.2, 0.8]], [1, 2], 0.5)
+
+
+@pytest.mark.parametrize("solve", [frontier, lambda acc, cost: integer_optimum(acc, cost, 2.0)])
+def test_bad_tables_are_named(solve):
+    with pytest.raises(ValueError, match=r"acc\[1, 0\] is nan"):
+        solve([[0.1, 0.2], [np.nan, 0.3]], [1, 2])
+    with pytest.raises(ValueError, match=r"acc\[0, 1\] is 1\.5"):
+        solve([[0.1, 1.5]], [1, 2])
+    with pytest.raises(ValueError, match=r"cost\[0\] is -1"):
+        solve([[0.1, 0.2]], [-1, 2])
+    with pytest.raises(ValueError, match=r"cost\[1, 1\] is 1, less than"):
+        solve([[0.1, 0.2], [0.1, 0.2]], [[1, 2], [2, 1]])
+    with pytest.raises(ValueError, match=r"cost has shape \(3,\)"):
+        solve([[0.1, 0.2]], [1, 2, 3])
+
+
+def test_the_public_name_is_the_function_even_after_the_module_is_imported():
+    assert adalib.frontier([[0.0, 1.0]], [1, 2]).cost.tolist() == [1, 2]
+    assert adalib.frontier([[0.0, 1.0]], [1, 2]).cost.tolist() == [1, 2]

@@ -1,0 +1,210 @@
+"""The oracle against loops written out, enumeration, and the HiGHS linear programme."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adalib.solve.frontier import frontier
+from adalib.solve.oracle import average_cost, bisect, dual, mix, oracle_labels, subdifferential
+from adalib.solve.reference import lp_value
+
+RULES = ["cheapest", "dearest", "random", "first"]
+
+
+@st.composite
+def tables(draw):
+    """Small tables, many with ties: accuracies on a lattice or anywhere, costs whole or not, shared or by row."""
+    n, k = draw(st.integers(1, 5)), draw(st.integers(1, 4))
+    lattice = st.integers(0, 12).map(lambda i: i / 12)
+    level = draw(st.sampled_from([lattice, st.floats(0, 1)]))
+    amount = draw(st.sampled_from([st.integers(0, 5), st.integers(0, 200).map(lambda i: i / 7)]))
+    acc = np.array(draw(st.lists(st.lists(level, min_size=k, max_size=k), min_size=n, max_size=n)))
+    shape = () if draw(st.booleans()) else (n,)
+    flat = draw(st.lists(amount, min_size=k * (n if shape else 1), max_size=k * (n if shape else 1)))
+    return acc, np.sort(np.reshape(flat, (*shape, k)).astype(float), axis=-1)
+
+
+prices = st.one_of(st.just(0.0), st.floats(0, 3), st.integers(1, 24).map(lambda i: i / 12))
+
+
+def allocations(acc, cost):
+    """Average cost and accuracy of every allocation there is."""
+    n, k = acc.shape
+    labels = np.array(list(itertools.product(range(k), repeat=n)))
+    rows = np.arange(n)
+    return np.broadcast_to(cost, acc.shape)[rows, labels].mean(axis=1), acc[rows, labels].mean(axis=1)
+
+
+@settings(deadline=None)
+@given(tables(), prices)
+def test_labels_follow_the_rule_written_out(table, lam):
+    acc, cost = table
+    wide = np.broadcast_to(cost, acc.shape)
+    expected = []
+    for i in range(len(acc)):
+        net = [acc[i, j] - lam * wide[i, j] for j in range(acc.shape[1])]
+        tied = [j for j in range(len(net)) if net[j] >= max(net) - 1e-12]
+        expected.append(min(tied, key=lambda j: (wide[i, j], j)))
+    assert oracle_labels(acc, cost, lam).tolist() == expected
+
+
+@settings(deadline=None)
+@given(
+    st.integers(0, 47), st.integers(1, 48), st.integers(1, 30), st.integers(1, 30), st.sampled_from([1.0, 1e-6, 700.0])
+)
+def test_ties_at_a_computed_breakpoint(low, gain, base, step, unit):
+    acc = np.array([[low / 48, min(low + gain, 48) / 48]])
+    cost = np.array([base, base + step]) * unit
+    lam = (acc[0, 1] - acc[0, 0]) / (cost[1] - cost[0])
+    assert oracle_labels(acc, cost, lam).tolist() == [0]
+    assert oracle_labels(acc, cost, lam, ties="dearest").tolist() == [1]
+    assert oracle_labels(acc, cost, lam * 1.001).tolist() == [0]
+    assert oracle_labels(acc, cost, lam * 0.999).tolist() == [1]
+    drawn = {int(oracle_labels(acc, cost, lam, ties="random", rng=seed)[0]) for seed in range(20)}
+    assert drawn == {0, 1}
+
+
+def test_a_price_of_zero_gives_the_cheapest_best_column_not_the_dearest():
+    acc = [[0.2, 0.7, 0.7, 0.1], [1.0, 1.0, 1.0, 1.0], [0.1, 0.2, 0.3, 0.4]]
+    assert oracle_labels(acc, [1, 2, 4, 8], 0).tolist() == [1, 0, 3]
+    assert average_cost(acc, [1, 2, 4, 8], 0) == (2 + 1 + 8) / 3
+
+
+def test_equal_costs_and_equal_values_go_to_the_first_column():
+    assert oracle_labels([[0.5, 0.5, 0.5]], [1, 1, 1], 0.3).tolist() == [0]
+    assert oracle_labels([[0.5, 0.6, 0.6]], [1, 1, 1], 0.3).tolist() == [1]
+
+
+@settings(deadline=None)
+@given(tables(), st.lists(prices, min_size=2, max_size=6), st.sampled_from(RULES))
+def test_average_cost_never_rises_with_the_price_whatever_the_tie_rule(table, lams, ties):
+    lams = np.unique(np.round(lams, 6))  # two prices closer than the tolerance are one price, and may draw either way
+    costs = average_cost(*table, lams, ties=ties, rng=0)
+    assert (np.diff(costs) <= 1e-12).all()
+
+
+@settings(deadline=None)
+@given(tables(), st.lists(prices, min_size=1, max_size=4), st.floats(0, 6))
+def test_dual_bounds_every_allocation_and_is_convex(table, lams, budget):
+    acc, cost = table
+    wide = np.broadcast_to(cost, acc.shape)
+    values = dual(acc, cost, lams, budget)
+    by_hand = [np.mean([max(a - lam * c) for a, c in zip(acc, wide, strict=True)]) + lam * budget for lam in lams]
+    np.testing.assert_allclose(values, by_hand, atol=1e-12)
+    assert dual(acc, cost, lams[0], budget) == values[0]
+    costs, accuracies = allocations(acc, cost)
+    within = accuracies[costs <= budget]
+    if within.size:
+        assert (values >= within.max() - 1e-12).all()
+    middle = dual(acc, cost, (lams[0] + lams[-1]) / 2, budget)
+    assert middle <= (values[0] + values[-1]) / 2 + 1e-12
+
+
+@settings(deadline=None)
+@given(tables(), st.floats(0, 1))
+def test_subdifferential_holds_zero_at_the_optimal_price_and_only_there(table, share):
+    acc, cost = table
+    found = frontier(acc, cost)
+    budget = found.cost[0] + share * (found.cost[-1] - found.cost[0])
+    lam = found.at(budget).lam
+    low, high = subdifferential(acc, cost, lam, budget)
+    assert low <= 1e-9
+    assert high >= -1e-9
+    assert dual(acc, cost, lam, budget) == pytest.approx(found.at(budget).bound, abs=1e-11)
+    # Every slope in the interval supports G: the line through (lam, G) lies below it.
+    for other in (lam / 2, lam * 2 + 0.1):
+        for slope in (low, high):
+            if np.isfinite(slope):
+                line = dual(acc, cost, lam, budget) + slope * (other - lam)
+                assert dual(acc, cost, other, budget) >= line - 1e-9
+
+
+def test_subdifferential_inside_a_jump_and_at_price_zero():
+    acc, cost = [[0.0, 1.0], [0.0, 1.0]], [1, 16]
+    assert subdifferential(acc, cost, 1 / 15, 8.5) == (8.5 - 16, 8.5 - 1)
+    assert subdifferential(acc, cost, 0.01, 8.5) == (-7.5, -7.5)
+    assert subdifferential(acc, cost, 0, 20) == (-np.inf, 4)
+    assert subdifferential(acc, cost, 0, 8.5) == (-np.inf, -7.5)
+
+
+@settings(deadline=None)
+@given(tables(), st.floats(0, 1.2))
+def test_bisection_keeps_its_bracket_and_halves_it(table, share):
+    acc, cost = table
+    lowest = average_cost(acc, cost, 50.0, ties="first")
+    budget = lowest + share * (average_cost(acc, cost, 0, ties="first") - lowest)
+    found = bisect(acc, cost, budget, bracket=(0.0, 50.0))
+    path = found.path
+    assert len(path) == 50
+    np.testing.assert_array_equal(path["mid"], (path["lo"] + path["hi"]) / 2)
+    np.testing.assert_allclose(path["hi"] - path["lo"], 50.0 / 2.0 ** np.arange(50), rtol=1e-6)
+    np.testing.assert_array_equal(path["cost_mid"], average_cost(acc, cost, path["mid"], ties="first"))
+    assert (path["cost_hi"] <= budget).all()
+    assert found.feasible.cost <= budget
+    assert found.error == abs(found.cost - budget)
+    assert found.error <= abs(found.feasible.cost - budget)
+    # Everett: an allocation that some price produces is the best one of its cost.
+    costs, accuracies = allocations(acc, cost)
+    for point in (found, found.feasible, found.above):
+        assert point.accuracy >= accuracies[costs <= point.cost + 1e-12].max() - 1e-11
+
+
+def test_bisection_cannot_reach_a_budget_inside_a_jump():
+    found = bisect([[0.0, 1.0], [0.0, 1.0]], [1, 16], 8.5)
+    assert (found.feasible.cost, found.above.cost, found.error) == (1.0, 16.0, 7.5)
+    assert found.feasible.lam == pytest.approx(1 / 15)
+
+
+def test_bisection_does_not_tell_tied_questions_apart():
+    # Both gain 1/48 a unit of cost, one in a step of 1 and one in a step of 12: no price lies between them.
+    found = bisect([[1 / 48, 2 / 48, 2 / 48], [3 / 48, 3 / 48, 15 / 48]], [1, 2, 13], 4)
+    assert (found.feasible.cost, found.above.cost) == (1.0, 7.5)
+
+
+def test_bisection_with_budget_to_spare_returns_price_zero():
+    found = bisect([[0.2, 0.9, 0.9], [1.0, 1.0, 1.0]], [1, 2, 4], 3)
+    assert (found.lam, found.cost, found.error) == (0.0, 1.5, 1.5)
+    assert found.labels.tolist() == [1, 0]
+
+
+def test_bisection_names_what_to_change():
+    with pytest.raises(ValueError, match=r"price 0\.5 still costs 2 .* budget 1\.5; raise the bracket.*at least 1$"):
+        bisect([[0, 1]], [1, 2], 1.5, bracket=(0.0, 0.5))
+
+
+@settings(deadline=None)
+@given(tables(), st.floats(0, 1.1))
+def test_mixing_meets_the_budget_and_attains_the_relaxed_optimum(table, share):
+    acc, cost = table
+    found = frontier(acc, cost)
+    top = found.lam[0] * 2 + 1
+    budget = found.cost[0] + share * (found.cost[-1] - found.cost[0])
+    both = mix(acc, cost, budget, iterations=80, bracket=(0.0, top))
+    assert 0 <= both.share <= 1
+    assert both.cost == pytest.approx(min(budget, found.cost[-1]), abs=1e-9)
+    assert both.accuracy == pytest.approx(lp_value(acc, cost, max(budget, found.cost[0])), abs=1e-9)
+
+
+def test_a_draw_mixes_question_by_question():
+    acc = np.tile([0.1, 0.9], (20_000, 1))
+    both = mix(acc, [1, 16], 5.0)
+    assert both.cost == 5.0
+    drawn = both.draw(rng=1)
+    # 4/15 of the questions on average; five standard deviations of a binomial share.
+    assert drawn.mean() == pytest.approx(4 / 15, abs=5 * np.sqrt(4 / 15 * 11 / 15 / 20_000))
+    np.testing.assert_array_equal(drawn, both.draw(rng=1))
+
+
+@pytest.mark.parametrize("call", [oracle_labels, average_cost])
+def test_bad_input_is_named(call):
+    with pytest.raises(ValueError, match=r"acc\[1, 0\] is nan"):
+        call([[0.1, 0.2], [np.nan, 0.3]], [1, 2], 0.1)
+    with pytest.raises(ValueError, match=r"cost\[0, 1\]"):
+        call([[0.1, 0.2]], [[2, 1]], 0.1)
+    with pytest.raises(ValueError, match="the price is -1"):
+        call([[0.1, 0.2]], [1, 2], -1)
+    with pytest.raises(ValueError, match="ties is 'coin'"):
+        call([[0.1, 0.2]], [1, 2], 0.1, ties="coin")

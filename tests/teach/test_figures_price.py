@@ -1,0 +1,192 @@
+"""Figures of chapters 2 and 3: what is drawn is what the package computes; and the widget the book does not run."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import adalib
+from adalib.teach.figures import budgets as draw_budgets
+from adalib.teach.figures import price as draw_price
+
+BUDGETS = (1, 2, 4, 8, 16)
+COST = np.array(BUDGETS, dtype=float)
+
+
+@pytest.fixture(scope="module")
+def acc():
+    """Sixty questions of all kinds, with ties, flat rows and falling ones."""
+    rng = np.random.default_rng(3)
+    curves = np.sort(rng.random((60, 5)), axis=1).round(2)
+    curves[::7] = curves[::7, :1]
+    curves[::11] = curves[::11, ::-1]
+    return curves
+
+
+def step_at(trace, x):
+    """Read a staircase (line shape "hv") off a drawn trace."""
+    assert trace.line.shape == "hv"
+    return np.asarray(trace.y)[np.searchsorted(np.asarray(trace.x), x, side="right") - 1]
+
+
+def stars(trace):
+    return [int(x) for x, symbol in zip(trace.x, trace.marker.symbol, strict=True) if symbol == "star"]
+
+
+def test_staircases_show_the_average_cost(acc):
+    path = adalib.frontier(acc, COST)
+    fig = draw_price.staircases({"real": {"one": (path.lam, path.cost)}, "simulated": {"two": (path.lam, path.cost)}})
+    assert [trace.name for trace in fig.data] == ["one", "two"]
+    assert {note.text for note in fig.layout.annotations} == {"real", "simulated"}
+    for lam in [0.0, *np.random.default_rng(0).uniform(0, path.lam[0], 200)]:
+        for trace in fig.data:
+            assert step_at(trace, lam) == pytest.approx(adalib.average_cost(acc, COST, lam), abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 30))
+def test_staircases_fall_for_any_table(seed, k, n):
+    table = np.random.default_rng(seed).random((n, k)).round(1)
+    path = adalib.frontier(table, np.arange(1, k + 1))
+    (trace,) = draw_price.staircases({"real": {"any": (path.lam, path.cost)}}).data
+    assert (np.diff(trace.x) >= 0).all()
+    assert (np.diff(trace.y) <= 1e-12).all()
+
+
+def test_net_values_mark_the_winner(acc):
+    prices = (0.0, 0.02, 0.2)
+    winners = [int(adalib.oracle_labels(acc, COST, lam)[5]) for lam in prices]
+    net = {f"λ = {lam:g}": acc[5] - lam * COST for lam in prices}
+    fig = draw_price.net_values(BUDGETS, net, winners)
+    for trace, values, winner in zip(fig.data, net.values(), winners, strict=True):
+        assert stars(trace) == [winner]
+        assert trace.y == pytest.approx(values)
+        assert max(trace.y) == pytest.approx(trace.y[winner])
+
+
+def test_lagrangian_draws_every_question_and_all_shares(acc):
+    prices = adalib.frontier(acc, COST).lam[::-1]
+    labels = np.array([adalib.oracle_labels(acc, COST, lam) for lam in prices])
+    net = {lam: acc[5] - lam * COST for lam in (0.01, 0.05)}
+    fig = draw_price.lagrangian(prices, labels, BUDGETS, acc[:, 0], 5, net, [labels[0, 5]] * 2)
+    shares = [trace for trace in fig.data if trace.stackgroup]
+    assert len(shares) == 5
+    assert np.sum([trace.y for trace in shares], axis=0) == pytest.approx(np.ones(len(prices)))
+    for trace, column in zip(shares, range(5), strict=True):
+        assert trace.y == pytest.approx((labels == column).mean(axis=1))
+    # The shelves: at any price as many questions stand near the height of a budget as the oracle puts there.
+    lines = [t for t in fig.data if t.mode == "lines" and t.line.width == 1]
+    x, y = (np.array([v for t in lines for v in getattr(t, axis)], dtype=float).reshape(-1, 3) for axis in "xy")
+    for at in (0, len(prices) // 2):
+        here = (prices[at] + prices[at + 1]) / 2
+        heights = y[(x[:, 0] <= here) & (here < x[:, 1]), 0].round().astype(int)
+        assert np.bincount(heights, minlength=5).tolist() == np.bincount(labels[at], minlength=5).tolist()
+
+
+def test_bisection_shows_the_recorded_path(acc):
+    path = adalib.frontier(acc, COST)
+    paths = {B: adalib.bisect(acc, COST, B).path for B in (1.5, 3.0)}
+    fig = draw_budgets.bisection(paths, path.lam, path.cost, steps=12)
+    away = [t for t in fig.data if t.yaxis == "y3"]
+    seen = [t for t in fig.data if t.yaxis == "y4" and t.mode == "markers"]
+    for (B, recorded), distance, dots in zip(paths.items(), away, seen, strict=True):
+        assert distance.y == pytest.approx(np.abs(recorded["cost_mid"][:12] - B))
+        assert dots.x == pytest.approx(recorded["mid"][:12])
+        # Each price tried lies on the staircase that is drawn below it.
+        for lam, cost in zip(dots.x, dots.y, strict=True):
+            stairs = next(t for t in fig.data if t.yaxis == "y4" and t.mode == "lines")
+            assert step_at(stairs, lam) == pytest.approx(cost)
+    assert [note.text[:3] for note in fig.layout.annotations[:4]] == ["(a)", "(b)", "(c)", "(d)"]
+
+
+def test_staircase_target_jumps_over_the_budget():
+    twins = adalib.frontier([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2, COST)
+    fig = draw_budgets.staircase_target(twins.lam, twins.cost, 8.5)
+    assert set(fig.data[0].y) == {1.0, 16.0}
+    assert fig.layout.shapes[0].y0 == fig.layout.shapes[0].y1 == 8.5
+
+
+def test_tangent_lies_on_or_above_the_curve_and_touches_the_winner(acc):
+    curve = acc[5:6]
+    corners = np.searchsorted(COST, adalib.frontier(curve, COST).cost)
+    prices = np.array([0.0, 0.01, 0.03, 0.1])
+    winners = np.array([adalib.oracle_labels(curve, COST, lam)[0] for lam in prices])
+    fig = draw_budgets.tangent(BUDGETS, COST, curve[0], corners, prices, winners)
+    for lam, winner, frame in zip(prices, winners, fig.frames, strict=True):
+        line, star = frame.data
+        heights = np.interp(COST, line.x, line.y)
+        assert (heights >= curve[0] - 1e-12).all()
+        assert heights[winner] == pytest.approx(curve[0, winner])
+        assert (star.x[0], star.y[0]) == (COST[winner], curve[0, winner])
+        assert np.diff(line.y)[0] == pytest.approx(lam * np.diff(line.x)[0])
+    assert [step.label for step in fig.layout.sliders[0].steps] == [frame.name for frame in fig.frames]
+
+
+def test_filling_area_is_the_accuracy_gained_and_tiles_are_the_labels(acc):
+    path = adalib.frontier(acc, COST)
+    targets = [1, 1.5, 2, 4, float(path.cost[-1]) + 1]
+    plans = [path.at(B) for B in targets]
+    labels = np.array([plan.labels for plan in plans])
+    accuracy = [plan.accuracy for plan in plans]
+    ids = [f"<q{i}>" for i in range(60)]
+    fig = draw_budgets.filling(path.lam, path.cost, acc[:, 0].mean(), BUDGETS, targets, accuracy, labels, ids, width=7)
+    for frame, plan, row in zip(fig.frames, plans, labels, strict=True):
+        area, wall = frame.data
+        gained = float(np.sum(np.diff(area.x) * np.asarray(area.y)[:-1]))
+        assert gained == pytest.approx(plan.bound - acc[:, 0].mean(), abs=1e-4)  # drawn to five digits
+        tiles = [v for line in wall.z for v in line if v is not None]
+        assert np.bincount(tiles, minlength=5).tolist() == np.bincount(row, minlength=5).tolist()
+        names = np.asarray(wall.text).ravel()
+        assert all(row[int(name[5:-4])] == tile for name, tile in zip(names, tiles, strict=False))
+
+
+def test_frontier_curves_hold_what_they_are_given(acc):
+    path = adalib.frontier(acc, COST)
+    means = acc.mean(axis=0)
+    fig = draw_budgets.frontier_curves(
+        {"oracle": (path.cost, path.accuracy), "<mix>": (COST, means)},
+        BUDGETS,
+        (COST, means),
+        bands={"<mix>": (means - 0.1, means + 0.1)},
+        dashed=["<mix>"],
+    )
+    oracle, band, mix, uniform = fig.data
+    assert oracle.y == pytest.approx(path.accuracy)
+    assert (mix.name, mix.line.dash) == ("&lt;mix&gt;", "dash")
+    assert len(band.x) == 10
+    assert list(uniform.text) == [f"all {b}" for b in BUDGETS]
+    # No uniform budget lies above the frontier.
+    assert (np.interp(uniform.x, oracle.x, oracle.y) >= np.array(uniform.y) - 1e-12).all()
+
+
+def test_timings_are_drawn_on_logarithmic_axes():
+    fig = draw_budgets.timings([10, 100], {"a": [0.1, 1.0], "b": [1.0, 10.0]})
+    assert fig.layout.xaxis.type == fig.layout.yaxis.type == "log"
+    assert [list(trace.y) for trace in fig.data] == [[0.1, 1.0], [1.0, 10.0]]
+
+
+def test_budget_colours_differ_for_any_number_of_budgets():
+    for k in (1, 2, 5, 8):
+        assert len(set(draw_price.budget_colours(k))) == k
+
+
+def test_the_widget_of_chapter_2_that_the_book_does_not_run_works():
+    """Its cells are tagged skip-execution, so nothing else would notice if they broke."""
+    cells = json.loads((ROOT / "notebooks" / "02_oracle.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    tags = [cell["metadata"].get("tags", []) for cell in cells if cell["cell_type"] == "code"]
+    start = next(number for number, text in enumerate(code) if text.startswith("def at_price"))
+    end = max(number for number, tag in enumerate(tags) if "skip-execution" in tag)
+    table = adalib.load("word-fewshot").table()
+    space = {"adalib": adalib, "np": np, "utility": table, "show": lambda fig, alt: None}
+    exec("\n".join(code[start : end + 1]), space)
+    space["slider"].value = 0.05
+    labels = adalib.oracle_labels(table.acc, table.cost, 0.05)
+    assert list(space["live"].data[0].y) == pytest.approx(np.bincount(labels, minlength=5) / table.n)
+    assert space["live"].layout.title.text.startswith("λ = 0.050")
+    assert space["w"].lam == 0.03

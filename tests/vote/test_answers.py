@@ -1,0 +1,286 @@
+"""Extraction and equivalence: tables of what real texts hold, and texts made to do harm."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from adalib.vote.answers import answer_classes, extract_answer, same_answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (r"so we get \boxed{42}", "42"),
+        (r"first \boxed{1}, no: \boxed{2}.", "2"),
+        (r"\boxed{\frac{1}{2}} and then \boxed{3", r"\frac{1}{2}"),
+        (r"\boxed{\boxed{5}}", "5"),
+        (r"\boxed{7} or \boxed{}", "7"),
+        (r"\boxed{\$1{,}250.}", "1250"),
+        (r"\boxed{\text{(C)}}", "C"),
+        (r"\boxed{\{1, 2\}}", r"\{1, 2\}"),
+        (r"\boxed{12\text{ cm}^2}", "12"),
+        (r"\boxed{90^\circ}", "90"),
+        ("Answer: 12 apples.", "12"),
+        ("The answer is 42.", "42"),
+        ("The answer is: **42**", "42"),
+        ("**Answer:** 42", "42"),
+        ("**Answer**: 42", "42"),
+        ("### Answer:\n\n42\n", "42"),
+        ("3 + 4 = 7\n#### 7", "7"),
+        ("#### 1,234", "1234"),
+        ("Answer: 5\nWait, no.\nAnswer: 6", "6"),
+        ("Answer: 5\nAnswer:", "5"),
+        ("Answer: $12.50", "12.50"),
+        ("Answer: 6 * 7 = 42 miles", "42"),
+        ("Answer: x = 5", "5"),
+        ("Answer: Tom has 42 apples left.", "42"),
+        ("Answer: 42 because 6 times 7 is the number that Tom wanted", "42"),
+        ("Answer: 12 boxes of 3 and one of 5 give him 41 apples", "12"),
+        ("Answer: he has 12 boxes of 3 and one of 5, so 41", "41"),
+        ("Answer: 6 * 7 = 42 pages in 7 days", "42"),
+        ("Answer: 3 hours 20 minutes", "3 hours 20 minutes"),
+        ("Answer: 42. The 3 is not needed", "42"),
+        ("the answer is $\\frac{1}{2}$.", r"\frac{1}{2}"),
+        ("The answer is \\(\\frac{3}{4}\\)", r"\frac{3}{4}"),
+        ("Answer: (B) Paris", "B"),
+        ("Answer: B because it is warm", "B"),
+        ("Answer: Monday", "Monday"),
+        ("answer: -3", "-3"),
+        ("Answer: 50%", "50%"),
+        ("She has 3 and gets 4 so 7 in all", "7"),
+        ("It costs $1,250.00.", "1250.00"),
+        ("down to -3", "-3"),
+        ("a 3-4 win", "4"),
+        ("which leaves 8 - 5 of them", "5"),
+        ("a loss of -$5", "-5"),
+        ("it is \\frac{1}{2}", r"\frac{1}{2}"),
+        ("it is 3 1/2", "3 1/2"),
+        ("about 1.5e-3", "1.5e-3"),
+        ("no idea", ""),
+        ("", ""),
+        ("the 3rd of x2", ""),
+        ("Answer: ", ""),
+    ],
+)
+def test_extraction(text, answer):
+    assert extract_answer(text) == answer
+
+
+def test_a_text_that_was_cut_has_no_last_number():
+    assert extract_answer("First 3, then 4", finished=False) == ""
+    assert extract_answer("First 3, Answer: 4", finished=False) == "4"
+    assert extract_answer(r"First 3, \boxed{4}", finished=False) == "4"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "\\boxed{",
+        "{",
+        "}",
+        "answer is ",
+        "answer   ",
+        "####",
+        "1,",
+        "1/",
+        "- ",
+        "$",
+        "\\frac{",
+        "\\",
+        " ",
+        "9",
+        "\n",
+        "\\text{",
+    ],
+)
+def test_ten_megabytes_of_anything(piece):
+    huge = piece * (10_000_000 // len(piece))
+    assert len(extract_answer(huge)) <= len(huge)
+    assert extract_answer(huge + r" \boxed{7}") == "7"
+
+
+@settings(deadline=None)
+@given(st.text(st.characters()), st.booleans())
+def test_any_text_is_read_and_reading_again_changes_nothing_that_matters(text, finished):
+    answer = extract_answer(text, finished)
+    assert same_answer(answer, answer) == bool(answer)
+
+
+SAME = [
+    ("1/2", "0.5"),
+    ("1/2", r"\frac12"),
+    ("1/2", r"\frac{1}{2}"),
+    ("1/2", r"\dfrac{1}{2}"),
+    ("-1/2", r"-\frac{1}{2}"),
+    (".5", "0.50"),
+    ("½", "0.5"),
+    ("3 1/2", "3.5"),
+    ("1,000", "1000"),
+    ("1{,}000", "1000"),
+    ("1,000,000.0", "1000000"),
+    ("$1,000", "1000 dollars"),
+    (r"\$5", "5"),
+    ("$5$", "5"),
+    ("€5", "5"),
+    ("12 apples", "12"),
+    ("5 cm", "5cm"),
+    ("5 m", "5"),
+    (r"10\text{ m}^2", "10"),
+    (r"10\ \mathrm{cm}", "10"),
+    ("60 km/h", "60"),
+    ("90°", "90 degrees"),
+    (r"90^\circ", "90"),
+    ("5 million", "5,000,000"),
+    ("1.5 thousand dollars", "1500"),
+    ("7.", "7"),
+    ("7!", "7"),
+    ("7)", "7"),
+    ("# 7", "7"),
+    (", 7", "7"),
+    ("12 (twelve)", "12"),
+    ("20 (4 * 5)", "20"),
+    ("160days", "160"),
+    ("**7**", "7"),
+    ("−3", "-3"),
+    ("1e3", "1000"),
+    ("0.333333", "1/3"),
+    ("50%", "50"),
+    ("50%", "0.5"),
+    ("50 percent", r"50\%"),
+    ("50%", "1/2"),
+    ("Monday", " monday "),
+    ("New York", "newyork"),
+    ("B", "(b)"),
+    ("(B) Paris", "B."),
+    (r"\text{Monday}", "Monday"),
+    ("x = 5", "5"),
+    ("x_1 = 5", "5"),
+    ("f(x) = 5", "5"),
+    ("2 + 3 = 5", "5"),
+    ("12 cm2", "12"),
+    ("x+1", "1+x"),
+    ("(x+1)^2", "x^2+2x+1"),
+    (r"3\sqrt{2}", r"\sqrt{18}"),
+    (r"\sqrt{144}", "12"),
+    ("6*7", "42"),
+    ("3 x 4", "12"),
+    (r"3 \times 4 = 12", "12 = 12"),
+    ("(1 + 2)^2 / 3", "3"),
+    ("e^0", "1"),
+    ("1, 2", "2, 1"),
+    ("(1, 2)", "(1,2)"),
+    (r"\left(1, 2\right)", "(1,2)"),
+    ("2π", r"2\pi"),
+    ("x²", "x^2"),
+    (r"2^{10}", "1024"),
+    ("１２", "12"),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), SAME)
+def test_the_same_answer(a, b):
+    assert same_answer(a, b)
+    assert same_answer(b, a)
+
+
+DIFFERENT = [
+    ("1/2", "1/3"),
+    ("0.33", "1/3"),
+    ("50", "0.5"),
+    ("1000000", "1000001"),
+    ("1000000.5", "1000001.5"),
+    ("1e-9", "2e-9"),
+    ("5", "-5"),
+    ("3a", "3"),
+    ("5m", "5"),
+    ("5x", "5"),
+    ("2pi", "2"),
+    ("(1,2)", "(2,1)"),
+    ("(1,200)", "1200"),
+    ("3:4", "0.75"),
+    ("12 12", "144"),
+    ("2 (x + 1)", "2"),
+    ("5 +", "5"),
+    ("3, 4", "3"),
+    ("1.2.3", "1.2"),
+    ("x + y = 5", "5"),
+    ("1/0 million", "1"),
+    ("Monday", "Tuesday"),
+    ("A", "B"),
+    ("x", "y"),
+    ("3 hours 20 minutes", "3"),
+    ("1/0", "1"),
+    ("", ""),
+    (" ", ""),
+    ("", "5"),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), DIFFERENT)
+def test_different_answers(a, b):
+    assert not same_answer(a, b)
+    assert not same_answer(b, a)
+
+
+PIECES = ["\\frac", "\\text{", "\\boxed{", "Answer:", " million", " percent", "cm", "\n"]
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.lists(st.sampled_from([*"0123456789/.,-+ %$(){}=!xA", *PIECES])).map("".join))
+@example("Answer:.)")  # what is left is no answer
+def test_any_mixture_of_the_usual_pieces_is_read(text):
+    answer = extract_answer(text)
+    classes = answer_classes([answer, "7", answer])
+    assert classes[0] == classes[2]
+    assert (classes[0] < 0) == (not answer.strip())
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "9**9**9**9",
+        "9^{9^{9^9}}",
+        "1e999999999",
+        "9" * 100_000,
+        "(" * 100_000,
+        "x+" * 50_000,
+        "\\frac{" * 20_000,
+        "\x00",
+        "\ud800",
+    ],
+)
+def test_hostile_answers_are_only_themselves(hostile):
+    assert same_answer(hostile, hostile)
+    assert not same_answer(hostile, "7")
+
+
+@given(st.fractions(), st.fractions())
+def test_fractions_agree_exactly_or_to_a_millionth(p, q):
+    near = p == q or (min(p.denominator, q.denominator) > 1 and abs(p - q) <= min(1, max(abs(p), abs(q))) / 10**6)
+    assert same_answer(str(p), str(q)) == near
+
+
+@given(st.integers())
+def test_thousands_commas(n):
+    assert same_answer(f"{n:,}", str(n))
+    assert extract_answer(f"Answer: {n:,}.") == str(n)
+
+
+def test_classes():
+    answers = ["7", "1/2", "", "0.5", "7.0", " ", "x+1", "1+x", "Paris", "paris"]
+    assert answer_classes(answers).tolist() == [0, 1, -1, 1, 0, -1, 2, 2, 3, 3]
+    assert answer_classes([]).tolist() == []
+    assert answer_classes([""]).dtype.kind == "i"
+
+
+@given(st.lists(st.sampled_from(["50%", "50", "0.5", "1/2", "", "x", "50 %", "0.500", "B", "b) yes"])))
+def test_classes_are_a_partition_by_the_first_member(answers):
+    classes = answer_classes(answers)
+    seen = [c for i, c in enumerate(classes) if c >= 0 and c not in classes[:i]]
+    assert seen == list(range(len(seen)))
+    for answer, c in zip(answers, classes, strict=True):
+        if c < 0:
+            assert not answer
+        else:
+            assert same_answer(answers[int(np.argmax(classes == c))], answer)

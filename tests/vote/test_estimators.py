@@ -1,0 +1,247 @@
+"""Votes and estimators of Acc(x, b), against enumeration of every subset, window and sequence."""
+
+from collections import Counter
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adalib.vote.estimators import acc_iid, acc_subsets, acc_windows, best_of, majority, pass_at
+
+TIES = ["share", "first"]
+
+
+def vote(classes, value, ties):
+    """What one vote is worth, the slow and obvious way."""
+    votes = Counter(c for c in classes if c >= 0)
+    if not votes:
+        return 0.0
+    most = max(votes.values())
+    winners = [c for c in votes if votes[c] == most]  # a Counter keeps the order of first appearance
+    return value[winners[0]] if ties == "first" else float(np.mean([value[c] for c in winners]))
+
+
+def enumerated(row, value, b, ties):
+    return float(np.mean([vote(chosen, value, ties) for chosen in combinations(row, b)]))
+
+
+def windows(row, value, b, ties):
+    return float(np.mean([vote(row[i * b : (i + 1) * b], value, ties) for i in range(len(row) // b)]))
+
+
+def spread(classes, value):
+    return [[value[c] if c >= 0 else 0.0 for c in row] for row in classes]
+
+
+rows = st.integers(1, 9).flatmap(
+    lambda r: st.lists(st.lists(st.integers(-1, 4), min_size=r, max_size=r), min_size=1, max_size=4)
+)
+class_values = st.lists(st.sampled_from([0.0, 1.0, 0.25]), min_size=5, max_size=5)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@settings(deadline=None, max_examples=150)
+@given(classes=rows, value=class_values)
+def test_subsets_equal_enumeration(ties, classes, value):
+    budgets = range(1, len(classes[0]) + 1)
+    found = acc_subsets(classes, spread(classes, value), budgets, ties)
+    assert found == pytest.approx(np.array([[enumerated(row, value, b, ties) for b in budgets] for row in classes]))
+
+
+@pytest.mark.parametrize("ties", TIES)
+@settings(deadline=None, max_examples=150)
+@given(classes=rows, value=class_values)
+def test_windows_equal_enumeration(ties, classes, value):
+    budgets = range(1, len(classes[0]) + 1)
+    found = acc_windows(classes, spread(classes, value), budgets, ties)
+    assert found == pytest.approx(np.array([[windows(row, value, b, ties) for b in budgets] for row in classes]))
+
+
+@pytest.mark.parametrize("estimator", [acc_subsets, acc_windows])
+@pytest.mark.parametrize("ties", TIES)
+def test_chunks_do_not_change_the_result(estimator, ties, monkeypatch):
+    rng = np.random.default_rng(0)
+    classes = rng.integers(-1, 5, (30, 12))
+    values = (classes == 1).astype(float)
+    whole = estimator(classes, values, (1, 3, 4, 12), ties)
+    monkeypatch.setattr("adalib.vote.estimators._CELLS", 100)
+    np.testing.assert_allclose(estimator(classes, values, (1, 3, 4, 12), ties), whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_a_class_is_worth_the_mean_of_its_members(ties):
+    classes, flags = [[0, 0, 0, 1, 1]], [[1, 1, 0, 0, 0]]
+    for estimator in (acc_subsets, acc_windows):
+        assert estimator(classes, flags, [5], ties)[0, 0] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_labels_do_not_matter(ties):
+    rng = np.random.default_rng(1)
+    classes = rng.integers(-1, 4, (20, 10))
+    values = (classes == 2).astype(float)
+    renamed = np.where(classes < 0, -7, 10**17 + 13 * classes)
+    for estimator in (acc_subsets, acc_windows):
+        np.testing.assert_array_equal(
+            estimator(classes, values, (2, 4), ties), estimator(renamed, values, (2, 4), ties)
+        )
+
+
+@settings(deadline=None)
+@given(
+    classes=st.integers(2, 40).flatmap(lambda r: st.lists(st.integers(0, 6), min_size=r, max_size=r)),
+    value=st.lists(st.floats(0, 1), min_size=7, max_size=7),
+)
+def test_two_samples_are_worth_one_when_ties_are_shared(classes, value):
+    one, two = acc_subsets([classes], spread([classes], value), (1, 2))[0]
+    assert two == pytest.approx(one, abs=1e-12)
+
+
+def test_two_samples_beat_one_when_an_extraction_can_fail():
+    one, two = acc_subsets([[0, 0, -1, -1]], [[1, 1, 0, 0]], (1, 2))[0]
+    assert one == 0.5
+    assert two == pytest.approx(5 / 6)  # all pairs but the one of two empty answers
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_only_empty_answers_are_worth_nothing(ties):
+    for estimator in (acc_subsets, acc_windows):
+        assert (estimator([[-1] * 6], [[1] * 6], (1, 2, 6), ties) == 0).all()
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_two_answers_at_large_r_follow_the_hypergeometric(ties):
+    r, good, b = 2000, 900, 63
+    classes = np.random.default_rng(2).permutation(np.repeat([0, 1], [good, r - good]))[None]
+    found = acc_subsets(classes, classes == 0, (1, 16, b), ties)
+    exact = sum(comb(good, k) * comb(r - good, b - k) for k in range(b // 2 + 1, b + 1)) / comb(r, b)
+    assert found[0, 2] == pytest.approx(exact, rel=1e-10)
+    assert np.isfinite(found).all()
+
+
+def test_many_distinct_answers_at_large_r():
+    # Everybody ties: 2,000 answers, all different, so each is right with chance 1/2000 whatever the budget.
+    classes = np.arange(2000)[None]
+    assert acc_subsets(classes, classes == 7, (1, 16, 64)) == pytest.approx(np.full((1, 3), 1 / 2000))
+
+
+def test_too_many_subsets_is_said():
+    with pytest.raises(ValueError, match="too many subsets of 2500 out of 5000"):
+        acc_subsets(np.zeros((1, 5000), int), np.zeros((1, 5000)), (2500,))
+
+
+def test_two_answer_closed_form():
+    found = acc_iid([0.6, 0.4], 0, range(1, 9))
+    assert found.round(4).tolist() == [0.6, 0.6, 0.648, 0.648, 0.6826, 0.6826, 0.7102, 0.7102]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    weights=st.lists(st.integers(0, 5), min_size=2, max_size=4).filter(any),
+    b=st.integers(1, 6),
+    data=st.data(),
+)
+def test_iid_equals_enumeration_of_all_sequences(weights, b, data):
+    p = np.array(weights) / sum(weights)
+    correct = data.draw(st.integers(-1, len(p) - 1))
+    empty = data.draw(st.integers(-1, len(p) - 1).filter(lambda column: column < 0 or column != correct))
+    value = [float(c == correct) for c in range(len(p))]
+    exact = sum(
+        np.prod(p[list(seq)]) * vote([-1 if c == empty else c for c in seq], value, "share")
+        for seq in product(range(len(p)), repeat=b)
+    )
+    assert acc_iid(p, correct, [b], empty=empty)[0] == pytest.approx(exact)
+
+
+def test_iid_is_the_limit_of_subsets():
+    p = np.array([0.3, 0.25, 0.25, 0.2])
+    errors = []
+    for r in (100, 400, 1600):
+        classes = np.repeat([0, 1, 2, -1], (p * r).astype(int))[None]
+        budgets = (1, 2, 4, 8, 16)
+        errors.append(np.abs(acc_subsets(classes, classes == 0, budgets)[0] - acc_iid(p, 0, budgets, empty=3)).max())
+    assert errors[0] > 3 * errors[1] > 9 * errors[2]  # the bias falls as 1 / R
+    assert errors[2] < 1e-3
+
+
+def test_iid_batches_with_padding():
+    p = [[0.5, 0.5, 0.0], [0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]
+    found = acc_iid(p, [0, 2, 1], (1, 3, 8))
+    for row, q, c in zip(found, p, [0, 2, 1], strict=True):
+        np.testing.assert_allclose(row, acc_iid(q, c, (1, 3, 8)), rtol=1e-12)
+    assert np.isfinite(acc_iid(p, [0, 2, 1], (170,))).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (([0.5, 0.4], 0, [1]), "every row summing to 1"),
+        (([1.5, -0.5], 0, [1]), "every row summing to 1"),
+        (([np.nan, 1], 0, [1]), "every row summing to 1"),
+        (([0.5, 0.5], 2, [1]), "correct must hold column numbers from 0 to 1"),
+        (([0.5, 0.5], 1, [1], 1), "name the same column"),
+        (([0.5, 0.5], 0, [171]), "budget 171 is too large"),
+    ],
+)
+def test_iid_refusals(arguments, says):
+    with pytest.raises(ValueError, match=says):
+        acc_iid(*arguments)
+
+
+@settings(deadline=None)
+@given(data=st.data(), r=st.integers(1, 7))
+def test_best_of_equals_enumeration(data, r):
+    scores = data.draw(st.lists(st.integers(0, 3), min_size=r, max_size=r))
+    correct = data.draw(st.lists(st.integers(0, 1), min_size=r, max_size=r))
+
+    def best(chosen):
+        top = max(scores[i] for i in chosen)
+        return np.mean([correct[i] for i in chosen if scores[i] == top])
+
+    exact = [np.mean([best(chosen) for chosen in combinations(range(r), b)]) for b in range(1, r + 1)]
+    assert best_of([correct], [scores], range(1, r + 1))[0] == pytest.approx(np.array(exact))
+
+
+@given(r=st.integers(1, 200), data=st.data())
+def test_pass_at_closed_form(r, data):
+    c, b = data.draw(st.integers(0, r)), data.draw(st.integers(1, r))
+    assert pass_at([[1] * c + [0] * (r - c)], [b])[0, 0] == pytest.approx(1 - comb(r - c, b) / comb(r, b))
+
+
+def test_majority():
+    assert majority(["0.5", "7", "1/2", ""]) == {"0.5": 1.0}
+    assert majority(["7", "8", "8.0", "$7"]) == {"7": 0.5, "8": 0.5}
+    assert majority(["9", "8", "7", "8", "7"], ties="first") == {"8": 1.0}
+    assert majority(["", " "]) == majority([]) == {}
+
+
+@pytest.mark.parametrize("estimator", [acc_subsets, acc_windows])
+@pytest.mark.parametrize(
+    ("classes", "values", "budgets", "ties", "says"),
+    [
+        ([[0, 1]], [[0, 1]], [3], "share", "budget 3 is too large: there are 2 samples a question; lower the budgets"),
+        ([[0, 1]], [[0, 1]], [0], "share", "whole numbers from 1 on"),
+        ([[0, 1]], [[0, 1]], [1.5], "share", "whole numbers from 1 on"),
+        ([[0, 1]], [[0, 1]], [], "share", "whole numbers from 1 on"),
+        ([[0, 1]], [[0, 1]], [1], "last", "'share' or 'first'"),
+        ([[0, 1]], [[0, 2]], [1], "share", "sample 1 in row 0 is 2.0"),
+        ([[0, 1]], [[0, np.nan]], [1], "share", "sample 1 in row 0 is nan"),
+        ([[0, 1]], [[0]], [1], "share", "one column a sample"),
+        ([0, 1], [0, 1], [1], "share", "one row a question"),
+        ([[0.5, 1]], [[0, 1]], [1], "share", "whole numbers, not float64"),
+    ],
+)
+def test_refusals(estimator, classes, values, budgets, ties, says):
+    with pytest.raises(ValueError, match=r"\A[^\n]+\Z") as caught:
+        estimator(classes, values, budgets, ties)
+    assert says in str(caught.value)
+
+
+def test_best_of_refusals():
+    with pytest.raises(ValueError, match="scores hold NaN"):
+        best_of([[1, 0]], [[np.nan, 1]], [1])
+    with pytest.raises(ValueError, match="budget 3 is too large"):
+        best_of([[1, 0]], [[0, 1]], [3])
