@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import sync_playwright
 
-import adalib
 from adalib.explorer import page, setting
+from adalib.explorer.script import script, style
 from adalib.table import UtilityTable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -52,16 +52,15 @@ def main() -> None:
             file = page([setting(table(n), title=f"{n} questions")], Path(folder) / f"{n}.html")
             tab = chromium.new_page(viewport={"width": 1200, "height": 900})
             tab.goto(file.as_uri())
-            script, layout = np.median(tab.evaluate(MOVES), axis=0)
+            scripted, layout = np.median(tab.evaluate(MOVES), axis=0)
             load = tab.evaluate("performance.timing.loadEventEnd - performance.timing.navigationStart")
             print(
-                f"N = {n:>6,}: one slider move takes {script:.1f} ms of script (limit {limit:g} ms), {layout:.1f} ms "
+                f"N = {n:>6,}: one slider move takes {scripted:.1f} ms of script (limit {limit:g} ms), {layout:.1f} ms "
                 f"with layout; page of {file.stat().st_size / 1024:,.0f} KB, ready after {load} ms"
             )
             tab.close()
         chromium.close()
-    here = Path(adalib.__file__).parent / "explorer"
-    sizes = {name: (here / name).stat().st_size / 1024 for name in ("explorer.js", "explorer.css")}
+    sizes = {name: len(text.encode()) / 1024 for name, text in (("script", script()), ("style", style()))}
     print("front end: " + " + ".join(f"{name} {size:.1f}" for name, size in sizes.items()), end=" ")
     print(f"= {sum(sizes.values()):.1f} KB (limit 150 KB)")
 

@@ -14,12 +14,11 @@ import numpy as np
 
 from adalib.datasets.responses import Responses
 from adalib.explorer.data import SCALE, setting
+from adalib.explorer.script import script, style
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
 __all__ = ["page", "static_html"]
-
-_HERE = Path(__file__).parent
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -74,11 +73,11 @@ def static_html(settings: Sequence[dict[str, Any]]) -> str:
     ident = f"adalib-explorer-{secrets.token_hex(4)}"
     return "\n".join(
         [
-            f"<style>{_text('explorer.css')}</style>",
+            f"<style>{style()}</style>",
             f'<div id="{ident}" class="adalib-explorer"></div>',
             f"<noscript>{_still(settings[0])}</noscript>",
             f'<script type="application/json" id="{ident}-data">{_inline_json(settings)}</script>',
-            f'<script type="module">\n{_text("explorer.js")}\nmountStatic("{ident}");\n</script>',
+            f'<script type="module">\n{script()}\nmountStatic("{ident}");\n</script>',
         ]
     )
 
@@ -105,10 +104,6 @@ def page(source: UtilityTable | Responses | Sequence[dict[str, Any]], out: str |
     title = f"Lambda explorer: {settings[0]['title']}"
     out.write_text(_PAGE.format(title=escape(title), body=static_html(settings)), encoding="utf-8")
     return out
-
-
-def _text(name: str) -> str:
-    return (_HERE / name).read_text(encoding="utf-8")
 
 
 def _inline_json(value: object) -> str:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from math import isfinite
-from pathlib import Path
 
 import anywidget
 import traitlets
 
 from adalib.datasets.responses import Responses
 from adalib.explorer.data import setting
+from adalib.explorer.script import script, style
 from adalib.table import UtilityTable
 
 __all__ = ["Explorer", "explore"]
-
-_HERE = Path(__file__).parent
 
 
 class Explorer(anywidget.AnyWidget):
@@ -32,8 +30,8 @@ class Explorer(anywidget.AnyWidget):
         The row of the question shown.
     """
 
-    _esm = _HERE / "explorer.js"
-    _css = _HERE / "explorer.css"
+    _esm = script()
+    _css = style()
     _settings = traitlets.List().tag(sync=True)
 
     lam = traitlets.Float(0.0).tag(sync=True)

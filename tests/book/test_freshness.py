@@ -23,7 +23,7 @@ MODULES = {
     "theory.py": "def bound():\n    from . import oracle\n\n    return oracle.solve()\n",
     "explorer/__init__.py": "from .page import page\n",
     "explorer/page.py": "from ..problem import SIZE\n\npage = SIZE\n",
-    "explorer/explorer.js": "let x;\n",
+    "explorer/front/numbers.js": "let x;\n",
     "dynamic.py": "from importlib import import_module\n\n\ndef get(name):\n    return import_module(name)\n",
 }
 USES_ORACLE = "import adalib as ad\n\nad.solve()"
@@ -78,7 +78,7 @@ def test_counts_what_is_imported_directly_or_not_and_nothing_else(root, code):
     for module in ("oracle", "problem"):
         assert affected(root, code, f"adalib/{module}.py")
     assert not affected(root, code, "adalib/datasets.py")
-    assert not affected(root, code, "adalib/explorer/explorer.js")
+    assert not affected(root, code, "adalib/explorer/front/numbers.js")
     assert not affected(root, code, "data/answers.jsonl")
 
 
@@ -100,7 +100,7 @@ def test_a_module_that_names_the_data_folder_reads_it(root):
 
 def test_a_package_counts_with_its_modules_its_other_files_and_its_imports(root):
     code = "from adalib import explorer"
-    for changed in ("explorer/explorer.js", "explorer/page.py", "problem.py"):
+    for changed in ("explorer/front/numbers.js", "explorer/page.py", "problem.py"):
         assert affected(root, code, f"adalib/{changed}")
     assert not affected(root, code, "adalib/oracle.py")
 
@@ -119,7 +119,7 @@ def test_a_package_counts_with_its_modules_its_other_files_and_its_imports(root)
 )
 def test_what_cannot_be_told_counts_as_everything(root, code):
     assert affected(root, code, "adalib/datasets.py")
-    assert affected(root, code, "adalib/explorer/explorer.js")
+    assert affected(root, code, "adalib/explorer/front/numbers.js")
 
 
 def test_a_new_public_name_affects_nobody_and_other_changes_of_the_package_file_do(root):

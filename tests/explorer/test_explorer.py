@@ -18,13 +18,14 @@ from adalib.datasets.jsonl import DataError
 from adalib.datasets.responses import Responses
 from adalib.explorer import page as write_page
 from adalib.explorer import quantise, read_csv, setting, static_html
+from adalib.explorer.script import PARTS, script, style
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable
 from adalib.vote.estimators import acc_subsets
 
 STEPS = ["ArrowRight", "PageUp", "PageUp", "ArrowRight", "PageUp", "PageUp", "ArrowLeft", "PageUp"]
-SOURCE = Path(adalib.__file__).parent / "explorer"
+FRONT = Path(adalib.__file__).parent / "explorer" / "front"
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 1"> \'"&amp; <!-- \u2028 ]]>'
 
 
@@ -258,8 +259,7 @@ def functions(browser, tmp_path_factory):
     """The front end's own functions, on a bare page."""
     names = "build, oracle, priceFor, splitsAt, subsetAccuracy"
     file = tmp_path_factory.mktemp("functions") / "bare.html"
-    source = (SOURCE / "explorer.js").read_text(encoding="utf-8")
-    file.write_text(f'<meta charset="utf-8"><script type="module">{source}\nwindow.ax = {{ {names} }};</script>')
+    file.write_text(f'<meta charset="utf-8"><script type="module">{script()}\nwindow.ax = {{ {names} }};</script>')
     page = browser.new_page()
     page.goto(file.as_uri())
     yield page
@@ -606,12 +606,24 @@ def test_everything_has_a_name_for_a_screen_reader(show):
 
 
 def test_the_front_end_is_small_and_self_contained():
-    source, style = ((SOURCE / name).read_text(encoding="utf-8") for name in ("explorer.js", "explorer.css"))
-    assert len((source + style).encode()) <= 150 * 1024
-    for text in (source, style):
+    assert len((script() + style()).encode()) <= 150 * 1024
+    for text in (script(), style()):
         assert "</script" not in text.lower()
         assert "<!--" not in text
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|@import|url\(|fetch\(|innerHTML|eval\(", text)
+
+
+def test_the_script_is_made_of_all_its_parts_and_of_short_functions():
+    assert sorted(PARTS) == sorted(file.stem for file in FRONT.glob("*.js"))
+    for part in PARTS:
+        text = (FRONT / f"{part}.js").read_text(encoding="utf-8")
+        assert text.startswith("// ")
+        assert text in script()
+        # A function, or a method of a class, ends where its own indent closes the brace again.
+        starts = re.finditer(r"^( {0,2})(?:async |static )?(?:function )?\w+\(.*\{$", text, re.MULTILINE)
+        for start in starts:
+            body = text[start.start() : text.index(f"\n{start[1]}}}", start.start())]
+            assert body.count("\n") < 60, f"{part}.js: {start[0].strip()}"
 
 
 def test_inlined_data_cannot_end_its_script():

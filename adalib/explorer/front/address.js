@@ -1,0 +1,66 @@
+// The address: #lambda=...&set=...&q=..., so that a teacher can link to a view.
+
+/** Of several explorers on a page the first one owns the address; a heading's anchor is left alone until a move. */
+class Address {
+  static owner = Symbol.for("adalib.explorer.address");
+
+  constructor(explorer, allowed) {
+    this.explorer = explorer;
+    this.owned = allowed && !window[Address.owner]?.isConnected;
+    this.read = this.read.bind(this);
+  }
+
+  start() {
+    if (!this.owned) return;
+    window[Address.owner] = this.explorer.root;
+    this.read();
+    window.addEventListener("hashchange", this.read);
+  }
+
+  write() {
+    if (!this.owned) return;
+    clearTimeout(this.writing);
+    this.writing = setTimeout(() => {
+      const { state, table } = this.explorer;
+      const { setting } = table;
+      const view = new URLSearchParams({ lambda: state.lam });
+      if (state.budget !== null) view.set("budget", state.budget);
+      if (setting.kind !== "yours") view.set("set", setting.name);
+      view.set("q", setting.ids?.[state.selected] ?? state.selected);
+      try {
+        history.replaceState(history.state, "", `#${view}`);
+      } catch {
+        // A sandboxed page may not touch its address; the explorer works without.
+      }
+    }, 200);
+  }
+
+  read() {
+    const { explorer } = this;
+    const view = new URLSearchParams(location.hash.slice(1));
+    const number = (key) => {
+      const value = view.get(key)?.trim() ? Number(view.get(key)) : NaN;
+      return Number.isFinite(value) && value >= 0 ? value : undefined;
+    };
+    const at = explorer.settings.findIndex((one) => one.name === view.get("set"));
+    if (at >= 0 && at !== explorer.state.at) explorer.useSetting(at);
+    const change = {};
+    if (number("lambda") !== undefined) Object.assign(change, { lam: number("lambda"), budget: null });
+    if (number("budget") !== undefined) change.budget = number("budget");
+    if (view.has("q")) {
+      const { ids } = explorer.table.setting;
+      const row = (ids ?? []).indexOf(view.get("q"));
+      change.selected = row >= 0 ? row : ids ? explorer.state.selected : Number(view.get("q"));
+    }
+    if (!view.has("set") && !Object.keys(change).length) return; // the address is a heading's, or nobody's
+    explorer.move(change, { silent: true });
+    const { top, bottom } = explorer.root.getBoundingClientRect();
+    if (top > 0.6 * window.innerHeight || bottom < 0.4 * window.innerHeight) explorer.root.scrollIntoView();
+  }
+
+  stop() {
+    clearTimeout(this.writing);
+    window.removeEventListener("hashchange", this.read);
+    if (window[Address.owner] === this.explorer.root) delete window[Address.owner];
+  }
+}

@@ -1,0 +1,104 @@
+// The two sliders with their exact values, and the five numbers that follow them.
+
+const STEPS = 400; // positions of the price slider; 0 is free
+const NUMBERS = { lambda: "price \u03bb", cost: "average cost", accuracy: "accuracy", mix: "best mix, same cost", gain: "gain over the mix" };
+
+class Controls {
+  constructor(act, uid) {
+    this.price = slider(`${uid}-lambda`, "lambda", ["Price ", h("var", { text: "\u03bb" })], { min: 0, max: STEPS, step: 1 });
+    this.budget = slider(`${uid}-budget`, "budget", ["Budget ", h("var", { text: "B" })], {});
+    this.meaning = h("p", { class: "ax-say" });
+    this.verdict = h("p", { class: "ax-say" });
+    this.price.node.append(this.meaning);
+    this.budget.node.append(this.verdict);
+    this.node = h("div", { class: "ax-controls" }, this.price.node, this.budget.node);
+    this.strip = h("div", { class: "ax-numbers", role: "list" });
+    this.numbers = {};
+    for (const [key, text] of Object.entries(NUMBERS)) {
+      this.numbers[key] = h("strong", { "data-number": key });
+      this.strip.append(h("div", { role: "listitem" }, h("span", { class: "ax-key", text }), this.numbers[key]));
+    }
+    this.listen(act);
+  }
+
+  listen(act) {
+    const { price, budget } = this;
+    price.input.addEventListener("input", () => act.price(this.toPrice(Number(price.input.value))));
+    budget.input.addEventListener("input", () => act.budget(Number(Number(budget.input.value).toFixed(this.range.budgetDigits))));
+    const typed = (box, use) => box.addEventListener("change", () => {
+      const value = Number(box.value);
+      if (box.value.trim() && Number.isFinite(value) && value >= 0) use(value);
+      else act.again();
+    });
+    typed(price.box, act.price);
+    typed(budget.box, act.budget);
+  }
+
+  // Position 0 of the price slider is free, the rest is logarithmic.
+  toPrice(at) {
+    const { low, high } = this.range;
+    return at <= 0 ? 0 : threeDigits(low * (high / low) ** ((at - 1) / (STEPS - 1)));
+  }
+
+  toPosition(value) {
+    if (value <= 0) return 0;
+    const { low, high } = this.range;
+    return clamp(Math.round(1 + ((STEPS - 1) * Math.log(value / low)) / Math.log(high / low)), 1, STEPS);
+  }
+
+  /** A new setting: other costs, other ends. */
+  layout(table) {
+    this.range = table.range;
+    this.numbers.cost.previousSibling.textContent = `average cost, ${table.units}`;
+    const { budgetLow, budgetHigh, step } = table.range;
+    set(this.budget.input, { min: budgetLow, max: budgetHigh, step });
+  }
+
+  /** Everything here that follows the price. Returns the sentence for those who listen. */
+  move({ table, state }, view, fit) {
+    const { price, budget, range } = this;
+    const cost = fixed(view.cost, range.digits);
+    const shownPrice = showPrice(view.lam);
+    const text = {
+      lambda: shownPrice, cost, accuracy: fixed(view.accuracy, 4),
+      mix: fixed(view.mix, 4), gain: signed(view.gain, 4),
+    };
+    for (const key in text) this.numbers[key].textContent = text[key];
+    this.numbers.lambda.title = `exactly ${view.lam}`;
+    price.input.value = this.toPosition(view.lam);
+    price.box.value = Number(view.lam.toPrecision(4));
+    budget.input.value = state.budget ?? view.cost;
+    budget.box.value = state.budget ?? Number(view.cost.toFixed(range.digits));
+    this.meaning.textContent = sayPrice(view.lam, table.per);
+    this.verdict.textContent = sayBudget(table, state, view, fit);
+    this.verdict.classList.toggle("ax-warn", fit?.fit === "impossible");
+    set(price.input, { "aria-valuetext": `price ${shownPrice}, average cost ${cost} ${table.units}` });
+    set(budget.input, { "aria-valuetext": `budget ${state.budget ?? cost}, average cost ${cost} ${table.units} at price ${shownPrice}` });
+    return `Price ${shownPrice}: average cost ${cost} ${table.units}, accuracy ${text.accuracy}, ${text.gain} over the best mix.`;
+  }
+}
+
+function slider(id, key, label, range) {
+  const input = h("input", { type: "range", id, "data-control": key, ...range });
+  const box = h("input", { type: "number", min: 0, step: "any", "data-exact": key });
+  box.setAttribute("aria-label", `${key === "lambda" ? "Price lambda" : "Budget B"}, exact value`);
+  return { input, box, node: h("div", { class: "ax-control" }, h("label", { for: id }, ...label), input, box) };
+}
+
+/** What a price means, in one sentence. */
+function sayPrice(lam, per) {
+  if (lam === 0) return "Compute is free: every question takes its cheapest most accurate budget.";
+  const points = 100 * lam;
+  return `One more ${per} must bring ${threeDigits(points)} point${points === 1 ? "" : "s"} of accuracy, or it is not bought.`;
+}
+
+/** How well the budget is met, in one sentence. */
+function sayBudget(table, state, view, fit) {
+  const show = (x) => fixed(x, table.range.digits);
+  if (!fit) return `The oracle spends ${show(view.cost)} ${table.units} a question at this price.`;
+  if (fit.fit === "exact") return `This price spends exactly ${show(fit.cost)}: no slack.`;
+  if (fit.fit === "impossible") return `No allocation is that cheap: the cheapest costs ${show(fit.cost)}.`;
+  if (fit.fit === "free") return `Even for free the oracle spends ${show(fit.cost)}; the other ${show(fit.slack)} would buy nothing.`;
+  return `No price spends exactly ${Number(state.budget.toPrecision(12))}: it is ${show(fit.above)} just below this price ` +
+    `and ${show(fit.cost)} from here on. Slack ${show(fit.slack)}; splitting one question would use it (chapter 3).`;
+}

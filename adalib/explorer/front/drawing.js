@@ -1,0 +1,76 @@
+// What the drawings share: axes, a marked point, a handle to drag, a framed figure.
+
+/** Axes: light rules, ticks, the vertical label on top where it can be read without turning the head. */
+function axes(svg, box, { x, y, xTicks, yTicks, xLabel, yLabel }) {
+  const g = s(svg, "g", { class: "ax-axes" });
+  for (const { value, text } of yTicks) {
+    const at = y(value);
+    s(g, "line", { x1: box.left, x2: box.right, y1: at, y2: at });
+    s(g, "text", { x: box.left - 6, y: at + 4, "text-anchor": "end" }, text);
+  }
+  s(g, "line", { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, class: "ax-base" });
+  let taken = -Infinity;
+  for (const { value, text } of xTicks) {
+    const at = x(value);
+    s(g, "line", { x1: at, x2: at, y1: box.bottom, y2: box.bottom + 4, class: "ax-base" });
+    if (at - taken < text.length * 3.6 + 14) continue;
+    s(g, "text", { x: at, y: box.bottom + 16, "text-anchor": "middle" }, text);
+    taken = at + text.length * 3.6;
+  }
+  s(g, "text", { x: box.right, y: box.bottom + 32, "text-anchor": "end", class: "ax-label" }, xLabel);
+  s(g, "text", { x: 0, y: 11, class: "ax-label" }, yLabel);
+}
+
+/** A point that moves, with its guide lines and a label on the side where the curve leaves room. */
+function marker(svg) {
+  const guide = s(svg, "path", { class: "ax-guide" });
+  const dot = s(svg, "circle", { r: 6, class: "ax-now" });
+  const text = s(svg, "text", { class: "ax-nowtext" });
+  return (box, px, py, label, path, side) => {
+    set(guide, { d: path });
+    set(dot, { cx: px, cy: py });
+    text.textContent = label;
+    const room = label.length * 7.2;
+    const right = side === "right" ? px + 10 + room < box.right : px - 10 - room < 0;
+    set(text, { x: px + (right ? 10 : -10), y: clamp(py - 10, box.top + 4, box.bottom - 6), "text-anchor": right ? "start" : "end" });
+  };
+}
+
+/** Path points as seen on screen: of the points that share half a pixel, the last. */
+function onScreen(prices, x) {
+  const columns = [];
+  prices.forEach((price, at) => {
+    const px = Math.round(x(price) * 2) / 2;
+    if (columns.length && columns[columns.length - 1].px === px) columns[columns.length - 1].at = at;
+    else columns.push({ px, at });
+  });
+  return columns;
+}
+
+function draggable(svg, onMove) {
+  const at = (event) => {
+    const rect = svg.getBoundingClientRect();
+    onMove(event.clientX - rect.left, event.clientY - rect.top);
+  };
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    svg.setPointerCapture(event.pointerId);
+    at(event);
+  });
+  svg.addEventListener("pointermove", (event) => svg.hasPointerCapture(event.pointerId) && at(event));
+}
+
+function figure(title, hint) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("role", "img");
+  const node = h("figure", { class: "ax-panel" }, h("figcaption", {}, h("strong", { text: title }), h("span", { text: hint })));
+  node.append(svg);
+  return { node, svg };
+}
+
+/** Empty a drawing, give it its size, and return the box that its axes enclose. */
+function frame(svg, width, height) {
+  svg.replaceChildren();
+  set(svg, { width, height, viewBox: `0 0 ${width} ${height}` });
+  return { left: 46, right: width - 12, top: 26, bottom: height - 38 };
+}

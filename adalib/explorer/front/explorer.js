@@ -1,0 +1,186 @@
+// The explorer: its state, the one door for every change, and who is told.
+
+const OPTIMISTIC = "Chosen and scored on the same samples: optimistic; see chapter 5.";
+const GROUPS = [["real", "Real models"], ["simulated", "Simulated"], ["yours", "Your file"]];
+let serial = 0;
+
+class Explorer {
+  /**
+   * Put an explorer into `root`. `settings` is a list as made by adalib.explorer.setting; `host` may give start values
+   * (lam, budget, selected), `files: false` to leave out the reader's own files, `address: false` to leave the page's
+   * address alone, and `changed(state)`, called after every move.
+   */
+  constructor(root, settings, host = {}) {
+    Object.assign(this, { root, host, settings: [...settings], tables: settings.map(() => null) });
+    this.state = { at: 0, lam: 0, budget: null, selected: 0 };
+    root.classList.add("adalib-explorer");
+    this.furnish(`ax${++serial}-${Math.random().toString(36).slice(2, 7)}`);
+    this.address = new Address(this, host.address !== false);
+    this.listSettings();
+    this.useSetting(0);
+    this.move({ lam: host.lam, budget: host.budget, selected: host.selected }, { silent: true });
+    this.address.start();
+    this.watch();
+  }
+
+  furnish(uid) {
+    const { root, host } = this;
+    const act = {
+      price: (value) => this.move({ lam: value, budget: null }),
+      budget: (value) => this.move({ budget: value }),
+      pick: (row) => this.move({ selected: row }),
+      pickAt: (at) => at < this.table.n && this.move({ selected: this.table.path.held[at] }),
+      pickStep: (by) => this.move({ selected: (this.state.selected + by + this.table.n) % this.table.n }),
+      find: (words) => find(this.table, words),
+      again: () => this.refresh(),
+    };
+    this.choice = h("select", { id: `${uid}-set` });
+    this.chosen = h("p", { class: "ax-about" });
+    this.note = h("p", { class: "ax-note" });
+    this.live = h("p", { class: "ax-hidden", "aria-live": "polite" });
+    this.controls = new Controls(act, uid);
+    this.panels = [StaircasePanel, FrontierPanel, SplitPanel, QuestionPanel].map((Panel) => new Panel(act));
+    this.file = host.files !== false && new OwnFile(this);
+    root.replaceChildren(...[
+      h("div", { class: "ax-top" },
+        (this.settings.length > 1 || this.file) && h("label", { for: this.choice.id }, "Setting ", this.choice),
+        ...(this.file ? this.file.nodes : [])),
+      this.chosen, this.file && this.file.trouble, this.controls.node, this.controls.strip,
+      h("div", { class: "ax-grid" }, ...this.panels.map((panel) => panel.node)),
+      this.note, this.live,
+    ].filter(Boolean));
+    this.choice.addEventListener("change", () => this.changeSetting(Number(this.choice.value)));
+  }
+
+  listSettings() {
+    this.choice.replaceChildren(...GROUPS.map(([kind, label]) => {
+      const group = h("optgroup", { label });
+      this.settings.forEach((one, at) => {
+        const mark = kind === "simulated" && !/simulated/i.test(one.title) ? " (simulated)" : "";
+        if (one.kind === kind) group.append(h("option", { value: at, text: one.title + mark }));
+      });
+      return group.firstChild && group;
+    }).filter(Boolean));
+  }
+
+  useSetting(at) {
+    const { settings, state } = this;
+    const setting = settings[at];
+    state.at = at;
+    const table = (this.table = this.tables[at] ??= build(setting));
+    this.controls.layout(table);
+    this.choice.value = at;
+    const counted = `${plural(table.n, "question")}, ${plural(table.k, "budget")}.`;
+    const simulated = setting.kind === "simulated" && !/simulated/i.test(setting.about) && "Simulated, not a real model.";
+    this.chosen.textContent = [counted, simulated, setting.about].filter(Boolean).join(" ");
+    this.note.textContent = setting.estimated === false ? "" : OPTIMISTIC;
+    this.note.hidden = !this.note.textContent;
+    Object.assign(state, { lam: setting.lam ?? table.range.start, budget: null, selected: table.path.held[0] });
+    this.paint();
+  }
+
+  changeSetting(to) {
+    const { settings, state } = this;
+    const { lam, budget, at } = state;
+    if (this.file) this.file.trouble.hidden = true;
+    this.useSetting(to);
+    // The same price means the same in another setting, if costs are counted alike.
+    this.move(settings[at].unit === settings[to].unit ? { lam, budget } : {});
+  }
+
+  /** Show the reader's own file; a second one takes the place of the first. */
+  addSetting(setting) {
+    const old = this.settings.findIndex((one) => one.kind === "yours");
+    const at = old < 0 ? this.settings.length : old;
+    this.settings[at] = setting;
+    this.tables[at] = null;
+    this.listSettings();
+    this.useSetting(at);
+    this.move({});
+  }
+
+  /** Colours and everything that stands still; needed after a new setting, width or theme. */
+  paint() {
+    const { root, panels, table } = this;
+    this.width = 0;
+    if (!root.clientWidth) return; // not on the page yet, or hidden: the observer of `watch` calls again
+    const ink = getComputedStyle(root).color.match(/[\d.]+/g).map(Number);
+    const theme = ink[0] + ink[1] + ink[2] > 384 ? "dark" : "light"; // light ink means a dark page
+    this.colours = ramp(table.k, theme);
+    this.colours.forEach((colour, j) => root.style.setProperty(`--ax-b${j}`, colour.fill));
+    const style = getComputedStyle(panels[0].node);
+    this.width = Math.floor(panels[0].node.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
+    panels.forEach((panel) => panel.layout(this));
+  }
+
+  /** Everything that follows the price. */
+  refresh() {
+    if (!this.width) return;
+    const view = oracle(this.table, this.state.lam);
+    this.panels.forEach((panel) => panel.move(this, view));
+    this.root.dataset.lam = view.lam;
+    const said = this.controls.move(this, view, this.fit);
+    clearTimeout(this.announcing);
+    this.announcing = setTimeout(() => (this.live.textContent = said), 500);
+  }
+
+  /** The one door for every change: from a slider, a click, the address or Python. */
+  move(change, { silent = false } = {}) {
+    const { state, table } = this;
+    if (change.selected !== undefined) state.selected = clamp(Math.trunc(change.selected) || 0, 0, table.n - 1);
+    if (change.budget !== undefined) state.budget = change.budget;
+    if (change.lam !== undefined) state.lam = change.lam;
+    this.fit = state.budget === null ? null : priceFor(table, state.budget);
+    if (this.fit) state.lam = this.fit.lam;
+    this.refresh();
+    if (silent) return;
+    this.address.write();
+    this.host.changed?.({ ...state });
+  }
+
+  /** Draw again when the width or the theme changes. */
+  watch() {
+    const { root } = this;
+    const again = () => {
+      this.paint();
+      this.refresh();
+    };
+    let seenWidth = root.clientWidth;
+    const resizing = new ResizeObserver(() => {
+      if (root.clientWidth === seenWidth) return;
+      seenWidth = root.clientWidth;
+      again();
+    });
+    resizing.observe(root);
+    const themed = new MutationObserver(again);
+    themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "class"] });
+    themed.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    system.addEventListener("change", again);
+    this.unwatch = () => {
+      resizing.disconnect();
+      themed.disconnect();
+      system.removeEventListener("change", again);
+    };
+  }
+
+  destroy() {
+    clearTimeout(this.announcing);
+    this.address.stop();
+    this.unwatch();
+  }
+}
+
+/** Up to eight questions whose id, text or gold answer holds the words typed. */
+function find({ n, setting }, words) {
+  const wanted = words.trim().toLowerCase();
+  const hits = [];
+  if (!wanted) return hits;
+  const { ids, questions, golds } = setting;
+  for (let row = 0; row < n && hits.length < 8; row++) {
+    const id = String(ids?.[row] ?? row);
+    const body = questions?.[row] ?? "";
+    if (`${id}\n${body}\n${golds?.[row] ?? ""}`.toLowerCase().includes(wanted)) hits.push({ row, label: clip(`${id}  ${body}`, 70) });
+  }
+  return hits;
+}

@@ -1,0 +1,118 @@
+// The exact path over all prices: every breakpoint there is, and what a budget or a slider makes of them.
+
+/** One row as the price rises: it walks down its upper concave envelope, one [price, from, to] a step. */
+function rowSteps(table, row) {
+  const { k, acc, cost, stride } = table;
+  const a = row * k;
+  const c = row * stride;
+  const steps = [];
+  for (let at = labelOf(table, row, 0); at > 0; ) {
+    let next = -1;
+    let price = Infinity;
+    for (let j = 0; j < at; j++) {
+      const saved = cost[c + at] - cost[c + j];
+      if (saved <= 0) continue; // same cost and less accurate: never better
+      const slope = (acc[a + at] - acc[a + j]) / saved;
+      if (slope < price) {
+        price = slope;
+        next = j;
+      }
+    }
+    if (next < 0) break;
+    steps.push([price, at, next]);
+    at = next;
+  }
+  return steps;
+}
+
+/** The exact path: one sort of the steps of all rows gives cost, accuracy and split at every price there is. */
+function exactPath(table) {
+  const { n, k, acc, cost, stride } = table;
+  const events = [];
+  const split = new Array(k).fill(0);
+  const release = new Float64Array(n); // the price at which a row lets go for the last time
+  let spent = 0;
+  let right = 0;
+  for (let i = 0; i < n; i++) {
+    const steps = rowSteps(table, i);
+    const start = steps.length ? steps[0][1] : labelOf(table, i, 0);
+    split[start]++;
+    spent += cost[i * stride + start];
+    right += acc[i * k + start];
+    for (const [price, from, to] of steps) {
+      events.push({ price, from, to, row: i });
+      release[i] = price;
+    }
+  }
+  events.sort((e, f) => e.price - f.price || e.row - f.row);
+  const path = { lam: [0], cost: [spent / n], accuracy: [right / n], events, used: [0], start: split };
+  for (let at = 0; at < events.length; ) {
+    const start = events[at].price;
+    // Equal breakpoints of different rows may differ in the last bit: they are one price.
+    for (; at < events.length && events[at].price - start <= TIE * start; at++) {
+      const { row, from, to } = events[at];
+      spent -= cost[row * stride + from] - cost[row * stride + to];
+      right -= acc[row * k + from] - acc[row * k + to];
+    }
+    path.lam.push(events[at - 1].price);
+    path.cost.push(spent / n);
+    path.accuracy.push(right / n);
+    path.used.push(at);
+  }
+  path.held = Uint32Array.from({ length: n }, (_, i) => i).sort((i, j) => release[j] - release[i] || i - j);
+  return path;
+}
+
+/** How many questions are at each budget, at some points of the path (in rising order): the steps played again. */
+function splitsAt({ start, events, used }, points) {
+  const split = start.slice();
+  let done = 0;
+  return points.map((point) => {
+    for (; done < used[point]; done++) {
+      split[events[done].from]--;
+      split[events[done].to]++;
+    }
+    return split.slice();
+  });
+}
+
+/** The smallest price whose cheapest-tie cost fits in the budget, and how well it fits. */
+function priceFor({ path }, budget) {
+  const rounding = 1e-9 * path.cost[0]; // a sum of costs is not exact to the last bit
+  let low = 0;
+  let high = path.cost.length - 1;
+  if (path.cost[high] > budget + rounding) return { lam: path.lam[high], cost: path.cost[high], fit: "impossible" };
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (path.cost[middle] <= budget + rounding) high = middle;
+    else low = middle + 1;
+  }
+  const slack = Math.max(0, budget - path.cost[low]);
+  const exact = slack <= rounding;
+  const fit = exact ? "exact" : low === 0 ? "free" : "slack";
+  return { lam: path.lam[low], cost: path.cost[low], fit, slack: exact ? 0 : slack, above: path.cost[low - 1] };
+}
+
+/** Where the sliders run: whole decades that hold the breakpoints; budgets from the cheapest to a little above C(0). */
+function sliderRange({ path }) {
+  let low = 1e-3;
+  let high = 1;
+  const { events } = path;
+  const quantile = (q) => events[Math.min(events.length - 1, Math.floor(q * events.length))].price;
+  if (events.length) {
+    high = 10 ** Math.ceil(Math.log10(quantile(1) * 1.02));
+    low = clamp(10 ** Math.floor(Math.log10(quantile(0.1))), high * 1e-6, high * 1e-2);
+  }
+  const cheapest = path.cost[path.cost.length - 1];
+  const spread = path.cost[0] - cheapest || cheapest || 1;
+  const power = Math.floor(Math.log10(spread / 100));
+  const step = Number(`1e${power}`);
+  return {
+    low, high, cheapest, step,
+    digits: clamp(1 - power, 0, 12),
+    budgetDigits: clamp(-power, 0, 12),
+    budgetLow: Math.ceil(cheapest / step - 1e-9) * step,
+    budgetHigh: Math.ceil((path.cost[0] + 0.1 * spread) / step) * step,
+    start: events.length ? threeDigits(quantile(0.5)) : 0.01,
+  };
+}

@@ -1,0 +1,93 @@
+// Panel 3: how the questions split over the budgets, over all prices and now, question by question.
+
+class SplitPanel {
+  constructor(act) {
+    Object.assign(this, figure("Dearer compute has fewer takers", "Share of questions at each budget. Drag the line."));
+    this.svg.classList.add("ax-dragx");
+    this.tiles = new Tiles(act);
+    this.body = h("tbody");
+    this.node.append(...this.tiles.nodes, numberTable(["budget", "questions", "share"], this.body));
+    draggable(this.svg, (px) => act.price(threeDigits(this.x.invert(px))));
+  }
+
+  layout(context) {
+    const { table, width, colours } = context;
+    const { path, n } = table;
+    const { svg } = this;
+    const box = frame(svg, width, 210);
+    const x = (this.x = priceScale(table.range, box.left + 8, box.right));
+    const y = linear(0, n, box.bottom, box.top);
+    axes(svg, box, {
+      x, y,
+      xTicks: x.ticks.map((value) => ({ value, text: showTick(value) })),
+      yTicks: [0, 0.5, 1].map((value) => ({ value: value * n, text: `${value * 100}%` })),
+      xLabel: "price \u03bb (log scale)", yLabel: "share of questions",
+    });
+    const seen = onScreen(path.lam, x);
+    const heights = splitsAt(path, seen.map(({ at }) => at)).map((counts) => {
+      let sum = 0;
+      return counts.map((count) => (sum += count));
+    });
+    drawAreas(svg, { box, y, k: table.k, seen, heights });
+    areaNames(svg, { box, y, k: table.k, seen, heights, colours, names: table.setting.budgets });
+    this.cursor = s(svg, "line", { class: "ax-cursor", y1: box.top - 4, y2: box.bottom });
+    this.tiles.layout(context);
+    this.body.replaceChildren();
+    this.rows = table.setting.budgets.map((budget, j) => {
+      const count = h("td");
+      const share = h("td");
+      this.body.append(h("tr", {}, rowHead(j, budget), count, share));
+      return { count, share };
+    });
+  }
+
+  move(context, view) {
+    const { table } = context;
+    const px = this.x(view.lam);
+    set(this.cursor, { x1: px, x2: px });
+    const said = [];
+    this.rows.forEach(({ count, share }, j) => {
+      count.textContent = view.counts[j];
+      share.textContent = `${fixed((100 * view.counts[j]) / table.n, 1)}%`;
+      if (view.counts[j]) said.push(`${share.textContent} at budget ${table.setting.budgets[j]}`);
+    });
+    const text = `At price ${showPrice(view.lam)}: ${said.join(", ")}.`;
+    this.svg.setAttribute("aria-label", `Share of questions at each budget against price. ${text}`);
+    this.tiles.move(context, view, text);
+  }
+}
+
+/** One area a budget, stacked: `heights[i][j]` is how many questions are at budget j or below from column i on. */
+function drawAreas(svg, { box, y, k, seen, heights }) {
+  for (let j = 0; j < k; j++) {
+    let up = "";
+    let down = "";
+    seen.forEach(({ px }, i) => {
+      const to = seen[i + 1]?.px ?? box.right;
+      const high = y(heights[i][j]).toFixed(1);
+      const low = y(j ? heights[i][j - 1] : 0).toFixed(1);
+      up += `${i ? "V" : `M${px} `}${high}H${to}`;
+      down = `V${low}H${px}` + down;
+    });
+    s(svg, "path", { d: `${up}${down}Z`, class: "ax-area", style: paintOf(j) });
+  }
+}
+
+/** Write each budget into its area where the area is thickest, if it is thick enough to hold a word. */
+function areaNames(svg, { box, y, k, seen, heights, colours, names }) {
+  for (let j = 0; j < k; j++) {
+    const band = (px) => {
+      let i = seen.length - 1;
+      while (i > 0 && seen[i].px > px) i--;
+      return [y(heights[i][j]), y(j ? heights[i][j - 1] : 0)];
+    };
+    let best = { room: 0 };
+    for (let px = box.left + 22; px < box.right - 16; px += 6) {
+      const bands = [band(px - 12), band(px), band(px + 12)];
+      const top = Math.max(...bands.map((b) => b[0]));
+      const bottom = Math.min(...bands.map((b) => b[1]));
+      if (bottom - top > best.room) best = { room: bottom - top, px, py: (top + bottom) / 2 };
+    }
+    if (best.room > 13) nameOn(svg, best.px, best.py + 4, clip(names[j], 8), colours[j]);
+  }
+}

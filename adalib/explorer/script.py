@@ -1,0 +1,60 @@
+"""The front end as its two hosts need it: one script, joined from parts of one subject each, and one style sheet.
+
+A static page inlines the script in a module element and calls ``mountStatic``; Jupyter gives it to anywidget, which
+calls ``render``. Both want one text without imports, so the parts in ``front/`` are plain JavaScript that sees what
+stands before it, and this module says what stands where.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+__all__ = ["PARTS", "script", "style"]
+
+_FRONT = Path(__file__).parent / "front"
+
+PARTS = (
+    # what is computed
+    "numbers",
+    "oracle",
+    "path",
+    "votes",
+    # a reader's own file
+    "csv",
+    "jsonlines",
+    "files",
+    # what is drawn
+    "dom",
+    "scales",
+    "drawing",
+    "staircase",
+    "frontier",
+    "tiles",
+    "split",
+    "question",
+    # what holds it together
+    "controls",
+    "own_file",
+    "address",
+    "explorer",
+    "hosts",
+)
+
+
+@cache
+def script() -> str:
+    """Return the whole front end, in the order of `PARTS`.
+
+    Examples
+    --------
+    >>> script().startswith("// Numbers")
+    True
+    """
+    return "\n".join((_FRONT / f"{part}.js").read_text(encoding="utf-8") for part in PARTS)
+
+
+@cache
+def style() -> str:
+    """Return the style sheet."""
+    return (_FRONT / "explorer.css").read_text(encoding="utf-8")
