@@ -1,8 +1,8 @@
 """The rendered book asks nothing of the network: it carries its own MathJax and plotly.js.
 
-Both are copied at build time out of installed, pinned packages: one file each, and plotly.js is loaded only by pages
-that hold a figure. (The ``sphinx-mathjax-offline`` package is used for its files alone; as an extension it would copy
-24 MB of fonts and speech rules that the SVG output never asks for.)
+Both are copied at build time out of installed, pinned packages: one file each, and plotly.js is loaded only when a
+figure comes near the screen. (The ``sphinx-mathjax-offline`` package is used for its files alone; as an extension it
+would copy 24 MB of fonts and speech rules that the SVG output never asks for.)
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ def copy_assets(app) -> None:
             shutil.copyfile(source, target)
 
 
-def load_plotly(app, pagename, templatename, context, doctree) -> None:
-    """Load plotly.js, and the script that draws, on the pages that hold a figure."""
-    if "plotly-graph-div" in context.get("body", ""):
-        app.add_js_file(f"lib/{PLOTLY}", loading_method="defer")
-        app.add_js_file("figures.js", loading_method="defer")
+def load_scripts(app, pagename, templatename, context, doctree) -> None:
+    """Load what draws on the pages that hold a figure, and what typesets on those with formulas (MathJax is there)."""
+    body = context.get("body", "")
+    if "plotly-graph-div" in body:
+        app.add_js_file("figures.js", loading_method="defer")  # it fetches plotly.js when a figure comes near
+    if 'class="math' in body:
+        app.add_js_file("formulas.js", loading_method="defer", priority=900)
 
 
 def setup(app) -> dict:
-    # MathJax on every page: the navigation shows the titles of other pages, and some hold formulas.
-    app.set_html_assets_policy("always")
     app.connect("builder-inited", copy_assets)
-    app.connect("html-page-context", load_plotly)
+    app.connect("html-page-context", load_scripts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,12 @@
-// Draws the figures that adalib.teach.figures.show put on the page, in the colours of the reader's theme.
-// The figures are JSON beside their div; the default colours live in the figure's template, so that a change of
-// theme is a change of template, and a colour that a figure sets itself stays.
+// Draws the figures that adalib.teach.figures.show put on the page, when they come near the screen, in the colours of
+// the reader's theme. The figures are JSON beside their div; the default colours live in the figure's template, so that
+// a change of theme is a change of template, and a colour that a figure sets itself stays.
 (function () {
   "use strict";
+
+  const LIBRARY = new URL("lib/plotly.min.js", document.currentScript.src).href;
+  const NEAR = "900px 0px"; // about a screen ahead: drawn before the reader arrives
+  const FEW = 4; // a choice of so many is a row of buttons, not a slider
 
   const PALETTES = {
     light: { text: "#2b3036", grid: "#dfe3e8", line: "#9aa3ad", panel: "#f3f5f7", hover: "#ffffff" },
@@ -18,57 +22,126 @@
     const copy = JSON.parse(JSON.stringify(template || {}));
     const layout = (copy.layout = copy.layout || {});
     const set = (name, values) => (layout[name] = Object.assign(layout[name] || {}, values));
-    const control = { bgcolor: p.panel, bordercolor: p.line, font: { color: p.text } };
     set("font", { color: p.text });
     for (const axis of ["xaxis", "yaxis"]) {
-      set(axis, { gridcolor: p.grid, zerolinecolor: p.line, linecolor: p.line, tickcolor: p.line });
+      // A fixed range: dragging a figure would zoom it, and on a phone nobody could scroll past it.
+      set(axis, { gridcolor: p.grid, zerolinecolor: p.line, linecolor: p.line, tickcolor: p.line, fixedrange: true });
     }
-    const wall = { gridcolor: p.grid, zerolinecolor: p.line, backgroundcolor: "rgba(0, 0, 0, 0)" };
-    set("scene", { xaxis: wall, yaxis: wall, zaxis: wall });
     set("hoverlabel", { bgcolor: p.hover, bordercolor: p.line, font: { color: p.text, size: 13 } });
-    set("sliderdefaults", Object.assign({ activebgcolor: p.line, tickcolor: p.line }, control));
-    set("updatemenudefaults", control);
-    set("modebar", { bgcolor: "rgba(0, 0, 0, 0)", color: p.line, activecolor: p.text });
     return copy;
   }
 
-  function draw(div) {
-    const source = div.parentElement.querySelector('script[type="application/json"]');
-    const figure = JSON.parse(source.textContent);
-    figure.layout.template = themed(figure.layout.template);
-    figure.config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
-    return Plotly.newPlot(div, figure).then(addKeys);
+  // --- drawing, one figure after the other ---------------------------------------------------------------------------
+
+  let library = null;
+  function loaded() {
+    library ??= new Promise((done, failed) => {
+      const script = document.createElement("script");
+      Object.assign(script, { src: LIBRARY, onload: done, onerror: failed });
+      document.head.append(script);
+    });
+    return library;
   }
 
-  // Plotly's sliders answer to the mouse and to touch. A range input beside them, not seen, answers to the keyboard and
-  // tells a screen reader where the slider stands.
-  function addKeys(div) {
-    const slider = (div.layout.sliders || [])[0];
-    if (!slider) return;
-    const range = document.createElement("input");
-    const prefix = (slider.currentvalue || {}).prefix || "";
-    const last = slider.steps.length - 1;
-    Object.assign(range, { type: "range", className: "adalib-range", min: 0, max: last, value: slider.active || 0 });
-    const tell = () => range.setAttribute("aria-valuetext", prefix + slider.steps[range.value].label);
-    range.setAttribute("aria-label", prefix.replace(/[\s=:]+$/, "") || "slider");
-    range.addEventListener("input", () => {
-      const step = slider.steps[range.value];
-      Plotly[step.method](div, ...step.args);
-      tell();
-    });
-    div.on("plotly_sliderchange", (event) => {
-      range.value = slider.steps.findIndex((step) => step.label === event.step.label);
-      tell();
-    });
-    div.parentElement.append(range);
-    tell();
+  const drawn = new WeakMap(); // div -> the promise of its drawing
+  let queue = Promise.resolve();
+
+  // Each figure is a task of its own, so that the page answers between two of them.
+  function draw(div) {
+    if (!drawn.has(div)) {
+      queue = queue.then(loaded).then(() => new Promise((go) => setTimeout(go)));
+      queue = queue.then(() => plot(div)).catch((error) => console.error(error));
+      drawn.set(div, queue);
+    }
+    return drawn.get(div);
   }
+
+  async function plot(div) {
+    const figure = JSON.parse(div.parentElement.querySelector('script[type="application/json"]').textContent);
+    const slider = (figure.layout.sliders || [])[0];
+    delete figure.layout.sliders; // ours answers to touch, mouse and keyboard alike
+    figure.layout.template = themed(figure.layout.template);
+    figure.layout.dragmode = false;
+    figure.config = { responsive: true, displayModeBar: false };
+    // Plotly would take every touch for a drag. Kept from it, a swipe scrolls the page and a tap still shows a value.
+    div.addEventListener("touchstart", (event) => event.stopPropagation(), { capture: true, passive: true });
+    await Plotly.newPlot(div, figure);
+    if (slider) div.after(slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider));
+  }
+
+  // --- controls ------------------------------------------------------------------------------------------------------
+
+  const nameOf = (slider) => ((slider.currentvalue || {}).prefix || "").replace(/[\s=:]+$/, "") || "choose";
+
+  function controls(kind) {
+    const box = document.createElement("div");
+    box.className = `adalib-controls adalib-${kind}`;
+    return box;
+  }
+
+  function apply(div, step) {
+    return Plotly[step.method](div, ...step.args);
+  }
+
+  function range(div, slider) {
+    const box = controls("slider");
+    const input = document.createElement("input");
+    const said = document.createElement("output");
+    const last = slider.steps.length - 1;
+    Object.assign(input, { type: "range", min: 0, max: last, step: 1, value: slider.active || 0 });
+    input.setAttribute("aria-label", nameOf(slider));
+    const tell = () => {
+      said.textContent = ((slider.currentvalue || {}).prefix || "") + slider.steps[input.value].label;
+      input.setAttribute("aria-valuetext", said.textContent);
+    };
+    input.addEventListener("input", () => {
+      tell();
+      apply(div, slider.steps[input.value]);
+    });
+    box.append(said, input);
+    tell();
+    return box;
+  }
+
+  function buttons(div, slider) {
+    const box = controls("choice");
+    const legend = document.createElement("span");
+    legend.textContent = nameOf(slider);
+    legend.id = `${div.id}-choice`;
+    box.setAttribute("role", "radiogroup");
+    box.setAttribute("aria-labelledby", legend.id);
+    box.append(legend);
+    slider.steps.forEach((step, at) => {
+      const label = document.createElement("label");
+      const input = document.createElement("input");
+      Object.assign(input, { type: "radio", name: legend.id, value: at, checked: at === (slider.active || 0) });
+      input.addEventListener("change", () => apply(div, step));
+      label.append(input, step.label);
+      box.append(label);
+    });
+    return box;
+  }
+
+  // --- when ----------------------------------------------------------------------------------------------------------
 
   function start() {
-    const figures = document.querySelectorAll(".adalib-figure .plotly-graph-div");
-    figures.forEach(draw);
+    const figures = [...document.querySelectorAll(".adalib-figure .plotly-graph-div")];
+    const near = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) {
+          if (!entry.isIntersecting) continue;
+          near.unobserve(entry.target);
+          draw(entry.target);
+        }
+      },
+      { rootMargin: NEAR },
+    );
+    figures.forEach((div) => near.observe(div));
+    window.addEventListener("beforeprint", () => figures.forEach(draw));
     new MutationObserver(() => {
-      figures.forEach((div) => Plotly.relayout(div, { template: themed(div.layout.template) }));
+      for (const div of figures.filter((each) => each.layout)) {
+        Plotly.relayout(div, { template: themed(div.layout.template) });
+      }
     }).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 

@@ -7,16 +7,19 @@ import pytest
 from conftest import HTML, toc_pages
 
 EXTRA = ["genindex", "search"]
+PATIENCE = 600_000  # milliseconds: a loaded machine is slow, not wrong
 
 # What a drawn trace leaves in a plotly figure.
 INK = "'.trace, .overplot path, .overplot image, .slice, .table, canvas'"
 
-# Resolves once the formulas are typeset and the figures drawn.
+# Resolves once all formulas are typeset and all figures drawn: as before printing, since they wait for the reader.
 SETTLED = """async () => {
-  if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
-  const drawn = (div) => div.querySelector(INK);
-  const figures = [...document.querySelectorAll(".plotly-graph-div")];
-  for (let wait = 0; wait < 100 && !figures.every(drawn); wait++) await new Promise((go) => setTimeout(go, 100));
+  const done = () =>
+    [...document.querySelectorAll(".plotly-graph-div")].every((div) => div.querySelector(INK)) &&
+    [...document.querySelectorAll(".math")].every((math) => math.querySelector("mjx-container"));
+  if (window.MathJax) await MathJax.startup.promise;
+  window.dispatchEvent(new Event("beforeprint"));
+  while (!done()) await new Promise((go) => setTimeout(go, 50));
 }""".replace("INK", INK)
 
 # What is wrong with a page, as a list of sentences.
@@ -44,7 +47,9 @@ FAULTS = """() => {
     const hidden = div.closest("details:not([open]), .toggle-hidden, .sd-tab-content");
     if (!div.querySelector(INK)) say("figure not drawn", div);
     else if (!hidden && (box.width < 100 || box.height < 100)) say("figure without room", div);
-    if (!div.getAttribute("aria-label")) say("figure without a text alternative", div);
+    const told = document.getElementById(div.getAttribute("aria-labelledby"));
+    if (!told || !/^Figure [\\d.]+ \\S/.test(told.textContent)) say("figure without a numbered caption", div);
+    if (div.querySelector(".modebar")) say("figure with a toolbar", div);
     const text = div.querySelector(".xtick text, .ytick text, .legendtext");
     if (text && contrast(getComputedStyle(text).fill, ground) < 4.5) say("figure with faint text", text);
   }
@@ -69,6 +74,7 @@ def page(browser, request):
     """A fresh page, offline, that collects what goes wrong in ``page.wrong``."""
     context = browser.new_context(color_scheme=request.param, viewport={"width": 1280, "height": 900}, offline=True)
     page = context.new_page()
+    page.set_default_timeout(PATIENCE)
     page.wrong = []
 
     def guard(route):
@@ -113,9 +119,7 @@ def test_figures_follow_the_theme_and_keep_their_own_colours(html, browser, tmp_
 
     fig = go.Figure(go.Bar(y=[1, 2], marker_color="#123456"))
     fig.update_layout(xaxis_title="<b>x</b></script><script>document.title = 'broken'</script>")
-    scripts = "".join(
-        f'<script src="{(html / "_static" / file).as_uri()}"></script>' for file in ("lib/plotly.min.js", "figures.js")
-    )
+    scripts = "".join(f'<script src="{(html / "_static" / file).as_uri()}"></script>' for file in ("figures.js",))
     (tmp_path / "page.html").write_text(
         f'<!doctype html><html data-theme="light"><meta charset="utf-8"><body style="width: 600px">'
         f"{figures.show(fig, alt='Two bars.')._repr_html_()}{scripts}",
@@ -132,44 +136,89 @@ def test_figures_follow_the_theme_and_keep_their_own_colours(html, browser, tmp_
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     page.wait_for_function(f"({colours})() !== '{light}'")
     assert page.evaluate(bar) == "rgb(18, 52, 86)"
-    assert page.get_by_label("Two bars.").count() == 1
+    assert page.get_by_role("img", name="Two bars.").count() == 1
     page.close()
 
 
-SLIDERS = """() => [...document.querySelectorAll(".plotly-graph-div")].map((div, at) => [at, div.layout.sliders])
-  .filter(([at, sliders]) => (sliders || []).length).map(([at]) => at)"""
 STATE = """(at) => {
-  const div = document.querySelectorAll(".plotly-graph-div")[at];
-  const drawn = [...div.querySelectorAll(".plot-container path, .plot-container text")];
-  const range = div.parentElement.querySelector(".adalib-range");
-  const looks = drawn.map((e) => e.getAttribute("d") + e.getAttribute("style") + e.textContent).join();
-  return { active: div._fullLayout.sliders[0].active, looks, value: Number(range.value), steps: Number(range.max) };
+  const box = document.querySelectorAll(".adalib-controls")[at];
+  const drawn = box.parentElement.querySelectorAll(".plot-container path, .plot-container text");
+  const looks = [...drawn].map((e) => e.getAttribute("d") + e.getAttribute("style") + e.textContent).join();
+  const input = box.querySelector("input:checked, input[type=range]");
+  return { kind: input.type, value: Number(input.value), stops: box.querySelectorAll("input").length, looks,
+    last: input.type === "range" ? Number(input.max) : box.querySelectorAll("input").length - 1 };
 }"""
+MOVED = f"([at, before]) => ({STATE})(at).looks !== before"
 
 
 @pytest.mark.parametrize("name", [name for name in toc_pages() if name.startswith("notebooks/")])
-def test_sliders_move_by_key_and_by_mouse(html, browser, name):
+def test_controls_move_by_key_and_by_mouse(html, browser, name):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(PATIENCE)
     page.goto((html / f"{name}.html").as_uri(), wait_until="load")
     page.evaluate(SETTLED)
-    for at in page.evaluate(SLIDERS):
-        figure = page.locator(".plotly-graph-div").nth(at)
-        range_ = figure.locator("xpath=..").locator(".adalib-range")
+    for at in range(page.locator(".adalib-controls").count()):
+        box = page.locator(".adalib-controls").nth(at)
         before = page.evaluate(STATE, at)
-        range_.press("Home" if before["active"] else "End")
-        page.wait_for_function(f"({STATE})({at}).active !== {before['active']}")
+        assert (before["kind"] == "radio") == (before["last"] < 4)
+        if before["kind"] == "range":
+            box.locator("input").press("Home" if before["value"] else "End")
+        else:
+            box.locator("input:checked").press("ArrowRight")
+        page.wait_for_function(MOVED, arg=[at, before["looks"]])
         moved = page.evaluate(STATE, at)
-        assert moved["value"] == moved["active"] == (0 if before["active"] else before["steps"])
-        assert moved["looks"] != before["looks"]
-        # The mouse: a click on the far end of the rail.
-        figure.scroll_into_view_if_needed()
-        rail = figure.locator(".slider-rail-touch-rect").bounding_box()
-        far = rail["x"] + (0.97 if moved["active"] == 0 else 0.03) * rail["width"]
-        page.mouse.click(far, rail["y"] + rail["height"] / 2)
-        page.wait_for_function(f"({STATE})({at}).active !== {moved['active']}")
-        clicked = page.evaluate(STATE, at)
-        assert clicked["value"] == clicked["active"]
+        if before["kind"] == "range":
+            assert moved["value"] == (0 if before["value"] else before["last"])
+            rail = box.locator("input").bounding_box()
+            far = rail["x"] + (0.97 if moved["value"] == 0 else 0.03) * rail["width"]
+            box.scroll_into_view_if_needed()
+            rail = box.locator("input").bounding_box()
+            page.mouse.click(far, rail["y"] + rail["height"] / 2)
+        else:
+            box.locator("label", has=page.locator("input:not(:checked)")).first.click()
+        page.wait_for_function(MOVED, arg=[at, moved["looks"]])
     page.close()
+
+
+def test_figures_and_formulas_wait_for_the_reader(html, browser):
+    """Chapter 4 is the longest: what is far below the screen is not drawn, and what is reached is."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(PATIENCE)
+    page.goto((html / "notebooks" / "04_duality.html").as_uri(), wait_until="load")
+    page.wait_for_function("() => document.querySelector('mjx-container')")
+    assert page.evaluate("document.querySelectorAll('*').length") < 10_000
+    last = page.locator(".plotly-graph-div").last
+    assert last.locator(".main-svg").count() == 0
+    last.scroll_into_view_if_needed()
+    last.locator(".main-svg").first.wait_for()
+    page.close()
+
+
+def test_a_swipe_over_a_figure_scrolls_the_page_and_a_tap_shows_a_value(html, browser):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.goto((html / "notebooks" / "00_data.html").as_uri(), wait_until="load")
+    figure = page.locator(".plotly-graph-div").first
+    figure.scroll_into_view_if_needed()
+    figure.locator(".main-svg").first.wait_for()
+    page.evaluate("document.querySelector('.plotly-graph-div').scrollIntoView({block: 'center'})")
+    box, touch = figure.bounding_box(), context.new_cdp_session(page)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def send(kind: str, *points: float) -> None:
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": at} for at in points]})
+
+    before = page.evaluate("scrollY")
+    send("touchStart", y)
+    for step in range(1, 13):
+        send("touchMove", y - 20 * step)
+    send("touchEnd")
+    page.wait_for_function(f"() => scrollY > {before} + 100")
+    bar = figure.locator(".point path, .js-line").first.bounding_box()
+    page.touchscreen.tap(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
+    figure.locator(".hovertext").first.wait_for()
+    context.close()
 
 
 def test_a_browser_that_was_named_must_start(monkeypatch):

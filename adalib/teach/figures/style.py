@@ -68,17 +68,16 @@ class _Shown:
         return {"application/vnd.plotly.v1+json": self.fig.to_plotly_json(), "text/html": self._repr_html_()}
 
     def _repr_html_(self) -> str:
-        alt = html.escape(self.alt, quote=True)
-        # A picture hides its parts from a screen reader; a figure with controls must not.
-        role = "group" if self.fig.layout.sliders or self.fig.layout.updatemenus else "img"
+        name = f"figure-{uuid.uuid4().hex}"
+        told = html.escape(self.alt, quote=True)
         height = self.fig.layout.height or self.fig.layout.template.layout.height
         # Data, not code: figures.js draws it. "<" is escaped so that no label can close the element.
         data = self.fig.to_json().replace("<", "\\u003c")
         return (
-            f'<div class="adalib-figure" style="min-height: {height:g}px">'
-            f'<div id="figure-{uuid.uuid4().hex}" class="plotly-graph-div" role="{role}" aria-label="{alt}"></div>'
+            f'<figure class="adalib-figure"><div id="{name}" class="plotly-graph-div" role="img" '
+            f'aria-labelledby="{name}-told" style="min-height: {height:g}px"></div>'
             f'<script type="application/json">{data}</script>'
-            f"<noscript>This figure is drawn with JavaScript. What it shows: {alt}</noscript></div>"
+            f'<figcaption id="{name}-told">{told}</figcaption></figure>'
         )
 
 
@@ -92,7 +91,8 @@ def show(fig: go.Figure, alt: str | None = None) -> _Shown:
     fig : plotly.graph_objects.Figure
         The figure. It is not changed; the book's template is applied to a copy, and what the figure sets itself wins.
     alt : str, optional
-        What the figure shows, in a sentence, for readers who cannot see it. The figure's title by default.
+        What there is to see, in a sentence: the caption, and what is told to readers who cannot see the figure. The
+        figure's title by default.
 
     Returns
     -------
@@ -127,7 +127,7 @@ class HTML:
         return self.html
 
 
-def table(frame: pd.DataFrame, digits: int = 3) -> HTML:
+def table(frame: pd.DataFrame, digits: int = 3, caption: str = "") -> HTML:
     """Put a table on the page: whole texts, numbers to so many digits, no row numbers; make it the last expression.
 
     Explained in the teaching page, "How to add a chapter".
@@ -138,12 +138,16 @@ def table(frame: pd.DataFrame, digits: int = 3) -> HTML:
         Its texts are shown as text, whatever they hold. Missing values are left blank.
     digits : int
         Digits after the point of fractional numbers.
+    caption : str
+        What there is to see, in a sentence. The page puts a number before it.
     """
     with pd.option_context("display.max_colwidth", None):
         text = frame.to_html(
             index=False, na_rep="", float_format=lambda v: f"{v:.{digits}f}", border=0, classes="adalib-table"
         )
-    return HTML(f'<div class="adalib-scroll">{text}</div>')
+    if caption:
+        text = text.replace("<thead>", f"<caption>{html.escape(caption)}</caption><thead>", 1)
+    return HTML(f'<div class="adalib-scroll" tabindex="0">{text}</div>')
 
 
 def plain(text: str) -> str:

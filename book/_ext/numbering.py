@@ -1,0 +1,53 @@
+"""Numbers for figures and tables: "Figure 3.2" is the second figure of chapter 3.
+
+A figure's caption comes from ``adalib.teach.figures.show`` and a table's from ``table``; which chapter they stand in,
+and how many stand before them, is known only to the page.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+
+_CAPTIONS = re.compile(r"<(figcaption|caption)\b[^>]*>")
+_KINDS = {"figcaption": "Figure", "caption": "Table"}
+
+
+def chapter(pagename: str) -> str:
+    """The number of a chapter with a point behind it; nothing for a page that is no chapter.
+
+    Examples
+    --------
+    >>> chapter("notebooks/03_budgets"), chapter("book/intro")
+    ('3.', '')
+    """
+    found = re.match(r"notebooks/(\d+)_", pagename)
+    return f"{int(found[1])}." if found else ""
+
+
+def numbered(body: str, pagename: str) -> str:
+    """The page with a number in front of every caption.
+
+    Examples
+    --------
+    >>> numbered("<figcaption>Rises.</figcaption>", "notebooks/03_budgets")
+    '<figcaption><span class="adalib-number">Figure 3.1.</span> Rises.</figcaption>'
+    """
+    counts = {kind: count(1) for kind in _KINDS}
+
+    def number(match: re.Match) -> str:
+        kind = match[1]
+        name = f"{_KINDS[kind]} {chapter(pagename)}{next(counts[kind])}."
+        return f'{match[0]}<span class="adalib-number">{name}</span> '
+
+    return _CAPTIONS.sub(number, body)
+
+
+def number_captions(app, pagename, templatename, context, doctree) -> None:
+    if "body" in context:
+        context["body"] = numbered(context["body"], pagename)
+
+
+def setup(app) -> dict:
+    app.connect("html-page-context", number_captions)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
