@@ -132,7 +132,8 @@ class Responses:
         estimator : {"subsets", "windows"}
             Average over all subsets of b samples, or over disjoint windows as in the paper.
         ties : {"share", "first"}
-            Tied answers share the win, or the one seen first takes it, as in the paper.
+            Tied answers share the win, or the one seen first takes it. The paper says only "majority vote"; its
+            printed numbers exclude shared ties, and "first" is our choice among the other rules.
         cost : {"samples", "tokens"}
             A budget costs its samples, or its samples times the question's mean tokens.
 

@@ -57,7 +57,7 @@ def local_model(*, port: int = 0, parallel: int = 16, context: int = 1024) -> It
     Only the temperature shapes the draw: no top-k, no top-p, no min-p, no penalty. That is how the bundled answers
     were sampled, and what "a sample from the model" means.
 
-    Explained in chapter 0, "One question, 48 answers".
+    Explained in chapter 0, "One question, many answers".
 
     Parameters
     ----------

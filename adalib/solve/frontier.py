@@ -128,7 +128,8 @@ class Frontier:
         Returns
         -------
         Allocation
-            Its `labels` and `split` are built on first use; the rest costs a binary search.
+            A binary search finds the point. Its `labels` and `split` are built on first use, by walking the envelopes
+            again: they take time in proportion to N, a fraction of what `frontier` took.
 
         Raises
         ------

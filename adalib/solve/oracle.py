@@ -178,7 +178,7 @@ def dual(acc: ArrayLike, cost: ArrayLike, lam: ArrayLike, budget: float) -> floa
 def subdifferential(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> tuple[float, float]:
     """Slopes of the dual function at ``lam``: from ``budget - C(lam-)`` to ``budget - C(lam+)``.
 
-    The price is optimal for the budget when the interval holds 0. Inside a jump of the average cost C it holds 0
+    A price is optimal for the budget exactly when the interval holds 0. Inside a jump of the average cost C it holds 0
     although no label at that price costs ``budget``. The price 0 is the end of the domain, so only the right slope
     binds there and the interval starts at minus infinity. Explained in chapter 3, "Budgets".
 

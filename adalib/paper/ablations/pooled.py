@@ -18,13 +18,13 @@ from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.crossfit import compared
 from adalib.learn.features import text_features
 from adalib.paper.printed import PAPER_SETTINGS
+from adalib.paper.settings import PAPER_WAY, TARGETS
 from adalib.paper.stand_ins import paper_setting
 from adalib.solve.oracle import bisect
 from adalib.table import UtilityTable
 
 __all__ = ["Pooled", "pool", "real_pool", "simulated_pool"]
 
-TARGETS = (1.5, 2.0, 3.0)
 _REAL = ("word-fewshot", "word-hot", "word-zeroshot")
 
 
@@ -152,7 +152,7 @@ def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
         1800 rows at three targets.
     """
     names = PAPER_SETTINGS[:3]
-    tables = {name: paper_setting(name).table(estimator="windows", ties="first") for name in names}
+    tables = {name: paper_setting(name).table(**PAPER_WAY) for name in names}
     n = tables[names[0]].n
     own = {name: noise_features(n, 2, seed=1000 * (seed + 1) + j) for j, name in enumerate(names)}
     return pool(tables, noise_features(n, 14, seed=seed), own, targets)

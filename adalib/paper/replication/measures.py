@@ -14,15 +14,13 @@ import pandas as pd
 
 from adalib.datasets.loading import load
 from adalib.datasets.populations import flat_null
-from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, score_oracle
 from adalib.evaluate.heldout import held_out
 from adalib.evaluate.rehearsal import rehearse_oracle
 from adalib.evaluate.scores import HeldOutRow
 from adalib.paper import theorems
-from adalib.paper.printed import PAPER_SETTINGS
-from adalib.paper.stand_ins import paper_population, paper_setting
-from adalib.solve.frontier import Frontier, frontier
+from adalib.paper.settings import PAPER_WAY, REAL, TARGETS, answers, path, utility
+from adalib.paper.stand_ins import paper_population
 from adalib.solve.oracle import Bisection, bisect
 from adalib.table import UtilityTable
 
@@ -43,33 +41,8 @@ __all__ = [
     "utility",
 ]
 
-#: The real settings, and the simulated one that the paper's figures show.
-REAL = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
+#: The simulated setting that the paper's figures show.
 SHOWN = "deepseek-v3-math"
-
-#: How the paper estimates accuracies: disjoint windows, ties to the answer seen first.
-PAPER_WAY = {"estimator": "windows", "ties": "first"}
-
-TARGETS = (1.5, 2.0, 3.0)
-
-
-@cache
-def answers(name: str) -> Responses:
-    """The answers of a setting, real or simulated."""
-    return paper_setting(name) if name in PAPER_SETTINGS else load(name)
-
-
-@cache
-def utility(name: str) -> UtilityTable:
-    """The table of a setting: the simulated ones as in the paper, the real ones from all subsets with shared ties."""
-    return answers(name).table(**(PAPER_WAY if name in PAPER_SETTINGS else {}))
-
-
-@cache
-def path(name: str) -> Frontier:
-    """The frontier of `utility`."""
-    table = utility(name)
-    return frontier(table.acc, table.cost)
 
 
 @cache

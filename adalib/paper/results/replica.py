@@ -11,12 +11,10 @@ import pandas as pd
 from adalib.evaluate.baselines import noise_features
 from adalib.paper.printed import PAPER, PAPER_SETTINGS
 from adalib.paper.protocol import PaperRow, as_in_paper
+from adalib.paper.settings import TARGETS
 from adalib.paper.stand_ins import paper_setting
 
 __all__ = ["TARGETS", "TOLERANCE", "beside", "main_table", "oracle_gap"]
-
-#: The paper's average budgets.
-TARGETS = (1.5, 2.0, 3.0)
 
 #: How far from the print a cell of the main table may lie.
 TOLERANCE = {"accuracy": 0.02, "cost": 0.3}

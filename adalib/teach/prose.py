@@ -1,0 +1,64 @@
+"""Numbers for the text: what a chapter computes, its prose quotes by name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adalib.evaluate.intervals import Interval
+
+__all__ = ["give", "named", "seconds"]
+
+
+def give(prefix: str = "", **values: Any) -> None:
+    """Hand values to the prose, which quotes each as ``{glue:text}`` under its name with the prefix before it.
+
+    An `Interval` goes out as three, ``_mean``, ``_low`` and ``_high``. Explained in the teaching page, "How to add a
+    chapter".
+
+    Parameters
+    ----------
+    prefix : str
+        Starts every name, so that chapters keep their numbers apart: "c03_".
+    **values
+        Numbers or texts. Write ``**{name: value}`` where a name is computed.
+
+    Examples
+    --------
+    A cell that ends ``give("c03_", over=6)`` lets the text say ``{glue:text}`c03_over```.
+    """
+    from myst_nb import glue  # the book's, not the package's: needed only where a page is made
+
+    for name, value in named(prefix, values).items():
+        glue(name, value, display=False)
+
+
+def named(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The names and plain values that `give` hands out.
+
+    Examples
+    --------
+    >>> named("c03_", {"over": np.int64(6), "gain": Interval(0.2, np.float64(0.1), 0.3)})
+    {'c03_over': 6, 'c03_gain_mean': 0.2, 'c03_gain_low': 0.1, 'c03_gain_high': 0.3}
+    """
+    plain = {}
+    for name, value in values.items():
+        parts = {name: value}
+        if isinstance(value, Interval):
+            parts = {f"{name}_{part}": getattr(value, part) for part in ("mean", "low", "high")}
+        # A numpy number would be quoted with its type.
+        plain |= {prefix + key: part.item() if isinstance(part, np.generic) else part for key, part in parts.items()}
+    return plain
+
+
+def seconds(work: Callable[[], Any], repeats: int = 1) -> float:
+    """The shortest of some runs of ``work``, in seconds: what the others took longer is not its own."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)

@@ -1,0 +1,41 @@
+"""Numbers on their way from a cell to the text."""
+
+from __future__ import annotations
+
+import myst_nb
+import numpy as np
+import pytest
+
+import adalib
+from adalib.teach.prose import give, named, seconds
+
+
+@pytest.fixture
+def glued(monkeypatch):
+    found = {}
+    monkeypatch.setattr(myst_nb, "glue", lambda name, value, display: found.update({name: value}))
+    return found
+
+
+def test_numbers_are_given_under_their_prefix(glued):
+    give("c03_", over=np.int64(6), share=np.float32(0.5), name="word-hot")
+    assert glued == {"c03_over": 6, "c03_share": 0.5, "c03_name": "word-hot"}
+    assert [type(value) for value in glued.values()] == [int, float, str]
+
+
+def test_an_interval_is_given_as_three(glued):
+    interval = adalib.bootstrap_mean([0.0, 1.0, 1.0])
+    give(gain=interval)
+    assert glued == {f"gain_{part}": getattr(interval, part) for part in ("mean", "low", "high")}
+
+
+def test_a_name_that_is_computed():
+    assert named("draws_", {"deepseek-v3-math": 7}) == {"draws_deepseek-v3-math": 7}
+
+
+def test_seconds_are_those_of_the_shortest_run(monkeypatch):
+    ticks = iter([0.0, 3.0, 10.0, 11.0, 20.0, 22.0])
+    monkeypatch.setattr("time.perf_counter", lambda: next(ticks))
+    done = []
+    assert seconds(lambda: done.append(1), repeats=3) == 1.0
+    assert len(done) == 3
