@@ -48,8 +48,8 @@ def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOp
     """Find the most accurate allocation within the budget, one budget a question, exactly.
 
     With whole costs the work is bounded by (open questions) x (distinct sums of cost); with other costs it is exact
-    too, up to the rounding of sums, but only the pruning keeps it small: the problem is NP-hard once the
-    number of budgets, or a cost list a question, is part of the input. Explained in chapter 3, "Budgets".
+    too, up to the rounding of sums, but only the pruning keeps it small: the problem is NP-hard once the number
+    of budgets, or a cost list a question, is part of the input. Explained in chapter 3, "Budgets".
 
     Parameters
     ----------

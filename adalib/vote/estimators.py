@@ -70,7 +70,8 @@ def majority(answers: Sequence[str], ties: Ties = "share") -> dict[str, float]:
 def acc_windows(classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], ties: Ties = "share") -> np.ndarray:
     """Estimate Acc(x, b) from the paper's windows: cut the R samples into floor(R / b) of them, vote in each, average.
 
-    The windows are the paper's; its tie rule is not known, and both of ours are on offer. Explained in chapter 5, "Estimation".
+    The windows are the paper's; its tie rule is not known, and both of ours are on offer. Explained in
+    chapter 5, "Estimation".
 
     Parameters
     ----------
