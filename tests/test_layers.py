@@ -7,6 +7,7 @@ from conftest import ROOT
 # From the ground floor up: a room imports only from rooms below it, which stand before it here.
 ORDER = """
     _names       public names, loaded on first use
+    colours      one colour a budget
     table        the utility table
     vote         read answers, compare them, count votes
     datasets     anyone's sampled answers; populations whose truth is known

@@ -10,6 +10,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from adalib.colours import BUDGETS
+
 __all__ = ["PARTS", "script", "style"]
 
 _FRONT = Path(__file__).parent / "front"
@@ -44,14 +46,15 @@ PARTS = (
 
 @cache
 def script() -> str:
-    """Return the whole front end, in the order of `PARTS`.
+    """Return the whole front end, in the order of `PARTS`, after the colours that the figures use too.
 
     Examples
     --------
-    >>> script().startswith("// Numbers")
+    >>> script().startswith("const BUDGET_COLOURS = ['#")
     True
     """
-    return "\n".join((_FRONT / f"{part}.js").read_text(encoding="utf-8") for part in PARTS)
+    parts = [(_FRONT / f"{part}.js").read_text(encoding="utf-8") for part in PARTS]
+    return "\n".join([f"const BUDGET_COLOURS = {list(BUDGETS)};", *parts])
 
 
 @cache

@@ -170,11 +170,6 @@ def test_timings_are_drawn_on_logarithmic_axes():
     assert [list(trace.y) for trace in fig.data] == [[0.1, 1.0], [1.0, 10.0]]
 
 
-def test_budget_colours_differ_for_any_number_of_budgets():
-    for k in (1, 2, 5, 8):
-        assert len(set(draw_price.budget_colours(k))) == k
-
-
 def test_the_widget_of_chapter_2_that_the_book_does_not_run_works():
     """Its cells are tagged skip-execution, so nothing else would notice if they broke."""
     cells = json.loads((ROOT / "notebooks" / "02_oracle.ipynb").read_text(encoding="utf-8"))["cells"]

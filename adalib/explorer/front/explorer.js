@@ -104,9 +104,7 @@ class Explorer {
     const { root, panels, table } = this;
     this.width = 0;
     if (!root.clientWidth) return; // not on the page yet, or hidden: the observer of `watch` calls again
-    const ink = getComputedStyle(root).color.match(/[\d.]+/g).map(Number);
-    const theme = ink[0] + ink[1] + ink[2] > 384 ? "dark" : "light"; // light ink means a dark page
-    this.colours = ramp(table.k, theme);
+    this.colours = ramp(table.k);
     this.colours.forEach((colour, j) => root.style.setProperty(`--ax-b${j}`, colour.fill));
     const style = getComputedStyle(panels[0].node);
     this.width = Math.floor(panels[0].node.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));

@@ -1,15 +1,10 @@
 // Colours of budgets, and scales from values to pixels.
 
-// Cheap budgets stay close to the page, dear ones stand out; lightness alone tells them apart, whatever the eye.
-const RAMP = {
-  light: ["#d8e1e8", "#9fd0c4", "#47a3a6", "#2b6a9c", "#43246f"],
-  dark: ["#3b4754", "#3f7da6", "#42b0a2", "#a2d882", "#fbe65c"],
-};
-
-function ramp(count, theme) {
-  const stops = RAMP[theme].map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+/** The colours of so many budgets, cheapest first: those of adalib.colours, the same on a light and on a dark page. */
+function ramp(count) {
+  const stops = BUDGET_COLOURS.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
   return Array.from({ length: count }, (_, i) => {
-    const t = (count > 1 ? i / (count - 1) : 0.5) * (stops.length - 1);
+    const t = (i / Math.max(count - 1, 1)) * (stops.length - 1);
     const at = Math.min(stops.length - 2, Math.floor(t));
     const rgb = stops[at].map((low, c) => Math.round(low + (t - at) * (stops[at + 1][c] - low)));
     const light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 140;

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from adalib.teach.figures.price import budget_colours
+from adalib.colours import budget_colours
 from adalib.teach.figures.style import COLOURS, plain, slider
 
 __all__ = ["bisection", "filling", "frontier_curves", "staircase_target", "tangent", "timings"]

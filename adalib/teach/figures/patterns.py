@@ -10,12 +10,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from adalib.colours import budget_colours
 from adalib.teach.figures.style import COLOURS, error_bars, plain, slider
 
 __all__ = ["Dots", "Stack", "drag_budget", "heatmaps", "means", "scatter"]
 
 CLAIMED, HONEST = COLOURS[1], COLOURS[0]  # on the samples that chose; on the others
-_STEPS = (COLOURS[6], COLOURS[4], COLOURS[5], COLOURS[0], COLOURS[1])  # a colour a budget: grey for the cheapest
 
 Estimate = tuple[Sequence[float], Sequence[float], Sequence[float]]  # mean, low, high
 
@@ -175,7 +175,7 @@ def drag_budget(panels: Mapping[str, Mapping[float, Stack]], budgets: Sequence[i
                 hovertemplate=f"%{{x}}: %{{y:.0%}} get b={b}<extra></extra>",
             )
             for number, panel in enumerate(panels.values())
-            for b, shares, colour in zip(budgets, panel[B].shares, _STEPS, strict=False)
+            for b, shares, colour in zip(budgets, panel[B].shares, budget_colours(len(budgets)), strict=True)
         ]
 
     start = positions[active]

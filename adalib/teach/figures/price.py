@@ -9,21 +9,15 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 from plotly.subplots import make_subplots
 
+from adalib.colours import budget_colours
 from adalib.teach.figures.style import COLOURS, plain
 
-__all__ = ["budget_colours", "lagrangian", "net_values", "staircases"]
+__all__ = ["lagrangian", "net_values", "staircases"]
 
-# From a quiet grey for the cheapest budget to a strong purple for the dearest; all read on white and on black.
-_RAMP = ("#9AA5B1", "#62BFB0", "#2C93AD", "#3B6FB6", "#8A4FB5")
 _BANDS = 10  # groups of questions by Acc(x, 1), each drawn as one trace
 _SPREAD = 0.76  # how much of the height of a budget's band its questions fill
 
 Step = tuple[np.ndarray, np.ndarray]
-
-
-def budget_colours(k: int) -> list[str]:
-    """One colour a budget, cheapest first, the same in every figure of chapters 2 and 3."""
-    return sample_colorscale(list(_RAMP), k) if k > 1 else [_RAMP[0]]
 
 
 def net_values(budgets: Sequence, net: Mapping[str, np.ndarray], winners: Sequence[int]) -> go.Figure:
