@@ -81,6 +81,12 @@ class UtilityTable:
         """Number of budgets."""
         return self.acc.shape[1]
 
+    def take(self, rows: ArrayLike) -> UtilityTable:
+        """Keep some questions, by row number and in the order given."""
+        rows = np.asarray(rows)
+        cost = self.cost if self.cost.ndim == 1 else self.cost[rows]
+        return UtilityTable(self.acc[rows], cost, self.budgets, [self.ids[row] for row in rows])
+
 
 def archetypes(table: UtilityTable) -> np.ndarray:
     """Name the shape of every question's curve: easy, responsive, diminishing or hard.

@@ -123,3 +123,12 @@ def test_accepts_exactly_what_the_law_says(acc, data):
     else:
         with pytest.raises(ValueError, match=r"(acc|cost)\["):
             check_table(acc, cost)
+
+
+def test_take_keeps_rows_with_their_costs_and_names():
+    table = UtilityTable([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], [[1, 2], [3, 4], [5, 6]], ids=["a", "b", "c"])
+    part = table.take([2, 0])
+    assert part.acc.tolist() == [[0.5, 0.6], [0.1, 0.2]]
+    assert part.cost.tolist() == [[5, 6], [1, 2]]
+    assert part.ids == ("c", "a")
+    assert UtilityTable(table.acc, [1, 2]).take([1]).cost.tolist() == [1, 2]

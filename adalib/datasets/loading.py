@@ -83,7 +83,7 @@ def _responses(source: str, records: list[tuple[str, int, dict[str, Any]]]) -> R
                 f"{where}: has {samples} answers, line {line1} has {len(columns['answers'][0])}; give every question "
                 'equally many ("" where nothing was extracted)'
             )
-        for name, check in zip(SAMPLED, (_flag, _count), strict=True):
+        for name, check in zip(SAMPLED, (_flag, _count, _logprob), strict=True):
             if (record.get(name) is None) != (first.get(name) is None):
                 has, other = ("has no", "has") if record.get(name) is None else ("has", "has none")
                 raise DataError(f'{where}: {has} "{name}", line {line1} {other}; give it on every line, or on none')
@@ -103,15 +103,18 @@ def _responses(source: str, records: list[tuple[str, int, dict[str, Any]]]) -> R
             column.append(row[name])
     extra = dict.fromkeys(name for _, _, record in records for name in record if name not in columns)
     extras = {name: [record.get(name) for _, _, record in records] for name in extra}
-    ids, questions, golds, answers, levels, correct, tokens = columns.values()
+    ids, questions, golds, answers, levels, *sampled = columns.values()
     return Responses(
         ids,
         questions,
         golds,
         answers,
         levels=None if all(level is None for level in levels) else levels,
-        tokens=None if tokens[0] is None else np.array(tokens, dtype=float),
-        correct=None if correct[0] is None else np.array(correct, dtype=float),
+        **{
+            name: np.array(rows, dtype=float)
+            for name, rows in zip(SAMPLED, sampled, strict=True)
+            if rows[0] is not None
+        },
         extras={name: column for name, column in extras.items() if any(value is not None for value in column)},
         source=source,
     )
@@ -144,3 +147,11 @@ def _flag(value: Any, what: str) -> int:
     if not isinstance(value, int | float) or value not in (0, 1):
         raise DataError(f"{what} is {value if isinstance(value, int | float) else kind_of(value)}; give 0 or 1")
     return int(value)
+
+
+def _logprob(value: Any, what: str) -> float:
+    # A model that is certain may come out a rounding above 0.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value <= 1e-6:
+        shown = value if isinstance(value, int | float) else kind_of(value)
+        raise DataError(f"{what} is {shown}; give a mean log-probability, 0 or less")
+    return value

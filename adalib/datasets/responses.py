@@ -7,7 +7,7 @@ known about them. Answers are compared once, and every estimate of Acc(x, b) is 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -24,7 +24,7 @@ from adalib.vote.estimators import Ties, acc_subsets, acc_windows
 __all__ = ["REQUIRED", "SAMPLED", "Responses"]
 
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
-SAMPLED = ("correct", "tokens")  # fields with one number a sample
+SAMPLED = ("correct", "tokens", "logprob")  # fields with one number a sample
 _ESTIMATORS = {"subsets": acc_subsets, "windows": acc_windows}
 
 
@@ -45,6 +45,8 @@ class Responses:
         Tokens generated for each sample.
     correct : ndarray, shape (N, R), optional
         0 or 1 a sample, used instead of comparing with the gold.
+    logprob : ndarray, shape (N, R), optional
+        Mean log-probability of each sample's tokens, 0 or less: how sure the model was of it.
     extras : dict of str to list
         Every other field, one value a question (None where a line had none).
     source : str
@@ -58,6 +60,7 @@ class Responses:
     levels: Sequence | None = None
     tokens: np.ndarray | None = None
     correct: np.ndarray | None = None
+    logprob: np.ndarray | None = None
     extras: dict[str, list] = field(default_factory=dict)
     source: str = "responses"
 
@@ -83,6 +86,8 @@ class Responses:
                 array = np.asarray(getattr(self, name), dtype=float)
                 if array.shape != (self.n, self.samples):
                     raise ValueError(f"{self.source}: {name} has shape {array.shape}; give {(self.n, self.samples)}")
+                if not np.isfinite(array).all():
+                    raise ValueError(f"{self.source}: {name} holds a value that is no number; give one a sample")
                 object.__setattr__(self, name, array)
 
     @property
@@ -188,8 +193,7 @@ class Responses:
             golds=[self.golds[i] for i in rows],
             answers=[self.answers[i] for i in rows],
             levels=None if self.levels is None else [self.levels[i] for i in rows],
-            tokens=None if self.tokens is None else self.tokens[rows],
-            correct=None if self.correct is None else self.correct[rows],
+            **self._sampled(lambda values: values[rows]),
             extras={name: [column[i] for i in rows] for name, column in self.extras.items()},
         )
 
@@ -251,10 +255,13 @@ class Responses:
         return replace(
             self,
             answers=deal(self.answers),
-            tokens=None if self.tokens is None else np.take_along_axis(self.tokens, places, 1),
-            correct=None if self.correct is None else np.take_along_axis(self.correct, places, 1),
+            **self._sampled(lambda values: np.take_along_axis(values, places, 1)),
             extras={name: deal(column) if dealt(column) else column for name, column in self.extras.items()},
         )
+
+    def _sampled(self, change: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
+        """The fields with one number a sample that are there, changed."""
+        return {name: change(getattr(self, name)) for name in SAMPLED if getattr(self, name) is not None}
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the file that `load` reads, compressed when the name ends in ``.gz``; all of it, or nothing.

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from adalib.solve.frontier import frontier
-from adalib.table import check_table
+from adalib.table import UtilityTable, check_table
 
 __all__ = ["Plan", "best_mix", "constant", "fixed", "from_labels", "length", "noise_features", "oracle", "random"]
 
@@ -57,6 +57,10 @@ class Plan:
         if table.shape not in (self.weights.shape, self.weights.shape[1:]):
             raise ValueError(f"the table has shape {table.shape}; give {self.weights.shape} or its last axis")
         return (self.weights * table).sum(axis=1)
+
+    def outcome(self, table: UtilityTable) -> tuple[np.ndarray, np.ndarray]:
+        """Expected cost and accuracy of each question, two arrays of shape (N,)."""
+        return self.expected(table.cost), self.expected(table.acc)
 
     def draw(self, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Draw a column for each question, shape (N,)."""

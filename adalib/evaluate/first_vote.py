@@ -20,12 +20,15 @@ __all__ = ["first_vote_table", "joined"]
 
 
 def joined(first: Responses, rest: Responses) -> Responses:
-    """Put one answer in front of the others of the same questions; further fields are dropped."""
+    """Put one answer in front of the others of the same questions; fields that are not one number each are dropped."""
     if list(first.ids) != list(rest.ids) or first.samples != 1:
         raise ValueError("the first answers must be one a question, to the same questions; see Responses.set_aside")
     answers = [[*one, *more] for one, more in zip(first.answers, rest.answers, strict=True)]
-    correct = np.hstack([first.values, rest.values])
-    return replace(rest, answers=answers, correct=correct, tokens=None, extras={})
+    sampled = {"correct": np.hstack([first.values, rest.values])}
+    for name in ("tokens", "logprob"):
+        both = [getattr(part, name) for part in (first, rest)]
+        sampled[name] = None if any(values is None for values in both) else np.hstack(both)
+    return replace(rest, answers=answers, extras={}, **sampled)
 
 
 def first_vote_table(first: Responses, rest: Responses, budgets: Sequence[int] = (1, 2, 4, 8, 16)) -> UtilityTable:

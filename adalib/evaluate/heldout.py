@@ -6,32 +6,31 @@ folds, and each is scored by models of the other folds. `adalib.evaluate.scores`
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Protocol
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
+from adalib.datasets.folds import deal, members
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
-from adalib.evaluate.baselines import Plan, best_mix, from_labels, noise_features
+from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.first_vote import first_vote_table, joined
-from adalib.evaluate.folds import deal, members
 from adalib.evaluate.scores import HeldOutRow, Tally
+from adalib.evaluate.trials import Fold, Half, Learner, Planner, learned
+from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
-from adalib.learn.label_policy import CurvePolicy, LabelPolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
-__all__ = ["BASELINES", "POLICIES", "HeldOutRow", "Learner", "check_targets", "held_out", "unseen_curves"]
+__all__ = ["BASELINES", "POLICIES", "check_targets", "held_out", "unseen_curves"]
 
 #: Policies that learn nothing, in the order of their rows.
 BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
@@ -42,17 +41,8 @@ POLICIES = (*BASELINES, "label", "curve", "noise")
 _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
 
 
-class Learner(Protocol):
-    """What `held_out` can score: any object with these two methods, as `LabelPolicy` and `CurvePolicy` have them.
-
-    One that also has ``for_budget(features, budget)`` is fitted once, without a budget, and asked for every target.
-    """
-
-    def fit(self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float) -> Learner:
-        """Learn from training questions."""
-
-    def predict(self, features: pd.DataFrame) -> np.ndarray:
-        """Return a column for every question."""
+#: How a half of the answers becomes a table: a function of them and of the budgets on offer.
+MakeTable = Callable[[Responses, Sequence[int]], UtilityTable]
 
 
 def held_out(
@@ -63,10 +53,11 @@ def held_out(
     folds: int = 5,
     groups: Sequence | None = None,
     features: ArrayLike | None = None,
-    learners: Mapping[str, Learner] | None = None,
+    learners: Mapping[str, Learner | Planner] | None = None,
     noises: int = 2,
     first: Responses | None = None,
     overhead: float = 0.0,
+    table: MakeTable = Responses.table,
     splits: int = 1,
     seed: int = 0,
 ) -> list[HeldOutRow]:
@@ -90,8 +81,10 @@ def held_out(
     features : DataFrame or array_like, shape (N, d), optional
         Known of a question before it is asked. Default: `text_features`, and a small `TextEmbedding` that is fitted
         anew in every fold, on its training questions.
-    learners : mapping of str to Learner, optional
-        What learns, by the name of its rows; copies of it are fitted. Default: ``label`` and ``curve``.
+    learners : mapping of str to learner, optional
+        What learns, by the name of its rows: a policy that plans, with ``fit`` and ``predict``, of which copies are
+        fitted (`adalib.evaluate.trials.Planner`), or anything that says what each question cost and how accurate it
+        was, with ``trial`` (`adalib.evaluate.trials.Learner`). Default: ``label`` and ``curve``.
     noises : int
         Noise policies a half, so that the control does not stand on one draw; with 0 there is no such row.
     first : Responses, optional
@@ -100,6 +93,8 @@ def held_out(
     overhead : float
         What ``features`` cost a question on top of its budget: 1 for an answer that is looked at and thrown away.
         Added to the cost of the learners, and so to the cost at which they are compared.
+    table : function of (Responses, budgets), optional
+        What a half of the answers says of every budget: another vote, or another cost. Default: `Responses.table`.
     splits : int
         How often the samples are dealt into halves; results are averaged question by question.
     seed : int
@@ -120,38 +115,34 @@ def held_out(
     member = members(responses, groups)
     fold = deal(member, folds, seed)
     check_halves(responses, budgets, splits)
-    targets = check_targets(targets, np.asarray(budgets, dtype=float))
     learners = _checked(learners, seed)
     if noises < 0 or not 0 <= overhead < np.inf:
         raise ValueError(f"noises is {noises} and overhead {overhead}; give 0 or more")
+    if first is not None and table is not Responses.table:
+        raise ValueError("the table of a vote that a first answer opens is given; give first or table, not both")
     votes = compared(responses if first is None else joined(first, responses))
     opening, votes = (None, votes) if first is None else votes.set_aside(0)
+    full = table(votes, budgets)
+    targets = check_targets(targets, full.cost)
     inputs = list(_inputs(responses, fold, features))
     tally = Tally([*BASELINES, *learners, "noise"])
     with tqdm(total=2 * splits * len(inputs), desc="evaluating", unit=" folds", disable=None, leave=False) as bar:
         for number in range(2 * splits):
-            halves = votes.split_samples(seed + number // 2)[:: 1 if number % 2 == 0 else -1]
-            choose, score = halves[0].table(budgets), halves[1].table(budgets)
-            if opening is not None:
-                score = first_vote_table(opening, halves[1], budgets)
+            teach, score = _halves(votes, opening, number, seed, table, budgets)
             seeds = range(1000 * seed + noises * number, 1000 * seed + noises * (number + 1))
-            blind = [noise_features(responses.n, seed=noise) for noise in seeds]
-            learned = _learn(choose, targets, inputs, learners, blind, seed, bar)
-            for (target, best), columns in zip(_oracles(choose, targets), learned.swapaxes(0, 1), strict=True):
-                for policy, plan in _plans(choose, responses.questions, target, best).items():
-                    tally.add(policy, target, plan, score)
-                majority = np.bincount(best).max() / best.size
-                for (name, learner), chosen in zip(learners.items(), columns, strict=False):
-                    imitated = ((chosen == best).mean(), majority) if isinstance(learner, LabelPolicy) else ()
-                    tally.add(name, target, from_labels(chosen, choose.k), score, imitated, overhead)
-                if noises:
-                    # The mean of the noise policies is the plan that draws one of them.
-                    chosen = columns[len(learners) :]
-                    plan = Plan(np.mean([from_labels(labels, choose.k).weights for labels in chosen], axis=0))
-                    tally.add("noise", target, plan, score, ((chosen == best).mean(), majority))
-    full = votes.table(budgets)
-    for target, best in _oracles(full, targets):
-        tally.add("oracle_in_sample", target, from_labels(best, full.k), full)
+            blind = [(LabelPolicy(seed=seed), noise_features(responses.n, seed=noise)) for noise in seeds]
+            found = learned(teach, score, targets, inputs, member, learners, blind, bar)
+            best = _oracles(teach.table, targets)
+            _add_baselines(tally, teach.table, score.table, responses.questions, best)
+            for (name, parts), (t, (target, labels)) in product(found.items(), enumerate(best)):
+                paid = overhead if name in learners else 0.0
+                cost, accuracy, columns = parts[:, t].swapaxes(0, 1)
+                # Noise has several policies: the mean over them is the plan that draws one.
+                mean = cost.mean(axis=0) + paid, accuracy.mean(axis=0)
+                imitated = (columns == labels).mean(), np.bincount(labels).max() / labels.size
+                tally.add(name, target, *mean, score.table, None if np.isnan(columns).any() else imitated)
+    for target, labels in _oracles(full, targets):
+        tally.add("oracle_in_sample", target, *from_labels(labels, full.k).outcome(full), full)
     return tally.rows(member)
 
 
@@ -188,16 +179,17 @@ def unseen_curves(
 
 
 def check_targets(targets: Sequence[float], cost: np.ndarray) -> list[float]:
-    """Return the targets, each once; one below the cheapest cost is refused."""
+    """Return the targets, each once; one below the cheapest column's cost, or its mean, is refused."""
+    cheapest = float(np.mean(cost[..., 0]))
     found = [float(target) for target in targets]
     if not found:
         raise ValueError("there is no target; give at least one average cost")
     for target in found:
         if not np.isfinite(target):
             raise ValueError(f"target {target} cannot be met: give a finite number")
-        if target < cost[0]:
+        if target < cheapest * (1 - 1e-12):
             raise ValueError(
-                f"target {target:g} cannot be met: the cheapest budget costs {cost[0]:g}, give at least that"
+                f"target {target:g} cannot be met: the cheapest budget costs {cheapest:g}, give at least that"
             )
     return list(dict.fromkeys(found))
 
@@ -208,10 +200,8 @@ def _embedded(train: tuple[str, ...], texts: tuple[str, ...]) -> pd.DataFrame:
     return TextEmbedding(_DIMS).fit(train).transform(texts)
 
 
-def _inputs(
-    responses: Responses, fold: np.ndarray, features: ArrayLike | None
-) -> Iterator[tuple[np.ndarray, np.ndarray, pd.DataFrame]]:
-    """Training questions, test questions and the features of all, one fold after the other."""
+def _inputs(responses: Responses, fold: np.ndarray, features: ArrayLike | None) -> Iterator[Fold]:
+    """One fold after the other."""
     given = pd.DataFrame(text_features(responses.questions) if features is None else features)
     for out in np.unique(fold):
         train, test = np.flatnonzero(fold != out), np.flatnonzero(fold == out)
@@ -220,10 +210,21 @@ def _inputs(
         if features is None and any(text.strip() for text in texts):
             embedded = _embedded(tuple(texts), tuple(responses.questions))
             known = pd.concat([given, embedded], axis=1)
-        yield train, test, known
+        yield Fold(train, test, known)
 
 
-def _checked(learners: Mapping[str, Learner] | None, seed: int) -> dict[str, Learner]:
+def _halves(
+    votes: Responses, opening: Responses | None, number: int, seed: int, table: MakeTable, budgets: Sequence[int]
+) -> tuple[Half, Half]:
+    """The half that teaches and the half that scores; turns 0 and 1 are one split, both ways round."""
+    teach, score = votes.split_samples(seed + number // 2)[:: 1 if number % 2 == 0 else -1]
+    taught = Half(teach, table(teach, budgets))
+    if opening is None:
+        return taught, Half(score, table(score, budgets))
+    return taught, Half(joined(opening, score), first_vote_table(opening, score, budgets))
+
+
+def _checked(learners: Mapping[str, Learner | Planner] | None, seed: int) -> dict[str, Learner | Planner]:
     if learners is None:
         return {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
     if not learners:
@@ -234,49 +235,26 @@ def _checked(learners: Mapping[str, Learner] | None, seed: int) -> dict[str, Lea
     return dict(learners)
 
 
-def _learn(
-    choose: UtilityTable,
-    targets: Sequence[float],
-    inputs: Sequence[tuple[np.ndarray, np.ndarray, pd.DataFrame]],
-    learners: Mapping[str, Learner],
-    blind: Sequence[pd.DataFrame],
-    seed: int,
-    bar: tqdm,
-) -> np.ndarray:
-    """Columns of all questions, (policies, targets, N): the learners, and ``label`` on each noise."""
-
-    def learn(learner: Learner, known: pd.DataFrame, train: np.ndarray, test: np.ndarray) -> list[np.ndarray]:
-        policy, seen, unseen, acc = deepcopy(learner), known.iloc[train], known.iloc[test], choose.acc[train]
-        if hasattr(policy, "for_budget"):
-            policy.fit(seen, acc, choose.cost)
-            return [policy.for_budget(unseen, target) for target in targets]
-        return [policy.fit(seen, acc, choose.cost, budget=target).predict(unseen) for target in targets]
-
-    def one_fold(fold: tuple[np.ndarray, np.ndarray, pd.DataFrame]) -> list[list[np.ndarray]]:
-        train, test, known = fold
-        told = [learn(learner, known, train, test) for learner in learners.values()]
-        return told + [learn(LabelPolicy(seed=seed), noise, train, test) for noise in blind]
-
-    found = np.zeros((len(learners) + len(blind), len(targets), choose.n), dtype=int)
-    # Trees grow outside Python's lock, each model on one thread: folds side by side change no digit.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for (_, test, _), columns in zip(inputs, pool.map(one_fold, inputs), strict=True):
-            found[:, :, test] = columns
-            bar.update()
-    return found
-
-
 def _oracles(table: UtilityTable, targets: Sequence[float]) -> list[tuple[float, np.ndarray]]:
     path = frontier(table.acc, table.cost)
     return [(target, path.at(target).labels) for target in targets]
 
 
-def _plans(choose: UtilityTable, questions: Sequence[str], target: float, best: np.ndarray) -> dict[str, Plan]:
-    """Every plan at one target that learns nothing; ``best`` are the oracle's columns."""
-    return {
-        "oracle": from_labels(best, choose.k),
-        "mix": best_mix(choose.acc, choose.cost, target),
-        "fixed": baselines.fixed(choose.cost, target, choose.n),
-        "random": baselines.random(choose.cost, target, choose.n),
-        "length": baselines.length(questions, choose.cost, target),
-    }
+def _add_baselines(
+    tally: Tally,
+    choose: UtilityTable,
+    score: UtilityTable,
+    questions: Sequence[str],
+    oracles: Sequence[tuple[float, np.ndarray]],
+) -> None:
+    """Score every plan that learns nothing."""
+    for target, best in oracles:
+        plans = {
+            "oracle": from_labels(best, choose.k),
+            "mix": best_mix(choose.acc, choose.cost, target),
+            "fixed": baselines.fixed(choose.cost, target, choose.n),
+            "random": baselines.random(choose.cost, target, choose.n),
+            "length": baselines.length(questions, choose.cost, target),
+        }
+        for policy, plan in plans.items():
+            tally.add(policy, target, *plan.outcome(score), score)

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import pandas as pd
 
-from adalib.evaluate.baselines import Plan, best_mix
+from adalib.evaluate.baselines import best_mix
 from adalib.evaluate.intervals import bootstrap_mean
 from adalib.table import UtilityTable
 
 __all__ = ["HeldOutRow", "Tally", "as_table"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class HeldOutRow:
     """One policy at one target, held out.
 
@@ -39,7 +39,8 @@ class HeldOutRow:
         Gain as a share of the cross-fitted oracle's at this target; None where that one gains nothing. It may exceed 1
         where samples are few: the oracle knows a question from half of its samples, a policy learns from all others.
     imitation, majority : float or None
-        For a policy that learns labels: how often it repeats the oracle's, and how often the commonest label would.
+        For a policy that learns one target's labels: how often it repeats the oracle's, and how often the commonest
+        label would.
     gains : ndarray, shape (G,)
         What the interval resamples: the gain of every question, or, where questions are grouped, of every group.
     """
@@ -81,16 +82,34 @@ class Tally:
         self._turns: dict[tuple[float, str], list[tuple]] = {}
 
     def add(
-        self, policy: str, target: float, plan: Plan, score: UtilityTable, imitated: tuple = (), overhead: float = 0.0
+        self,
+        policy: str,
+        target: float,
+        cost: np.ndarray,
+        accuracy: np.ndarray,
+        score: UtilityTable,
+        imitated: tuple[float, float] | None = None,
     ) -> None:
-        """Score a plan on the half that did not choose it, beside the best mix at its cost on that half.
+        """Take down what every question cost and how accurate it was, beside the best mix at that cost.
 
-        ``overhead`` is what every question pays on top of its budget; the mix may spend it on answers.
+        Parameters
+        ----------
+        policy : str
+        target : float
+            Average cost aimed at.
+        cost, accuracy : ndarray, shape (N,)
+            On the half that scores.
+        score : UtilityTable
+            The mix may spend all that the policy spent on budgets of this table.
+        imitated : pair of float, optional
+            How often the policy repeated the oracle's labels, and how often the commonest label would.
         """
-        cost = plan.expected(score.cost).mean() + overhead
+        # A first answer may be shorter than its question's mean: where tokens are paid, nothing is cheaper than the
+        # cheapest budget, and that is the bar.
+        spent = max(cost.mean(), np.mean(score.cost[..., 0]))
         # The bar knows the half that scores: nobody passes it because the other half misjudged the average question.
-        mix = best_mix(score.acc, score.cost, cost)
-        turn = cost, plan.expected(score.acc), mix.expected(score.acc), imitated
+        mix = best_mix(score.acc, score.cost, spent)
+        turn = cost.mean(), accuracy, mix.expected(score.acc), imitated or ()
         self._turns.setdefault((target, policy), []).append(turn)
 
     def rows(self, member: np.ndarray) -> list[HeldOutRow]:
@@ -103,18 +122,28 @@ class Tally:
         gains = _units(accuracy - mix, member)
         value, gain = bootstrap_mean(_units(accuracy, member)), bootstrap_mean(gains)
         best = {target: gain.mean[j] for j, (target, policy) in enumerate(keys) if policy == "oracle"}
-        return [
-            HeldOutRow(
-                policy,
-                target,
-                *map(float, (cost[j], value.mean[j], value.low[j], value.high[j], mix[:, j].mean())),
-                *map(float, (gain.mean[j], gain.low[j], gain.high[j])),
-                float(gain.mean[j] / best[target]) if best[target] > 0 else None,
-                *(map(float, imitated[j]) if imitated[j].size else (None, None)),
-                gains[:, j],
+        rows = []
+        for j, (target, policy) in enumerate(keys):
+            same, majority = map(float, imitated[j]) if imitated[j].size else (None, None)
+            rows.append(
+                HeldOutRow(
+                    policy=policy,
+                    target=target,
+                    cost=float(cost[j]),
+                    accuracy=float(value.mean[j]),
+                    low=float(value.low[j]),
+                    high=float(value.high[j]),
+                    mix_accuracy=float(mix[:, j].mean()),
+                    gain=float(gain.mean[j]),
+                    gain_low=float(gain.low[j]),
+                    gain_high=float(gain.high[j]),
+                    share=float(gain.mean[j] / best[target]) if best[target] > 0 else None,
+                    imitation=same,
+                    majority=majority,
+                    gains=gains[:, j],
+                )
             )
-            for j, (target, policy) in enumerate(keys)
-        ]
+        return rows
 
 
 def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:

@@ -8,11 +8,13 @@ with the true curves.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from adalib.datasets.folds import deal, group_numbers
 from adalib.learn import boosting
 from adalib.learn.boosting import Columns, trained
 from adalib.solve.frontier import frontier
@@ -60,6 +62,7 @@ class CurvePolicy:
         *,
         budget: float | None = None,
         lam: float | None = None,
+        groups: Sequence | None = None,
     ) -> CurvePolicy:
         """Learn the curves, and what every price would cost.
 
@@ -74,6 +77,9 @@ class CurvePolicy:
             As for `oracle_labels`.
         budget, lam : float, optional
             What `predict` is to aim at: an average cost, or a price. `for_budget` takes any other budget later.
+        groups : sequence of N values, optional
+            The costs of a question are then those of trees that saw none of its group. Give families where the policy
+            is to meet new families.
 
         Returns
         -------
@@ -92,7 +98,7 @@ class CurvePolicy:
         self.lam = None
         self._columns, self._cost = columns, cost if cost.ndim == 1 else cost.mean(axis=0)
         self._booster = self._train(values, acc)
-        unseen = frontier(self._unseen_curves(values, acc), self._cost)
+        unseen = frontier(self._unseen_curves(values, acc, groups), self._cost)
         self._prices = np.array([unseen.lam, unseen.cost])
         self.lam = lam if budget is None else self.price(budget)
         return self
@@ -159,13 +165,15 @@ class CurvePolicy:
     def _train(self, values: np.ndarray, acc: np.ndarray) -> Any:
         return boosting.train(values, acc, {**_PARAMS, "seed": self.seed})
 
-    def _unseen_curves(self, values: np.ndarray, acc: np.ndarray) -> np.ndarray:
+    def _unseen_curves(self, values: np.ndarray, acc: np.ndarray, groups: Sequence | None) -> np.ndarray:
         n, k = acc.shape
-        if n == 1:  # nobody else to learn from
+        member = group_numbers(range(n) if groups is None else groups, n)
+        count = member.max() + 1
+        if count == 1:  # nobody else to learn from
             return _curves(self._booster, values, k)
-        fold = np.random.default_rng(self.seed).permutation(n) % _FOLDS
+        fold = deal(member, _FOLDS, order=np.random.default_rng(self.seed).permutation(count).argsort())
         found = np.empty_like(acc)
-        for out in range(min(_FOLDS, n)):
+        for out in np.unique(fold):
             held = fold == out
             found[held] = _curves(self._train(values[~held], acc[~held]), values[held], k)
         return found

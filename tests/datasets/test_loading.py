@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from adalib.datasets import jsonl, loading
 from adalib.datasets.jsonl import DataError
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
+from adalib.evaluate.crossfit import compared
+from adalib.evaluate.first_vote import joined
 
 GOOD = {"id": "q1", "question": "2 + 2?", "gold": "4", "answers": ["4", "5", ""]}
 
@@ -108,6 +111,10 @@ def test_half_a_character_is_replaced(tmp_path):
         ([line(tokens=[1, 2, 10**400])], ", line 1: holds the number 10000000000000000000..., which is too large"),
         ([line(tokens=[1, 2, 10**20])], ', line 1: "tokens"[2] is 100000000000000000000; give a number'),
         ([line(tokens=[1, 2, "3"])], ', line 1: "tokens"[2] is a text; give a number, 0 or more'),
+        ([line(logprob=[-1, -2])], ', line 1: "logprob" has 2 entries for 3 answers; give one each'),
+        ([line(logprob=[-1, 0, 0.9])], ', line 1: "logprob"[2] is 0.9; give a mean log-probability, 0 or less'),
+        ([line(logprob=[-1, 0, None])], ', line 1: "logprob"[2] is null; give a mean log-probability, 0 or less'),
+        ([line(logprob=[-1, 0, -3]), line(id="b")], ', line 2: has no "logprob", line 1 has; give it on every line'),
         ([line(tokens=5)], ', line 1: "tokens" is a number; give a list'),
         ([line(tokens=[1, 2, 3]), line(id="b")], ', line 2: has no "tokens", line 1 has; give it on every line'),
         ([line(), line(id="b", correct=[1, 0, 0])], ', line 2: has "correct", line 1 has none; give it on every line'),
@@ -251,6 +258,7 @@ def test_classes_are_computed_once(monkeypatch):
         ({"answers": [["4"], ["4", "5"]]}, "question 'b' has 2 answers and the first 1"),
         ({"tokens": [[1], [2, 3]]}, "inhomogeneous"),
         ({"tokens": [[1, 2]]}, r"tokens has shape \(1, 2\); give \(2, 2\)"),
+        ({"logprob": [[-1, np.nan], [0, 0]]}, "logprob holds a value that is no number"),
         ({"ids": ["a", "a"]}, "two questions have the same id"),
         ({"ids": [], "questions": [], "golds": [], "answers": []}, "at least one question"),
     ],
@@ -269,6 +277,7 @@ FULL = Responses(
     levels=[1, 2, None],
     tokens=np.arange(15.0).reshape(3, 5),
     correct=np.arange(15).reshape(3, 5) % 2,
+    logprob=-np.arange(15).reshape(3, 5) / 4,
     extras={"texts": [[f"t{q}{s}" for s in range(5)] for q in range(3)], "family": ["x", None, "z"]},
 )
 
@@ -280,6 +289,7 @@ def test_take(rows):
     assert part.answers == [FULL.answers[2], FULL.answers[0]]
     assert part.tokens[0, 0] == 10
     assert part.correct[0].tolist() == [0, 1, 0, 1, 0]
+    assert part.logprob[0, 0] == -10 / 4
     assert part.levels == [None, 1]
     assert part.extras["family"] == ["z", "x"]
     assert FULL.take([True, False, True]).ids == ["a", "c"]
@@ -293,6 +303,7 @@ def test_split_samples_deals_everything_once_and_in_order():
             assert half.answers[q] == sorted(half.answers[q])
             assert half.extras["texts"][q] == [f"t{answer}" for answer in half.answers[q]]
             assert half.tokens[q].tolist() == [5 * q + int(answer[1]) for answer in half.answers[q]]
+            assert half.logprob[q].tolist() == [-(5 * q + int(answer[1])) / 4 for answer in half.answers[q]]
             assert half.correct[q].tolist() == [(5 * q + int(answer[1])) % 2 for answer in half.answers[q]]
         assert sorted(one.answers[q] + two.answers[q]) == FULL.answers[q]
     assert one.extras["family"] == ["x", None, "z"]
@@ -302,10 +313,21 @@ def test_split_samples_deals_everything_once_and_in_order():
         responses([["4"]]).split_samples(0)
 
 
+def test_set_aside_and_compared_keep_every_number_a_sample():
+    first, rest = FULL.set_aside(1)
+    assert first.logprob[:, 0].tolist() == FULL.logprob[:, 1].tolist()
+    assert rest.logprob.tolist() == np.delete(FULL.logprob, 1, axis=1).tolist()
+    votes = compared(FULL)
+    for name in ("tokens", "logprob"):
+        assert getattr(votes, name).tolist() == getattr(FULL, name).tolist()
+        assert getattr(joined(first, rest), name)[:, 0].tolist() == getattr(FULL, name)[:, 1].tolist()
+    assert joined(replace(first, logprob=None), rest).logprob is None
+
+
 def same(one, two):
     for name in ("ids", "questions", "golds", "answers", "levels", "extras"):
         assert getattr(one, name) == getattr(two, name)
-    for name in ("tokens", "correct"):
+    for name in ("tokens", "correct", "logprob"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 

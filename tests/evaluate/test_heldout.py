@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace as Namespace
 
 import numpy as np
 import pytest
 
 import adalib
 import adalib.paper
+from adalib.datasets.folds import deal, members
 from adalib.datasets.jsonl import DataError
 from adalib.datasets.populations import beta_population, flat_null, two_answer
 from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.crossfit import cross_fitted_oracle
-from adalib.evaluate.folds import deal, members
 from adalib.evaluate.heldout import BASELINES, POLICIES, held_out, unseen_curves
 from adalib.evaluate.scores import as_table
 from adalib.evaluate.verdict import verdict
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
 from adalib.paper.protocol import as_in_paper
+from adalib.solve.frontier import frontier
 
 TARGETS = (1.5, 3)
 BUDGETS = (1, 4, 16)
@@ -206,9 +208,108 @@ def test_a_learner_that_is_told_the_column_gets_it(told):
     column = np.arange(told.n) % 3
     rows = held_out(told, [8], BUDGETS, features=column[:, None], learners={"told": Clairvoyant()}, noises=0)
     assert row(rows, "told", 8).cost == pytest.approx(np.asarray(BUDGETS)[column].mean())
-    assert row(rows, "told", 8).imitation is None
+    halves = [half.table(BUDGETS) for half in told.split_samples(0)]
+    oracles = [frontier(half.acc, half.cost).at(8).labels for half in halves]
+    assert row(rows, "told", 8).imitation == pytest.approx(np.mean([column == best for best in oracles]))
     assert all(r.policy != "noise" for r in rows)
     assert "told at target 8" in verdict(rows)
+
+
+class UntilTwoAgree:
+    """A rule that names no budget: it takes answers one by one until one of them has come twice."""
+
+    def __init__(self):
+        self.seen = []
+
+    def trial(self, train, test, targets):
+        self.seen.append((train, test))
+        cost, accuracy = np.empty((2, len(test.groups)))
+        for i, classes in enumerate(test.answers.classes.tolist()):
+            twice = (j for j, answer in enumerate(classes) if answer >= 0 and answer in classes[:j])
+            last = next(twice, len(classes) - 1)
+            cost[i], accuracy[i] = last + 1, test.answers.values[i, last]
+        return [(cost, accuracy) for _ in targets]
+
+
+@pytest.fixture(scope="module")
+def few():
+    return adalib.load("word-fewshot").take(range(0, 372, 12))
+
+
+def test_a_rule_that_watches_the_answers_is_scored_like_a_plan(few):
+    """By brute force over both halves: every question once a half, on the answers of the half that did not teach."""
+    rule = UntilTwoAgree()
+    rows = held_out(few, [3, 6], BUDGETS, folds=2, learners={"agree": rule}, noises=0)
+    whole = [rule.trial(None, Namespace(answers=half, groups=range(few.n)), [3])[0] for half in few.split_samples(0)]
+    for target in (3, 6):
+        found = row(rows, "agree", target)
+        assert found.cost == pytest.approx(np.mean([cost for cost, _ in whole]))
+        assert found.accuracy == pytest.approx(np.mean([accuracy for _, accuracy in whole]))
+        assert found.imitation is None
+        tables = [half.table(BUDGETS) for half in few.split_samples(0)]
+        bars = [
+            adalib.best_mix(table.acc, table.cost, cost.mean()).expected(table.acc).mean()
+            for table, (cost, _) in zip(tables, whole, strict=True)
+        ]
+        assert found.mix_accuracy == pytest.approx(np.mean(bars))
+
+
+def test_a_learner_is_handed_apart_what_teaches_and_what_scores(few):
+    rule, families = UntilTwoAgree(), few.extras["family"]
+    held_out(few, [3], BUDGETS, folds=2, learners={"agree": rule}, noises=0, groups=families)
+    halves = few.split_samples(0)
+    assert len(rule.seen) == 4
+    for turn, (train, test) in enumerate(rule.seen):
+        assert set(train.groups).isdisjoint(test.groups)
+        assert sorted([*train.answers.ids, *test.answers.ids]) == sorted(few.ids)
+        for part, half in ((train, halves[turn // 2]), (test, halves[1 - turn // 2])):
+            whole = half.take([list(few.ids).index(name) for name in part.answers.ids])
+            assert part.table.ids == tuple(part.answers.ids)
+            assert len(part.features) == len(part.groups) == part.answers.n
+            for field in ("classes", "values", "tokens", "logprob"):
+                np.testing.assert_array_equal(getattr(part.answers, field), getattr(whole, field))
+            np.testing.assert_allclose(part.table.acc, whole.table(BUDGETS).acc)
+
+
+def test_the_answer_that_opens_a_vote_is_the_first_that_comes(few):
+    rule = UntilTwoAgree()
+    first, rest = few.set_aside(0)
+    held_out(rest, [3], BUDGETS, folds=2, learners={"agree": rule}, noises=0, first=first)
+    for _, test in rule.seen:
+        assert test.answers.samples == 1 + 95 // 2 or test.answers.samples == 1 + 95 - 95 // 2
+        rows = [list(few.ids).index(name) for name in test.answers.ids]
+        np.testing.assert_array_equal(test.answers.logprob[:, 0], few.logprob[rows, 0])
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [],
+        [(np.ones(3), np.ones(3))],
+        [(np.ones(10),)],
+        [(np.ones(10), 2 * np.ones(10))],
+        [(np.full(10, np.nan), np.ones(10))],
+        [(np.ones(10), np.ones(10))] * 2,
+    ],
+)
+def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(told):
+    answers = flat_null(20).sample(32)
+    with pytest.raises(ValueError, match="learner 'odd' must return, for each of the 1 targets, 10 finite costs"):
+        held_out(answers, [2], BUDGETS, folds=2, learners={"odd": Namespace(trial=lambda *_: told)}, noises=0)
+
+
+def test_another_table_is_another_vote_or_another_cost(few):
+    def by_tokens(half, budgets):
+        return half.table(budgets, cost="tokens")
+
+    unit = few.tokens.mean()
+    rows = held_out(few, [2 * unit], BUDGETS, folds=2, learners={"curve": CurvePolicy()}, noises=0, table=by_tokens)
+    oracle = row(rows, "oracle", 2 * unit)
+    crossed = cross_fitted_oracle(few, [2 * unit], BUDGETS, splits=1, cost="tokens")
+    assert oracle.cost == pytest.approx(crossed.cost.mean())
+    assert oracle.accuracy == pytest.approx(crossed.accuracy.mean())
+    with pytest.raises(ValueError, match="give first or table, not both"):
+        held_out(few, [2 * unit], BUDGETS, first=few.set_aside(0)[0], table=by_tokens)
 
 
 def test_a_verdict_needs_somebody_who_learns(told_rows):

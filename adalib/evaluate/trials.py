@@ -1,0 +1,185 @@
+"""On trial: whatever learns from some questions, and has a cost and an accuracy on each of others.
+
+A policy that plans (`LabelPolicy`, `CurvePolicy`, anything with ``fit`` and ``predict``) names a budget before it asks;
+its cost and accuracy are read off the table of the scoring half. A rule that watches the answers come in names no
+budget; it brings its own ``trial`` and replays the answers of the scoring half. `adalib.held_out` sees no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from adalib.datasets.responses import Responses
+from adalib.evaluate.baselines import from_labels
+from adalib.learn.threads import side_by_side
+from adalib.table import UtilityTable
+
+__all__ = ["Fold", "Half", "Learner", "Planner", "Questions", "learned", "outcomes", "planned"]
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Questions as they are handed to a learner: to learn from, or to be scored on.
+
+    Attributes
+    ----------
+    features : DataFrame, shape (n, d)
+        Known of a question before it is asked.
+    answers : Responses
+        The answers of one half, in the order in which they came: of the teaching half where there is something to
+        learn, of the scoring half where a rule is replayed. Texts are replaced by the numbers of their classes, and
+        ``values`` says what each answer is worth; ``tokens`` and ``logprob`` are there where the file has them.
+    table : UtilityTable
+        What those answers say of every budget.
+    groups : ndarray of int, shape (n,)
+        Questions of one group belong together: folds inside a learner must not part them either.
+    """
+
+    features: pd.DataFrame
+    answers: Responses
+    table: UtilityTable
+    groups: np.ndarray
+
+
+class Half(NamedTuple):
+    """One half of every question's answers, and the table that they give."""
+
+    answers: Responses
+    table: UtilityTable
+
+
+class Fold(NamedTuple):
+    """The rows to learn from, the rows to score, and what is known of all questions."""
+
+    train: np.ndarray
+    test: np.ndarray
+    known: pd.DataFrame
+
+
+class Learner(Protocol):
+    """What `adalib.held_out` scores."""
+
+    def trial(
+        self, train: Questions, test: Questions, targets: Sequence[float]
+    ) -> Sequence[tuple[np.ndarray, np.ndarray]]:
+        """Learn from ``train``, and return the costs and the accuracies of the questions of ``test``, a pair a target.
+
+        It must not read ``test.answers`` ahead of paying for them, nor keep anything: it is called for every fold.
+        """
+
+
+class Planner(Protocol):
+    """A policy that names a column before it asks: it needs no ``trial`` of its own, `planned` is that.
+
+    One that also has ``for_budget(features, budget)`` is fitted once, without a budget and with ``groups``, and asked
+    for every target.
+    """
+
+    def fit(self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float) -> Planner:
+        """Learn from training questions."""
+
+    def predict(self, features: pd.DataFrame) -> np.ndarray:
+        """Return a column for every question."""
+
+
+def planned(policy: Planner, train: Questions, test: Questions, targets: Sequence[float]) -> list[tuple]:
+    """Fit copies of a policy, and look its columns up in the table of the scoring half.
+
+    Returns
+    -------
+    list of tuples
+        Cost and accuracy of every question, a tuple a target; for a policy that imitates one target's labels at a time
+        also the columns, so that it can be said how often they are the oracle's.
+    """
+    policy, acc, cost, k = deepcopy(policy), train.table.acc, train.table.cost, train.table.k
+    if hasattr(policy, "for_budget"):
+        policy.fit(train.features, acc, cost, groups=train.groups)
+        return [from_labels(policy.for_budget(test.features, target), k).outcome(test.table) for target in targets]
+    found = [policy.fit(train.features, acc, cost, budget=target).predict(test.features) for target in targets]
+    return [(*from_labels(columns, k).outcome(test.table), columns) for columns in found]
+
+
+def outcomes(
+    name: str, learner: Learner | Planner, train: Questions, test: Questions, targets: Sequence[float]
+) -> np.ndarray:
+    """Put a learner on trial and check what it returns.
+
+    Returns
+    -------
+    ndarray, shape (targets, 3, n)
+        Costs, accuracies, and columns where the learner gives them (else NaN).
+    """
+    trial: Callable = learner.trial if hasattr(learner, "trial") else partial(planned, learner)
+    told, n = list(trial(train, test, targets)), len(test.groups)
+    found = np.full((len(targets), 3, n), np.nan)
+    for number, parts in enumerate(told):
+        if number >= len(targets) or not 2 <= len(parts) <= 3 or any(np.shape(part) != (n,) for part in parts):
+            break
+        found[number, : len(parts)] = parts
+    else:
+        cost, accuracy = found[:, 0], found[:, 1]
+        if len(told) == len(targets) and ((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all():
+            return found
+    raise ValueError(
+        f"learner {name!r} must return, for each of the {len(targets)} targets, {n} finite costs of 0 or more and {n} "
+        "accuracies from 0 to 1: one a question"
+    )
+
+
+def learned(
+    teach: Half,
+    score: Half,
+    targets: Sequence[float],
+    folds: Sequence[Fold],
+    member: np.ndarray,
+    learners: Mapping[str, Learner | Planner],
+    blind: Sequence[tuple[Planner, pd.DataFrame]],
+    bar: tqdm | None = None,
+) -> dict[str, np.ndarray]:
+    """Let every learner learn in every fold from one half, and score it with the other half of the other questions.
+
+    Parameters
+    ----------
+    teach, score : Half
+    targets : sequence of float
+    folds : sequence of Fold
+    member : ndarray of int, shape (N,)
+        The group of every question.
+    learners : mapping of str to learner
+    blind : sequence of pairs
+        Policies with features of their own, all of them called "noise".
+    bar : tqdm, optional
+        Told of every fold.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (policies of that name, targets, 3, N)
+        Cost, accuracy and column of every question; NaN columns where a learner names none.
+    """
+
+    def one_fold(fold: Fold) -> list[np.ndarray]:
+        taught, asked = (
+            Questions(fold.known.iloc[rows], half.answers.take(rows), half.table.take(rows), member[rows])
+            for half, rows in ((teach, fold.train), (score, fold.test))
+        )
+        told = [outcomes(name, learner, taught, asked, targets) for name, learner in learners.items()]
+        for policy, known in blind:
+            seen = replace(taught, features=known.iloc[fold.train])
+            told.append(outcomes("noise", policy, seen, replace(asked, features=known.iloc[fold.test]), targets))
+        return told
+
+    found = np.empty((len(learners) + len(blind), len(targets), 3, len(member)))
+    for fold, told in zip(folds, side_by_side(one_fold, folds), strict=True):
+        found[..., fold.test] = told
+        if bar is not None:
+            bar.update()
+    by_name = {name: found[[j]] for j, name in enumerate(learners)}
+    return by_name | ({"noise": found[len(learners) :]} if blind else {})
