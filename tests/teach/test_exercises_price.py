@@ -14,15 +14,9 @@ def word():
     return adalib.load("word-fewshot")
 
 
-@pytest.fixture
-def said(capsys):
+def said(chapter, name, value) -> str:
     """What a chapter's check answers, as one word."""
-
-    def answer(chapter, name, value) -> str:
-        chapter.check(name, value)
-        return capsys.readouterr().out.split(": ")[1].split(".")[0].strip()
-
-    return answer
+    return repr(chapter.check(name, value)).split(": ")[1].split(".")[0].strip()
 
 
 def envelope_value(acc, cost, budget):
@@ -37,7 +31,7 @@ def envelope_value(acc, cost, budget):
     return adalib.dual(acc, cost, low, budget)
 
 
-def test_the_price_at_which_sixteen_is_let_go(word, said):
+def test_the_price_at_which_sixteen_is_let_go(word):
     table, row = word.table(), word.ids.index("word-trees-05")
     prices = np.linspace(0, 0.1, 100_001)
     takes = np.argmax(table.acc[row] - prices[:, None] * table.cost, axis=1)
@@ -47,14 +41,14 @@ def test_the_price_at_which_sixteen_is_let_go(word, said):
     assert said(chapter_02, "letgo", None) == "not answered yet"
 
 
-def test_what_is_spent_at_a_price(said):
+def test_what_is_spent_at_a_price():
     table = adalib.load("word-hot").table()
     spent = np.mean([table.cost[int(np.argmax(row - 0.02 * table.cost))] for row in table.acc])
     assert said(chapter_02, "spend", spent) == "right"
     assert said(chapter_02, "spend", spent * 1.01) == "not yet"
 
 
-def test_what_telling_questions_apart_is_worth(word, said):
+def test_what_telling_questions_apart_is_worth(word):
     table = word.table()
     best = np.mean([max(row - 0.02 * table.cost) for row in table.acc])
     same = max(np.mean(table.acc[:, j]) - 0.02 * table.cost[j] for j in range(table.k))
@@ -62,14 +56,14 @@ def test_what_telling_questions_apart_is_worth(word, said):
     assert said(chapter_02, "uniform", best) == "not yet"
 
 
-def test_what_one_more_answer_is_worth(said):
+def test_what_one_more_answer_is_worth():
     table = adalib.load("word-hot").table()
     two, three = (envelope_value(table.acc, table.cost, budget) for budget in (2, 3))
     assert said(chapter_03, "worth", three - two) == "right"
     assert said(chapter_03, "worth", (three - two) * 1.05) == "not yet"
 
 
-def test_what_the_mix_needs(word, said):
+def test_what_the_mix_needs(word):
     table = word.table()
     goal, means = envelope_value(table.acc, table.cost, 2), table.acc.mean(axis=0)
     needed = min(
@@ -82,7 +76,7 @@ def test_what_the_mix_needs(word, said):
     assert said(chapter_03, "save", needed + 0.1) == "not yet"
 
 
-def test_the_frontier_in_tokens(word, said):
+def test_the_frontier_in_tokens(word):
     table = word.table(cost="tokens")
     bound = envelope_value(table.acc, table.cost, table.cost[:, 1].mean())
     assert said(chapter_03, "tokens", bound) == "right"

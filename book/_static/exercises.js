@@ -1,0 +1,52 @@
+// Exercises on the page (adalib.teach.exercises.page): type an answer, and the page says whether it is right. It knows the
+// answer only as salted hashes of the cells of the number line that count as right.
+(function () {
+  "use strict";
+
+  function hashed(text) {
+    let value = 0xcbf29ce484222325n;
+    for (const byte of new TextEncoder().encode(text)) value = ((value ^ BigInt(byte)) * 0x100000001b3n) & ((1n << 64n) - 1n);
+    return value.toString(16).padStart(16, "0");
+  }
+
+  // "0.875", "7/8", "87.5%" and "1,024" are numbers; anything else is none.
+  function number(text) {
+    const plain = text.replace(/\s|(?<=\d),(?=\d{3}\b)/g, "").replace("−", "-");
+    const found = /^([+-]?\d*\.?\d+(?:e[+-]?\d+)?)(?:\/(\d*\.?\d+))?(%?)$/i.exec(plain);
+    return found ? (Number(found[1]) / Number(found[2] || 1)) * (found[3] ? 0.01 : 1) : NaN;
+  }
+
+  function right(exercise, text) {
+    const { step, right } = exercise.key;
+    const cell = step ? Math.floor(number(text) / step + 0.5) : text.trim().toLowerCase().replace(/\s+/g, " ");
+    return right.includes(hashed(`${exercise.name}:${cell}`));
+  }
+
+  function box(place) {
+    const exercise = JSON.parse(place.dataset.exercise);
+    if (!exercise.key) {
+      place.textContent = "This one wants code: run it in the notebook (download it above, or `make lab`).";
+      return;
+    }
+    const form = document.createElement("form");
+    const input = document.createElement("input");
+    const button = document.createElement("button");
+    const said = document.createElement("output");
+    form.className = "adalib-answer-form";
+    Object.assign(input, { type: "text", autocomplete: "off", spellcheck: false, placeholder: "your answer" });
+    input.setAttribute("aria-label", `Your answer to exercise ${exercise.name}`);
+    Object.assign(button, { type: "submit", textContent: "Check" });
+    form.append(input, button, said);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (!input.value.trim()) return;
+      const good = right(exercise, input.value);
+      said.textContent = good ? "Right." : `Not yet. Hint: ${exercise.hint}.`;
+      form.classList.toggle("is-right", good);
+      if (good) window.adalibProgress?.done(`exercise ${exercise.name}`);
+    });
+    place.replaceWith(form);
+  }
+
+  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".adalib-answer").forEach(box));
+})();

@@ -1,0 +1,57 @@
+"""Exercises and quizzes on the page: the browser calls right what the notebook calls right."""
+
+from __future__ import annotations
+
+import pytest
+
+from adalib.teach.exercises import Construction, Exercise, checker
+
+CASES = [
+    (Exercise(lambda: 0.5, "a coin", 1e-3), ["0.5", "1/2", "50%", " 0.5004 ", "0.4991"], ["0.52", "half", "", "0.45"]),
+    (Exercise(lambda: 1024, "two to the ten"), ["1024", "1,024", "1024.0"], ["1023", "1025", "-1024"]),
+    (Exercise(lambda: -0.25, "below zero", 1e-2), ["-0.25", "−0.25", "-1/4", "-25%"], ["0.25", "-0.3"]),
+    (Exercise(lambda: "word-trees", "the family"), ["word-trees", " Word-Trees "], ["word trees", "trees"]),
+]
+
+
+@pytest.fixture
+def page(html, browser, tmp_path):
+    """One exercise a case, on a page with the book's own scripts."""
+    boxes = "".join(checker({"e": exercise})("e", None)._repr_html_() for exercise, _, _ in CASES)
+    boxes += checker({"code": Construction(lambda answer: "no")})("code", None)._repr_html_()
+    scripts = "".join(
+        f'<script src="{(html / "_static" / file).as_uri()}"></script>' for file in ("exercises.js", "progress.js")
+    )
+    (tmp_path / "page.html").write_text(
+        f'<!doctype html><meta charset="utf-8"><article class="bd-article">{boxes}</article>{scripts}', encoding="utf-8"
+    )
+    page = browser.new_page()
+    page.set_default_timeout(600_000)
+    page.goto((tmp_path / "page.html").as_uri())
+    yield page
+    page.close()
+
+
+def test_the_page_agrees_with_the_notebook(page):
+    for number, (exercise, right, wrong) in enumerate(CASES):
+        form = page.locator(".adalib-answer-form").nth(number)
+        for answer in right + wrong:
+            if not answer:
+                continue
+            form.locator("input").fill(answer)
+            form.locator("input").press("Enter")
+            said = form.locator("output").inner_text()
+            assert said == ("Right." if answer in right else f"Not yet. Hint: {exercise.hint}."), answer
+
+
+def test_an_exercise_that_wants_code_says_where(page):
+    assert "run it in the notebook" in page.locator(".bd-article > p").first.inner_text()
+
+
+def test_progress_is_counted_and_can_be_forgotten(page):
+    form = page.locator(".adalib-answer-form").first
+    form.locator("input").fill("0.5")
+    form.get_by_role("button", name="Check").click()
+    assert "1 of 4" in page.locator(".adalib-progress").inner_text()
+    page.get_by_role("button", name="forget all progress").click()
+    assert "0 of 4" in page.locator(".adalib-progress").inner_text()
