@@ -39,6 +39,7 @@ _PUBLIC = {
     "subdifferential": "solve.oracle",
     "frontier": "solve.frontier",
     "integer_optimum": "solve.integer",
+    "solve_shards": "solve.shards",
     "extra_features": "learn.features",
     "text_features": "learn.features",
     "TextEmbedding": "learn.embedding",

@@ -7,13 +7,13 @@ once, column by column, with numpy; what comes out is a stream of steps that `ad
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from adalib.solve.oracle import TIE
 
-__all__ = ["Codes", "cheapest", "walk"]
+__all__ = ["Codes", "cheapest", "labels_after", "steps", "walk"]
 
 _BLOCK = 30_000  # rows that walk together: few enough for their columns to stay in the processor's cache
 
@@ -89,6 +89,61 @@ def walk(
             before[rows] = key
             at[rows] = codes.high.take(codes.of(key))
             yield begin, rows, key
+
+
+def steps(
+    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, codes: Codes
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray] | None]:
+    """All envelope steps in the order of the walk: their keys and, where every row has costs of its own, more.
+
+    What is more: the cost before each step, the cost after it, and its gain.
+    """
+    n, k = acc.shape
+    keys, size = np.empty(n * (k - 1)), 0
+    own: list[tuple[np.ndarray, ...]] = [(np.empty(0),) * 3]
+    for begin, rows, found in walk(acc, cost, start, codes):
+        keys[size : size + found.size] = found
+        size += found.size
+        if cost.ndim == 2:
+            low, high = ((begin + rows, side[codes.of(found)]) for side in (codes.low, codes.high))
+            own.append((cost[low], cost[high], acc[high] - acc[low]))
+    if cost.ndim == 1:
+        return keys[:size], None
+    before, after, gain = (np.concatenate(parts) for parts in zip(*own, strict=True))
+    return keys[:size], (before, after, gain)
+
+
+def labels_after(
+    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, cuts: Sequence[tuple[float, int]]
+) -> tuple[np.ndarray, list[int]]:
+    """Labels once the steps before each cut are taken, found by walking the envelopes again.
+
+    Parameters
+    ----------
+    cuts : sequence of (key, count)
+        Take every step that sorts before the key and, of the steps with that very key, the first ``count`` in the
+        order of the rows.
+
+    Returns
+    -------
+    labels : ndarray of int, shape (cuts, N)
+    next_rows : list of int
+        For each cut the row whose step with that key would come next; -1 where there is none.
+    """
+    labels = np.tile(start, (len(cuts), 1))
+    spare, next_rows = [count for _, count in cuts], [-1] * len(cuts)
+    codes = Codes(acc.shape[1])
+    for begin, rows, keys in walk(acc, cost, start, codes):
+        high = codes.high.take(codes.of(keys))
+        for which, (key, _) in enumerate(cuts):
+            taken = keys < key
+            tied = np.flatnonzero(keys == key)
+            taken[tied[: spare[which]]] = True
+            if tied.size > spare[which] and next_rows[which] < 0:
+                next_rows[which] = begin + int(rows[tied[spare[which]]])
+            spare[which] = max(spare[which] - tied.size, 0)
+            labels[which, begin + rows[taken]] = high[taken]
+    return labels, next_rows
 
 
 def _inverse(rise: np.ndarray) -> np.ndarray:

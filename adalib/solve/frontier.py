@@ -15,7 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.solve.envelope import Codes, cheapest, walk
+from adalib.solve.envelope import Codes, cheapest, labels_after, steps
+from adalib.solve.exact import exact_mean, exact_sum
+from adalib.solve.oracle import chosen
 from adalib.table import check_table
 
 __all__ = ["Allocation", "Frontier", "Split", "frontier"]
@@ -157,12 +159,13 @@ class Frontier:
         """How many steps fit into the budget, and the average cost they come to."""
         path, rounding = self._path_cost, _SAME * budget
         steps = int(path.searchsorted(budget + rounding, side="right")) - 1
-        if steps > 0 and path[steps] >= budget - rounding:
-            # A step that ends at the budget, give or take rounding, counts only if its labels, averaged, stay within.
+        below = max(int(path.searchsorted(budget - rounding)) - 1, 0)
+        # Steps that end at the budget, give or take rounding, count only if their labels' exact average is within.
+        while steps > below:
             cost = float(path[steps]) if self._whole else self._average_cost(steps)
             if cost <= budget:
                 return steps, cost
-            steps = max(int(path.searchsorted(budget - rounding)) - 1, 0)
+            steps -= 1
         return steps, min(float(path[steps]), budget)
 
     @cached_property
@@ -172,24 +175,15 @@ class Frontier:
         return bool((cost == np.floor(cost)).all())
 
     def _average_cost(self, steps: int) -> float:
-        cost, labels = self._table[1], self._labels(steps)
-        return float((cost[labels] if cost.ndim == 1 else cost[np.arange(labels.size), labels]).mean())
+        return exact_mean(exact_sum(chosen(self._table[1], self._labels(steps))), self._start.size)
 
     def _labels(self, steps: int) -> np.ndarray:
         """Labels after the first ``steps`` steps, found by walking the envelopes again."""
-        labels = self._start.copy()
         if steps == 0:
-            return labels
+            return self._start.copy()
         last = self._keys[steps - 1]
-        spare = steps - int(self._keys.searchsorted(last))  # steps with the last key that are taken, in row order
-        codes = Codes(self._table[0].shape[1])
-        for begin, rows, keys in walk(*self._table, self._start, codes):
-            taken = keys < last
-            tied = np.flatnonzero(keys == last)[:spare]
-            taken[tied] = True
-            spare -= tied.size
-            labels[begin + rows[taken]] = codes.high[codes.of(keys[taken])]
-        return labels
+        count = steps - int(self._keys.searchsorted(last))  # steps with the last key that are taken, in row order
+        return labels_after(*self._table, self._start, [(last, count)])[0][0]
 
 
 def frontier(acc: ArrayLike, cost: ArrayLike) -> Frontier:
@@ -224,29 +218,24 @@ def frontier(acc: ArrayLike, cost: ArrayLike) -> Frontier:
     n, k = acc.shape
     start, accuracy = cheapest(acc, cost)
     codes = Codes(k)
-    keys, size = np.empty(n * (k - 1)), 0
-    rises, gains = [np.empty(0)], [np.empty(0)]
-    for begin, rows, found in walk(acc, cost, start, codes):
-        keys[size : size + found.size] = found
-        size += found.size
-        if cost.ndim == 2:
-            low, high = ((begin + rows, side[codes.of(found)]) for side in (codes.low, codes.high))
-            rises.append(cost[high] - cost[low])
-            gains.append(acc[high] - acc[low])
-    keys = keys[:size]
-    if cost.ndim == 1:
+    keys, own = steps(acc, cost, start, codes)
+    if own is None:
         keys.sort()
         rise = (cost[codes.high] - cost[codes.low]).take(codes.of(keys))
         gain = -rise
         gain *= keys
     else:
         order = keys.argsort(kind="stable")
-        keys, rise, gain = keys[order], np.concatenate(rises)[order], np.concatenate(gains)[order]
-    path_cost = _running_mean(np.broadcast_to(cost[..., 0], n).sum(), rise, n)
+        before, after, gain = own
+        keys, rise, gain = keys[order], (after - before)[order], gain[order]
+        del before, after, own
+    least = float(cost[0]) if cost.ndim == 1 else exact_mean(exact_sum(cost[:, 0]), n)
+    path_cost = _running_mean(least * n, rise, n)
+    path_cost[0] = least
     path_accuracy = _running_mean(accuracy.sum(), gain, n)
-    del rise, gain, rises, gains  # a large table needs the room
+    del rise, gain  # a large table needs the room
     new = keys[1:] > keys[:-1] * (1 - _SAME)
-    points = slice(None) if new.all() else np.concatenate([[0], np.flatnonzero(new) + 1, [size]])
+    points = slice(None) if new.all() else np.concatenate([[0], np.flatnonzero(new) + 1, [keys.size]])
     return Frontier(
         lam=np.append(-keys, 0.0)[points],
         cost=path_cost[points],

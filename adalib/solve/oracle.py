@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from adalib.table import check_table
 
 __all__ = ["TIE", "Bisection", "Mixture", "PricedPoint"]
-__all__ += ["average_cost", "bisect", "dual", "mix", "oracle_labels", "subdifferential"]
+__all__ += ["average_cost", "bisect", "chosen", "dual", "mix", "oracle_labels", "subdifferential"]
 
 #: Net values closer than this are tied. A price at which two budgets tie is a ratio, hence rounded, and the two
 #: net values computed from it differ in the last digit; comparing them exactly would settle the tie by accident.
@@ -331,10 +331,14 @@ def _labels(acc: np.ndarray, cost: np.ndarray, lam: float, ties: str, rng: Rando
     raise ValueError(f'ties is {ties!r}; choose "cheapest", "dearest", "random" or "first"')
 
 
+def chosen(table: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Every row's entry of a table, or of one row that all share."""
+    return table[labels] if table.ndim == 1 else np.take_along_axis(table, labels[:, None], axis=1)[:, 0]
+
+
 def _average(table: np.ndarray, labels: np.ndarray) -> float:
-    """Mean over the rows of the labelled entries of a table, or of one row that all share."""
-    chosen = table[labels] if table.ndim == 1 else table[np.arange(labels.size), labels]
-    return float(chosen.mean())
+    """Mean over the rows of the labelled entries."""
+    return float(chosen(table, labels).mean())
 
 
 def _point(acc: np.ndarray, cost: np.ndarray, lam: float) -> PricedPoint:

@@ -1,0 +1,94 @@
+"""Sums that do not depend on the order: of numbers, of rows, of machines.
+
+Adding floats rounds after every addition, so two machines that add the same numbers in another order may differ in
+the last digit, and a budget that just fits on one does not fit on the other. A float is a whole number of tiny units,
+``2**-1074``, and whole numbers add without rounding. So a sum is a Python integer here, and it is rounded once, when
+somebody wants to read it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+__all__ = ["exact_mean", "exact_sum", "most_within", "units"]
+
+_UNIT = 1074  # the smallest positive float is 2**-1074
+_LIMB = 26  # bits peeled off at a time: 2**27 such pieces add up without rounding
+_BLOCK = 1 << 13  # numbers that stay in the processor's cache
+
+
+def exact_sum(values: np.ndarray) -> int:
+    """Add numbers of at least 0 without any rounding, in units of ``2**-1074``.
+
+    Explained in chapter 3, "The market on many machines".
+
+    Parameters
+    ----------
+    values : ndarray of float64
+        Finite numbers, 0 or more.
+
+    Returns
+    -------
+    int
+        The sum, a whole number of units: the same for every order of the values.
+
+    Examples
+    --------
+    >>> values = np.array([0.1] * 10)
+    >>> float(np.cumsum(values)[-1]), exact_mean(exact_sum(values), 1)
+    (0.9999999999999999, 1.0)
+    """
+    values = values.ravel()
+    return sum(_block_sum(values[begin : begin + _BLOCK]) for begin in range(0, values.size, _BLOCK))
+
+
+def _block_sum(values: np.ndarray) -> int:
+    total = 0
+    power = math.frexp(values.max(initial=0.0))[1]
+    rest, top = values.copy(), np.empty_like(values)
+    while rest.any():
+        power = max(power - _LIMB, -_UNIT)
+        step = math.ldexp(1.0, power)
+        np.floor(np.divide(rest, step, out=top), out=top)  # at most 2**26: the float sum of a block is exact
+        total += int(top.sum()) << (_UNIT + power)
+        top *= step
+        rest -= top  # what is left of each number: its lower bits, exactly
+    return total
+
+
+def units(value: float) -> int:
+    """A float as a whole number of units of ``2**-1074``.
+
+    Examples
+    --------
+    >>> units(3.0) == 3 * units(1.0)
+    True
+    """
+    above, below = value.as_integer_ratio()
+    return above * ((1 << _UNIT) // below)
+
+
+def exact_mean(total: int, count: int) -> float:
+    """The float nearest to an exact sum divided by a count.
+
+    Examples
+    --------
+    >>> exact_mean(exact_sum(np.array([1.0, 2.0])), 2)
+    1.5
+    """
+    return total / (count << _UNIT)  # dividing integers rounds once, to the nearest float
+
+
+def most_within(budget: float, count: int) -> int:
+    """The largest sum, in units, whose mean over ``count`` rows reads at most ``budget`` once it is rounded.
+
+    Examples
+    --------
+    >>> exact_mean(most_within(0.3, 3), 3), exact_mean(most_within(0.3, 3) + 1, 3) > 0.3
+    (0.3, True)
+    """
+    # Halfway to the next float a mean rounds up, or down to an even last digit: try, and step back.
+    most = (units(budget) + units(math.nextafter(budget, math.inf))) * count // 2
+    return most if exact_mean(most, count) <= budget else most - 1

@@ -1,0 +1,279 @@
+"""The market on many machines: the exact allocation of a table that is cut into shards.
+
+A price settles every question by itself, so no machine needs another one's rows. The auctioneer calls out a price,
+every shard answers with one number, what it would spend, and the sum says whether the price was too low. Prices are
+floats, and floats have 64 bits: a few dozen rounds of halving find the one price at which the budget is crossed, to the
+last bit. At that price several questions may be tied; they are served in the order of the rows until the budget is
+spent, and the first one that no longer fits is the one question that a mixed allocation splits.
+
+Costs are added exactly (`adalib.solve.exact`), so neither the number of shards nor their order changes a digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adalib.solve.envelope import Codes, cheapest, labels_after
+from adalib.solve.exact import exact_mean, exact_sum, most_within, units
+from adalib.solve.frontier import Split
+from adalib.solve.oracle import chosen
+from adalib.solve.runs import Run, make_run
+from adalib.table import check_table
+
+__all__ = ["Clearing", "Cut", "ShardedAllocation", "clear", "settle", "solve_shards"]
+
+_SAME = 1e-12  # a budget this close below the cheapest allocation is the cheapest allocation, rounded
+
+
+class Cut(NamedTuple):
+    """What a shard has to know to label its rows.
+
+    Attributes
+    ----------
+    price : float
+        Take every step that is worth more,
+    count : int
+        and this many of those that are worth exactly that, in the order of the rows.
+    """
+
+    price: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Clearing:
+    """Where the market clears for one budget.
+
+    Attributes
+    ----------
+    budget, price : float
+        Average cost allowed, and the price at which it is crossed; 0 where everything fits.
+    cuts : tuple of Cut
+        One a run, in the order of the rows.
+    spent : int
+        Exact cost of the allocation, in units.
+    split : int
+        Which run holds the question to split; -1 where there is none.
+    rise : int
+        Exact cost of that question's step.
+    rounds : int
+        Prices called out.
+    """
+
+    budget: float
+    price: float
+    cuts: tuple[Cut, ...]
+    spent: int
+    split: int
+    rise: int
+    rounds: int
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedAllocation:
+    """The best point of the frontier within a budget, found over shards.
+
+    Attributes
+    ----------
+    budget, lam, cost, accuracy, bound, split
+        As in the allocation that ``adalib.frontier(acc, cost).at(budget)`` returns; averages are rounded once.
+    labels : list of ndarray, or None
+        Column of each question, an array a shard; None where they were written to files.
+    rounds : int
+        Prices that were called out.
+    """
+
+    budget: float
+    lam: float
+    cost: float
+    accuracy: float
+    bound: float
+    split: Split | None
+    labels: list[np.ndarray] | None
+    rounds: int
+
+    @property
+    def slack(self) -> float:
+        """Budget left over by the allocation that splits no question."""
+        return self.budget - self.cost
+
+
+def solve_shards(shards: Sequence[tuple[ArrayLike, ArrayLike]], budgets: Sequence[float]) -> list[ShardedAllocation]:
+    """Solve for several budgets over a table in pieces: exactly what the whole table would give.
+
+    For tables in files, more rows than memory or more machines than one, see `adalib.solve_files`. Explained in
+    chapter 3, "The market on many machines".
+
+    Parameters
+    ----------
+    shards : sequence of (acc, cost)
+        Rows of one table, in order: accuracies of shape (n, K), costs of shape (K,) or (n, K).
+    budgets : sequence of float
+        Average costs allowed.
+
+    Returns
+    -------
+    list of ShardedAllocation
+        One a budget.
+
+    Raises
+    ------
+    ValueError
+        If a shard is broken, or a budget is below the cheapest allocation.
+
+    Examples
+    --------
+    >>> (best,) = solve_shards([([[0.1, 0.9]], [1, 2]), ([[0.2, 0.6]], [1, 2])], budgets=[1.75])
+    >>> best.labels, best.cost, best.split
+    ([array([1]), array([0])], 1.5, Split(row=1, low=0, high=1, share=0.5))
+    """
+    tables = [check_table(acc, cost) for acc, cost in shards]
+    if len({(acc.shape[1], cost.ndim) for acc, cost in tables}) != 1:
+        raise ValueError("the shards differ in their columns; give every shard the same budgets and the same costs")
+    firsts = np.cumsum([0, *(len(acc) for acc, _ in tables)]).tolist()
+    runs = [make_run(acc, cost, first) for (acc, cost), first in zip(tables, firsts, strict=False)]
+    found = clear(runs, budgets)
+    labelled = []
+    for at, (acc, cost) in enumerate(tables):
+        start = cheapest(acc, cost)[0]
+        labelled.append(labels_after(acc, cost, start, [(-c.cuts[at].price, c.cuts[at].count) for c in found]))
+    solved = []
+    for which, clearing in enumerate(found):
+        labels = [rows[which] for rows, _ in labelled]
+        gained = sum(exact_sum(chosen(acc, own)) for (acc, _), own in zip(tables, labels, strict=True))
+        split = None
+        if clearing.split >= 0:
+            split = firsts[clearing.split] + labelled[clearing.split][1][which]
+        solved.append(settle(clearing, tables[0][0].shape[1], firsts[-1], gained, split, labels))
+    return solved
+
+
+def clear(
+    runs: Sequence[Run],
+    budgets: Sequence[float],
+    ask: Callable[[list[float]], list[int]] | None = None,
+    ties: Callable[[list[float]], list[list[tuple[int, int]]]] | None = None,
+) -> list[Clearing]:
+    """Find the price at which each budget is crossed, and who is served at that price.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        In any order.
+    budgets : sequence of float
+        Average costs allowed.
+    ask : callable, optional
+        Prices -> what all runs together would spend at each; for runs that live elsewhere.
+    ties : callable, optional
+        Prices -> for each, what `Run.tied` says of every run, in the order of the rows.
+    """
+    runs = sorted(runs, key=lambda run: run.first)
+    ask = ask or (lambda prices: [sum(run.spent(price) for run in runs) for price in prices])
+    ties = ties or (lambda prices: [[run.tied(price) for run in runs] for price in prices])
+    rows, start = sum(run.rows for run in runs), sum(run.start for run in runs)
+    limits = [_limit(budget, rows, start) - start for budget in budgets]
+    prices, rounds = _prices(runs, limits, ask)
+    under = ask(prices)
+    return [
+        _serve(runs, budget, limit, price, start, spent, tied, rounds)
+        for budget, limit, price, spent, tied in zip(budgets, limits, prices, under, ties(prices), strict=True)
+    ]
+
+
+def _limit(budget: float, rows: int, start: int) -> int:
+    """The largest exact cost within a budget, in units."""
+    if not np.isfinite(budget):
+        raise ValueError(f"the budget is {budget}; give a finite number")
+    least = exact_mean(start, rows)
+    if budget < least * (1 - _SAME):
+        raise ValueError(f"the budget is {budget!r}; the cheapest allocation costs {least!r}, give at least that")
+    return max(most_within(float(budget), rows), start)
+
+
+def _prices(runs: Sequence[Run], limits: list[int], ask: Callable) -> tuple[list[float], int]:
+    """For each limit the lowest price whose spending is within it, by halving over the bits of a float."""
+    ends = [run.ends for run in runs if run.ends]
+    total = sum(run.total for run in runs)
+    high = [_bits(max(top for top, _ in ends)) if total > limit else 0 for limit in limits]  # within the limit
+    low = [_bits(min(end for _, end in ends)) - 1 if total > limit else -1 for limit in limits]  # beyond it
+    rounds = 0
+    while open_ones := [i for i in range(len(limits)) if high[i] - low[i] > 1]:
+        rounds += 1
+        middles = [(low[i] + high[i]) // 2 for i in open_ones]
+        for i, middle, spent in zip(open_ones, middles, ask([_price(bits) for bits in middles]), strict=True):
+            if spent <= limits[i]:
+                high[i] = middle
+            else:
+                low[i] = middle
+    return [_price(bits) for bits in high], rounds
+
+
+def _serve(
+    runs: Sequence[Run],
+    budget: float,
+    limit: int,
+    price: float,
+    start: int,
+    spent: int,
+    tied: list[tuple[int, int]],
+    rounds: int,
+) -> Clearing:
+    """Give the tied steps what is left, run by run; the first step that does not fit is the one to split."""
+    counts, split, rise = [], -1, 0
+    for at, (run, (count, cost)) in enumerate(zip(runs, tied, strict=True)):
+        if split >= 0:
+            count = 0
+        elif cost > limit - spent:
+            split = at
+            count, cost, rise = run.fill(price, limit - spent)
+            spent += cost
+        else:
+            spent += cost
+        counts.append(count)
+    cuts = tuple(Cut(price, count) for count in counts)
+    return Clearing(float(budget), price, cuts, start + spent, split, rise, rounds)
+
+
+def settle(
+    clearing: Clearing,
+    columns: int,
+    rows: int,
+    gained: int,
+    split_row: int | None,
+    labels: list[np.ndarray] | None = None,
+) -> ShardedAllocation:
+    """Turn exact sums into the numbers to read: each is rounded once.
+
+    Parameters
+    ----------
+    columns, rows : int
+        Shape of the whole table.
+    gained : int
+        Exact sum of the accuracies of the allocation, in units.
+    split_row : int or None
+        The question to split.
+    """
+    budget = clearing.budget
+    cost, accuracy = min(exact_mean(clearing.spent, rows), budget), exact_mean(gained, rows)
+    split = None
+    if split_row is not None and cost < budget:
+        codes = Codes(columns)
+        code = _bits(clearing.price) & codes.mask  # the price of a step says between which columns it is
+        share = Fraction(units(budget) * rows - clearing.spent, clearing.rise)
+        split = Split(split_row, int(codes.low[code]), int(codes.high[code]), min(float(share), 1.0))
+    bound = accuracy + clearing.price * (budget - cost)
+    return ShardedAllocation(budget, clearing.price, cost, accuracy, bound, split, labels, clearing.rounds)
+
+
+def _bits(price: float) -> int:
+    return int(np.float64(price).view(np.int64))
+
+
+def _price(bits: int) -> float:
+    return float(np.int64(bits).view(np.float64))
