@@ -9,20 +9,10 @@ from __future__ import annotations
 import re
 from itertools import count
 
+from chapters import number
+
 _CAPTIONS = re.compile(r"<(figcaption|caption)\b[^>]*>")
 _KINDS = {"figcaption": "Figure", "caption": "Table"}
-
-
-def chapter(pagename: str) -> str:
-    """The number of a chapter with a point behind it; nothing for a page that is no chapter.
-
-    Examples
-    --------
-    >>> chapter("notebooks/03_budgets"), chapter("book/intro")
-    ('3.', '')
-    """
-    found = re.match(r"notebooks/(\d+)_", pagename)
-    return f"{int(found[1])}." if found else ""
 
 
 def numbered(body: str, pagename: str) -> str:
@@ -34,13 +24,14 @@ def numbered(body: str, pagename: str) -> str:
     '<figcaption><span class="adalib-number">Figure 3.1.</span> Rises.</figcaption>'
     """
     counts = {kind: count(1) for kind in _KINDS}
+    chapter = number(pagename)
+    front = "" if chapter is None else f"{chapter}."
 
-    def number(match: re.Match) -> str:
+    def name(match: re.Match) -> str:
         kind = match[1]
-        name = f"{_KINDS[kind]} {chapter(pagename)}{next(counts[kind])}."
-        return f'{match[0]}<span class="adalib-number">{name}</span> '
+        return f'{match[0]}<span class="adalib-number">{_KINDS[kind]} {front}{next(counts[kind])}.</span> '
 
-    return _CAPTIONS.sub(number, body)
+    return _CAPTIONS.sub(name, body)
 
 
 def number_captions(app, pagename, templatename, context, doctree) -> None:

@@ -65,7 +65,8 @@ def soup(html: Path, page: str) -> BeautifulSoup:
 @pytest.mark.parametrize("page", toc_pages())
 def test_page_has_its_headings_and_figures(html, page):
     article = soup(html, page).find("article")
-    built = [words(h.get_text()) for h in article.find_all(["h1", "h2"])]
+    # The page puts the chapter's number before its title.
+    built = [words(re.sub(r"^\d+\. ", "", h.get_text())) for h in article.find_all(["h1", "h2"])]
     expected = [words(h) for cell in cells(page, "markdown") for h in headings(cell)]
     assert expected, f"{source(page)} has no heading"
     assert [h for h in expected if h not in built] == []
@@ -84,6 +85,19 @@ def test_every_plotly_figure_came_through_show(html, page):
             data = output.get("data", {})
             if "application/vnd.plotly.v1+json" in data:
                 assert "adalib-figure" in "".join(data.get("text/html", "")), "".join(cell["source"])
+
+
+@pytest.mark.parametrize("page", [page for page in toc_pages() if page.startswith("notebooks/")])
+def test_chapters_carry_their_number_and_lead_to_each_other(html, page):
+    number = re.match(r"notebooks/(\d+)_", page)
+    if number:
+        assert soup(html, page).find("h1").get_text().startswith(f"{int(number[1])}. ")
+    article = soup(html, page).find("article")
+    for hidden in article.select("pre, a, h1, h2, h3, script, .cell_output, code, figcaption, title"):
+        hidden.decompose()
+    here = number and int(number[1])
+    mentioned = [int(n) for n in re.findall(r"\b[Cc]hapter\s+(\d+)\b", article.get_text())]
+    assert [n for n in mentioned if n != here] == []
 
 
 def test_links_inside_the_book_lead_somewhere(html):
