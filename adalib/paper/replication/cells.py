@@ -1,71 +1,23 @@
-"""What a row of the replication table is made of: pairs of numbers, the paper's and ours, and what they add up to.
-
-A row says beforehand how it will come out. Its function measures, and only the numbers decide whether it did: a row
-that comes out otherwise says so instead.
-"""
+"""What a row of the replication table measures: pairs of numbers, the paper's and ours, and what they add up to."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import pandas as pd
 
-__all__ = ["STATUSES", "Cell", "Found", "Link", "Row"]
-
-#: How a row may be meant to come out.
-STATUSES = ("reproduced", "corrected", "refuted", "by definition")
+__all__ = ["Cell", "Found", "beside_print", "between", "found"]
 
 _ROUNDING = 1e-9
-
-
-class Link(NamedTuple):
-    """A section of a chapter: the notebook's name without suffix, and the heading."""
-
-    chapter: str
-    heading: str = ""
-
-    @property
-    def name(self) -> str:
-        """What to call it: "chapter 5", or the page's own name."""
-        number = self.chapter.split("_")[0]
-        return f"chapter {int(number)}" if number.isdigit() else self.chapter
-
-    @property
-    def href(self) -> str:
-        """Where it is, seen from another chapter of the built book."""
-        return f"{self.chapter}.html" + (f"#{slug(self.heading)}" if self.heading else "")
-
-
-def slug(heading: str) -> str:
-    """The anchor that the book gives a heading.
-
-    Examples
-    --------
-    >>> slug("The paper's Theorem 1: a higher price")
-    'the-paper-s-theorem-1-a-higher-price'
-    """
-    return re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")
 
 
 class Cell(NamedTuple):
     """One number of the paper beside ours.
 
-    Attributes
-    ----------
-    name : str
-    paper : float
-        Printed, or what the claim amounts to (a theorem: 0 failures).
-    ours : float
-    tolerance : float
-        How far apart they may lie and still agree.
-    relation : {"=", "<=", ">="}
-        Whether the paper's number is a value, or a bound from above or below.
-    unit : str
-        What is counted, where a row holds several kinds of number.
+    ``paper`` is printed, or what a claim amounts to (a theorem: 0 failures); ``tolerance`` how far apart the two may
+    lie and still agree; ``relation`` whether the paper's number is a value ("=") or a bound ("<=", ">="); ``unit`` what
+    is counted, where a row holds several kinds of number.
     """
 
     name: str
@@ -89,20 +41,8 @@ class Cell(NamedTuple):
         return self.difference >= -room if self.relation == ">=" else abs(self.difference) <= room
 
 
-@dataclass(frozen=True)
-class Found:
-    """What a row measured.
-
-    Attributes
-    ----------
-    cells : tuple of Cell
-    note : str
-        A sentence with what else was measured.
-    holds : bool
-        Whether what the note and the status claim besides the cells is so.
-    digits : int
-        Digits after the point, for reading.
-    """
+class Found(NamedTuple):
+    """What a row measured: cells, a note on what else was, and whether what the note and the status add is so."""
 
     cells: tuple[Cell, ...]
     note: str = ""
@@ -126,74 +66,53 @@ class Found:
 
     def frame(self) -> pd.DataFrame:
         """Every cell, a row each."""
-        rows = [(c.name, _bound(c, self.digits), _number(c.ours, self.digits), c.difference) for c in self.cells]
-        frame = pd.DataFrame(rows, columns=["cell", "paper", "ours", "difference"])
-        frame["difference"] = [_signed(value, self.digits) for value in frame["difference"]]
-        frame["outside"] = ["" if cell.agrees else "outside" for cell in self.cells]
+        frame = pd.DataFrame(
+            {
+                "cell": [cell.name for cell in self.cells],
+                "paper": [self._printed(cell) for cell in self.cells],
+                "ours": [_number(cell.ours, self.digits) for cell in self.cells],
+                "difference": [_signed(cell.difference, self.digits) for cell in self.cells],
+                "outside": ["" if cell.agrees else "outside" for cell in self.cells],
+            }
+        )
         return frame if self.outside else frame.drop(columns="outside")
 
     def paper(self) -> str:
         """The paper's numbers in one line."""
-        return _line([_bound(cell, self.digits) for cell in self.cells], [cell.paper for cell in self.cells], self)
+        return self._line(lambda cell: cell.paper, self._printed)
 
     def ours(self) -> str:
         """Our numbers in one line."""
-        numbers = [cell.ours for cell in self.cells]
-        return _line([_number(number, self.digits) for number in numbers], numbers, self)
+        return self._line(lambda cell: cell.ours, lambda cell: _number(cell.ours, self.digits))
+
+    def _printed(self, cell: Cell) -> str:
+        return {"=": "", "<=": "≤ ", ">=": "≥ "}[cell.relation] + _number(cell.paper, self.digits)
+
+    def _line(self, number: Callable[[Cell], float], text: Callable[[Cell], str]) -> str:
+        if len(self.cells) <= 4:
+            return " / ".join(map(text, self.cells))
+        low, high = (_number(pick(map(number, self.cells)), self.digits) for pick in (min, max))
+        return f"{len(self.cells)} numbers, {low} to {high}"
 
 
-@dataclass(frozen=True)
-class Row:
-    """One row of the table: an item of the paper, and a function that measures it.
+def found(*cells: Cell, note: str = "", holds: bool = True, digits: int = 3) -> Found:
+    """What a row measured, its cells one after the other."""
+    return Found(cells, note, bool(holds), digits)
 
-    Attributes
-    ----------
-    id, what : str
-        Its name in the paper, and what it says.
-    compared : str
-        Which numbers stand side by side; where the paper prints none, what is compared instead.
-    meant : one of `STATUSES`
-    link : Link
-        The chapter that explains it.
-    measure : callable
-        Returns a `Found`.
-    timed : bool
-        Whether a number depends on how fast the machine is.
+
+def between(name: str, low: float, ours: float, high: float, room: float = 0.0) -> tuple[Cell, Cell]:
+    """A number that the paper puts into a range: a cell for each end."""
+    return Cell(f"{name}, from below", low, ours, room, ">="), Cell(f"{name}, from above", high, ours, room, "<=")
+
+
+def beside_print(rows: pd.DataFrame, name: str, rooms: Mapping[str, float]) -> Iterable[Cell]:
+    """The cells of a table that has a column ``printed_X`` for each column X of ``rooms``, which are the tolerances.
+
+    ``name`` is what a row is called, with its columns in braces.
     """
-
-    id: str
-    what: str
-    compared: str
-    meant: str
-    link: Link
-    measure: Callable[[], Found]
-    timed: bool = False
-
-    @property
-    def found(self) -> Found:
-        """What the function measured; it is called once."""
-        return _measured(self.measure)
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether the row came out as it was meant to."""
-        found = self.found
-        differs = self.meant in ("corrected", "refuted")
-        return found.holds and bool(found.outside) == differs
-
-    @property
-    def status(self) -> str:
-        """How the row came out, in a word or two."""
-        if self.confirmed:
-            return self.meant
-        if self.meant in ("corrected", "refuted") or not self.found.holds:
-            return f"not {self.meant}"
-        return f"{self.meant}, but for {len(self.found.outside)}"
-
-
-@cache
-def _measured(measure: Callable[[], Found]) -> Found:
-    return measure()
+    for row in rows.to_dict("records"):
+        for part, room in rooms.items():
+            yield Cell(f"{name.format(**row)}: {part}", row[f"printed_{part}"], row[part], room, unit=part)
 
 
 def _number(value: float, digits: int) -> str:
@@ -201,22 +120,9 @@ def _number(value: float, digits: int) -> str:
         return "0"
     if value < 0:
         return "−" + _number(-value, digits)
-    if float(value).is_integer():
-        return f"{value:,.0f}"
-    return f"{value:.{digits}f}"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.{digits}f}"
 
 
 def _signed(value: float, digits: int) -> str:
     text = _number(abs(value), digits)
     return "0" if not text.strip("0.") else ("+" if value > 0 else "−") + text
-
-
-def _bound(cell: Cell, digits: int) -> str:
-    return {"=": "", "<=": "≤ ", ">=": "≥ "}[cell.relation] + _number(cell.paper, digits)
-
-
-def _line(texts: Sequence[str], numbers: Sequence[float], found: Found) -> str:
-    if len(texts) <= 4:
-        return " / ".join(texts)
-    low, high = (_number(pick(numbers), found.digits) for pick in (min, max))
-    return f"{len(texts)} numbers, {low} to {high}"

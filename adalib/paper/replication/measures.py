@@ -15,31 +15,15 @@ import pandas as pd
 from adalib.datasets.loading import load
 from adalib.datasets.populations import flat_null
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, score_oracle
-from adalib.evaluate.heldout import held_out
 from adalib.evaluate.rehearsal import rehearse_oracle
-from adalib.evaluate.scores import HeldOutRow
 from adalib.paper import theorems
-from adalib.paper.settings import PAPER_WAY, REAL, TARGETS, answers, path, utility
+from adalib.paper.patterns import by_difficulty, curve_clusters
+from adalib.paper.printed import PAPER, PAPER_SETTINGS
+from adalib.paper.settings import PAPER_WAY, TARGETS, utility
 from adalib.paper.stand_ins import paper_population
-from adalib.solve.oracle import Bisection, bisect
+from adalib.solve.frontier import frontier
+from adalib.solve.oracle import Bisection, bisect, mix, oracle_labels
 from adalib.table import UtilityTable
-
-__all__ = [
-    "PAPER_WAY",
-    "REAL",
-    "SHOWN",
-    "TARGETS",
-    "answers",
-    "cross_fitted",
-    "failures",
-    "honest",
-    "null",
-    "path",
-    "rehearsed",
-    "searched",
-    "trials",
-    "utility",
-]
 
 #: The simulated setting that the paper's figures show.
 SHOWN = "deepseek-v3-math"
@@ -52,18 +36,30 @@ def searched(name: str, budget: float) -> Bisection:
     return bisect(table.acc, table.cost, budget)
 
 
+def printed_misses() -> list[float]:
+    """What the twelve printed searches spend beyond their budgets; the nine on MATH come first."""
+    sweeps = [PAPER[name]["lambda_sweep"]["cost"] for name in PAPER_SETTINGS]
+    return [cost - B for costs in sweeps for cost, B in zip(costs, TARGETS, strict=True)]
+
+
+def printed_gains(method: str) -> np.ndarray:
+    """Printed accuracy of a method minus that of Fixed, (settings, budgets)."""
+    main = [PAPER[name]["main"] for name in PAPER_SETTINGS]
+    return np.array([np.subtract(rows[method]["accuracy"], rows["Fixed"]["accuracy"]) for rows in main])
+
+
+@cache
+def mixed_misses() -> list[float]:
+    """How far the random mixture of two plans is from the budget, wherever one is needed."""
+    tables = [utility(name) for name in PAPER_SETTINGS]
+    plans = [(B, mix(table.acc, table.cost, B)) for table in tables for B in TARGETS]
+    return [abs(plan.cost - B) for B, plan in plans if plan.share > 0]
+
+
 @cache
 def cross_fitted(name: str) -> OracleScore:
     """The oracle of a real setting at the three budgets, chosen on one half of the samples and scored on the other."""
     return cross_fitted_oracle(load(name), TARGETS)
-
-
-@cache
-def honest(by_family: bool = False) -> dict[str, HeldOutRow]:
-    """What every policy has at B = 3 on word-fewshot, held out by question or by family; a row a policy."""
-    responses = load("word-fewshot")
-    groups = responses.extras["family"] if by_family else None
-    return {row.policy: row for row in held_out(responses, [3.0], groups=groups)}
 
 
 @cache
@@ -89,6 +85,39 @@ def trials() -> pd.DataFrame:
         claimed, worth = (np.mean([getattr(s, kind).mean() for s in scores]) for kind in ("claimed", "accuracy"))
         rows.append((number, float(claimed), float(worth)))
     return pd.DataFrame(rows, columns=["trials", "claimed", "worth"]).set_index("trials")
+
+
+def hump(acc1: np.ndarray, labels: np.ndarray, budgets: tuple) -> float:
+    """Mean budget of the middle fifth minus that of the two outer ones."""
+    spent = by_difficulty(acc1, labels, budgets)["budget"].to_numpy()
+    return float(spent[2] - (spent[0] + spent[4]) / 2)
+
+
+@cache
+def null_hump() -> float:
+    """The same where no budget helps anyone: 1000 simulated questions, estimated as in the paper."""
+    table = flat_null(1000).sample(48).table(**PAPER_WAY)
+    return hump(table.acc[:, 0], frontier(table.acc, table.cost).at(3).labels, table.budgets)
+
+
+@cache
+def clusters() -> dict[str, float]:
+    """The four clusters of the pooled simulated curves: the numbers that the paper states of them."""
+    found = curve_clusters(np.concatenate([utility(name).acc for name in PAPER_SETTINGS]))
+    easy, responsive, _, hard = found.centres
+    member = dict(zip(PAPER_SETTINGS, np.split(found.labels, len(PAPER_SETTINGS)), strict=True))
+    labels, kind = searched(SHOWN, 2.0).labels, member[SHOWN]
+    many = utility(SHOWN).cost[labels] * (labels >= 2)
+    return {
+        "easy_first": float(easy[0]),
+        "responsive_first": float(responsive[0]),
+        "responsive_last": float(responsive[-1]),
+        "hard_highest": float(hard.max()),
+        "gsm8k_easy": float(np.mean(member["deepseek-v3-gsm8k"] == 0)),
+        "easy_one": float(np.mean(labels[kind == 0] == 0)),
+        "hard_one": float(np.mean(labels[kind == 3] == 0)),
+        "responsive_share": float(many[kind == 1].sum() / many.sum()),
+    }
 
 
 @cache
@@ -139,3 +168,13 @@ def failures(statement: str) -> pd.DataFrame:
         for key, group in found.groupby(["version", "claim"], sort=False)
     ]
     return pd.DataFrame(rows, columns=["version", "claim", "cases", "failures", "widest"])
+
+
+@cache
+def perfect_copies() -> tuple[int, int]:
+    """In how many of the random cases a perfect copy of the oracle breaks Theorem 3 (2), and how many there are."""
+    broken = [
+        not theorems.recovery(c.acc, c.cost, c.lam, c.budget, oracle_labels(c.acc, c.cost, c.lam)).printed[1].holds
+        for c in _cases()
+    ]
+    return sum(broken), len(broken)

@@ -76,22 +76,24 @@ def trained_share(
     )
 
 
-def linked_table(frame: pd.DataFrame, column: str, links: Sequence[str], bold: str = "") -> HTML:
-    """A table, one of whose columns links to other pages; all its texts are shown as text.
+def linked_table(frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "") -> HTML:
+    """A table, one of whose columns links to sections by their labels; all its texts are shown as text.
 
-    What follows the first line of a text is set smaller, below it; in the column ``bold`` the first line stands out. On
-    a narrow screen the cells of a row stand below each other, each with the name of its column.
+    The build looks up where a label is (``book/_ext/labels.py``) and stops if there is none. What follows the first
+    line of a text is set smaller, below it; in the column ``bold`` the first line stands out. On a narrow screen the
+    cells of a row stand below each other, each with the name of its column.
     """
     head = "".join(f"<th>{html.escape(str(name))}</th>" for name in frame.columns)
     rows = []
-    for values, link in zip(frame.itertuples(index=False), links, strict=True):
+    for values, label in zip(frame.itertuples(index=False), labels, strict=True):
         cells = []
         for name, value in zip(frame.columns, values, strict=True):
             first, _, rest = html.escape(str(value)).partition("\n")
             first = f"<strong>{first}</strong>" if name == bold else first
             text = f"{first}<br><small>{rest}</small>" if rest else first
             if name == column:
-                text = f'<a href="{html.escape(link, quote=True)}" style="white-space: nowrap">{text}</a>'
+                see = html.escape(label, quote=True)
+                text = f'<a class="adalib-see" href="#{see}" style="white-space: nowrap">{text}</a>'
             cells.append(f'<td data-label="{html.escape(str(name), quote=True)}">{text}</td>')
         rows.append(f"<tr>{''.join(cells)}</tr>")
     parts = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"

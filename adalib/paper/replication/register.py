@@ -1,0 +1,216 @@
+"""The two lists of this folder: rows of the replication table, and claims of the paper.
+
+A row or a claim is a function that measures. Its decorator says how it will come out and puts it on the list; its
+docstring is what the page shows. Only the numbers decide whether it did come out so: what comes out otherwise says so.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from adalib.paper.replication.cells import Found
+
+__all__ = [
+    "CLAIMS",
+    "PARTS",
+    "ROWS",
+    "STATUSES",
+    "VERDICTS",
+    "Claim",
+    "Evidence",
+    "Row",
+    "chapter",
+    "claim_table",
+    "claims_about",
+    "replication_table",
+    "row",
+    "row_of",
+    "verdict_counts",
+]
+
+#: How a row may be meant to come out.
+STATUSES = ("reproduced", "corrected", "refuted", "by definition")
+
+#: What may be said of a claim, best first.
+VERDICTS = ("stands", "stands corrected", "falls", "open")
+
+#: The parts of the paper.
+PARTS = (
+    "problem and price",
+    "theorems",
+    "setup and data",
+    "main results",
+    "patterns",
+    "ablations",
+    "novelty and scope",
+)
+
+#: Every row and every claim, in the order of the paper.
+ROWS: list[Row] = []
+CLAIMS: list[Claim] = []
+
+
+@dataclass(frozen=True)
+class Row:
+    """An item of the paper, and the function that measures it.
+
+    ``compared`` says which numbers stand side by side, ``meant`` (one of `STATUSES`) how it will come out, ``see`` is
+    the label of the section that explains it, and ``timed`` says that a number depends on how fast the machine is.
+    """
+
+    id: str
+    what: str
+    compared: str
+    meant: str
+    see: str
+    measure: Callable[[], Found]
+    timed: bool = False
+
+    @property
+    def found(self) -> Found:
+        """What the function measured; it is called once."""
+        return _once(self.measure)
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the row came out as it was meant to."""
+        return self.found.holds and bool(self.found.outside) == (self.meant in ("corrected", "refuted"))
+
+    @property
+    def status(self) -> str:
+        """How the row came out, in a word or two."""
+        if self.confirmed:
+            return self.meant
+        if self.meant in ("corrected", "refuted") or not self.found.holds:
+            return f"not {self.meant}"
+        return f"{self.meant}, but for {len(self.found.outside)}"
+
+
+class Evidence(NamedTuple):
+    """A number, what it says, and whether it bears the verdict out."""
+
+    value: float
+    says: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper, and the function that measures it. Explained in chapter 12, "The referee".
+
+    ``says`` is what the paper says and ``place`` where; ``verdict`` is one of `VERDICTS`, with one sentence for its
+    ``reason``; ``see`` is the label of the section with the evidence. ``measure`` returns a number, a sentence about
+    it, and whether it bears the verdict out. ``inferred``: the verdict rests on arithmetic with printed tables, or on
+    our reconstruction of a protocol, without the authors' code or data.
+    """
+
+    name: str
+    part: str
+    says: str
+    place: str
+    verdict: str
+    reason: str
+    see: str
+    measure: Callable[..., tuple[float, str, bool]]
+    inferred: bool = False
+
+    @property
+    def evidence(self) -> Evidence:
+        """The number behind the verdict; it is measured once."""
+        return self.judged(_once(self.measure))
+
+    @staticmethod
+    def judged(measured: tuple[float, str, bool]) -> Evidence:
+        """What a function measured, as evidence."""
+        value, says, holds = measured
+        return Evidence(float(value), says, bool(holds))
+
+
+@cache
+def _once(measure: Callable[[], Any]) -> Any:
+    return measure()
+
+
+def _paragraphs(measure: Callable) -> list[str]:
+    return [" ".join(text.split()) for text in inspect.getdoc(measure).split("\n\n")]
+
+
+def row(id: str, meant: str, see: str, timed: bool = False) -> Callable:
+    """Put a function on the list of rows; its docstring says what the row is, then what is compared."""
+
+    def listed(measure: Callable[[], Found]) -> Callable:
+        what, compared = _paragraphs(measure)
+        ROWS.append(Row(id, what, compared, meant, see, measure, timed))
+        return measure
+
+    return listed
+
+
+def _claim(part: str, name: str, verdict: str, place: str, see: str, inferred: bool = False) -> Callable:
+    def listed(measure: Callable) -> Callable:
+        says, reason = _paragraphs(measure)
+        CLAIMS.append(Claim(name, part, says, place, verdict, reason, see, measure, inferred))
+        return measure
+
+    return listed
+
+
+def claims_about(part: str) -> Callable:
+    """Return the decorator of the claims of one part: their docstrings say what the paper says, then our reason."""
+    return partial(_claim, part)
+
+
+def row_of(id: str) -> Row:
+    """Return the row of an item of the paper, by its id."""
+    return next(row for row in ROWS if row.id == id)
+
+
+def chapter(label: str) -> str:
+    """What to call the page of a label.
+
+    Examples
+    --------
+    >>> chapter("ch05-windows")
+    'chapter 5'
+    """
+    return f"chapter {int(label[2:4])}"
+
+
+def replication_table() -> pd.DataFrame:
+    """Measure every row and put them in one table: the fields of `Row`, what came out, and how many cells agree.
+
+    Explained in the replication page.
+    """
+    table = pd.DataFrame(
+        [(row.id, row.what, row.compared, row.status, row.see, row.found.note) for row in ROWS],
+        columns=["id", "what", "compared", "status", "see", "note"],
+    )
+    found = [row.found for row in ROWS]
+    table["cells"], table["outside"] = ([len(getattr(f, part)) for f in found] for part in ("cells", "outside"))
+    for part in ("paper", "ours", "difference"):
+        table[part] = [getattr(f, part)() for f in found]
+    return table
+
+
+def claim_table(verdict: str | None = None) -> pd.DataFrame:
+    """Measure the claims, or those with one verdict, and put them in a table: the fields of `Claim` and of `Evidence`.
+
+    Explained in chapter 12, "The referee".
+    """
+    asked = [claim for claim in CLAIMS if verdict in (None, claim.verdict)]
+    columns = ("name", "part", "says", "place", "verdict", "reason", "inferred", "see")
+    table = pd.DataFrame([[getattr(claim, name) for name in columns] for claim in asked], columns=columns)
+    evidence = pd.DataFrame([claim.evidence for claim in asked], columns=["value", "number", "holds"])
+    return table.join(evidence)
+
+
+def verdict_counts() -> pd.DataFrame:
+    """Count the claims by part of the paper (rows) and verdict (columns). Explained in chapter 12, "The referee"."""
+    counts = pd.crosstab([claim.part for claim in CLAIMS], [claim.verdict for claim in CLAIMS])
+    return counts.reindex(index=PARTS, columns=VERDICTS, fill_value=0)

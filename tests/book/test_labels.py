@@ -1,0 +1,53 @@
+"""Links that tables write are led to the book's labels, and a label that no page has is a warning, which stops it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import labels
+import pytest
+from bs4 import BeautifulSoup
+
+KNOWN = {"ch05-windows": ("notebooks/05", "id3"), "here": ("notebooks/12", "id1")}
+
+
+@pytest.fixture
+def resolved(monkeypatch):
+    """Resolve the links of one page; return its body and the warnings."""
+    warned = []
+    monkeypatch.setattr(labels.logger, "warning", lambda text, *values, **place: warned.append(text % values))
+    app = SimpleNamespace(
+        env=SimpleNamespace(get_domain=lambda name: SimpleNamespace(anonlabels=KNOWN)),
+        builder=SimpleNamespace(get_relative_uri=lambda page, target: target.split("/")[1] + ".html"),
+    )
+
+    def resolve(body: str) -> tuple[str, list[str]]:
+        context = {"body": body}
+        labels.resolve(app, "notebooks/12", "page.html", context, None)
+        return context["body"], warned
+
+    return resolve
+
+
+def test_a_label_becomes_an_address(resolved):
+    page = '<a class="adalib-see" href="#ch05-windows" style="x">5</a><a href="#ch05-windows">as is</a>'
+    body, warned = resolved(page)
+    assert [a["href"] for a in BeautifulSoup(body, "html.parser").find_all("a")] == ["05.html#id3", "#ch05-windows"]
+    assert resolved('<a class="adalib-see" href="#here">')[0] == '<a class="adalib-see" href="#id1">'
+    assert warned == []
+
+
+def test_a_label_that_no_page_has_is_a_warning(resolved):
+    body, warned = resolved('<a class="adalib-see" href="#nowhere">')
+    assert "#nowhere" in body
+    assert warned == ["a table links to the label 'nowhere', which no page has"]
+
+
+def test_links_of_tables_lead_to_a_section_of_the_built_book(html):
+    page = html / "notebooks" / "12_referee.html"
+    links = [a["href"] for a in BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select("a.adalib-see")]
+    assert links
+    for link in set(links):
+        target, _, anchor = link.partition("#")
+        there = BeautifulSoup((page.parent / target).read_text(encoding="utf-8"), "html.parser")
+        assert there.find(id=anchor) is not None, link
