@@ -52,6 +52,22 @@ def test_labels_follow_the_rule_written_out(table, lam):
 
 
 @settings(deadline=None)
+@given(tables(), prices)
+def test_what_is_bought_pays_its_price_on_average_over_every_step(table, lam):
+    """Each unit bought beyond a cheaper budget brings at least the price, on average; up to a dearer one, at most."""
+    acc, cost = table
+    wide, labels = np.broadcast_to(cost, acc.shape), oracle_labels(acc, cost, lam)[:, None]
+    gain = np.take_along_axis(acc, labels, axis=1) - acc
+    extra = np.take_along_axis(wide, labels, axis=1) - wide
+    assert (gain >= lam * extra - 1e-11).all()
+
+
+def test_a_single_unit_may_bring_less_than_the_price():
+    # The second answer brings nothing at all, and is bought on the way to the fourth.
+    assert oracle_labels([[0.2, 0.2, 0.8]], cost=[1, 2, 4], lam=0.03).tolist() == [2]
+
+
+@settings(deadline=None)
 @given(
     st.integers(0, 47), st.integers(1, 48), st.integers(1, 30), st.integers(1, 30), st.sampled_from([1.0, 1e-6, 700.0])
 )

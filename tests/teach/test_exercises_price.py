@@ -56,6 +56,16 @@ def test_what_telling_questions_apart_is_worth(word):
     assert said(chapter_02, "uniform", best) == "not yet"
 
 
+def test_a_second_answer_is_bought_although_it_brings_less_than_the_price(word):
+    table, count = word.table(), 0
+    for row in table.acc:
+        best = max(range(5), key=lambda j: (row[j] - 0.03 * table.cost[j], -j))
+        count += best >= 2 and row[1] - row[0] < 0.03
+    assert count > 150
+    assert said(chapter_02, "second", count) == "right"
+    assert said(chapter_02, "second", count - 1) == "not yet"
+
+
 def test_what_one_more_answer_is_worth():
     table = adalib.load("word-hot").table()
     two, three = (envelope_value(table.acc, table.cost, budget) for budget in (2, 3))

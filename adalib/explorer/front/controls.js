@@ -89,7 +89,9 @@ function slider(id, key, label, range) {
 function sayPrice(lam, per) {
   if (lam === 0) return "Compute is free: every question takes its cheapest most accurate budget.";
   const points = 100 * lam;
-  return `One more ${per} must bring ${threeDigits(points)} point${points === 1 ? "" : "s"} of accuracy, or it is not bought.`;
+  // Over the step, not one by one: a second answer may bring nothing and be bought on the way to the fourth.
+  const bring = `${threeDigits(points)} point${points === 1 ? "" : "s"} of accuracy`;
+  return `A larger budget must bring ${bring} for each ${per} it adds, or it is not taken.`;
 }
 
 /** How well the budget is met, in one sentence. */

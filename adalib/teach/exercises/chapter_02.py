@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adalib.datasets.loading import load
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import average_cost
+from adalib.solve.oracle import average_cost, oracle_labels
 from adalib.teach.exercises import Exercise, checker
 
 _PRICE = 0.02
@@ -29,6 +29,12 @@ def _worth_of_telling_apart() -> float:
     return float(net.max(axis=1).mean() - net.mean(axis=0).max())
 
 
+def _second_brings_little() -> int:
+    table = load("word-fewshot").table()
+    labels = oracle_labels(table.acc, table.cost, 0.03)
+    return int(((labels >= table.budgets.index(4)) & (table.acc[:, 1] - table.acc[:, 0] < 0.03)).sum())
+
+
 check = checker(
     {
         "letgo": Exercise(_let_go, "divide the gain of the last step by the answers it costs", tolerance=1e-4),
@@ -37,6 +43,10 @@ check = checker(
             _worth_of_telling_apart,
             "net values are acc - 0.02 * cost; compare the mean of the row maxima with the largest column mean",
             tolerance=1e-3,
+        ),
+        "second": Exercise(
+            _second_brings_little,
+            "of the rows whose label at 0.03 is column 2 or more, count those with acc[:, 1] - acc[:, 0] below 0.03",
         ),
     }
 )
