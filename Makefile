@@ -11,7 +11,7 @@ WORKERS ?= 2
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
 
 .NOTPARALLEL:
-.PHONY: help book serve lab test lint browser bench strip lock clean distclean
+.PHONY: help book serve pdf lab test lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -23,6 +23,9 @@ book: $(VENV)/book.stamp  ## build the book, running the notebooks that changed
 serve: book  ## build the book and serve it on this machine
 	@echo "Reading at  http://127.0.0.1:$(PORT)/  (Ctrl-C ends)"
 	@$(PY) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+pdf: book browser  ## print the whole book as one PDF
+	@$(PY) book/make_pdf.py
 
 lab: $(VENV)/book.stamp  ## open the notebooks live in JupyterLab
 	@$(VENV)/bin/jupyter-lab --ServerApp.root_dir=. notebooks

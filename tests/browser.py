@@ -19,6 +19,16 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# Resolves once all formulas of a page are typeset and all its figures drawn: as before printing, since otherwise both
+# wait for a reader who scrolls.
+DRAWN = """async () => {
+  const done = () =>
+    [...document.querySelectorAll(".plotly-graph-div")].every((div) => div.querySelector(".main-svg")) &&
+    [...document.querySelectorAll(".math")].every((math) => math.querySelector("mjx-container"));
+  if (window.MathJax) await MathJax.startup.promise;
+  window.dispatchEvent(new Event("beforeprint"));
+  while (!done()) await new Promise((go) => setTimeout(go, 50));
+}"""
 # How a system's package manager brings Chromium; each list is tried in order.
 INSTALLERS = {
     "apt-get": [["apt-get", "update"], ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]],

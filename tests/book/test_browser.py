@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import browser as find
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from conftest import HTML, toc_pages
 
 EXTRA = ["genindex", "search"]
@@ -11,16 +12,6 @@ PATIENCE = 600_000  # milliseconds: a loaded machine is slow, not wrong
 
 # What a drawn trace leaves in a plotly figure.
 INK = "'.trace, .overplot path, .overplot image, .slice, .table, canvas'"
-
-# Resolves once all formulas are typeset and all figures drawn: as before printing, since they wait for the reader.
-SETTLED = """async () => {
-  const done = () =>
-    [...document.querySelectorAll(".plotly-graph-div")].every((div) => div.querySelector(INK)) &&
-    [...document.querySelectorAll(".math")].every((math) => math.querySelector("mjx-container"));
-  if (window.MathJax) await MathJax.startup.promise;
-  window.dispatchEvent(new Event("beforeprint"));
-  while (!done()) await new Promise((go) => setTimeout(go, 50));
-}""".replace("INK", INK)
 
 # What is wrong with a page, as a list of sentences.
 FAULTS = """() => {
@@ -69,6 +60,18 @@ OVERFLOW = """() => {
 }"""
 
 
+def barriers(page) -> list[str]:
+    """What axe finds serious or critical on a page, with everything that folds opened."""
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{finding['id']}: {node['html'][:160]}"
+        for finding in found
+        if finding["impact"] in ("serious", "critical")
+        for node in finding["nodes"]
+    ]
+
+
 @pytest.fixture(params=["light", "dark"])
 def page(browser, request):
     """A fresh page, offline, that collects what goes wrong in ``page.wrong``."""
@@ -96,13 +99,13 @@ def page(browser, request):
 @pytest.mark.parametrize("name", [*EXTRA, *toc_pages()])
 def test_page_is_whole_with_the_network_cut(html, page, name):
     page.goto((html / f"{name}.html").as_uri(), wait_until="load")
-    page.evaluate(SETTLED)
-    assert page.wrong + page.evaluate(FAULTS) == []
+    page.evaluate(find.DRAWN)
+    assert page.wrong + page.evaluate(FAULTS) + barriers(page) == []
 
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_timeout(300)
     assert page.evaluate(OVERFLOW) == "", "the page scrolls sideways on a phone"
-    assert page.wrong == []
+    assert page.wrong + barriers(page) == []
 
 
 def test_index_leads_to_the_first_page(html, page):
@@ -127,7 +130,7 @@ def test_figures_follow_the_theme_and_keep_their_own_colours(html, browser, tmp_
     )
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
-    page.evaluate(SETTLED)
+    page.evaluate(find.DRAWN)
     colours = "() => { const l = document.querySelector('.plotly-graph-div')._fullLayout; return l.font.color; }"
     bar = "() => getComputedStyle(document.querySelector('.bars path')).fill"
     light = page.evaluate(colours)
@@ -156,7 +159,7 @@ def test_controls_move_by_key_and_by_mouse(html, browser, name):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(PATIENCE)
     page.goto((html / f"{name}.html").as_uri(), wait_until="load")
-    page.evaluate(SETTLED)
+    page.evaluate(find.DRAWN)
     for at in range(page.locator(".adalib-controls").count()):
         box = page.locator(".adalib-controls").nth(at)
         before = page.evaluate(STATE, at)
