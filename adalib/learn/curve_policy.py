@@ -13,46 +13,57 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from xgboost import XGBRegressor
 
 from adalib.datasets.folds import deal, group_numbers
-from adalib.learn import boosting
-from adalib.learn.boosting import Columns, trained
+from adalib.learn import saving
+from adalib.learn.policy import Policy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import check_table
 
 __all__ = ["CurvePolicy"]
 
-# Shallow and slow, because the curves of a few hundred questions are noisy. A tree predicts all budgets together, so
-# that the difference between two budgets, all that the price looks at, is not the noise of two separate models.
-_PARAMS = {"objective": "reg:squarederror", "max_depth": 3, "eta": 0.05, "multi_strategy": "multi_output_tree"}
-_PARAMS["max_bin"] = 64  # thresholds tried a feature: XGBoost's 256 cost time, and so few questions do not fill them
 _FOLDS = 5
 
 
-class CurvePolicy:
+class CurvePolicy(Policy):
     """Predict the accuracy of every budget, then let the price decide: one model for every budget.
 
-    Where costs differ by question, their mean at each budget is what a new question is expected to pay. Explained in
-    chapter 6, "Learning".
+    Where costs differ by question, their mean at each budget is what a new question is expected to pay. An estimator in
+    the manner of scikit-learn, as `LabelPolicy` is. Explained in chapter 6, "Learning".
 
     Parameters
     ----------
+    model : scikit-learn regressor, optional
+        Copies of it are fitted, to all budgets at once (`sklearn.multioutput.MultiOutputRegressor` helps one that can
+        only do one). Default: XGBoost, 100 trees of depth 3 that each predict the whole curve, on one thread.
     seed : int
+        Of the default model, and of the folds.
 
     Attributes
     ----------
-    lam : float or None
+    lam_ : float or None
         Price that `predict` uses; None when `fit` was given neither budget nor price.
+    cost_ : ndarray, shape (K,)
+        What each budget is expected to cost.
+    prices_ : ndarray, shape (2, P)
+        Prices, falling, and the average cost that each had on the training questions.
+    model_ : regressor
+        The fitted copy.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> known, acc = [[0.0], [1.0], [2.0], [3.0]], [[0.1, 0.1], [0.2, 0.4], [0.3, 0.7], [0.4, 1.0]]
+    >>> CurvePolicy(LinearRegression()).fit(known, acc, cost=[1, 2], lam=0.3).predict(known).tolist()
+    [0, 0, 1, 1]
     """
 
-    def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
-        self.lam: float | None = None
-        self._columns: Columns | None = None
-        self._booster: Any = None
-        self._cost: np.ndarray | None = None
-        self._prices: np.ndarray | None = None  # rows: price, and average cost on the training questions
+    def __init__(self, model: Any = None, seed: int = 0) -> None:
+        self.model, self.seed = model, seed
 
     def fit(
         self,
@@ -91,37 +102,37 @@ class CurvePolicy:
             raise ValueError("give either budget or lam, or neither")
         if lam is not None and not 0 <= lam < np.inf:
             raise ValueError(f"the price is {lam}; give a finite number, 0 or more")
-        columns = Columns.of(features)
-        values = columns.matrix(features)
+        values = self._taught(features)
         if len(values) != len(acc):
             raise ValueError(f"features have {len(values)} rows and acc {len(acc)}; give one row a question")
-        self.lam = None
-        self._columns, self._cost = columns, cost if cost.ndim == 1 else cost.mean(axis=0)
-        self._booster = self._train(values, acc)
-        unseen = frontier(self._unseen_curves(values, acc, groups), self._cost)
-        self._prices = np.array([unseen.lam, unseen.cost])
-        self.lam = lam if budget is None else self.price(budget)
+        self.cost_ = cost if cost.ndim == 1 else cost.mean(axis=0)
+        self.model_ = self._train(values, acc)
+        unseen = frontier(self._unseen_curves(values, acc, groups), self.cost_)
+        self.prices_ = np.array([unseen.lam, unseen.cost])
+        self.lam_ = lam
+        if budget is not None:
+            self.lam_ = self.price(budget)
         return self
 
     def curves(self, features: ArrayLike) -> np.ndarray:
         """Return the predicted accuracy of every budget, shape (N, K), in [0, 1]."""
-        values = trained(self._columns).matrix(features)
-        return _curves(self._booster, values, self._cost.size)
+        values = self._asked(features)
+        return _curves(self.model_, values, self.cost_.size)
 
     def price(self, budget: float) -> float:
         """Return the lowest price at which the training questions' predicted curves cost at most ``budget``."""
-        trained(self._columns)
-        prices, costs = self._prices
+        self._check_fitted()
+        prices, costs = self.prices_
         if not budget >= costs[0] * (1 - 1e-12):
             raise ValueError(f"the budget is {budget}; the cheapest allocation costs {costs[0]:g}, give at least that")
         return float(prices[max(costs.searchsorted(budget, side="right") - 1, 0)])
 
     def predict(self, features: ArrayLike) -> np.ndarray:
         """Return the column chosen for each question, shape (N,), at the price that `fit` was given or found."""
-        trained(self._columns)
-        if self.lam is None:
+        self._check_fitted()
+        if self.lam_ is None:
             raise ValueError("the policy has no price; fit it with budget or lam, or call for_budget")
-        return self._at(features, self.lam)
+        return self._at(features, self.lam_)
 
     def for_budget(self, features: ArrayLike, budget: float) -> np.ndarray:
         """Return the column chosen for each question at the price that meets ``budget`` on the training questions.
@@ -141,36 +152,41 @@ class CurvePolicy:
         return self._at(features, self.price(budget))
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write two lines of JSON that `load_policy` reads: what the policy is, and XGBoost's trees."""
-        columns, (prices, costs) = trained(self._columns), self._prices
-        about = {"kind": "curve", "seed": self.seed, "lam": self.lam, "cost": self._cost}
-        boosting.write(path, {**about, "prices": prices, "costs": costs}, columns, self._booster)
+        """Write two lines of JSON that `load_policy` reads: what the policy is, and XGBoost's trees.
+
+        Other regressors cannot be saved so. What is read back predicts; to train it anew, make a policy like this one.
+        """
+        self._check_fitted()
+        prices, costs = self.prices_
+        about = {"kind": "curve", "seed": self.seed, "lam": self.lam_, "cost": self.cost_}
+        saving.write(path, self, {**about, "prices": prices, "costs": costs})
 
     @classmethod
-    def _read(cls, about: dict[str, Any], columns: Columns, booster: Any) -> CurvePolicy:
-        if booster is None:
+    def _read(cls, about: dict[str, Any], trees: dict[str, Any]) -> CurvePolicy:
+        if not trees:
             raise ValueError("it has no trees")
         policy = cls(seed=int(about["seed"]))
-        policy._columns, policy._booster = columns, booster
-        policy.lam = None if about["lam"] is None else float(about["lam"])
-        policy._prices = np.array([about["prices"], about["costs"]], dtype=float)
-        outputs = boosting.predict(booster, columns.zeros()).reshape(1, -1)
-        _, policy._cost = check_table(outputs.clip(0, 1), about["cost"])
+        policy._remember(about["names"], int(about["width"]))
+        policy.model_ = saving.load_trees(_shallow_trees(policy.seed), trees, policy.n_features_in_)
+        policy.lam_ = None if about["lam"] is None else float(about["lam"])
+        policy.prices_ = np.array([about["prices"], about["costs"]], dtype=float)
+        outputs = policy.model_.predict(np.zeros((1, policy.n_features_in_))).reshape(1, -1)
+        _, policy.cost_ = check_table(outputs.clip(0, 1), about["cost"])
         return policy
 
     def _at(self, features: ArrayLike, lam: float) -> np.ndarray:
         curves = self.curves(features)
-        return oracle_labels(curves, self._cost, lam) if len(curves) else np.zeros(0, dtype=int)
+        return oracle_labels(curves, self.cost_, lam) if len(curves) else np.zeros(0, dtype=int)
 
     def _train(self, values: np.ndarray, acc: np.ndarray) -> Any:
-        return boosting.train(values, acc, {**_PARAMS, "seed": self.seed})
+        return self._new_model(_shallow_trees(self.seed), "regressor").fit(values, acc)
 
     def _unseen_curves(self, values: np.ndarray, acc: np.ndarray, groups: Sequence | None) -> np.ndarray:
         n, k = acc.shape
         member = group_numbers(range(n) if groups is None else groups, n)
         count = member.max() + 1
         if count == 1:  # nobody else to learn from
-            return _curves(self._booster, values, k)
+            return _curves(self.model_, values, k)
         fold = deal(member, _FOLDS, order=np.random.default_rng(self.seed).permutation(count).argsort())
         found = np.empty_like(acc)
         for out in np.unique(fold):
@@ -179,8 +195,27 @@ class CurvePolicy:
         return found
 
 
-def _curves(booster: Any, values: np.ndarray, k: int) -> np.ndarray:
-    """Predicted curves; boosting may overshoot 0 and 1 a little, an accuracy may not."""
+def _shallow_trees(seed: int) -> XGBRegressor:
+    """Shallow and slow, because the curves of a few hundred questions are noisy.
+
+    A tree predicts all budgets together, so that the difference between two budgets, all that the price looks at, is
+    not the noise of two separate models.
+    """
+    return XGBRegressor(
+        n_estimators=100,
+        max_depth=3,
+        learning_rate=0.05,
+        objective="reg:squarederror",
+        multi_strategy="multi_output_tree",
+        max_bin=64,  # thresholds tried a feature: XGBoost's 256 cost time, and so few questions do not fill them
+        n_jobs=1,
+        random_state=seed,
+        verbosity=0,
+    )
+
+
+def _curves(model: Any, values: np.ndarray, k: int) -> np.ndarray:
+    """Predicted curves; a regressor may overshoot 0 and 1 a little, an accuracy may not."""
     if not len(values):
         return np.zeros((0, k))
-    return boosting.predict(booster, values).reshape(len(values), k).astype(float).clip(0, 1)
+    return np.asarray(model.predict(values), dtype=float).reshape(len(values), k).clip(0, 1)

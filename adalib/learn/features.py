@@ -1,4 +1,4 @@
-r"""Cheap features of a question's text: the 16 of the paper, and the four that only its figure names.
+r"""Cheap features of a question's text: the 16 of the paper.
 
 Fifteen of the paper's features are read off the text. The sixteenth, ``entropy_estimate``, needs a model to answer
 once, so it is there only when that number is handed in.
@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-__all__ = ["EXTRA_FEATURES", "LEAKS", "TEXT_FEATURES", "extra_features", "text_features"]
+__all__ = ["TEXT_FEATURES", "check_texts", "one_each", "question_marks", "text_features"]
 
 #: The paper's list (its Appendix E.1), in its order and spelling; the last one needs a model's answer.
 TEXT_FEATURES = (
@@ -41,12 +41,6 @@ TEXT_FEATURES = (
     "unique_word_ratio",
     "entropy_estimate",
 )
-
-#: Names in the paper's importance figure that its list lacks (``has_fractions`` there is taken for ``has_fraction``).
-EXTRA_FEATURES = ("has_square_roots", "has_equation", "has_multi_subproblems", "single_pass_acc")
-
-#: Features that cannot be computed without the answer key: a policy that uses one cannot be deployed.
-LEAKS = ("single_pass_acc",)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -76,9 +70,6 @@ _NUMBER = re.compile(r"\.?\d+(?:,\d{3}(?!\d))*(?:\.\d+)?")
 _FRACTION = re.compile(r"\d ?[/⁄] ?\d|\\[dtc]?frac|[¼-¾⅐-⅞]")
 # A bare $ opens a formula as often as a price: it counts before a number that no letter, sign or second $ follows.
 _CURRENCY = re.compile(r"[€£¥₹]|\\\$|\$\d[\d,.]*+(?![\w${}\\^])(?! ?[-+*/=<>])")
-_ROOT = re.compile(r"\\sqrt|√|square root", re.IGNORECASE)
-_EQUATION = re.compile(r"(?<![<>!])=|\\begin\{(?:equation|align)|\bequations?\b", re.IGNORECASE)
-_PARTS = (("(a)", "(b)"), ("(i)", "(ii)"), ("(1)", "(2)"))
 _LARGEST = 1e300  # what a number too long for a float counts as; the sum of any text's numbers then stays finite
 
 
@@ -116,43 +107,8 @@ def text_features(questions: Sequence[str], entropy: ArrayLike | None = None) ->
     values = np.array(rows, dtype=float).reshape(len(rows), len(TEXT_FEATURES) - 1)
     if entropy is None:
         return pd.DataFrame(values, columns=TEXT_FEATURES[:-1])
-    values = np.column_stack([values, _one_each(entropy, len(rows), "entropy")])
+    values = np.column_stack([values, one_each(entropy, len(rows), "entropy")])
     return pd.DataFrame(values, columns=TEXT_FEATURES)
-
-
-def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None = None) -> pd.DataFrame:
-    """Compute the features that the paper's importance figure names and its list does not.
-
-    ``single_pass_acc`` is Acc(x, 1), or one graded answer: either way it takes the answer key, which is why `LEAKS`
-    names it. Explained in chapter 9, "Ablations".
-
-    Parameters
-    ----------
-    questions : sequence of N str
-    single_pass_acc : array_like, shape (N,), optional
-        To show what the leak does; without it the column is absent.
-
-    Returns
-    -------
-    DataFrame, shape (N, 3), or (N, 4) with ``single_pass_acc``
-        Columns `EXTRA_FEATURES`.
-
-    Examples
-    --------
-    >>> extra_features(["(a) Solve x + 2 = 5. (b) Find its square root."]).iloc[0].tolist()
-    [1.0, 1.0, 1.0]
-    """
-    texts = check_texts(questions)
-    columns = {
-        "has_square_roots": [_ROOT.search(text) is not None for text in texts],
-        "has_equation": [_EQUATION.search(text) is not None for text in texts],
-        "has_multi_subproblems": [
-            _marks(text) > 1 or any(a in text and b in text for a, b in _PARTS) for text in texts
-        ],
-    }
-    if single_pass_acc is not None:
-        columns["single_pass_acc"] = _one_each(single_pass_acc, len(texts), "single_pass_acc")
-    return pd.DataFrame(columns, dtype=float)
 
 
 def _row(text: str) -> tuple[float, ...]:
@@ -168,7 +124,7 @@ def _row(text: str) -> tuple[float, ...]:
         len(text),
         count,
         sentences,
-        _marks(text),
+        question_marks(text),
         len(numbers),
         math.log(mean) if mean > 0 else 0.0,
         math.log(largest) if largest > 0 else 0.0,
@@ -183,11 +139,13 @@ def _row(text: str) -> tuple[float, ...]:
     )
 
 
-def _marks(text: str) -> int:
+def question_marks(text: str) -> int:
+    """Count the question marks of a text, in three scripts."""
     return text.count("?") + text.count("？") + text.count("؟")
 
 
 def check_texts(questions: Sequence[str]) -> list[str]:
+    """Return the questions as a list, or say which of them is not a text."""
     if isinstance(questions, str):
         raise ValueError("questions is one text; give a list of texts, one a question")
     texts = list(questions)
@@ -197,7 +155,8 @@ def check_texts(questions: Sequence[str]) -> list[str]:
     return texts
 
 
-def _one_each(values: ArrayLike, n: int, name: str) -> np.ndarray:
+def one_each(values: ArrayLike, n: int, name: str) -> np.ndarray:
+    """Return a column of ``n`` finite numbers, or say which of them is not."""
     column = np.asarray(values, dtype=float)
     if column.shape != (n,):
         raise ValueError(f"{name} has shape {column.shape}; give {n} numbers, one a question")

@@ -9,27 +9,23 @@ the price decide, as the oracle does with the true curves: one model then serves
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import has_fit_parameter
+from xgboost import XGBClassifier
 
 from adalib.datasets.jsonl import DataError
-from adalib.learn import boosting
-from adalib.learn.boosting import Columns, trained
+from adalib.learn import saving
 from adalib.learn.curve_policy import CurvePolicy
+from adalib.learn.policy import Policy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import check_table
 
-__all__ = ["ZOO", "CurvePolicy", "LabelPolicy", "load_policy", "regret_weights", "zoo"]
-
-#: The classifiers of the paper's ablation.
-ZOO = ("logistic", "svm", "forest", "mlp", "gbm")
-
-_PAPER = {"objective": "multi:softprob", "max_depth": 5, "eta": 0.1}  # the paper's hyper-parameters
+__all__ = ["CurvePolicy", "LabelPolicy", "load_policy", "regret_weights"]
 
 
 def regret_weights(acc: ArrayLike, cost: ArrayLike, lam: float) -> np.ndarray:
@@ -58,35 +54,45 @@ def regret_weights(acc: ArrayLike, cost: ArrayLike, lam: float) -> np.ndarray:
     return net.max(axis=1) - net.min(axis=1)
 
 
-class LabelPolicy:
+class LabelPolicy(Policy):
     """Imitate the oracle's labels with a classifier.
 
-    Explained in chapter 6, "Learning"; the other classifiers in chapter 9, "Ablations".
+    An estimator in the manner of scikit-learn: `sklearn.base.clone` copies it, ``get_params`` and ``set_params`` reach
+    its parameters and those of the model. Explained in chapter 6, "Learning"; other classifiers in chapter 9,
+    "Ablations".
 
     Parameters
     ----------
-    model : {"gbm", "logistic", "svm", "forest", "mlp"}
-        "gbm" is XGBoost at the paper's hyper-parameters: 100 trees, depth 5, rate 0.1, multi-class log-loss.
+    model : scikit-learn classifier, optional
+        Copies of it are fitted. Default: XGBoost at the paper's hyper-parameters (100 trees, depth 5, rate 0.1,
+        multi-class log-loss), on one thread.
     weighted : bool
-        Weigh every question by `regret_weights`, so that a costly mistake counts for more ("gbm" only).
+        Weigh every question by `regret_weights`, so that a costly mistake counts for more; the classifier's ``fit``
+        must take ``sample_weight``.
     seed : int
+        Of the default model; a classifier that is given has its own.
 
     Attributes
     ----------
-    lam : float or None
+    lam_ : float or None
         Price of the labels it was fitted on; None after `fit_labels`.
+    classes_ : ndarray of int
+        Columns that occurred among the labels.
+    model_ : classifier or None
+        The fitted copy; None where only one column occurred, which then is the answer.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> policy = LabelPolicy(DecisionTreeClassifier(max_depth=1)).fit_labels([[0.0], [1.0], [5.0], [6.0]], [0, 0, 3, 3])
+    >>> policy.predict([[0.5], [7.0]]).tolist()
+    [0, 3]
     """
 
-    def __init__(self, model: str = "gbm", weighted: bool = False, seed: int = 0) -> None:
-        if model not in ZOO:
-            raise ValueError(f"model is {model!r}; choose one of {', '.join(ZOO)}")
-        if weighted and model != "gbm":
-            raise ValueError(f'weighted=True needs model "gbm", got {model!r}')
+    def __init__(self, model: Any = None, weighted: bool = False, seed: int = 0) -> None:
         self.model, self.weighted, self.seed = model, weighted, seed
-        self.lam: float | None = None
-        self._columns: Columns | None = None
-        self._classes: np.ndarray | None = None
-        self._fitted: Any = None  # None while only one label has been seen: then it is the answer
 
     def fit(
         self,
@@ -122,7 +128,7 @@ class LabelPolicy:
         else:
             labels = oracle_labels(acc, cost, lam)
         self.fit_labels(features, labels, regret_weights(acc, cost, lam) if self.weighted else None)
-        self.lam = float(lam)
+        self.lam_ = float(lam)
         return self
 
     def fit_labels(self, features: ArrayLike, labels: ArrayLike, weights: ArrayLike | None = None) -> LabelPolicy:
@@ -134,79 +140,76 @@ class LabelPolicy:
         labels : array_like of int, shape (N,)
             Column of each question. Columns that do not occur are never predicted.
         weights : array_like, shape (N,), optional
-            Importance of each question, at least 0 ("gbm" only); only their proportions matter.
+            Importance of each question, at least 0; only their proportions matter.
 
         Returns
         -------
         LabelPolicy
             Itself.
         """
-        columns = Columns.of(features)
-        values, labels = columns.matrix(features), np.asarray(labels)
+        values, labels = self._taught(features), np.asarray(labels)
         if labels.shape != (len(values),) or labels.size == 0 or labels.dtype.kind not in "iu" or labels.min() < 0:
             raise ValueError(f"labels must be {len(values)} column numbers, 0 or more, at least one: one a question")
         classes, codes = np.unique(labels, return_inverse=True)
-        fitted = None
-        if self.model == "gbm":
-            scale = _mean_one(weights, labels.size)
-            if classes.size > 1:
-                params = {**_PAPER, "num_class": int(classes.size), "seed": self.seed}
-                fitted = boosting.train(values, codes, params, scale)
-        elif weights is not None:
-            raise ValueError(f'weights need model "gbm", not {self.model!r}')
-        elif classes.size > 1:
-            with warnings.catch_warnings():  # a network that has not converged is still the ablation's network
-                warnings.simplefilter("ignore")
-                fitted = _classifier(self.model, self.seed).fit(values, codes)
-        self._columns, self._classes, self._fitted, self.lam = columns, classes.astype(int), fitted, None
+        model = self._new_model(_papers_trees(classes.size, self.seed), "classifier")
+        extra = {}
+        if weights is not None:
+            if not has_fit_parameter(model, "sample_weight"):
+                raise ValueError(f"weights need a classifier whose fit takes sample_weight, not {type(model).__name__}")
+            extra["sample_weight"] = _mean_one(weights, labels.size)
+        self.model_ = model.fit(values, codes, **extra) if classes.size > 1 else None
+        self.classes_, self.lam_ = classes.astype(int), None
         return self
 
     def predict(self, features: ArrayLike) -> np.ndarray:
-        """Return the column chosen for each question, shape (N,)."""
-        values = trained(self._columns).matrix(features)
-        if self._fitted is None or not len(values):
-            return np.full(len(values), self._classes[0])
-        if self.model == "gbm":
-            return self._classes[boosting.predict(self._fitted, values).argmax(axis=1)]
-        return self._classes[self._fitted.predict(values)]
+        """Return the column chosen for each question, shape (N,): the likeliest, where the classifier has chances."""
+        values = self._asked(features)
+        if self.model_ is None or not len(values):
+            return np.full(len(values), self.classes_[0])
+        if hasattr(self.model_, "predict_proba"):
+            return self.classes_[self.model_.predict_proba(values).argmax(axis=1)]
+        return self.classes_[self.model_.predict(values)]
 
     def importance(self) -> pd.Series:
-        """Share of each feature in the trees' gain, as in the paper's importance figure ("gbm" only).
+        """Share of each feature in the trees, summing to 1: for XGBoost in their gain, as in the paper's figure.
 
         Explained in chapter 9, "Ablations".
+
+        Raises
+        ------
+        ValueError
+            If the classifier has no ``feature_importances_``.
         """
-        if self.model != "gbm":
-            raise ValueError(f'importance needs model "gbm", not {self.model!r}')
-        columns = trained(self._columns)
-        gain = {} if self._fitted is None else self._fitted.get_score(importance_type="gain")
-        values = np.array([gain.get(f"f{j}", 0.0) for j in range(columns.width)])
-        return pd.Series(values / (values.sum() or 1.0), index=columns.names or range(columns.width))
+        self._check_fitted()
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        if self.model_ is None:
+            return pd.Series(0.0, index=names)
+        if not hasattr(self.model_, "feature_importances_"):
+            raise ValueError(f"importance needs a classifier of trees, not {type(self.model_).__name__}")
+        return pd.Series(np.asarray(self.model_.feature_importances_, dtype=float), index=names)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write two lines of JSON that `load_policy` reads: what the policy is, and XGBoost's trees ("gbm" only)."""
-        if self.model != "gbm":
-            raise ValueError(f'only model "gbm" can be saved, not {self.model!r}: scikit-learn saves pickles')
-        about = {"kind": "label", "seed": self.seed, "weighted": self.weighted, "lam": self.lam}
-        boosting.write(path, {**about, "classes": self._classes}, trained(self._columns), self._fitted)
+        """Write two lines of JSON that `load_policy` reads: what the policy is, and XGBoost's trees.
+
+        Other classifiers cannot be saved so. What is read back predicts; to train it anew, make a policy like this one.
+        """
+        self._check_fitted()
+        about = {"kind": "label", "seed": self.seed, "weighted": self.weighted, "lam": self.lam_}
+        saving.write(path, self, {**about, "classes": self.classes_})
 
     @classmethod
-    def _read(cls, about: dict[str, Any], columns: Columns, booster: Any) -> LabelPolicy:
+    def _read(cls, about: dict[str, Any], trees: dict[str, Any]) -> LabelPolicy:
         policy = cls(weighted=bool(about["weighted"]), seed=int(about["seed"]))
-        policy._columns, policy._fitted = columns, booster
-        policy.lam = None if about["lam"] is None else float(about["lam"])
-        policy._classes = np.array(about["classes"], dtype=int).reshape(-1)
-        if policy._classes.size != (1 if booster is None else boosting.predict(booster, columns.zeros()).size):
+        policy._remember(about["names"], int(about["width"]))
+        policy.lam_ = None if about["lam"] is None else float(about["lam"])
+        policy.classes_ = np.array(about["classes"], dtype=int).reshape(-1)
+        policy.model_ = None
+        if trees:
+            default = _papers_trees(policy.classes_.size, policy.seed)
+            policy.model_ = saving.load_trees(default, trees, policy.n_features_in_)
+        if policy.classes_.size != (policy.model_.n_classes_ if trees else 1):
             raise ValueError("its trees and its list of classes do not fit together")
         return policy
-
-
-def zoo(seed: int = 0) -> dict[str, LabelPolicy]:
-    """Return the five classifiers of the paper's ablation, unfitted, by name.
-
-    Logistic regression, an SVM with a Gaussian kernel, a random forest of 100 trees, a network with 64 hidden units,
-    and XGBoost; the first, second and fourth see standardised features. Explained in chapter 9, "Ablations".
-    """
-    return {name: LabelPolicy(name, seed=seed) for name in ZOO}
 
 
 def load_policy(path: str | os.PathLike) -> LabelPolicy | CurvePolicy:
@@ -228,36 +231,30 @@ def load_policy(path: str | os.PathLike) -> LabelPolicy | CurvePolicy:
     DataError
         If the file cannot be read, or is not a saved policy.
     """
-    about, columns, booster = boosting.read(path)
+    about, trees = saving.read(path)
     kinds = {"label": LabelPolicy, "curve": CurvePolicy}
     try:
-        return kinds[about["kind"]]._read(about, columns, booster)
+        return kinds[about["kind"]]._read(about, trees)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{path}: is not a sound policy file ({error}); save the policy again") from None
 
 
-def _classifier(model: str, seed: int) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC
-
-    if model == "forest":
-        return RandomForestClassifier(n_estimators=100, random_state=seed, n_jobs=1)
-    scaled = {
-        "logistic": LogisticRegression(max_iter=1000, random_state=seed),
-        "svm": SVC(kernel="rbf", random_state=seed),
-        "mlp": MLPClassifier(hidden_layer_sizes=(64,), random_state=seed),
-    }
-    return make_pipeline(StandardScaler(), scaled[model])
+def _papers_trees(classes: int, seed: int) -> XGBClassifier:
+    """The paper's hyper-parameters. Two classes too are multi-class, as XGBoost alone would not have it."""
+    return XGBClassifier(
+        n_estimators=100,
+        max_depth=5,
+        learning_rate=0.1,
+        objective="multi:softprob",
+        num_class=classes,
+        n_jobs=1,
+        random_state=seed,
+        verbosity=0,
+    )
 
 
-def _mean_one(weights: ArrayLike | None, n: int) -> np.ndarray | None:
+def _mean_one(weights: ArrayLike, n: int) -> np.ndarray:
     """Weights scaled to a mean of 1, so that they leave the trees' regularisation as it is."""
-    if weights is None:
-        return None
     weights = np.asarray(weights, dtype=float)
     if weights.shape != (n,) or not np.isfinite(weights).all() or weights.min() < 0:
         raise ValueError(f"weights must be {n} finite numbers, 0 or more: one a question")

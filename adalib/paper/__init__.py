@@ -22,6 +22,9 @@ _PUBLIC = {
     "REAL": "settings",
     "SETTINGS": "settings",
     "TARGETS": "settings",
+    "EXTRA_FEATURES": "unlisted_features",
+    "LEAKS": "unlisted_features",
+    "extra_features": "unlisted_features",
     "as_in_paper": "protocol",
     "mostly_seen": "protocol",
     "TOLERANCE": "results.replica",
@@ -61,6 +64,8 @@ _PUBLIC = {
     "TRIES": "ablations.comparison",
     "classifiers": "ablations.comparison",
     "near_misses": "ablations.comparison",
+    "ZOO": "ablations.five_classifiers",
+    "zoo": "ablations.five_classifiers",
     "claim_table": "replication.claims",
     "replication_table": "replication.rows",
 }

@@ -201,7 +201,7 @@ def test_anything_that_fits_and_predicts_can_be_scored(told, told_rows):
         for policy in ("label", "curve", "noise", "oracle"):
             assert row(rows, policy, target).gains.tolist() == row(told_rows, policy, target).gains.tolist()
         assert row(rows, "weighted", target).imitation is not None
-    assert all(vars(learner)["lam"] is None for learner in learners.values())  # copies were fitted
+    assert not any(hasattr(learner, "lam_") for learner in learners.values())  # copies were fitted
 
 
 def test_a_learner_that_is_told_the_column_gets_it(told):

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adalib.learn.embedding import TextEmbedding
-from adalib.learn.features import EXTRA_FEATURES, LEAKS, TEXT_FEATURES, extra_features, text_features
+from adalib.learn.features import TEXT_FEATURES, text_features
+from adalib.paper import EXTRA_FEATURES, LEAKS, extra_features
 
 
 def features_of(text: str) -> pd.Series:

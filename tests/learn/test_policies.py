@@ -9,13 +9,27 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
-from xgboost import XGBClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import (
+    check_estimator_repr,
+    check_get_params_invariance,
+    check_no_attributes_set_in_init,
+    check_parameters_default_constructible,
+    check_set_params,
+)
+from xgboost import XGBClassifier, XGBRegressor
 
+import adalib
 from adalib.datasets.jsonl import DataError
 from adalib.datasets.populations import beta_population, two_answer
 from adalib.evaluate.baselines import best_mix, noise_features
-from adalib.learn.label_policy import ZOO, CurvePolicy, LabelPolicy, load_policy, regret_weights, zoo
+from adalib.learn.label_policy import CurvePolicy, LabelPolicy, load_policy, regret_weights
+from adalib.paper import ZOO, zoo
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average_cost, oracle_labels
 
@@ -64,7 +78,7 @@ def test_gbm_is_xgboost_at_the_papers_hyper_parameters():
     unseen = rng.standard_normal((500, 16))
     assert (policy.predict(unseen) == theirs.predict(unseen)).all()
     np.testing.assert_allclose(policy.importance(), theirs.feature_importances_, rtol=1e-5)
-    assert policy._fitted.num_boosted_rounds() == 100
+    assert policy.model_.get_booster().num_boosted_rounds() == 100
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -85,10 +99,10 @@ def test_fit_imitates_the_exact_labels(known):
     best = frontier(acc, COST).at(3)
     policy = LabelPolicy().fit(features, acc, COST, budget=3)
     assert (policy.predict(features) == best.labels).mean() > 0.98
-    assert policy.lam == best.lam
+    assert policy.lam_ == best.lam
     priced = LabelPolicy().fit(features, acc, COST, lam=0.02)
     assert (priced.predict(features) == oracle_labels(acc, COST, 0.02)).mean() > 0.98
-    assert priced.lam == 0.02
+    assert priced.lam_ == 0.02
 
 
 def test_regret_weights_by_brute_force():
@@ -166,7 +180,7 @@ def test_curves_that_features_determine_are_recovered(known):
 def test_the_price_is_the_lowest_that_the_training_questions_can_pay(known):
     features, acc = known
     policy = CurvePolicy(seed=4).fit(features[:80], acc[:80], COST)
-    unseen = policy._unseen_curves(features[:80].to_numpy(), acc[:80])
+    unseen = policy._unseen_curves(features[:80].to_numpy(), acc[:80], None)
     for budget in (1.0, 1.7, 2, 5, 16):
         lam = policy.price(budget)
         assert average_cost(unseen, COST, lam) <= budget
@@ -242,7 +256,7 @@ def test_saved_policies_predict_the_same_in_another_process(known, fitted, tmp_p
         np.testing.assert_array_equal(np.load(tmp_path / "found.npy.curves.npy"), policy.curves(features))
         np.testing.assert_array_equal(np.load(tmp_path / "found.npy.budget.npy"), policy.for_budget(features, 2.2))
     loaded = load_policy(tmp_path / "policy.json")
-    assert (type(loaded), loaded.lam, loaded.seed) == (type(policy), policy.lam, policy.seed)
+    assert (type(loaded), loaded.lam_, loaded.seed) == (type(policy), policy.lam_, policy.seed)
     loaded.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "policy.json").read_bytes()
 
@@ -258,12 +272,28 @@ def test_columns_are_matched_by_name(known, fitted):
         policy.predict(features.assign(more=0))
 
 
-def test_the_zoo_refuses_to_be_saved(tmp_path):
+def test_other_models_refuse_to_be_saved(tmp_path):
     for name in ZOO[:4]:
-        policy = LabelPolicy(name).fit_labels([[0.0], [1.0]], [0, 1])
-        with pytest.raises(ValueError, match=f"not '{name}': scikit-learn saves pickles"):
+        policy = zoo()[name].fit_labels([[0.0], [1.0], [2.0]], [0, 1, 0])
+        with pytest.raises(ValueError, match="scikit-learn saves pickles"):
             policy.save(tmp_path / "policy.json")
+    curve = CurvePolicy(LinearRegression()).fit(GOOD["features"], GOOD["acc"], GOOD["cost"])
+    with pytest.raises(ValueError, match="not LinearRegression"):
+        curve.save(tmp_path / "policy.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_given_booster_is_saved_with_its_own_trees(known, tmp_path):
+    features, acc = known
+    labels = (features["u"] > 0.5).astype(int).to_numpy()
+    policy = LabelPolicy(XGBClassifier(n_estimators=7, max_depth=2)).fit_labels(features, labels)
+    assert policy.model_.get_booster().num_boosted_rounds() == 7
+    policy.save(tmp_path / "label.json")
+    assert (load_policy(tmp_path / "label.json").predict(features) == policy.predict(features)).all()
+    stumps = XGBRegressor(n_estimators=9, max_depth=1, multi_strategy="multi_output_tree")
+    curve = CurvePolicy(stumps).fit(features, acc, COST, budget=2)
+    curve.save(tmp_path / "curve.json")
+    assert (load_policy(tmp_path / "curve.json").curves(features) == curve.curves(features)).all()
 
 
 @pytest.mark.parametrize(
@@ -322,8 +352,9 @@ def test_what_fit_refuses(policy, change, message):
 @pytest.mark.parametrize(
     ("action", "message"),
     [
-        (lambda: LabelPolicy("oak"), "choose one of logistic"),
-        (lambda: LabelPolicy("svm", weighted=True), "needs model"),
+        (lambda: LabelPolicy("oak").fit_labels([[1.0]], [0]), "model is 'oak'; give a classifier"),
+        (lambda: CurvePolicy("oak").fit(GOOD["features"], GOOD["acc"], GOOD["cost"]), "'oak'; give a regressor"),
+        (lambda: LabelPolicy(KNeighborsClassifier(), True).fit(**GOOD), "takes sample_weight, not KNeighbors"),
         (lambda: LabelPolicy().predict([[1.0]]), "call fit first"),
         (lambda: CurvePolicy().predict([[1.0]]), "call fit first"),
         (lambda: CurvePolicy().price(2), "call fit first"),
@@ -334,11 +365,89 @@ def test_what_fit_refuses(policy, change, message):
         (lambda: LabelPolicy().fit_labels([[1.0]], [-1]), "column numbers"),
         (lambda: LabelPolicy().fit_labels([[1.0]], [0.5]), "column numbers"),
         (lambda: LabelPolicy().fit_labels([[1.0]], [0], [-1.0]), "weights must be 1 finite"),
-        (lambda: LabelPolicy("mlp").fit_labels([[1.0]], [0], [1.0]), "weights need model"),
-        (lambda: LabelPolicy("mlp").importance(), "importance needs"),
+        (lambda: zoo()["mlp"].fit_labels([[1.0]], [0], [1.0]), "takes sample_weight, not Pipeline"),
+        (lambda: LabelPolicy(SVC()).fit_labels([[1.0], [2.0]], [0, 1]).importance(), "importance needs"),
+        (lambda: LabelPolicy().importance(), "call fit first"),
         (lambda: LabelPolicy().fit_labels([[1.0]], [0]).predict([[1.0, 2.0]]), "trained on 1"),
     ],
 )
 def test_what_else_is_refused(action, message):
     with pytest.raises(ValueError, match=message):
         action()
+
+
+# Scikit-learn's contract: its own checks where they do not need fit(X, y), and the same laws for our fit.
+
+
+@pytest.mark.parametrize("policy", [LabelPolicy(), CurvePolicy()])
+@pytest.mark.parametrize(
+    "check",
+    [
+        check_no_attributes_set_in_init,
+        check_parameters_default_constructible,
+        check_get_params_invariance,
+        check_set_params,
+        check_estimator_repr,
+    ],
+)
+def test_scikit_learns_own_checks(policy, check):
+    check(type(policy).__name__, clone(policy))
+
+
+@pytest.mark.parametrize(
+    "policy", [LabelPolicy(RandomForestClassifier(10), seed=3), LabelPolicy(weighted=True), CurvePolicy(seed=3)]
+)
+def test_fit_leaves_the_parameters_alone_and_a_clone_learns_the_same(known, policy):
+    features, acc = known
+    before = repr(policy.get_params(deep=False)), set(vars(policy))
+    assert not any(name.endswith("_") for name in vars(policy))
+    twin = clone(policy)
+    assert policy.fit(features[:60], acc[:60], COST, budget=3) is policy
+    assert repr(policy.get_params(deep=False)) == before[0]
+    assert all(name.endswith("_") for name in set(vars(policy)) - before[1])
+    assert policy.n_features_in_ == 2
+    assert policy.feature_names_in_.tolist() == ["u", "noise"]
+    if policy.model is None:
+        again = twin.fit(features[:60], acc[:60], COST, budget=3)
+        assert (again.predict(features) == policy.predict(features)).all()
+    else:
+        assert not hasattr(policy.model, "classes_")  # a copy was fitted
+    policy.fit(features[:60].to_numpy(), acc[:60], COST, budget=3)
+    assert not hasattr(policy, "feature_names_in_")
+
+
+def test_parameters_of_the_model_are_reached_from_outside():
+    policy = LabelPolicy(RandomForestClassifier(n_estimators=3)).set_params(model__max_depth=1, seed=5)
+    assert policy.get_params()["model__max_depth"] == policy.model.max_depth == 1
+    assert clone(policy).get_params()["model__n_estimators"] == 3
+
+
+def test_any_regressor_predicts_the_curves(known):
+    """Ordinary least squares by hand, clipped to accuracies; the price is then the oracle's rule on them."""
+    features, acc = known
+    design = np.column_stack([np.ones(SEEN), features[:SEEN]])
+    weights = np.linalg.lstsq(design, acc[:SEEN], rcond=None)[0]
+    expected = (np.column_stack([np.ones(600), features]) @ weights).clip(0, 1)
+    policy = CurvePolicy(LinearRegression()).fit(features[:SEEN], acc[:SEEN], COST, lam=0.01)
+    np.testing.assert_allclose(policy.curves(features), expected)
+    assert (policy.predict(features) == oracle_labels(expected, COST, 0.01)).all()
+
+
+def test_families_are_priced_by_trees_that_did_not_know_them():
+    """Curves belong to families that features name: only trees of the same family know them."""
+    family = np.arange(60) % 6
+    acc = two_answer(np.tile([0.97, 0.65, 0.03], 2)[family]).acc()
+    known = np.eye(6)[family]
+    policy, apart = CurvePolicy().fit(known, acc, COST), CurvePolicy().fit(known, acc, COST, groups=family)
+    np.testing.assert_array_equal(apart.curves(known), policy.curves(known))
+    assert (apart.price(3), policy.price(3)) == tuple(
+        adalib.frontier(p._unseen_curves(known, acc, groups), COST).at(3).lam
+        for p, groups in ((apart, family), (policy, None))
+    )
+    errors = [np.abs(policy._unseen_curves(known, acc, groups) - acc).mean() for groups in (None, family)]
+    assert errors[0] < 0.02
+    assert errors[1] > 0.1
+    one = CurvePolicy().fit(known, acc, COST, groups=["all"] * 60)
+    assert one.price(3) == pytest.approx(adalib.frontier(one.curves(known), COST).at(3).lam)
+    with pytest.raises(ValueError, match="groups has 2 entries for 60"):
+        CurvePolicy().fit(known, acc, COST, groups=[0, 1])

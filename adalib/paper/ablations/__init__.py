@@ -8,6 +8,7 @@ chapter 9, "Ablations".
 
 from adalib.paper.ablations.comparison import TRIES, Comparison, classifiers, near_misses
 from adalib.paper.ablations.feature_shares import importances, signatures
+from adalib.paper.ablations.five_classifiers import ZOO, zoo
 from adalib.paper.ablations.learning_curves import SHARES, held_out_curve, learning_curve
 from adalib.paper.ablations.menus import MENUS, granularity
 from adalib.paper.ablations.pooled import Pooled, pool, real_pool, simulated_pool
@@ -16,6 +17,7 @@ __all__ = [
     "MENUS",
     "SHARES",
     "TRIES",
+    "ZOO",
     "Comparison",
     "Pooled",
     "classifiers",
@@ -28,4 +30,5 @@ __all__ = [
     "real_pool",
     "signatures",
     "simulated_pool",
+    "zoo",
 ]

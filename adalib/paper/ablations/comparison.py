@@ -6,10 +6,8 @@ is the same, so what differs between them is what the copies were worth.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -20,9 +18,12 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from adalib.datasets.folds import deal
 from adalib.evaluate.baselines import best_mix, from_labels
 from adalib.evaluate.intervals import Interval, bootstrap_mean
-from adalib.learn.label_policy import LabelPolicy, regret_weights
+from adalib.learn.label_policy import regret_weights
+from adalib.learn.threads import side_by_side
+from adalib.paper.ablations.five_classifiers import zoo
 from adalib.paper.ablations.pooled import Pooled
 
 __all__ = ["TRIES", "Comparison", "Trial", "classifiers", "near_misses"]
@@ -174,7 +175,7 @@ def classifiers(
         deal the questions into ``splits`` folds, so that every row is scored once.
     splits : int
         How many splits; the same seeds for every classifier.
-    models : sequence of names in `adalib.learn.label_policy.ZOO`, or mapping of name to int
+    models : sequence of names in `adalib.paper.zoo`, or mapping of name to int
         Which classifiers; a mapping says on how many of the splits each is tried, at most.
 
     Returns
@@ -196,13 +197,13 @@ def classifiers(
         name, number = job
         out = np.zeros(pooled.n, dtype=bool)
         out[held[number]] = True
-        policy = LabelPolicy(name, seed=number).fit_labels(pooled.features[~out], pooled.labels[~out])
+        policy = zoo(number)[name].fit_labels(pooled.features[~out], pooled.labels[~out])
         return Trial(name, number, np.flatnonzero(out), policy.predict(pooled.features[out]))
 
     # A thread a model: more in the linear algebra would only be in each other's way, and warnings are set for all.
-    with threadpool_limits(1), warnings.catch_warnings(), ThreadPoolExecutor(os.cpu_count()) as workers:
+    with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the network stops at its last epoch
-        trials = list(workers.map(train, jobs))
+        trials = list(side_by_side(train, jobs))
     order = list(tries)
     return Comparison(pooled, split, tuple(sorted(trials, key=lambda t: (order.index(t.classifier), t.number))))
 
@@ -249,7 +250,8 @@ def _splits(pooled: Pooled, split: str, splits: int) -> Iterator[np.ndarray]:
         raise ValueError(f"splits is {splits}; give at least {2 if split == 'fold' else 1}")
     names = np.unique(pooled.question)
     if split == "fold":
-        fold = np.random.default_rng(0).permutation(names.size) % splits
+        order = np.random.default_rng(0).permutation(names.size).argsort()
+        fold = deal(range(names.size), splits, order=order)
         yield from (np.flatnonzero(np.isin(pooled.question, names[fold == number])) for number in range(splits))
         return
     for number in range(splits):

@@ -6,9 +6,7 @@ differ. So each is computed again where the answer is known to be nothing: on no
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -16,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from adalib.evaluate.baselines import noise_features
 from adalib.learn.label_policy import LabelPolicy
+from adalib.learn.threads import side_by_side
 
 __all__ = ["importances", "signatures"]
 
@@ -54,8 +53,7 @@ def importances(
     mixed = [_shuffle(labels, groups, rng) for _ in range(draws)]
     blind = [noise_features(len(labels), features.shape[1], seed=seed + draw) for draw in range(draws)]
     jobs = [(features, labels), *((features, other) for other in mixed), *((noise, labels) for noise in blind)]
-    with ThreadPoolExecutor(os.cpu_count()) as workers:
-        found = list(workers.map(lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs))
+    found = list(side_by_side(lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs))
     shuffled, noise = np.array(found[1 : 1 + draws]), np.array(found[1 + draws :])
     low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
     table = pd.DataFrame(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from adalib.datasets.populations import two_answer
-from adalib.learn.features import LEAKS
 from adalib.paper.patterns import nearest_mix
 from adalib.paper.printed import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
 from adalib.paper.replication.measures import SHOWN, rehearsed, searched, trials
@@ -13,6 +12,7 @@ from adalib.paper.replication.measures_learned import honest
 from adalib.paper.replication.register import claims_about, row_of
 from adalib.paper.replication.rows_setup import seconds_to_route, seconds_to_train
 from adalib.paper.settings import utility
+from adalib.paper.unlisted_features import LEAKS
 
 claim = claims_about("setup and data")
 

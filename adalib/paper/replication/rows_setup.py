@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 
 from adalib.evaluate import baselines
-from adalib.learn import boosting
-from adalib.learn.features import EXTRA_FEATURES, LEAKS, text_features
-from adalib.learn.label_policy import ZOO, LabelPolicy, zoo
+from adalib.learn.features import text_features
+from adalib.learn.label_policy import LabelPolicy
+from adalib.paper.ablations import zoo
 from adalib.paper.printed import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
 from adalib.paper.replication.cells import Cell, Found, found
 from adalib.paper.replication.measures import SHOWN, mixed_misses, searched
@@ -48,13 +48,9 @@ def _seconds(work) -> float:
     return time.perf_counter() - start
 
 
-def _model_of(policy: LabelPolicy):
-    """The model inside a policy: what was trained, not what we say of it. A saved policy has forgotten its rate."""
-    return policy._fitted
-
-
 def _config() -> dict:
-    return json.loads(_model_of(_fitted()).save_config())["learner"]
+    """What was trained, not what we say of it. A saved policy has forgotten its rate."""
+    return json.loads(_fitted().model_.get_booster().save_config())["learner"]
 
 
 def _training_time() -> Cell:
@@ -84,7 +80,7 @@ def _loss() -> Found:
     """
     labels, known = searched(SHOWN, 2.0).labels, baselines.noise_features(200)
     columns, codes = np.unique(labels, return_inverse=True)
-    chance = boosting.predict(_model_of(_fitted()), known.to_numpy()).reshape(200, columns.size)
+    chance = _fitted().model_.predict_proba(known.to_numpy())
     before = -np.log(np.bincount(codes)[codes] / codes.size).mean()
     after = -np.log(chance[np.arange(200), codes]).mean()
     off = float((columns[chance.argmax(axis=1)] != _fitted().predict(known)).sum())
@@ -142,7 +138,7 @@ def _trees() -> Found:
     Read off the trained model.
     """
     trees, depth, rate = PAPER_CLAIMS["trees"]
-    booster, params = _model_of(_fitted()), _config()["gradient_booster"]["tree_train_param"]
+    booster, params = _fitted().model_.get_booster(), _config()["gradient_booster"]["tree_train_param"]
     deepest = max(line.count("\t") for tree in booster.get_dump() for line in tree.split("\n"))
     return found(
         Cell("rounds of trees", trees, booster.num_boosted_rounds()),
@@ -192,8 +188,7 @@ def _models() -> Found:
 
     Read off the fitted models.
     """
-    parts = {name: LabelPolicy(name).fit_labels(baselines.noise_features(40), np.arange(40) % 2) for name in ZOO}
-    network, machine = (_model_of(parts[name])[-1] for name in ("mlp", "svm"))
+    network, machine = (zoo()[name].model[-1] for name in ("mlp", "svm"))
     return found(
         Cell("classifiers", 5, len(zoo())),
         Cell("hidden units of the network", PAPER_CLAIMS["hidden_units"], network.hidden_layer_sizes[0]),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import pandas as pd
 
 from adalib.evaluate.baselines import noise_features
+from adalib.learn.threads import side_by_side
 from adalib.paper.printed import PAPER, PAPER_SETTINGS
 from adalib.paper.protocol import PaperRow, as_in_paper
 from adalib.paper.settings import TARGETS
@@ -87,8 +86,7 @@ def _main(seed: int | None, noise: int) -> pd.DataFrame:
         responses = paper_setting(name, seed=seed)
         return as_in_paper(responses, TARGETS, features=noise_features(responses.n, seed=noise))
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(score, PAPER_SETTINGS))
+    found = list(side_by_side(score, PAPER_SETTINGS))
     rows = []
     for name, scored in zip(PAPER_SETTINGS, found, strict=True):
         printed = PAPER[name]["main"]

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from adalib.datasets.loading import load
-from adalib.learn.features import extra_features, text_features
+from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
 from adalib.paper.ablations import granularity
 from adalib.paper.stand_ins import paper_population
+from adalib.paper.unlisted_features import extra_features
 from adalib.solve.frontier import frontier
 from adalib.teach.exercises import Construction, Exercise, checker
 
