@@ -17,6 +17,7 @@ from adalib.paper.replication.cells import Cell, Found, found
 from adalib.paper.replication.measures import SHOWN, mixed_misses, searched
 from adalib.paper.replication.register import row
 from adalib.paper.settings import REAL, TARGETS, answers, utility
+from adalib.paper.unlisted_features import EXTRA_FEATURES, LEAKS
 from adalib.table import archetypes
 
 __all__ = ["seconds_to_route", "seconds_to_train"]
