@@ -32,8 +32,8 @@ def members(responses: Responses, groups: Sequence | None) -> np.ndarray:
     return member
 
 
-def group_numbers(groups: Sequence, n: int) -> np.ndarray:
-    """Number the groups of ``n`` questions from 0, in the order of appearance; equal texts are one group.
+def group_numbers(groups: Sequence, n: int, sort: bool = False) -> np.ndarray:
+    """Number the groups of ``n`` questions from 0, in the order of appearance or sorted; equal texts are one group.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def group_numbers(groups: Sequence, n: int) -> np.ndarray:
     """
     if len(groups) != n:
         raise ValueError(f"groups has {len(groups)} entries for {n} questions; give one a question")
-    return pd.factorize(np.array([str(group) for group in groups], dtype=object))[0]
+    return pd.factorize(np.array([str(group) for group in groups], dtype=object), sort=sort)[0]
 
 
 def deal(member: ArrayLike, folds: int, seed: int = 0, order: ArrayLike | None = None) -> np.ndarray:

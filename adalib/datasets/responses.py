@@ -19,13 +19,12 @@ from tqdm import tqdm
 from adalib.datasets.jsonl import DataError, write_lines
 from adalib.table import UtilityTable
 from adalib.vote.answers import answer_classes, same_answer
-from adalib.vote.estimators import Ties, acc_subsets, acc_windows
+from adalib.vote.estimators import ESTIMATORS, Ties
 
 __all__ = ["REQUIRED", "SAMPLED", "Responses"]
 
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
 SAMPLED = ("correct", "tokens", "logprob")  # fields with one number a sample
-_ESTIMATORS = {"subsets": acc_subsets, "windows": acc_windows}
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +150,7 @@ class Responses:
         DataError
             If there are fewer samples than the largest budget, or tokens are asked for and not there.
         """
-        if estimator not in _ESTIMATORS:
+        if estimator not in ESTIMATORS:
             raise ValueError(f"estimator must be 'subsets' or 'windows', got {estimator!r}")
         if cost not in ("samples", "tokens"):
             raise ValueError(f"cost must be 'samples' or 'tokens', got {cost!r}")
@@ -165,7 +164,7 @@ class Responses:
             )
         if cost == "tokens" and self.tokens is None:
             raise DataError(f'{self.source}: has no tokens; add "tokens" to every line, or let cost be "samples"')
-        acc = _ESTIMATORS[estimator](self.classes, self.values, budgets, ties)
+        acc = ESTIMATORS[estimator](self.classes, self.values, budgets, ties)
         paid = np.asarray(budgets, dtype=float)
         if cost == "tokens":
             paid = self.tokens.mean(1, keepdims=True) * paid

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -30,7 +29,7 @@ from adalib.learn.label_policy import LabelPolicy
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
-__all__ = ["BASELINES", "POLICIES", "check_targets", "held_out", "unseen_curves"]
+__all__ = ["BASELINES", "POLICIES", "check_targets", "held_out", "oracles_at", "unseen_curves"]
 
 #: Policies that learn nothing, in the order of their rows.
 BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
@@ -132,16 +131,10 @@ def held_out(
             seeds = range(1000 * seed + noises * number, 1000 * seed + noises * (number + 1))
             blind = [(LabelPolicy(seed=seed), noise_features(responses.n, seed=noise)) for noise in seeds]
             found = learned(teach, score, targets, inputs, member, learners, blind, bar)
-            best = _oracles(teach.table, targets)
+            best = oracles_at(teach.table, targets)
             _add_baselines(tally, teach.table, score.table, responses.questions, best)
-            for (name, parts), (t, (target, labels)) in product(found.items(), enumerate(best)):
-                paid = overhead if name in learners else 0.0
-                cost, accuracy, columns = parts[:, t].swapaxes(0, 1)
-                # Noise has several policies: the mean over them is the plan that draws one.
-                mean = cost.mean(axis=0) + paid, accuracy.mean(axis=0)
-                imitated = (columns == labels).mean(), np.bincount(labels).max() / labels.size
-                tally.add(name, target, *mean, score.table, None if np.isnan(columns).any() else imitated)
-    for target, labels in _oracles(full, targets):
+            tally.add_learned(found, best, score.table, overhead)
+    for target, labels in oracles_at(full, targets):
         tally.add("oracle_in_sample", target, *from_labels(labels, full.k).outcome(full), full)
     return tally.rows(member)
 
@@ -235,7 +228,8 @@ def _checked(learners: Mapping[str, Learner | Planner] | None, seed: int) -> dic
     return dict(learners)
 
 
-def _oracles(table: UtilityTable, targets: Sequence[float]) -> list[tuple[float, np.ndarray]]:
+def oracles_at(table: UtilityTable, targets: Sequence[float]) -> list[tuple[float, np.ndarray]]:
+    """The oracle's labels at every target, with the target."""
     path = frontier(table.acc, table.cost)
     return [(target, path.at(target).labels) for target in targets]
 

@@ -14,11 +14,9 @@ import numpy as np
 from adalib.datasets.populations import Population, draw
 from adalib.evaluate.crossfit import OracleScore, score_oracle
 from adalib.table import UtilityTable
-from adalib.vote.estimators import Ties, acc_subsets, acc_windows
+from adalib.vote.estimators import ESTIMATORS, Ties
 
 __all__ = ["rehearse_oracle"]
-
-_ESTIMATORS = {"subsets": acc_subsets, "windows": acc_windows}
 
 
 def rehearse_oracle(
@@ -77,7 +75,7 @@ def rehearse_oracle(
 
     def estimated(samples: slice) -> list[UtilityTable]:
         # All draws in one call: equal situations are then counted once.
-        acc = _ESTIMATORS[estimator](classes[:, samples], values[:, samples], budgets, ties)
+        acc = ESTIMATORS[estimator](classes[:, samples], values[:, samples], budgets, ties)
         return [UtilityTable(part, np.array(budgets, dtype=float), budgets) for part in acc.reshape(draws, n, -1)]
 
     if halves:

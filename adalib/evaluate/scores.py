@@ -6,7 +6,7 @@ clear it has not told two questions apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -112,6 +112,30 @@ class Tally:
         turn = cost.mean(), accuracy, mix.expected(score.acc), imitated or ()
         self._turns.setdefault((target, policy), []).append(turn)
 
+    def add_learned(
+        self,
+        found: Mapping[str, np.ndarray],
+        oracles: Sequence[tuple[float, np.ndarray]],
+        score: UtilityTable,
+        overhead: float = 0.0,
+    ) -> None:
+        """Take down what `adalib.evaluate.trials.learned` found, beside the oracle's labels at every target.
+
+        ``overhead`` is what every question pays on top, save where noise is in place of what it bought.
+        """
+        for name, parts in found.items():
+            for (target, labels), (cost, accuracy, columns) in zip(oracles, parts.transpose(1, 2, 0, 3), strict=True):
+                imitated = (columns == labels).mean(), np.bincount(labels).max() / labels.size
+                # Noise has several policies: the mean over them is the plan that draws one.
+                self.add(
+                    name,
+                    target,
+                    cost.mean(axis=0) + (0.0 if name == "noise" else overhead),
+                    accuracy.mean(axis=0),
+                    score,
+                    None if np.isnan(columns).any() else imitated,
+                )
+
     def rows(self, member: np.ndarray) -> list[HeldOutRow]:
         """Average the halves question by question, and put intervals on the averages, over the groups."""
         keys = sorted(self._turns, key=lambda key: (key[0], self._order.index(key[1])))
@@ -137,7 +161,7 @@ class Tally:
                     gain=float(gain.mean[j]),
                     gain_low=float(gain.low[j]),
                     gain_high=float(gain.high[j]),
-                    share=float(gain.mean[j] / best[target]) if best[target] > 0 else None,
+                    share=float(gain.mean[j] / best[target]) if best.get(target, 0) > 0 else None,
                     imitation=same,
                     majority=majority,
                     gains=gains[:, j],

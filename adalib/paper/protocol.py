@@ -19,6 +19,7 @@ from adalib.evaluate.baselines import from_labels
 from adalib.evaluate.heldout import check_targets
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
+from adalib.paper.settings import PAPER_WAY
 from adalib.solve.oracle import bisect
 
 __all__ = ["PaperRow", "as_in_paper", "mostly_seen"]
@@ -72,7 +73,7 @@ def as_in_paper(
     """
     if seeds < 1:
         raise ValueError(f"seeds is {seeds}; give at least 1")
-    table = responses.table(budgets, estimator="windows", ties="first")
+    table = responses.table(budgets, **PAPER_WAY)
     targets = check_targets(targets, table.cost)
     inputs = pd.DataFrame(text_features(responses.questions) if features is None else features)
     n, k = table.acc.shape

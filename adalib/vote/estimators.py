@@ -20,6 +20,7 @@ from adalib.vote.answers import answer_classes, extract_answer, same_answer
 from adalib.vote.counting import binomials, exponentials, winning_ways
 
 __all__ = [
+    "ESTIMATORS",
     "acc_iid",
     "acc_subsets",
     "acc_windows",
@@ -165,6 +166,10 @@ def acc_subsets(classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], t
             np.add.at(wins, where, part.T * gains[rows][i, p][:, None])
     total = choose[budgets, r]
     return np.clip(wins / total, 0.0, 1.0)
+
+
+#: How R samples of a question become estimates of Acc(x, b), by name.
+ESTIMATORS = {"subsets": acc_subsets, "windows": acc_windows}
 
 
 def acc_iid(probs: ArrayLike, correct: ArrayLike, budgets: Sequence[int], empty: ArrayLike | None = None) -> np.ndarray:

@@ -478,3 +478,11 @@ def test_the_chapter_names_tests_that_exist():
     named = set(re.findall(r"`(test_\w+)`", chapter))
     assert len(named) >= 20
     assert named - set(globals()) == set()
+
+
+def test_the_table_of_statements_names_every_one():
+    """Each function that measures a case stands in the table once."""
+    case = next(iter(theorems.random_cases(1, seed=4)))
+    found = {name: statement(case) for name, statement in theorems.STATEMENTS.items()}
+    assert all(isinstance(statement, theorems.Statement) for statement in found.values())
+    assert len({statement.name for statement in found.values()}) == len(found) == len(STATEMENTS)

@@ -7,21 +7,24 @@ at once: what the model can generalise from, and how much of the test it has see
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from adalib.datasets.folds import deal
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.intervals import bootstrap_mean
+from adalib.evaluate.heldout import check_targets, oracles_at
+from adalib.evaluate.scores import Tally
+from adalib.evaluate.trials import Fold, Half, learned
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
+from adalib.learn.threads import side_by_side
+from adalib.paper.settings import TARGETS
 from adalib.solve.oracle import bisect
 from adalib.table import UtilityTable
 
@@ -37,7 +40,7 @@ _PARTS = {"as in the paper": ("all",), "held out": ("unseen",), None: ("seen", "
 def learning_curve(
     table: UtilityTable,
     features: ArrayLike,
-    targets: Sequence[float] = (1.5, 2.0, 3.0),
+    targets: Sequence[float] = TARGETS,
     shares: Sequence[float] = SHARES,
     seeds: int = 4,
     protocol: str | None = "as in the paper",
@@ -108,7 +111,7 @@ def learning_curve(
             )
         return found
 
-    return pd.DataFrame([row for rows in _side_by_side(run, jobs) for row in rows])
+    return pd.DataFrame([row for rows in side_by_side(run, jobs) for row in rows])
 
 
 def held_out_curve(
@@ -151,45 +154,27 @@ def held_out_curve(
         the realised cost, with a 95% interval over questions.
     """
     check_halves(responses, budgets, 1)
-    n = responses.n
+    n, alone = responses.n, np.arange(responses.n)
     inputs = pd.DataFrame(text_features(responses.questions) if features is None else features)
-    order = np.random.default_rng(seed).permutation(n)
-    fold = np.empty(n, dtype=int)
-    fold[order] = np.arange(n) % folds
-    halves = [half.table(budgets) for half in compared(responses).split_samples(seed)]
-    jobs = [(share, half, out) for share in shares for half in range(2) for out in range(folds)]
-
-    def run(job: tuple[float, int, int]) -> tuple[np.ndarray, int, dict]:
-        share, half, out = job
-        others = order[fold[order] != out]
-        train, test = others[: max(round(share * others.size), 2)], np.flatnonzero(fold == out)
-        noise = noise_features(n, inputs.shape[1], seed=1000 * seed + half)
-        acc, cost = halves[half].acc[train], halves[half].cost
-        curve = CurvePolicy(seed=seed).fit(inputs.iloc[train], acc, cost)
-        found = {("curve", target): curve.for_budget(inputs.iloc[test], target) for target in targets}
-        for name, known in [("label", inputs), ("noise", noise)]:
-            for target in targets:
-                policy = LabelPolicy(seed=seed).fit(known.iloc[train], acc, cost, budget=target)
-                found[name, target] = policy.predict(known.iloc[test])
-        return test, train.size, found
-
-    done = dict(zip(jobs, _side_by_side(run, jobs), strict=True))
-    rows = []
+    order, fold = np.random.default_rng(seed).permutation(n), deal(alone, folds, seed)
+    halves = [Half(half, half.table(budgets)) for half in compared(responses).split_samples(seed)]
+    targets = check_targets(targets, halves[0].table.cost)
+    learners = {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
+    names, rows = [*learners, "noise"], []
     for share in shares:
-        for name in ("label", "curve", "noise"):
-            for target in targets:
-                parts = []
-                for half in range(2):
-                    labels = np.zeros(n, dtype=int)
-                    for out in range(folds):
-                        test, _, found = done[share, half, out]
-                        labels[test] = found[name, target]
-                    score = halves[1 - half]
-                    parts.append(_scored(from_labels(labels, score.k), score.acc, score.cost))
-                cost, accuracy, gains = (np.mean(part, axis=0) for part in zip(*parts, strict=True))
-                gain = bootstrap_mean(gains)
-                size = float(np.mean([done[share, 0, out][1] for out in range(folds)]))
-                rows.append((name, target, share, size, cost, accuracy, gain.mean, gain.low, gain.high))
+        parts = []
+        for out in np.unique(fold):
+            others = order[fold[order] != out]
+            parts.append(Fold(others[: max(round(share * others.size), 2)], np.flatnonzero(fold == out), inputs))
+        tally = Tally(names)
+        for number, (teach, score) in enumerate((halves, halves[::-1])):
+            noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
+            found = learned(teach, score, targets, parts, alone, learners, [(LabelPolicy(seed=seed), noise)])
+            tally.add_learned(found, oracles_at(teach.table, targets), score.table)
+        size = float(np.mean([part.train.size for part in parts]))
+        for row in sorted(tally.rows(alone), key=lambda row: names.index(row.policy)):
+            at = row.cost, row.accuracy, row.gain, row.gain_low, row.gain_high
+            rows.append((row.policy, row.target, share, size, *at))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
@@ -197,9 +182,3 @@ def _scored(plan: Plan, acc: np.ndarray, paid: np.ndarray) -> tuple[float, float
     """Cost, accuracy, and each question's gain over the best mix at that cost."""
     cost, value = plan.expected(paid).mean(), plan.expected(acc)
     return cost, value.mean(), value - best_mix(acc, paid, cost).expected(acc)
-
-
-def _side_by_side(run: Callable, jobs: Sequence) -> list:
-    """Trees grow outside Python's lock, each model on one thread: jobs side by side change no digit."""
-    with ThreadPoolExecutor(os.cpu_count()) as workers:
-        return list(workers.map(run, jobs))

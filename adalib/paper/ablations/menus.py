@@ -14,6 +14,7 @@ from adalib.datasets.populations import Population
 from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, score_oracle
 from adalib.evaluate.intervals import bootstrap_mean
+from adalib.paper.settings import TARGETS
 
 __all__ = ["MENUS", "granularity"]
 
@@ -29,7 +30,7 @@ MENUS = {
 
 def granularity(
     source: Population | Responses,
-    targets: Sequence[float] = (1.5, 2.0, 3.0),
+    targets: Sequence[float] = TARGETS,
     menus: Mapping[str, Sequence[int]] = MENUS,
     **table,
 ) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
 from adalib.evaluate.crossfit import check_halves, compared
@@ -104,13 +105,14 @@ def out_of_fold(
     ndarray of int, shape (N,)
         Columns.
     """
-    from sklearn.model_selection import GroupKFold
-
     inputs, found = pd.DataFrame(features), np.empty(table.n, dtype=int)
-    deal = GroupKFold(folds, shuffle=True, random_state=seed).split(
-        inputs, groups=range(table.n) if groups is None else groups
-    )
-    for train, test in deal:
+    member = np.arange(table.n) if groups is None else group_numbers(groups, table.n, sort=True)
+    # Folds are the runs of a shuffled list, as scikit-learn's GroupKFold has them; the book's heatmaps stand on these.
+    runs = np.array_split(np.random.RandomState(seed).permutation(member.max() + 1), folds)
+    order = [run[place] for place in range(len(runs[0])) for run in runs if place < len(run)]
+    fold = deal(member, folds, order=order)
+    for out in np.unique(fold):
+        train, test = np.flatnonzero(fold != out), np.flatnonzero(fold == out)
         policy = LabelPolicy(seed=seed).fit(inputs.iloc[train], table.acc[train], table.cost, budget=budget)
         found[test] = policy.predict(inputs.iloc[test])
     return found

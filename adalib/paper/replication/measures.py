@@ -6,7 +6,6 @@ cases in chapter 4, the same draws in chapter 5, the same simulated settings eve
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -125,28 +124,6 @@ def _cases() -> tuple[theorems.Case, ...]:
     return tuple(theorems.random_cases(700, seed=1))
 
 
-def _two_prices(case: theorems.Case) -> tuple[float, float]:
-    low, high = sorted((case.lam, case.other))
-    return low, high + 1e-3
-
-
-_STATEMENTS: dict[str, Callable[[theorems.Case], theorems.Statement]] = {
-    "Weak duality": lambda c: theorems.weak_duality(c.acc, c.cost, c.other, c.budget),
-    "Theorem 1": lambda c: theorems.cost_monotone(c.acc, c.cost, *_two_prices(c)),
-    "Switches": lambda c: theorems.switches(c.acc, c.cost),
-    "The price 0": lambda c: theorems.free_compute(c.acc, c.cost),
-    "Subgradient": lambda c: theorems.subgradient(c.acc, c.cost, c.lam, c.other, c.budget),
-    "Optimal price": lambda c: theorems.optimal_price(c.acc, c.cost, c.budget),
-    "Vertices": lambda c: theorems.vertex(c.acc, c.cost, c.budget),
-    "Proposition 1": lambda c: theorems.strong_duality(c.acc, c.cost, c.budget),
-    "Everett": lambda c: theorems.everett(c.acc, c.cost, c.lam),
-    "Theorem 2": lambda c: theorems.imitation(c.acc, c.cost, c.lam, c.labels),
-    "Corollary 1": lambda c: theorems.decomposition(c.acc, c.cost, c.lam, c.labels),
-    "Theorem 2, drawn": lambda c: theorems.figure_bounds(c.acc, c.cost, c.lam, c.labels),
-    "Theorem 3": lambda c: theorems.recovery(c.acc, c.cost, c.lam, c.budget, c.labels),
-}
-
-
 @cache
 def failures(statement: str) -> pd.DataFrame:
     """How a statement fares on the 700 random cases of chapter 4.
@@ -154,7 +131,7 @@ def failures(statement: str) -> pd.DataFrame:
     Parameters
     ----------
     statement : str
-        "Theorem 1", "Proposition 1", ...: the names of `adalib.paper.theorems`.
+        "Theorem 1", "Proposition 1", ...: the names of `adalib.paper.theorems.STATEMENTS`.
 
     Returns
     -------
@@ -162,7 +139,7 @@ def failures(statement: str) -> pd.DataFrame:
         A row a claim, printed first, with its ``version``, ``claim``, number of ``cases`` and of ``failures``, and the
         ``widest`` distance between the two sides.
     """
-    found = theorems.survey(_STATEMENTS[statement], _cases())
+    found = theorems.survey(theorems.STATEMENTS[statement], _cases())
     rows = [
         (*key, len(group), int((~group.holds).sum()), float(group.gap.abs().max()))
         for key, group in found.groupby(["version", "claim"], sort=False)

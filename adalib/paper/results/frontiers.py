@@ -16,6 +16,7 @@ from adalib.evaluate.scores import HeldOutRow
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
 from adalib.paper.protocol import as_in_paper
 from adalib.paper.results.replica import TARGETS
+from adalib.paper.settings import PAPER_WAY
 from adalib.paper.stand_ins import paper_population, paper_setting
 from adalib.solve.frontier import frontier
 from adalib.table import check_table
@@ -48,7 +49,7 @@ def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> 
         ``fixed`` and ``random``.
     """
     responses, truth = paper_setting(name, seed=seed), paper_population(name).table()
-    estimate = responses.table(estimator="windows", ties="first")
+    estimate = responses.table(**PAPER_WAY)
     found, best = score_oracle(estimate, truth, grid), score_oracle(truth, truth, grid)
     # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all those budgets.
     most = float(frontier(estimate.acc, estimate.cost).cost[-1])
@@ -92,7 +93,7 @@ def in_sample_gains(responses: Responses, features: ArrayLike | None = None) -> 
         A row a target: ``accuracy``, ``accuracy_std``, ``cost``, ``imitation``, the accuracy of Fixed, the ``mix`` at
         that cost on the same table, and the ``gain`` over it. In-sample, and therefore too good.
     """
-    table = responses.table(estimator="windows", ties="first")
+    table = responses.table(**PAPER_WAY)
     rows = as_in_paper(responses, TARGETS, features=features)
     fixed_at = {row.target: row.accuracy for row in rows if row.method == "Fixed"}
     found = []

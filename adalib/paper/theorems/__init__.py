@@ -10,6 +10,7 @@ counterexamples by name, and draws random cases for a survey. The questions of t
 distribution: expectations are averages over the rows.
 """
 
+from adalib.paper.theorems.by_name import STATEMENTS
 from adalib.paper.theorems.cases import COUNTEREXAMPLES, Case, random_cases, survey
 from adalib.paper.theorems.policies import decomposition, figure_bounds, imitation, ledger, own_cost, recovery
 from adalib.paper.theorems.prices import (
@@ -27,6 +28,7 @@ from adalib.paper.theorems.statement import Claim, Statement
 
 __all__ = [
     "COUNTEREXAMPLES",
+    "STATEMENTS",
     "Case",
     "Claim",
     "Statement",

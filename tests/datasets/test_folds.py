@@ -1,0 +1,45 @@
+"""Folds: no group is parted, sizes are as even as groups allow, and the order decides who goes where."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adalib.datasets.folds import deal, group_numbers
+
+members = st.lists(st.integers(0, 7), min_size=2, max_size=60).map(lambda groups: group_numbers(groups, len(groups)))
+
+
+@given(member=members, folds=st.integers(2, 9), seed=st.integers(0, 5))
+def test_no_group_is_parted_and_folds_are_even(member, folds, seed):
+    fold = deal(member, folds, seed)
+    sizes = np.bincount(member)
+    assert all(np.unique(fold[member == group]).size == 1 for group in range(sizes.size))
+    loads = np.bincount(fold, minlength=min(folds, sizes.size))
+    assert loads.size == min(folds, sizes.size)
+    assert loads.min() > 0
+    # Whoever was put last on the fullest fold was put there when it was the emptiest.
+    assert loads.max() - loads.min() <= sizes.max()
+    np.testing.assert_array_equal(fold, deal(member, folds, seed))
+
+
+def test_single_questions_are_dealt_in_turn():
+    order = [4, 2, 0, 1, 3]
+    fold = deal(range(5), 2, order=order)
+    assert [fold[question] for question in order] == [0, 1, 0, 1, 0]
+    shuffled = np.random.default_rng(3).permutation(11)
+    assert deal(range(11), 4, seed=3)[shuffled].tolist() == [i % 4 for i in range(11)]
+
+
+def test_groups_are_numbered_by_appearance_or_sorted():
+    assert group_numbers(["b", "a", "b", 1], 4).tolist() == [0, 1, 0, 2]
+    assert group_numbers(["b", "a", "b", 1], 4, sort=True).tolist() == [2, 1, 2, 0]
+    with pytest.raises(ValueError, match="groups has 2 entries for 3 questions"):
+        group_numbers(["a", "b"], 3)
+
+
+def test_one_fold_is_none():
+    with pytest.raises(ValueError, match="folds is 1; give at least 2"):
+        deal(range(4), 1)
