@@ -7,6 +7,8 @@ from conftest import ROOT
 # From the ground floor up: a room imports only from rooms below it, which stand before it here.
 ORDER = """
     _names       public names, loaded on first use
+    drafts       nothing half-written is taken for a result
+    machines     where work runs: all cores, or all machines
     colours      one colour a budget
     table        the utility table
     vote         read answers, compare them, count votes

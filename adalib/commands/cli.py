@@ -19,6 +19,7 @@ __all__ = ["COMMANDS", "main"]
 # The word on the command line -> what `--help` says about it. The module is called the same, with "_" for "-".
 COMMANDS = {
     "solve": "find the best budget for every question at a given average cost",
+    "table": "make a table for solve from files of answers larger than memory",
     "evaluate": "say whether adaptive allocation pays on a file of answers, held out",
     "explore": "write one self-contained page that explores a file",
     "collect": "sample answers to a file of questions from any OpenAI-compatible endpoint",

@@ -34,13 +34,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Evaluate, and print the rows and the verdict."""
-    from adalib.commands.arguments import parse_budgets
+    from adalib.commands.arguments import parse_budgets, parse_numbers
     from adalib.datasets.loading import load
     from adalib.evaluate.heldout import held_out
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import verdict
 
-    targets, offered = _parse_targets(args.targets), parse_budgets(args.budgets)
+    targets, offered = parse_numbers(args.targets, "--targets"), parse_budgets(args.budgets)
     if args.seed < 0:
         raise ValueError(f"--seed is {args.seed}; give 0 or more")
     responses = load(args.file)
@@ -69,13 +69,6 @@ def run(args: argparse.Namespace) -> int:
     print("oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and knows nothing")
     print(said)
     return 0
-
-
-def _parse_targets(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(f"--targets is {text!r}; give numbers with commas, such as 1.5,2,3") from None
 
 
 def _field(responses: Responses, name: str) -> list:

@@ -1,43 +1,56 @@
 """Find the best budget for every question of a file, given what a question may cost on average.
 
-The file holds sampled answers (.jsonl) or accuracies (.csv), or is the name of a bundled setting. What is found is the
-best plan in hindsight on those very answers: `evaluate` says what survives on others.
+The file holds sampled answers (.jsonl) or accuracies (.csv), or is the name of a bundled setting; or it is a table in
+Parquet (a file or a folder of them, larger than memory if need be; `table` makes one), whose labels are written to a
+folder, on all cores or on all machines of a Dask scheduler. The same command goes on where an earlier one stopped. What
+is found is the best plan in hindsight on those very answers: `evaluate` says what survives on others.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
+
+from adalib.commands.arguments import add_estimate, add_scheduler
 
 __all__ = ["arguments", "run"]
+
+_NUMBERS = ("budget", "lam", "cost", "accuracy", "bound", "slack")
+_OPTIMISTIC = "best in hindsight on these answers, so optimistic: see chapter 5 of the book"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``solve`` takes."""
     add = parser.add_argument
-    add("file", metavar="FILE", help="answers (.jsonl), accuracies (.csv), or a bundled setting")
-    add("--budget", metavar="B", type=float, required=True, help="what a question may cost on average")
-    add("--budgets", metavar="LIST", default="1,2,4,8,16", help="budgets on offer (default 1,2,4,8,16)")
-    add("--estimator", choices=("subsets", "windows"), default="subsets", help="how accuracy is estimated")
-    add("--ties", choices=("share", "first"), default="share", help="what happens to tied votes")
-    add("--cost", choices=("samples", "tokens"), default="samples", help="what a budget costs")
+    add("file", metavar="FILE", help="answers (.jsonl), accuracies (.csv, .parquet or a folder), or a bundled setting")
+    add("--budget", metavar="B", required=True, help="what a question may cost on average (Parquet: several, 1.5,2,3)")
+    add_estimate(parser)
+    add("--out", metavar="LABELS", help="Parquet: folder for the labels; must not exist yet")
+    add("--memory", metavar="SIZE", default="1GB", help="Parquet: stay under this, here or a worker (default 1GB)")
+    add_scheduler(parser)
     add("--json", action="store_true", help="print one JSON object and nothing else")
 
 
 def run(args: argparse.Namespace) -> int:
     """Solve, and print the plan."""
-    from adalib.commands.arguments import read_table
+    from adalib.commands.arguments import parse_numbers, read_table
     from adalib.solve.frontier import frontier
 
+    budgets = parse_numbers(args.budget, "--budget")
+    if Path(args.file).suffix == ".parquet" or Path(args.file).is_dir():
+        return _run_parquet(args, budgets)
+    if len(budgets) > 1 or args.out or args.scheduler:
+        raise ValueError("several budgets, --out and --scheduler are for tables in Parquet; `adalib table` makes one")
     table = read_table(args.file, args.budgets, estimator=args.estimator, ties=args.ties, cost=args.cost)
-    best = frontier(table.acc, table.cost).at(args.budget)
+    best = frontier(table.acc, table.cost).at(budgets[0])
     split = best.split and {
         "id": table.ids[best.split.row],
         "low": table.budgets[best.split.low],
         "high": table.budgets[best.split.high],
         "share": best.split.share,
     }
-    numbers = {name: getattr(best, name) for name in ("budget", "lam", "cost", "accuracy", "bound", "slack")}
+    numbers = {name: getattr(best, name) for name in _NUMBERS}
     labels = {name: table.budgets[label] for name, label in zip(table.ids, best.labels.tolist(), strict=True)}
     if args.json:
         print(json.dumps({**numbers, "labels": labels, "split": split}, ensure_ascii=False))
@@ -48,5 +61,30 @@ def run(args: argparse.Namespace) -> int:
         print(f"budget {budget}: {sum(label == budget for label in labels.values())} of {table.n} questions")
     if split:
         print(f"to spend the slack, give {split['id']} budget {split['high']} in {split['share']:.1%} of cases")
-    print("best in hindsight on these answers, so optimistic: see chapter 5 of the book")
+    print(_OPTIMISTIC)
+    return 0
+
+
+def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
+    from adalib.commands.arguments import parse_memory
+    from adalib.machines import Cluster, Here
+    from adalib.solve.stream import solve_files
+
+    if not args.out:
+        raise ValueError("say where the labels go: --out FOLDER")
+    with Cluster(args.scheduler) if args.scheduler else Here() as machines:
+        solved = solve_files(args.file, budgets, args.out, memory=parse_memory(args.memory), machines=machines)
+    told = solved.as_json()
+    if args.json:
+        print(json.dumps(told, ensure_ascii=False))
+        return 0
+    for point in told["points"]:
+        for name in _NUMBERS:
+            print(f"{name:9} {point[name]:.6g}")
+        for budget, count in point["counts"].items():
+            print(f"budget {budget}: {count:,} of {solved.rows:,} questions")
+        if split := point["split"]:
+            print(f"to spend the slack, give {split['id']} budget {split['high']} in {split['share']:.1%} of cases")
+        print(f"labels: column {point['labels']} of {solved.folder}; prices called: {point['rounds']}")
+    print(_OPTIMISTIC)
     return 0

@@ -13,6 +13,7 @@ import math
 import os
 import secrets
 import stat
+import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DataError", "kind_of", "read_lines", "write_lines"]
+__all__ = ["DataError", "kind_of", "line_parts", "read_lines", "write_lines"]
 
 _MAX_FILE = 1_000_000_000  # bytes, decompressed
 _MAX_LINE = 64_000_000  # bytes
@@ -31,7 +32,9 @@ class DataError(ValueError):
     """A fault in a file of data; its text is one sentence: the file, the line, what is wrong and the mend."""
 
 
-def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_lines(
+    path: str | os.PathLike, *, part: tuple[int, int, int] | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the line number and the object of every line that is not blank.
 
     Explained in chapter 0, "One question, many answers".
@@ -41,6 +44,8 @@ def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
     path : path
         A UTF-8 file of one JSON object a line; read as gzip when its name ends in ``.gz``. At most 1 GB, also when
         decompressed, and 64 MB a line. A byte order mark and Windows line ends are accepted.
+    part : (int, int, int), optional
+        Read a part of a large file: from this byte on, after so many lines, so many lines. See `line_parts`.
 
     Yields
     ------
@@ -56,9 +61,11 @@ def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
     path = Path(path)
     zipped = path.name.endswith(".gz")
     try:
-        _check_file(path)
+        _check_file(path, most=_MAX_FILE if part is None else math.inf)
         with gzip.open(path) if zipped else path.open("rb") as file:
-            yield from _records(path, file)
+            begin, number, lines = part or (0, 0, None)
+            file.seek(begin)
+            yield from _records(path, file, number, lines)
     except DataError:
         raise
     except gzip.BadGzipFile:
@@ -106,7 +113,30 @@ def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> N
         draft.unlink(missing_ok=True)
 
 
-def _check_file(path: Path) -> None:
+def line_parts(path: str | os.PathLike, lines: int) -> Iterator[tuple[int, int, int]]:
+    """Cut a file into parts of so many lines, for `read_lines`: first byte, lines before it, lines in it.
+
+    A compressed file cannot be entered in the middle and is one part.
+    """
+    path = Path(path)
+    _check_file(path, most=math.inf)
+    if path.name.endswith(".gz"):
+        yield 0, 0, sys.maxsize
+        return
+    begin = before = seen = place = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 24):
+            ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
+            for end in ends[lines - 1 - (seen - before) :: lines].tolist():
+                yield begin, before, lines
+                begin, before = place + end + 1, before + lines
+            place += len(block)
+            seen += ends.size
+    if begin < place:
+        yield begin, before, lines
+
+
+def _check_file(path: Path, most: float = _MAX_FILE) -> None:
     try:
         about = path.stat()
     except FileNotFoundError:
@@ -117,7 +147,7 @@ def _check_file(path: Path) -> None:
         raise DataError(f"{path}: is a folder; give the path of a .jsonl or .jsonl.gz file in it")
     if not stat.S_ISREG(about.st_mode):
         raise DataError(f"{path}: is not a regular file; save the data to one first")
-    if about.st_size > _MAX_FILE:
+    if about.st_size > most:
         raise _too_large(path, f"{about.st_size / 1e9:.1f} GB")
 
 
@@ -125,13 +155,13 @@ def _too_large(path: Path, size: str) -> DataError:
     return DataError(f"{path}: is too large ({size}, at most {_MAX_FILE / 1e9:g} GB is read); split it")
 
 
-def _records(path: Path, file: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    size = number = 0
-    while line := file.readline(_MAX_LINE + 1):
+def _records(path: Path, file: Any, number: int, lines: int | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    size, last = 0, None if lines is None else number + lines
+    while number != last and (line := file.readline(_MAX_LINE + 1)):
         number += 1
         size += len(line)
         where = f"{path}, line {number}"
-        if size > _MAX_FILE:
+        if last is None and size > _MAX_FILE:
             raise _too_large(path, "decompressed")
         if len(line) > _MAX_LINE:
             raise DataError(

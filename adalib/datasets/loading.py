@@ -17,7 +17,7 @@ import numpy as np
 from adalib.datasets.jsonl import DataError, kind_of, read_lines
 from adalib.datasets.responses import REQUIRED, SAMPLED, Responses
 
-__all__ = ["DataError", "Responses", "bundled", "data_folder", "load", "read_lines"]
+__all__ = ["DataError", "Responses", "bundled", "data_folder", "from_records", "load", "read_lines"]
 
 
 def data_folder() -> Path:
@@ -61,10 +61,11 @@ def load(name_or_path: str | os.PathLike) -> Responses:
     records = [(f"{path}, line {number}", number, record) for number, record in read_lines(path)]
     if not records:
         raise DataError(f"{path}: holds no questions; write one JSON object with {', '.join(REQUIRED)} a line")
-    return _responses(name, records)
+    return from_records(name, records)
 
 
-def _responses(source: str, records: list[tuple[str, int, dict[str, Any]]]) -> Responses:
+def from_records(source: str, records: list[tuple[str, int, dict[str, Any]]]) -> Responses:
+    """Check the lines of a file, each with its place in words and its number, and put them together."""
     columns: dict[str, list] = {name: [] for name in (*REQUIRED, "level", *SAMPLED)}
     seen: dict[str, int] = {}
     _, line1, first = records[0]

@@ -7,13 +7,13 @@ all steps before it. The steps themselves may lie in a file.
 
 from __future__ import annotations
 
-import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from adalib.drafts import replacing
 from adalib.solve.envelope import Codes, cheapest, steps
 from adalib.solve.exact import exact_sum, units
 
@@ -128,17 +128,10 @@ class Run:
         arrays = [self.index, self.keys, *(self.sides or ())]
         numbers = [[self.first, self.rows, self.start], self.prefix, self.by_code or []]
         text = "\n".join(" ".join(format(number, "x") for number in line) for line in numbers).encode()
-        draft = path.with_name(f"{path.name}.{os.getpid()}.part")
-        try:
-            with draft.open("wb") as file:
-                file.write(_MAGIC + struct.pack("<4q", self.index.size, self.keys.size, len(arrays), len(text)) + text)
-                for array in arrays:
-                    array.tofile(file)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        with replacing(path) as draft, draft.open("wb") as file:
+            file.write(_MAGIC + struct.pack("<4q", self.index.size, self.keys.size, len(arrays), len(text)) + text)
+            for array in arrays:
+                array.tofile(file)
 
     @classmethod
     def open(cls, path: Path) -> Run:

@@ -1,0 +1,41 @@
+"""Make a table of accuracies from files of sampled answers, in Parquet files, for `solve`.
+
+Files may be larger than memory; answers are compared on all cores, or on all machines of a Dask scheduler. The same
+command goes on where an earlier one stopped. Needs the extra: pip install 'adalib[scale]'.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from adalib.commands.arguments import add_estimate, add_scheduler
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what ``table`` takes."""
+    parser.add_argument("files", metavar="ANSWERS", nargs="+", help="files of answers (.jsonl or .jsonl.gz)")
+    parser.add_argument("--out", metavar="FOLDER", required=True, help="folder for the table; must not exist yet")
+    add_estimate(parser)
+    add_scheduler(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the table."""
+    from adalib.commands.arguments import parse_budgets
+    from adalib.datasets.tabulate import tabulate
+    from adalib.machines import Cluster, Here
+
+    with Cluster(args.scheduler) if args.scheduler else Here(processes=True) as machines:
+        rows = tabulate(
+            args.files,
+            args.out,
+            budgets=parse_budgets(args.budgets),
+            estimator=args.estimator,
+            ties=args.ties,
+            cost=args.cost,
+            machines=machines,
+        )
+    print(f"wrote {args.out}: {rows:,} questions")
+    return 0

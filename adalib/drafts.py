@@ -1,0 +1,79 @@
+"""Nothing half-written is ever taken for a result: files and folders appear under their name when they are complete.
+
+A file is written to a draft beside it and renamed. A folder of many files is filled as ``NAME.part`` and renamed when
+the last one is there; a later run finds it and goes on, if it wants the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from pathlib import Path
+from types import TracebackType
+
+__all__ = ["claim", "publish", "replacing"]
+
+
+def claim(out: Path, plan: dict) -> Path:
+    """Return the draft folder in which ``out`` is made: a new one, or that of an interrupted run with the same plan.
+
+    Raises
+    ------
+    ValueError
+        If ``out`` is there already, or the draft has another plan: one sentence.
+    """
+    plan = json.loads(json.dumps(plan))
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ValueError(f"{out}: is there already; give another folder, or remove it")
+    draft = out.with_name(out.name + ".part")
+    note = draft / "work" / "plan.json"
+    if note.exists() and json.loads(note.read_text(encoding="utf-8")) != plan:
+        raise ValueError(f"{draft}: is an unfinished run with other input; give another folder, or remove it")
+    if not note.exists():
+        note.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(note) as file:
+            file.write_text(json.dumps(plan), encoding="utf-8")
+    return draft
+
+
+def publish(draft: Path, out: Path, keep: set[str]) -> None:
+    """Give a complete draft its name; what is not to be kept is removed first."""
+    for file in draft.iterdir():
+        if file.is_file() and file.name not in keep:
+            file.unlink()
+    shutil.rmtree(draft / "work")
+    if out.exists():
+        out.rmdir()  # empty, or there would have been an error long before
+    draft.rename(out)
+
+
+class replacing:  # noqa: N801
+    """A path to write to; it takes the target's place when the block ends well, and is gone when it does not.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> target = Path(mkdtemp()) / "a.txt"
+    >>> with replacing(target) as draft:
+    ...     _ = draft.write_text("whole")
+    >>> target.read_text(), len(list(target.parent.iterdir()))
+    ('whole', 1)
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self.draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+
+    def __enter__(self) -> Path:
+        return self.draft
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                with self.draft.open("rb") as file:
+                    os.fsync(file.fileno())
+                self.draft.replace(self.target)
+        finally:
+            self.draft.unlink(missing_ok=True)

@@ -1,0 +1,259 @@
+"""Tables in Parquet files against the same table in memory, on threads and on Dask; interrupted, damaged, resumed."""
+
+import json
+import os
+import signal
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from test_frontier import random_table
+
+import adalib
+from adalib.datasets.parquet import open_parquet, write_parquet
+from adalib.machines import Cluster, Here, Machines
+from adalib.solve import stream
+from adalib.solve.stream import solve_files
+
+BUDGETS = (1, 2, 4, 8, 16)
+
+
+def write_table(folder, acc, cost=None, files=3, ids=True):
+    folder.mkdir()
+    for number, rows in enumerate(np.array_split(np.arange(len(acc)), files)):
+        columns = {f"acc_{budget}": acc[rows, j] for j, budget in enumerate(BUDGETS[: acc.shape[1]])}
+        if cost is not None:
+            columns |= {f"cost_{budget}": cost[rows, j] for j, budget in enumerate(BUDGETS[: acc.shape[1]])}
+        if ids:
+            columns["id"] = [f"q{row}" for row in rows]
+        write_parquet(folder / f"{number}.parquet", columns)
+    return folder
+
+
+def read_labels(solved):
+    """Labels of every budget, as columns of the table, in the order of the rows."""
+    table = pq.read_table(solved.folder)
+    names = stream.as_values(solved.budgets)
+    return [[names.index(label) for label in table[f"at_{p.budget:.12g}"].to_pylist()] for p in solved.points], table
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(5)
+    return rng.integers(0, 49, (500, 5)) / 48
+
+
+@pytest.mark.parametrize("kind", ["counted", "tokens", "by row", "concave", "anything"])
+@pytest.mark.parametrize("files", [1, 7])
+def test_files_equal_the_frontier(tmp_path, monkeypatch, kind, files):
+    rng = np.random.default_rng(files)
+    acc, cost = random_table(kind, 400, 5, rng)
+    if cost.ndim == 1:
+        cost = np.tile(cost, (400, 1))
+    monkeypatch.setattr(stream, "_MOST", 23)  # many runs to a file
+    whole = adalib.frontier(acc, cost)
+    budgets = [whole.cost[0], *rng.uniform(whole.cost[0], whole.cost[-1], 2), whole.cost[-1] + 1]
+    solved = solve_files(write_table(tmp_path / "t", acc, cost, files), budgets, tmp_path / "out")
+    found, written = read_labels(solved)
+    assert written["id"].to_pylist() == [f"q{row}" for row in range(400)]
+    for labels, point, name, counts, budget in zip(
+        found, solved.points, solved.split_ids, solved.counts, budgets, strict=True
+    ):
+        best = whole.at(budget)
+        assert labels == best.labels.tolist()
+        assert point.lam == best.lam
+        assert point.accuracy == pytest.approx(best.accuracy, abs=1e-12)
+        assert (point.split and point.split[:3]) == (best.split and best.split[:3])
+        assert name == (f"q{best.split.row}" if best.split else None)
+        assert counts == np.bincount(best.labels, minlength=5).tolist()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "t"]
+
+
+def test_one_and_seven_files_agree_bit_by_bit(tmp_path, table):
+    told = []
+    for files in (1, 7):
+        solved = solve_files(
+            write_table(tmp_path / f"t{files}", table, files=files), [1.5, 2.3], tmp_path / f"o{files}"
+        )
+        numbers = json.loads((tmp_path / f"o{files}" / "_solution.json").read_text())["points"]
+        told.append((numbers, read_labels(solved)[0]))
+    assert told[0] == told[1]
+
+
+def test_a_table_without_ids_numbers_its_rows(tmp_path, table):
+    solved = solve_files(write_table(tmp_path / "t", table, ids=False), [2], tmp_path / "out")
+    assert read_labels(solved)[1]["row"].to_pylist() == list(range(500))
+    assert solved.split_ids == [str(solved.points[0].split.row)]
+
+
+class Interrupted(Machines):
+    """Stops after so many pieces, like a power cut."""
+
+    sharing = Here().sharing
+
+    def __init__(self, pieces):
+        self.left = pieces
+
+    def _run(self, call, items):
+        for place, item in enumerate(items):
+            if self.left == 0:
+                raise KeyboardInterrupt
+            self.left -= len(items) > 1  # not the calls of prices
+            yield place, call(item)
+
+
+@pytest.mark.parametrize("pieces", [2, 7])
+def test_an_interrupted_run_leaves_no_result_and_is_gone_on_with(tmp_path, monkeypatch, table, pieces):
+    source = write_table(tmp_path / "t", table, files=5)
+    with pytest.raises(KeyboardInterrupt):
+        solve_files(source, [1.5, 2.0], tmp_path / "out", machines=Interrupted(pieces))
+    assert not (tmp_path / "out").exists()
+    drafts = list((tmp_path / "out.part").glob("part-*"))
+    assert [pq.read_table(draft).num_rows for draft in drafts] == [100] * max(pieces - 5, 0)
+    worked = []
+    sort = stream.make_run
+    monkeypatch.setattr(stream, "make_run", lambda *table: worked.append(1) or sort(*table))
+    solved = solve_files(source, [1.5, 2.0], tmp_path / "out")
+    assert len(worked) == 5 - min(pieces, 5)
+    assert read_labels(solved)[0][0] == adalib.frontier(table, BUDGETS).at(1.5).labels.tolist()
+
+
+def test_other_budgets_go_on_with_the_same_sorted_steps_and_not_with_old_labels(tmp_path, table):
+    source = write_table(tmp_path / "t", table, files=5)
+    with pytest.raises(KeyboardInterrupt):
+        solve_files(source, [1.5], tmp_path / "out", machines=Interrupted(7))
+    solved = solve_files(source, [3.0], tmp_path / "out")
+    assert read_labels(solved)[0][0] == adalib.frontier(table, BUDGETS).at(3.0).labels.tolist()
+
+
+def test_a_changed_table_or_a_taken_folder_is_refused(tmp_path, table):
+    source = write_table(tmp_path / "t", table)
+    with pytest.raises(KeyboardInterrupt):
+        solve_files(source, [1.5], tmp_path / "out", machines=Interrupted(1))
+    write_parquet(source / "0.parquet", {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}})
+    with pytest.raises(ValueError, match=r"out\.part: is an unfinished run with other input"):
+        solve_files(source, [1.5], tmp_path / "out")
+    solve_files(source, [1.5], tmp_path / "other")
+    with pytest.raises(ValueError, match="other: is there already"):
+        solve_files(source, [1.5], tmp_path / "other")
+
+
+def damage(source, how):
+    path = source / "1.parquet"
+    whole = path.read_bytes()
+    if how == "cut short":
+        path.write_bytes(whole[: len(whole) // 2])
+    elif how == "empty":
+        path.write_bytes(b"")
+    elif how == "flipped":  # the footer is sound, the data are not
+        path.write_bytes(whole[:4] + b"\xff" * 200 + whole[204:])
+    else:
+        columns = {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}}
+        columns |= {"out of range": {"acc_4": [1.5]}, "null": {"acc_4": [None]}, "text": {"acc_4": ["x"]}}.get(how, {})
+        if how == "a column more":
+            columns["acc_32"] = [0.5]
+        write_parquet(path, columns)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("cut short", "is not sound Parquet"),
+        ("empty", "is not sound Parquet"),
+        ("flipped", "is not sound Parquet"),
+        ("out of range", r"counting from row 0: acc\[0, 2\] is 1\.5"),
+        ("null", r"counting from row 0: acc\[0, 2\] is nan"),
+        ("text", "column acc_4 holds no numbers"),
+        ("a column more", "has other columns than"),
+    ],
+)
+def test_a_broken_shard_is_one_clear_line_and_no_result(tmp_path, table, how, said):
+    source = write_table(tmp_path / "t", table)
+    damage(source, how)
+    with pytest.raises(ValueError, match=said) as caught:
+        solve_files(source, [2], tmp_path / "out")
+    assert "1.parquet" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_tables_that_are_none(tmp_path):
+    with pytest.raises(ValueError, match="there is no such file or folder"):
+        open_parquet(tmp_path / "nosuch.parquet")
+    with pytest.raises(ValueError, match=r"holds no \.parquet files"):
+        open_parquet(tmp_path)
+    for columns, said in [
+        ({"x": [1.0]}, "has no accuracies"),
+        ({"acc_b": [0.5]}, "no increasing costs"),
+        ({"acc_2": [0.5], "acc_1": [0.5]}, "no increasing costs"),
+        ({"acc_1": [0.5], "acc_2": [0.5], "cost_1": [1.0]}, "for some budgets only"),
+        ({"acc_1": np.empty(0)}, "holds no rows"),
+    ]:
+        write_parquet(tmp_path / "t.parquet", columns)
+        with pytest.raises(ValueError, match=said):
+            open_parquet(tmp_path / "t.parquet")
+
+
+def test_too_little_memory_is_said(tmp_path, table):
+    with pytest.raises(ValueError, match="too few"):
+        solve_files(write_table(tmp_path / "t", table), [2], tmp_path / "out", memory=300_000_000)
+
+
+def test_a_huge_row_group_is_read_a_few_rows_at_a_time(tmp_path, monkeypatch, table):
+    monkeypatch.setattr(stream, "_MOST", 50)
+    source = write_table(tmp_path / "t", table, files=1)
+    assert len(open_parquet(source).pieces(50)) == 1
+    solved = solve_files(source, [2], tmp_path / "out")
+    assert read_labels(solved)[0][0] == adalib.frontier(table, BUDGETS).at(2).labels.tolist()
+
+
+@pytest.fixture(scope="module")
+def dask():
+    """Two workers of one thread each, on loopback; one that dies is replaced."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster:
+        yield cluster
+
+
+class WithADeath(Cluster):
+    """Kills a worker once the first piece of each kind of work is done."""
+
+    def _run(self, call, items):
+        for number, result in enumerate(super()._run(call, items)):
+            if number == 0 and len(items) > 2:
+                pids = self._client.run(os.getpid)
+                os.kill(next(iter(pids.values())), signal.SIGKILL)
+                self.deaths = getattr(self, "deaths", 0) + 1
+            yield result
+
+
+def test_dask_survives_the_death_of_workers_bit_by_bit(tmp_path, table, dask):
+    source = write_table(tmp_path / "t", table, files=20)
+    here = solve_files(source, [1.5, 2.0], tmp_path / "here", machines=Here())
+    with WithADeath(dask.scheduler_address) as machines:
+        there = solve_files(source, [1.5, 2.0], tmp_path / "there", machines=machines)
+        assert machines.deaths == 2  # while sorting and while labelling
+    assert here.as_json()["points"] == there.as_json()["points"]
+    assert read_labels(here)[0] == read_labels(there)[0]
+
+
+def test_a_broken_shard_is_one_line_from_dask_too(tmp_path, table, dask):
+    source = write_table(tmp_path / "t", table)
+    damage(source, "out of range")
+    with (
+        Cluster(dask.scheduler_address) as machines,
+        pytest.raises(ValueError, match=r"1\.parquet, counting from row 0: acc\[0, 2\] is 1\.5"),
+    ):
+        solve_files(source, [2], tmp_path / "out", machines=machines)
+
+
+def test_no_scheduler_and_no_package_are_said_in_one_line(monkeypatch):
+    import adalib.machines
+
+    monkeypatch.setattr(adalib.machines, "_PATIENCE", 1)
+    with pytest.raises(RuntimeError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9") as caught:
+        Cluster("tcp://127.0.0.1:9")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(RuntimeError, match=r"pip install 'adalib\[scale\]'"):
+        adalib.machines.need("nosuchmodule")
