@@ -77,6 +77,32 @@ class Population:
         for name, value in [("probs", probs), ("correct", correct), ("levels", levels)]:
             object.__setattr__(self, name, value)
 
+    @classmethod
+    def from_responses(cls, responses: Responses) -> Population:
+        """The population whose probabilities are the frequencies among real answers.
+
+        Its questions are as varied as real ones and its truth is known, which makes it a place to try a method out. It
+        is a little more varied than the questions that the answers came from: frequencies wobble, probabilities do not.
+        Explained in chapter 5, "Estimation".
+
+        Parameters
+        ----------
+        responses : Responses
+            Column 0 is what is right in them, column 1 the empty answers, and every other answer has its own.
+
+        Examples
+        --------
+        >>> sampled = Responses(ids=["q"], questions=["2 + 2?"], golds=["4"], answers=[["4", "5", "4", ""]])
+        >>> Population.from_responses(sampled).probs
+        array([[0.5 , 0.25, 0.25]])
+        """
+        column = np.where(responses.values > 0, 0, np.where(responses.classes < 0, 1, responses.classes + 2))
+        counts = np.zeros((responses.n, max(column.max() + 1, 2)))
+        np.add.at(counts, (np.arange(responses.n)[:, None], column), 1)
+        used = counts.any(axis=0)
+        used[:2] = True
+        return cls(counts[:, used] / responses.samples, np.zeros(responses.n, dtype=int), empty=1)
+
     @property
     def n(self) -> int:
         """Number of questions."""

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+import adalib
 from adalib.datasets.populations import Population, beta_population, flat_null, two_answer
 from adalib.paper.printed import PAPER, PAPER_SETTINGS
 from adalib.paper.stand_ins import fit_table, paper_population, paper_setting
@@ -164,3 +165,22 @@ def test_fit_table_tells_what_the_default_draw_gives(name):
     promised = table.dropna(subset="tolerance")
     assert (promised["residual"].abs() <= promised["tolerance"]).all()
     np.testing.assert_allclose(table["residual"], table["ours"] - table["printed"])
+
+
+def test_the_population_of_real_answers_has_their_frequencies():
+    real = adalib.load("word-hot").take(range(0, 372, 31))
+    like = Population.from_responses(real)
+    assert like.probs[:, 0] == pytest.approx(real.values.mean(axis=1))
+    assert like.probs[:, 1] == pytest.approx((real.classes < 0).mean(axis=1))
+    for i, row in enumerate(real.classes):
+        wrong = np.bincount(row[(row >= 0) & (real.values[i] == 0)])
+        assert sorted(like.probs[i, 2:][like.probs[i, 2:] > 0]) == pytest.approx(
+            sorted(wrong[wrong > 0] / real.samples)
+        )
+    # One answer is right as often as among the real ones, and two are worth one and a retry.
+    assert like.acc([1, 2])[:, 1] == pytest.approx(like.probs[:, 0] * (1 + like.probs[:, 1]))
+
+
+def test_a_population_of_answers_that_all_agree():
+    sampled = adalib.Responses(ids=["q"], questions=["2 + 2?"], golds=["4"], answers=[["4", "4"]])
+    assert Population.from_responses(sampled).probs.tolist() == [[1.0, 0.0]]
