@@ -1,6 +1,6 @@
 """The question families: short arithmetic stories and bare computations, all written for this project.
 
-A family has a level (1 easiest to 4 hardest), at least three phrasings, a draw of its numbers that a dial widens (so
+A family has a level (1 easiest to 4 hardest, 5 in the set `story`, whose families are in the folder of that name), at least three phrasings, a draw of its numbers that a dial widens (so
 that difficulty varies inside a family too), and two independent computations of the answer: `answer` by formula and
 `check` by counting things one at a time. `make_questions.py` refuses a question on which the two disagree.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from random import Random
 
 NAMES = ("Ana", "Ben", "Chloe", "Dev", "Elif", "Femi", "Grace", "Hugo", "Ines", "Jun", "Kofi", "Lena", "Mara", "Nils")
@@ -39,9 +40,10 @@ class Family:
     level: int
     phrasings: tuple[str, ...]
     draw: Callable[[Random, int], Numbers]
-    answer: Callable[[Numbers], int]
-    check: Callable[[Numbers], int]
-    per_dial: int = 4  # questions drawn at each of the three dials
+    answer: Callable[[Numbers], int | Fraction]
+    check: Callable[[Numbers], int | Fraction]
+    per_dial: int = 4  # questions drawn at each dial
+    dials: tuple[int, ...] = (0, 1, 2)
 
 
 def _pair(low: int, highs: tuple[int, int, int], low_b: int | None = None, highs_b: tuple[int, int, int] | None = None):

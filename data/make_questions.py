@@ -1,7 +1,7 @@
 """Draw the authored questions from their families: `python data/make_questions.py` rewrites data/questions/.
 
-The same seed gives the same files, byte for byte. The pilot that chose the families and dials used its own seed
-(`--pilot`); no question was dropped, replaced or edited after the model had answered it.
+The same seed gives the same files, byte for byte. The pilots that chose the families and dials used their own seed
+(`--pilot`); no question was dropped, replaced or edited after a model had answered it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from random import Random
 
+import story
 from families import DRILL, NAMES, THINGS, WORD, Family
 
 HERE = Path(__file__).parent
@@ -20,7 +21,7 @@ SEED, PILOT_SEED = 2026_11_15, 7
 def draw_family(family: Family, rng: Random, taken: set[str]) -> list[dict]:
     """Draw a family's questions, none twice, phrasings taken in turn so that each is used equally."""
     questions: list[dict] = []
-    for dial in range(3):
+    for dial in family.dials:
         made = tries = 0
         while made < family.per_dial:
             tries += 1
@@ -68,6 +69,7 @@ def main() -> None:
     folder, seed = (pilot, PILOT_SEED) if pilot else (HERE / "questions", SEED)
     write(folder / "word.jsonl", draw_set("word", WORD, seed))
     write(folder / "drill.jsonl", draw_set("drill", DRILL, seed))
+    write(folder / "story.jsonl", draw_set("story", story.CANDIDATES if pilot else story.chosen(), seed))
 
 
 if __name__ == "__main__":
