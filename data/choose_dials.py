@@ -14,7 +14,7 @@ from pathlib import Path
 import adalib
 
 HERE = Path(__file__).parent
-AIM = {1: 0.75, 2: 0.60, 3: 0.45, 4: 0.30, 5: 0.20}  # right answers of one sample, by level
+AIM = {1: 0.75, 2: 0.60, 3: 0.45, 4: 0.30, 5: 0.15}  # right answers of one sample, by level
 
 
 def pilot(model: str) -> dict[str, list[float]]:

@@ -47,6 +47,11 @@ def turn(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     return x * cos + torch.cat([-second, first], -1) * sin
 
 
+def products(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Batched matrix products in float32: scores rounded to bfloat16 would move log-probabilities."""
+    return torch.bmm(a, b, out_dtype=torch.float32) if a.is_cuda else torch.bmm(a.float(), b.float())
+
+
 class Rows:
     """The keys and values of many answers in the making: one shared opening, and what is each row's own."""
 
@@ -101,7 +106,7 @@ class Rows:
 
     def _attend(self, attention, x, opening, own, slot, cos, sin):
         rows, width = len(x), attention.head_dim
-        q = turn(attention.q_proj(x).view(rows, -1, width), cos, sin) * attention.scaling
+        q = turn(attention.q_proj(x).view(rows, -1, width), cos, sin)
         k = turn(attention.k_proj(x).view(rows, -1, width), cos, sin)
         v = attention.v_proj(x).view(rows, -1, width)
         own[0][:, slot], own[1][:, slot] = k.flatten(0, 1), v.flatten(0, 1)
@@ -109,10 +114,10 @@ class Rows:
         q = q.view(rows, self.heads, -1, width)
         group = q.shape[2]
         by_head = q.transpose(0, 1).reshape(self.heads, rows * group, width)
-        far = torch.bmm(by_head, opening[0].transpose(1, 2)).view(self.heads, rows, group, -1).transpose(0, 1)
-        near = torch.bmm(q.reshape(rows * self.heads, group, width), keys.transpose(1, 2))
+        far = products(by_head, opening[0].transpose(1, 2)).view(self.heads, rows, group, -1).transpose(0, 1)
+        near = products(q.reshape(rows * self.heads, group, width), keys.transpose(1, 2))
         near = near.view(rows, self.heads, group, -1) + self.mask[:, None, None, : slot + 1]
-        weights = torch.softmax(torch.cat([far, near], -1), -1, dtype=torch.float32).to(x.dtype)
+        weights = (torch.cat([far, near], -1) * attention.scaling).softmax(-1).to(x.dtype)
         far, near = weights[..., : self.shared], weights[..., self.shared :]
         far = torch.bmm(far.transpose(0, 1).reshape(self.heads, rows * group, -1), opening[1])
         near = torch.bmm(near.reshape(rows * self.heads, group, -1), values).view(rows, self.heads, group, width)

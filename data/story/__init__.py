@@ -11,12 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from story.counting import COUNTING
+from story.everyday import EVERYDAY
 from story.trade import TRADE
 from story.travel import TRAVEL
 from story.unknowns import UNKNOWNS
 
 #: All families with all five dials, as the pilot asked them, by level.
-CANDIDATES = tuple(sorted((*TRADE, *TRAVEL, *COUNTING, *UNKNOWNS), key=lambda family: family.level))
+CANDIDATES = tuple(sorted((*EVERYDAY, *TRADE, *TRAVEL, *COUNTING, *UNKNOWNS), key=lambda family: family.level))
 
 _CHOSEN = Path(__file__).parent / "pilot.json"
 

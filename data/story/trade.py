@@ -11,7 +11,7 @@ PERCENTS = [(10, 50), (10, 20, 25, 50), (10, 20, 30, 40), (5, 15, 35, 60), (12, 
 TRADE = (
     Family(
         "two_goods",
-        1,
+        2,
         (
             "{name} buys {a} notebooks at {b} dollars each and {c} pens at {d} dollars each. "
             "How many dollars does {name} pay in all?",
@@ -24,7 +24,7 @@ TRADE = (
             b=(2, 4, 6, 9, 14, 24),
             c=(2, 3, 5, 8, 12, 16),
             d=(2, 5, 8, 9, 15, 28),
-            z=(9,) * 5 + (60,),
+            z=(9, 9, 12, 15, 20, 60),
         ),
         lambda n: n["a"] * n["b"] + n["c"] * n["d"],
         lambda n: add_up(n["a"], n["b"]) + add_up(n["c"], n["d"]),
@@ -32,7 +32,7 @@ TRADE = (
     ),
     Family(
         "change_two",
-        2,
+        3,
         (
             "{name} has {e} dollars and buys {a} tickets at {b} dollars each and one drink for {d} dollars. "
             "How many dollars does {name} have left?",
@@ -55,7 +55,7 @@ TRADE = (
     ),
     Family(
         "percent_off",
-        2,
+        3,
         (
             "A coat costs {b} dollars. It is sold at {p}% off. How many dollars does the coat cost now?",
             "{name} wants a lamp of {b} dollars. The shop takes {p} percent off the price. "
@@ -72,7 +72,7 @@ TRADE = (
     ),
     Family(
         "overtime",
-        3,
+        4,
         (
             "{name} earns {a} dollars an hour, and {c} dollars more for each hour of overtime. This week {name} works "
             "{b} normal hours and {d} hours of overtime. How many dollars does {name} earn?",
@@ -129,7 +129,7 @@ TRADE = (
     ),
     Family(
         "before_discount",
-        4,
+        5,
         (
             "After a discount of {p}% a radio costs {c} dollars. How many dollars did it cost before the discount?",
             "{name} pays {c} dollars for a jacket that is {p} percent off. What was the full price in dollars?",
@@ -172,30 +172,6 @@ TRADE = (
         ),
         lambda n: (n["a"] + n["b"] * n["c"]) * (100 - n["p"]) // 100 - n["d"] * n["e"],
         lambda n: hundredths(100 - n["p"], n["a"] + add_up(n["c"], n["b"])) - add_up(n["d"], n["e"]),
-        dials=ALL_DIALS,
-    ),
-    Family(
-        "bakery",
-        5,
-        (
-            "A bakery bakes {a} trays of {b} rolls a day for {c} days. It sells {p}% of the rolls and packs the rest "
-            "in boxes of {d}. How many full boxes does it get?",
-            "{name} fills {a} baskets with {b} plums on each of {c} days, sells {p} percent of all the plums and puts "
-            "the others in bags of {d}. How many bags are full?",
-            "In {c} days a printer makes {a} stacks of {b} cards each day. {p}% of the cards are sent away. The rest go "
-            "into packs of {d}, and a pack costs {z} dollars. How many full packs are there?",
-        ),
-        spans(
-            lambda n: n["p"] * n["a"] * n["b"] * n["c"] % 100 == 0,
-            a=(2, 3, 5, 6, 8, 12),
-            b=(5, 10, 10, 20, 25, 30),
-            c=(2, 3, 4, 5, 6, 9),
-            p=PERCENTS,
-            d=(2, 4, 6, 8, 9, 12),
-            z=(2, 5, 6, 8, 9, 15),
-        ),
-        lambda n: n["a"] * n["b"] * n["c"] * (100 - n["p"]) // 100 // n["d"],
-        lambda n: groups(hundredths(100 - n["p"], add_up(n["c"], add_up(n["a"], n["b"]))), n["d"])[0],
         dials=ALL_DIALS,
     ),
 )

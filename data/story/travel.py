@@ -7,14 +7,6 @@ from families import Family
 from story.draws import ALL_DIALS, add_up, groups, only, spans
 
 
-def _meet_by_the_minute(n: dict) -> int:
-    """Miles from the first town when two travellers meet, by moving both for one minute at a time."""
-    first, second, minutes = 0, 60 * n["d"], 0  # in sixtieths of a mile
-    while first < second:
-        first, second, minutes = first + n["a"], second - n["b"], minutes + 1
-    return first // 60
-
-
 def _fill_by_the_minute(n: dict) -> int:
     level, minutes = n["b"], 0
     while level < n["a"]:
@@ -25,7 +17,7 @@ def _fill_by_the_minute(n: dict) -> int:
 TRAVEL = (
     Family(
         "weeks_days",
-        1,
+        2,
         (
             "{name} travels for {a} weeks and {b} days. How many days is that?",
             "A course takes {a} weeks and then {b} more days. How many days does the course take?",
@@ -39,7 +31,7 @@ TRAVEL = (
     ),
     Family(
         "miles_left",
-        1,
+        2,
         (
             "A trip is {d} miles long. {name} drives {a} miles an hour for {b} hours. How many miles are left?",
             "{name} must ride {d} miles and rides for {b} hours at {a} miles an hour. How many miles are still to go?",
@@ -59,7 +51,7 @@ TRAVEL = (
     ),
     Family(
         "film_minutes",
-        2,
+        3,
         (
             "A film lasts {a} hours and {b} minutes. {name} has watched {c} minutes. How many minutes are left?",
             "{name} works for {a} hours and {b} minutes with breaks of {c} minutes in all. How many minutes does {name} "
@@ -74,7 +66,7 @@ TRAVEL = (
     ),
     Family(
         "rope_pieces",
-        3,
+        4,
         (
             "A rope is {a} meters and {b} centimeters long. {name} cuts it into pieces of {c} centimeters. "
             "How many whole pieces are there?",
@@ -90,7 +82,7 @@ TRAVEL = (
     ),
     Family(
         "pages_left",
-        3,
+        4,
         (
             "A book has {a} pages. {name} reads one {f} of it on the first day and then {c} pages on each of the next "
             "{d} days. How many pages are left?",
@@ -137,7 +129,7 @@ TRAVEL = (
     ),
     Family(
         "work_rate",
-        4,
+        5,
         (
             "{a} workers make {u} chairs in {c} hours. All work equally fast. How many chairs do {d} workers make in "
             "{e} hours?",
@@ -181,30 +173,6 @@ TRAVEL = (
         ),
         lambda n: (n["a"] * n["b"] + n["c"] * n["d"]) // n["e"],
         lambda n: only(range(1, 500), lambda v: add_up(n["e"], v) == add_up(n["b"], n["a"]) + add_up(n["d"], n["c"])),
-        dials=ALL_DIALS,
-    ),
-    Family(
-        "meeting",
-        5,
-        (
-            "Two towns are {d} miles apart. {name} leaves the first town at {a} miles an hour and {other} leaves the "
-            "second at {b} miles an hour, at the same time and towards each other. How many miles from the first town "
-            "do they meet?",
-            "{name} and {other} live {d} miles apart and ride towards each other, {name} at {a} miles an hour and "
-            "{other} at {b} miles an hour. They start together. How many miles has {name} gone when they meet?",
-            "Two boats {d} miles apart set out towards each other at {z} o'clock. The red one makes {a} miles an hour "
-            "and the blue one {b} miles an hour. How many miles has the red one gone when they meet?",
-        ),
-        spans(
-            lambda n: n["a"] != n["b"],
-            lambda n: {"d": (n["a"] + n["b"]) * n["t"]},
-            a=(2, 5, 9, 14, 30, 60),
-            b=(2, 6, 9, 16, 35, 55),
-            t=(2, 3, 4, 5, 7, 9),
-            z=(4, 9, 9, 10, 10, 11),
-        ),
-        lambda n: n["d"] // (n["a"] + n["b"]) * n["a"],
-        _meet_by_the_minute,
         dials=ALL_DIALS,
     ),
 )

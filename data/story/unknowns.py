@@ -9,7 +9,7 @@ from story.draws import ALL_DIALS, add_up, only, spans
 UNKNOWNS = (
     Family(
         "half_then_more",
-        1,
+        2,
         (
             "{name} has {a} {things}, gives half of them away and then finds {b} more. How many {things} does {name} "
             "have now?",
@@ -29,7 +29,7 @@ UNKNOWNS = (
     ),
     Family(
         "together",
-        2,
+        3,
         (
             "{name} has {a} {things}. {other} has {b} times as many as {name}, less {c}. How many {things} do they have "
             "together?",
@@ -45,7 +45,7 @@ UNKNOWNS = (
     ),
     Family(
         "score_needed",
-        3,
+        4,
         (
             "{name} scores {a}, {b} and {c} points in three tests. How many points must the fourth test have for an "
             "average of {m} over all four?",
@@ -68,7 +68,7 @@ UNKNOWNS = (
     ),
     Family(
         "sum_and_difference",
-        4,
+        5,
         (
             "{name} and {other} have {s} {things} together. {name} has {d} more than {other}. How many {things} does "
             "{name} have?",
@@ -88,7 +88,7 @@ UNKNOWNS = (
     ),
     Family(
         "heads_and_legs",
-        4,
+        5,
         (
             "A farm has hens with 2 legs and goats with 4 legs: {h} heads and {l} legs in all. How many goats are there?",
             "In a yard stand {h} bikes and cars with {l} wheels together. A bike has 2 wheels and a car has 4. How many "
@@ -103,51 +103,6 @@ UNKNOWNS = (
         ),
         lambda n: n["l"] // 2 - n["h"],
         lambda n: only(range(n["h"] + 1), lambda x: add_up(x, 4) + add_up(n["h"] - x, 2) == n["l"]),
-        dials=ALL_DIALS,
-    ),
-    Family(
-        "ages_sum",
-        5,
-        (
-            "{name} is {k} times as old as {other}. In {b} years their ages will add up to {s}. How old is {other} now?",
-            "A mother is {k} times as old as her son. {b} years from now they will be {s} years old together. How old is "
-            "the son now?",
-            "A castle is {k} times as old as a church and stands {z} miles from it. In {b} years the two will be {s} years "
-            "old together. How old is the church now?",
-        ),
-        spans(
-            then=lambda n: {"s": (n["k"] + 1) * n["x"] + 2 * n["b"]},
-            k=(2, 2, 3, 4, 5, 7),
-            x=(3, 6, 9, 14, 20, 45),
-            b=(2, 3, 5, 8, 12, 20),
-            z=(2, 4, 5, 6, 8, 9),
-        ),
-        lambda n: (n["s"] - 2 * n["b"]) // (n["k"] + 1),
-        lambda n: only(range(200), lambda x: (x + n["b"]) + (n["k"] * x + n["b"]) == n["s"]),
-        dials=ALL_DIALS,
-    ),
-    Family(
-        "two_prices",
-        5,
-        (
-            "{n} tickets cost {v} dollars in all. A child's ticket costs {p} dollars and an adult's ticket {q} dollars. "
-            "How many of the tickets are for adults?",
-            "{name} buys {n} {things} for {v} dollars: some small ones at {p} dollars and some large ones at {q} dollars. "
-            "How many large ones does {name} buy?",
-            "A quiz has {n} questions and takes {z} minutes. An easy one gives {p} points and a hard one {q} points. All "
-            "of them together give {v} points. How many hard ones are there?",
-        ),
-        spans(
-            lambda n: n["q"] > n["p"],
-            lambda n: {"n": n["x"] + n["y"], "v": n["q"] * n["x"] + n["p"] * n["y"]},
-            x=(1, 3, 5, 8, 12, 25),
-            y=(1, 4, 5, 9, 14, 20),
-            p=(2, 3, 4, 5, 8, 11),
-            q=(3, 5, 7, 9, 13, 19),
-            z=(10, 15, 20, 30, 45, 60),
-        ),
-        lambda n: (n["v"] - n["n"] * n["p"]) // (n["q"] - n["p"]),
-        lambda n: only(range(n["n"] + 1), lambda x: add_up(x, n["q"]) + add_up(n["n"] - x, n["p"]) == n["v"]),
         dials=ALL_DIALS,
     ),
 )
