@@ -1,8 +1,10 @@
-"""Choose the dials of the set `story` from its pilot: `python data/choose_dials.py` rewrites data/story/pilot.json.
+"""Choose the families and dials of the set `story` from its pilot: `python data/choose_dials.py` rewrites story/pilot.json.
 
 The pilot (`make_questions.py --pilot`, its own seed) asked all families at all five dials. The rule was written before
-the pilot was answered: of the three runs of three neighbouring dials, a family takes the one whose share of right
-answers by the 0.5B model is nearest to its level's aim. No family is dropped. The final draw has another seed.
+that pilot was answered: of the three runs of three neighbouring dials, a family takes the one whose share of right
+answers by the 0.5B model is nearest to its level's aim. In levels 1 to 3 a family stays if that share reaches a floor; of
+levels 4 and 5 the four most often answered stay. The final draw has another seed.
+
 """
 
 from __future__ import annotations
@@ -12,9 +14,12 @@ from collections import defaultdict
 from pathlib import Path
 
 import adalib
+from story import CANDIDATES
 
 HERE = Path(__file__).parent
 AIM = {1: 0.75, 2: 0.60, 3: 0.45, 4: 0.30, 5: 0.15}  # right answers of one sample, by level
+FLOOR = {1: 0.35, 2: 0.25, 3: 0.10}  # a family of these levels that the model answers less often is dropped
+HARDEST = 4  # families kept of levels 4 and 5, the most often answered
 
 
 def pilot(model: str) -> dict[str, list[float]]:
@@ -30,28 +35,34 @@ def pilot(model: str) -> dict[str, list[float]]:
 
 def choose(shares: list[float], level: int) -> list[int]:
     """The three neighbouring dials whose mean share is nearest to the level's aim; the easier ones where two are."""
-    return min(
-        ([d, d + 1, d + 2] for d in range(3)), key=lambda dials: abs(sum(shares[d] for d in dials) / 3 - AIM[level])
-    )
+    return min(([d, d + 1, d + 2] for d in range(3)), key=lambda dials: abs(_mean(shares, dials) - AIM[level]))
 
 
 def report() -> dict:
     """What the pilot measured and what follows from it."""
-    from story import CANDIDATES
-
-    shares = {model: pilot(model) for model in ("qwen05", "qwen15")}
+    shares = pilot("qwen05")
+    dials = {family.name: choose(shares[family.name], family.level) for family in CANDIDATES}
+    value = {name: _mean(shares[name], run) for name, run in dials.items()}
+    kept = []
+    for level in AIM:
+        names = sorted((f.name for f in CANDIDATES if f.level == level), key=lambda name: -value[name])
+        kept += names[:HARDEST] if level > 3 else [name for name in names if value[name] >= FLOOR[level]]
     return {
         "aim": AIM,
-        "shares": {m: {f: [round(x, 3) for x in row] for f, row in found.items()} for m, found in shares.items()},
-        "dials": {family.name: choose(shares["qwen05"][family.name], family.level) for family in CANDIDATES},
+        "shares": {family: [round(x, 3) for x in row] for family, row in shares.items()},
+        "dials": {family.name: dials[family.name] for family in CANDIDATES if family.name in kept},
     }
+
+
+def _mean(shares: list[float], dials: list[int]) -> float:
+    return sum(shares[d] for d in dials) / len(dials)
 
 
 def main() -> None:
     found = report()
     (HERE / "story" / "pilot.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     for family, dials in found["dials"].items():
-        print(f"{family:20} {dials}", *(found["shares"][model][family] for model in found["shares"]))
+        print(f"{family:20} {dials} {found['shares'][family]}")
 
 
 if __name__ == "__main__":

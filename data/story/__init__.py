@@ -20,9 +20,11 @@ from story.unknowns import UNKNOWNS
 CANDIDATES = tuple(sorted((*EVERYDAY, *TRADE, *TRAVEL, *COUNTING, *UNKNOWNS), key=lambda family: family.level))
 
 _CHOSEN = Path(__file__).parent / "pilot.json"
+_PER_DIAL = {1: 5, 2: 5, 3: 4, 4: 3, 5: 3}
 
 
 def chosen() -> tuple:
-    """The families with the three dials that the pilot chose."""
+    """The families that the pilot kept, with the three dials that it chose."""
     dials = json.loads(_CHOSEN.read_text(encoding="utf-8"))["dials"]
-    return tuple(replace(family, dials=tuple(dials[family.name])) for family in CANDIDATES)
+    kept = [family for family in CANDIDATES if family.name in dials]
+    return tuple(replace(f, dials=tuple(dials[f.name]), per_dial=_PER_DIAL[f.level]) for f in kept)

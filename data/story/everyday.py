@@ -192,4 +192,75 @@ EVERYDAY = (
         lambda n: groups(n["a"], n["b"])[0] - n["c"],
         dials=ALL_DIALS,
     ),
+    Family(
+        "tens_ones",
+        1,
+        (
+            "{name} has {a} ten-dollar bills and {b} one-dollar bills. How many dollars does {name} have?",
+            "A bundle holds 10 sticks. {name} has {a} bundles and {b} single sticks. How many sticks does {name} have?",
+            "{name} pays with {a} bills of 10 dollars and {b} coins of 1 dollar. How many dollars is that?",
+        ),
+        spans(a=SMALL, b=SMALL),
+        lambda n: 10 * n["a"] + n["b"],
+        lambda n: add_up(n["a"], 10) + n["b"],
+        dials=ALL_DIALS,
+    ),
+    Family(
+        "three_prices",
+        1,
+        (
+            "A pen costs {a} dollars, a book costs {b} dollars and a bag costs {c} dollars. How many dollars do they cost "
+            "together?",
+            "{name} pays {a} dollars for lunch, {b} dollars for a shirt and {c} dollars for a hat. How many dollars does "
+            "{name} pay in all?",
+            "A box weighs {a} pounds, a chair {b} pounds and a lamp {c} pounds. How many pounds do the three weigh?",
+        ),
+        spans(a=SMALL, b=LARGE, c=SMALL),
+        lambda n: n["a"] + n["b"] + n["c"],
+        lambda n: len([*range(n["a"]), *range(n["b"]), *range(n["c"])]),
+        dials=ALL_DIALS,
+    ),
+    Family(
+        "each_plants",
+        1,
+        (
+            "{a} boys and {b} girls plant 3 trees each. How many trees do they plant?",
+            "There are {a} red and {b} blue boxes with 3 {things} in each box. How many {things} are there?",
+            "{name} buys {a} large and {b} small bags. Each bag costs 3 dollars. How many dollars does {name} pay?",
+        ),
+        spans(a=SMALL, b=SMALL),
+        lambda n: 3 * (n["a"] + n["b"]),
+        lambda n: add_up(n["a"], 3) + add_up(n["b"], 3),
+        dials=ALL_DIALS,
+    ),
+    Family(
+        "two_shifts",
+        1,
+        (
+            "{name} works {a} hours on Monday and {b} hours on Tuesday and earns 10 dollars an hour. How many dollars does "
+            "{name} earn?",
+            "A car drives 10 miles every hour, {a} hours in the morning and {b} hours in the evening. How many miles does "
+            "it drive?",
+            "A ticket costs 10 dollars. {name} buys {a} tickets and {other} buys {b} tickets. How many dollars do they pay "
+            "together?",
+        ),
+        spans(a=SMALL, b=SMALL),
+        lambda n: 10 * (n["a"] + n["b"]),
+        lambda n: add_up(n["a"], 10) + add_up(n["b"], 10),
+        dials=ALL_DIALS,
+    ),
+    Family(
+        "boxes_half",
+        2,
+        (
+            "{name} has {a} boxes of {b} {things} and sells half of them. How many {things} does {name} sell?",
+            "A farm has {a} rows of {b} trees. Half of the trees are apple trees. How many apple trees are there?",
+            "{name} saves {a} dollars a week for {b} weeks and gives half of the money to {other}. How many dollars does "
+            "{other} get?",
+        ),
+        spans(lambda n: n["a"] * n["b"] % 2 == 0, a=SMALL, b=SMALL),
+        lambda n: n["a"] * n["b"] // 2,
+        lambda n: len(range(0, add_up(n["a"], n["b"]), 2)),
+        dials=ALL_DIALS,
+    ),
 )
