@@ -1,10 +1,9 @@
-"""Choose the families and dials of the set `story` from its pilot: `python data/choose_dials.py` rewrites story/pilot.json.
+"""Choose families and dials of the set `story` from its pilot: `python data/choose_dials.py` rewrites story/pilot.json.
 
 The pilot (`make_questions.py --pilot`, its own seed) asked all families at all five dials. The rule was written before
 that pilot was answered: of the three runs of three neighbouring dials, a family takes the one whose share of right
-answers by the 0.5B model is nearest to its level's aim. In levels 1 to 3 a family stays if that share reaches a floor; of
-levels 4 and 5 the four most often answered stay. The final draw has another seed.
-
+answers by the 0.5B model is nearest to its level's aim. In levels 1 to 3 a family stays if that share reaches a floor;
+of levels 4 and 5 the four most often answered stay. The final draw has another seed.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-import adalib
 from story import CANDIDATES
+
+import adalib
 
 HERE = Path(__file__).parent
 AIM = {1: 0.75, 2: 0.60, 3: 0.45, 4: 0.30, 5: 0.15}  # right answers of one sample, by level
@@ -22,9 +22,9 @@ FLOOR = {1: 0.35, 2: 0.25, 3: 0.10}  # a family of these levels that the model a
 HARDEST = 4  # families kept of levels 4 and 5, the most often answered
 
 
-def pilot(model: str) -> dict[str, list[float]]:
+def pilot() -> dict[str, list[float]]:
     """Share of right answers in the pilot, by family and dial."""
-    responses = adalib.load(HERE / "pilot" / f"story-{model}.jsonl.gz")
+    responses = adalib.load(HERE / "pilot" / "story-qwen05.jsonl.gz")
     found = defaultdict(lambda: defaultdict(list))
     for family, dial, value in zip(
         responses.extras["family"], responses.extras["dial"], responses.values.mean(axis=1), strict=True
@@ -40,7 +40,7 @@ def choose(shares: list[float], level: int) -> list[int]:
 
 def report() -> dict:
     """What the pilot measured and what follows from it."""
-    shares = pilot("qwen05")
+    shares = pilot()
     dials = {family.name: choose(shares[family.name], family.level) for family in CANDIDATES}
     value = {name: _mean(shares[name], run) for name, run in dials.items()}
     kept = []
@@ -49,7 +49,7 @@ def report() -> dict:
         kept += names[:HARDEST] if level > 3 else [name for name in names if value[name] >= FLOOR[level]]
     return {
         "aim": AIM,
-        "shares": {family: [round(x, 3) for x in row] for family, row in shares.items()},
+        "shares": {family: [round(float(x), 3) for x in row] for family, row in shares.items()},
         "dials": {family.name: dials[family.name] for family in CANDIDATES if family.name in kept},
     }
 

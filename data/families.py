@@ -1,8 +1,9 @@
 """The question families: short arithmetic stories and bare computations, all written for this project.
 
-A family has a level (1 easiest to 4 hardest, 5 in the set `story`, whose families are in the folder of that name), at least three phrasings, a draw of its numbers that a dial widens (so
-that difficulty varies inside a family too), and two independent computations of the answer: `answer` by formula and
-`check` by counting things one at a time. `make_questions.py` refuses a question on which the two disagree.
+A family has a level (1 easiest to 4 hardest; 5 in the set `story`, whose families are in the folder of that name), at
+least three phrasings, a draw of its numbers that a dial widens (so that difficulty varies inside a family too), and two
+independent computations of the answer: `answer` by formula and `check` by counting things one at a time.
+`make_questions.py` refuses a question on which the two disagree.
 """
 
 from __future__ import annotations

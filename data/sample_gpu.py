@@ -11,6 +11,8 @@ The worked examples open every prompt, so their keys and values are computed onc
 only its own question and what it has written. For models of the Llama and Qwen2 kinds. `--check` compares this loop's
 log-probabilities with the library's own forward pass on a few questions, and prints the largest difference.
 
+The answers of SmolLM2 to `word` and `drill` were drawn by an earlier version of this script, which shared nothing.
+
 Needs torch, transformers and gguf, which the rest of the project does not. `python -m adalib collect` against
 `python -m adalib serve-llm` repeats the same sampling on a CPU, one answer or two a second.
 """

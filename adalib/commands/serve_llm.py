@@ -1,4 +1,7 @@
-"""Start SmolLM2-135M-Instruct on this machine, behind an OpenAI-compatible address, until interrupted."""
+"""Start a small model on this machine, behind an OpenAI-compatible address, until interrupted.
+
+SmolLM2-135M-Instruct, or a GGUF file of your own.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ __all__ = ["arguments", "run"]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``serve-llm`` takes."""
+    parser.add_argument("--weights", metavar="FILE", help="a GGUF file (default: SmolLM2-135M-Instruct)")
     parser.add_argument("--port", type=int, default=8080, help="loopback port, 0 for a free one (default 8080)")
     parser.add_argument("--parallel", type=int, default=16, help="answers written at a time (default 16)")
     parser.add_argument("--ctx", type=int, default=1024, help="tokens for one question with its answer (default 1024)")
@@ -19,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     from adalib.llm.local import LocalModelError, local_model
 
     try:
-        with local_model(port=args.port, parallel=args.parallel, context=args.ctx) as local:
+        with local_model(args.weights, port=args.port, parallel=args.parallel, context=args.ctx) as local:
             print(f"{local.model} listens at {local.base_url} (Ctrl-C ends it); to sample from it, in another window:")
             where = f"--base-url {local.base_url} --model {local.model}"
             print(f"python -m adalib collect QUESTIONS --out DIR {where} --samples 8", flush=True)

@@ -51,7 +51,9 @@ def model_file() -> Path:
 
 
 @contextmanager
-def local_model(*, port: int = 0, parallel: int = 16, context: int = 1024) -> Iterator[LocalModel]:
+def local_model(
+    weights: str | os.PathLike | None = None, *, port: int = 0, parallel: int = 16, context: int = 1024
+) -> Iterator[LocalModel]:
     """Serve the local model for as long as the ``with`` block lasts.
 
     Only the temperature shapes the draw: no top-k, no top-p, no min-p, no penalty. That is how the bundled answers
@@ -61,6 +63,8 @@ def local_model(*, port: int = 0, parallel: int = 16, context: int = 1024) -> It
 
     Parameters
     ----------
+    weights : path-like, optional
+        A GGUF file of your own; it is served under its name without the ending. Default: SmolLM2-135M-Instruct.
     port : int
         Loopback port; 0 takes a free one.
     parallel : int
@@ -76,16 +80,18 @@ def local_model(*, port: int = 0, parallel: int = 16, context: int = 1024) -> It
     Raises
     ------
     LocalModelError
-        If a package is missing or the port is taken.
+        If a package or the file is missing or the port is taken.
     """
     if not 0 <= port < 65536 or parallel < 1 or context < 1:
         raise ValueError(
             f"need a port below 65536, parallel >= 1 and context >= 1, got {port}, {parallel} and {context}"
         )
-    weights = model_file()
+    file, name = (model_file(), NAME) if weights is None else (Path(weights), Path(weights).stem)
+    if not file.is_file():
+        raise LocalModelError(f"{file}: there is no such file; give the path of a GGUF file")
     if importlib.util.find_spec("xllamacpp") is None:
         raise LocalModelError(f"the runtime (package xllamacpp) is missing; {INSTALL}")
-    command = [sys.executable, __file__, str(weights), str(port), str(parallel), str(context)]
+    command = [sys.executable, __file__, str(file), name, str(port), str(parallel), str(context)]
     # Its own session, so that Ctrl-C in a terminal reaches us alone; its input ends with us, and it with its input.
     process = subprocess.Popen(
         command,
@@ -101,17 +107,17 @@ def local_model(*, port: int = 0, parallel: int = 16, context: int = 1024) -> It
             raise LocalModelError(
                 f"the local model did not start on port {port}: choose another port, or fewer or shorter answers"
             )
-        yield LocalModel(f"{address}/v1", NAME, process)
+        yield LocalModel(f"{address}/v1", name, process)
     finally:
         process.kill()
         process.communicate()
 
 
-def _serve(weights: str, port: int, parallel: int, context: int) -> None:
+def _serve(weights: str, name: str, port: int, parallel: int, context: int) -> None:
     import xllamacpp
 
     params = xllamacpp.CommonParams()
-    params.model.path, params.model_alias = weights, {NAME}
+    params.model.path, params.model_alias = weights, {name}
     params.port, params.n_parallel, params.n_ctx = port, parallel, context * parallel
     params.ui, params.verbosity, params.cache_ram_mib = False, -1, 0
     sampling = params.sampling
@@ -124,4 +130,4 @@ def _serve(weights: str, port: int, parallel: int, context: int) -> None:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1], *map(int, sys.argv[2:]))
+    _serve(*sys.argv[1:3], *map(int, sys.argv[3:]))

@@ -26,9 +26,12 @@ COUNTING = (
         "boxes_loose",
         2,
         (
-            "{name} has {a} boxes with {b} {things} in each and {c} loose {things}. How many {things} does {name} have?",
-            "There are {c} {things} on the table and {a} full bags of {b} {things}. How many {things} are there in all?",
-            "{name} fills {a} jars with {b} {things} each, which takes {z} minutes, and has {c} {things} left. How many "
+            "{name} has {a} boxes with {b} {things} in each and {c} loose {things}. How many {things} does "
+            "{name} have?",
+            "There are {c} {things} on the table and {a} full bags of {b} {things}. How many {things} are there "
+            "in all?",
+            "{name} fills {a} jars with {b} {things} each, which takes {z} minutes, and has {c} {things} left. "
+            "How many "
             "{things} were there?",
         ),
         spans(a=(2, 5, 8, 12, 18, 30), b=(2, 6, 9, 12, 19, 36), c=(2, 5, 9, 20, 50, 90), z=(5, 10, 15, 20, 30, 50)),
@@ -66,7 +69,8 @@ COUNTING = (
             "A hall has {a} rows of {b} seats. {c} seats are broken and {d} are taken. How many seats are free?",
             "A bus company has {a} buses with {b} seats each. {c} seats are reserved and {d} are sold. How many seats "
             "can still be sold?",
-            "{name} plants {a} rows of {b} trees. Each tree costs {z} dollars. {c} trees die in a storm and {d} are cut "
+            "{name} plants {a} rows of {b} trees. Each tree costs {z} dollars. {c} trees die in a storm and {d} "
+            "are cut "
             "down. How many trees are left?",
         ),
         spans(
@@ -107,7 +111,8 @@ COUNTING = (
         "buses_needed",
         4,
         (
-            "{a} classes of {b} children and {c} teachers go on a trip. A bus has {d} seats. How many buses do they need?",
+            "{a} classes of {b} children and {c} teachers go on a trip. A bus has {d} seats. How many buses do "
+            "they need?",
             "{name} has {a} crates of {b} bottles and {c} single bottles. A shelf holds {d} bottles. How many shelves "
             "does {name} need for all of them?",
             "{a} teams of {b} players and {c} trainers cross a lake of {z} meters. A boat takes {d} people. How many "
@@ -131,7 +136,8 @@ COUNTING = (
         (
             "{a} couples meet at a party. Everyone shakes hands once with everyone except their own partner. How many "
             "handshakes are there?",
-            "{a} pairs of twins play chess. Everyone plays one game against everyone but their own twin. How many games "
+            "{a} pairs of twins play chess. Everyone plays one game against everyone but their own twin. How "
+            "many games "
             "are played?",
             "{a} teams of two come to a dinner that lasts {z} hours. Each person drinks once to each person of the "
             "other teams, and two who drink to each other do it together. How many times do two glasses touch?",
@@ -145,9 +151,11 @@ COUNTING = (
         "two_red",
         5,
         (
-            "A bag holds {a} red and {b} blue balls. {name} draws two balls without putting the first one back. What is "
+            "A bag holds {a} red and {b} blue balls. {name} draws two balls without putting the first one back. "
+            "What is "
             "the probability that both are red? Give a fraction.",
-            "{a} of the {n} {things} in a box are red. {name} takes two of them at random. What is the probability that "
+            "{a} of the {n} {things} in a box are red. {name} takes two of them at random. What is the "
+            "probability that "
             "both are red? Give a fraction.",
             "A class has {a} girls and {b} boys. Two children are chosen at random for a play of {z} minutes. What is "
             "the probability that both are girls? Give a fraction.",

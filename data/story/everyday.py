@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from families import Family
+
 from story.draws import ALL_DIALS, add_up, groups, only, spans
 
 SMALL, LARGE = (2, 5, 8, 12, 20, 35), (3, 9, 15, 30, 60, 150)
@@ -13,7 +14,8 @@ EVERYDAY = (
         1,
         (
             "{name} buys {a} packs of {b} cards and then {c} more packs of {b} cards. How many cards does {name} buy?",
-            "A pack holds {b} {things}. {name} has {a} packs and {other} has {c} packs. How many {things} do they have?",
+            "A pack holds {b} {things}. {name} has {a} packs and {other} has {c} packs. How many {things} do "
+            "they have?",
             "{name} runs {b} laps a day for {a} days, rests, and runs {b} laps a day for {c} more days. "
             "How many laps does {name} run?",
         ),
@@ -42,7 +44,8 @@ EVERYDAY = (
         (
             "A nickel is 5 cents and a dime is 10 cents. How many cents are {a} nickels and {b} dimes?",
             "{name} has {a} coins of 5 cents and {b} coins of 10 cents. How many cents does {name} have?",
-            "A stamp costs 5 cents and an envelope costs 10 cents. How many cents do {a} stamps and {b} envelopes cost?",
+            "A stamp costs 5 cents and an envelope costs 10 cents. How many cents do {a} stamps and {b} "
+            "envelopes cost?",
         ),
         spans(a=SMALL, b=SMALL),
         lambda n: 5 * n["a"] + 10 * n["b"],
@@ -67,8 +70,10 @@ EVERYDAY = (
         1,
         (
             "{name} picks {a} {things} on Monday, {b} on Tuesday and {c} on Wednesday. How many is that in all?",
-            "{name} reads {a} pages in the morning, {b} at noon and {c} in the evening. How many pages does {name} read?",
-            "A shop sells {a} red, {b} green and {c} blue {things}. It is open for {z} hours. How many {things} does it "
+            "{name} reads {a} pages in the morning, {b} at noon and {c} in the evening. How many pages does "
+            "{name} read?",
+            "A shop sells {a} red, {b} green and {c} blue {things}. It is open for {z} hours. How many {things} "
+            "does it "
             "sell?",
         ),
         spans(a=LARGE, b=LARGE, c=SMALL, z=(5, 6, 7, 8, 9, 10)),
@@ -108,7 +113,8 @@ EVERYDAY = (
         (
             "{name} has {a} {things}. {other} has twice as many and {b} more. How many {things} does {other} have?",
             "{name} is {a} years old. A house is twice as old as {name} plus {b} years. How old is the house?",
-            "A small bag weighs {a} pounds. A large bag weighs two times that and {b} pounds more. How many pounds does "
+            "A small bag weighs {a} pounds. A large bag weighs two times that and {b} pounds more. How many "
+            "pounds does "
             "the large bag weigh?",
         ),
         spans(a=LARGE, b=SMALL),
@@ -136,7 +142,8 @@ EVERYDAY = (
         (
             "{name} has {a} dozen eggs and {b} more eggs. How many eggs does {name} have?",
             "A dozen is 12. A baker makes {a} dozen rolls and then {b} rolls. How many rolls is that?",
-            "There are 12 pencils in a box. {name} has {a} boxes and {b} single pencils. How many pencils does {name} have?",
+            "There are 12 pencils in a box. {name} has {a} boxes and {b} single pencils. How many pencils does "
+            "{name} have?",
         ),
         spans(a=(2, 3, 5, 8, 12, 25), b=SMALL),
         lambda n: 12 * n["a"] + n["b"],
@@ -149,7 +156,8 @@ EVERYDAY = (
         (
             "A book costs {a} dollars. A pen costs {b} dollars less. How many dollars do the book and the pen cost?",
             "{name} has {a} {things} and {other} has {b} fewer. How many {things} do they have together?",
-            "On Monday {name} walks {a} miles, on Tuesday {b} miles less. How many miles does {name} walk on both days?",
+            "On Monday {name} walks {a} miles, on Tuesday {b} miles less. How many miles does {name} walk on "
+            "both days?",
         ),
         spans(lambda n: n["a"] > n["b"], a=LARGE, b=SMALL),
         lambda n: 2 * n["a"] - n["b"],
@@ -161,7 +169,8 @@ EVERYDAY = (
         2,
         (
             "A bus has {a} people on it. {b} get off and {c} get on. How many people are on the bus?",
-            "{name} has {a} dollars, spends {b} and then gets {c} dollars from {other}. How many dollars does {name} have?",
+            "{name} has {a} dollars, spends {b} and then gets {c} dollars from {other}. How many dollars does "
+            "{name} have?",
             "A library with {z} rooms has {a} books on a shelf. {b} are taken out and {c} are brought back. How many "
             "books are on the shelf?",
         ),
@@ -176,9 +185,11 @@ EVERYDAY = (
         (
             "{a} {things} are shared equally among {b} children. {name} gets one share and gives {c} away. How many "
             "{things} does {name} have left?",
-            "{b} friends split a bill of {a} dollars equally. {name} has a coupon that takes {c} dollars off one share. "
+            "{b} friends split a bill of {a} dollars equally. {name} has a coupon that takes {c} dollars off one "
+            "share. "
             "How many dollars does {name} pay?",
-            "A string of {a} cm is cut into {b} equal pieces. {name} cuts {c} cm off one piece. How many cm is that piece "
+            "A string of {a} cm is cut into {b} equal pieces. {name} cuts {c} cm off one piece. How many cm is "
+            "that piece "
             "now?",
         ),
         spans(
@@ -209,9 +220,11 @@ EVERYDAY = (
         "three_prices",
         1,
         (
-            "A pen costs {a} dollars, a book costs {b} dollars and a bag costs {c} dollars. How many dollars do they cost "
+            "A pen costs {a} dollars, a book costs {b} dollars and a bag costs {c} dollars. How many dollars do "
+            "they cost "
             "together?",
-            "{name} pays {a} dollars for lunch, {b} dollars for a shirt and {c} dollars for a hat. How many dollars does "
+            "{name} pays {a} dollars for lunch, {b} dollars for a shirt and {c} dollars for a hat. How many "
+            "dollars does "
             "{name} pay in all?",
             "A box weighs {a} pounds, a chair {b} pounds and a lamp {c} pounds. How many pounds do the three weigh?",
         ),
@@ -237,11 +250,14 @@ EVERYDAY = (
         "two_shifts",
         1,
         (
-            "{name} works {a} hours on Monday and {b} hours on Tuesday and earns 10 dollars an hour. How many dollars does "
+            "{name} works {a} hours on Monday and {b} hours on Tuesday and earns 10 dollars an hour. How many "
+            "dollars does "
             "{name} earn?",
-            "A car drives 10 miles every hour, {a} hours in the morning and {b} hours in the evening. How many miles does "
+            "A car drives 10 miles every hour, {a} hours in the morning and {b} hours in the evening. How many "
+            "miles does "
             "it drive?",
-            "A ticket costs 10 dollars. {name} buys {a} tickets and {other} buys {b} tickets. How many dollars do they pay "
+            "A ticket costs 10 dollars. {name} buys {a} tickets and {other} buys {b} tickets. How many dollars "
+            "do they pay "
             "together?",
         ),
         spans(a=SMALL, b=SMALL),
@@ -255,7 +271,8 @@ EVERYDAY = (
         (
             "{name} has {a} boxes of {b} {things} and sells half of them. How many {things} does {name} sell?",
             "A farm has {a} rows of {b} trees. Half of the trees are apple trees. How many apple trees are there?",
-            "{name} saves {a} dollars a week for {b} weeks and gives half of the money to {other}. How many dollars does "
+            "{name} saves {a} dollars a week for {b} weeks and gives half of the money to {other}. How many "
+            "dollars does "
             "{other} get?",
         ),
         spans(lambda n: n["a"] * n["b"] % 2 == 0, a=SMALL, b=SMALL),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from families import Family
 
-from story.draws import ALL_DIALS, add_up, groups, hundredths, only, spans
+from story.draws import ALL_DIALS, add_up, hundredths, only, spans
 
 PERCENTS = [(10, 50), (10, 20, 25, 50), (10, 20, 30, 40), (5, 15, 35, 60), (12, 15, 35, 45, 65)]
 

@@ -54,7 +54,8 @@ TRAVEL = (
         3,
         (
             "A film lasts {a} hours and {b} minutes. {name} has watched {c} minutes. How many minutes are left?",
-            "{name} works for {a} hours and {b} minutes with breaks of {c} minutes in all. How many minutes does {name} "
+            "{name} works for {a} hours and {b} minutes with breaks of {c} minutes in all. How many minutes does "
+            "{name} "
             "work without the breaks?",
             "A cake must rest {a} hours and {b} minutes. {name} put it away {c} minutes ago, at {z} degrees. How many "
             "more minutes must it rest?",

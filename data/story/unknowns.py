@@ -31,11 +31,14 @@ UNKNOWNS = (
         "together",
         3,
         (
-            "{name} has {a} {things}. {other} has {b} times as many as {name}, less {c}. How many {things} do they have "
+            "{name} has {a} {things}. {other} has {b} times as many as {name}, less {c}. How many {things} do "
+            "they have "
             "together?",
-            "{name} is {a} years old. A tree is {b} times as old as {name}, less {c} years. How many years do {name} and "
+            "{name} is {a} years old. A tree is {b} times as old as {name}, less {c} years. How many years do "
+            "{name} and "
             "the tree count together?",
-            "A cat weighs {a} pounds and eats {z} times a day. A dog weighs {c} pounds less than {b} times the cat. How "
+            "A cat weighs {a} pounds and eats {z} times a day. A dog weighs {c} pounds less than {b} times the "
+            "cat. How "
             "many pounds do the cat and the dog weigh together?",
         ),
         spans(a=(4, 9, 14, 20, 35, 60), b=(2, 2, 3, 4, 6, 9), c=(1, 4, 6, 9, 18, 40), z=(2, 2, 3, 3, 4, 4)),
@@ -90,8 +93,10 @@ UNKNOWNS = (
         "heads_and_legs",
         5,
         (
-            "A farm has hens with 2 legs and goats with 4 legs: {h} heads and {l} legs in all. How many goats are there?",
-            "In a yard stand {h} bikes and cars with {l} wheels together. A bike has 2 wheels and a car has 4. How many "
+            "A farm has hens with 2 legs and goats with 4 legs: {h} heads and {l} legs in all. How many goats "
+            "are there?",
+            "In a yard stand {h} bikes and cars with {l} wheels together. A bike has 2 wheels and a car has 4. "
+            "How many "
             "cars are there?",
             "{h} tables seat {l} people when all are full. Small tables seat 2 and large tables seat 4. How many large "
             "tables are there?",
