@@ -15,6 +15,7 @@ ORDER = """
     datasets     anyone's sampled answers; populations whose truth is known
     solve        the price of compute, and every budget at once
     learn        what can be known before asking
+    sequential   what can be known while the answers come in
     evaluate     honest comparison
     llm          any endpoint, and a small model of our own
     explorer     drag the price, on a page or in Jupyter

@@ -1,0 +1,1 @@
+"""What can be known while the answers come in."""

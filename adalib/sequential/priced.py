@@ -1,0 +1,281 @@
+"""Priced stopping: take another answer exactly while its expected gain exceeds lambda times its cost.
+
+Three signals say what the next answer may bring: the votes so far, how sure the model was of each of its answers, and
+the text of the question. One fit on training questions serves every price, hence every budget: `backward_induction`
+values going on at all prices at once, plain rules join the priced ones in one library, and the envelope over the
+library names, for a budget, two members and a coin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adalib.datasets.folds import deal, group_numbers
+from adalib.datasets.responses import Responses
+from adalib.sequential.library import Mix, corners, mix_for
+from adalib.sequential.prior import Prior
+from adalib.sequential.replay import REPLAYS, Replay, outcomes, shares_of
+from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, stopping_points
+from adalib.sequential.session import Session
+from adalib.sequential.streams import Cost, Streams, make_streams
+from adalib.sequential.value import backward_induction, state_features
+from adalib.sequential.votes import Votes
+
+__all__ = ["SIGNALS", "Member", "PricedStopping", "Seen"]
+
+#: What a stopping rule may look at: the votes always, the text and the certainty where they are there.
+SIGNALS = ("votes", "text", "certainty")
+
+_FOLDS = 10  # inside the training questions: each is decided by a fit on nine tenths of the others
+_SHARPNESS = (0.0, 1.5, 3.0, 6.0, 12.0)
+_LONG = 16  # the text is asked for the accuracy of one answer, and of a vote of so many
+#: Prices tried, in accuracy for the cost of one average answer.
+_PRICES = np.concatenate([[0.0], np.geomspace(2e-4, 0.3, 40)])
+
+
+class Seen(NamedTuple):
+    """What is known at every checkpoint: the votes, the votes weighted by certainty, and what the text says."""
+
+    plain: Votes
+    weighted: Votes | None
+    prior: np.ndarray | None
+
+    def features(self, column: int) -> np.ndarray:
+        """The features at one checkpoint, shape (d, M)."""
+        weighted = None if self.weighted is None else self.weighted.at(column)
+        return state_features(self.plain.at(column), weighted, self.prior)
+
+
+class Member(NamedTuple):
+    """A member of the library: a plain rule on plain or weighted votes, or (rule None) a priced one."""
+
+    rule: Rule | None
+    weighted: bool = False
+    price: int = -1
+
+    def points(self, seen: Seen) -> np.ndarray:
+        """Where a plain rule stops every stream."""
+        return stopping_points(self.rule, seen.weighted if self.weighted else seen.plain)
+
+
+class PricedStopping:
+    """Stop when the next answer is not worth its price.
+
+    Explained in chapter 10, "When to stop".
+
+    Parameters
+    ----------
+    signals : sequence of str
+        Some of `SIGNALS`; "votes" is always among them. Text needs ``features``, certainty needs log-probabilities;
+        what is not there is left out.
+    cost : {"samples", "tokens"} or function of Responses
+        What an answer costs (`adalib.sequential.streams.Money` is a price list).
+    schedule : sequence of int, optional
+        Numbers of answers at which one may stop: ``range(4, 41, 4)`` asks in rounds of four. Default: after every
+        answer up to 16, then after 20, 24, 28, 32 and 40.
+    repeats : int
+        Orders in which every training question is played back.
+    seed : int
+
+    Attributes
+    ----------
+    members : list of Member
+        The library, cheapest first: the corners of the envelope.
+    prices : ndarray
+        Of the priced members, in accuracy a unit of cost.
+    costs, accuracies : ndarray
+        Of every member on training questions, each decided by a fit that did not see it.
+    """
+
+    def __init__(
+        self,
+        signals: Sequence[str] = SIGNALS,
+        *,
+        cost: Cost = "samples",
+        schedule: Sequence[int] | None = None,
+        repeats: int = 8,
+        seed: int = 0,
+    ) -> None:
+        unknown = set(signals) - set(SIGNALS)
+        if unknown:
+            raise ValueError(f"{sorted(unknown)[0]!r} is no signal; choose among {', '.join(SIGNALS)}")
+        self.signals, self.cost, self.repeats, self.seed = tuple(signals), cost, repeats, seed
+        self.schedule = np.array(schedule if schedule is not None else [*range(1, 17), 20, 24, 28, 32, 40], dtype=int)
+        if not self.schedule.size or self.schedule[0] < 1 or (np.diff(self.schedule) < 1).any():
+            raise ValueError("the schedule must be increasing numbers of answers, from 1 or more")
+
+    def fit(
+        self, responses: Responses, features: ArrayLike | None = None, groups: Sequence | None = None
+    ) -> PricedStopping:
+        """Learn from training questions what going on is worth, at every price.
+
+        Parameters
+        ----------
+        responses : Responses
+        features : array_like, shape (N, d), optional
+            Known of a question before it is asked.
+        groups : sequence of N values, optional
+            Questions of one group are left out together when the library is valued.
+
+        Returns
+        -------
+        PricedStopping
+            Itself.
+        """
+        self.schedule = self.schedule[self.schedule <= responses.samples]
+        if not self.schedule.size:
+            raise ValueError(f"{responses.source}: has {responses.samples} answers, fewer than the first checkpoint")
+        member = group_numbers(range(responses.n) if groups is None else groups, responses.n)
+        fold = deal(member, _FOLDS, self.seed) if member.any() else np.zeros(responses.n, dtype=int)
+        streams = self._streams(responses, self.seed, self.repeats)
+        self.sharpness = self._sharpness(streams)
+        self.prior = None
+        if "text" in self.signals and features is not None and member.any():
+            ends = responses.table((1, min(_LONG, responses.samples))).acc
+            self.prior = Prior().fit(features, ends, fold)
+        seen = self._seen(streams, None if self.prior is None else self.prior.left_out)
+        self._fit_library(seen, streams, fold[streams.question])
+        return self
+
+    def mix(self, budget: float) -> Mix:
+        """The two members, and the chance of the dearer, that cost ``budget`` on training questions."""
+        return mix_for(self.costs, self.accuracies, budget)
+
+    def replay(
+        self, responses: Responses, budgets: Sequence[float], features: ArrayLike | None = None, *, seed: int = 1
+    ) -> Replay:
+        """Play answers back to unseen questions, at every budget.
+
+        Parameters
+        ----------
+        responses : Responses
+            Answers that the policy did not learn from.
+        budgets : sequence of B float
+            Average costs to aim for.
+        features : array_like, shape (N, d), optional
+            As given to `fit`.
+        seed : int
+            Of the orders.
+
+        Returns
+        -------
+        Replay
+        """
+        streams = self._streams(responses, seed, REPLAYS)
+        prior = None if self.prior is None else self.prior.predict(features)
+        seen = self._seen(streams, prior)
+        used, shares = shares_of([self.mix(budget) for budget in budgets])
+        stops = self._stops(seen, [self.members[number] for number in used])
+        return outcomes(streams, self._value(seen), self.schedule, stops, shares)
+
+    def start(
+        self, budget: float, features: ArrayLike | None = None, rng: np.random.Generator | int | None = None
+    ) -> Session:
+        """Begin with one question: toss the coin, and look at the text.
+
+        Parameters
+        ----------
+        budget : float
+            Average cost over many questions.
+        features : array_like, shape (d,), optional
+            Of this question, as given to `fit`.
+        rng : Generator or seed
+
+        Returns
+        -------
+        Session
+        """
+        mix = self.mix(budget)
+        member = self.members[mix.high if np.random.default_rng(rng).random() < mix.share else mix.low]
+        if self.prior is None:
+            return Session(self, member, None)
+        if features is None:
+            raise ValueError("this policy was fitted with features of the text; give those of the question")
+        return Session(self, member, self.prior.predict(np.asarray(features, dtype=float)[None])[0])
+
+    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
+        policy = PricedStopping(
+            self.signals, cost=self.cost, schedule=self.schedule, repeats=self.repeats, seed=self.seed
+        ).fit(train.answers, train.features, train.groups)
+        return policy.replay(test.answers, targets, test.features).pairs()
+
+    def gains(self, seen: Seen, column: int) -> np.ndarray:
+        """Expected gain of going on, less its price, at one checkpoint: shape (M, prices on the envelope)."""
+        fitted = self.coefficients[column]
+        return fitted[0] + seen.features(column).T @ fitted[1:]
+
+    def _streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
+        return make_streams(responses, int(self.schedule[-1]), repeats=repeats, seed=seed, cost=self.cost)
+
+    def _sharpness(self, streams: Streams) -> float:
+        """How steeply certainty weighs: whatever votes best on training questions, over the first few checkpoints."""
+        if "certainty" not in self.signals or streams.logprob is None:
+            return 0.0
+        votes = [self._checkpoints(streams.votes(sharpness)).value[:, :8].mean() for sharpness in _SHARPNESS]
+        return _SHARPNESS[int(np.argmax(votes))]
+
+    def _checkpoints(self, votes: Votes) -> Votes:
+        return votes.at(self.schedule[self.schedule <= votes.n.shape[-1]] - 1)
+
+    def _seen(self, streams: Streams, prior: np.ndarray | None) -> Seen:
+        weighted = self._checkpoints(streams.votes(self.sharpness)) if self.sharpness else None
+        told = None if prior is None else prior[streams.question].T
+        return Seen(self._checkpoints(streams.votes()), weighted, told)
+
+    @staticmethod
+    def _value(seen: Seen) -> np.ndarray:
+        return (seen.plain if seen.weighted is None else seen.weighted).value
+
+    def _fit_library(self, seen: Seen, streams: Streams, fold: np.ndarray) -> None:
+        value, paid = self._value(seen), streams.cost[:, self.schedule - 1]
+        prices = _PRICES / (paid[:, -1] / self.schedule[-1]).mean()
+        features = [seen.features(column) for column in range(self.schedule.size - 1)]
+        coefficients, stops = backward_induction(features, value, paid, prices, fold)
+        members = [Member(None, price=number) for number in range(prices.size)]
+        plain = _plain_members(self.schedule, seen.weighted)
+        stops = np.column_stack([stops, *(member.points(seen) for member in plain)])
+        cost, accuracy = (np.take_along_axis(part, stops, axis=1).mean(axis=0) for part in (paid, value))
+        best = corners(cost, accuracy)
+        kept = [(members + plain)[number] for number in best]
+        priced = [member.price for member in kept if member.rule is None]
+        self.prices = prices[priced]
+        self.coefficients = coefficients[..., priced] if len(coefficients) else coefficients
+        self.members = [m if m.rule is not None else Member(None, price=priced.index(m.price)) for m in kept]
+        self.costs, self.accuracies = cost[best], accuracy[best]
+
+    def _stops(self, seen: Seen, members: Sequence[Member]) -> np.ndarray:
+        """The checkpoint at which each member stops every stream, shape (M, members)."""
+        found = np.full((len(seen.plain.n), len(members)), self.schedule.size - 1)
+        for j, member in enumerate(members):
+            if member.rule is not None:
+                found[:, j] = member.points(seen)
+        priced = np.flatnonzero([member.rule is None for member in members])
+        wanted = [members[j].price for j in priced]
+        going = np.ones((len(found), priced.size), dtype=bool)
+        for column in range(self.schedule.size - 1) if priced.size else ():
+            quits = going & (self.gains(seen, column)[:, wanted] <= 0)
+            row, which = np.nonzero(quits)
+            found[row, priced[which]] = column
+            going &= ~quits
+        return found
+
+
+def _plain_members(schedule: np.ndarray, weighted: Votes | None) -> list[Member]:
+    """Rules that need no fit: fixed numbers, leads and Beta thresholds with caps, quitting where nothing repeats."""
+    longest = int(schedule[-1])
+    caps = sorted({int(schedule[schedule >= min(cap, longest)][0]) for cap in (4, 8, 16, 24, longest)})
+    waits = [10**9, *(wait for wait in (3, 5, 8, 12) if wait < longest)]
+    members = [Member(Fixed(int(answers))) for answers in schedule]
+    for cap in caps:
+        members += [Member(Margin(lead, cap, wait)) for lead in (1, 2, 3, 4, 5) for wait in waits]
+        members += [Member(Confidence(level, cap)) for level in (0.7, 0.8, 0.9, 0.95, 0.99)]
+        if weighted is not None:
+            one = float((weighted.leader[:, 0]).mean())  # what an average answer weighs
+            leads = (0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4)
+            members += [Member(Margin(lead * one, cap), weighted=True) for lead in leads]
+    return members

@@ -1,0 +1,67 @@
+"""What a rule would have cost and brought, on answers that are there already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from adalib.sequential.library import Mix
+from adalib.sequential.streams import Streams
+
+__all__ = ["REPLAYS", "Replay", "outcomes", "shares_of"]
+
+#: Orders in which a question is played back when a rule is scored: of 48 answers each comes first once.
+REPLAYS = 48
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """Every question's expected outcome at every budget, each of shape (N, B).
+
+    Attributes
+    ----------
+    cost, accuracy : ndarray
+    answers, rounds : ndarray
+        Answers asked, and how many times one had to wait for some: the latency.
+    """
+
+    cost: np.ndarray
+    accuracy: np.ndarray
+    answers: np.ndarray
+    rounds: np.ndarray
+
+    def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Cost and accuracy of every question, a pair a budget."""
+        return list(zip(self.cost.T, self.accuracy.T, strict=True))
+
+
+def outcomes(
+    streams: Streams, value: np.ndarray, schedule: np.ndarray, stops: np.ndarray, shares: np.ndarray
+) -> Replay:
+    """Average over the streams of each question, and over the coin.
+
+    Parameters
+    ----------
+    streams : Streams
+    value : ndarray, shape (M, S)
+        What the vote is worth at every checkpoint.
+    schedule : ndarray of int, shape (S,)
+        Answers at every checkpoint.
+    stops : ndarray of int, shape (M, K)
+        The checkpoint at which each of K rules stops.
+    shares : ndarray, shape (B, K)
+        How often each rule is used at each budget.
+    """
+    paid = streams.cost[:, schedule - 1]
+    parts = [np.take_along_axis(part, stops, axis=1) for part in (paid, value)]
+    parts += [schedule[stops], stops + 1]
+    return Replay(*(streams.mean(part @ shares.T) for part in parts))
+
+
+def shares_of(mixes: Sequence[Mix]) -> tuple[list[int], np.ndarray]:
+    """The members that some mix uses, and how often each mix uses each, shape (mixes, members)."""
+    used = sorted({number for mix in mixes for number in (mix.low, mix.high)})
+    shares = [[(1 - m.share) * (number == m.low) + m.share * (number == m.high) for number in used] for m in mixes]
+    return used, np.array(shares)

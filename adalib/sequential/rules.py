@@ -1,0 +1,95 @@
+"""Plain stopping rules: stop when ... Each looks at the votes so far and at nothing else.
+
+A rule says for every moment whether it would stop there; played back, the first such moment counts. The rules read
+`Votes`, arrays of many streams or the numbers of one question alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import betainc
+
+from adalib.sequential.votes import Votes
+
+__all__ = ["Confidence", "Fixed", "Margin", "Rule", "leader_holds", "stopping_points"]
+
+
+class Rule(Protocol):
+    """Anything that can say when to stop."""
+
+    def stops(self, votes: Votes) -> np.ndarray:
+        """Whether to stop at each moment, of the shape of the votes."""
+
+
+def stopping_points(rule: Rule, votes: Votes) -> np.ndarray:
+    """The column at which every stream stops, shape (M,): the first that the rule allows, else the last.
+
+    Explained in chapter 10, "When to stop".
+
+    Examples
+    --------
+    >>> from adalib.sequential.votes import count_votes
+    >>> votes = count_votes([[0, 1, 1, 1], [0, 0, 1, 1]], worth=[[0, 1, 1, 1], [1, 1, 0, 0]])
+    >>> stopping_points(Margin(2), votes).tolist()
+    [3, 1]
+    """
+    stops = np.array(rule.stops(votes))
+    stops[:, -1] = True
+    return stops.argmax(axis=1)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Ask ``answers`` times, whatever comes."""
+
+    answers: int
+
+    def stops(self, votes: Votes) -> np.ndarray:
+        """Whether enough were asked."""
+        return votes.n >= self.answers
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Stop when the leader is ``lead`` votes ahead, at ``cap`` answers, or when all of ``patience`` answers differ."""
+
+    lead: float
+    cap: int = 10**9
+    patience: int = 10**9
+
+    def stops(self, votes: Votes) -> np.ndarray:
+        """Whether the lead is there, or will hardly come."""
+        return (votes.leader - votes.runner >= self.lead) | _enough(votes, self.cap, self.patience)
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Stop when the leader would keep its lead over the runner-up with this probability (`leader_holds`)."""
+
+    threshold: float
+    cap: int = 10**9
+    patience: int = 10**9
+
+    def stops(self, votes: Votes) -> np.ndarray:
+        """Whether the leader is safe, or will hardly be."""
+        return (leader_holds(votes.leader, votes.runner) >= self.threshold) | _enough(votes, self.cap, self.patience)
+
+
+def leader_holds(leader: np.ndarray, runner: np.ndarray) -> np.ndarray:
+    r"""Probability that of the two leading answers the first is the more frequent one, from a flat prior.
+
+    .. math:: P(p > \tfrac12 \mid a, b) = 1 - I_{1/2}(a + 1, b + 1)
+
+    Examples
+    --------
+    >>> leader_holds(np.array([1, 4]), np.array([1, 0])).round(4).tolist()
+    [0.5, 0.9688]
+    """
+    return 1 - betainc(leader + 1.0, runner + 1.0, 0.5)
+
+
+def _enough(votes: Votes, cap: int, patience: int) -> np.ndarray:
+    return (votes.n >= cap) | ((votes.n >= patience) & (votes.leader < 2))

@@ -1,0 +1,149 @@
+"""Sampled answers played back as streams, each question several times in other orders.
+
+A file holds R answers a question; whoever stops after three saw three of them. Which three is chance, so every question
+is played back several times and the outcomes are averaged: the answers are the same, the noise is less. The orders are
+rotations of one shuffled row, so that no answer comes first twice before all have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from adalib.datasets.jsonl import DataError
+from adalib.datasets.responses import Responses
+from adalib.sequential.votes import Votes, count_votes
+
+__all__ = ["Cost", "Money", "Streams", "answer_costs", "make_streams"]
+
+Cost = Literal["samples", "tokens"] | Callable[[Responses], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Money:
+    """A price list: what every answer costs in money.
+
+    Explained in chapter 10, "When to stop".
+
+    Parameters
+    ----------
+    per_token : float
+        Price of a generated token.
+    per_answer : float
+        Price of asking at all: the tokens of the prompt, say.
+
+    Examples
+    --------
+    >>> answers = Responses(["a"], ["?"], ["7"], [["7", "8"]], tokens=[[100, 300]])
+    >>> Money(per_token=0.01, per_answer=0.5)(answers).tolist()
+    [[1.5, 3.5]]
+    """
+
+    per_token: float
+    per_answer: float = 0.0
+
+    def __call__(self, responses: Responses) -> np.ndarray:
+        """Return the cost of every answer, shape (N, R)."""
+        return self.per_answer + self.per_token * answer_costs(responses, "tokens")
+
+
+def answer_costs(responses: Responses, cost: Cost) -> np.ndarray:
+    """Return what every answer costs, shape (N, R): 1, its tokens, or what a price list says."""
+    if callable(cost):
+        return np.asarray(cost(responses), dtype=float)
+    if cost not in ("samples", "tokens"):
+        raise ValueError(f"cost must be 'samples', 'tokens' or a price list, got {cost!r}")
+    if cost == "samples":
+        return np.ones((responses.n, responses.samples))
+    if responses.tokens is None:
+        raise DataError(f'{responses.source}: has no tokens; add "tokens" to every line, or let cost be "samples"')
+    return responses.tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """M streams of T answers: every question ``repeats`` times, in that many orders.
+
+    Attributes
+    ----------
+    question : ndarray of int, shape (M,)
+        Whose answers they are.
+    classes : ndarray of int, shape (M, T)
+    worth : ndarray, shape (M, T)
+        What the class of each answer is worth: the mean over the question's answers of that class.
+    cost : ndarray, shape (M, T)
+        What has been paid after each answer.
+    logprob : ndarray, shape (M, T), or None
+    """
+
+    question: np.ndarray
+    classes: np.ndarray
+    worth: np.ndarray
+    cost: np.ndarray
+    logprob: np.ndarray | None
+
+    def votes(self, sharpness: float = 0.0) -> Votes:
+        r"""Count the votes, each weighted by :math:`e^{s \ell}`, where :math:`\ell` is the answer's log-probability."""
+        weighted = sharpness > 0 and self.logprob is not None
+        # An answer so unlikely that its weight would be 0 still votes, as good as not at all.
+        weights = np.exp(np.maximum(sharpness * self.logprob, -600.0)) if weighted else None
+        return count_votes(self.classes, self.worth, weights)
+
+    def mean(self, values: np.ndarray) -> np.ndarray:
+        """Average over the streams of each question: (M, ...) becomes (N, ...)."""
+        n = int(self.question[-1]) + 1
+        return values.reshape(n, -1, *values.shape[1:]).mean(axis=1)
+
+
+def make_streams(
+    responses: Responses, limit: int = 40, *, repeats: int = 8, seed: int = 0, cost: Cost = "samples"
+) -> Streams:
+    """Play every question's answers back in several orders.
+
+    Explained in chapter 10, "When to stop".
+
+    Parameters
+    ----------
+    responses : Responses
+    limit : int
+        Longest stream; never more than the answers that are there.
+    repeats : int
+        Orders a question, at most its answers.
+    seed : int
+    cost : {"samples", "tokens"} or function of Responses
+        What an answer costs: 1, its tokens, or what a `Money` price list says.
+
+    Returns
+    -------
+    Streams
+    """
+    if limit < 1 or repeats < 1:
+        raise ValueError(f"limit is {limit} and repeats {repeats}; give at least 1")
+    n, r = responses.n, responses.samples
+    repeats = min(repeats, r)
+    shuffled = np.random.default_rng(seed).permuted(np.tile(np.arange(r), (n, 1)), axis=1)
+    turns = (np.arange(repeats)[:, None] * r // repeats + np.arange(min(limit, r))) % r
+    places = shuffled[:, turns].reshape(n * repeats, -1)
+    question = np.repeat(np.arange(n), repeats)
+
+    def deal(values: np.ndarray) -> np.ndarray:
+        return np.asarray(values)[question[:, None], places]
+
+    classes = deal(responses.classes)
+    paid = deal(answer_costs(responses, cost)).cumsum(axis=1)
+    logprob = None if responses.logprob is None else deal(responses.logprob)
+    return Streams(question, classes, deal(_worth(responses)), paid, logprob)
+
+
+def _worth(responses: Responses) -> np.ndarray:
+    """What the class of every answer is worth, (N, R): a checker may call one class right here and wrong there."""
+    rows = np.arange(responses.n)[:, None]
+    own = np.maximum(responses.classes, 0)
+    total, count = np.zeros((2, responses.n, int(own.max()) + 1))
+    read = responses.classes >= 0
+    np.add.at(total, (rows, own), responses.values * read)
+    np.add.at(count, (rows, own), read)
+    return np.where(read, total[rows, own] / np.maximum(count[rows, own], 1), 0.0)

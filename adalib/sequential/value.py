@@ -1,0 +1,115 @@
+"""What going on is worth: backward induction by least squares, at every price at once.
+
+From the last checkpoint to the first: what did going on bring, on training questions, over stopping here? That gain,
+less its price, is regressed on what is known at this checkpoint; where the guess is above zero one goes on. It is how
+American options are priced (Longstaff and Schwartz 2001): the value carried back is the one that really came, and the
+regression only decides, so that no maximum over noisy guesses piles up on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from adalib.sequential.votes import Votes
+
+__all__ = ["backward_induction", "state_features"]
+
+
+def state_features(plain: Votes, weighted: Votes | None, prior: np.ndarray | None) -> np.ndarray:
+    """Turn what is known at a moment into numbers that a straight line can weigh, shape (d, ...).
+
+    The lead enters as steps and as a decaying curve, because the tenth vote ahead says less than the second.
+
+    Parameters
+    ----------
+    plain : Votes
+        Arrays of one shape, or plain numbers.
+    weighted : Votes, optional
+        The same votes, weighted by certainty.
+    prior : pair of arrays or numbers, optional
+        What the text says of the first answer and of a long vote.
+    """
+    n, lead = plain.n, plain.leader - plain.runner
+    ahead = np.exp(-0.5 * lead)
+    found = [plain.leader / n, plain.runner / n, plain.distinct / n, plain.empty / n, ahead]
+    found += [lead >= k for k in (1, 2, 3, 4, 6)]
+    found += [plain.leader >= 2, (plain.leader <= 1) & (n >= 2)]
+    interacts = [plain.leader / n, ahead]
+    if weighted is not None:
+        first, second = weighted.leader, weighted.runner
+        lead = first - second
+        near, nearer = np.exp(-2 * lead), np.exp(-6 * lead)
+        found += [first, second, lead, first / (first + second + 1e-9), near, nearer, np.log(first + 1e-3)]
+        found += [first / n, np.exp(-2 * first), first * first, first * second, second * second]
+        interacts = [near, first, second]
+    if prior is not None:
+        start, end = prior
+        found += [start, end, start * end, start * start, end * end]
+        found += [signal * known for signal in interacts for known in (start, end)]
+    return np.array(found, dtype=float)
+
+
+def backward_induction(
+    features: Sequence[np.ndarray],
+    value: np.ndarray,
+    cost: np.ndarray,
+    prices: np.ndarray,
+    fold: np.ndarray,
+    ridge: float = 0.01,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fit the gain of going on at every checkpoint but the last.
+
+    Parameters
+    ----------
+    features : sequence of S - 1 arrays, shape (d, M)
+        What is known of M streams at each checkpoint.
+    value, cost : ndarray, shape (M, S)
+        What the vote is worth if it is closed at a checkpoint, and what has been paid by then.
+    prices : ndarray, shape (L,)
+        Accuracy that one unit of cost must bring.
+    fold : ndarray of int, shape (M,)
+        Streams of one fold are decided by a fit on the others.
+    ridge : float
+        Share of the features' variance added for stability.
+
+    Returns
+    -------
+    ndarray, shape (S - 1, d + 1, L)
+        Coefficients, the constant first.
+    ndarray of int, shape (M, L)
+        Checkpoint at which each stream stops, every stream decided by the other folds.
+    """
+    last = value.shape[1] - 1
+    reward = np.repeat(value[:, -1:], prices.size, axis=1)
+    stop = np.full(reward.shape, last)
+    coefficients = [None] * last
+    for s in reversed(range(last)):
+        reward -= (cost[:, s + 1] - cost[:, s])[:, None] * prices
+        now = value[:, s : s + 1]
+        coefficients[s], guess = _cross_fitted(features[s], reward - now, fold, ridge)
+        quit_here = guess <= 0
+        stop[quit_here] = s
+        reward = np.where(quit_here, now, reward)
+    return np.array(coefficients), stop
+
+
+def _cross_fitted(x: np.ndarray, y: np.ndarray, fold: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """Ridge regression on all rows, and guesses for each fold by the others: sums of squares, one fold taken away."""
+    center, scale = x.mean(axis=1), x.std(axis=1) + 1e-6
+    z = np.vstack([np.ones(x.shape[1]), (x - center[:, None]) / scale[:, None]])
+    shrink = np.diag([0.0] + [ridge * x.shape[1]] * len(x))
+    parts = [np.flatnonzero(fold == f) for f in range(fold.max() + 1)]
+    squares = np.array([z[:, part] @ z[:, part].T for part in parts])
+    products = np.array([z[:, part] @ y[part] for part in parts])
+    whole = np.linalg.solve(squares.sum(axis=0) + shrink, products.sum(axis=0))
+    guess = np.empty_like(y)
+    if len(parts) == 1:
+        guess = z.T @ whole
+    else:
+        others = np.linalg.solve(squares.sum(axis=0) - squares + shrink, products.sum(axis=0) - products)
+        for part, fitted in zip(parts, others, strict=True):
+            guess[part] = z[:, part].T @ fitted
+    slopes = whole[1:] / scale[:, None]
+    return np.vstack([whole[:1] - center @ slopes, slopes]), guess

@@ -1,0 +1,70 @@
+"""Votes counted step by step, against counting each prefix anew."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adalib.datasets.populations import beta_population
+from adalib.sequential.streams import Money, make_streams
+from adalib.sequential.votes import count_votes
+
+
+@given(st.lists(st.integers(-1, 4), min_size=1, max_size=15), st.booleans())
+def test_every_prefix(classes, weighted):
+    weights = np.linspace(0.5, 1.7, len(classes)) if weighted else np.ones(len(classes))
+    worth = [(c % 2) * 1.0 for c in classes]
+    votes = count_votes([classes], [worth], weights[None])
+    for n in range(1, len(classes) + 1):
+        held = Counter()
+        for c, w in zip(classes[:n], weights, strict=False):
+            if c >= 0:
+                held[c] += w
+        first, second = ([*sorted(held.values(), reverse=True), 0, 0])[:2]
+        best = [c for c, w in held.items() if w == first]
+        at = n - 1
+        assert votes.leader[0, at] == pytest.approx(first)
+        assert votes.runner[0, at] == pytest.approx(second)
+        assert votes.distinct[0, at] == len(held)
+        assert votes.empty[0, at] == sum(c < 0 for c in classes[:n])
+        assert votes.log_sum[0, at] == pytest.approx(sum(w * np.log(w) for w in held.values()))
+        assert votes.value[0, at] == pytest.approx(np.mean([c % 2 for c in best]) if best else 0)
+        run = next((k for k, c in enumerate(classes[:n][::-1]) if c != classes[n - 1]), n)
+        assert votes.run[0, at] == (run if classes[n - 1] >= 0 else 0)
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="not positive"):
+        count_votes([[0]], [[1]], [[0.0]])
+    with pytest.raises(ValueError, match="shapes"):
+        count_votes([[0, 1]], [[1]])
+
+
+def test_streams_are_the_answers_in_other_orders():
+    answers = beta_population(5, 1.5, 1.5).sample(12)
+    streams = make_streams(answers, limit=12, repeats=12)
+    assert np.array_equal(np.sort(streams.classes, axis=1), np.sort(answers.classes, axis=1)[streams.question])
+    # All rotations: every answer comes first once, so one answer is worth exactly the mean.
+    first = streams.mean(streams.votes().value[:, 0])
+    assert first == pytest.approx(answers.table([1]).acc[:, 0])
+    assert np.array_equal(streams.cost[0], np.arange(1, 13))
+
+
+def test_a_replay_of_fixed_size_is_the_average_over_subsets():
+    answers = beta_population(60, 1.5, 1.5).sample(24)
+    streams = make_streams(answers, limit=8, repeats=24)
+    found, exact = streams.votes().value[:, 3].mean(), answers.table([4]).acc.mean()
+    assert found == pytest.approx(exact, abs=0.02)
+
+
+def test_tokens_and_money():
+    from dataclasses import replace
+
+    answers = beta_population(3, 1.5, 1.5).sample(6)
+    answers = replace(answers, tokens=np.arange(18.0).reshape(3, 6))
+    streams = make_streams(answers, limit=6, repeats=2, cost="tokens")
+    assert streams.cost[:, -1] == pytest.approx(answers.tokens.sum(axis=1)[streams.question])
+    paid = make_streams(answers, limit=6, repeats=2, cost=Money(per_token=2, per_answer=1))
+    assert paid.cost[:, -1] == pytest.approx(2 * streams.cost[:, -1] + 6)
