@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import nbformat
+import pytest
 from conftest import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -23,3 +26,13 @@ def test_notebooks_are_valid():
         nbformat.validate(notebook)
         assert notebook.metadata.kernelspec.name == "python3", path.name
         assert "widgets" not in notebook.metadata, path.name
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_tests_that_a_chapter_points_at_exist(path):
+    cells = nbformat.read(path, as_version=4).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    files = set(re.findall(r"`(tests/[\w/]+\.py)`", text))
+    assert {file for file in files if not (ROOT / file).exists()} == set()
+    code = "\n".join((ROOT / file).read_text(encoding="utf-8") for file in files)
+    assert {name for name in re.findall(r"`(test_\w+)`", text) if f"def {name}(" not in code} == set()

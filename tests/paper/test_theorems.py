@@ -291,6 +291,15 @@ def test_split_columns_are_neighbours(cases):
     assert seen > 500
 
 
+def test_steps_without_a_least_cost_leave_a_population_without_a_best_price():
+    # x uniform on (0, 1], Acc = (0, 1), C = (1, 1 + x), B = 1, cut into n questions: the best price grows with n.
+    for n in (5, 50, 500):
+        x = (np.arange(n) + 0.5) / n
+        acc, cost = np.tile([0.0, 1.0], (n, 1)), np.column_stack([np.ones(n), 1 + x])
+        assert frontier(acc, cost).at(1).lam == pytest.approx(2 * n)
+        assert dual(acc, cost, [1.0, n / 1.0], 1) == pytest.approx([0.5, 1 / (2 * n)], rel=0.02)
+
+
 def test_without_atoms_there_is_no_gap():
     """Uniform x in [0, 1], Acc = (0, x), C = (1, 2): V(1 + t) = t - t^2/2 = min G; N questions come within 1/N."""
     for t in (0.1, 0.37, 0.5, 0.9):
