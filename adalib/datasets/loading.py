@@ -8,13 +8,13 @@ which is kept. Every line is checked here, and a fault names the file, the line 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adalib.datasets.jsonl import DataError, kind_of, read_lines
+from adalib.datasets import rules as rule
+from adalib.datasets.jsonl import DataError, read_lines
 from adalib.datasets.responses import REQUIRED, SAMPLED, Responses
 
 __all__ = ["DataError", "Responses", "bundled", "data_folder", "from_records", "load", "read_lines"]
@@ -67,39 +67,29 @@ def load(name_or_path: str | os.PathLike) -> Responses:
 def from_records(source: str, records: list[tuple[str, int, dict[str, Any]]]) -> Responses:
     """Check the lines of a file, each with its place in words and its number, and put them together."""
     columns: dict[str, list] = {name: [] for name in (*REQUIRED, "level", *SAMPLED)}
-    seen: dict[str, int] = {}
+    rules = rule.QuestionRules(REQUIRED)
     _, line1, first = records[0]
     for where, number, record in records:
-        for name in REQUIRED:
-            if name not in record:
-                raise DataError(f'{where}: has no "{name}"; every line needs {", ".join(REQUIRED)}')
-        row = {name: _text(record[name], f'{where}: "{name}"') for name in ("id", "question", "gold")}
-        if row["id"] in seen:
-            raise DataError(f"{where}: id {row['id'][:60]!r} is already on line {seen[row['id']]}; give it another")
-        seen[row["id"]] = number
-        row["answers"] = _list(record["answers"], f'{where}: "answers"', _text)
+        given = record.get("correct") is not None
+        row = rules.texts(record, where, number, blank=("question", "gold") if given else ("question",))
+        row["answers"] = rule.listed(record["answers"], f'{where}: "answers"', rule.text)
         samples = len(row["answers"])
         if columns["answers"] and samples != len(columns["answers"][0]):
             raise DataError(
                 f"{where}: has {samples} answers, line {line1} has {len(columns['answers'][0])}; give every question "
                 'equally many ("" where nothing was extracted)'
             )
-        for name, check in zip(SAMPLED, (_flag, _count, _logprob), strict=True):
+        for name, check in zip(SAMPLED, (rule.flag, rule.count, rule.logprob), strict=True):
             if (record.get(name) is None) != (first.get(name) is None):
                 has, other = ("has no", "has") if record.get(name) is None else ("has", "has none")
                 raise DataError(f'{where}: {has} "{name}", line {line1} {other}; give it on every line, or on none')
             row[name] = None
             if record.get(name) is not None:
-                row[name] = _list(record[name], f'{where}: "{name}"', check)
+                row[name] = rule.listed(record[name], f'{where}: "{name}"', check)
                 if len(row[name]) != samples:
                     raise DataError(
                         f'{where}: "{name}" has {len(row[name])} entries for {samples} answers; give one each'
                     )
-        row["level"] = record.get("level")
-        if row["level"] is not None and not isinstance(row["level"], str):
-            _text(row["level"], f'{where}: "level"')
-        if row["correct"] is None and not row["gold"].strip():
-            raise DataError(f'{where}: "gold" is empty; give the right answer, or "correct" for every sample')
         for name, column in columns.items():
             column.append(row[name])
     extra = dict.fromkeys(name for _, _, record in records for name in record if name not in columns)
@@ -119,40 +109,3 @@ def from_records(source: str, records: list[tuple[str, int, dict[str, Any]]]) ->
         extras={name: column for name, column in extras.items() if any(value is not None for value in column)},
         source=source,
     )
-
-
-def _list(value: Any, what: str, check: Callable[[Any, str], Any]) -> list:
-    if not isinstance(value, list) or not value:
-        raise DataError(f"{what} is {'empty' if value == [] else kind_of(value)}; give a list with one entry a sample")
-    return [check(entry, f"{what}[{i}]") for i, entry in enumerate(value)]
-
-
-def _text(value: Any, what: str) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f'{what} is {kind_of(value)}; write it as a text in quotes ("" for no answer)')
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e16
-    return str(int(value) if whole else value)
-
-
-def _count(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e15:
-        raise DataError(
-            f"{what} is {value if isinstance(value, int | float) else kind_of(value)}; give a number, 0 or more"
-        )
-    return value
-
-
-def _flag(value: Any, what: str) -> int:
-    if not isinstance(value, int | float) or value not in (0, 1):
-        raise DataError(f"{what} is {value if isinstance(value, int | float) else kind_of(value)}; give 0 or 1")
-    return int(value)
-
-
-def _logprob(value: Any, what: str) -> float:
-    # A model that is certain may come out a rounding above 0.
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value <= 1e-6:
-        shown = value if isinstance(value, int | float) else kind_of(value)
-        raise DataError(f"{what} is {shown}; give a mean log-probability, 0 or less")
-    return value

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adalib.datasets.jsonl import DataError, read_lines
+from adalib.datasets.rules import QuestionRules
 
 __all__ = ["Plan", "Prompt", "load_prompt", "load_questions", "plan"]
 
@@ -129,22 +130,9 @@ def load_questions(name: str | os.PathLike) -> list[dict]:
         If there is no such file, a line is not of that form, or an id comes twice.
     """
     path = _find(name, "questions", ".jsonl")
-    first: dict[str, int] = {}
-    questions = []
+    rules, questions = QuestionRules(("id", "question", "gold")), []
     for number, record in read_lines(path):
-        where = f"{path}, line {number}"
-        for field in ("id", "question", "gold"):
-            value = record.get(field)
-            number_will_do = field != "question" and isinstance(value, int | float) and not isinstance(value, bool)
-            if not number_will_do and not (isinstance(value, str) and value.strip()):
-                raise DataError(f'{where}: needs "{field}", a text that is not empty; add it')
-        record["id"] = str(record["id"])
-        if record["id"] in first:
-            raise DataError(
-                f"{where}: id {record['id'][:60]!r} is already on line {first[record['id']]}; give it another"
-            )
-        first[record["id"]] = number
-        questions.append(record)
+        questions.append(record | rules.texts(record, f"{path}, line {number}", number))
     if not questions:
         raise DataError(f"{path}: holds no questions; write one JSON object with id, question, gold a line")
     return questions

@@ -2,28 +2,29 @@
 
 Jupyter Book keeps the outputs of a notebook until its own cells change. That is half of what outputs depend on: the
 other half is the code that the cells call and the data that it reads. So every notebook gets a fingerprint of that
-other half, found by reading (never by running) the code: the modules of ``adalib`` that its cells name, the modules
-that those import, ``data/`` where any of them reads it, and the pins. When a notebook's fingerprint differs from the
-one kept with its last good run, its cached outputs are dropped and Sphinx is told to read it again.
-
-Where reading cannot tell what is used, everything counts as used: a run too many is the only cost.
+other half, found by reading (never by running) the code: the statements of ``adalib`` that its cells can reach (see
+`dependencies`), ``data/`` where any of them reads it, and the pins. Comments do not count, docstrings only where
+something reads them. When a notebook's fingerprint differs from the one kept with its last good run, its cached
+outputs are dropped and Sphinx is told to read it again.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-PACKAGE = "adalib"
+from dependencies import DATA, EVERYTHING, FILES, PACKAGE, Node, Package
+
 PINS = ("requirements.txt", "constraints.txt")
 STORE = ".fingerprints.json"
+_READS_DOCUMENTATION = re.compile(r"__doc__|\bhelp\(|\binspect\b|\bgetsource\b|\bgetdoc\b")
 
 
-def fingerprint(notebook: Path, root: Path) -> str:
+def fingerprint(notebook: Path, root: Path, package: Package | None = None) -> str:
     """Hash everything outside a notebook's own cells that its outputs can depend on.
 
     Parameters
@@ -32,21 +33,41 @@ def fingerprint(notebook: Path, root: Path) -> str:
         An .ipynb file.
     root : Path
         The folder that holds ``adalib/``, ``data/`` and the pins.
+    package : Package, optional
+        ``adalib/`` as read before, to spare reading it for every notebook.
     """
-    package = Package(root / PACKAGE)
+    package = package or Package(root / PACKAGE)
     code = notebook_code(notebook)
-    modules = package.closure(package.named_by_notebook(code))
-    files = {file for module in modules for file in package.files(module)}
-    files.update(root / name for name in PINS if (root / name).exists())
-    if "datasets.loading" in modules or reads_data(code) or any(reads_data(package.source(m)) for m in modules):
-        files.update(tree(root / "data"))
+    reached = package.reached_by(code)
     digest = hashlib.sha256(repr(sys.version_info[:2]).encode())
-    if PACKAGE in code:
-        digest.update(package.init_without_map().encode())
-    for file in sorted(files):
+    for text in reached_code(package, reached, code):
+        digest.update(text.encode())
+    for file in sorted(reached_files(root, reached)):
         digest.update(f"\n{file.relative_to(root).as_posix()}\n".encode())
         digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def reached_code(package: Package, reached: set[Node], code: str) -> list[str]:
+    """The statements that a notebook can reach, each with the name of its module, in a fixed order."""
+    nodes = sorted((name, at) for name, at in reached if at >= 0 and not package.modules[name].only_names(at))
+    seen = [package.modules[name].code(at) for name, at in nodes]
+    if any(map(_READS_DOCUMENTATION.search, [code, *seen])):
+        seen = [package.modules[name].source(at) for name, at in nodes]
+    return [f"\n{name}\n{text}" for (name, _), text in zip(nodes, seen, strict=True)]
+
+
+def reached_files(root: Path, reached: Iterable[Node]) -> set[Path]:
+    """The files that count as they are: the pins, and whatever is read that is not Python."""
+    files = {root / name for name in PINS if (root / name).exists()}
+    if EVERYTHING in reached:
+        return files | tree(root / PACKAGE) | tree(root / "data")
+    for node in reached:
+        if node == DATA:
+            files |= tree(root / "data")
+        elif node[1] == FILES:
+            files |= {file for file in tree(root / PACKAGE / node[0].replace(".", "/")) if file.suffix != ".py"}
+    return files
 
 
 def notebook_code(notebook: Path) -> str:
@@ -55,146 +76,13 @@ def notebook_code(notebook: Path) -> str:
     return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
 
 
-def reads_data(code: str) -> bool:
-    """Whether code names the data folder in a string."""
-    return re.search(r"""["'](\.\./)?data(/|["'])""", code) is not None
-
-
-def tree(folder: Path) -> list[Path]:
+def tree(folder: Path) -> set[Path]:
     """The files below a folder, without hidden and compiled ones."""
-    return [
+    return {
         file
         for file in folder.rglob("*")
         if file.is_file() and not any(part.startswith((".", "__pycache__")) for part in file.relative_to(folder).parts)
-    ]
-
-
-class Package:
-    """The modules of a package and what they import of one another, read from their source.
-
-    A module is called by its dotted name inside the package: "oracle", "explorer", "explorer.page".
-    """
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self.init = folder / "__init__.py"
-        self.modules = {}
-        for file in tree(folder):
-            if file.suffix == ".py" and file != self.init:
-                parts = file.relative_to(folder).with_suffix("").parts
-                self.modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-        self.public = self._public_map()
-
-    def source(self, module: str) -> str:
-        return self.modules[module].read_text(encoding="utf-8")
-
-    def files(self, module: str) -> list[Path]:
-        """A module's file; for a package's own module, also the files in it that are not Python."""
-        file = self.modules[module]
-        if file.name != "__init__.py":
-            return [file]
-        return [file, *(f for f in tree(file.parent) if f.suffix != ".py")]
-
-    def closure(self, modules: set[str]) -> set[str]:
-        """The modules, and all that they import of the package, directly or not."""
-        seen, todo = set(), set(modules)
-        while todo:
-            module = todo.pop()
-            seen.add(module)
-            todo |= self.named_by_module(module) - seen
-        return seen
-
-    def named_by_notebook(self, code: str) -> set[str]:
-        """The modules that a notebook's code names; all of them where that cannot be told."""
-        lines = code.split("\n")
-        commands = [line for line in lines if re.match(r"\s*[%!]", line)]
-        plain = "\n".join("pass" if line in commands else line for line in lines)
-        try:
-            parsed = ast.parse(plain)
-        except SyntaxError:
-            return set(self.modules) if PACKAGE in code else set()
-        # A command line or a string may run the package where no import shows it.
-        strings = [n.value for n in ast.walk(parsed) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        hidden = re.compile(rf"^{PACKAGE}$|{PACKAGE}\.\w|-m {PACKAGE}")
-        if any(PACKAGE in line for line in commands) or any(hidden.search(s) for s in strings):
-            return set(self.modules)
-        return self._named(parsed, within="")
-
-    def named_by_module(self, module: str) -> set[str]:
-        """The modules that a module of the package imports."""
-        is_package = self.modules[module].name == "__init__.py"
-        return self._named(ast.parse(self.source(module)), within=module if is_package else module.rpartition(".")[0])
-
-    def init_without_map(self) -> str:
-        """``__init__.py`` without its map of public names: the modules that a name leads to are counted instead."""
-        lines = self.init.read_text(encoding="utf-8").split("\n")
-        node = self._map_node()
-        return "\n".join(lines if node is None else lines[: node.lineno - 1] + lines[node.end_lineno :])
-
-    def _map_node(self) -> ast.Assign | None:
-        for node in ast.parse(self.init.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "_PUBLIC":
-                return node
-        return None
-
-    def _public_map(self) -> dict[str, str]:
-        node = self._map_node()
-        return {} if node is None else ast.literal_eval(node.value)
-
-    def _named(self, parsed: ast.Module, within: str) -> set[str]:
-        """Modules named by imports, and by attributes of the package under whatever name it was imported."""
-        everything = set(self.modules)
-        found, aliases, attributes = set(), set(), {}
-        for node in ast.walk(parsed):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                attributes[id(node.value)] = node.attr
-            elif isinstance(node, ast.Import):
-                for name in node.names:
-                    if name.name == PACKAGE:
-                        aliases.add(name.asname or PACKAGE)
-                    elif name.name.startswith(f"{PACKAGE}."):
-                        found |= self._at(name.name.removeprefix(f"{PACKAGE}."))
-                        aliases |= set() if name.asname else {PACKAGE}
-            elif isinstance(node, ast.ImportFrom):
-                base = self._base(node, within)
-                if base is not None:
-                    found |= set().union(*(self._from(base, name.name) for name in node.names))
-            elif isinstance(node, ast.Call):
-                called = getattr(node.func, "id", getattr(node.func, "attr", ""))
-                if called in ("import_module", "__import__"):
-                    return everything
-        for node in ast.walk(parsed):
-            if isinstance(node, ast.Name) and node.id in aliases:
-                # Without an attribute (getattr, help, ...) there is no telling what is used.
-                found |= self._from("", attributes[id(node)]) if id(node) in attributes else everything
-        return found
-
-    def _base(self, node: ast.ImportFrom, within: str) -> str | None:
-        """What a ``from ... import`` imports from, as a name inside the package; None if it is another package."""
-        if node.level == 0:
-            if node.module == PACKAGE:
-                return ""
-            return node.module.removeprefix(f"{PACKAGE}.") if node.module.startswith(f"{PACKAGE}.") else None
-        parts = within.split(".") if within else []
-        parts = parts[: len(parts) - (node.level - 1)]
-        return ".".join(parts + (node.module.split(".") if node.module else []))
-
-    def _from(self, base: str, name: str) -> set[str]:
-        """The modules behind ``from base import name``."""
-        dotted = f"{base}.{name}" if base else name
-        if dotted in self.modules:
-            return self._at(dotted)
-        if base:
-            return self._at(base)
-        if name in self.public:
-            return self._at(self.public[name])
-        return set() if name.startswith("__") else set(self.modules)
-
-    def _at(self, module: str) -> set[str]:
-        """A module and the packages that hold it; everything if there is no such module."""
-        parts = module.split(".")
-        chain = {".".join(parts[: i + 1]) for i in range(len(parts))}
-        return chain if chain <= set(self.modules) else set(self.modules)
+    }
 
 
 # --- Sphinx ---------------------------------------------------------------------------------------------------------
@@ -205,7 +93,9 @@ def outdated(app, env, added, changed, removed) -> list[str]:
     store = Path(app.outdir).parent / STORE
     kept = json.loads(store.read_text()) if store.exists() else {}
     notebooks = {doc: Path(env.doc2path(doc)) for doc in env.found_docs if env.doc2path(doc).endswith(".ipynb")}
-    app.fingerprints_now = {doc: fingerprint(path, Path(app.srcdir)) for doc, path in notebooks.items()}
+    root = Path(app.srcdir)
+    package = Package(root / PACKAGE)
+    app.fingerprints_now = {doc: fingerprint(path, root, package) for doc, path in notebooks.items()}
     stale = {doc for doc, now in app.fingerprints_now.items() if kept.get(doc) != now}
     # What is fresh stays known; a stale one is known again only once it has run.
     app.fingerprints_kept = {doc: now for doc, now in app.fingerprints_now.items() if doc not in stale}
