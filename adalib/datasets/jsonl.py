@@ -186,6 +186,10 @@ def _record(where: str, line: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise DataError(f"{where}: byte {error.start + 1} is not UTF-8; save the file as UTF-8") from None
     except json.JSONDecodeError as error:
+        if text.lstrip().startswith("["):
+            raise DataError(
+                f"{where}: is part of a JSON array; {mend}, without the brackets and the commas between"
+            ) from None
         raise DataError(f"{where}: is not JSON ({error.msg}, column {error.colno}); {mend}") from None
     except RecursionError:
         raise DataError(f"{where}: is nested too deeply; {mend}, with plain lists in it") from None

@@ -7,8 +7,8 @@ the front end and the tables, and the oracle is computed in the reader's browser
 
 from __future__ import annotations
 
-from adalib.explorer.data import quantise, read_csv, setting
+from adalib.explorer.data import read_csv, setting
 from adalib.explorer.static import page, static_html
 from adalib.explorer.widget import Explorer, explore
 
-__all__ = ["Explorer", "explore", "page", "quantise", "read_csv", "setting", "static_html"]
+__all__ = ["Explorer", "explore", "page", "read_csv", "setting", "static_html"]

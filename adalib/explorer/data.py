@@ -8,31 +8,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from adalib.datasets.jsonl import DataError
 from adalib.datasets.responses import Responses
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
-__all__ = ["quantise", "read_csv", "setting"]
+__all__ = ["read_csv", "setting"]
 
-SCALE = 1_000_000  # accuracies travel as integers: millionths
 _BUDGETS = (1, 2, 4, 8, 16)
 _TOP = 6  # answers shown by name; the others are counted
-
-
-def quantise(acc: ArrayLike) -> np.ndarray:
-    """Round accuracies to millionths, halves up: what the explorer computes with.
-
-    Explained in chapter 2, "The oracle". To compare a number on the page with yours, compute yours on these.
-
-    Examples
-    --------
-    >>> quantise([1 / 3, 0.0000005])
-    array([3.33333e-01, 1.00000e-06])
-    """
-    return _millionths(acc) / SCALE
 
 
 def setting(
@@ -89,13 +74,15 @@ def setting(
         "lam": _start(table) if lam is None else float(lam),
         "budgets": [str(budget) for budget in table.budgets],
         "cost": _short(table.cost),
-        "acc": _millionths(table.acc).astype(int).ravel().tolist(),
+        "acc": _short(table.acc),  # to the last bit: rounded ones would tie where these do not
         "ids": list(table.ids),
     }
     if responses is not None:
         described["questions"] = [str(question) for question in responses.questions]
         described["golds"] = [str(gold) for gold in responses.golds]
         described["votes"] = _votes(responses)
+        if unit == "samples":
+            described["halves"] = [_half(responses, half) for half in (0, 1)]
         if responses.levels is not None:
             described["levels"] = ["" if level is None else str(level) for level in responses.levels]
     return described
@@ -151,18 +138,14 @@ def _opened(source: UtilityTable | Responses, responses: Responses | None) -> tu
     return source.table(budgets=tuple(b for b in _BUDGETS if b <= source.samples)), source
 
 
-def _millionths(acc: ArrayLike) -> np.ndarray:
-    return np.floor(np.asarray(acc, dtype=float) * SCALE + 0.5)
-
-
-def _short(cost: np.ndarray) -> list[float]:
-    """Costs as they are, whole ones written without a point: a page of token counts is half as long."""
-    return [int(c) if c == int(c) else c for c in cost.ravel().tolist()]
+def _short(numbers: np.ndarray) -> list[float]:
+    """Numbers as they are, whole ones written without a point: a page of token counts is half as long."""
+    return [int(x) if x == int(x) else x for x in numbers.ravel().tolist()]
 
 
 def _start(table: UtilityTable) -> float:
     """Begin in the middle of the path, where something is at stake."""
-    prices = frontier(quantise(table.acc), table.cost).lam
+    prices = frontier(table.acc, table.cost).lam
     prices = prices[(prices > 0) & np.isfinite(prices)]
     return float(f"{np.median(prices):.3g}") if prices.size else 0.01
 
@@ -181,6 +164,20 @@ def _votes(responses: Responses) -> list[list]:
         rest = order[_TOP:]
         votes.append([top, len(rest), int(counts[rest].sum()), int((classes < 0).sum())])
     return votes
+
+
+def _half(responses: Responses, half: int) -> list[list[int]]:
+    """Every second vote of each question as counts, from which the page cross-fits: empty, then votes and right ones.
+
+    Samples are alike, so the even and the odd ones are as good a split as any, and anyone can make it again.
+    """
+    counted = []
+    for classes, worth in zip(responses.classes[:, half::2], responses.values[:, half::2], strict=True):
+        row = [int((classes < 0).sum())]
+        for c in np.unique(classes[classes >= 0]):
+            row += [int((classes == c).sum()), int(worth[classes == c].sum())]
+        counted.append(row)
+    return counted
 
 
 def _number(cell: str) -> float:

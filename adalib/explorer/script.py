@@ -23,18 +23,20 @@ PARTS = (
     "path",
     "votes",
     # a reader's own file
+    "files",
     "csv",
     "jsonlines",
-    "files",
+    "crossfit",
     # what is drawn
     "dom",
     "scales",
     "drawing",
+    "tiles",
     "staircase",
     "frontier",
-    "tiles",
     "split",
     "question",
+    "pays",
     # what holds it together
     "controls",
     "own_file",

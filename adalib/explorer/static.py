@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adalib.datasets.responses import Responses
-from adalib.explorer.data import SCALE, setting
+from adalib.explorer.data import setting
 from adalib.explorer.script import script, style
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
@@ -30,8 +30,8 @@ _PAGE = """<!DOCTYPE html>
 <link rel="icon" href="data:,">
 <title>{title}</title>
 <style>
-body {{ margin: 0 auto; padding: 1.2rem; max-width: 74rem; font-family: system-ui, sans-serif; line-height: 1.5;
-  background: light-dark(#fbfcfd, #12181f); color: light-dark(#1b2733, #e6ebf0); color-scheme: light dark; }}
+body {{ margin: 0 auto; padding: 1.2rem; max-width: 80rem; font-family: system-ui, sans-serif; line-height: 1.5;
+  background: light-dark(#ffffff, #14181e); color: light-dark(#1b2733, #e6ebf0); color-scheme: light dark; }}
 h1 {{ font-size: 1.5rem; line-height: 1.25; margin: 0 0 0.3rem; }}
 body > p {{ max-width: 46rem; margin: 0 0 1rem; }}
 </style>
@@ -117,7 +117,7 @@ def _inline_json(value: object) -> str:
 def _still(one: dict[str, Any]) -> str:
     """A static figure where scripts are off: the staircase and the frontier, drawn from the same numbers."""
     k = len(one["budgets"])
-    acc = np.asarray(one["acc"], dtype=float).reshape(-1, k) / SCALE
+    acc = np.asarray(one["acc"], dtype=float).reshape(-1, k)
     cost = np.asarray(one["cost"], dtype=float)
     cost = cost if cost.size == k else cost.reshape(-1, k)
     whole = frontier(acc, cost)

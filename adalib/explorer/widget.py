@@ -63,7 +63,7 @@ def explore(
     Parameters
     ----------
     source : UtilityTable or Responses
-        What to explore. Accuracies are rounded to millionths (see `adalib.explorer.quantise`).
+        What to explore.
     lam : float, optional
         The price at the start. Default: the median breakpoint.
     budget : float, optional

@@ -1,7 +1,7 @@
 // The two sliders with their exact values, and the five numbers that follow them.
 
 const STEPS = 400; // positions of the price slider; 0 is free
-const NUMBERS = { lambda: "price \u03bb", cost: "average cost", accuracy: "accuracy", mix: "best mix, same cost", gain: "gain over the mix" };
+const NUMBERS = { lambda: "price \u03bb", cost: "mean cost", accuracy: "accuracy", mix: "best mix", gain: "gain" };
 
 class Controls {
   constructor(act, uid) {
@@ -9,22 +9,22 @@ class Controls {
     this.budget = slider(`${uid}-budget`, "budget", ["Budget ", h("var", { text: "B" })], {});
     this.meaning = h("p", { class: "ax-say" });
     this.verdict = h("p", { class: "ax-say" });
-    this.price.node.append(this.meaning);
-    this.budget.node.append(this.verdict);
-    this.node = h("div", { class: "ax-controls" }, this.price.node, this.budget.node);
-    this.strip = h("div", { class: "ax-numbers", role: "list" });
+    this.says = h("div", { class: "ax-says" }, this.meaning, this.verdict);
+    const strip = h("div", { class: "ax-numbers", role: "list" });
+    // What is dragged and what it does stay in sight while the page scrolls below.
+    this.node = h("div", { class: "ax-bar" }, h("div", { class: "ax-controls" }, this.price.node, this.budget.node), strip);
     this.numbers = {};
     for (const [key, text] of Object.entries(NUMBERS)) {
       this.numbers[key] = h("strong", { "data-number": key });
-      this.strip.append(h("div", { role: "listitem" }, h("span", { class: "ax-key", text }), this.numbers[key]));
+      strip.append(h("div", { role: "listitem" }, h("span", { class: "ax-key", text }), this.numbers[key]));
     }
     this.listen(act);
   }
 
   listen(act) {
     const { price, budget } = this;
-    price.input.addEventListener("input", () => act.price(this.toPrice(Number(price.input.value))));
-    budget.input.addEventListener("input", () => act.budget(Number(Number(budget.input.value).toFixed(this.range.budgetDigits))));
+    slides(price.input, (value) => act.price(this.toPrice(value)), act.again);
+    slides(budget.input, (value) => act.budget(Number(value.toFixed(this.range.budgetDigits))), act.again);
     const typed = (box, use) => box.addEventListener("change", () => {
       const value = Number(box.value);
       if (box.value.trim() && Number.isFinite(value) && value >= 0) use(value);
@@ -49,7 +49,6 @@ class Controls {
   /** A new setting: other costs, other ends. */
   layout(table) {
     this.range = table.range;
-    this.numbers.cost.previousSibling.textContent = `average cost, ${table.units}`;
     const { budgetLow, budgetHigh, step } = table.range;
     set(this.budget.input, { min: budgetLow, max: budgetHigh, step });
   }
@@ -83,6 +82,13 @@ function slider(id, key, label, range) {
   const box = h("input", { type: "number", min: 0, step: "any", "data-exact": key });
   box.setAttribute("aria-label", `${key === "lambda" ? "Price lambda" : "Budget B"}, exact value`);
   return { input, box, node: h("div", { class: "ax-control" }, h("label", { for: id }, ...label), input, box) };
+}
+
+/** Follow a slider; a finger that only scrolls over it leaves it where it was. */
+function slides(input, use, undo) {
+  const now = () => use(Number(input.value));
+  const undecided = follow(input, (event) => event.pointerType === "touch" && now(), undo);
+  input.addEventListener("input", () => undecided() || now());
 }
 
 /** What a price means, in one sentence. */

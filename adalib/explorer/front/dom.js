@@ -27,9 +27,22 @@ const paintOf = (budget) => `fill:var(--ax-b${budget})`;
 
 const nameOn = (svg, x, y, text, { on }) => s(svg, "text", { x, y, class: "ax-name", "text-anchor": "middle", style: `fill:${on}` }, text);
 
-function numberTable(heads, body) {
+/** A table of numbers. It scrolls when there are many budgets, and then the keyboard reaches it. */
+function numberTable(label, heads, body) {
   const row = h("tr", {}, ...heads.map((text) => h("th", { scope: "col", text })));
-  return h("div", { class: "ax-scroll" }, h("table", { class: "ax-table" }, h("thead", {}, row), body));
+  return h("div", { class: "ax-scroll", role: "region", "aria-label": label }, h("table", { class: "ax-table" }, h("thead", {}, row), body));
 }
 
-const rowHead = (budget, name) => h("th", { scope: "row" }, h("i", { class: "ax-chip", style: `background:var(--ax-b${budget})` }), name);
+const reachable = (node) => (node.scrollHeight > node.clientHeight ? set(node, { tabindex: 0 }) : node.removeAttribute("tabindex"));
+
+const chip = (colour) => h("i", { class: "ax-chip", style: `background:${colour}` });
+const rowHead = (budget, name) => h("th", { scope: "row" }, chip(`var(--ax-b${budget})`), visible(name));
+
+/** The width inside a node, without its padding. */
+function roomIn(node) {
+  const style = getComputedStyle(node);
+  return Math.floor(node.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
+}
+
+/** How a question is called on the page. */
+const nameOf = ({ ids }, row) => visible(String(ids?.[row] ?? row));

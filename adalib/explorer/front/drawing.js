@@ -47,17 +47,38 @@ function onScreen(prices, x) {
   return columns;
 }
 
-function draggable(svg, onMove) {
-  const at = (event) => {
-    const rect = svg.getBoundingClientRect();
-    onMove(event.clientX - rect.left, event.clientY - rect.top);
-  };
-  svg.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
-    svg.setPointerCapture(event.pointerId);
-    at(event);
+/**
+ * Call `use` while a pointer drags over a node. A finger first has to show what it wants: up or down scrolls the page
+ * and changes nothing (`undo`), sideways drags, and a tap is a click.
+ */
+function follow(node, use, undo = () => {}) {
+  let from = null; // where a finger came down, until it has shown what it wants
+  node.addEventListener("pointerdown", (event) => {
+    from = event.pointerType === "touch" ? event : null;
+    if (!from && !event.button) use(event);
   });
-  svg.addEventListener("pointermove", (event) => svg.hasPointerCapture(event.pointerId) && at(event));
+  node.addEventListener("pointermove", (event) => {
+    const across = from && Math.abs(event.clientX - from.clientX);
+    if (from && across < Math.max(8, Math.abs(event.clientY - from.clientY))) return;
+    from = null;
+    if (event.buttons & 1) use(event);
+  });
+  node.addEventListener("pointerup", (event) => {
+    const tapped = from && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) < 8;
+    if (tapped) use(event);
+    else if (from) undo();
+    from = null;
+  });
+  node.addEventListener("pointercancel", () => {
+    if (from) undo();
+    from = null;
+  });
+  return () => from !== null;
+}
+
+function draggable(svg, onMove) {
+  svg.addEventListener("pointerdown", (event) => svg.setPointerCapture(event.pointerId));
+  follow(svg, (event) => onMove(event.clientX - svg.getBoundingClientRect().left));
 }
 
 function figure(title, hint) {

@@ -39,13 +39,16 @@ class Explorer {
     this.note = h("p", { class: "ax-note" });
     this.live = h("p", { class: "ax-hidden", "aria-live": "polite" });
     this.controls = new Controls(act, uid);
+    this.tiles = new TilesPanel(act);
     this.panels = [StaircasePanel, FrontierPanel, SplitPanel, QuestionPanel].map((Panel) => new Panel(act));
+    this.pays = new Pays();
     this.file = host.files !== false && new OwnFile(this);
     root.replaceChildren(...[
       h("div", { class: "ax-top" },
         (this.settings.length > 1 || this.file) && h("label", { for: this.choice.id }, "Setting ", this.choice),
         ...(this.file ? this.file.nodes : [])),
-      this.chosen, this.file && this.file.trouble, this.controls.node, this.controls.strip,
+      this.chosen, this.file && this.file.reading, this.file && this.file.trouble,
+      this.controls.node, this.tiles.node, this.controls.says, this.pays.node,
       h("div", { class: "ax-grid" }, ...this.panels.map((panel) => panel.node)),
       this.note, this.live,
     ].filter(Boolean));
@@ -57,7 +60,7 @@ class Explorer {
       const group = h("optgroup", { label });
       this.settings.forEach((one, at) => {
         const mark = kind === "simulated" && !/simulated/i.test(one.title) ? " (simulated)" : "";
-        if (one.kind === kind) group.append(h("option", { value: at, text: one.title + mark }));
+        if (one.kind === kind) group.append(h("option", { value: at, text: visible(one.title) + mark }));
       });
       return group.firstChild && group;
     }).filter(Boolean));
@@ -106,16 +109,16 @@ class Explorer {
     if (!root.clientWidth) return; // not on the page yet, or hidden: the observer of `watch` calls again
     this.colours = ramp(table.k);
     this.colours.forEach((colour, j) => root.style.setProperty(`--ax-b${j}`, colour.fill));
-    const style = getComputedStyle(panels[0].node);
-    this.width = Math.floor(panels[0].node.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
-    panels.forEach((panel) => panel.layout(this));
+    this.width = roomIn(panels[0].node);
+    this.wide = roomIn(this.tiles.node);
+    [this.tiles, ...panels].forEach((panel) => panel.layout(this));
   }
 
   /** Everything that follows the price. */
   refresh() {
     if (!this.width) return;
     const view = oracle(this.table, this.state.lam);
-    this.panels.forEach((panel) => panel.move(this, view));
+    [this.tiles, ...this.panels, this.pays].forEach((part) => part.move(this, view));
     this.root.dataset.lam = view.lam;
     const said = this.controls.move(this, view, this.fit);
     clearTimeout(this.announcing);
@@ -164,6 +167,7 @@ class Explorer {
 
   destroy() {
     clearTimeout(this.announcing);
+    this.pays.stop();
     this.address.stop();
     this.unwatch();
   }
@@ -176,9 +180,8 @@ function find({ n, setting }, words) {
   if (!wanted) return hits;
   const { ids, questions, golds } = setting;
   for (let row = 0; row < n && hits.length < 8; row++) {
-    const id = String(ids?.[row] ?? row);
     const body = questions?.[row] ?? "";
-    if (`${id}\n${body}\n${golds?.[row] ?? ""}`.toLowerCase().includes(wanted)) hits.push({ row, label: clip(`${id}  ${body}`, 70) });
+    if (`${ids?.[row] ?? row}\n${body}\n${golds?.[row] ?? ""}`.toLowerCase().includes(wanted)) hits.push({ row, id: nameOf(setting, row), body });
   }
   return hits;
 }

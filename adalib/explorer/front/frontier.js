@@ -1,4 +1,4 @@
-// Panel 2: accuracy against average cost.
+// Panel 3: accuracy against average cost.
 
 class FrontierPanel {
   constructor(act) {

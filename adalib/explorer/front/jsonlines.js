@@ -1,49 +1,158 @@
-// A reader's own JSON Lines of sampled answers, checked by the rules of adalib.load.
+// A reader's own JSON Lines of sampled answers, checked by the rules of adalib.load: tests/question_cases.json holds
+// both, and the collector, to the same verdicts.
+
+const REQUIRED = ["id", "question", "gold", "answers"];
+const ONE_A_LINE = "write one JSON object a line";
 
 /** Sampled answers, one question a line: the page counts the votes itself, over all subsets, ties shared. */
-function parseJsonLines(name, text) {
-  const questions = [];
-  const seen = new Map();
-  text.split("\n").forEach((raw, i) => {
-    if (!raw.trim()) return;
-    const bad = (what) => new BadFile(`${name}, line ${i + 1}: ${what}`);
-    let record;
-    try {
-      record = JSON.parse(raw);
-    } catch {
-      throw bad("is not JSON; write one object a line.");
-    }
-    for (const field of ["id", "question", "gold", "answers"])
-      if (record?.[field] === undefined) throw bad(`has no "${field}"; every line needs id, question, gold, answers.`);
-    const { id, gold, answers, correct } = record;
-    if (!Array.isArray(answers) || !answers.length) throw bad('"answers" must be a list with one answer a sample.');
-    const odd = answers.findIndex((answer) => typeof answer !== "string" && typeof answer !== "number");
-    if (odd >= 0) throw bad(`"answers"[${odd}] must be a text in quotes, or a number.`);
-    const first = questions[0]?.answers.length ?? answers.length;
-    if (answers.length !== first)
-      throw bad(`has ${plural(answers.length, "answer")}, an earlier line has ${first}; give every question equally many.`);
-    if (correct && (!Array.isArray(correct) || correct.length !== first || correct.some((c) => c !== 0 && c !== 1)))
-      throw bad(`"correct" must hold 0 or 1 for each of the ${first} answers.`);
-    if (!correct && !String(gold ?? "").trim()) throw bad('"gold" is empty; give the right answer, or "correct" for every sample.');
-    if (seen.has(String(id))) throw bad(`id "${clip(String(id))}" is already on line ${seen.get(String(id))}; give it another.`);
-    seen.set(String(id), i + 1);
-    questions.push(record);
-  });
-  const budgets = BUDGETS.filter((b) => b <= questions[0].answers.length);
-  const acc = [];
-  const votes = [];
-  for (const q of questions) {
-    const { classes, empty } = answerClasses(q);
-    for (const b of budgets) acc.push(Math.round(quantise(subsetAccuracy(classes, empty, b)) * SCALE));
-    votes.push(summariseVotes(classes, empty));
+async function parseJsonLines(name, text, slices) {
+  const known = { seen: new Map(), first: null, line: 0 };
+  const found = { ids: [], questions: [], golds: [], levels: [], acc: [], votes: [], halves: [[], []] };
+  let budgets;
+  for (const { raw, number, end } of textLines(text)) {
+    if (slices.due) await slices.rest(end / text.length);
+    if (/^[ \t\r\v\f]*$/.test(raw)) continue;
+    const record = checkedQuestion(parseRecord(raw, `${name}, line ${number}`), `${name}, line ${number}`, number, known);
+    budgets ??= BUDGETS.filter((b) => b <= record.answers.length);
+    addQuestion(found, record, budgets);
   }
-  const has = (value) => value !== undefined && value !== null;
+  if (!budgets) throw new BadFile(`${name}: holds no questions; ${ONE_A_LINE} with ${REQUIRED.join(", ")}.`);
   return {
-    budgets: budgets.map(String), cost: budgets, acc, votes, unit: "samples",
-    ids: questions.map((q) => String(q.id)),
-    questions: questions.map((q) => String(q.question)),
-    golds: questions.map((q) => String(q.gold ?? "")),
-    levels: questions.some((q) => has(q.level)) ? questions.map((q) => (has(q.level) ? String(q.level) : "")) : undefined,
+    ...found, budgets: budgets.map(String), cost: budgets, unit: "samples",
+    levels: found.levels.some(Boolean) ? found.levels : undefined,
     about: "Two answers count as the same when they are the same text, or the same number, after trimming spaces.",
   };
+}
+
+function addQuestion(found, record, budgets) {
+  const votes = answerClasses(record);
+  found.acc.push(...subsetAccuracies(votes.classes, votes.empty, budgets));
+  found.votes.push(summariseVotes(votes.classes, votes.empty));
+  [0, 1].forEach((half) => found.halves[half].push(halfOf(votes, half)));
+  found.ids.push(record.id);
+  found.questions.push(record.question);
+  found.golds.push(record.gold);
+  found.levels.push(record.level);
+}
+
+function* textLines(text) {
+  for (let at = 0, number = 1; at < text.length; number++) {
+    const end = text.indexOf("\n", at);
+    const stop = end < 0 ? text.length : end;
+    yield { raw: text.slice(at, stop), number, end: stop };
+    at = stop + 1;
+  }
+}
+
+/** One line as an object: what JSON allows, and no number that another language would read as another one. */
+function parseRecord(raw, where) {
+  let record;
+  try {
+    record = JSON.parse(/\d{16}|e\+?\d{3}/i.test(raw) ? careful(raw, where) : raw);
+  } catch (error) {
+    if (error instanceof BadFile) throw error;
+    if (/[[:,\s]-?(NaN|Infinity)\s*[,\]}]/.test(raw))
+      throw new BadFile(`${where}: holds NaN or Infinity, which is no number; write null, or leave the field out.`);
+    if (/^\s*\[/.test(raw)) throw new BadFile(`${where}: is part of a JSON array; ${ONE_A_LINE}, without the brackets and the commas between.`);
+    throw new BadFile(`${where}: is not JSON; ${ONE_A_LINE}.`);
+  }
+  if (kindOf(record) !== "an object") throw new BadFile(`${where}: is ${kindOf(record)}, not an object; ${ONE_A_LINE}.`);
+  if (deeperThan(record, 900)) throw new BadFile(`${where}: is nested too deeply; ${ONE_A_LINE}, with plain lists in it.`);
+  return /\\ud/i.test(raw) ? whole(record) : record;
+}
+
+/** Put whole numbers that this language would round into quotes, and refuse numbers that are too large for any. */
+function careful(raw, where) {
+  return raw.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(\.\d+)?(e[+-]?\d+)?/gi, (token, fraction, power) => {
+    if (token[0] === '"') return token;
+    const value = Number(token);
+    const plain = !fraction && !power;
+    if (!Number.isFinite(value) || (plain && token.length > 300))
+      throw new BadFile(`${where}: holds the number ${token.slice(0, 20)}, which is too large; write a smaller one, or a text in quotes.`);
+    return plain && !Number.isSafeInteger(value) ? `"${token}"` : token;
+  });
+}
+
+/** Half a character, from a text cut in its middle, becomes a "?". */
+function whole(value) {
+  if (typeof value === "string") return value.replace(/[\ud800-\udfff]/gu, "?");
+  if (Array.isArray(value)) return value.map(whole);
+  if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, whole(inner)]));
+  return value;
+}
+
+function deeperThan(value, limit) {
+  const nested = (one) => typeof one === "object" && one !== null;
+  let layer = [value];
+  for (let depth = 0; layer.length; depth++) {
+    if (depth > limit) return true;
+    layer = layer.flatMap((one) => Object.values(one).filter(nested));
+  }
+  return false;
+}
+
+function kindOf(value) {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return { boolean: "true or false", number: "a number", string: "a text", object: "an object" }[typeof value];
+}
+
+/** The fields that the explorer uses, or the first thing that is wrong with them, in one sentence. */
+function checkedQuestion(record, where, number, known) {
+  for (const field of REQUIRED)
+    if (!Object.hasOwn(record, field)) throw new BadFile(`${where}: has no "${field}"; every line needs ${REQUIRED.join(", ")}.`);
+  const [id, question, gold] = ["id", "question", "gold"].map((field) => textOf(record[field], `${where}: "${field}"`));
+  if (known.seen.has(id)) throw new BadFile(`${where}: id "${clip(visible(id))}" is already on line ${known.seen.get(id)}; give it another.`);
+  known.seen.set(id, number);
+  const answers = listOf(record.answers, `${where}: "answers"`, textOf);
+  known.line ||= number;
+  known.samples ??= answers.length;
+  if (answers.length !== known.samples)
+    throw new BadFile(`${where}: has ${plural(answers.length, "answer")}, line ${known.line} has ${known.samples}; ` +
+      'give every question equally many ("" where nothing was extracted).');
+  known.first ??= record;
+  const [correct] = Object.entries(SAMPLED).map(([field, check]) => sampledField(record, field, check, where, known));
+  const level = record.level ?? null;
+  const shownLevel = level === null ? "" : textOf(level, `${where}: "level"`);
+  if (!correct && !gold.trim()) throw new BadFile(`${where}: "gold" is empty; give the right answer, or "correct" for every sample.`);
+  return { id, question, gold, answers, correct, level: shownLevel };
+}
+
+// Fields with one number a sample, and what each number must be. The explorer itself uses only the first.
+const SAMPLED = {
+  correct: (value, what) => {
+    if (value !== 0 && value !== 1 && typeof value !== "boolean") throw new BadFile(`${what} is ${shown(value)}; give 0 or 1.`);
+    return Number(value);
+  },
+  tokens: (value, what) => {
+    if (!(typeof value === "number" && value >= 0 && value <= 1e15)) throw new BadFile(`${what} is ${shown(value)}; give a number, 0 or more.`);
+    return value;
+  },
+};
+
+function sampledField(record, field, check, where, { first, line, samples }) {
+  const given = record[field] ?? null;
+  if ((given === null) !== ((first[field] ?? null) === null)) {
+    const [has, other] = given === null ? ["has no", "has"] : ["has", "has none"];
+    throw new BadFile(`${where}: ${has} "${field}", line ${line} ${other}; give it on every line, or on none.`);
+  }
+  if (given === null) return null;
+  const values = listOf(given, `${where}: "${field}"`, check);
+  if (values.length !== samples)
+    throw new BadFile(`${where}: "${field}" has ${values.length} entries for ${samples} answers; give one each.`);
+  return values;
+}
+
+const shown = (value) => (typeof value === "number" ? String(value) : kindOf(value));
+
+function listOf(value, what, check) {
+  if (!Array.isArray(value) || !value.length)
+    throw new BadFile(`${what} is ${Array.isArray(value) ? "empty" : kindOf(value)}; give a list with one entry a sample.`);
+  return value.map((entry, i) => check(entry, `${what}[${i}]`));
+}
+
+function textOf(value, what) {
+  if (typeof value === "string") return value;
+  if (typeof value !== "number") throw new BadFile(`${what} is ${kindOf(value)}; write it as a text in quotes ("" for no answer).`);
+  return String(value);
 }

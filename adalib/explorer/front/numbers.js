@@ -1,10 +1,6 @@
 // Numbers: how a number is shown, so that Python can print the very same characters.
 
-const SCALE = 1e6; // accuracies travel as integers: millionths
 const TIE = 1e-12; // net values this close count as equal, and the cheaper budget wins
-
-/** Round an accuracy to millionths, halves up: the same rule as adalib.explorer.quantise. */
-const quantise = (x) => Math.floor(x * SCALE + 0.5) / SCALE;
 
 // Sums taken in another order differ in the sixteenth digit; this keeps a half on the same side in every language.
 const steady = (x) => x * (1 + 1e-12);
@@ -26,3 +22,6 @@ const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const threeDigits = (x) => Number(x.toPrecision(3));
 const isNumber = (text) => /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text);
 const clip = (text, length = 40) => (text.length > length ? text.slice(0, length - 1) + "\u2026" : text);
+
+/** Characters that are not seen, or turn the line round, shown as their codes: an id is never taken for another. */
+const visible = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);

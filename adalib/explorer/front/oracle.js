@@ -4,7 +4,7 @@
 function build(setting) {
   const k = setting.budgets.length;
   const n = setting.acc.length / k;
-  const acc = Float64Array.from(setting.acc, (v) => v / SCALE);
+  const acc = Float64Array.from(setting.acc);
   const cost = Float64Array.from(setting.cost);
   const stride = cost.length === k ? 0 : k; // one cost vector for all, or a row of costs for each question
   const table = { setting, n, k, acc, cost, stride };

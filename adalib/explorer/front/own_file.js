@@ -1,4 +1,5 @@
-// The reader's own file: a button to open one, a place to drop one, and one clear line when it cannot be used.
+// The reader's own file: a button to open one, a place to drop one, how far the reading is, and one clear line when
+// it cannot be used.
 
 const DROP = "or drop a CSV of accuracies or a JSON Lines of answers here. It is read on this page and never sent.";
 
@@ -9,12 +10,19 @@ class OwnFile {
     const opener = h("button", { type: "button", text: "Open your own file" });
     const picker = h("input", { type: "file", accept: ".csv,.jsonl,.ndjson,.json,.txt,.gz", hidden: true, "aria-label": "Your own file" });
     this.nodes = [opener, picker, h("span", { class: "ax-hint", text: DROP })];
+    this.bar = h("progress", { max: 1, "aria-label": "How much of the file is read" });
+    const stop = h("button", { type: "button", text: "Stop" });
+    this.reading = h("p", { class: "ax-reading", hidden: true }, "Reading ", this.bar, stop);
+    stop.addEventListener("click", () => this.stop());
     opener.addEventListener("click", () => picker.click());
     picker.addEventListener("change", () => {
       if (picker.files[0]) this.open(picker.files[0]);
       picker.value = "";
     });
-    const { root } = explorer;
+    this.acceptDrops(explorer.root);
+  }
+
+  acceptDrops(root) {
     const over = (on) => (event) => {
       event.preventDefault();
       root.classList.toggle("ax-over", on);
@@ -27,15 +35,31 @@ class OwnFile {
     });
   }
 
+  /** Read and show a file; a second one takes the place of the first, also while that one is being read. */
   async open(file) {
-    const { trouble } = this;
+    const wanted = (this.wanted = Symbol());
+    const slices = new Slices((share) => {
+      if (this.wanted !== wanted) return false;
+      this.reading.hidden = false;
+      this.bar.value = share;
+      return true;
+    });
+    this.trouble.hidden = true;
     try {
-      const setting = await readFile(file);
-      trouble.hidden = true;
+      const setting = await readFile(file, slices);
+      if (this.wanted !== wanted) return;
       this.explorer.addSetting(setting);
     } catch (error) {
-      trouble.textContent = error instanceof BadFile ? error.message : `${file.name}: cannot be explored (${error.message}).`;
-      trouble.hidden = false;
+      if (this.wanted !== wanted) return; // stopped
+      const name = visible(file.name);
+      this.trouble.textContent = error instanceof BadFile ? visible(error.message) : `${name}: cannot be explored (${error.message}).`;
+      this.trouble.hidden = false;
     }
+    this.reading.hidden = true;
+  }
+
+  stop() {
+    this.wanted = null;
+    this.reading.hidden = true;
   }
 }

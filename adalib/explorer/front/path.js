@@ -2,25 +2,28 @@
 
 /** One row as the price rises: it walks down its upper concave envelope, one [price, from, to] a step. */
 function rowSteps(table, row) {
-  const { k, acc, cost, stride } = table;
-  const a = row * k;
-  const c = row * stride;
-  const steps = [];
-  for (let at = labelOf(table, row, 0); at > 0; ) {
-    let next = -1;
-    let price = Infinity;
-    for (let j = 0; j < at; j++) {
-      const saved = cost[c + at] - cost[c + j];
-      if (saved <= 0) continue; // same cost and less accurate: never better
-      const slope = (acc[a + at] - acc[a + j]) / saved;
-      if (slope < price) {
-        price = slope;
-        next = j;
-      }
+  const { acc, cost } = table;
+  const a = row * table.k;
+  const c = row * table.stride;
+  const slope = (from, to) => (acc[a + from] - acc[a + to]) / (cost[c + from] - cost[c + to]);
+  const corners = []; // of the envelope of the columns so far, cheapest first; a column on a straight line is a corner too
+  const top = labelOf(table, row, 0);
+  for (let j = 0; j <= top; j++) {
+    const last = corners[corners.length - 1];
+    if (corners.length && acc[a + j] <= acc[a + last] + TIE * (j < top)) continue; // dearer and no better
+    if (corners.length && cost[c + j] <= cost[c + last]) corners.pop(); // better at the same cost
+    while (corners.length > 1) {
+      const [p, q] = corners.slice(-2);
+      if (slope(q, p) >= slope(j, q) * (1 - TIE)) break;
+      corners.pop();
     }
-    if (next < 0) break;
-    steps.push([price, at, next]);
-    at = next;
+    corners.push(j);
+  }
+  const steps = [];
+  for (let at = corners.length - 1; at > 0; at--) {
+    // Rounding may turn a later step less steep than the one before; the envelope is concave: level it.
+    const price = Math.max(slope(corners[at], corners[at - 1]), steps.length ? steps[steps.length - 1][0] : 0);
+    steps.push([price, corners[at], corners[at - 1]]);
   }
   return steps;
 }
@@ -90,7 +93,41 @@ function priceFor({ path }, budget) {
   const slack = Math.max(0, budget - path.cost[low]);
   const exact = slack <= rounding;
   const fit = exact ? "exact" : low === 0 ? "free" : "slack";
-  return { lam: path.lam[low], cost: path.cost[low], fit, slack: exact ? 0 : slack, above: path.cost[low - 1] };
+  return { lam: path.lam[low], cost: path.cost[low], fit, slack: exact ? 0 : slack, above: path.cost[low - 1], point: low };
+}
+
+/**
+ * The columns that the exact frontier gives within a budget: every step above the price, and of the steps at the price
+ * as many as fit, in the frontier's own order (adalib.frontier(...).at(budget).labels).
+ */
+function labelsWithin(table, budget) {
+  const { lam, cost, point } = priceFor(table, budget);
+  const { labels } = oracle(table, lam);
+  if (!point) return labels;
+  const { path, n } = table;
+  const tied = path.events.slice(path.used[point - 1], path.used[point]);
+  const keys = new Map(tied.map((event) => [event, stepKey(table, event)]));
+  tied.sort((e, f) => keys.get(e) - keys.get(f) || e.row - f.row);
+  let spent = cost * n;
+  for (const { row, from, to } of tied) {
+    spent += table.cost[row * table.stride + from] - table.cost[row * table.stride + to];
+    if (spent > n * budget * (1 + TIE)) break;
+    labels[row] = from;
+  }
+  return labels;
+}
+
+/** What adalib sorts a step by: minus its slope, the last bits replaced by the number of its two columns. */
+function stepKey({ k, acc, cost, stride }, { row, from, to }) {
+  const rise = cost[row * stride + from] - cost[row * stride + to];
+  const slope = Float64Array.of((acc[row * k + to] - acc[row * k + from]) * (1 / rise));
+  const pairs = (k * (k - 1)) / 2;
+  const mask = 2 ** (32 - Math.clz32(pairs)) - 1;
+  // Pairs of columns (to, from) are numbered from the last one down.
+  const code = pairs - 1 - (to * k - (to * (to + 1)) / 2 + from - to - 1);
+  const bits = new Uint32Array(slope.buffer); // the first word is the low one on every machine that has a browser
+  bits[0] = ((bits[0] & ~mask) | code) >>> 0;
+  return slope[0];
 }
 
 /** Where the sliders run: whole decades that hold the breakpoints; budgets from the cheapest to a little above C(0). */

@@ -1,4 +1,4 @@
-// Panel 4: one question, its votes, its curve, and what each budget is worth at this price.
+// Panel 5: one question, its votes, its curve, and what each budget is worth at this price.
 
 class QuestionPanel {
   constructor(act) {
@@ -9,9 +9,9 @@ class QuestionPanel {
     this.votes = h("ol", { class: "ax-votes" });
     this.strip = new Strip();
     this.body = h("tbody");
-    const values = numberTable(["budget", "accuracy", "price paid", "net value"], this.body);
+    this.values = numberTable("What each budget is worth", ["budget", "accuracy", "price paid", "net value"], this.body);
     this.svg.before(...questionPicker(act), this.title, this.text, this.gold, this.votes);
-    this.node.append(values, h("p", { class: "ax-sub", text: "The budget this question gets, as the price rises:" }), this.strip.svg);
+    this.node.append(this.values, h("p", { class: "ax-sub", text: "The budget this question gets, as the price rises:" }), this.strip.svg);
   }
 
   layout({ table, width, colours }) {
@@ -25,6 +25,7 @@ class QuestionPanel {
       bar.row = h("tr", {}, rowHead(j, budgets[j]), ...bar.cells);
       this.body.append(bar.row);
     });
+    reachable(this.values);
     this.shown = -1;
   }
 
@@ -32,12 +33,13 @@ class QuestionPanel {
   describe({ table, state }) {
     const { setting } = table;
     const row = state.selected;
-    const id = String(setting.ids?.[row] ?? row);
-    this.title.textContent = `Question ${id}` + (setting.levels?.[row] ? ` \u00b7 level ${setting.levels[row]}` : "");
+    this.title.textContent = `Question ${nameOf(setting, row)}` + (setting.levels?.[row] ? ` \u00b7 level ${visible(setting.levels[row])}` : "");
     this.text.textContent = setting.questions?.[row] ?? "";
     this.text.hidden = !this.text.textContent;
-    this.gold.textContent = setting.golds?.[row] ? `Right answer: ${setting.golds[row]}` : "";
-    this.gold.hidden = !this.gold.textContent;
+    reachable(this.text);
+    const gold = setting.golds?.[row];
+    this.gold.replaceChildren("Right answer: ", h("bdi", { text: gold ?? "" }));
+    this.gold.hidden = !gold;
     drawVotes(this.votes, setting.votes?.[row]);
     this.drawScale(table, row);
     this.strip.draw(table, row, this.bars);
@@ -87,11 +89,11 @@ class QuestionPanel {
       [fixed(accuracy, 4), fixed(paid, 4), minus(fixed(net, 4))].forEach((value, c) => (bar.cells[c].textContent = value));
       bar.row.className = j === won ? "ax-won" : "";
       if (j === won) this.crown(this.x(j), py, accuracy, setting.budgets[j]);
-      return `budget ${setting.budgets[j]} ${fixed(net, 3)}`;
+      return `budget ${visible(setting.budgets[j])} ${fixed(net, 3)}`;
     });
     this.strip.move(view.lam);
     this.svg.setAttribute("aria-label", `Net values at price ${showPrice(view.lam)}: ${said.join(", ")}. ` +
-      `The winner is budget ${setting.budgets[won]}.`);
+      `The winner is budget ${visible(setting.budgets[won])}.`);
   }
 
   /** A circle where the net value is; a triangle pointing down where it is off the chart. Returns its height. */
@@ -124,8 +126,8 @@ function questionPicker(act) {
   next.addEventListener("click", () => act.pickStep(1));
   const close = () => found.replaceChildren() || (found.hidden = true);
   search.addEventListener("input", () => {
-    found.replaceChildren(...act.find(search.value).map(({ row, label }) => {
-      const button = h("button", { type: "button", text: label });
+    found.replaceChildren(...act.find(search.value).map(({ row, id, body }) => {
+      const button = h("button", { type: "button" }, `${id}  `, h("bdi", { text: clip(body, 70) }));
       button.addEventListener("click", () => {
         act.pick(row);
         search.value = "";
@@ -154,7 +156,7 @@ function drawVotes(list, cast) {
   const bar = (label, count, share) => {
     const meter = h("i", { style: `width:${(100 * count) / most}%` });
     const tally = h("span", { text: `${count}${share > 0 ? " \u2713" : ""}`, title: share > 0 ? "right" : "wrong" });
-    const name = h("span", { text: label, title: label });
+    const name = h("span", { title: label }, h("bdi", { text: label }));
     list.append(h("li", { class: share > 0 ? "ax-right" : "" }, name, h("span", { class: "ax-bar" }, meter), tally));
   };
   top.forEach(([answer, count, share]) => bar(answer, count, share));

@@ -1,17 +1,16 @@
-// Panel 3: how the questions split over the budgets, over all prices and now, question by question.
+// Panel 4: how the questions split over the budgets, at every price.
 
 class SplitPanel {
   constructor(act) {
     Object.assign(this, figure("Dearer compute has fewer takers", "Share of questions at each budget. Drag the line."));
     this.svg.classList.add("ax-dragx");
-    this.tiles = new Tiles(act);
     this.body = h("tbody");
-    this.node.append(...this.tiles.nodes, numberTable(["budget", "questions", "share"], this.body));
+    this.shares = numberTable("Questions at each budget", ["budget", "questions", "share"], this.body);
+    this.node.append(this.shares);
     draggable(this.svg, (px) => act.price(threeDigits(this.x.invert(px))));
   }
 
-  layout(context) {
-    const { table, width, colours } = context;
+  layout({ table, width, colours }) {
     const { path, n } = table;
     const { svg } = this;
     const box = frame(svg, width, 210);
@@ -31,7 +30,6 @@ class SplitPanel {
     drawAreas(svg, { box, y, k: table.k, seen, heights });
     areaNames(svg, { box, y, k: table.k, seen, heights, colours, names: table.setting.budgets });
     this.cursor = s(svg, "line", { class: "ax-cursor", y1: box.top - 4, y2: box.bottom });
-    this.tiles.layout(context);
     this.body.replaceChildren();
     this.rows = table.setting.budgets.map((budget, j) => {
       const count = h("td");
@@ -39,21 +37,19 @@ class SplitPanel {
       this.body.append(h("tr", {}, rowHead(j, budget), count, share));
       return { count, share };
     });
+    reachable(this.shares);
   }
 
-  move(context, view) {
-    const { table } = context;
+  move({ table }, view) {
     const px = this.x(view.lam);
     set(this.cursor, { x1: px, x2: px });
     const said = [];
     this.rows.forEach(({ count, share }, j) => {
       count.textContent = view.counts[j];
       share.textContent = `${fixed((100 * view.counts[j]) / table.n, 1)}%`;
-      if (view.counts[j]) said.push(`${share.textContent} at budget ${table.setting.budgets[j]}`);
+      if (view.counts[j]) said.push(`${share.textContent} at budget ${visible(table.setting.budgets[j])}`);
     });
-    const text = `At price ${showPrice(view.lam)}: ${said.join(", ")}.`;
-    this.svg.setAttribute("aria-label", `Share of questions at each budget against price. ${text}`);
-    this.tiles.move(context, view, text);
+    this.svg.setAttribute("aria-label", `Share of questions at each budget against price. At price ${showPrice(view.lam)}: ${said.join(", ")}.`);
   }
 }
 

@@ -1,7 +1,7 @@
 // A panel has a node, layout(context) that draws what does not move, and move(context, view) that follows the price.
 // A context holds the table, the panel's width, the colours and the state; `act` is how a panel asks for a move.
 
-/** Panel 1: average cost against price. */
+/** Panel 2: average cost against price. */
 class StaircasePanel {
   constructor(act) {
     Object.assign(this, figure("Raise the price and spending falls, in steps", "What the oracle spends at each price. Drag the point."));

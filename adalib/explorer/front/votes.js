@@ -1,26 +1,44 @@
 // Votes: which answers are the same, and how often the majority of b of them is right.
 
+const BUDGETS = [1, 2, 4, 8, 16];
+
 const answerKey = (value) => {
   const text = String(value ?? "").trim();
   return isNumber(text) ? `#${Number(text)}` : text;
 };
 
+/** The answers of one question by class: what it says, its votes and how many are right, in all and in each half. */
 function answerClasses({ answers, gold, correct }) {
   const byKey = new Map();
   const goldKey = answerKey(gold);
-  let empty = 0;
+  const empty = [0, 0];
   answers.forEach((answer, i) => {
     const key = answerKey(answer);
     if (key === "") {
-      empty++;
+      empty[i % 2]++;
       return;
     }
-    const entry = byKey.get(key) ?? { answer: String(answer).trim(), count: 0, right: 0 };
+    const entry = byKey.get(key) ?? { answer: String(answer).trim(), count: 0, right: 0, counts: [0, 0], rights: [0, 0] };
+    const right = correct ? Number(correct[i]) : key === goldKey ? 1 : 0;
     entry.count++;
-    entry.right += correct ? Number(correct[i]) : key === goldKey ? 1 : 0;
+    entry.right += right;
+    entry.counts[i % 2]++;
+    entry.rights[i % 2] += right;
     byKey.set(key, entry);
   });
-  return { classes: [...byKey.values()], empty };
+  return { classes: [...byKey.values()], empty: empty[0] + empty[1], emptyIn: empty };
+}
+
+/** One half of a question's votes as numbers: [empty, count, right, count, right, ...], as adalib.explorer.setting ships it. */
+function halfOf({ classes, emptyIn }, half) {
+  return [emptyIn[half], ...classes.filter((c) => c.counts[half]).flatMap((c) => [c.counts[half], c.rights[half]])];
+}
+
+/** The accuracies that such numbers give. */
+function halfAccuracies([empty, ...pairs], budgets) {
+  const classes = [];
+  for (let i = 0; i < pairs.length; i += 2) classes.push({ count: pairs[i], right: pairs[i + 1] });
+  return subsetAccuracies(classes, empty, budgets);
 }
 
 /** Top six answers as [answer, count, share right], then how many other answers, their votes, and the empty ones. */
@@ -31,40 +49,60 @@ function summariseVotes(classes, empty) {
     rest.reduce((sum, c) => sum + c.count, 0), empty];
 }
 
-const choose = (n, r) => {
-  let value = 1;
-  for (let i = 1; i <= r; i++) value = (value * (n - r + i)) / i;
-  return r > n ? 0 : value;
-};
+// Rows of Pascal's triangle, as far right as the largest budget; a missing entry is 0.
+const triangle = [Float64Array.of(1, ...new Array(BUDGETS[BUDGETS.length - 1]).fill(0))];
+function choose(n, r) {
+  while (triangle.length <= n) {
+    const above = triangle[triangle.length - 1];
+    triangle.push(above.map((value, at) => value + (at ? above[at - 1] : 0)));
+  }
+  return triangle[n][r];
+}
 
 /**
- * Probability that the majority of b answers drawn without replacement is right, ties shared equally, empty answers
- * never voting. For a class to win with v votes, every other class gets fewer than v or ties with it; `ways[t][s]`
- * counts the choices of s other answers in which t classes tie.
+ * Probability that the majority of b answers drawn without replacement is right, for each b of `budgets`; ties shared
+ * equally, empty answers never voting. A class wins with v votes when every other class gets fewer or ties with it.
  */
-function subsetAccuracy(classes, empty, b) {
+function subsetAccuracies(classes, empty, budgets) {
+  const most = budgets[budgets.length - 1];
   const total = classes.reduce((sum, c) => sum + c.count, empty);
-  let wins = 0;
+  const wins = new Float64Array(most + 1);
   for (const winner of classes) {
     if (!winner.right) continue;
-    for (let v = 1; v <= Math.min(winner.count, b); v++) {
-      const size = b - v;
-      const ties = Math.floor(size / v);
-      let ways = Array.from({ length: ties + 1 }, () => new Float64Array(size + 1));
-      for (let s = 0; s <= size; s++) ways[0][s] = choose(empty, s);
-      for (const other of classes) {
-        if (other === winner) continue;
-        const next = ways.map((row) => new Float64Array(row.length));
-        for (let j = 0; j <= Math.min(v, other.count, size); j++) {
-          const picks = choose(other.count, j);
-          const tie = j === v ? 1 : 0;
-          for (let t = tie; t <= ties; t++) for (let s = j; s <= size; s++) next[t][s] += picks * ways[t - tie][s - j];
-        }
-        ways = next;
+    const worth = winner.right / winner.count;
+    for (let v = 1; v <= Math.min(winner.count, most); v++) {
+      const ways = waysBehind(classes, winner, empty, v, most - v);
+      for (const b of budgets) {
+        if (b < v) continue;
+        const shared = ways.reduce((sum, row, t) => sum + row[b - v] / (t + 1), 0);
+        wins[b] += worth * choose(winner.count, v) * shared;
       }
-      const shared = ways.reduce((sum, row, t) => sum + row[size] / (t + 1), 0);
-      wins += (winner.right / winner.count) * choose(winner.count, v) * shared;
     }
   }
-  return Math.min(1, wins / choose(total, b));
+  return budgets.map((b) => Math.min(1, wins[b] / choose(total, b)));
+}
+
+/** `ways[t][s]`: the choices of s other answers in which t classes tie with the winner's v votes and none has more. */
+function waysBehind(classes, winner, empty, v, size) {
+  // Whoever has fewer than v answers in all can neither tie nor win: with the empty ones they are one heap.
+  let heap = empty;
+  const rivals = [];
+  for (const other of classes) {
+    if (other === winner) continue;
+    if (other.count < v) heap += other.count;
+    else rivals.push(other.count);
+  }
+  const ties = Math.floor(size / v);
+  let ways = Array.from({ length: ties + 1 }, () => new Float64Array(size + 1));
+  for (let s = 0; s <= size; s++) ways[0][s] = choose(heap, s);
+  for (const count of rivals) {
+    const next = ways.map((row) => new Float64Array(row.length));
+    for (let j = 0; j <= Math.min(v, size); j++) {
+      const picks = choose(count, j);
+      const tie = j === v ? 1 : 0;
+      for (let t = tie; t <= ties; t++) for (let s = j; s <= size; s++) next[t][s] += picks * ways[t - tie][s - j];
+    }
+    ways = next;
+  }
+  return ways;
 }

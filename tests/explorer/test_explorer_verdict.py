@@ -1,0 +1,128 @@
+"""'Does it pay here?' on the page: the numbers of adalib's held-out protocol, on the same halves."""
+
+import re
+
+import numpy as np
+import pytest
+from test_explorer import drop, until
+
+from adalib import load
+from adalib.datasets.populations import flat_null
+from adalib.datasets.responses import Responses
+from adalib.evaluate.baselines import from_labels
+from adalib.evaluate.folds import members
+from adalib.evaluate.scores import Tally
+from adalib.explorer import page as write_page
+from adalib.explorer import setting
+from adalib.explorer.script import script
+from adalib.solve.frontier import frontier
+
+TARGETS = (1.0, 1.5, 2.0, 3.0, 7.3, 40.0)
+FOUND = """async ([one, targets]) => {
+  const halves = await buildHalves(one, new Slices());
+  if (!halves) return null;
+  const rows = [];
+  for (const target of targets) {
+    const { cost, accuracy, mix, gains } = crossFit(halves, target);
+    const units = unitsOf(gains, halves.member);
+    rows.push([cost, accuracy, mix, [...units], ...(await bootstrapMean(units, new Slices()))]);
+  }
+  return rows;
+}"""
+
+
+@pytest.fixture(scope="module")
+def functions(browser, tmp_path_factory):
+    file = tmp_path_factory.mktemp("verdict") / "bare.html"
+    names = "Slices, buildHalves, crossFit, unitsOf, bootstrapMean, readFile"
+    source = f"{script()}\nObject.assign(window, {{ {names} }});"
+    file.write_text(f'<meta charset="utf-8"><script type="module">{source}</script>')
+    tab = browser.new_page()
+    tab.goto(file.as_uri())
+    yield tab
+    tab.close()
+
+
+def held_out_rows(responses: Responses, budgets) -> list:
+    """The package's own tally of the oracle, on the even and the odd samples."""
+    every = [[list(range(half, responses.samples, 2))] * responses.n for half in (0, 1)]
+    halves = [responses._samples(np.array(places)).table(budgets) for places in every]
+    tally = Tally(["oracle"])
+    for choose, score in (halves, halves[::-1]):
+        path = frontier(choose.acc, choose.cost)
+        for target in TARGETS:
+            tally.add("oracle", target, from_labels(path.at(target).labels, choose.k), score)
+    return tally.rows(members(responses, None))
+
+
+def answers_of(seed: int, n: int, samples: int, copies: int = 1) -> Responses:
+    rng = np.random.default_rng(seed)
+    right = rng.beta(0.7, 0.7, n)
+    answers = [[str(a) for a in np.where(rng.random(samples) < p, 7, rng.integers(0, 6, samples))] for p in right]
+    for row in answers:
+        row[rng.integers(samples)] = ""
+    texts = [f"question {i // copies}" for i in range(n)]
+    return Responses([f"q{i}" for i in range(n)], texts, ["7"] * n, answers)
+
+
+@pytest.mark.parametrize(
+    ("responses", "budgets"),
+    [
+        (answers_of(1, 120, 32), (1, 2, 4, 8, 16)),
+        (answers_of(2, 60, 9), (1, 2, 4)),
+        (answers_of(3, 90, 16, copies=3), (1, 2, 4, 8)),
+        (load("word-fewshot"), (1, 2, 4, 8, 16)),
+    ],
+    ids=["simulated", "odd", "copies", "real"],
+)
+def test_the_numbers_are_the_packages(functions, responses, budgets):
+    found = functions.evaluate(FOUND, [setting(responses), TARGETS])
+    rows = held_out_rows(responses, budgets)
+    for (cost, accuracy, mix, units, low, high), row in zip(found, rows, strict=True):
+        assert cost == pytest.approx(row.cost, abs=1e-9)
+        assert accuracy == pytest.approx(row.accuracy, abs=1e-9)
+        assert mix == pytest.approx(row.mix_accuracy, abs=1e-9)
+        assert units == pytest.approx(row.gains.tolist(), abs=1e-9)
+        # Other dice, same method: the ends of the interval agree to a tenth of its width.
+        width = row.gain_high - row.gain_low
+        assert low == pytest.approx(row.gain_low, abs=0.1 * width + 1e-12)
+        assert high == pytest.approx(row.gain_high, abs=0.1 * width + 1e-12)
+
+
+def test_a_dropped_file_gives_the_same_halves(functions, tmp_path):
+    responses = answers_of(4, 40, 13)
+    responses.save(tmp_path / "mine.jsonl")
+    text = (tmp_path / "mine.jsonl").read_text(encoding="utf-8")
+    read = functions.evaluate("async (text) => (await readFile(new File([text], 'm.jsonl'))).halves", text)
+
+    def alike(halves):
+        return [[[row[0], *sorted(zip(row[1::2], row[2::2], strict=True))] for row in half] for half in halves]
+
+    assert alike(read) == alike(setting(responses)["halves"])
+
+
+def test_too_little_is_said_so(functions):
+    assert functions.evaluate(FOUND, [setting(answers_of(5, 9, 16)), TARGETS]) is None
+    assert functions.evaluate(FOUND, [setting(answers_of(6, 30, 3)), TARGETS]) is None
+
+
+def test_the_page_says_it_in_one_sentence(browser, tmp_path):
+    pays, null = answers_of(7, 300, 32), flat_null(300).sample(32)
+    shelf = [setting(pays, name="pays", title="pays"), setting(null, name="null", title="null", kind="simulated")]
+    page = browser.new_page()
+    page.goto(write_page(shelf, tmp_path / "pays.html").as_uri())
+    said = "document.querySelector('.ax-pays:not([aria-busy]) p')?.textContent ?? ''"
+    budget = page.locator("[data-exact=budget]")
+    budget.fill("3")
+    budget.press("Enter")
+    until(page, f"() => ({said}).startsWith('It can: at ')")
+    row = held_out_rows(pays, (1, 2, 4, 8, 16))[TARGETS.index(3.0)]
+    text = page.evaluate(said)
+    assert f"at {row.cost:.2f} samples a question" in text
+    assert f"reaches {row.accuracy:.4f} on the other half, the best mix {row.mix_accuracy:.4f}" in text
+    assert re.search(rf"\+{100 * row.gain:.2f} points \(95% interval \+\d\.\d\d to \+\d+\.\d\d\)", text)
+    page.get_by_label("Setting").select_option("null (simulated)")
+    until(page, f"() => ({said}).startsWith('Not clearly: at ')")
+    drop(page, "table.csv", "1,2\n0.5,1\n")  # accuracies without samples: nothing to cross-fit
+    until(page, "document.querySelector('.ax-pays').hidden")
+    page.close()
