@@ -599,12 +599,12 @@ def test_everything_has_a_name_for_a_screen_reader(show):
     # Every control can be reached with the Tab key, and shows where it is.
     page.locator("select").focus()
     reached = set()
-    for _ in range(8):
+    for _ in range(9):
         page.keyboard.press("Tab")
         name = "(({ activeElement: at }) => at.dataset.control ?? at.ariaLabel ?? at.textContent)(document)"
         reached.add(page.evaluate(name))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-    assert {"lambda", "budget", "Open your own file", "Next question"} <= reached
+    assert {"lambda", "budget", "Open your own file", "Question shown", "Next question"} <= reached
 
 
 # ---------------------------------------------------------------------------------------------------- Python's side

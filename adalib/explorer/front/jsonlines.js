@@ -128,6 +128,11 @@ const SAMPLED = {
     if (!(typeof value === "number" && value >= 0 && value <= 1e15)) throw new BadFile(`${what} is ${shown(value)}; give a number, 0 or more.`);
     return value;
   },
+  logprob: (value, what) => {
+    // A model that is certain may come out a rounding above 0.
+    if (!(typeof value === "number" && value <= 1e-6)) throw new BadFile(`${what} is ${shown(value)}; give a mean log-probability, 0 or less.`);
+    return value;
+  },
 };
 
 function sampledField(record, field, check, where, { first, line, samples }) {
