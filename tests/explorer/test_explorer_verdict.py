@@ -7,10 +7,10 @@ import pytest
 from test_explorer import drop, until
 
 from adalib import load
+from adalib.datasets.folds import members
 from adalib.datasets.populations import flat_null
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
-from adalib.evaluate.folds import members
 from adalib.evaluate.scores import Tally
 from adalib.explorer import page as write_page
 from adalib.explorer import setting
@@ -51,7 +51,8 @@ def held_out_rows(responses: Responses, budgets) -> list:
     for choose, score in (halves, halves[::-1]):
         path = frontier(choose.acc, choose.cost)
         for target in TARGETS:
-            tally.add("oracle", target, from_labels(path.at(target).labels, choose.k), score)
+            plan = from_labels(path.at(target).labels, choose.k)
+            tally.add("oracle", target, plan.expected(score.cost), plan.expected(score.acc), score)
     return tally.rows(members(responses, None))
 
 
