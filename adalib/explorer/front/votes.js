@@ -26,12 +26,12 @@ function answerClasses({ answers, gold, correct }) {
     entry.rights[i % 2] += right;
     byKey.set(key, entry);
   });
-  return { classes: [...byKey.values()], empty: empty[0] + empty[1], emptyIn: empty };
+  return { classes: [...byKey.values()], empty: empty[0] + empty[1], emptyHalves: empty };
 }
 
 /** One half of a question's votes as numbers: [empty, count, right, count, right, ...], as adalib.explorer.setting ships it. */
-function halfOf({ classes, emptyIn }, half) {
-  return [emptyIn[half], ...classes.filter((c) => c.counts[half]).flatMap((c) => [c.counts[half], c.rights[half]])];
+function halfOf({ classes, emptyHalves }, half) {
+  return [emptyHalves[half], ...classes.filter((c) => c.counts[half]).flatMap((c) => [c.counts[half], c.rights[half]])];
 }
 
 /** The accuracies that such numbers give. */
