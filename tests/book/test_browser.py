@@ -114,6 +114,14 @@ def test_index_leads_to_the_first_page(html, page):
     assert page.wrong == []
 
 
+def test_search_from_disk_shows_the_words_around_a_hit(html, page):
+    page.goto((html / "search.html").as_uri() + "?q=envelope")
+    excerpt = page.locator("#search-results li .context").first
+    excerpt.wait_for()
+    assert "envelope" in excerpt.inner_text().lower()
+    assert page.wrong == []
+
+
 def test_figures_follow_the_theme_and_keep_their_own_colours(html, browser, tmp_path):
     """One figure, drawn by the book's own scripts, through a change of theme."""
     import plotly.graph_objects as go
