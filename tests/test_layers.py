@@ -18,6 +18,7 @@ ORDER = """
     sequential   what can be known while the answers come in
     evaluate     honest comparison
     llm          any endpoint, and a small model of our own
+    router       the policy at work, with a budget that is held
     explorer     drag the price, on a page or in Jupyter
     commands     the command line
     __main__

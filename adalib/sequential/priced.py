@@ -190,12 +190,28 @@ class PricedStopping:
         Session
         """
         mix = self.mix(budget)
-        member = self.members[mix.high if np.random.default_rng(rng).random() < mix.share else mix.low]
+        return self.begin(mix.high if np.random.default_rng(rng).random() < mix.share else mix.low, features)
+
+    def begin(self, number: int, features: ArrayLike | None = None) -> Session:
+        """Begin with one question by the member of this number, as `at_price` names it."""
+        member = self.members[number]
         if self.prior is None:
             return Session(self, member, None)
         if features is None:
             raise ValueError("this policy was fitted with features of the text; give those of the question")
         return Session(self, member, self.prior.predict(np.asarray(features, dtype=float)[None])[0])
+
+    def at_price(self, price: float) -> int:
+        """The number of the member that a price picks: most accuracy less price times cost, ties to the cheaper."""
+        return int(np.argmax(self.accuracies - price * self.costs))
+
+    def price(self, budget: float) -> float:
+        """The price at which ``budget`` is spent on training questions: the slope of the envelope there."""
+        mix = self.mix(budget)
+        low, high = (mix.low, mix.high) if mix.high > mix.low else (max(mix.low - 1, 0), max(mix.low, 1))
+        if high >= self.costs.size:  # a single member: no price changes anything
+            return 1.0
+        return float((self.accuracies[high] - self.accuracies[low]) / (self.costs[high] - self.costs[low]))
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""

@@ -1,0 +1,1 @@
+"""The policy at work: a budget that is held, question after question."""
