@@ -63,6 +63,7 @@ _PUBLIC = {
     "held_out": "evaluate.heldout",
     "unseen_curves": "evaluate.heldout",
     "verdict": "evaluate.verdict",
+    "Router": "router.router",
     "collect": "llm.collect",
     "local_model": "llm.local",
     "explore": "explorer.widget",

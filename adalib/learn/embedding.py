@@ -8,6 +8,7 @@ training texts differ most. It is fitted on training questions only; a test ques
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -60,7 +61,7 @@ class TextEmbedding:
         texts = _cut(texts)
         if not any(text.strip() for text in texts):
             raise ValueError("there is no text to learn from; give at least one that is not blank")
-        tfidf = TfidfVectorizer(analyzer="char_wb", ngram_range=self.ngrams, sublinear_tf=True, max_features=20_000)
+        tfidf = self._vectorizer(max_features=20_000)
         weights = tfidf.fit_transform(texts)
         svd = TruncatedSVD(min(self.dims, *weights.shape), random_state=self.seed)
         # One text has no spread, and scikit-learn divides by it to report a ratio that nobody reads here.
@@ -79,6 +80,37 @@ class TextEmbedding:
             found = self._svd.transform(self._tfidf.transform(texts))
             values[:, : found.shape[1]] = found
         return pd.DataFrame(values, columns=[f"embedding_{j}" for j in range(self.dims)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values from which `from_dict` makes the same embedding: numbers and n-grams, nothing that runs."""
+        if self._tfidf is None:
+            raise ValueError("the embedding has not been fitted; call fit with training texts first")
+        ngrams = sorted(self._tfidf.vocabulary_, key=self._tfidf.vocabulary_.get)
+        about = {"dims": self.dims, "ngrams": list(self.ngrams), "seed": self.seed, "vocabulary": ngrams}
+        return about | {"idf": self._tfidf.idf_.tolist(), "directions": self._svd.components_.tolist()}
+
+    @classmethod
+    def from_dict(cls, kept: dict[str, Any]) -> TextEmbedding:
+        """Make the embedding that `to_dict` wrote down.
+
+        Raises
+        ------
+        ValueError
+            If its parts do not fit together.
+        """
+        embedding = cls(int(kept["dims"]), (int(kept["ngrams"][0]), int(kept["ngrams"][1])), int(kept["seed"]))
+        vocabulary = {str(ngram): place for place, ngram in enumerate(kept["vocabulary"])}
+        idf, directions = np.array(kept["idf"], dtype=float), np.array(kept["directions"], dtype=float)
+        if idf.shape != (len(vocabulary),) or directions.ndim != 2 or directions.shape[1] != idf.size:
+            raise ValueError(f"{len(vocabulary)} n-grams, {idf.shape} weights and {directions.shape} directions")
+        embedding._tfidf = embedding._vectorizer(vocabulary=vocabulary)
+        embedding._tfidf.idf_ = idf
+        embedding._svd = TruncatedSVD(len(directions), random_state=embedding.seed)
+        embedding._svd.components_ = directions
+        return embedding
+
+    def _vectorizer(self, **how: Any) -> TfidfVectorizer:
+        return TfidfVectorizer(analyzer="char_wb", ngram_range=self.ngrams, sublinear_tf=True, **how)
 
 
 def _cut(texts: Sequence[str]) -> list[str]:

@@ -132,6 +132,7 @@ class Endpoint:
         max_tokens: int = 256,
         seed: int | None = None,
         logprobs: bool = False,
+        extra: dict | None = None,
         pause: Pause | None = None,
     ) -> Answer:
         """Ask until there is an answer, a refusal, or no patience left.
@@ -144,6 +145,8 @@ class Endpoint:
             Passed on; without a seed none is sent.
         logprobs : bool
             Ask for the tokens' log-probabilities too.
+        extra : dict, optional
+            Whatever else the request's body is to hold.
         pause : coroutine function, optional
             Called as ``pause(seconds, why)`` between tries; sleeps by default.
 
@@ -157,6 +160,8 @@ class Endpoint:
             request["seed"] = seed
         if logprobs:
             request |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        if extra:
+            request["extra_body"] = extra
         for attempt in range(1, self.tries + 1):
             try:
                 return await self._ask(messages, request)

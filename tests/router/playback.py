@@ -1,0 +1,40 @@
+"""A client that gives recorded answers, and fails as told: an endpoint without a network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+from adalib.llm.endpoint import Answer, EndpointError
+
+
+class Playback:
+    """Answer from lists of texts by question (or one list for all), one after the other, round and round.
+
+    A text of "!" fails, "hang" never comes, "cut" fails once without a status and then answers 7.
+    """
+
+    def __init__(self, texts, tokens=9):
+        self.texts, self.tokens, self.asked, self.most, self.open = texts, tokens, Counter(), 0, 0
+        self.how = []
+
+    async def sample(self, messages, *, pause=None, **how):
+        question = messages[-1]["content"].split("\n\nThink")[0]
+        told = self.texts[question] if isinstance(self.texts, dict) else self.texts
+        text = told[self.asked[question] % len(told)]
+        self.asked[question] += 1
+        self.how.append(how)
+        self.open += 1
+        self.most = max(self.most, self.open)
+        try:
+            await asyncio.sleep(0)
+            if text == "hang":
+                await asyncio.Event().wait()
+            if text == "!":
+                raise EndpointError("the endpoint failed 8 times in a row")
+            if text == "cut":
+                await pause(0.0, "no connection (cut)")
+                text = "Answer: 7"
+        finally:
+            self.open -= 1
+        return Answer(text, "stop", self.tokens, 20)

@@ -1,0 +1,225 @@
+"""The router: decisions that survive a file, budgets and caps that hold, faults that end in the best vote so far."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from playback import Playback
+
+from adalib import DataError, Router, TextEmbedding, load
+from adalib.llm.endpoint import EndpointError
+from adalib.router import asking
+from adalib.router.asking import NotShortError
+from adalib.router.controller import Purse
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return load("word-fewshot").take(range(0, 372, 4))
+
+
+@pytest.fixture(scope="module")
+def folder(answers, tmp_path_factory):
+    path = tmp_path_factory.mktemp("router")
+    Router.fit(answers, budget=4).save(path)
+    return path
+
+
+@pytest.fixture
+def router(folder):
+    """Loaded anew for every test: a budget remembers."""
+    return Router.load(folder)
+
+
+SPLIT = ["Answer: 7", "Answer: 8", "Answer: 9", "Answer: 8", "Answer: 7"]
+
+
+def test_the_vote_is_on_classes_and_the_text_is_the_winner_s_own(router):
+    texts = ["so it is \\boxed{1/2}", "I say\nAnswer: 0.5", "Answer: 3"]
+    found = router.answer("How much?", Playback(texts), price=1e-9)
+    assert found.answer == "1/2"
+    assert found.text == texts[0]
+    assert found.votes["1/2"] == 2 * found.votes["3"] or found.samples % 3
+    assert sum(found.votes.values()) == found.samples == found.cost
+    assert found.agreement == found.votes["1/2"] / found.samples
+    assert 0.5 < found.certainty < 1
+    assert found.tokens == 9 * found.samples
+    assert found.prompt_tokens == 20 * found.samples
+
+
+def test_a_price_of_its_own(router):
+    dear, cheap = (router.answer("How much is it?", Playback(SPLIT), price=price) for price in (10.0, 1e-9))
+    assert (dear.samples, dear.rounds, dear.reason) == (1, 1, asking.WORTH)
+    assert (cheap.samples, cheap.reason) == (40, asking.FULL)
+    assert cheap.rounds == 21  # the checkpoints of the schedule: from 16 on, several answers a round
+
+
+def test_played_back_the_budget_is_held(router, answers):
+    rng = np.random.default_rng(0)
+    texts = {
+        q: [f"Answer: {a}" if a else "I" for a in row]
+        for q, row in zip(answers.questions, answers.answers, strict=True)
+    }
+    stream = [answers.questions[i] for i in rng.integers(answers.n, size=400)]
+    client = Playback(texts)
+    found = router.answer_many(stream, client, concurrency=8, progress=False)
+    assert client.most >= 8
+    assert sum(client.asked.values()) == sum(one.samples for one in found)
+    assert np.mean([one.cost for one in found]) == pytest.approx(4, rel=0.03)  # 400 questions
+    assert router.controller.average == pytest.approx(np.mean([one.cost for one in found]))
+    assert [
+        set(one.votes) <= set(answers.answers[answers.questions.index(q)]) for q, one in zip(stream, found, strict=True)
+    ]
+
+
+PROGRAM = """
+import json, sys
+from adalib import Router
+router = Router.load(sys.argv[1])
+decisions = []
+for question in json.load(sys.stdin):
+    for price in (0.001, 0.01, 0.05):
+        plan = router.plan(question, price)
+        n = 1
+        while plan.session.add(n % 3):
+            n += 1
+        decisions.append([plan.expected, n])
+print(json.dumps([router.controller.price, decisions]))
+"""
+
+
+def decisions(router, questions):
+    found = []
+    for question in questions:
+        for price in (0.001, 0.01, 0.05):
+            plan, n = router.plan(question, price), 1
+            while plan.session.add(n % 3):
+                n += 1
+            found.append([plan.expected, n])
+    return [router.controller.price, found]
+
+
+@pytest.mark.parametrize("policy", ["priced", "curve"])
+def test_another_process_decides_the_same(answers, tmp_path, policy):
+    router = Router.fit(answers, budget=3, policy=policy)
+    router.save(tmp_path)
+    questions = [*load("word-fewshot").questions[1:40:4], "", "Ünïcödé 7?"]
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(tmp_path)], input=json.dumps(questions), capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout) == decisions(router, questions)
+
+
+def test_the_embedding_in_json_is_the_same_embedding():
+    texts = ["3 red hens", "4 red hens and a half", "two trains meet"]
+    embedding = TextEmbedding(4).fit(texts)
+    again = TextEmbedding.from_dict(json.loads(json.dumps(embedding.to_dict())))
+    assert np.array_equal(embedding.transform([*texts, "new", ""]), again.transform([*texts, "new", ""]))
+    with pytest.raises(ValueError, match="n-grams"):
+        TextEmbedding.from_dict(embedding.to_dict() | {"idf": [1.0]})
+
+
+def spoil(folder, how):
+    manifest = folder / "router.json"
+    about = json.loads(manifest.read_text())
+    if how == "tampered":
+        manifest.write_text(json.dumps(about | {"budget": 99}) + "\n")
+    elif how == "newer":
+        manifest.write_text(json.dumps(about | {"version": 2}) + "\n")
+    elif how == "no router":
+        manifest.write_text("{}\n")
+    elif how == "truncated":
+        manifest.write_text(manifest.read_text()[:50])
+    elif how == "missing part":
+        (folder / "policy.json").unlink()
+    elif how == "truncated part":
+        (folder / "reader.json").write_bytes((folder / "reader.json").read_bytes()[:1000])
+    elif how == "tampered part":
+        (folder / "policy.json").write_text((folder / "policy.json").read_text().replace("0.", "1.", 1))
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("tampered", "checksum"),
+        ("newer", "version 2"),
+        ("no router", "not a saved router"),
+        ("truncated", "line 1"),
+        ("missing part", "cannot be read"),
+        ("truncated part", "checksum"),
+        ("tampered part", "checksum"),
+    ],
+)
+def test_a_spoiled_folder_is_refused_in_one_line(folder, tmp_path, how, told):
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    spoil(tmp_path, how)
+    with pytest.raises(DataError, match=told) as error:
+        Router.load(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_cap_is_never_passed(router):
+    found = router.answer("How much is it?", Playback(SPLIT), price=1e-9, cap=5)
+    assert (found.samples, found.reason) == (5, asking.CAP)
+    found = router.answer("How much is it?", Playback(SPLIT), price=1e-9, cap=18)
+    assert found.samples == 18  # in the middle of a round of four
+
+
+def test_the_total_in_money_is_never_passed(router):
+    router.purse = Purse(0.1)
+    client, rich = Playback([*SPLIT, "cut"]), {"price_in": 10.0, "price_out": 40.0}
+    many = ["How much is it?"] * 400
+    with pytest.raises(EndpointError, match="total in money"):
+        router.answer_many(many, client, concurrency=4, price=1e-9, progress=False, **rich)
+    assert 0.05 < router.purse.spent <= 0.1
+    assert router.purse.reserved == pytest.approx(0, abs=1e-12)
+
+
+def test_an_endpoint_that_lies_about_tokens_is_believed_up_to_what_was_asked(router):
+    router.purse = Purse(1.0)
+    found = router.answer("How much?", Playback(["Answer: 7"], tokens=10**12), max_tokens=50, price=10.0, price_out=1.0)
+    assert found.tokens == 50
+    assert found.money == pytest.approx(50e-6)
+
+
+def test_faults_end_in_the_best_vote_so_far(router):
+    found = router.answer("How much is it?", Playback(["Answer: 7", "Answer: 8", "Answer: 7", "!"]), price=1e-9)
+    assert (found.answer, found.samples) == ("7", 3)
+    assert found.reason.startswith("the endpoint failed")
+    with pytest.raises(EndpointError, match="in a row"):
+        router.answer("How much is it?", Playback(["!"]), price=1e-9)
+    late = router.answer("How much is it?", Playback(["Answer: 7", "Answer: 8", "hang"]), price=1e-9, deadline=0.3)
+    assert (late.samples, late.reason, late.cost) == (2, asking.LATE, 3)  # what hangs is on the bill
+    before = router.controller.asked
+    with pytest.raises(EndpointError, match="time for a question"):
+        router.answer("How much is it?", Playback(["hang"]), deadline=0.1)
+    assert router.controller.asked == before + 1
+
+
+def test_other_questions_get_one_answer_or_none(router):
+    essay = Playback(["In 1984 we read.\nThen we slept."])
+    found = router.answer("Tell me a story", essay, price=1e-9)
+    assert (found.samples, found.reason, found.answer) == (1, asking.OTHER, "")
+    assert found.text.startswith("In 1984")
+    with pytest.raises(NotShortError):
+        router.answer("Tell me a story", essay, price=1e-9, other="refuse")
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [({"cap": 0}, "cap"), ({"price": -1}, "price"), ({"other": "x"}, "other"), ({"max_tokens": 0}, "max_tokens")],
+)
+def test_what_cannot_be_asked(router, how, told):
+    with pytest.raises(ValueError, match=told):
+        router.answer("How much?", Playback(SPLIT), **how)
+
+
+def test_a_budget_below_one_answer_is_refused(answers):
+    with pytest.raises(ValueError, match="cheapest"):
+        Router.fit(answers, budget=0.5, signals=("votes",))
+    with pytest.raises(ValueError, match="policy"):
+        Router.fit(answers, budget=2, policy="magic")
