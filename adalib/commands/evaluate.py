@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Evaluate, and print the rows and the verdict."""
     from adalib.commands.arguments import parse_budgets, parse_numbers
     from adalib.datasets.loading import load
-    from adalib.evaluate.heldout import held_out
+    from adalib.evaluate.heldout import held_out, planning_policies, stopping_policies
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import verdict
 
@@ -52,7 +52,8 @@ def run(args: argparse.Namespace) -> int:
             f"budgets {args.budgets} to choose from; sample more answers, or offer smaller budgets"
         )
     groups = _field(responses, args.groups) if args.groups is not None else None
-    rows = held_out(responses, targets, budgets, folds=args.folds, groups=groups, seed=args.seed)
+    learners = planning_policies(args.seed) | stopping_policies(args.seed)
+    rows = held_out(responses, targets, budgets, folds=args.folds, groups=groups, learners=learners, seed=args.seed)
     # After the work, so that an input which cannot be evaluated is one line and no more.
     for note in _notes(responses.samples, offered, budgets, targets):
         print(f"adalib evaluate: {note}", file=sys.stderr)
@@ -67,6 +68,8 @@ def run(args: argparse.Namespace) -> int:
     unit = "questions" if args.groups is None else "groups"
     print(f"low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own cost;")
     print("oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and knows nothing")
+    print("label and curve decide before asking; priced, priced_votes, margin, adaptive_consistency and esc watch the")
+    print("answers come in; mix_cost is what the best random mix would spend to be as accurate, blank if it never is")
     print(said)
     return 0
 

@@ -26,16 +26,21 @@ from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
+from adalib.sequential.peers import PEERS, TunedRules
+from adalib.sequential.priced import PricedStopping
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
-__all__ = ["BASELINES", "POLICIES", "check_targets", "held_out", "oracles_at", "unseen_curves"]
+__all__ = ["BASELINES", "POLICIES", "STOPPING", "check_targets", "held_out", "oracles_at", "unseen_curves"]
 
 #: Policies that learn nothing, in the order of their rows.
 BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
 
+#: Policies that watch the answers come in, of which `stopping_policies` gives the learners.
+STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
+
 #: The order of all rows, where nothing else is asked for.
-POLICIES = (*BASELINES, "label", "curve", "noise")
+POLICIES = (*BASELINES, "label", "curve", *STOPPING, "noise")
 
 _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
 
@@ -171,6 +176,24 @@ def unseen_curves(
     return found
 
 
+def planning_policies(seed: int = 0) -> dict[str, Planner]:
+    """What decides before asking, by the name of its rows: ``label`` and ``curve``."""
+    return {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
+
+
+def stopping_policies(seed: int = 0) -> dict[str, Learner]:
+    """What decides while the answers come in, by the name of its rows, for the ``learners`` of `held_out`.
+
+    ``priced`` looks at every signal that the file has, ``priced_votes`` at the votes alone; the others are peers, tuned
+    to the same cost. Explained in chapter 10, "When to stop".
+    """
+    return {
+        "priced": PricedStopping(seed=seed),
+        "priced_votes": PricedStopping(("votes",), seed=seed),
+        **{name: TunedRules(PEERS[name], seed=seed) for name in STOPPING[2:]},
+    }
+
+
 def check_targets(targets: Sequence[float], cost: np.ndarray) -> list[float]:
     """Return the targets, each once; one below the cheapest column's cost, or its mean, is refused."""
     cheapest = float(np.mean(cost[..., 0]))
@@ -219,7 +242,7 @@ def _halves(
 
 def _checked(learners: Mapping[str, Learner | Planner] | None, seed: int) -> dict[str, Learner | Planner]:
     if learners is None:
-        return {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
+        return planning_policies(seed)
     if not learners:
         raise ValueError("learners is empty; give at least one")
     taken = [name for name in learners if name in (*BASELINES, "noise")]

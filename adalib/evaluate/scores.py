@@ -14,6 +14,7 @@ import pandas as pd
 
 from adalib.evaluate.baselines import best_mix
 from adalib.evaluate.intervals import bootstrap_mean
+from adalib.sequential.library import corners
 from adalib.table import UtilityTable
 
 __all__ = ["HeldOutRow", "Tally", "as_table"]
@@ -41,6 +42,8 @@ class HeldOutRow:
     imitation, majority : float or None
         For a policy that learns one target's labels: how often it repeats the oracle's, and how often the commonest
         label would.
+    mix_cost : float or None
+        What the best random mix must spend to be as accurate; None where it never is.
     gains : ndarray, shape (G,)
         What the interval resamples: the gain of every question, or, where questions are grouped, of every group.
     """
@@ -59,6 +62,7 @@ class HeldOutRow:
     share: float | None
     imitation: float | None
     majority: float | None
+    mix_cost: float | None = None
     gains: np.ndarray = field(repr=False)
 
 
@@ -109,7 +113,7 @@ class Tally:
         spent = max(cost.mean(), np.mean(score.cost[..., 0]))
         # The bar knows the half that scores: nobody passes it because the other half misjudged the average question.
         mix = best_mix(score.acc, score.cost, spent)
-        turn = cost.mean(), accuracy, mix.expected(score.acc), imitated or ()
+        turn = cost.mean(), accuracy, mix.expected(score.acc), imitated or (), _mix_cost(score, accuracy.mean())
         self._turns.setdefault((target, policy), []).append(turn)
 
     def add_learned(
@@ -139,8 +143,8 @@ class Tally:
     def rows(self, member: np.ndarray) -> list[HeldOutRow]:
         """Average the halves question by question, and put intervals on the averages, over the groups."""
         keys = sorted(self._turns, key=lambda key: (key[0], self._order.index(key[1])))
-        cost, accuracy, mix, imitated = (
-            [np.mean([turn[part] for turn in self._turns[key]], axis=0) for key in keys] for part in range(4)
+        cost, accuracy, mix, imitated, saved = (
+            [np.mean([turn[part] for turn in self._turns[key]], axis=0) for key in keys] for part in range(5)
         )
         accuracy, mix = np.column_stack(accuracy), np.column_stack(mix)
         gains = _units(accuracy - mix, member)
@@ -164,10 +168,18 @@ class Tally:
                     share=float(gain.mean[j] / best[target]) if best.get(target, 0) > 0 else None,
                     imitation=same,
                     majority=majority,
+                    mix_cost=float(saved[j]) if np.isfinite(saved[j]) else None,
                     gains=gains[:, j],
                 )
             )
         return rows
+
+
+def _mix_cost(score: UtilityTable, accuracy: float) -> float:
+    """The least that the best random mix spends to be this accurate; infinite where it never is."""
+    cost, mean = np.broadcast_to(score.cost, score.acc.shape).mean(axis=0), score.acc.mean(axis=0)
+    best = corners(cost, mean)
+    return float(np.interp(accuracy, mean[best], cost[best], right=np.inf if accuracy > mean[best[-1]] else None))
 
 
 def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The verdict: held-out rows put into one sentence."""
+"""The verdict: held-out rows put into a few sentences on one line."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adalib.evaluate.heldout import BASELINES, HeldOutRow
+from adalib.evaluate.heldout import BASELINES, STOPPING, HeldOutRow
 
 __all__ = ["verdict"]
 
 
 def verdict(rows: Sequence[HeldOutRow]) -> str:
-    """Say in one sentence whether adaptive allocation pays: at which target, and with which policy.
+    """Say whether adaptive allocation pays: at which target, with which policy, and what it saves.
 
-    It pays where a learned policy (``label``, ``curve`` or one given to `held_out`) beats the best random mix at equal
-    cost, and chance is no explanation. Explained in chapter 7, "Results".
+    It pays where a policy (``label``, ``curve``, a stopping rule or one given to `held_out`) beats the best random mix
+    at equal cost, and chance is no explanation. Where stopping rules were tried, what can be decided before asking is
+    said separately. Explained in chapter 7, "Results", and chapter 10, "When to stop".
 
     Parameters
     ----------
@@ -31,22 +32,51 @@ def verdict(rows: Sequence[HeldOutRow]) -> str:
     chance = _by_chance(np.column_stack([row.gains for row in tried + oracles]), 0.025 / len(tried))
     clear = [row.gain_low > 0 and not luck for row, luck in zip(tried + oracles, chance, strict=True)]
     paying = [row for row, sure in zip(tried, clear, strict=False) if sure]
+    said = _found(tried, paying, oracles, any(clear[len(tried) :]))
+    planned = [row for row in tried if row.policy not in STOPPING]
+    if len(planned) in (0, len(tried)):
+        return said
+    early = [row for row in paying if row.policy not in STOPPING]
+    best = max(early or planned, key=lambda row: row.gain)
+    before = "it pays too" if early else "no gain is clear of chance"
+    return f"{said} Decided before asking, {before}: {'' if early else 'at most '}{_gain(best)}."
+
+
+def _found(tried: Sequence[HeldOutRow], paying: Sequence[HeldOutRow], oracles: list[HeldOutRow], could: bool) -> str:
+    """The main sentence."""
     best = max(paying or tried, key=lambda row: row.gain)
-    found = (
-        f"{best.policy} at target {best.target:g} gains {best.gain:+.4f} accuracy over the best random mix at equal "
-        f"cost {best.cost:.2f} (95% interval {best.gain_low:+.4f} to {best.gain_high:+.4f})"
-    )
     if paying:
         share = "" if best.share is None else f", {best.share:.0%} of what the cross-fitted oracle gains there"
-        return f"Adaptive allocation pays here: {found}{share}."
+        return f"Adaptive allocation pays here: {_gain(best)}{share}.{_by_target(paying)}"
     oracle = max(oracles, key=lambda row: row.gain)
-    could = (
+    possible = (
         f"while the cross-fitted oracle, which reads the answer key, gains {oracle.gain:+.4f} at best (target "
         f"{oracle.target:g})"
-        if any(clear[len(tried) :])
+        if could
         else "and not even the cross-fitted oracle, which reads the answer key, has a gain that is clear of chance"
     )
-    return f"Adaptive allocation does not pay here: no learned gain is clear of chance, at most {found}, {could}."
+    return (
+        f"Adaptive allocation does not pay here: no learned gain is clear of chance, at most {_gain(best)}, {possible}."
+    )
+
+
+def _gain(row: HeldOutRow) -> str:
+    return (
+        f"{row.policy} at target {row.target:g} gains {row.gain:+.4f} accuracy over the best random mix at equal "
+        f"cost {row.cost:.2f} (95% interval {row.gain_low:+.4f} to {row.gain_high:+.4f})"
+    )
+
+
+def _by_target(paying: Sequence[HeldOutRow]) -> str:
+    """Where stopping rules were tried: which policy to use at which target, and what it saves."""
+    if not any(row.policy in STOPPING for row in paying):
+        return ""
+    best = {row.target: row for row in sorted(paying, key=lambda row: (row.target, row.gain))}
+    parts = []
+    for target, row in best.items():
+        spent = "more than any mix has" if row.mix_cost is None else f"what a mix has for {row.mix_cost:.2f}"
+        parts.append(f"at target {target:g} {row.policy} ({row.accuracy:.4f} for {row.cost:.2f}, {spent})")
+    return f" Use {', '.join(parts)}."
 
 
 def _by_chance(gains: np.ndarray, level: float) -> np.ndarray:

@@ -167,7 +167,7 @@ class TunedRules:
     """
 
     def __init__(
-        self, rules: Sequence[Rule], *, limit: int = 40, cost: Cost = "samples", repeats: int = 8, seed: int = 0
+        self, rules: Sequence[Rule], *, limit: int = 40, cost: Cost = "samples", repeats: int = 16, seed: int = 0
     ) -> None:
         self.rules = [Fixed(1), *rules]
         self.limit, self.cost, self.repeats, self.seed = limit, cost, repeats, seed
@@ -190,7 +190,8 @@ class TunedRules:
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
-        tuned = TunedRules(self.rules[1:], limit=self.limit, cost=self.cost, repeats=self.repeats, seed=self.seed)
+        limit = min(self.limit, train.answers.samples, test.answers.samples)
+        tuned = TunedRules(self.rules[1:], limit=limit, cost=self.cost, repeats=self.repeats, seed=self.seed)
         return tuned.fit(train.answers).replay(test.answers, targets).pairs()
 
     def _played(self, responses: Any, seed: int, repeats: int) -> tuple[Streams, Votes]:

@@ -9,7 +9,7 @@ library names, for a budget, two members and a coin.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,15 +17,15 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
 from adalib.sequential.library import Mix, corners, mix_for
+from adalib.sequential.members import Member, Seen, plain_members
 from adalib.sequential.prior import Prior
 from adalib.sequential.replay import REPLAYS, Replay, outcomes, shares_of
-from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, stopping_points
 from adalib.sequential.session import Session
 from adalib.sequential.streams import Cost, Streams, make_streams
-from adalib.sequential.value import backward_induction, state_features
+from adalib.sequential.value import backward_induction
 from adalib.sequential.votes import Votes
 
-__all__ = ["SIGNALS", "Member", "PricedStopping", "Seen"]
+__all__ = ["SIGNALS", "PricedStopping"]
 
 #: What a stopping rule may look at: the votes always, the text and the certainty where they are there.
 SIGNALS = ("votes", "text", "certainty")
@@ -35,31 +35,6 @@ _SHARPNESS = (0.0, 1.5, 3.0, 6.0, 12.0)
 _LONG = 16  # the text is asked for the accuracy of one answer, and of a vote of so many
 #: Prices tried, in accuracy for the cost of one average answer.
 _PRICES = np.concatenate([[0.0], np.geomspace(2e-4, 0.3, 40)])
-
-
-class Seen(NamedTuple):
-    """What is known at every checkpoint: the votes, the votes weighted by certainty, and what the text says."""
-
-    plain: Votes
-    weighted: Votes | None
-    prior: np.ndarray | None
-
-    def features(self, column: int) -> np.ndarray:
-        """The features at one checkpoint, shape (d, M)."""
-        weighted = None if self.weighted is None else self.weighted.at(column)
-        return state_features(self.plain.at(column), weighted, self.prior)
-
-
-class Member(NamedTuple):
-    """A member of the library: a plain rule on plain or weighted votes, or (rule None) a priced one."""
-
-    rule: Rule | None
-    weighted: bool = False
-    price: int = -1
-
-    def points(self, seen: Seen) -> np.ndarray:
-        """Where a plain rule stops every stream."""
-        return stopping_points(self.rule, seen.weighted if self.weighted else seen.plain)
 
 
 class PricedStopping:
@@ -97,7 +72,7 @@ class PricedStopping:
         *,
         cost: Cost = "samples",
         schedule: Sequence[int] | None = None,
-        repeats: int = 8,
+        repeats: int = 16,
         seed: int = 0,
     ) -> None:
         unknown = set(signals) - set(SIGNALS)
@@ -165,6 +140,11 @@ class PricedStopping:
         -------
         Replay
         """
+        if responses.samples < self.schedule[-1]:
+            raise ValueError(
+                f"{responses.source}: has {responses.samples} answers a question, and the policy may ask for "
+                f"{self.schedule[-1]}; give as many, or fit it with a shorter schedule"
+            )
         streams = self._streams(responses, seed, REPLAYS)
         prior = None if self.prior is None else self.prior.predict(features)
         seen = self._seen(streams, prior)
@@ -215,10 +195,30 @@ class PricedStopping:
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
+        # One half may be an answer longer than the other: nobody plans for more than there is to ask.
+        schedule = self.schedule[self.schedule <= test.answers.samples]
         policy = PricedStopping(
-            self.signals, cost=self.cost, schedule=self.schedule, repeats=self.repeats, seed=self.seed
+            self.signals, cost=self.cost, schedule=schedule, repeats=self.repeats, seed=self.seed
         ).fit(train.answers, train.features, train.groups)
         return policy.replay(test.answers, targets, test.features).pairs()
+
+    def stops_at(
+        self,
+        responses: Responses,
+        features: ArrayLike | None,
+        price: float,
+        *,
+        seed: int = 1,
+        repeats: int = REPLAYS,
+    ) -> tuple[np.ndarray, float]:
+        """Where every stream stops at the nearest price on the envelope: checkpoints, shape (M,), and that price."""
+        if not self.prices.size:
+            raise ValueError("no price is on the envelope of this policy: plain rules alone are best here")
+        near = int(np.abs(self.prices - price).argmin())
+        seen = self._seen(
+            self._streams(responses, seed, repeats), None if self.prior is None else self.prior.predict(features)
+        )
+        return self._stops(seen, [Member(None, price=near)])[:, 0], float(self.prices[near])
 
     def gains(self, seen: Seen, column: int) -> np.ndarray:
         """Expected gain of going on, less its price, at one checkpoint: shape (M, prices on the envelope)."""
@@ -232,8 +232,9 @@ class PricedStopping:
         """How steeply certainty weighs: whatever votes best on training questions, over the first few checkpoints."""
         if "certainty" not in self.signals or streams.logprob is None:
             return 0.0
-        votes = [self._checkpoints(streams.votes(sharpness)).value[:, :8].mean() for sharpness in _SHARPNESS]
-        return _SHARPNESS[int(np.argmax(votes))]
+        early = streams.first(int(self.schedule[:8][-1]))
+        worth = [self._checkpoints(early.votes(sharpness)).value.mean() for sharpness in _SHARPNESS]
+        return _SHARPNESS[int(np.argmax(worth))]
 
     def _checkpoints(self, votes: Votes) -> Votes:
         return votes.at(self.schedule[self.schedule <= votes.n.shape[-1]] - 1)
@@ -253,7 +254,7 @@ class PricedStopping:
         features = [seen.features(column) for column in range(self.schedule.size - 1)]
         coefficients, stops = backward_induction(features, value, paid, prices, fold)
         members = [Member(None, price=number) for number in range(prices.size)]
-        plain = _plain_members(self.schedule, seen.weighted)
+        plain = plain_members(self.schedule, seen.weighted)
         stops = np.column_stack([stops, *(member.points(seen) for member in plain)])
         cost, accuracy = (np.take_along_axis(part, stops, axis=1).mean(axis=0) for part in (paid, value))
         best = corners(cost, accuracy)
@@ -279,19 +280,3 @@ class PricedStopping:
             found[row, priced[which]] = column
             going &= ~quits
         return found
-
-
-def _plain_members(schedule: np.ndarray, weighted: Votes | None) -> list[Member]:
-    """Rules that need no fit: fixed numbers, leads and Beta thresholds with caps, quitting where nothing repeats."""
-    longest = int(schedule[-1])
-    caps = sorted({int(schedule[schedule >= min(cap, longest)][0]) for cap in (4, 8, 16, 24, longest)})
-    waits = [10**9, *(wait for wait in (3, 5, 8, 12) if wait < longest)]
-    members = [Member(Fixed(int(answers))) for answers in schedule]
-    for cap in caps:
-        members += [Member(Margin(lead, cap, wait)) for lead in (1, 2, 3, 4, 5) for wait in waits]
-        members += [Member(Confidence(level, cap)) for level in (0.7, 0.8, 0.9, 0.95, 0.99)]
-        if weighted is not None:
-            one = float((weighted.leader[:, 0]).mean())  # what an average answer weighs
-            leads = (0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4)
-            members += [Member(Margin(lead * one, cap), weighted=True) for lead in leads]
-    return members

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from adalib.datasets.jsonl import DataError, read_lines, write_lines
-from adalib.sequential.priced import Member, PricedStopping
+from adalib.sequential.members import Member
+from adalib.sequential.priced import PricedStopping
 from adalib.sequential.prior import Prior
 from adalib.sequential.rules import Confidence, Fixed, Margin
 

@@ -12,7 +12,8 @@ from adalib.sequential.value import state_features
 from adalib.sequential.votes import Votes
 
 if TYPE_CHECKING:
-    from adalib.sequential.priced import Member, PricedStopping
+    from adalib.sequential.members import Member
+    from adalib.sequential.priced import PricedStopping
 
 __all__ = ["Session"]
 

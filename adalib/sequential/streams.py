@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -87,10 +88,13 @@ class Streams:
 
     def votes(self, sharpness: float = 0.0) -> Votes:
         r"""Count the votes, each weighted by :math:`e^{s \ell}`, where :math:`\ell` is the answer's log-probability."""
-        weighted = sharpness > 0 and self.logprob is not None
-        # An answer so unlikely that its weight would be 0 still votes, as good as not at all.
-        weights = np.exp(np.maximum(sharpness * self.logprob, -600.0)) if weighted else None
-        return count_votes(self.classes, self.worth, weights)
+        return _counted(self, sharpness if self.logprob is not None else 0.0)
+
+    def first(self, answers: int) -> Streams:
+        """Keep only so many answers of each stream."""
+        logprob = None if self.logprob is None else self.logprob[:, :answers]
+        parts = (part[:, :answers] for part in (self.classes, self.worth, self.cost))
+        return Streams(self.question, *parts, logprob)
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Average over the streams of each question: (M, ...) becomes (N, ...)."""
@@ -98,6 +102,14 @@ class Streams:
         return values.reshape(n, -1, *values.shape[1:]).mean(axis=1)
 
 
+@lru_cache(maxsize=16)
+def _counted(streams: Streams, sharpness: float) -> Votes:
+    # An answer so unlikely that its weight would be 0 still votes, as good as not at all.
+    weights = np.exp(np.maximum(sharpness * streams.logprob, -600.0)) if sharpness > 0 else None
+    return count_votes(streams.classes, streams.worth, weights)
+
+
+@lru_cache(maxsize=8)  # several rules are often played the same answers, one after the other
 def make_streams(
     responses: Responses, limit: int = 40, *, repeats: int = 8, seed: int = 0, cost: Cost = "samples"
 ) -> Streams:

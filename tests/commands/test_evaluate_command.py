@@ -102,7 +102,7 @@ def test_plain_words(tmp_path, capsys):
     assert main(["evaluate", file, *QUICK]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "Protocol: held out, 12 questions with 16 samples"
-    assert out[1].split() == [*KEYS, "gain_low", "gain_high", "share", "imitation", "majority"]
+    assert out[1].split() == [*KEYS, "gain_low", "gain_high", "share", "imitation", "majority", "mix_cost"]
     assert out[-1].startswith("Adaptive allocation ")
 
 
