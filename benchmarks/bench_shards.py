@@ -4,12 +4,22 @@ Uniform accuracies at the paper's five budgets, no two prices the same: the hard
 is a process of its own, because a peak of memory is that of a process; a limit on memory is set from outside, on the
 address space. All ratios come from one run. Tables are made once, in the folder that is given.
 
-    python benchmarks/bench_shards.py --folder /tmp/shards                    # up to ten million rows
-    python benchmarks/bench_shards.py --folder /tmp/shards --sizes 1000000 10000000 100000000
+    python benchmarks/bench_shards.py                                              # up to a million rows
+    python benchmarks/bench_shards.py --folder FOLDER --sizes 1000000 10000000 100000000    # 10 GB of disk
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -36,3 +46,178 @@ def make_table(folder: Path, rows: int) -> Path:
             with replacing(path) as draft:
                 pq.write_table(pa.table(columns), draft, compression="none", use_dictionary=False)
     return table
+
+
+def make_increments(folder: Path, rows: int) -> Path:
+    """Write the prices of all envelope steps of a table, unsorted, for DuckDB to sort."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from adalib.datasets.parquet import open_parquet
+    from adalib.drafts import replacing
+    from adalib.solve.envelope import Codes, cheapest, steps
+
+    out = folder / f"increments-{rows}"
+    out.mkdir(exist_ok=True)
+    table = open_parquet(folder / f"table-{rows}")
+    for piece in table.pieces(PER_FILE):
+        path = out / f"{piece.first:014d}.parquet"
+        if not path.exists():
+            (batch,) = table.form.batches(piece, PER_FILE)
+            keys, _ = steps(batch.acc, batch.cost, cheapest(batch.acc, batch.cost)[0], Codes(COST.size))
+            with replacing(path) as draft:
+                pq.write_table(pa.table({"price": -keys}), draft, compression="none", use_dictionary=False)
+    return out
+
+
+def ours(folder: Path, rows: int, memory: int) -> None:
+    """Solve for five budgets, end to end: Parquet in, labels in Parquet out."""
+    from adalib.solve.stream import solve_files
+
+    solve_files(folder / f"table-{rows}", BUDGETS, scratch(folder) / "labels", memory=memory * 6 // 10)
+
+
+def duck(folder: Path, rows: int, memory: int) -> None:
+    """DuckDB sorts the increments, no more: no envelopes, no prices, no labels."""
+    import duckdb
+
+    where = scratch(folder)
+    connection = duckdb.connect()
+    for setting in (f"memory_limit='{memory // 2**20}MiB'", "threads=2", f"temp_directory='{where}'"):
+        connection.execute(f"set {setting}")
+    source = folder / f"increments-{rows}" / "*.parquet"
+    connection.execute(f"copy (select price from '{source}' order by price desc) to '{where}/sorted.parquet'")
+
+
+def in_memory(folder: Path, rows: int, memory: int) -> None:
+    """The frontier of the whole table in memory, and the labels of five budgets."""
+    from adalib.datasets.parquet import open_parquet
+    from adalib.solve.frontier import frontier
+
+    table = open_parquet(folder / f"table-{rows}")
+    acc = np.concatenate(
+        [batch.acc for piece in table.pieces(PER_FILE) for batch in table.form.batches(piece, PER_FILE)]
+    )
+    found = frontier(acc, COST)
+    for budget in BUDGETS:
+        found.at(budget).labels.sum()
+
+
+def on_dask(folder: Path, rows: int, memory: int, workers: int) -> None:
+    """The same through a Dask scheduler with so many workers of one thread."""
+    from distributed import LocalCluster
+
+    from adalib.machines import Cluster
+    from adalib.solve.stream import solve_files
+
+    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+    with LocalCluster(n_workers=workers, **options) as cluster, Cluster(cluster.scheduler_address) as machines:
+        start = time.perf_counter()
+        solve_files(
+            folder / f"table-{rows}", BUDGETS, scratch(folder) / "labels", memory=memory * 6 // 10, machines=machines
+        )
+        print(json.dumps({"wall": time.perf_counter() - start}), flush=True)
+
+
+WORK: dict[str, Callable] = {"ours": ours, "duck": duck, "numpy": in_memory}
+WORK |= {f"dask{n}": lambda folder, rows, memory, n=n: on_dask(folder, rows, memory, n) for n in (1, 2)}
+
+
+def scratch(folder: Path) -> Path:
+    """An empty folder, on the disk that holds the tables."""
+    where = folder / "scratch"
+    shutil.rmtree(where, ignore_errors=True)
+    where.mkdir()
+    return where
+
+
+def child(what: str, folder: Path, rows: int, memory: int, limit: bool) -> None:
+    """Do one thing in this process, under a limit on its memory, and print what it took."""
+    if limit:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    start = time.perf_counter()
+    WORK[what](folder, rows, memory)
+    wall, used = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps({"wall": wall, "cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss / 2**10}))
+
+
+def measure(what: str, folder: Path, rows: int, memory: int, limit: bool = True) -> dict[str, float] | None:
+    """Seconds and peak megabytes of one thing in a process of its own; None where it does not fit."""
+    words = [what, str(folder), str(rows), str(memory), str(int(limit))]
+    done = subprocess.run([sys.executable, __file__, "--child", *words], capture_output=True, text=True)
+    if done.returncode:
+        print(f"    {what}: {(done.stderr.strip().splitlines() or ['killed'])[-1][:100]}")
+        return None
+    return json.loads(done.stdout.splitlines()[0 if what.startswith("dask") else -1])
+
+
+def growth(folder: Path, sizes: list[int], memory: int) -> dict[int, dict[str, float]]:
+    """Ours at every size, next to DuckDB's sort and to numpy where it fits."""
+    heads = ("seconds", "CPU s", "ns CPU/row", "peak MB", "wall ratio", "CPU ratio")
+    print(f"{f'5 budgets under {memory / 1e9:g} GB':<34}" + "".join(f"{head:>12}" for head in heads))
+    found = {}
+    for rows in sizes:
+        make_table(folder, rows)
+        make_increments(folder, rows)
+        base = found[rows] = measure("ours", folder, rows, memory)
+        others = {"DuckDB sorts increments": "duck", "numpy in memory": "numpy"}
+        line(f"N={rows:,} ours", base, base, rows)
+        for name, what in others.items():
+            line(f"N={rows:,} {name}", measure(what, folder, rows, memory), base, rows)
+    return found
+
+
+def line(what: str, took: dict[str, float] | None, base: dict[str, float] | None, rows: int) -> None:
+    """One row of the table; a ratio says how many times longer than ours."""
+    if took is None or base is None:
+        print(f"{what:<34}{'does not fit':>12}", flush=True)
+        return
+    ratios = took["wall"] / base["wall"], took["cpu"] / base["cpu"]
+    print(
+        f"{what:<34}{took['wall']:>12,.1f}{took['cpu']:>12,.1f}{1e9 * took['cpu'] / rows:>12,.0f}{took['peak']:>12,.0f}"
+        f"{ratios[0]:>12,.2f}{ratios[1]:>12,.2f}",
+        flush=True,
+    )
+
+
+def workers(folder: Path, rows: int, memory: int) -> None:
+    """Two Dask workers against one."""
+    took = [measure(f"dask{n}", folder, rows, memory, limit=False) for n in (1, 2)]
+    if None not in took:
+        one, two = (t["wall"] for t in took)
+        print(f"\nN={rows:,} on Dask: one worker {one:.1f} s, two {two:.1f} s, ratio {one / two:.2f}")
+
+
+def projection(found: dict[int, dict[str, float]]) -> None:
+    """What a billion rows would take: a constant, and processor time a row over the cores; no more than a model."""
+    sizes = [rows for rows, took in found.items() if took]
+    if len(sizes) < 2:
+        return
+    slope, constant = np.polyfit(sizes, [found[rows]["cpu"] for rows in sizes], 1, w=1 / np.sqrt(sizes))
+    print(f"\nprojected, not measured: {max(constant, 0):.1f} s + {1e9 * slope:.0f} ns of processor a row,")
+    print("2 cores a machine, disks and network as fast as here, the rounds (a number a worker each) not counted")
+    for machines in (1, 10, 100):
+        print(f"a billion rows on {machines:>3} machines: {max(constant, 0) + 1e9 * slope / (2 * machines):>8,.0f} s")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "adalib-bench-shards")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--memory", type=int, default=2_000_000_000, help="bytes of address space a process")
+    parser.add_argument("--child", nargs=5, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child:
+        what, folder, *numbers = args.child
+        child(what, Path(folder), *map(int, numbers))
+        return
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    found = growth(args.folder, args.sizes, args.memory)
+    workers(args.folder, min(args.sizes[-1], 10_000_000), args.memory)
+    projection(found)
+    shutil.rmtree(args.folder / "scratch", ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

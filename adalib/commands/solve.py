@@ -85,6 +85,6 @@ def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
             print(f"budget {budget}: {count:,} of {solved.rows:,} questions")
         if split := point["split"]:
             print(f"to spend the slack, give {split['id']} budget {split['high']} in {split['share']:.1%} of cases")
-        print(f"labels: column {point['labels']} of {solved.folder}; prices called: {point['rounds']}")
+        print(f"labels: column {point['labels']} of {solved.folder}; rounds: {point['rounds']}")
     print(_OPTIMISTIC)
     return 0

@@ -219,10 +219,13 @@ def _form(path: Path) -> tuple[Form, tuple[int, ...]]:
 
 
 def _matrix(batch: Any, names: list[str], where: str) -> np.ndarray:
+    pa = need("pyarrow")
     values = np.empty((batch.num_rows, len(names)))
     for place, name in enumerate(names):
-        try:
-            values[:, place] = batch.column(name).to_numpy(zero_copy_only=False)  # a null becomes NaN
-        except (TypeError, ValueError):
-            raise DataError(f"{where}: column {name} holds no numbers; write it as floats") from None
+        column = batch.column(name)
+        if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+            raise DataError(f"{where}: column {name} holds no numbers; write it as floats")
+        column = column.cast(pa.float64())
+        # By way of DLPack, because to_numpy would load pandas; a null becomes NaN, which no table may hold.
+        values[:, place] = np.from_dlpack(column.fill_null(np.nan) if column.null_count else column)
     return values

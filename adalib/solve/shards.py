@@ -63,7 +63,7 @@ class Clearing:
     rise : int
         Exact cost of that question's step.
     rounds : int
-        Prices called out.
+        How often prices were called out.
     """
 
     budget: float
@@ -86,7 +86,7 @@ class ShardedAllocation:
     labels : list of ndarray, or None
         Column of each question, an array a shard; None where they were written to files.
     rounds : int
-        Prices that were called out.
+        How often prices were called out.
     """
 
     budget: float
@@ -159,6 +159,7 @@ def clear(
     budgets: Sequence[float],
     ask: Callable[[list[float]], list[int]] | None = None,
     ties: Callable[[list[float]], list[list[tuple[int, int]]]] | None = None,
+    at_once: int = 1,
 ) -> list[Clearing]:
     """Find the price at which each budget is crossed, and who is served at that price.
 
@@ -172,13 +173,15 @@ def clear(
         Prices -> what all runs together would spend at each; for runs that live elsewhere.
     ties : callable, optional
         Prices -> for each, what `Run.tied` says of every run, in the order of the rows.
+    at_once : int
+        Prices called out in a round, for each budget: more of them save rounds where an answer travels far.
     """
     runs = sorted(runs, key=lambda run: run.first)
     ask = ask or (lambda prices: [sum(run.spent(price) for run in runs) for price in prices])
     ties = ties or (lambda prices: [[run.tied(price) for run in runs] for price in prices])
     rows, start = sum(run.rows for run in runs), sum(run.start for run in runs)
     limits = [_limit(budget, rows, start) - start for budget in budgets]
-    prices, rounds = _prices(runs, limits, ask)
+    prices, rounds = _prices(runs, limits, ask, at_once)
     under = ask(prices)
     return [
         _serve(runs, budget, limit, price, start, spent, tied, rounds)
@@ -196,21 +199,26 @@ def _limit(budget: float, rows: int, start: int) -> int:
     return max(most_within(float(budget), rows), start)
 
 
-def _prices(runs: Sequence[Run], limits: list[int], ask: Callable) -> tuple[list[float], int]:
-    """For each limit the lowest price whose spending is within it, by halving over the bits of a float."""
+def _prices(runs: Sequence[Run], limits: list[int], ask: Callable, at_once: int) -> tuple[list[float], int]:
+    """For each limit the lowest price whose spending is within it, by cutting the range of a float's bits."""
     ends = [run.ends for run in runs if run.ends]
     total = sum(run.total for run in runs)
     high = [_bits(max(top for top, _ in ends)) if total > limit else 0 for limit in limits]  # within the limit
     low = [_bits(min(end for _, end in ends)) - 1 if total > limit else -1 for limit in limits]  # beyond it
     rounds = 0
-    while open_ones := [i for i in range(len(limits)) if high[i] - low[i] > 1]:
+    while any(top - bottom > 1 for top, bottom in zip(high, low, strict=True)):
         rounds += 1
-        middles = [(low[i] + high[i]) // 2 for i in open_ones]
-        for i, middle, spent in zip(open_ones, middles, ask([_price(bits) for bits in middles]), strict=True):
+        called = [
+            (i, bits)
+            for i, (top, bottom) in enumerate(zip(high, low, strict=True))
+            for bits in sorted({bottom + (top - bottom) * part // (at_once + 1) for part in range(1, at_once + 1)})
+            if bottom < bits < top
+        ]
+        for (i, bits), spent in zip(called, ask([_price(bits) for _, bits in called]), strict=True):
             if spent <= limits[i]:
-                high[i] = middle
+                high[i] = min(high[i], bits)
             else:
-                low[i] = middle
+                low[i] = max(low[i], bits)
     return [_price(bits) for bits in high], rounds
 
 

@@ -33,6 +33,7 @@ __all__ = ["FilesSolved", "solve_files"]
 
 _RESERVE = 300_000_000  # bytes for Python and its libraries
 _COPIES = 10  # numbers in memory for every number of a batch, at the worst moment
+_FAR = 7  # prices called out at once where answers travel: 3 bits a round
 _MOST, _LEAST = 1_000_000, 10_000  # rows in a batch
 
 
@@ -81,7 +82,7 @@ def solve_files(
     made = machines.map(_sort_piece, jobs, what="sorting steps")
     paths = [path for own in made for path in own]
     runs = [_run(path) for path in paths]
-    clearings = clear(runs, budgets, *_auctioneer(paths, machines))
+    clearings = clear(runs, budgets, *_auctioneer(paths, machines), at_once=1 if machines.others == 1 else _FAR)
     orders, at = [], 0
     for job, own in zip(jobs, made, strict=True):
         cuts = tuple(tuple(clearing.cuts[i] for clearing in clearings) for i in range(at, at + len(own)))

@@ -5,6 +5,7 @@ import os
 import signal
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from test_frontier import random_table
@@ -149,7 +150,11 @@ def damage(source, how):
         path.write_bytes(whole[:4] + b"\xff" * 200 + whole[204:])
     else:
         columns = {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}}
-        columns |= {"out of range": {"acc_4": [1.5]}, "null": {"acc_4": [None]}, "text": {"acc_4": ["x"]}}.get(how, {})
+        columns |= {
+            "out of range": {"acc_4": [1.5]},
+            "null": {"acc_4": pa.array([None], pa.float64())},
+            "text": {"acc_4": ["x"]},
+        }.get(how, {})
         if how == "a column more":
             columns["acc_32"] = [0.5]
         write_parquet(path, columns)
@@ -234,7 +239,9 @@ def test_dask_survives_the_death_of_workers_bit_by_bit(tmp_path, table, dask):
     with WithADeath(dask.scheduler_address) as machines:
         there = solve_files(source, [1.5, 2.0], tmp_path / "there", machines=machines)
         assert machines.deaths == 2  # while sorting and while labelling
-    assert here.as_json()["points"] == there.as_json()["points"]
+    told = [[{**point, "rounds": 0} for point in solved.as_json()["points"]] for solved in (here, there)]
+    assert told[0] == told[1]
+    assert there.points[0].rounds < here.points[0].rounds / 2  # where answers travel far, more prices at once
     assert read_labels(here)[0] == read_labels(there)[0]
 
 
