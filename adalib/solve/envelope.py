@@ -7,14 +7,18 @@ once, column by column, with numpy; what comes out is a stream of steps that `ad
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from adalib.solve.oracle import TIE
 
-__all__ = ["Codes", "cheapest", "labels_after", "steps", "walk"]
+__all__ = ["Codes", "cheapest", "in_order", "labels_after", "steps", "walk"]
 
+_THREADS = min(os.cpu_count() or 1, 8)
+_MANY = 100_000  # rows that are worth a second thread
 _BLOCK = 30_000  # rows that walk together: few enough for their columns to stay in the processor's cache
 
 
@@ -53,64 +57,143 @@ def walk(
     """
     n, k = acc.shape
     shared = _inverse(cost - cost[:, None]) if cost.ndim == 1 else None
+    strict = _Strict(cost, shared, codes) if shared is not None and k > 1 and (np.diff(cost) > 0).all() else None
     for begin in range(0, n, _BLOCK):
         block = slice(begin, begin + _BLOCK)
         value = np.ascontiguousarray(acc[block].T)
+        if strict is not None and (found := strict.keys(value)) is not None:
+            rows = np.arange(value.shape[1])
+            yield from ((begin, rows, keys) for keys in found)
+            continue
         price = None if shared is not None else np.ascontiguousarray(cost[block].T)
-        at = start[block].astype(np.int16)
-        before = np.full(at.size, -np.inf)
-        for low in range(k - 1):
-            rows = np.flatnonzero(at == low)
-            v = value[low:] if rows.size == at.size else value[low:].take(rows, axis=1)
-            if shared is not None:
-                inverse = shared[low, low:]
-            else:
-                here = price[low:].take(rows, axis=1)
-                inverse = _inverse(here - here[0])
-            # A gain within the tolerance is rounding. The second bound keeps out a slope of 0, made tiny by its code.
-            least = np.minimum(-TIE * inverse[-1], -1e-300)
-            key, slope = np.empty((2, rows.size))
-            key[:] = least
-            for j in range(1, k - low):
-                np.subtract(v[0], v[j], out=slope)
-                slope *= inverse[j]
-                codes.put(slope, codes.number[low, low + j])
-                np.minimum(key, slope, out=key)
-            steep = np.flatnonzero(key < least)
-            if steep.size == 0:
-                continue
+        for rows, keys in _walk_block(value, price, shared, start[block].astype(np.int16), codes):
+            yield begin, rows, keys
+
+
+def _walk_block(
+    value: np.ndarray, price: np.ndarray | None, shared: np.ndarray | None, at: np.ndarray, codes: Codes
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Walk the rows of a block, given column by column: rows and keys of the steps from each low column."""
+    k = len(value)
+    before = None
+    for low in range(k - 1):
+        rows = np.flatnonzero(at == low)
+        whole = rows.size == at.size
+        v = value[low:] if whole else value[low:].take(rows, axis=1)
+        if shared is not None:
+            inverse = shared[low, low:]
+        else:
+            here = price[low:] if whole else price[low:].take(rows, axis=1)
+            inverse = _inverse(here - here[0])
+        # A gain within the tolerance is rounding. The second bound keeps out a slope of 0, made tiny by its code.
+        least = np.minimum(-TIE * inverse[-1], -1e-300)
+        key, slope = np.empty((2, rows.size))
+        key[:] = least
+        for j in range(1, k - low):
+            np.subtract(v[0], v[j], out=slope)
+            slope *= inverse[j]
+            codes.put(slope, codes.number[low, low + j])
+            np.minimum(key, slope, out=key)
+        steep = np.flatnonzero(key < least)
+        if steep.size == 0:
+            continue
+        if steep.size < rows.size:
             rows, key = rows.take(steep), key.take(steep)
+        if before is None:
+            before = np.full(at.size, -np.inf)
+        else:
             # Rounding may turn a later step of a row steeper than the one before; the envelope is concave: level it.
             late = np.flatnonzero(key < before.take(rows))
             if late.size:
                 level = before[rows[late]]
                 codes.put(level, codes.of(key[late]))
                 key[late] = level
-            before[rows] = key
-            at[rows] = codes.high.take(codes.of(key))
-            yield begin, rows, key
+        before[rows] = key
+        at[rows] = codes.high.take(codes.of(key))
+        yield rows, key
+
+
+class _Strict:
+    """The short way for rows whose every next budget gains clearly less than the one before: they visit each column."""
+
+    def __init__(self, cost: np.ndarray, inverse: np.ndarray, codes: Codes) -> None:
+        low = np.arange(cost.size - 1)
+        self.codes, self.inverse = codes, inverse[low, low + 1]
+        self.least = np.minimum(-TIE * inverse[low, -1], -1e-300)
+        # So clearly that no rounding could let the walk prefer a longer line: it must find the very same steps.
+        reach = (cost[2:] - cost[1:-1]) / (cost[2:] - cost[:-2])
+        self.margin = 8 * np.finfo(float).eps * (codes.mask + 1) / reach
+
+    def keys(self, value: np.ndarray) -> list[np.ndarray] | None:
+        """Keys of the steps from each column to the next; None where some row goes another way."""
+        found: list[np.ndarray] = []
+        for low, (inverse, least) in enumerate(zip(self.inverse, self.least, strict=True)):
+            key = value[low] - value[low + 1]
+            key *= inverse
+            self.codes.put(key, self.codes.number[low, low + 1])
+            if not key.max() < least or (found and not (key > found[-1] * (1 - self.margin[low - 1])).all()):
+                return None
+            found.append(key)
+        return found
 
 
 def steps(
     acc: np.ndarray, cost: np.ndarray, start: np.ndarray, codes: Codes
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray] | None]:
-    """All envelope steps in the order of the walk: their keys and, where every row has costs of its own, more.
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
+    """All envelope steps in the order of the walk: their keys and, where every row has costs of its own, those.
 
-    What is more: the cost before each step, the cost after it, and its gain.
+    The costs of each step: before it and after it.
     """
     n, k = acc.shape
-    keys, size = np.empty(n * (k - 1)), 0
-    own: list[tuple[np.ndarray, ...]] = [(np.empty(0),) * 3]
-    for begin, rows, found in walk(acc, cost, start, codes):
-        keys[size : size + found.size] = found
-        size += found.size
-        if cost.ndim == 2:
-            low, high = ((begin + rows, side[codes.of(found)]) for side in (codes.low, codes.high))
-            own.append((cost[low], cost[high], acc[high] - acc[low]))
-    if cost.ndim == 1:
-        return keys[:size], None
-    before, after, gain = (np.concatenate(parts) for parts in zip(*own, strict=True))
-    return keys[:size], (before, after, gain)
+    most = k - 1  # steps of a row
+    keys = np.empty(n * most)
+    own, flat = None if cost.ndim == 1 else (np.empty(keys.size), np.empty(keys.size)), cost.ravel()
+
+    def fill(first: int, last: int) -> int:
+        """Write the steps of some rows where they begin if all rows have all steps; return where they end."""
+        size = first * most
+        paid = cost if own is None else cost[first:last]
+        for begin, rows, found in walk(acc[first:last], paid, start[first:last], codes):
+            part = slice(size, size + found.size)
+            keys[part] = found
+            size = part.stop
+            if own is not None:
+                row, code = (first + begin + rows) * k, codes.of(found)
+                for side, column in zip(own, (codes.low, codes.high), strict=True):
+                    flat.take(row + column.take(code), out=side[part])
+        return size
+
+    if n < _MANY:
+        cuts, ends = [0], [fill(0, n)]
+    else:
+        cuts = [n * part // _THREADS for part in range(_THREADS + 1)]
+        with ThreadPoolExecutor(_THREADS) as pool:  # numpy computes outside Python's lock
+            ends = list(pool.map(fill, cuts[:-1], cuts[1:]))
+    size = 0
+    for first, end in zip(cuts, ends, strict=False):  # close the gaps
+        for array in (keys, *(own or ())):
+            if size < first * most:
+                array[size : size + end - first * most] = array[first * most : end]
+        size += end - first * most
+    return keys[:size], own and (own[0][:size], own[1][:size])
+
+
+def in_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sort keys, equal ones in the order in which they stand; return them and the places they come from.
+
+    Two quick sorts that forget the order of equals, the second one over places, beat one that remembers it.
+    """
+    order = keys.argsort()
+    keys = keys.take(order)
+    new = keys[1:] != keys[:-1]
+    if not new.all():
+        group = np.zeros(keys.size, dtype=np.int64)
+        np.cumsum(new, out=group[1:])
+        group *= keys.size
+        group += order
+        group.sort()
+        order = group % keys.size
+    return keys, order
 
 
 def labels_after(
@@ -153,7 +236,12 @@ def _inverse(rise: np.ndarray) -> np.ndarray:
 
 def cheapest(acc: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The best of each row's cheapest columns, and its accuracy."""
-    if acc.shape[1] == 1 or (cost[..., 1] > cost[..., 0]).all():
-        return np.zeros(len(acc), dtype=int), acc[:, 0]
-    value = np.where(cost == cost[..., :1], acc, -1.0)
-    return value.argmax(axis=1), value.max(axis=1)
+    start, value = np.zeros(len(acc), dtype=int), acc[:, 0]
+    for column in range(1, acc.shape[1]):
+        same = cost[..., column] == cost[..., 0]
+        if not np.any(same):
+            break  # costs never fall along a row
+        better = same & (acc[:, column] > value)
+        start[better] = column
+        value = np.where(better, acc[:, column], value)
+    return start, value

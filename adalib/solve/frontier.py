@@ -8,6 +8,9 @@ oracle's allocation at some price, so the running sums of cost and gain are the 
 
 from __future__ import annotations
 
+import operator
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.solve.envelope import Codes, cheapest, labels_after, steps
+from adalib.solve.envelope import Codes, cheapest, in_order, labels_after, steps
 from adalib.solve.exact import exact_mean, exact_sum
 from adalib.solve.oracle import chosen
 from adalib.table import check_table
@@ -23,6 +26,7 @@ from adalib.table import check_table
 __all__ = ["Allocation", "Frontier", "Split", "frontier"]
 
 _SAME = 1e-12  # prices that agree to this relative precision are one breakpoint
+_PART = 1 << 15  # steps that are added up together
 
 
 class Split(NamedTuple):
@@ -113,7 +117,7 @@ class Frontier:
     accuracy: np.ndarray
     _table: tuple[np.ndarray, np.ndarray] = field(repr=False)
     _start: np.ndarray = field(repr=False)
-    _keys: np.ndarray = field(repr=False)
+    _path_lam: np.ndarray = field(repr=False)
     _path_cost: np.ndarray = field(repr=False)
     _path_accuracy: np.ndarray = field(repr=False)
 
@@ -152,7 +156,7 @@ class Frontier:
             raise ValueError(f"the budget is {budget!r}; the cheapest allocation costs {least!r}, give at least that")
         steps, cost = self._fit(budget)
         accuracy = float(self._path_accuracy[steps])
-        lam = -float(self._keys[steps]) if steps < self._keys.size else 0.0
+        lam = float(self._path_lam[steps])
         return Allocation(budget, lam, cost, accuracy, accuracy + lam * (budget - cost), self, steps)
 
     def _fit(self, budget: float) -> tuple[int, float]:
@@ -181,8 +185,9 @@ class Frontier:
         """Labels after the first ``steps`` steps, found by walking the envelopes again."""
         if steps == 0:
             return self._start.copy()
-        last = self._keys[steps - 1]
-        count = steps - int(self._keys.searchsorted(last))  # steps with the last key that are taken, in row order
+        last = -float(self._path_lam[steps - 1])
+        # Prices fall, so search among their negatives; what is counted are the steps at the last price, in row order.
+        count = steps - bisect_left(self._path_lam, last, hi=steps, key=operator.neg)
         return labels_after(*self._table, self._start, [(last, count)])[0][0]
 
 
@@ -221,38 +226,55 @@ def frontier(acc: ArrayLike, cost: ArrayLike) -> Frontier:
     keys, own = steps(acc, cost, start, codes)
     if own is None:
         keys.sort()
-        rise = (cost[codes.high] - cost[codes.low]).take(codes.of(keys))
-        gain = -rise
-        gain *= keys
+        by_code, rise = cost[codes.high] - cost[codes.low], None
+        least = float(cost[0])
     else:
-        order = keys.argsort(kind="stable")
-        before, after, gain = own
-        keys, rise, gain = keys[order], (after - before)[order], gain[order]
-        del before, after, own
-    least = float(cost[0]) if cost.ndim == 1 else exact_mean(exact_sum(cost[:, 0]), n)
-    path_cost = _running_mean(least * n, rise, n)
-    path_cost[0] = least
-    path_accuracy = _running_mean(accuracy.sum(), gain, n)
-    del rise, gain  # a large table needs the room
-    new = keys[1:] > keys[:-1] * (1 - _SAME)
-    points = slice(None) if new.all() else np.concatenate([[0], np.flatnonzero(new) + 1, [keys.size]])
+        keys, order = in_order(keys)
+        rise = (own[1] - own[0])[order]
+        least = exact_mean(exact_sum(cost[:, 0]), n)
+        del own, order  # a large table needs the room
+
+    def rises(part: slice) -> np.ndarray:
+        return by_code.take(codes.of(keys[part])) if rise is None else rise[part]
+
+    path_cost, path_accuracy = _running_means(keys, rises, least, float(accuracy.mean()), n)
+    points = _breakpoints(keys)
+    lam = np.append(keys, 0.0)
+    np.abs(lam, out=lam)
     return Frontier(
-        lam=np.append(-keys, 0.0)[points],
+        lam=lam[points],
         cost=path_cost[points],
         accuracy=path_accuracy[points],
         _table=(acc, cost),
         _start=start,
-        _keys=keys,
+        _path_lam=lam,
         _path_cost=path_cost,
         _path_accuracy=path_accuracy,
     )
 
 
-def _running_mean(first: float, steps: np.ndarray, n: int) -> np.ndarray:
-    """``first``, ``first + steps[0]``, ``first + steps[0] + steps[1]``, ..., each divided by n."""
-    sums = np.empty(steps.size + 1)
-    sums[0] = 0.0
-    np.cumsum(steps, out=sums[1:])
-    sums += first
-    sums /= n
-    return sums
+def _running_means(
+    keys: np.ndarray, rises: Callable[[slice], np.ndarray], cost: float, accuracy: float, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Average cost and accuracy after every step; a part at a time, so that what is on the way stays in the cache."""
+    paths = np.empty((2, keys.size + 1))
+    paths[:, 0] = cost, accuracy
+    sums = [cost * n, accuracy * n]
+    for begin in range(0, keys.size, _PART):
+        part = slice(begin, begin + _PART)
+        rise = rises(part)
+        for which, step in enumerate((rise, -rise * keys[part])):  # a gain is a rise times its slope
+            path = np.cumsum(step, out=paths[which, 1:][part])
+            path += sums[which]
+            sums[which] = path[-1]
+            path /= n
+    return paths[0], paths[1]
+
+
+def _breakpoints(keys: np.ndarray) -> slice | np.ndarray:
+    """Where the price changes: before the first step, between two steps that differ, and after the last."""
+    new = np.empty(max(keys.size - 1, 0), dtype=bool)
+    for begin in range(0, new.size, _PART):
+        part = slice(begin, begin + _PART)
+        np.greater(keys[1:][part], keys[:-1][part] * (1 - _SAME), out=new[part])
+    return slice(None) if new.all() else np.concatenate([[0], np.flatnonzero(new) + 1, [keys.size]])

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from adalib.drafts import replacing
-from adalib.solve.envelope import Codes, cheapest, steps
+from adalib.solve.envelope import Codes, cheapest, in_order, steps
 from adalib.solve.exact import exact_sum, units
 
 __all__ = ["Run", "make_run"]
@@ -168,8 +168,8 @@ def make_run(acc: np.ndarray, cost: np.ndarray, first: int) -> Run:
         by_code = [exact[high] - exact[low] for low, high in zip(codes.low, codes.high, strict=True)]
         start, sides = exact[0] * len(acc), None
     else:
-        order = keys.argsort(kind="stable")  # equal keys stay in the order of the rows
-        keys, sides = keys[order], tuple(side[order] for side in own[:2])
+        keys, order = in_order(keys)
+        sides = tuple(side.take(order) for side in own)
         start, by_code = exact_sum(cost[:, 0]), None
     run = Run(first, len(acc), start, keys, sides, by_code, keys[::_EVERY].copy(), [0])
     for begin in range(0, keys.size, _EVERY):
