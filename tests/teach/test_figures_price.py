@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import adalib
 from adalib.teach.figures import budgets as draw_budgets
+from adalib.teach.figures import market as draw_market
 from adalib.teach.figures import price as draw_price
 
 BUDGETS = (1, 2, 4, 8, 16)
@@ -185,3 +186,16 @@ def test_the_widget_of_chapter_2_that_the_book_does_not_run_works():
     assert list(space["live"].data[0].y) == pytest.approx(np.bincount(labels, minlength=5) / table.n)
     assert space["live"].layout.title.text.startswith("λ = 0.050")
     assert space["w"].lam == 0.03
+
+
+def test_the_auction_stacks_what_the_machines_say(acc):
+    machines = np.array_split(np.arange(len(acc)), 4)
+    prices = [0.0, 0.5, 0.05]
+    spent = [[COST[adalib.oracle_labels(acc[own], COST, lam)].sum() / len(acc) for own in machines] for lam in prices]
+    fig = draw_market.auction(prices, spent, 2.0, [1, 2, 3])
+    for frame, lam, row in zip(fig.frames, prices, spent, strict=True):
+        (bar,) = frame.data
+        assert list(bar.x) == row
+        assert bar.base[-1] + bar.x[-1] == pytest.approx(adalib.average_cost(acc, COST, lam))
+        assert ("too much" in frame.layout.title.text) == (sum(row) > 2.0)
+    assert [step.label for step in fig.layout.sliders[0].steps] == ["1", "2", "3"]
