@@ -141,7 +141,7 @@ def tangent(
     fig.update_xaxes(title="cost", range=ends)
     fig.update_yaxes(title="accuracy", range=[low - 0.25 * (high - low), high + 0.35 * (high - low)])
     return fig.update_layout(
-        title=_at_top(title(start)),
+        title=at_top(title(start)),
         height=460,
         margin={"t": 80},
         sliders=[slider([f"{p:g}" for p in prices], "λ = ", start)],
@@ -228,7 +228,7 @@ def filling(
     fig.update_xaxes(visible=False, row=2, col=1)
     fig.update_yaxes(visible=False, autorange="reversed", row=2, col=1)
     return fig.update_layout(
-        title=_at_top(title(start)),
+        title=at_top(title(start)),
         height=800,
         margin={"t": 130},
         legend={"y": 1.06, "font": {"size": 12}},
@@ -283,7 +283,7 @@ def _below(n: int) -> list[str]:
     return ["bottom right"] * (n - 1) + ["bottom center"]
 
 
-def _at_top(text: str) -> dict:
+def at_top(text: str) -> dict:
     """A title that hangs from the upper edge of the figure, above the legend."""
     return {"text": text, "y": 0.985, "yanchor": "top"}
 

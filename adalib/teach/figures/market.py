@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from adalib.teach.figures.budgets import at_top
 from adalib.teach.figures.style import COLOURS, slider
 
 __all__ = ["auction"]
@@ -44,7 +45,7 @@ def auction(prices: Sequence[float], spent: np.ndarray, budget: float, rounds: S
         return f"round {number}: λ = {prices[number - 1]:.6g}<br>together {total:.4f}, {verdict}"
 
     frames = [
-        go.Frame(name=str(number), data=bars(number), layout={"title": {"text": title(number)}}) for number in rounds
+        go.Frame(name=str(number), data=bars(number), layout={"title": at_top(title(number))}) for number in rounds
     ]
     fig = go.Figure(data=bars(rounds[0]), frames=frames)
     fig.add_vline(
@@ -57,5 +58,9 @@ def auction(prices: Sequence[float], spent: np.ndarray, budget: float, rounds: S
     fig.update_xaxes(title="average cost, one machine after the other", range=[0, 1.12 * max(shown.max(), budget)])
     fig.update_yaxes(autorange="reversed")
     return fig.update_layout(
-        height=460, showlegend=False, title={"text": title(rounds[0])}, sliders=[slider(rounds, "round ")]
+        height=480,
+        showlegend=False,
+        title=at_top(title(rounds[0])),
+        margin={"t": 80},
+        sliders=[slider(rounds, "round ")],
     )
