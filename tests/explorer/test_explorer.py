@@ -576,11 +576,8 @@ def test_dark_mode_follows_the_page_and_text_has_contrast(show, theme):
         dark, light = sorted([luminance(background), luminance(text)])
         assert (light + 0.05) / (dark + 0.05) >= 4.5
         assert (luminance(background) < 0.2) == (theme == "dark")
-    ramp = page.evaluate(
-        """() => { const { style } = document.querySelector(".adalib-explorer");
-        return [0, 1, 2, 3, 4].map((j) => style.getPropertyValue(`--ax-b${j}`)); }"""
-    )
-    assert ramp == [f"rgb({','.join(str(int(c[at : at + 2], 16)) for at in (1, 3, 5))})" for c in budget_colours(5)]
+    ramp = page.evaluate("[...document.querySelectorAll('.ax-legend i')].map((chip) => chip.style.background)")
+    assert ramp == [f"rgb({', '.join(str(int(c[at : at + 2], 16)) for at in (1, 3, 5))})" for c in budget_colours(5)]
     check(page, random_table(1))
 
 

@@ -23,7 +23,7 @@ const set = (node, attributes) => {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
 };
 
-const paintOf = (budget) => `fill:var(--ax-b${budget})`;
+const paintOf = ({ fill }) => `fill:${fill}`;
 
 const nameOn = (svg, x, y, text, { on }) => s(svg, "text", { x, y, class: "ax-name", "text-anchor": "middle", style: `fill:${on}` }, text);
 
@@ -36,7 +36,7 @@ function numberTable(label, heads, body) {
 const reachable = (node) => (node.scrollHeight > node.clientHeight ? set(node, { tabindex: 0 }) : node.removeAttribute("tabindex"));
 
 const chip = (colour) => h("i", { class: "ax-chip", style: `background:${colour}` });
-const rowHead = (budget, name) => h("th", { scope: "row" }, chip(`var(--ax-b${budget})`), visible(name));
+const rowHead = ({ fill }, name) => h("th", { scope: "row" }, chip(fill), visible(name));
 
 /** The width inside a node, without its padding. */
 function roomIn(node) {

@@ -108,7 +108,6 @@ class Explorer {
     this.width = 0;
     if (!root.clientWidth) return; // not on the page yet, or hidden: the observer of `watch` calls again
     this.colours = ramp(table.k);
-    this.colours.forEach((colour, j) => root.style.setProperty(`--ax-b${j}`, colour.fill));
     this.width = roomIn(panels[0].node);
     this.wide = roomIn(this.tiles.node);
     [this.tiles, ...panels].forEach((panel) => panel.layout(this));

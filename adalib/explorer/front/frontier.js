@@ -7,12 +7,12 @@ class FrontierPanel {
     draggable(this.svg, (px) => act.budget(this.snap(this.x.invert(px))));
   }
 
-  layout({ table, width }) {
+  layout({ table, width, colours }) {
     const { svg } = this;
     this.box = frame(svg, width, 250);
     this.scale(table);
     this.drawCurves(table);
-    this.drawNames(table);
+    this.drawNames(table, colours);
     this.gain = s(svg, "path", { class: "ax-gain" });
     this.place = marker(svg);
   }
@@ -63,9 +63,10 @@ class FrontierPanel {
   }
 
   /** Names go where there is room: `taken` holds the middle and half the width of what is there already. */
-  drawNames({ setting, path, uniform, hull }) {
+  drawNames({ setting, path, uniform, hull }, colours) {
     const { svg, box, x, y, curve } = this;
-    const taken = uniform.map((p) => [x(p.cost), y(p.accuracy) + 4, 8]);
+    const shown = columnsToShow(uniform.length).map((j) => uniform[j]);
+    const taken = shown.map((p) => [x(p.cost), y(p.accuracy) + 4, 8]);
     const write = (px, py, text, name = "") => {
       const half = text.length * 3.3;
       const middle = clamp(px, box.left + half - 20, box.right + 8 - half);
@@ -76,10 +77,10 @@ class FrontierPanel {
     const named = ({ cost, accuracy }, off) => write(x(cost) + off, y(accuracy) - 8, "oracle", "ax-oracle");
     const end = { cost: this.high, accuracy: path.accuracy[0] };
     if (path.events.length && !named(end, 0)) [0.4, 0.6, 0.2].some((f) => named(curve[Math.floor(f * curve.length)], -24));
-    for (const p of uniform) {
+    for (const p of shown) {
       const px = x(p.cost);
       const py = y(p.accuracy);
-      s(svg, "path", { d: `M${px - 7} ${py}l7 -7l7 7l-7 7Z`, class: "ax-uniform", style: paintOf(p.budget) });
+      s(svg, "path", { d: `M${px - 7} ${py}l7 -7l7 7l-7 7Z`, class: "ax-uniform", style: paintOf(colours[p.budget]) });
       write(px, py + 21, `all ${clip(setting.budgets[p.budget], 8)}`);
     }
     // The mix is named on the longest of its segments that has room.
@@ -99,6 +100,6 @@ class FrontierPanel {
     this.svg.setAttribute("aria-label", "Accuracy against average cost. " +
       `At ${fixed(view.cost, table.range.digits)} ${table.units} the oracle reaches ` +
       `${fixed(view.accuracy, 4)}, the best mix of uniform budgets ${fixed(view.mix, 4)}. Uniform budgets: ` +
-      table.uniform.map((p) => `${table.setting.budgets[p.budget]} gives ${fixed(p.accuracy, 3)}`).join(", ") + ".");
+      columnsToShow(table.k).map((j) => table.uniform[j]).map((p) => `${table.setting.budgets[p.budget]} gives ${fixed(p.accuracy, 3)}`).join(", ") + ".");
   }
 }

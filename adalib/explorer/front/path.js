@@ -66,17 +66,24 @@ function exactPath(table) {
   return path;
 }
 
-/** How many questions are at each budget, at some points of the path (in rising order): the steps played again. */
-function splitsAt({ start, events, used }, points) {
-  const split = start.slice();
+/** How many questions are in each band of budgets, at some points of the path (in rising order): the steps again. */
+function splitsAt({ start, events, used }, points, bands = bandsOf(start.length)) {
+  const split = new Array(bands.count).fill(0);
+  start.forEach((count, j) => (split[bands.of(j)] += count));
   let done = 0;
   return points.map((point) => {
     for (; done < used[point]; done++) {
-      split[events[done].from]--;
-      split[events[done].to]++;
+      split[bands.of(events[done].from)]--;
+      split[bands.of(events[done].to)]++;
     }
     return split.slice();
   });
+}
+
+/** A band a budget, or so many bands of neighbouring budgets; `middle` is a column of a band. */
+function bandsOf(k) {
+  const count = Math.min(k, MOST);
+  return { count, of: (j) => Math.floor((j * count) / k), middle: (band) => Math.floor(((band + 0.5) * k) / count) };
 }
 
 /** The smallest price whose cheapest-tie cost fits in the budget, and how well it fits. */

@@ -14,24 +14,29 @@ class QuestionPanel {
     this.node.append(this.values, h("p", { class: "ax-sub", text: "The budget this question gets, as the price rises:" }), this.strip.svg);
   }
 
-  layout({ table, width, colours }) {
-    const { budgets } = table.setting;
+  layout({ table, width }) {
     this.box = frame(this.svg, width, 220);
     this.strip.layout(table, width);
-    this.bars = budgets.map((_, j) => ({ on: colours[j].on }));
-    this.body.replaceChildren();
-    this.bars.forEach((bar, j) => {
-      bar.cells = ["accuracy", "paid", "net"].map((key) => h("td", { "data-value": key }));
-      bar.row = h("tr", {}, rowHead(j, budgets[j]), ...bar.cells);
-      this.body.append(bar.row);
-    });
-    reachable(this.values);
     this.shown = -1;
   }
 
+  /** A bar and a row of the table for every budget; of thousands, for some, and for the one that this question gets. */
+  list({ table, colours }, won) {
+    const { budgets } = table.setting;
+    this.bars = new Map(columnsToShow(table.k, won).map((j) => [j, { paint: colours[j] }]));
+    this.bars.forEach((bar, j) => {
+      bar.cells = ["accuracy", "paid", "net"].map((key) => h("td", { "data-value": key }));
+      bar.row = h("tr", {}, rowHead(bar.paint, budgets[j]), ...bar.cells);
+    });
+    this.body.replaceChildren(...[...this.bars.values()].map((bar) => bar.row));
+    reachable(this.values);
+  }
+
   /** What changes with the question, not with the price. */
-  describe({ table, state }) {
+  describe(context, won) {
+    const { table, state, colours } = context;
     const { setting } = table;
+    this.list(context, won);
     const row = state.selected;
     this.title.textContent = `Question ${nameOf(setting, row)}` + (setting.levels?.[row] ? ` \u00b7 level ${visible(setting.levels[row])}` : "");
     this.text.textContent = setting.questions?.[row] ?? "";
@@ -42,7 +47,7 @@ class QuestionPanel {
     this.gold.hidden = !gold;
     drawVotes(this.votes, setting.votes?.[row]);
     this.drawScale(table, row);
-    this.strip.draw(table, row, this.bars);
+    this.strip.draw(table, row, colours);
     this.shown = row;
   }
 
@@ -50,25 +55,25 @@ class QuestionPanel {
   drawScale({ setting, acc, k }, row) {
     const { svg, box } = this;
     const curve = acc.subarray(row * k, row * k + k);
-    const floor = (this.floor = Math.max(-0.25, Math.min(...curve) - 0.35));
-    const top = Math.max(...curve) + 0.1;
+    const floor = (this.floor = Math.max(-0.25, curve.reduce((a, b) => Math.min(a, b)) - 0.35));
+    const top = curve.reduce((a, b) => Math.max(a, b)) + 0.1;
     svg.replaceChildren();
     const x = (this.x = linear(-0.5, k - 0.5, box.left, box.right));
     const y = (this.y = linear(floor, top, box.bottom, box.top));
     axes(svg, box, {
       x, y,
-      xTicks: setting.budgets.map((budget, value) => ({ value, text: clip(budget, 8) })),
+      xTicks: [...this.bars.keys()].map((value) => ({ value, text: clip(setting.budgets[value], 8) })),
       yTicks: niceTicks(floor, Math.min(1, top), 4),
       xLabel: "budget", yLabel: "net value f = accuracy \u2212 \u03bb \u00d7 cost",
     });
-    const step = x(1) - x(0);
+    const step = (box.right - box.left) / this.bars.size;
     const winner = (this.winner = s(svg, "g", { class: "ax-winner" }));
     s(winner, "line", { x1: box.left, x2: box.right });
     this.bars.forEach((bar, j) => {
       bar.dot = Math.min(6, 0.3 * step);
       bar.stem = s(svg, "line", { class: "ax-stem", x1: x(j), x2: x(j) });
       s(svg, "circle", { class: "ax-acc", r: bar.dot, cx: x(j), cy: y(curve[j]) });
-      bar.net = s(svg, "path", { class: "ax-net", style: paintOf(j) });
+      bar.net = s(svg, "path", { class: "ax-net", style: paintOf(bar.paint) });
     });
     s(winner, "circle", { r: Math.min(10, 0.45 * step) });
     s(winner, "text", { "text-anchor": "middle" });
@@ -78,10 +83,10 @@ class QuestionPanel {
   move(context, view) {
     const { table, state } = context;
     const { setting, k, acc, cost, stride } = table;
-    if (this.shown !== state.selected) this.describe(context);
     const row = state.selected;
     const won = view.labels[row];
-    const said = this.bars.map((bar, j) => {
+    if (this.shown !== row || !this.bars.has(won)) this.describe(context, won);
+    const said = [...this.bars].map(([j, bar]) => {
       const accuracy = acc[row * k + j];
       const paid = view.lam * cost[row * stride + j];
       const net = accuracy - paid;
@@ -186,7 +191,7 @@ class Strip {
     runs.forEach((run, i) => {
       const from = x(run.from);
       const to = i + 1 < runs.length ? x(runs[i + 1].from) : width - 1;
-      s(svg, "rect", { x: from, y: 2, width: Math.max(0, to - from), height: 22, class: "ax-area", style: paintOf(run.label) });
+      s(svg, "rect", { x: from, y: 2, width: Math.max(0, to - from), height: 22, class: "ax-area", style: paintOf(colours[run.label]) });
       if (to - from > 22) nameOn(svg, (from + to) / 2, 17, clip(budgets[run.label], 6), colours[run.label]);
     });
     this.cursor = s(svg, "line", { class: "ax-cursor", y1: 0, y2: 26 });

@@ -13,6 +13,14 @@ function ramp(count) {
   });
 }
 
+const MOST = 50; // budgets shown one by one; of thousands, a selection, so that the work grows with them and no faster
+
+/** The columns to show: all of them, or some evenly spaced ones and those that must be there. */
+function columnsToShow(k, ...must) {
+  const some = k > MOST ? Array.from({ length: MOST / 2 }, (_, i) => Math.round((i * (k - 1)) / (MOST / 2 - 1))) : Array(k).keys();
+  return [...new Set([...some, ...must])].sort((i, j) => i - j);
+}
+
 const linear = (d0, d1, r0, r1) => {
   const span = d1 - d0 || 1;
   const scale = (x) => r0 + ((x - d0) / span) * (r1 - r0);

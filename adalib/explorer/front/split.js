@@ -23,26 +23,37 @@ class SplitPanel {
       xLabel: "price \u03bb (log scale)", yLabel: "share of questions",
     });
     const seen = onScreen(path.lam, x);
-    const heights = splitsAt(path, seen.map(({ at }) => at)).map((counts) => {
+    const bands = bandsOf(table.k);
+    const heights = splitsAt(path, seen.map(({ at }) => at), bands).map((counts) => {
       let sum = 0;
       return counts.map((count) => (sum += count));
     });
-    drawAreas(svg, { box, y, k: table.k, seen, heights });
-    areaNames(svg, { box, y, k: table.k, seen, heights, colours, names: table.setting.budgets });
+    const paints = Array.from({ length: bands.count }, (_, band) => colours[bands.middle(band)]);
+    drawAreas(svg, { box, y, seen, heights, paints });
+    if (bands.count === table.k) areaNames(svg, { box, y, seen, heights, paints, names: table.setting.budgets });
     this.cursor = s(svg, "line", { class: "ax-cursor", y1: box.top - 4, y2: box.bottom });
-    this.body.replaceChildren();
-    this.rows = table.setting.budgets.map((budget, j) => {
-      const count = h("td");
-      const share = h("td");
-      this.body.append(h("tr", {}, rowHead(j, budget), count, share));
-      return { count, share };
-    });
+    this.rows = new Map();
+  }
+
+  /** A row a budget; of thousands, those that most questions have. */
+  list({ table, colours }, counts) {
+    const { k } = table;
+    const all = [...counts.keys()];
+    const columns = k <= MOST ? all : all.filter((j) => counts[j]).sort((i, j) => counts[j] - counts[i]).slice(0, MOST).sort((i, j) => i - j);
+    if (columns.length === this.rows.size && columns.every((j) => this.rows.has(j))) return;
+    this.rows = new Map(columns.map((j) => [j, { count: h("td"), share: h("td") }]));
+    this.body.replaceChildren(...columns.map((j) => {
+      const { count, share } = this.rows.get(j);
+      return h("tr", {}, rowHead(colours[j], table.setting.budgets[j]), count, share);
+    }));
     reachable(this.shares);
   }
 
-  move({ table }, view) {
+  move(context, view) {
+    const { table } = context;
     const px = this.x(view.lam);
     set(this.cursor, { x1: px, x2: px });
+    this.list(context, view.counts);
     const said = [];
     this.rows.forEach(({ count, share }, j) => {
       count.textContent = view.counts[j];
@@ -53,9 +64,9 @@ class SplitPanel {
   }
 }
 
-/** One area a budget, stacked: `heights[i][j]` is how many questions are at budget j or below from column i on. */
-function drawAreas(svg, { box, y, k, seen, heights }) {
-  for (let j = 0; j < k; j++) {
+/** One area a band, stacked: `heights[i][j]` is how many questions are in band j or below from column i on. */
+function drawAreas(svg, { box, y, seen, heights, paints }) {
+  paints.forEach((paint, j) => {
     let up = "";
     let down = "";
     seen.forEach(({ px }, i) => {
@@ -65,13 +76,13 @@ function drawAreas(svg, { box, y, k, seen, heights }) {
       up += `${i ? "V" : `M${px} `}${high}H${to}`;
       down = `V${low}H${px}` + down;
     });
-    s(svg, "path", { d: `${up}${down}Z`, class: "ax-area", style: paintOf(j) });
-  }
+    s(svg, "path", { d: `${up}${down}Z`, class: "ax-area", style: paintOf(paint) });
+  });
 }
 
 /** Write each budget into its area where the area is thickest, if it is thick enough to hold a word. */
-function areaNames(svg, { box, y, k, seen, heights, colours, names }) {
-  for (let j = 0; j < k; j++) {
+function areaNames(svg, { box, y, seen, heights, paints, names }) {
+  names.forEach((text, j) => {
     const band = (px) => {
       let i = seen.length - 1;
       while (i > 0 && seen[i].px > px) i--;
@@ -84,6 +95,6 @@ function areaNames(svg, { box, y, k, seen, heights, colours, names }) {
       const bottom = Math.min(...bands.map((b) => b[1]));
       if (bottom - top > best.room) best = { room: bottom - top, px, py: (top + bottom) / 2 };
     }
-    if (best.room > 13) nameOn(svg, best.px, best.py + 4, clip(names[j], 8), colours[j]);
-  }
+    if (best.room > 13) nameOn(svg, best.px, best.py + 4, clip(text, 8), paints[j]);
+  });
 }
