@@ -49,8 +49,11 @@ function summariseVotes(classes, empty) {
     rest.reduce((sum, c) => sum + c.count, 0), empty];
 }
 
+const WIDTH = BUDGETS[BUDGETS.length - 1] + 1;
+const scratch = new Float64Array(WIDTH * WIDTH); // one for all questions: a new one each time would take most of the time
+
 // Rows of Pascal's triangle, as far right as the largest budget; a missing entry is 0.
-const triangle = [Float64Array.of(1, ...new Array(BUDGETS[BUDGETS.length - 1]).fill(0))];
+const triangle = [Float64Array.of(1, ...new Array(WIDTH - 1).fill(0))];
 function choose(n, r) {
   while (triangle.length <= n) {
     const above = triangle[triangle.length - 1];
@@ -74,7 +77,8 @@ function subsetAccuracies(classes, empty, budgets) {
       const ways = waysBehind(classes, winner, empty, v, most - v);
       for (const b of budgets) {
         if (b < v) continue;
-        const shared = ways.reduce((sum, row, t) => sum + row[b - v] / (t + 1), 0);
+        let shared = 0;
+        for (let t = 0; t <= (b - v) / v; t++) shared += ways[t * WIDTH + b - v] / (t + 1);
         wins[b] += worth * choose(winner.count, v) * shared;
       }
     }
@@ -82,7 +86,7 @@ function subsetAccuracies(classes, empty, budgets) {
   return budgets.map((b) => Math.min(1, wins[b] / choose(total, b)));
 }
 
-/** `ways[t][s]`: the choices of s other answers in which t classes tie with the winner's v votes and none has more. */
+/** The choices of s other answers in which t classes tie with the winner's v votes and none has more, at t * WIDTH + s. */
 function waysBehind(classes, winner, empty, v, size) {
   // Whoever has fewer than v answers in all can neither tie nor win: with the empty ones they are one heap.
   let heap = empty;
@@ -92,17 +96,21 @@ function waysBehind(classes, winner, empty, v, size) {
     if (other.count < v) heap += other.count;
     else rivals.push(other.count);
   }
-  const ties = Math.floor(size / v);
-  let ways = Array.from({ length: ties + 1 }, () => new Float64Array(size + 1));
-  for (let s = 0; s <= size; s++) ways[0][s] = choose(heap, s);
+  const ways = scratch.fill(0);
+  for (let s = 0; s <= size; s++) ways[s] = choose(heap, s);
   for (const count of rivals) {
-    const next = ways.map((row) => new Float64Array(row.length));
-    for (let j = 0; j <= Math.min(v, size); j++) {
-      const picks = choose(count, j);
-      const tie = j === v ? 1 : 0;
-      for (let t = tie; t <= ties; t++) for (let s = j; s <= size; s++) next[t][s] += picks * ways[t - tie][s - j];
+    const tied = choose(count, v);
+    const fewer = triangle[count];
+    // From the most answers down, so that what is read has not met this rival yet.
+    for (let s = size; s > 0; s--) {
+      for (let t = Math.floor(s / v); t >= 0; t--) {
+        const at = t * WIDTH + s;
+        let sum = ways[at];
+        for (let j = Math.min(v - 1, s); j > 0; j--) sum += fewer[j] * ways[at - j];
+        if (t) sum += tied * ways[at - WIDTH - v];
+        ways[at] = sum;
+      }
     }
-    ways = next;
   }
   return ways;
 }

@@ -1,0 +1,199 @@
+"""The explorer under a reader's hands: a finger that scrolls, a keyboard alone, large files, and letters that hide."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from test_explorer import check, drop, random_table, until
+
+import adalib
+from adalib.datasets.responses import Responses
+from adalib.explorer import page as write_page
+from adalib.explorer import setting
+from adalib.solve.oracle import average_cost
+from adalib.table import UtilityTable
+
+
+@pytest.fixture
+def phone(browser, tmp_path):
+    """A page of 390 x 800 that is touched, and what moves one finger over it."""
+    context = browser.new_context(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(write_page(random_table(3, n=300), tmp_path / "phone.html").as_uri())
+    wire = context.new_cdp_session(page)
+
+    def swipe(node, across: float, down: float) -> None:
+        box = node.bounding_box()
+        x, y = box["x"] + 0.3 * box["width"], box["y"] + box["height"] / 2
+        wire.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        for part in np.linspace(0.1, 1, 10):
+            point = {"x": x + part * across, "y": y + part * down}
+            wire.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
+        wire.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    yield page, swipe
+    context.close()
+
+
+PRICE = "document.querySelector('.adalib-explorer').dataset.lam"
+
+
+def test_a_finger_that_scrolls_changes_nothing_and_one_that_drags_does(phone):
+    page, swipe = phone
+    nodes = [page.locator("[data-control=lambda]"), page.locator("[data-control=budget]")]
+    nodes += [page.locator(".ax-panel > svg").nth(at) for at in range(3)] + [page.locator(".ax-map")]
+    for at, node in enumerate(nodes):
+        node.scroll_into_view_if_needed()
+        before, question = page.evaluate(PRICE), page.locator(".ax-qid").text_content()
+        place = node.evaluate("(node) => [node.value, scrollY]")
+        swipe(node, 12, -150)
+        until(page, "(y) => scrollY > y", place[1])  # the page went along
+        page.wait_for_timeout(100)
+        assert page.evaluate(PRICE) == before
+        assert page.locator(".ax-qid").text_content() == question
+        assert node.evaluate("(node) => node.value") == place[0]
+        if at < 5:
+            node.scroll_into_view_if_needed()
+            swipe(node, 90, 8)
+            until(page, f"(before) => {PRICE} !== before", before)
+
+
+def test_a_tap_picks_a_tile_and_sets_a_curve(phone):
+    page, _ = phone
+    map_ = page.locator(".ax-map")
+    map_.scroll_into_view_if_needed()
+    map_.tap(position={"x": 60, "y": 30})
+    assert page.locator(".ax-qid").text_content() != "Question 0"
+    before = page.evaluate(PRICE)
+    curve = page.locator(".ax-panel > svg").first
+    curve.scroll_into_view_if_needed()
+    curve.tap(position={"x": 90, "y": 100})
+    assert page.evaluate(PRICE) != before
+
+
+@pytest.mark.parametrize("size", [(390, 800), (1200, 900)])
+def test_tiles_and_sliders_are_in_sight_together(browser, tmp_path, size):
+    page = browser.new_page(viewport=dict(zip(("width", "height"), size, strict=True)))
+    page.goto(write_page(random_table(3, n=400), tmp_path / "sight.html").as_uri())
+    page.locator(".ax-bar").evaluate("(bar) => bar.scrollIntoView()")
+    edges = """() => ['.ax-bar', '.ax-map', '.ax-pick'].map((name) => {
+      const box = document.querySelector(name).getBoundingClientRect();
+      return [box.top, box.bottom];
+    })"""
+    (_, under_bar), (top, bottom), _ = page.evaluate(edges)
+    assert under_bar <= top < bottom <= size[1]
+    # Further down the sliders are still there, above what they move.
+    page.locator(".ax-pick").evaluate("(node) => node.scrollIntoView({ block: 'center' })")
+    (bar, _), _, (pick, _) = page.evaluate(edges)
+    assert 0 <= bar < pick < size[1]
+    page.close()
+
+
+def test_the_arrow_keys_walk_over_the_tiles(browser, tmp_path):
+    table = random_table(5, n=150)
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.goto(write_page(table, tmp_path / "keys.html").as_uri())
+    tiles = page.get_by_role("slider", name="Question shown")
+    tiles.focus()
+    seen = [tiles.get_attribute("aria-valuenow")]
+    for key in ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "End", "ArrowRight", "Home"]:
+        page.keyboard.press(key)
+        check(page, table)
+        seen.append(tiles.get_attribute("aria-valuenow"))
+    columns = int(seen[2]) - int(seen[1])
+    assert seen == [str(x) for x in (1, 2, 2 + columns, 1 + columns, 1, 150, 150, 1)]
+    assert "budget" in tiles.get_attribute("aria-valuetext")
+    page.close()
+
+
+def test_what_is_free_costs_on_the_page_what_it_costs_in_the_book(browser, tmp_path):
+    """Rounded to millionths, accuracies tied where they do not, and the page spent less at price 0 than the book."""
+    ours = adalib.load("word-fewshot")
+    table = ours.table()
+    page = browser.new_page()
+    page.goto(write_page([setting(ours)], tmp_path / "free.html").as_uri())
+    page.locator("[data-control=lambda]").press("Home")
+    spent = float(check(page, table)["numbers"]["cost"])
+    assert spent == pytest.approx(average_cost(table.acc, table.cost, 0.0), abs=5e-4)
+    page.close()
+
+
+# ---------------------------------------------------------------------------------------------- large and odd files
+
+
+def test_a_large_file_is_read_in_slices_with_progress_and_can_be_stopped(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [
+        json.dumps({"id": f"q{i}", "question": f"{i}?", "gold": "1", "answers": rng.integers(0, 20, 32).tolist()})
+        for i in range(3000)
+    ]
+    page = browser.new_page()
+    page.goto(write_page(random_table(1), tmp_path / "large.html").as_uri())
+    page.evaluate(
+        """() => { window.turns = 0; window.shares = [];
+        const bar = document.querySelector('.ax-reading progress');
+        const turn = () => { turns++; if (!bar.parentNode.hidden) shares.push(bar.value); setTimeout(turn); };
+        turn(); }"""
+    )
+    drop(page, "large.jsonl", "\n".join(lines))
+    until(page, "!document.querySelector('.ax-reading').hidden")
+    page.get_by_role("button", name="Stop").click()
+    until(page, "document.querySelector('.ax-reading').hidden")
+    assert "60 questions" in page.locator(".ax-about").text_content()  # what was there before is still there
+    drop(page, "large.jsonl", "\n".join(lines))
+    page.get_by_text("3000 questions, 5 budgets.").wait_for(timeout=120_000)
+    shares = page.evaluate("shares")
+    assert len(set(shares)) >= 3  # the page had its turns while it read
+    assert page.locator(".ax-reading").is_hidden()
+    page.close()
+
+
+def test_thousands_of_columns_are_explored(browser, tmp_path):
+    rng = np.random.default_rng(1)
+    k = 3000
+    acc = np.sort(rng.random((12, k)), axis=1).round(4)
+    text = ",".join(map(str, range(1, k + 1))) + "\n" + "\n".join(",".join(map(str, row)) for row in acc) + "\n"
+    page = browser.new_page()
+    page.goto(write_page(random_table(1), tmp_path / "wide.html").as_uri())
+    drop(page, "wide.csv", text)
+    page.get_by_text(f"12 questions, {k} budgets.").wait_for(timeout=120_000)
+    assert page.locator(".adalib-explorer *").count() < 3000
+    cost = np.arange(1.0, k + 1)
+    for keys in ["Home", "PageUp", "PageUp", "End"]:
+        page.locator("[data-control=lambda]").press(keys)
+        lam = float(page.evaluate(PRICE))
+        shown = float(page.locator("[data-number=cost]").text_content())
+        assert shown == pytest.approx(average_cost(acc, cost, lam), rel=1e-3, abs=0.5)
+        assert page.locator(".ax-won").count() == 1
+    page.close()
+
+
+def test_letters_that_hide_or_turn_the_line_are_shown_or_kept_apart(browser, tmp_path):
+    ids = ["a", "a\u200f", "\u202eb", "c\x07\n"]
+    turned = "\u202eturned round"
+    responses = Responses(ids, [turned] * 4, ["1"] * 4, [["1", turned]] * 4)
+    page = browser.new_page()
+    page.goto(write_page([setting(responses, title="t\u202etitle")], tmp_path / "marks.html").as_uri())
+    titles = set()
+    for _ in ids:
+        titles.add(page.locator(".ax-qid").text_content())
+        page.get_by_label("Next question").click()
+    assert titles == {"Question a", "Question a\\u200f", "Question \\u202eb", "Question c\\u0007\\u000a"}
+    assert page.locator("option").first.text_content() == "t\\u202etitle"
+    apart = "(node) => getComputedStyle(node).unicodeBidi"
+    assert page.locator(".ax-gold bdi").evaluate(apart) == "isolate"
+    assert page.locator(".ax-votes bdi").nth(1).evaluate(apart) == "isolate"
+    assert page.locator("blockquote").evaluate("(node) => getComputedStyle(node).display") == "block"
+    page.close()
+
+
+def test_two_budgets_at_one_cost_and_straight_lines_have_every_corner(browser, tmp_path):
+    table = UtilityTable([[0.1, 0.2, 0.3, 0.3], [0.5, 0.4, 0.7, 0.8], [0.2, 0.2, 0.2, 0.2]], [1, 2, 3, 3])
+    page = browser.new_page()
+    page.goto(write_page(table, tmp_path / "corners.html").as_uri())
+    for keys in ["Home", *["PageUp"] * 9, "End"]:
+        page.locator("[data-control=lambda]").press(keys)
+        check(page, table)
+    page.close()
