@@ -1,9 +1,11 @@
 """How fast is the exact frontier, next to a bisection for one budget and to a general LP code?
 
-Two tables, both with the paper's five budgets. "counted" is what the book works with: accuracies counted from 48
+Tables of every kind, all with five budgets. "counted" is what the book works with: accuracies counted from 48
 sampled answers a question, so that many prices coincide. "random" is harder on a sort: uniform numbers, no two prices
-the same. Both sides of a ratio take turns in this process and the best round of each counts. Times are wall clock; the
-ratio of processor times stands beside that of wall clocks, because a busy machine disturbs it less.
+the same. Strictly concave and straight rows have the most steps, four a row; rows with costs of their own, as numbers
+or as whole tokens, carry those through the sort. Both sides of a ratio take turns in this process and the best round of
+each counts. Times are wall clock; the ratio of processor times stands beside that of wall clocks: a busy machine
+disturbs it less. The frontier of a large table uses all cores for a part of its work, a bisection one.
 
     python benchmarks/bench_frontier.py
 """
@@ -17,7 +19,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.optimize import linprog
@@ -62,11 +64,32 @@ def race(slow: Callable, fast: Callable, rounds: int, fast_calls: int = 1) -> tu
     return tuple(best)
 
 
-def bisection_rows(rounds: int) -> None:
-    for name, make in (("counted", counted), ("random", uniform)):
-        acc = make(1_000_000)
-        best = race(lambda acc=acc: bisect(acc, COST, BUDGET), lambda acc=acc: frontier(acc, COST), rounds, 3)
-        line(f"N=1,000,000 {name}: 50-step bisection, one budget", best, "at least 10")
+def every_kind(n: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Name, accuracies and costs of a table of each kind, made when it is asked for."""
+    rng = np.random.default_rng(0)
+    yield "counted", counted(n), COST
+    yield "random", uniform(n), COST
+    slopes = -np.sort(-rng.random((n, COST.size)), axis=1)
+    yield "strictly concave", np.cumsum(slopes * np.diff(COST, prepend=0), axis=1) / COST[-1], COST
+    yield "straight", rng.random((n, 1)) * COST / COST[-1], COST
+    yield "falling", -np.sort(-rng.random((n, COST.size)), axis=1), COST
+    yield "few values", rng.integers(0, 5, (n, COST.size)) / 4, COST
+    yield "equal costs", rng.random((n, COST.size)), np.array([1.0, 1.0, 2.0, 2.0, 4.0])
+    yield "own costs", rng.random((n, COST.size)), np.cumsum(rng.uniform(0, 2, (n, COST.size)), axis=1)
+    tokens = np.sort(rng.integers(0, 400, (n, COST.size)), axis=1).astype(float)
+    yield "own costs, tokens", rng.integers(0, 9, (n, COST.size)) / 8, tokens
+
+
+def bisection_rows(rounds: int, n: int) -> None:
+    for name, acc, cost in every_kind(n):
+        found = frontier(acc, cost)
+        budget = min(BUDGET, (found.cost[0] + found.cost[-1]) / 2) if cost.ndim == 1 else found.cost[[0, -1]].mean()
+
+        def one(acc: np.ndarray = acc, cost: np.ndarray = cost, budget: float = budget) -> None:
+            bisect(acc, cost, budget)
+
+        best = race(one, lambda acc=acc, cost=cost: frontier(acc, cost), rounds, 3)
+        line(f"N={n:,} {name}: 50-step bisection, one budget", best, "at least 10")
 
 
 def lp_rows(rounds: int) -> None:
@@ -135,6 +158,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the tables of every kind")
     parser.add_argument("--grow", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.grow:
@@ -142,7 +166,7 @@ def main() -> None:
         return
     heads = ("other, ms", "ours, ms", "ratio", "CPU ratio")
     print(f"{'the whole frontier against':<58}{heads[0]:>11}{heads[1]:>11}{heads[2]:>10}{heads[3]:>10}  target")
-    bisection_rows(args.rounds)
+    bisection_rows(args.rounds, args.rows)
     lp_rows(args.rounds)
     growth_rows(args.sizes)
     lookup_rows()
