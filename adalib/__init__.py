@@ -26,6 +26,7 @@ _PUBLIC = {
     "pass_at": "vote.estimators",
     "DataError": "datasets.jsonl",
     "Responses": "datasets.responses",
+    "Menu": "datasets.menu",
     "load": "datasets.loading",
     "tabulate": "datasets.tabulate",
     "Population": "datasets.populations",

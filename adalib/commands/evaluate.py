@@ -2,7 +2,7 @@
 
 Policies learn from one half of every question's samples, are scored with the other half, and only on questions that
 they have not seen. A gain counts over the best random mix at the cost that a policy really had. The last line says
-what was found. The file holds sampled answers (.jsonl), or is the name of a bundled setting.
+what was found. The file holds sampled answers (.jsonl, also of several models), or is a bundled setting.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ _PROMISED = ("policy", "target", "cost", "accuracy", "low", "high", "mix_accurac
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``evaluate`` takes."""
+    from adalib.commands.arguments import add_prices
+
     add = parser.add_argument
     add("file", metavar="FILE", help="answers (.jsonl), or a bundled setting")
     add("--targets", metavar="LIST", required=True, help="average costs to aim for, such as 1.5,2,3")
@@ -29,13 +31,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--folds", metavar="K", type=int, default=5, help="parts that the questions are dealt into (default 5)")
     add("--groups", metavar="FIELD", help="keep questions with the same value of this field in one fold")
     add("--seed", metavar="S", type=int, default=0, help="of the folds, the halves and the models (default 0)")
+    add_prices(parser)
     add("--json", action="store_true", help="print one JSON object and nothing else")
 
 
 def run(args: argparse.Namespace) -> int:
     """Evaluate, and print the rows and the verdict."""
-    from adalib.commands.arguments import parse_budgets, parse_numbers
-    from adalib.datasets.loading import load
+    from adalib.commands.arguments import parse_budgets, parse_numbers, read_answers
+    from adalib.datasets.menu import Menu
     from adalib.evaluate.heldout import held_out, planning_policies, stopping_policies
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import verdict
@@ -43,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     targets, offered = parse_numbers(args.targets, "--targets"), parse_budgets(args.budgets)
     if args.seed < 0:
         raise ValueError(f"--seed is {args.seed}; give 0 or more")
-    responses = load(args.file)
+    responses = read_answers(args.file, args.prices)
     half = responses.samples // 2
     budgets = tuple(budget for budget in offered if budget <= half)
     if len(budgets) < 2:
@@ -52,10 +55,13 @@ def run(args: argparse.Namespace) -> int:
             f"budgets {args.budgets} to choose from; sample more answers, or offer smaller budgets"
         )
     groups = _field(responses, args.groups) if args.groups is not None else None
-    learners = planning_policies(args.seed) | stopping_policies(args.seed)
+    # Those that watch the answers come in know one model; whom to ask is decided before asking.
+    watching = {} if isinstance(responses, Menu) else stopping_policies(args.seed)
+    learners = planning_policies(args.seed) | watching
     rows = held_out(responses, targets, budgets, folds=args.folds, groups=groups, learners=learners, seed=args.seed)
     # After the work, so that an input which cannot be evaluated is one line and no more.
-    for note in _notes(responses.samples, offered, budgets, targets):
+    most = responses.take([0]).table(budgets).cost[-1]
+    for note in _notes(responses.samples, offered, budgets, targets, most):
         print(f"adalib evaluate: {note}", file=sys.stderr)
     said = verdict(rows)
     if args.json:
@@ -68,8 +74,10 @@ def run(args: argparse.Namespace) -> int:
     unit = "questions" if args.groups is None else "groups"
     print(f"low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own cost;")
     print("oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and knows nothing")
-    print("label and curve decide before asking; priced, priced_votes, margin, adaptive_consistency and esc watch the")
-    print("answers come in; mix_cost is what the best random mix would spend to be as accurate, blank if it never is")
+    if watching:
+        print("label and curve decide before asking; priced, priced_votes, margin, adaptive_consistency and esc watch")
+        print("the answers come in")
+    print("mix_cost is what the best random mix would spend to be as accurate, blank if it never is")
     print(said)
     return 0
 
@@ -83,12 +91,14 @@ def _field(responses: Responses, name: str) -> list:
     return known[name]
 
 
-def _notes(samples: int, offered: tuple[int, ...], kept: tuple[int, ...], targets: list[float]) -> list[str]:
+def _notes(
+    samples: int, offered: tuple[int, ...], kept: tuple[int, ...], targets: list[float], most: float
+) -> list[str]:
     notes = []
     if kept != offered:
         dropped = ", ".join(str(budget) for budget in offered[len(kept) :])
         notes.append(f"{samples} answers leave halves of {samples // 2}, so budgets {dropped} are not on offer")
-    beyond = ", ".join(f"{target:g}" for target in targets if target > kept[-1])
+    beyond = ", ".join(f"{target:g}" for target in targets if target > most)
     if beyond:
-        notes.append(f"target {beyond} is more than the largest budget, {kept[-1]}, can spend: see the cost column")
+        notes.append(f"target {beyond} is more than the largest budget, {most:g}, can spend: see the cost column")
     return notes

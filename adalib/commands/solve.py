@@ -1,9 +1,9 @@
 """Find the best budget for every question of a file, given what a question may cost on average.
 
-The file holds sampled answers (.jsonl) or accuracies (.csv), or is the name of a bundled setting; or it is a table in
-Parquet (a file or a folder of them, larger than memory if need be; `table` makes one), whose labels are written to a
-folder, on all cores or on all machines of a Dask scheduler. The same command goes on where an earlier one stopped. What
-is found is the best plan in hindsight on those very answers: `evaluate` says what survives on others.
+The file holds sampled answers (.jsonl, of one model or several) or accuracies (.csv), or is a bundled setting; or it is
+a table in Parquet (a file or a folder of them, larger than memory if need be; `table` makes one), whose labels are
+written to a folder, on all cores or on all machines of a Dask scheduler. The same command goes on where an earlier one
+stopped. What is found is the best plan in hindsight on those very answers: `evaluate` says what survives on others.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 import json
 from pathlib import Path
 
-from adalib.commands.arguments import add_estimate, add_scheduler
+from adalib.commands.arguments import add_estimate, add_prices, add_scheduler
 
 __all__ = ["arguments", "run"]
 
@@ -26,6 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("file", metavar="FILE", help="answers (.jsonl), accuracies (.csv, .parquet or a folder), or a bundled setting")
     add("--budget", metavar="B", required=True, help="what a question may cost on average (Parquet: several, 1.5,2,3)")
     add_estimate(parser)
+    add_prices(parser)
     add("--out", metavar="LABELS", help="Parquet: folder for the labels; must not exist yet")
     add("--memory", metavar="SIZE", default="1GB", help="Parquet: stay under this, here or a worker (default 1GB)")
     add_scheduler(parser)
@@ -42,7 +43,9 @@ def run(args: argparse.Namespace) -> int:
         return _run_parquet(args, budgets)
     if len(budgets) > 1 or args.out or args.scheduler:
         raise ValueError("several budgets, --out and --scheduler are for tables in Parquet; `adalib table` makes one")
-    table = read_table(args.file, args.budgets, estimator=args.estimator, ties=args.ties, cost=args.cost)
+    table = read_table(
+        args.file, args.budgets, estimator=args.estimator, ties=args.ties, cost=args.cost, prices=args.prices
+    )
     best = frontier(table.acc, table.cost).at(budgets[0])
     split = best.split and {
         "id": table.ids[best.split.row],

@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
             budgets=parse_budgets(args.budgets),
             estimator=args.estimator,
             ties=args.ties,
-            cost=args.cost,
+            cost=args.cost or "samples",
             machines=machines,
         )
     print(f"wrote {args.out}: {rows:,} questions")

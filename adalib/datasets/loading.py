@@ -2,7 +2,9 @@
 
 A file has one question a line, ``{"id", "question", "gold", "answers": [...]}``, and may say more: ``"correct"`` (0 or
 1 a sample, used instead of comparing with the gold), ``"level"``, ``"tokens"`` (a number a sample) and anything else,
-which is kept. Every line is checked here, and a fault names the file, the line and the mend.
+which is kept. A file with the answers of several models has a line a question and model, with ``"model"`` on each and
+perhaps ``"price"`` (of a token, or of an answer where there are no tokens): the files of several models, one after the
+other. Every line is checked here, and a fault names the file, the line and the mend.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 
 from adalib.datasets import rules as rule
 from adalib.datasets.jsonl import DataError, read_lines
+from adalib.datasets.menu import Menu
 from adalib.datasets.responses import REQUIRED, SAMPLED, Responses
 
 __all__ = ["DataError", "Responses", "bundled", "data_folder", "from_records", "load", "read_lines"]
@@ -32,7 +35,7 @@ def bundled() -> list[str]:
     return sorted(path.name.removesuffix(".jsonl.gz") for path in (data_folder() / "answers").glob("*.jsonl.gz"))
 
 
-def load(name_or_path: str | os.PathLike) -> Responses:
+def load(name_or_path: str | os.PathLike) -> Responses | Menu:
     """Load a bundled setting by its name, or a JSON Lines file of your own by its path.
 
     Explained in chapter 0, "One question, many answers".
@@ -44,7 +47,8 @@ def load(name_or_path: str | os.PathLike) -> Responses:
 
     Returns
     -------
-    Responses
+    Responses or Menu
+        A menu where the same question is answered by several models.
 
     Raises
     ------
@@ -61,10 +65,47 @@ def load(name_or_path: str | os.PathLike) -> Responses:
     records = [(f"{path}, line {number}", number, record) for number, record in read_lines(path)]
     if not records:
         raise DataError(f"{path}: holds no questions; write one JSON object with {', '.join(REQUIRED)} a line")
-    return from_records(name, records)
+    return _menu(name, records) if _several_models(records) else from_records(name, records)
 
 
-def from_records(source: str, records: list[tuple[str, int, dict[str, Any]]]) -> Responses:
+_Line = tuple[str, int, dict[str, Any]]  # its place in words, its number, what it says
+
+
+def _several_models(records: list[_Line]) -> bool:
+    """Whether a question comes again with another model; a file that only notes its model is as it always was."""
+    named: dict[str, set[str]] = {}
+    for _, _, record in records:
+        named.setdefault(str(record.get("id")), set()).add(str(record.get("model")))
+    return any(len(models) > 1 for models in named.values())
+
+
+def _menu(source: str, records: list[_Line]) -> Menu:
+    by_model: dict[str, list[_Line]] = {}
+    prices: dict[str, float] = {}
+    for where, number, record in records:
+        if record.get("model") is None:
+            raise DataError(f'{where}: has no "model", and other lines have; give it on every line')
+        model = rule.text(record["model"], f'{where}: "model"')
+        price = rule.price(record.get("price", 1), f'{where}: "price"')
+        if prices.setdefault(model, price) != price:
+            raise DataError(f'{where}: "price" is {price:g}, and was {prices[model]:g} for {model!r}; give a model one')
+        by_model.setdefault(model, []).append((where, number, record))
+    found: dict[str, Responses] = {}
+    order: dict[str, int] = {}
+    for model, lines in by_model.items():
+        responses = from_records(source, lines)
+        order = order or {name: i for i, name in enumerate(responses.ids)}
+        only = set(responses.ids) ^ set(order)
+        if only:
+            raise DataError(
+                f"{source}: question {min(only)[:60]!r} is not answered by both {next(iter(by_model))!r} and "
+                f"{model!r}; give every model all questions"
+            )
+        found[model] = responses.take(np.argsort([order[name] for name in responses.ids]))
+    return Menu(found, prices)
+
+
+def from_records(source: str, records: list[_Line]) -> Responses:
     """Check the lines of a file, each with its place in words and its number, and put them together."""
     columns: dict[str, list] = {name: [] for name in (*REQUIRED, "level", *SAMPLED)}
     rules = rule.QuestionRules(REQUIRED)

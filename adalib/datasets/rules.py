@@ -99,6 +99,13 @@ def count(value: Any, what: str) -> float:
     return value
 
 
+def price(value: Any, what: str) -> float:
+    """The price of a token or of an answer."""
+    if count(value, what) <= 0:
+        raise DataError(f"{what} is {value}; give a number above 0")
+    return float(value)
+
+
 def flag(value: Any, what: str) -> int:
     """0 or 1."""
     if not isinstance(value, int | float) or value not in (0, 1):

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from adalib.datasets.jsonl import DataError
+from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import Interval, bootstrap_mean
 from adalib.solve.frontier import frontier
@@ -96,7 +97,7 @@ def score_oracle(choose: UtilityTable, score: UtilityTable, targets: Sequence[fl
 
 
 def cross_fitted_oracle(
-    responses: Responses,
+    responses: Responses | Menu,
     targets: Sequence[float],
     budgets: Sequence[int] = (1, 2, 4, 8, 16),
     *,
@@ -112,7 +113,7 @@ def cross_fitted_oracle(
 
     Parameters
     ----------
-    responses : Responses
+    responses : Responses or Menu
         With at least twice as many samples a question as the largest budget.
     targets : sequence of T float
         Average costs allowed.
@@ -155,7 +156,7 @@ def cross_fitted_oracle(
     return OracleScore(scores[0].targets, claimed, accuracy, cost)
 
 
-def check_halves(responses: Responses, budgets: Sequence[int], splits: int) -> None:
+def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: int) -> None:
     """Refuse answers that cannot be dealt into two halves which each hold a vote of the largest budget."""
     if splits < 1:
         raise ValueError(f"splits is {splits}; give at least 1")
@@ -167,7 +168,9 @@ def check_halves(responses: Responses, budgets: Sequence[int], splits: int) -> N
         )
 
 
-def compared(responses: Responses) -> Responses:
+def compared(responses: Responses | Menu) -> Responses | Menu:
     """The same votes with class numbers as answers: answers are compared once, not again in every half."""
+    if isinstance(responses, Menu):
+        return replace(responses, models={name: compared(one) for name, one in responses.models.items()})
     names = [["" if c < 0 else str(c) for c in row] for row in responses.classes.tolist()]
     return replace(responses, answers=names, correct=responses.values, extras={})

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from adalib.datasets.folds import deal, members
+from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
@@ -50,7 +51,7 @@ MakeTable = Callable[[Responses, Sequence[int]], UtilityTable]
 
 
 def held_out(
-    responses: Responses,
+    responses: Responses | Menu,
     targets: Sequence[float],
     budgets: Sequence[int] = (1, 2, 4, 8, 16),
     *,
@@ -71,8 +72,8 @@ def held_out(
 
     Parameters
     ----------
-    responses : Responses
-        At least `FEWEST` questions, with at least twice as many samples as the largest budget.
+    responses : Responses or Menu
+        At least `FEWEST` questions, with at least twice as many samples as the largest budget; of a menu, each model.
     targets : sequence of float
         Average costs to aim for, each at least the cheapest budget's.
     budgets : sequence of int
@@ -98,7 +99,7 @@ def held_out(
         What ``features`` cost a question on top of its budget: 1 for an answer that is looked at and thrown away.
         Added to the cost of the learners, and so to the cost at which they are compared.
     table : function of (Responses, budgets), optional
-        What a half of the answers says of every budget: another vote, or another cost. Default: `Responses.table`.
+        What a half of the answers says of every budget: another vote, or another cost. Default: their own `table`.
     splits : int
         How often the samples are dealt into halves; results are averaged question by question.
     seed : int
@@ -124,6 +125,10 @@ def held_out(
         raise ValueError(f"noises is {noises} and overhead {overhead}; give 0 or more")
     if first is not None and table is not Responses.table:
         raise ValueError("the table of a vote that a first answer opens is given; give first or table, not both")
+    if isinstance(responses, Menu):
+        if first is not None:
+            raise ValueError("a menu has no first answer, for it is not known whose; give the answers of one model")
+        table = Menu.table if table is Responses.table else table
     votes = compared(responses if first is None else joined(first, responses))
     opening, votes = (None, votes) if first is None else votes.set_aside(0)
     full = table(votes, budgets)

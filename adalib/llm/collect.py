@@ -140,7 +140,8 @@ def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike) ->
     """Write what a folder holds as ``responses.jsonl``, a bring-your-own file for `adalib.load`.
 
     Answers are read out of the texts here, not while collecting, so a better reader needs no new samples. Every
-    question gets the same number of answers: the samples that all questions have.
+    question gets the same number of answers: the samples that all questions have. Each line names the model:
+    the files of several models, one after the other, are a menu.
 
     Explained in chapter 0, "One question, many answers".
 
@@ -151,7 +152,8 @@ def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike) ->
     """
     asked = questions if isinstance(questions, list) else load_questions(questions)
     folder = Path(out)
-    if read_settings(folder)["questions"] != _fingerprint([[q["id"], q["question"]] for q in asked]):
+    settings = read_settings(folder)
+    if settings["questions"] != _fingerprint([[q["id"], q["question"]] for q in asked]):
         raise DataError(f"{folder} holds answers to other questions: name the file that they were collected for")
     held = scan(folder / "answers.jsonl")
     rounds = min(next(s for s in range(len(held.pairs) + 1) if (q["id"], s) not in held.pairs) for q in asked)
@@ -163,7 +165,7 @@ def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike) ->
             rows[record["id"]][record["sample"]] = record
     fields = [name for name in FIELDS if all(name in answer for row in rows.values() for answer in row)]
     path = folder / "responses.jsonl"
-    write_lines(path, (_row(q, rows[q["id"]], fields) for q in asked))
+    write_lines(path, ({**_row(q, rows[q["id"]], fields), "model": settings["model"]} for q in asked))
     return path
 
 

@@ -79,7 +79,18 @@ def test_every_question_gets_its_samples_and_the_export_loads(file, tmp_path):
         "texts": ["Three and four are seven.\nAnswer: 7"] * 3,
         "tokens": [9] * 3,
         "finish": ["stop"] * 3,
+        "model": "m",
     }
+
+
+def test_the_exports_of_two_models_one_after_the_other_are_a_menu(file, tmp_path):
+    with FaultServer() as server:
+        parts = [quick(file, tmp_path / name, server, model=name) for name in ("small", "large")]
+    both = tmp_path / "menu.jsonl"
+    both.write_text("".join(part.read_text(encoding="utf-8") for part in parts), encoding="utf-8")
+    menu = adalib.load(both)
+    assert list(menu.models) == ["small", "large"]
+    assert menu.unit == {"small": 9, "large": 9}  # tokens, at a price of 1
 
 
 def test_a_second_run_adds_only_the_samples_that_are_missing(file, tmp_path):

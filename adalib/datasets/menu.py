@@ -1,0 +1,192 @@
+"""A menu of models: several models' answers to the same questions, and what one answer of each costs.
+
+Whoever may ask a small model or a large one chooses two things: whom, and how often. An arm is such a choice. With a
+column an arm the utility table, the frontier and the price are what they were, and settle both at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adalib.datasets.jsonl import DataError
+from adalib.datasets.responses import Responses
+from adalib.table import UtilityTable
+from adalib.vote.estimators import Ties
+
+__all__ = ["Menu"]
+
+
+@dataclass(frozen=True, eq=False)
+class Menu:
+    """The same questions answered by several models.
+
+    Explained in chapter 13, "Three minds".
+
+    Parameters
+    ----------
+    models : mapping of str to Responses
+        What each model answered; all have the same questions in the same order.
+    prices : mapping of str to float, optional
+        Price of one token of each model: its parameters, or money. Default: 1 for all. Where a model has no tokens,
+        the price of one answer, for all.
+    unit : mapping of str to float, optional
+        What one answer of each model costs. Default: the price times the mean tokens of its answers. It is fixed here,
+        so that halves and parts of a menu cost the same.
+
+    Raises
+    ------
+    DataError
+        If the questions differ, or a price is missing or is no number above 0.
+
+    Examples
+    --------
+    >>> small = Responses(["a", "b"], ["?", "??"], ["7", "8"], [["7", "7"], ["3", "4"]])
+    >>> large = Responses(["a", "b"], ["?", "??"], ["7", "8"], [["7", "7"], ["8", "8"]])
+    >>> table = Menu({"small": small, "large": large}, prices={"small": 1, "large": 3}).table([1, 2])
+    >>> table.budgets, table.cost.tolist(), table.acc[1].tolist()
+    (('small x1', 'small x2', 'large x1', 'large x2'), [1.0, 2.0, 3.0, 6.0], [0.0, 0.0, 1.0, 1.0])
+    """
+
+    models: Mapping[str, Responses]
+    prices: Mapping[str, float] | None = None
+    unit: Mapping[str, float] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise DataError("a menu needs at least one model")
+        first = self._first
+        for name, responses in self.models.items():
+            for what in ("ids", "questions", "golds"):
+                if list(getattr(responses, what)) != list(getattr(first, what)):
+                    raise DataError(
+                        f"{self.source}: {name} has other {what} than the first model; give the same, in order"
+                    )
+        prices = dict.fromkeys(self.models, 1.0) if self.prices is None else dict(self.prices)
+        if set(prices) != set(self.models):
+            raise DataError(
+                f"{self.source}: the prices are for {', '.join(prices)}; give one for each of {', '.join(self.models)}"
+            )
+        for name, price in prices.items():
+            if not 0 < price < np.inf:
+                raise DataError(f"{self.source}: the price of {name} is {price}; give a number above 0")
+        object.__setattr__(self, "prices", prices)
+        if self.unit is None:
+            counted = all(responses.tokens is not None for responses in self.models.values())
+            means = {name: float(r.tokens.mean()) if counted else 1.0 for name, r in self.models.items()}
+            object.__setattr__(self, "unit", {name: prices[name] * means[name] for name in self.models})
+
+    @property
+    def _first(self) -> Responses:
+        return next(iter(self.models.values()))
+
+    @property
+    def source(self) -> str:
+        """Where it came from, for messages."""
+        return self._first.source
+
+    @property
+    def n(self) -> int:
+        """Number of questions."""
+        return self._first.n
+
+    @property
+    def samples(self) -> int:
+        """Number of answers a question that every model has."""
+        return min(responses.samples for responses in self.models.values())
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Names of the questions."""
+        return self._first.ids
+
+    @property
+    def questions(self) -> Sequence[str]:
+        """Texts of the questions."""
+        return self._first.questions
+
+    @property
+    def golds(self) -> Sequence[str]:
+        """Right answers."""
+        return self._first.golds
+
+    @property
+    def levels(self) -> Sequence | None:
+        """How hard each question is said to be."""
+        return self._first.levels
+
+    @property
+    def extras(self) -> dict[str, list]:
+        """Every other field of the first model's lines."""
+        return self._first.extras
+
+    def priced(self, prices: Mapping[str, float], per: Literal["tokens", "samples"] | None = None) -> Menu:
+        """The same answers at other prices: of a token, or of an answer.
+
+        Explained in chapter 13, "Three minds".
+
+        Parameters
+        ----------
+        prices : mapping of str to float
+            One a model.
+        per : {"tokens", "samples"}, optional
+            What the prices are for. Default: tokens where all models have them, else samples.
+        """
+        if per == "tokens":
+            missing = [name for name, responses in self.models.items() if responses.tokens is None]
+            if missing:
+                raise DataError(
+                    f'{self.source}: {missing[0]} has no tokens; add "tokens" to its lines, or price answers'
+                )
+        return Menu(self.models, prices, unit=dict(prices) if per == "samples" else None)
+
+    def arms(self, budgets: Sequence[int] = (1, 2, 4, 8, 16)) -> list[tuple[str, int]]:
+        """Every model with every number of answers, from the cheapest to the dearest, as the table's columns are."""
+        every = [(name, b) for name in self.models for b in budgets]
+        return sorted(every, key=lambda arm: arm[1] * self.unit[arm[0]])
+
+    def table(
+        self,
+        budgets: Sequence[int] = (1, 2, 4, 8, 16),
+        estimator: Literal["subsets", "windows"] = "subsets",
+        ties: Ties = "share",
+    ) -> UtilityTable:
+        """Estimate the accuracy of every arm: a majority vote over b answers of one model.
+
+        Explained in chapter 13, "Three minds".
+
+        Parameters
+        ----------
+        budgets, estimator, ties
+            As for `Responses.table`; the budgets are on offer for every model.
+
+        Returns
+        -------
+        UtilityTable
+            A column an arm, named "model x b", ordered by what it costs.
+        """
+        acc = {name: responses.table(budgets, estimator, ties).acc for name, responses in self.models.items()}
+        place = {b: j for j, b in enumerate(budgets)}
+        arms = self.arms(budgets)
+        return UtilityTable(
+            np.column_stack([acc[name][:, place[b]] for name, b in arms]),
+            [b * self.unit[name] for name, b in arms],
+            budgets=[f"{name} x{b}" for name, b in arms],
+            ids=self.ids,
+        )
+
+    def take(self, rows: ArrayLike) -> Menu:
+        """Keep some questions, in the order given. Explained in chapter 13, "Three minds"."""
+        return self._each(lambda responses: responses.take(rows))
+
+    def split_samples(self, seed: int) -> tuple[Menu, Menu]:
+        """Deal every model's samples at random into two halves. Explained in chapter 13, "Three minds"."""
+        halves = {name: responses.split_samples(seed) for name, responses in self.models.items()}
+        return tuple(replace(self, models={name: pair[i] for name, pair in halves.items()}) for i in (0, 1))
+
+    def _each(self, change) -> Menu:
+        return replace(self, models={name: change(responses) for name, responses in self.models.items()})

@@ -1,0 +1,191 @@
+"""A menu of models: the table of arms, the file that holds it, and what the solvers and the evaluation make of it."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import adalib
+from adalib.commands.cli import main
+from adalib.datasets.menu import Menu
+from adalib.evaluate.heldout import held_out
+from adalib.solve.reference import lp_value
+
+
+def answers(chances, samples, seed, tokens=None):
+    """Right answers with the chances given, and two wrong ones that share the rest."""
+    rng = np.random.default_rng(seed)
+    drawn = [["7" if u < p else str(rng.integers(2)) for u in rng.random(samples)] for p in chances]
+    n = len(chances)
+    counted = None if tokens is None else np.full((n, samples), float(tokens))
+    texts = [f"A {'hard' if p < 0.5 else 'plain'} question, number {i}" for i, p in enumerate(chances)]
+    return adalib.Responses([f"q{i}" for i in range(n)], texts, ["7"] * n, drawn, tokens=counted)
+
+
+def two_models(n=40, samples=32):
+    weak = [0.9 if i % 2 else 0.1 for i in range(n)]
+    small, large = answers(weak, samples, 1, tokens=10), answers([0.9] * n, samples, 2, tokens=20)
+    large = adalib.Responses(
+        large.ids, small.questions, large.golds, large.answers, tokens=large.tokens, extras=large.extras
+    )
+    return Menu({"small": small, "large": large}, prices={"small": 1, "large": 2})
+
+
+def lines(menu, **more):
+    found = []
+    for name, responses in menu.models.items():
+        found += [{**responses._record(i), "model": name, "price": menu.prices[name], **more} for i in range(menu.n)]
+    return found
+
+
+def write(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def test_an_arm_is_a_column_of_its_model_at_its_price():
+    menu, budgets = two_models(), (1, 2, 4)
+    table = menu.table(budgets)
+    assert table.cost.tolist() == [10, 20, 40, 40, 80, 160]
+    assert table.budgets == ("small x1", "small x2", "small x4", "large x1", "large x2", "large x4")
+    for column, (name, b) in enumerate(menu.arms(budgets)):
+        own = menu.models[name].table(budgets)
+        assert np.array_equal(table.acc[:, column], own.acc[:, budgets.index(b)])
+
+
+@given(st.lists(st.floats(0.1, 50), min_size=2, max_size=2), st.floats(0, 1))
+def test_the_frontier_of_a_menu_is_the_linear_programs(prices, share):
+    menu = two_models(n=12, samples=8).priced(dict(zip(("small", "large"), prices, strict=True)), per="samples")
+    table = menu.table((1, 2, 4))
+    budget = float(table.cost[0] + share * (table.cost[-1] - table.cost[0]))
+    assert adalib.frontier(table.acc, table.cost).at(budget).bound == pytest.approx(
+        lp_value(table.acc, table.cost, budget), abs=1e-8
+    )
+
+
+def test_a_file_of_several_models_is_the_files_one_after_the_other(tmp_path):
+    menu = two_models(n=6, samples=4)
+    records = lines(menu)
+    records[6:] = records[:5:-1]  # the second model's questions in another order
+    found = adalib.load(write(tmp_path / "menu.jsonl", records))
+    assert isinstance(found, Menu)
+    assert list(found.models) == ["small", "large"]
+    assert found.unit == {"small": 10, "large": 40}
+    assert np.array_equal(found.table((1, 2)).acc, menu.table((1, 2)).acc)
+
+
+def test_prices_are_one_and_of_answers_where_nothing_else_is_said(tmp_path):
+    records = [{**record, "tokens": None, "price": 1} for record in lines(two_models(n=4, samples=4))]
+    assert adalib.load(write(tmp_path / "menu.jsonl", records)).unit == {"small": 1, "large": 1}
+
+
+def test_a_file_that_only_notes_its_model_is_as_it_always_was(tmp_path):
+    records = lines(two_models(n=6, samples=4))
+    one = adalib.load(write(tmp_path / "one.jsonl", records[:6]))
+    parts = adalib.load(write(tmp_path / "parts.jsonl", records[:3] + records[9:]))  # other questions, other model
+    assert isinstance(one, adalib.Responses)
+    assert isinstance(parts, adalib.Responses)
+    assert parts.extras["model"] == ["small"] * 3 + ["large"] * 3
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda r: r[7].pop("model"), 'line 8: has no "model"'),
+        (lambda r: r[7].update(price=3), "line 8: \"price\" is 3, and was 2 for 'large'; give a model one"),
+        (lambda r: r[7].update(price=-1), 'line 8: "price" is -1; give a number, 0 or more'),
+        (lambda r: r[7].update(price=0), 'line 8: "price" is 0; give a number above 0'),
+        (lambda r: r.pop(), "question 'q5' is not answered by both 'small' and 'large'"),
+        (lambda r: r[7].update(question="Another?"), "has other questions than the first model"),
+        (lambda r: r.append(dict(r[7])), "id 'q1' is already on line 8"),
+    ],
+)
+def test_a_bad_menu_is_one_sentence(change, said, tmp_path):
+    records = lines(two_models(n=6, samples=4))
+    change(records)
+    with pytest.raises(adalib.DataError) as error:
+        adalib.load(write(tmp_path / "menu.jsonl", records))
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_prices_must_fit_the_models():
+    menu = two_models(n=4, samples=4)
+    for prices in ({"small": 1}, {"small": 1, "large": 0}, {"small": 1, "large": float("nan")}):
+        with pytest.raises(adalib.DataError):
+            menu.priced(prices)
+    without = Menu({"a": answers([0.5] * 3, 4, 0)})
+    with pytest.raises(adalib.DataError, match="no tokens"):
+        without.priced({"a": 1}, per="tokens")
+    with pytest.raises(adalib.DataError, match="at least one model"):
+        Menu({})
+
+
+def test_halves_and_parts_cost_what_the_whole_costs():
+    menu = two_models(n=10, samples=8)
+    menu.models["small"].tokens[:, :4] = 1  # the mean is fixed when the menu is made
+    first, second = menu.split_samples(3)
+    assert first.table((1, 2)).cost.tolist() == second.table((1, 2)).cost.tolist() == menu.table((1, 2)).cost.tolist()
+    assert menu.take([2, 5]).ids == ["q2", "q5"]
+    assert menu.take([2, 5]).unit == menu.unit
+
+
+def test_a_menu_of_one_model_is_evaluated_like_the_model():
+    alone = answers([0.2, 0.5, 0.8] * 10, 16, 5)
+    kinds = {"budgets": (1, 2, 4), "noises": 0}
+    one = held_out(Menu({"it": alone}), [1.5, 3], **kinds)
+    plain = held_out(alone, [1.5, 3], **kinds)
+    assert [(r.policy, r.cost, r.accuracy, r.gain) for r in one] == [
+        (r.policy, r.cost, r.accuracy, r.gain) for r in plain
+    ]
+
+
+def test_held_out_learns_whom_to_ask():
+    """The text tells which questions the small model cannot answer: a policy that reads it asks the large one there."""
+    rows = held_out(two_models(), [25], budgets=(1, 2, 4), noises=1)
+    found = {row.policy: row for row in rows}
+    assert found["oracle"].gain_low > 0.05
+    assert found["curve"].gain_low > 0.05
+    assert abs(found["noise"].gain) < 0.05
+    with pytest.raises(ValueError, match="a menu has no first answer"):
+        held_out(two_models(), [40], budgets=(1, 2), first=answers([0.5] * 40, 1, 0))
+
+
+def test_commands_take_a_menu(tmp_path, capsys):
+    file = str(write(tmp_path / "menu.jsonl", lines(two_models())))
+    assert main(["solve", file, "--budget", "25", "--budgets", "1,2,4", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["labels"].values()) <= {f"{m} x{b}" for m in ("small", "large") for b in (1, 2, 4)}
+    assert found["cost"] <= 25
+    assert "large x1" in found["labels"].values()
+    priced = ["--prices", "small=1,large=1", "--cost", "samples"]
+    assert main(["solve", file, "--budget", "1", "--budgets", "1,2", "--json", *priced]) == 0
+    assert json.loads(capsys.readouterr().out)["cost"] == 1
+    assert main(["evaluate", file, "--targets", "25,999", "--budgets", "1,2", "--json", "--folds", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert {row["target"] for row in json.loads(out)["rows"]} == {25, 999}
+    assert "target 999 is more than" in err
+    assert "target 25" not in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--prices", "small"], "give model=price with commas"),
+        (["--prices", "small=1"], "give one for each of small, large"),
+        (["--prices", "small=1,large=x"], "give model=price with commas"),
+    ],
+)
+def test_bad_prices_are_one_line_and_exit_code_2(words, said, tmp_path, capsys):
+    file = str(write(tmp_path / "menu.jsonl", lines(two_models(n=12, samples=8))))
+    assert main(["solve", file, "--budget", "25", "--budgets", "1,2", *words]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_one_model_has_nothing_to_price(capsys):
+    assert main(["solve", "drill-fewshot", "--budget", "2", "--prices", "a=1"]) == 2
+    assert "holds one model" in capsys.readouterr().err
