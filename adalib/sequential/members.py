@@ -20,6 +20,11 @@ class Seen(NamedTuple):
     weighted: Votes | None
     prior: np.ndarray | None
 
+    @property
+    def value(self) -> np.ndarray:
+        """What the vote is worth at every checkpoint: the weighted one, where certainty is known."""
+        return (self.plain if self.weighted is None else self.weighted).value
+
     def features(self, column: int) -> np.ndarray:
         """The features at one checkpoint, shape (d, M)."""
         weighted = None if self.weighted is None else self.weighted.at(column)

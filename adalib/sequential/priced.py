@@ -112,7 +112,7 @@ class PricedStopping:
         if "text" in self.signals and features is not None and member.any():
             ends = responses.table((1, min(_LONG, responses.samples))).acc
             self.prior = Prior().fit(features, ends, fold)
-        seen = self._seen(streams, None if self.prior is None else self.prior.left_out)
+        seen = self.seen(streams, None if self.prior is None else self.prior.left_out)
         self._fit_library(seen, streams, fold[streams.question])
         return self
 
@@ -147,10 +147,10 @@ class PricedStopping:
             )
         streams = self._streams(responses, seed, REPLAYS)
         prior = None if self.prior is None else self.prior.predict(features)
-        seen = self._seen(streams, prior)
+        seen = self.seen(streams, prior)
         used, shares = shares_of([self.mix(budget) for budget in budgets])
         stops = self._stops(seen, [self.members[number] for number in used])
-        return outcomes(streams, self._value(seen), self.schedule, stops, shares)
+        return outcomes(streams, seen.value, self.schedule, stops, shares)
 
     def start(
         self, budget: float, features: ArrayLike | None = None, rng: np.random.Generator | int | None = None
@@ -215,7 +215,7 @@ class PricedStopping:
         if not self.prices.size:
             raise ValueError("no price is on the envelope of this policy: plain rules alone are best here")
         near = int(np.abs(self.prices - price).argmin())
-        seen = self._seen(
+        seen = self.seen(
             self._streams(responses, seed, repeats), None if self.prior is None else self.prior.predict(features)
         )
         return self._stops(seen, [Member(None, price=near)])[:, 0], float(self.prices[near])
@@ -239,17 +239,14 @@ class PricedStopping:
     def _checkpoints(self, votes: Votes) -> Votes:
         return votes.at(self.schedule[self.schedule <= votes.n.shape[-1]] - 1)
 
-    def _seen(self, streams: Streams, prior: np.ndarray | None) -> Seen:
+    def seen(self, streams: Streams, prior: np.ndarray | None) -> Seen:
+        """What the policy knows of streams at its checkpoints; ``prior`` has a row a question."""
         weighted = self._checkpoints(streams.votes(self.sharpness)) if self.sharpness else None
         told = None if prior is None else prior[streams.question].T
         return Seen(self._checkpoints(streams.votes()), weighted, told)
 
-    @staticmethod
-    def _value(seen: Seen) -> np.ndarray:
-        return (seen.plain if seen.weighted is None else seen.weighted).value
-
     def _fit_library(self, seen: Seen, streams: Streams, fold: np.ndarray) -> None:
-        value, paid = self._value(seen), streams.cost[:, self.schedule - 1]
+        value, paid = seen.value, streams.cost[:, self.schedule - 1]
         prices = _PRICES / (paid[:, -1] / self.schedule[-1]).mean()
         features = [seen.features(column) for column in range(self.schedule.size - 1)]
         coefficients, stops = backward_induction(features, value, paid, prices, fold)

@@ -53,6 +53,8 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
         app.add_js_file("figures.js", loading_method="defer")  # it fetches plotly.js when a figure comes near
     if "adalib-spend" in body:
         app.add_js_file("spend.js", loading_method="defer")
+    if "adalib-stop" in body or "adalib-states" in body:
+        app.add_js_file("stop.js", loading_method="defer")
     if 'class="math' in body:
         app.add_js_file("formulas.js", loading_method="defer", priority=900)
 

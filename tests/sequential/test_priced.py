@@ -47,7 +47,7 @@ def test_a_session_decides_as_the_replay(real):
     policy = PricedStopping().fit(teach, known)
     streams = policy._streams(score, 1, 2)
     prior = policy.prior.predict(unknown)
-    stops = policy._stops(policy._seen(streams, prior), policy.members)
+    stops = policy._stops(policy.seen(streams, prior), policy.members)
     rng = np.random.default_rng(0)
     for row in rng.choice(len(streams.question), 25, replace=False):
         for number in rng.choice(len(policy.members), 3, replace=False):

@@ -1,0 +1,37 @@
+"""How long does priced stopping take to learn, at all prices, and how long to decide after one answer?
+
+python benchmarks/bench_stopping.py
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from adalib.datasets.loading import load
+from adalib.learn.features import text_features
+from adalib.sequential.priced import PricedStopping
+
+
+def main() -> None:
+    """Measure and print."""
+    answers = load("word-fewshot")
+    features = text_features(answers.questions).to_numpy(dtype=float)
+    answers.values  # noqa: B018 - answers are compared once, which is not what is measured
+    start = time.process_time()
+    policy = PricedStopping().fit(answers, features)
+    taken = time.process_time() - start
+    print(f"fit: {taken:.2f} s of processor time for {answers.n} x {answers.samples} answers (under 10 s wanted)")
+    waits = []
+    for _ in range(200):
+        session = policy.start(policy.costs[len(policy.costs) // 2], features[0])
+        session.add("7", -0.2)
+        begin = time.perf_counter()
+        session.add("8", -0.5)
+        waits.append(time.perf_counter() - begin)
+    print(f"decision: {1e3 * np.min(waits):.3f} ms, the quickest of {len(waits)} (under 0.05 ms wanted)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+// When to stop: the game of chapter 10 (adalib.teach.games.stop). Answers to a real question come in one by one, each for a
+// price; close the vote when the next one is not worth it. Then the price plays the same question.
+(function () {
+  "use strict";
+
+  function element(tag, properties, ...children) {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+  }
+
+  function play(root) {
+    const game = JSON.parse(root.querySelector("script").textContent);
+    const always = 4;
+    const totals = { you: 0, price: 0, four: 0 };
+    let round = 0;
+    let seen = 1;
+    let open = true;
+
+    const where = element("strong");
+    const asked = element("p", { className: "stop-asked" });
+    const list = element("ol", { className: "stop-answers" });
+    const said = element("p", { className: "stop-said" });
+    said.setAttribute("role", "status");
+    const board = element("p", { className: "stop-board" });
+
+    const question = () => game.questions[round];
+    const points = (answers) => game.points * question().worth[answers - 1] - game.price * answers;
+    const shown = (value) => `${value < 0 ? "−" : ""}${Math.abs(value).toFixed(0)}`;
+
+    function answer(place) {
+      const text = question().answers[place];
+      const item = element("li", {}, text === "" ? "(unreadable)" : text);
+      if (question().sure.length) {
+        const sure = question().sure[place];
+        const bar = element("span", { className: "stop-sure" });
+        bar.style.width = `${Math.round(4 + 56 * sure)}px`;
+        item.append(bar, element("small", {}, ` ${Math.round(100 * sure)}% a token`));
+      }
+      return item;
+    }
+
+    function draw() {
+      const q = question();
+      where.textContent = `Question ${round + 1} of ${game.questions.length}`;
+      asked.textContent = q.text;
+      list.replaceChildren(...Array.from({ length: seen }, (_, place) => answer(place)));
+      more.disabled = !open || seen >= q.answers.length;
+      close.disabled = !open;
+      next.disabled = open;
+      next.textContent = round + 1 < game.questions.length ? "Next question" : "Play again";
+      board.textContent = `So far: you ${shown(totals.you)}, the price ${shown(totals.price)}, always ${always} answers ${shown(totals.four)}.`;
+    }
+
+    function finish() {
+      open = false;
+      const q = question();
+      const right = (answers) => ({ 0: "wrong", 1: "right" })[q.worth[answers - 1]] || "tied";
+      totals.you += points(seen);
+      totals.price += points(q.stop);
+      totals.four += points(always);
+      said.textContent =
+        `The answer is ${q.gold}. You stopped at ${seen}: ${right(seen)}, ${shown(points(seen))} points. ` +
+        `The price stopped at ${q.stop}: ${right(q.stop)}, ${shown(points(q.stop))} points.`;
+      draw();
+      if (round + 1 === game.questions.length) board.textContent = board.textContent.replace("So far", "After ten questions");
+      next.focus();
+    }
+
+    function button(text, act) {
+      const made = element("button", { type: "button", className: "spend-button" }, text);
+      made.addEventListener("click", act);
+      return made;
+    }
+
+    const more = button(`One more answer (−${game.price})`, () => {
+      seen += 1;
+      draw();
+      if (more.disabled) close.focus();
+    });
+    const close = button("Stop here", finish);
+    const next = button("Next question", () => {
+      if (round + 1 === game.questions.length) {
+        round = -1;
+        Object.keys(totals).forEach((name) => (totals[name] = 0));
+      }
+      round += 1;
+      seen = 1;
+      open = true;
+      said.textContent = "";
+      draw();
+      more.focus();
+    });
+    root.replaceChildren(where, asked, list, element("div", { className: "spend-actions" }, more, close, next), said, board);
+    draw();
+  }
+
+  // The state picture: votes of the leader across, of the runner-up down; blue goes on, red stops, at the price of the slider.
+  function picture(root) {
+    const data = JSON.parse(root.querySelector("script").textContent);
+    const most = data.most;
+    const chosen = { text: 0, certainty: 0 };
+    const said = element("p", { className: "stop-board" });
+    said.setAttribute("role", "status");
+    const slider = element("input", { type: "range", min: 0, max: data.prices.length - 1, step: 1, value: data.start });
+    slider.setAttribute("aria-label", "price λ");
+    const cells = [];
+    const table = element("table", { className: "states-grid" });
+    const head = element("tr", {}, element("th", {}, "runner-up ↓ leader →"));
+    for (let leader = 1; leader <= most; leader += 1) head.append(element("th", { scope: "col" }, String(leader)));
+    table.append(head);
+    for (let runner = 0; runner < most; runner += 1) {
+      const line = element("tr", {}, element("th", { scope: "row" }, String(runner)));
+      for (let leader = 1; leader <= most; leader += 1) {
+        const cell = element("td");
+        if (leader >= runner) cells.push({ cell, leader, runner });
+        line.append(cell);
+      }
+      table.append(line);
+    }
+
+    function draw() {
+      const price = data.prices[Number(slider.value)];
+      const limit = data.limits[chosen.text][chosen.certainty];
+      let going = 0;
+      let known = 0;
+      cells.forEach(({ cell, leader, runner }) => {
+        const most = limit[runner][leader - 1];
+        const go = most >= price;
+        cell.className = cell.textContent = cell.title = "";
+        if (most === null) return; // hardly any question was ever here
+        known += 1;
+        going += go;
+        cell.className = go ? "states-go" : "states-stop";
+        cell.textContent = go ? "go" : "stop";
+        cell.title = `${leader} to ${runner}: ${go ? "go on" : "stop"}`;
+      });
+      slider.setAttribute("aria-valuetext", `λ = ${price.toFixed(4)}`);
+      said.textContent = `λ = ${price.toFixed(4)}: go on in ${going} of ${known} states.`;
+    }
+
+    function select(name, label) {
+      const box = element("select", {}, ...data[name].map((text, value) => element("option", { value }, text)));
+      box.addEventListener("change", () => {
+        chosen[name] = Number(box.value);
+        draw();
+      });
+      return element("label", {}, `${label} `, box);
+    }
+
+    slider.addEventListener("input", draw);
+    const controls = element(
+      "div",
+      { className: "states-controls" },
+      element("label", {}, "price λ ", slider),
+      select("text", "text"),
+      select("certainty", "certainty"),
+    );
+    root.replaceChildren(controls, element("div", { className: "adalib-scroll" }, table), said);
+    draw();
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll(".adalib-stop").forEach(play);
+    document.querySelectorAll(".adalib-states").forEach(picture);
+  });
+})();
