@@ -24,8 +24,9 @@ def ladder(
     edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
     fig.add_scatter(x=list(targets), y=list(low), **edge)
     fig.add_scatter(x=list(targets), y=list(high), fill="tonexty", fillcolor="rgba(213, 94, 0, 0.15)", **edge)
-    for (label, values), colour in zip(lines.items(), COLOURS, strict=False):
-        colour = COLOURS[1] if label == name else colour
+    others = iter([colour for colour in COLOURS if colour != COLOURS[1]])
+    for label, values in lines.items():
+        colour = COLOURS[1] if label == name else next(others)
         fig.add_scatter(
             x=list(targets), y=list(values), name=label, mode="lines+markers", line={"color": colour, "width": 3}
         )
