@@ -23,6 +23,9 @@ COMMANDS = {
     "evaluate": "say whether adaptive allocation pays on a file of answers, held out",
     "explore": "write one self-contained page that explores a file",
     "collect": "sample answers to a file of questions from any OpenAI-compatible endpoint",
+    "fit": "learn a routing policy from a file of answers, and save it",
+    "route": "answer a file of questions by a fitted router, at a budget that is held",
+    "serve": "serve a fitted router as an OpenAI-compatible endpoint",
     "serve-llm": "start a small real language model on this machine",
 }
 

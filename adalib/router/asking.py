@@ -207,6 +207,8 @@ class _Question:
             if not held:
                 return self._ended(PURSE, f"${self.purse.spent:.4f} of ${self.purse.total:.4f}")
             tasks = [asyncio.create_task(self._one(self.tally.n + k)) for k in range(held)]
+            for task in tasks:  # of a caller who has gone nobody asks how it ended
+                task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             try:
                 done, late = await asyncio.wait(tasks, timeout=max(end - loop.time(), 0.0))
             except asyncio.CancelledError:

@@ -1,0 +1,65 @@
+"""Answer a file of questions by a fitted router, from any OpenAI-compatible endpoint.
+
+The same command goes on where an earlier one stopped. The key is read from the environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+__all__ = ["add_asking", "arguments", "asking", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what ``route`` takes."""
+    add = parser.add_argument
+    add("folder", metavar="FOLDER", help="a router that `fit` saved")
+    add("questions", metavar="QUESTIONS", help="JSON Lines with id, question and gold, or the name of a bundled set")
+    add("--out", required=True, metavar="ANSWERS", help="folder for the answers; made, or gone on with")
+    add("--base-url", required=True, metavar="URL", help="the endpoint, for example http://127.0.0.1:8080/v1")
+    add("--concurrency", type=int, default=16, help="questions open at a time (default 16)")
+    add("--temperature", type=float, default=0.7, help="default 0.7")
+    add("--max-tokens", type=int, default=256, help="tokens at which an answer is cut (default 256)")
+    add_asking(parser, tries=8, deadline=3600.0)
+
+
+def add_asking(parser: argparse.ArgumentParser, tries: int, deadline: float) -> None:
+    """Declare what `route` and `serve` share: the endpoint, and the bounds of a question."""
+    add = parser.add_argument
+    add("--model", required=True, metavar="M", help="the model's name at that endpoint")
+    add("--prompt", metavar="FILE", help="prompt file or name of a bundled prompt, as the answers were collected with")
+    add("--cap", type=float, default=float("inf"), help="most that one question may cost, in the router's unit")
+    add("--total", type=float, default=float("inf"), metavar="$", help="most that all may cost; never passed")
+    add("--price-in", type=float, default=0.0, metavar="$", help="dollars per million tokens read")
+    add("--price-out", type=float, default=0.0, metavar="$", help="dollars per million tokens written")
+    add("--deadline", type=float, default=deadline, metavar="S", help=f"seconds a question (default {deadline:g})")
+    add("--timeout", type=float, default=60.0, metavar="S", help="seconds for one request (default 60)")
+    add("--tries", type=int, default=tries, help=f"requests for one answer before giving up (default {tries})")
+    add(
+        "--refuse", action="store_true", help="refuse questions without a short answer (default: one answer, passed on)"
+    )
+    add("--key-env", default="OPENAI_API_KEY", metavar="NAME", help="variable with the key (default OPENAI_API_KEY)")
+
+
+def asking(args: argparse.Namespace, **more: float) -> dict:
+    """The fields of `Asking` that both commands take."""
+    if args.total != float("inf") and not (args.price_in or args.price_out):
+        raise ValueError("--total needs --price-in or --price-out, dollars per million tokens: without, nothing costs")
+    names = ("cap", "deadline", "price_in", "price_out")
+    return {name: getattr(args, name) for name in names} | {"other": "refuse" if args.refuse else "pass"} | more
+
+
+def run(args: argparse.Namespace) -> int:
+    """Route, or go on."""
+    from adalib.llm.endpoint import Endpoint
+    from adalib.router.asking import Asking
+    from adalib.router.controller import Purse
+    from adalib.router.route import route
+    from adalib.router.router import Router
+
+    how = Asking(**asking(args, temperature=args.temperature, max_tokens=args.max_tokens))
+    router = Router.load(args.folder)
+    router.purse = Purse(args.total)
+    endpoint = Endpoint(args.base_url, args.model, key_env=args.key_env, timeout=args.timeout, tries=args.tries)
+    print(route(router, endpoint, args.questions, args.out, how, prompt=args.prompt, concurrency=args.concurrency))
+    return 0

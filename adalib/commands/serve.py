@@ -1,0 +1,82 @@
+"""Serve a fitted router as an OpenAI-compatible endpoint in front of another one, until interrupted.
+
+A client changes its base URL and nothing else. Watch it at the address itself, or scrape /metrics. The upstream's key
+and the server's own token are read from the environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+from ipaddress import ip_address
+
+from adalib.commands.route import add_asking, asking
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what ``serve`` takes."""
+    add = parser.add_argument
+    add("folder", metavar="FOLDER", help="a router that `fit` saved")
+    add("--upstream", required=True, metavar="URL", help="the endpoint, for example http://127.0.0.1:8080/v1")
+    add("--host", default="127.0.0.1", help="address to listen at (default 127.0.0.1; any other needs a token)")
+    add("--port", type=int, default=8081, metavar="P", help="port, 0 for a free one (default 8081)")
+    add("--limit", type=int, default=64, help="requests at a time; further ones get 429 (default 64)")
+    add("--temperature", type=float, default=0.7, help="of requests that name none (default 0.7)")
+    add("--max-tokens", type=int, default=1024, help="of requests that name none (default 1024)")
+    add("--token-env", default="ADALIB_TOKEN", metavar="NAME", help="variable with this server's token (ADALIB_TOKEN)")
+    add_asking(parser, tries=3, deadline=120.0)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until interrupted; what is in flight is finished."""
+    try:
+        import uvicorn
+
+        from adalib.router.server import make_app
+        from adalib.router.service import Service
+    except ModuleNotFoundError as error:
+        raise ValueError(f"serve needs the package {error.name}: run pip install 'adalib[serve]'") from None
+    from adalib.llm.endpoint import Endpoint
+    from adalib.llm.questions import load_prompt
+    from adalib.router.asking import Asking
+    from adalib.router.controller import Purse
+    from adalib.router.router import Router
+
+    token = os.environ.get(args.token_env, "").strip()
+    if not token and not _is_loopback(args.host):
+        raise ValueError(
+            f"--host {args.host} can be reached from outside: put a token into the variable {args.token_env}"
+        )
+    how = Asking(**asking(args, temperature=args.temperature, max_tokens=args.max_tokens))
+    router = Router.load(args.folder)
+    router.purse = Purse(args.total)
+    endpoint = Endpoint(args.upstream, args.model, key_env=args.key_env, timeout=args.timeout, tries=args.tries)
+    service = Service(router, endpoint, how, load_prompt(args.prompt) if args.prompt else None, args.limit)
+    with socket.create_server((args.host, args.port), family=_family(args.host), backlog=1024) as listening:
+        host, port = listening.getsockname()[:2]
+        where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        print(f"{args.model} listens at {where}/v1, budget {router.controller.budget:g} {router.cost} a question")
+        print(f"watch it at {where}/ (Ctrl-C ends it when what is in flight is answered)", flush=True)
+        # Whoever is being answered may take until the deadline; nobody waits longer.
+        config = uvicorn.Config(
+            make_app(service, token),
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=int(args.deadline) + 5,
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+    return 0
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -1,0 +1,92 @@
+"""A file of questions, answered into a folder that can be gone on with: like `collect`, one vote a question."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+from adalib.datasets.jsonl import write_lines
+from adalib.llm.endpoint import Endpoint, EndpointError
+from adalib.llm.questions import load_prompt, load_questions
+from adalib.llm.store import Store, read_answers
+from adalib.router.asking import Asking, Routed
+from adalib.router.background import wait_for
+from adalib.router.many import ask_many
+from adalib.router.router import Router
+from adalib.vote.answers import same_answer
+
+__all__ = ["route"]
+
+
+def route(
+    router: Router,
+    endpoint: Endpoint,
+    questions: str | os.PathLike,
+    out: str | os.PathLike,
+    how: Asking,
+    *,
+    prompt: str | os.PathLike | None = None,
+    concurrency: int = 16,
+    progress: bool = True,
+) -> str:
+    """Answer what is not answered yet; the budget counts what an earlier run spent.
+
+    Explained in chapter 11, "Deploy".
+
+    Parameters
+    ----------
+    router : Router
+    endpoint : Endpoint
+    questions : path-like or str
+        As for `collect`.
+    out : path-like
+        Folder for ``answers.jsonl`` (append-only), ``run.json`` and, at the end, ``routed.jsonl`` in the order of the
+        questions.
+    how : Asking
+    prompt, concurrency, progress
+        As for `collect`.
+
+    Returns
+    -------
+    str
+        One line that says what was spent and how many answers are right.
+    """
+    asked, filled, out = load_questions(questions), load_prompt(prompt), Path(out)
+    settings = {
+        "model": endpoint.model,
+        "budget": router.controller.budget,
+        "cost": router.cost,
+        "temperature": how.temperature,
+        "max_tokens": how.max_tokens,
+    }
+    with Store(out, settings, {"messages": filled.messages}) as store:
+        before = [record for record, _ in read_answers(store.answers)]
+        router.controller.resume(len(before), sum(record["cost"] for record in before))
+        router.purse.spent = sum(record["money"] for record in before)
+        held = {record["id"] for record in before}
+        work = [(q["id"], q["question"]) for q in asked if q["id"] not in held]
+
+        def keep(name: str, answer: Routed) -> None:
+            store.append({"id": name, "sample": 0, **asdict(answer)})
+
+        kept = f"{{}} of {len(asked)} answers are kept in {out}, run the same command again to go on"
+        try:
+            wait_for(ask_many(router, endpoint, work, filled, how, keep, concurrency, progress))
+        except EndpointError as error:
+            raise EndpointError(f"{error}; " + kept.format(len(store.held.pairs))) from None
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("stopped; " + kept.format(len(store.held.pairs))) from None
+    return _written(asked, out, router)
+
+
+def _written(asked: list[dict], out: Path, router: Router) -> str:
+    found = {record["id"]: record for record, _ in read_answers(out / "answers.jsonl")}
+    rows = [q | {name: value for name, value in found[q["id"]].items() if name not in ("id", "sample")} for q in asked]
+    write_lines(out / "routed.jsonl", rows)
+    right = sum(same_answer(row["answer"], str(row["gold"])) for row in rows)
+    average = sum(row["cost"] for row in rows) / len(rows)
+    return (
+        f"wrote {out / 'routed.jsonl'}: {right} of {len(rows)} right, {average:.2f} {router.cost} a question "
+        f"(budget {router.controller.budget:g}), ${sum(row['money'] for row in rows):.2f}"
+    )

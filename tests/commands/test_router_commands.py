@@ -1,0 +1,138 @@
+"""fit, route and serve as a user runs them: in processes of their own, stopped, killed and gone on with."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+
+import openai
+import pytest
+from fault_server import FaultServer
+
+from adalib.commands.cli import main
+from adalib.datasets.jsonl import write_lines
+from adalib.datasets.loading import load
+
+ASK = {"model": "m", "messages": [{"role": "user", "content": "What is 3 + 4?"}]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A router that `fit` made from a file of one's own."""
+    path = tmp_path_factory.mktemp("fit")
+    few = load("word-fewshot").take(range(0, 372, 12))
+    rows = zip(few.ids, few.questions, few.golds, few.answers, strict=True)
+    write_lines(path / "few.jsonl", ({"id": i, "question": q, "gold": g, "answers": list(a)} for i, q, g, a in rows))
+    assert main(["fit", str(path / "few.jsonl"), "--budget", "3", "--out", str(path / "router")]) == 0
+    return path / "router"
+
+
+def test_fit_refuses_what_cannot_be(folder, capsys):
+    file = str(folder.parent / "few.jsonl")
+    assert main(["fit", file, "--budget", "0.5", "--out", str(folder.parent / "x")]) == 2
+    assert "cheapest" in capsys.readouterr().err
+    assert main(["fit", file, "--budget", "3", "--round", "0", "--out", str(folder.parent / "x")]) == 2
+    assert not (folder.parent / "x").exists()
+
+
+def questions(path, n):
+    write_lines(path, ({"id": f"q{k}", "question": f"What is {k} + {7 - k}?", "gold": "7"} for k in range(n)))
+    return str(path)
+
+
+def test_route_goes_on_where_it_stopped(folder, tmp_path, capsys):
+    file, out = questions(tmp_path / "q.jsonl", 12), tmp_path / "out"
+    with FaultServer(lambda k: "ok" if k < 20 else "401") as upstream:
+        command = ["route", str(folder), file, "--base-url", upstream.url, "--model", "m", "--out", str(out)]
+        assert main([*command, "--concurrency", "1"]) == 2
+        told = capsys.readouterr().err
+        assert "run the same command again" in told
+        before = (out / "answers.jsonl").read_bytes()
+        assert 0 < before.count(b"\n") < 12
+    with FaultServer() as upstream:
+        command[4] = upstream.url
+        assert main(command) == 0
+        assert (out / "answers.jsonl").read_bytes().startswith(before)  # nothing asked twice
+        rows = [json.loads(line) for line in (out / "routed.jsonl").read_text().splitlines()]
+        assert [row["id"] for row in rows] == [f"q{k}" for k in range(12)]
+        assert {row["answer"] for row in rows} == {"7"}
+        fresh = rows[before.count(b"\n") :]
+        assert sum(row["samples"] for row in fresh) == len(upstream.seen)
+        told = capsys.readouterr().out
+        assert "12 of 12 right" in told
+        asked = len(upstream.seen)
+        assert main(command) == 0
+        assert len(upstream.seen) == asked  # nothing left to do
+
+
+def test_one_line_and_code_2(folder, tmp_path, capsys, monkeypatch):
+    file = questions(tmp_path / "q.jsonl", 2)
+    where = ["--model", "m", "--out", str(tmp_path / "out"), "--base-url", "http://127.0.0.1:9/v1"]
+    upstream = ["--upstream", "http://127.0.0.1:9/v1", "--model", "m"]
+    for command, told in (
+        (["route", str(tmp_path), file, *where], "router.json"),
+        (["route", str(folder), file, *where, "--total", "1"], "--price-in"),
+        (["serve", str(folder), *upstream, "--host", "0.0.0.0"], "ADALIB_TOKEN"),
+        (["serve", str(tmp_path), *upstream], "router.json"),
+    ):
+        assert main(command) == 2
+        err = capsys.readouterr().err
+        assert told in err
+        assert err.count("\n") == 1
+    for name in ("adalib.router.server", "starlette", "starlette.applications"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert main(["serve", str(folder), *upstream]) == 2
+    assert "pip install 'adalib[serve]'" in capsys.readouterr().err
+
+
+@contextmanager
+def served(folder, upstream):
+    """`serve` in a process of its own, and a plain client for it."""
+    command = ["-m", "adalib", "serve", str(folder), "--upstream", upstream.url, "--model", "m", "--port", "0"]
+    process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        url = next(word for word in process.stdout.readline().split() if word.startswith("http")).rstrip(",")
+        with openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=60) as client:
+            yield process, client
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@contextmanager
+def in_flight(client, upstream):
+    """A request that the upstream has seen and not yet answered; yields where its outcome will be."""
+    outcome = []
+
+    def ask():
+        try:
+            outcome.append(client.chat.completions.create(**ASK, extra_body={"adalib": {"price": 100.0}}))
+        except openai.OpenAIError as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while not upstream.seen:
+        assert thread.is_alive()
+        thread.join(0.02)
+    yield outcome
+    thread.join()
+
+
+def test_a_graceful_stop_finishes_what_is_in_flight(folder):
+    with FaultServer(latency=2.0) as upstream, served(folder, upstream) as (process, client):
+        with in_flight(client, upstream) as outcome:
+            process.send_signal(signal.SIGTERM)
+        assert outcome[0].choices[0].message.content == upstream.text
+        process.wait(60)
+        with pytest.raises(openai.APIConnectionError):
+            client.models.list()
+
+
+def test_killed_the_client_sees_a_lost_connection_and_no_hang(folder):
+    with FaultServer(latency=30.0) as upstream, served(folder, upstream) as (process, client):
+        with in_flight(client, upstream) as outcome:
+            process.kill()
+        assert isinstance(outcome[0], openai.APIConnectionError)

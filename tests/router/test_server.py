@@ -1,0 +1,264 @@
+"""The server before a slow, failing and lying upstream, asked by the plain openai client and by hand."""
+
+import asyncio
+import json
+import threading
+import time
+from contextlib import contextmanager
+
+import httpx
+import openai
+import pytest
+import uvicorn
+from fault_server import FaultServer
+
+from adalib import Router, load
+from adalib.llm import endpoint as endpoints
+from adalib.llm.endpoint import Endpoint
+from adalib.router.asking import CAP, ONE, OTHER, Asking
+from adalib.router.controller import Purse
+from adalib.router.server import make_app
+from adalib.router.service import Service
+
+ASK = {"model": "m", "messages": [{"role": "user", "content": "What is 3 + 4?"}]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("router")
+    Router.fit(load("word-fewshot").take(range(0, 372, 12)), budget=3, signals=("votes",)).save(path)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    monkeypatch.setattr(endpoints, "FIRST_WAIT", 0.01)
+
+
+class Running:
+    """A server in a thread of its own, and clients for it."""
+
+    def __init__(self, url, service, token):
+        self.url, self.service = url, service
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self.http = httpx.Client(base_url=url, headers=headers, timeout=30, trust_env=False)
+        self.client = openai.OpenAI(base_url=f"{url}/v1", api_key=token or "none", max_retries=0, timeout=30)
+
+    def post(self, **more):
+        return self.http.post("/v1/chat/completions", json=ASK | more)
+
+
+@contextmanager
+def serving(folder, upstream, *, token="", limit=64, purse=None, prompt=None, tries=2, **how):
+    router = Router.load(folder)
+    router.purse = purse or Purse()
+    service = Service(router, Endpoint(upstream.url, "m", tries=tries, timeout=5), Asking(**how), prompt, limit)
+    server = uvicorn.Server(uvicorn.Config(make_app(service, token), port=0, log_level="critical"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    running = Running(f"http://127.0.0.1:{port}", service, token)
+    try:
+        yield running
+    finally:
+        running.http.close()
+        running.client.close()
+        server.should_exit = True
+        thread.join()
+
+
+def test_a_plain_client_gets_the_winner_and_what_it_cost(folder):
+    with FaultServer() as upstream, serving(folder, upstream) as running:
+        raw = running.client.chat.completions.with_raw_response.create(**ASK)
+        reply = raw.parse()
+        told = reply.model_extra["adalib"]
+        samples = len(upstream.seen)
+        assert reply.choices[0].message.content == upstream.text
+        assert reply.choices[0].finish_reason == "stop"
+        assert reply.usage.completion_tokens == 9 * samples
+        assert reply.usage.prompt_tokens == 20 * samples
+        assert (told["answer"], told["votes"], told["samples"]) == ("7", {"7": samples}, samples)
+        assert raw.headers["x-adalib-samples"] == str(samples)
+        assert float(raw.headers["x-adalib-price"]) == pytest.approx(told["price"], rel=1e-4)
+        assert json.loads(raw.headers["x-adalib-votes"]) == {"7": samples}
+        assert upstream.seen[0]["messages"] == ASK["messages"]
+
+
+def test_a_stream_brings_the_same(folder):
+    with FaultServer() as upstream, serving(folder, upstream) as running:
+        chunks = list(
+            running.client.chat.completions.create(**ASK, stream=True, stream_options={"include_usage": True})
+        )
+        assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices) == upstream.text
+        assert [c.choices[0].finish_reason for c in chunks if c.choices][-1] == "stop"
+        assert chunks[-1].usage.completion_tokens == 9 * len(upstream.seen)
+        assert chunks[-2].model_extra["adalib"]["samples"] == len(upstream.seen)
+        deadline = time.monotonic() + 10
+        while running.service.open and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert running.service.open == 0
+
+
+def test_an_error_in_a_stream_is_an_error_for_the_client(folder):
+    with FaultServer(lambda k: "500") as upstream, serving(folder, upstream) as running:
+        stream = running.client.chat.completions.create(**ASK, stream=True)
+        with pytest.raises(openai.APIError, match="500"):
+            list(stream)
+
+
+def test_temperature_zero_several_choices_and_formats_are_not_voted_on(folder):
+    with FaultServer() as upstream, serving(folder, upstream) as running:
+        sure = running.post(temperature=0).json()
+        assert (sure["adalib"]["samples"], sure["adalib"]["reason"]) == (1, ONE)
+        three = running.client.chat.completions.create(**ASK, n=3, seed=5, top_p=0.5)
+        assert [choice.index for choice in three.choices] == [0, 1, 2]
+        assert three.usage.completion_tokens == 27
+        assert len(upstream.seen) == 4
+        assert upstream.seen[-1]["top_p"] == 0.5
+        assert upstream.seen[0]["temperature"] == 0
+
+
+def test_a_request_sets_its_own_price_and_cap(folder):
+    with FaultServer(lambda k: "ok") as upstream, serving(folder, upstream, cap=30) as running:
+        dear = running.client.chat.completions.create(**ASK, extra_body={"adalib": {"price": 100.0}})
+        assert dear.model_extra["adalib"]["samples"] == 1
+        capped = running.post(adalib={"price": 0, "cap": 2}, seed=7).json()["adalib"]
+        assert (capped["samples"], capped["reason"]) == (2, CAP)
+        assert [seen["seed"] for seen in upstream.seen[-2:]] == [7, 8]  # or every answer would be the same
+        assert running.post(adalib={"price": 0, "cap": 1e9}).json()["adalib"]["samples"] <= 30
+
+
+@pytest.mark.parametrize("fault", ["429", "500", "cut", "refuse", "html", "list", "odd", "empty", "error200", "bytes"])
+def test_a_fault_that_passes_is_not_noticed(folder, fault):
+    with FaultServer([fault]) as upstream, serving(folder, upstream) as running:
+        assert running.client.chat.completions.create(**ASK).choices[0].message.content == upstream.text
+
+
+@pytest.mark.parametrize("fault", ["500", "cut", "html", "401", "quota"])
+def test_a_fault_that_stays_is_a_proper_error(folder, fault):
+    with FaultServer(lambda k: fault) as upstream, serving(folder, upstream) as running:
+        with pytest.raises(openai.APIStatusError) as error:
+            running.client.chat.completions.create(**ASK)
+        assert error.value.status_code == 502
+        assert error.value.body["type"] == "upstream_error"
+        assert "\n" not in error.value.body["message"]
+        assert running.service.open == 0
+
+
+def test_a_fault_in_the_middle_gives_the_best_vote_so_far(folder):
+    with FaultServer(lambda k: "ok" if k < 2 else "500") as upstream, serving(folder, upstream) as running:
+        told = running.post(adalib={"price": 0}).json()["adalib"]
+        assert (told["answer"], told["samples"]) == ("7", 2)
+        assert told["reason"].startswith("the endpoint failed")
+
+
+def test_a_hang_ends_at_the_deadline(folder):
+    with FaultServer(lambda k: "hang") as upstream, serving(folder, upstream, deadline=0.5) as running:
+        reply = running.post()
+        assert (reply.status_code, reply.json()["error"]["code"]) == (504, "timeout")
+    with (
+        FaultServer(lambda k: "ok" if k < 1 else "hang") as upstream,
+        serving(folder, upstream, deadline=0.5) as running,
+    ):
+        assert running.post(adalib={"price": 0}).json()["adalib"]["samples"] == 1
+
+
+def test_too_many_at_once_are_told_to_come_back(folder):
+    async def storm(url):
+        async with httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as client:
+            return await asyncio.gather(*(client.post("/v1/chat/completions", json=ASK) for _ in range(8)))
+
+    with FaultServer(latency=0.5) as upstream, serving(folder, upstream, limit=2) as running:
+        replies = asyncio.run(storm(running.url))
+        refused = [reply for reply in replies if reply.status_code == 429]
+        assert sorted({reply.status_code for reply in replies}) == [200, 429]
+        assert all(reply.headers["retry-after"] == "1" for reply in refused)
+        assert refused[0].json()["error"]["code"] == "server_busy"
+        assert running.post().status_code == 200  # and then there is room again
+
+
+def test_who_hangs_up_is_answered_no_further(folder):
+    with FaultServer(lambda k: "hang") as upstream, serving(folder, upstream, deadline=60) as running:
+        with pytest.raises(httpx.ReadTimeout):
+            running.http.post("/v1/chat/completions", json=ASK, timeout=0.5)
+        deadline = time.monotonic() + 20
+        while running.service.open and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert running.service.open == 0
+
+
+def test_a_token_opens_the_door(folder):
+    with FaultServer() as upstream, serving(folder, upstream, token="s3cret-t0ken") as running:
+        assert running.post().status_code == 200
+        stranger = httpx.Client(base_url=running.url, trust_env=False)
+        for path in ("/v1/models", "/metrics", "/live.json"):
+            reply = stranger.get(path)
+            assert (reply.status_code, reply.json()["error"]["code"]) == (401, "invalid_api_key")
+        assert stranger.get("/health").json() == {"status": "ok"}
+        assert "s3cret" not in running.http.get("/metrics").text + running.http.get("/").text
+        assert "s3cret-t0ken" not in upstream.keys
+
+
+def test_what_is_watched(folder):
+    with FaultServer() as upstream, serving(folder, upstream, price_out=1.0) as running:
+        for _ in range(3):
+            assert running.post().status_code == 200
+        assert [model.id for model in running.client.models.list()] == ["m"]
+        lines = running.http.get("/metrics").text.splitlines()
+        assert "adalib_questions_total 3.0" in lines
+        assert f"adalib_samples_total {len(upstream.seen):.1f}" in lines
+        assert 'adalib_requests_total{status="200"} 3.0' in lines
+        live = running.http.get("/live.json").json()
+        assert (live["asked"], live["budget"], len(live["recent"])) == (3, 3.0, 3)
+        assert live["average"] == len(upstream.seen) / 3
+        page = running.http.get("/").text
+        assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+        assert "https://" not in page
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "told"),
+    [
+        (b"{", 400, "not JSON"),
+        (b"[]", 400, "object"),
+        (json.dumps(ASK | {"model": "gpt"}), 404, "'m'"),
+        (json.dumps(ASK | {"messages": []}), 400, "messages"),
+        (json.dumps(ASK | {"messages": [{"role": "system", "content": "x"}]}), 400, "user"),
+        (json.dumps(ASK | {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}), 400, "text"),
+        (json.dumps(ASK | {"tools": [{}]}), 400, "tools"),
+        (json.dumps(ASK | {"n": 0.5}), 400, "n must"),
+        (json.dumps(ASK | {"temperature": -1}), 400, "temperature"),
+        (json.dumps(ASK | {"adalib": {"prize": 1}}), 400, "prize"),
+        (json.dumps(ASK | {"adalib": {"price": -1}}), 400, "price"),
+        (b" " * (2 << 20), 413, "larger"),
+    ],
+)
+def test_what_cannot_be_answered(folder, body, status, told):
+    with FaultServer() as upstream, serving(folder, upstream) as running:
+        reply = running.http.post("/v1/chat/completions", content=body)
+        assert reply.status_code == status
+        assert told in reply.json()["error"]["message"]
+        assert upstream.seen == []
+
+
+def test_a_story_is_passed_on_or_refused(folder):
+    with FaultServer(text="Once upon a time.") as upstream:
+        with serving(folder, upstream) as running:
+            told = running.post(adalib={"price": 0}).json()
+            assert told["choices"][0]["message"]["content"] == "Once upon a time."
+            assert (told["adalib"]["samples"], told["adalib"]["reason"]) == (1, OTHER)
+        with serving(folder, upstream, other="refuse") as running:
+            assert running.post(adalib={"price": 0}).json()["error"]["code"] == "no_short_answer"
+
+
+def test_the_total_is_shared_and_never_passed(folder):
+    rich = {"price_out": 1e3, "max_tokens": 10}
+    with FaultServer() as upstream, serving(folder, upstream, purse=Purse(0.05), **rich) as running:
+        replies = [running.post() for _ in range(8)]
+        assert replies[0].status_code == 200
+        assert replies[-1].status_code == 429
+        assert replies[-1].json()["error"]["code"] == "insufficient_quota"
+        assert 0.03 < running.service.router.purse.spent <= 0.05
