@@ -132,7 +132,7 @@ class CurvePolicy(Policy):
         self._check_fitted()
         if self.lam_ is None:
             raise ValueError("the policy has no price; fit it with budget or lam, or call for_budget")
-        return self._at(features, self.lam_)
+        return self.at_price(features, self.lam_)
 
     def for_budget(self, features: ArrayLike, budget: float) -> np.ndarray:
         """Return the column chosen for each question at the price that meets ``budget`` on the training questions.
@@ -149,7 +149,12 @@ class CurvePolicy(Policy):
         -------
         ndarray of int, shape (N,)
         """
-        return self._at(features, self.price(budget))
+        return self.at_price(features, self.price(budget))
+
+    def at_price(self, features: ArrayLike, price: float) -> np.ndarray:
+        """Return the column chosen for each question at a price, shape (N,)."""
+        curves = self.curves(features)
+        return oracle_labels(curves, self.cost_, price) if len(curves) else np.zeros(0, dtype=int)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write two lines of JSON that `load_policy` reads: what the policy is, and XGBoost's trees.
@@ -173,10 +178,6 @@ class CurvePolicy(Policy):
         outputs = policy.model_.predict(np.zeros((1, policy.n_features_in_))).reshape(1, -1)
         _, policy.cost_ = check_table(outputs.clip(0, 1), about["cost"])
         return policy
-
-    def _at(self, features: ArrayLike, lam: float) -> np.ndarray:
-        curves = self.curves(features)
-        return oracle_labels(curves, self.cost_, lam) if len(curves) else np.zeros(0, dtype=int)
 
     def _train(self, values: np.ndarray, acc: np.ndarray) -> Any:
         return self._new_model(_shallow_trees(self.seed), "regressor").fit(values, acc)

@@ -7,7 +7,9 @@ training texts differ most. It is fitted on training questions only; a test ques
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,6 +70,7 @@ class TextEmbedding:
         with np.errstate(invalid="ignore", divide="ignore"):
             svd.fit(weights)
         self._tfidf, self._svd = tfidf, svd
+        self.__dict__.pop("_ngrams", None)
         return self
 
     def transform(self, texts: Sequence[str]) -> pd.DataFrame:
@@ -80,6 +83,24 @@ class TextEmbedding:
             found = self._svd.transform(self._tfidf.transform(texts))
             values[:, : found.shape[1]] = found
         return pd.DataFrame(values, columns=[f"embedding_{j}" for j in range(self.dims)])
+
+    def embed(self, text: str) -> np.ndarray:
+        """Embed one text, shape (dims,): what `transform` gives up to rounding, without tables for a single row."""
+        if self._tfidf is None:
+            raise ValueError("the embedding has not been fitted; call fit with training texts first")
+        known = self._tfidf.vocabulary_
+        counts = Counter(ngram for ngram in self._ngrams(text[:_READ]) if ngram in known)
+        values = np.zeros(self.dims)
+        if counts:
+            places = [known[ngram] for ngram in counts]
+            weights = (1 + np.log(list(counts.values()))) * self._tfidf.idf_[places]
+            found = self._svd.components_[:, places] @ weights / np.sqrt(weights @ weights)
+            values[: found.size] = found
+        return values
+
+    @cached_property
+    def _ngrams(self) -> Callable[[str], list[str]]:
+        return self._tfidf.build_analyzer()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values from which `from_dict` makes the same embedding: numbers and n-grams, nothing that runs."""

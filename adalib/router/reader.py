@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
+import numpy as np
 
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
@@ -28,9 +28,10 @@ class Reader:
     def __init__(self, questions: Sequence[str] | None = None, embedding: TextEmbedding | None = None) -> None:
         self.embedding = embedding if questions is None else TextEmbedding(_DIMS).fit(questions)
 
-    def read(self, questions: Sequence[str]) -> pd.DataFrame:
-        """The features of some questions, a row each."""
-        return pd.concat([text_features(questions), self.embedding.transform(questions)], axis=1)
+    def read(self, questions: Sequence[str]) -> np.ndarray:
+        """The features of some questions, a row each; a question's row does not depend on the others."""
+        embedded = [self.embedding.embed(question) for question in questions]
+        return np.column_stack([text_features(questions).to_numpy(), np.array(embedded)])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for a file of JSON."""

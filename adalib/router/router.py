@@ -12,6 +12,7 @@ from adalib.llm.questions import Prompt, load_prompt
 from adalib.router import saving
 from adalib.router.asking import Asking, Client, Routed, ask
 from adalib.router.background import wait_for
+from adalib.router.choose import recommended
 from adalib.router.controller import BudgetController, Purse
 from adalib.router.many import ask_many
 from adalib.router.reader import Reader
@@ -68,7 +69,7 @@ class Router:
         responses: Responses,
         *,
         budget: float,
-        policy: Literal["priced", "curve"] = "priced",
+        policy: Literal["priced", "curve", "verdict"] = "priced",
         signals: Sequence[str] = ("votes", "text"),
         cost: Literal["samples", "tokens"] = "samples",
         schedule: Sequence[int] | None = None,
@@ -83,8 +84,9 @@ class Router:
             Answers of the model that will be asked, to questions like those that will come.
         budget : float
             Average cost of a question, in the unit of ``cost``.
-        policy : {"priced", "curve"}
-            Decide after every answer (chapter 10), or before the first (chapter 6).
+        policy : {"priced", "curve", "verdict"}
+            Decide after every answer (chapter 10), before the first (chapter 6), or whichever of the two gains more at
+            this budget on held-out questions (chapter 7), which takes as long as `evaluate`.
         signals : sequence of str
             What priced stopping looks at; "certainty" needs log-probabilities, here and from the endpoint.
         cost : {"samples", "tokens"}
@@ -103,14 +105,16 @@ class Router:
         ValueError
             If the budget is below the cost of one answer.
         """
-        if policy not in ("priced", "curve"):
-            raise ValueError(f"policy is {policy!r}; choose 'priced' or 'curve'")
+        if policy not in ("priced", "curve", "verdict"):
+            raise ValueError(f"policy is {policy!r}; choose 'priced', 'curve' or 'verdict'")
+        if policy == "verdict":
+            policy, _ = recommended(responses, budget, _BUDGETS, signals, cost, groups, seed)
         reads = policy == "curve" or "text" in signals
         reader = Reader(responses.questions) if reads else None
         known = reader.read(responses.questions) if reads else None
         if policy == "priced":
             made = PricedStopping(signals, cost=cost, schedule=schedule, seed=seed)
-            return cls(made.fit(responses, None if known is None else known.to_numpy(), groups), reader, budget, cost)
+            return cls(made.fit(responses, known, groups), reader, budget, cost)
         budgets = tuple(b for b in _BUDGETS if b <= responses.samples)
         table = responses.table(budgets, cost=cost)
         curve = CurvePolicy(seed=seed).fit(known, table.acc, table.cost, groups=groups)
@@ -120,11 +124,11 @@ class Router:
         """Decide what to do with one question at a price: for `ask`, and for whoever wants to look."""
         known = None if self.reader is None else self.reader.read([question])
         if isinstance(self.policy, CurvePolicy):
-            column = int(self.policy._at(known, price)[0])
+            column = int(self.policy.at_price(known, price)[0])
             answers = self.budgets[column]
             return Plan(Counted(answers), float(self.policy.cost_[column]), (answers,))
         number = self.policy.at_price(price)
-        session = self.policy.begin(number, None if known is None else known.to_numpy()[0])
+        session = self.policy.begin(number, None if known is None else known[0])
         stops = tuple(int(stop) for stop in self.policy.schedule)
         return Plan(session, float(self.policy.costs[number]), stops, bool(self.policy.sharpness))
 

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from playback import Playback
 
-from adalib import DataError, Router, TextEmbedding, load
+from adalib import CurvePolicy, DataError, PricedStopping, Router, TextEmbedding, held_out, load, verdict
 from adalib.llm.endpoint import EndpointError
 from adalib.router import asking
+from adalib.router import router as routers
 from adalib.router.asking import NotShortError
+from adalib.router.choose import recommended
 from adalib.router.controller import Purse
 
 
@@ -118,6 +120,8 @@ def test_the_embedding_in_json_is_the_same_embedding():
     embedding = TextEmbedding(4).fit(texts)
     again = TextEmbedding.from_dict(json.loads(json.dumps(embedding.to_dict())))
     assert np.array_equal(embedding.transform([*texts, "new", ""]), again.transform([*texts, "new", ""]))
+    for text in [*texts, "new", "", "5 red hens"]:
+        assert again.embed(text) == pytest.approx(embedding.transform([text]).to_numpy()[0], abs=1e-12)
     with pytest.raises(ValueError, match="n-grams"):
         TextEmbedding.from_dict(embedding.to_dict() | {"idf": [1.0]})
 
@@ -223,3 +227,16 @@ def test_a_budget_below_one_answer_is_refused(answers):
         Router.fit(answers, budget=0.5, signals=("votes",))
     with pytest.raises(ValueError, match="policy"):
         Router.fit(answers, budget=2, policy="magic")
+
+
+def test_the_verdict_names_the_policy(monkeypatch):
+    answers = load("word-fewshot").take(range(0, 372, 6))
+    name, sentence = recommended(answers, 3.0, (1, 2, 4), ("votes",))
+    rows = held_out(
+        answers, [3.0], (1, 2, 4), noises=0, learners={"curve": CurvePolicy(), "priced": PricedStopping(("votes",))}
+    )
+    gains = {row.policy: row.gain for row in rows}
+    assert name == max(("curve", "priced"), key=gains.get)
+    assert sentence == verdict(rows)
+    monkeypatch.setattr(routers, "recommended", lambda *_: ("curve", ""))
+    assert isinstance(Router.fit(answers, budget=3, policy="verdict").policy, CurvePolicy)
