@@ -48,7 +48,7 @@ class OracleScore:
     @cached_property
     def value(self) -> Interval:
         """Mean accuracy with its interval, one entry a target."""
-        return bootstrap_mean(self.accuracy)
+        return bootstrap_mean(self.accuracy, bounds=(0, 1))
 
     @cached_property
     def optimism(self) -> Interval:

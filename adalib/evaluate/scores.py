@@ -148,7 +148,7 @@ class Tally:
         )
         accuracy, mix = np.column_stack(accuracy), np.column_stack(mix)
         gains = _units(accuracy - mix, member)
-        value, gain = bootstrap_mean(_units(accuracy, member)), bootstrap_mean(gains)
+        value, gain = bootstrap_mean(_units(accuracy, member), bounds=(0, 1)), bootstrap_mean(gains)
         best = {target: gain.mean[j] for j, (target, policy) in enumerate(keys) if policy == "oracle"}
         rows = []
         for j, (target, policy) in enumerate(keys):

@@ -10,29 +10,37 @@ from adalib.evaluate.heldout import BASELINES, STOPPING, HeldOutRow
 
 __all__ = ["verdict"]
 
+#: The chance of saying "pays" of any policy where none does.
+_CHANCE = 0.05
 
-def verdict(rows: Sequence[HeldOutRow]) -> str:
+
+def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
     """Say whether adaptive allocation pays: at which target, with which policy, and what it saves.
 
-    It pays where a policy (``label``, ``curve``, a stopping rule or one given to `held_out`) beats the best random mix
-    at equal cost, and chance is no explanation. Where stopping rules were tried, what can be decided before asking is
-    said separately. Explained in chapter 7, "Results", and chapter 10, "When to stop".
+    It *pays* where a policy (``label``, ``curve``, a stopping rule or one given to `held_out`) beats the best random
+    mix at equal cost, and chance is no explanation: a one-sided test of random signs, at 5% divided by the number of
+    looks, so that the chance of any false claim is at most about 5%. It *does not pay* where the 95% interval of every
+    gain ends below a gain that matters. Otherwise it is *not shown to pay*: too few questions to tell. Where stopping
+    rules were tried, what can be decided before asking is said separately. Explained in chapter 7, "Results", and
+    chapter 10, "When to stop".
 
     Parameters
     ----------
     rows : sequence of HeldOutRow
         What `held_out` returned.
+    matters : float
+        The smallest gain in accuracy that would be worth having.
     """
     tried = [row for row in rows if row.policy not in (*BASELINES, "noise")]
     if not tried:
         raise ValueError("no row is of a policy that learns; give held_out at least one learner")
     oracles = [row for row in rows if row.policy == "oracle"]
-    # Whoever looks at many 95% intervals will find one above zero where nothing is. Each look at a learned policy
-    # therefore gets its share of the 5% (Bonferroni): the chance of any false claim stays about 5%.
-    chance = _by_chance(np.column_stack([row.gains for row in tried + oracles]), 0.025 / len(tried))
+    # Whoever looks often enough will find a gain where nothing is: each look gets its share of the chance (Bonferroni).
+    chance = _by_chance(np.column_stack([row.gains for row in tried + oracles]), _CHANCE / len(tried))
+    # The interval of a gain that is claimed must not hold 0 either, or the sentence would contradict itself.
     clear = [row.gain_low > 0 and not luck for row, luck in zip(tried + oracles, chance, strict=True)]
     paying = [row for row, sure in zip(tried, clear, strict=False) if sure]
-    said = _found(tried, paying, oracles, any(clear[len(tried) :]))
+    said = _found(tried, paying, oracles, any(clear[len(tried) :]), matters)
     planned = [row for row in tried if row.policy not in STOPPING]
     if len(planned) in (0, len(tried)):
         return said
@@ -42,7 +50,9 @@ def verdict(rows: Sequence[HeldOutRow]) -> str:
     return f"{said} Decided before asking, {before}: {'' if early else 'at most '}{_gain(best)}."
 
 
-def _found(tried: Sequence[HeldOutRow], paying: Sequence[HeldOutRow], oracles: list[HeldOutRow], could: bool) -> str:
+def _found(
+    tried: Sequence[HeldOutRow], paying: Sequence[HeldOutRow], oracles: list[HeldOutRow], could: bool, matters: float
+) -> str:
     """The main sentence."""
     best = max(paying or tried, key=lambda row: row.gain)
     if paying:
@@ -55,9 +65,11 @@ def _found(tried: Sequence[HeldOutRow], paying: Sequence[HeldOutRow], oracles: l
         if could
         else "and not even the cross-fitted oracle, which reads the answer key, has a gain that is clear of chance"
     )
-    return (
-        f"Adaptive allocation does not pay here: no learned gain is clear of chance, at most {_gain(best)}, {possible}."
-    )
+    if max(row.gain_high for row in tried) < matters:
+        how = f"does not pay here: every learned gain is below {matters:g}"
+    else:
+        how = f"is not shown to pay here: no learned gain is clear of chance, and one of {matters:g} is not excluded"
+    return f"Adaptive allocation {how}; at most {_gain(best)}, {possible}."
 
 
 def _gain(row: HeldOutRow) -> str:

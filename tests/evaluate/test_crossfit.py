@@ -14,7 +14,6 @@ import adalib
 from adalib.datasets.jsonl import DataError
 from adalib.datasets.populations import Population, beta_population, flat_null, two_answer
 from adalib.evaluate.crossfit import cross_fitted_oracle, score_oracle
-from adalib.evaluate.intervals import bootstrap_mean
 from adalib.evaluate.rehearsal import rehearse_oracle
 from adalib.table import UtilityTable
 from adalib.vote.estimators import acc_iid, acc_subsets
@@ -23,34 +22,6 @@ from adalib.vote.estimators import acc_iid, acc_subsets
 def within(found: np.ndarray, expected: float, errors: float = 4.0) -> bool:
     """Whether the mean of independent numbers is as close to the expected one as chance allows."""
     return abs(found.mean() - expected) < errors * found.std() / np.sqrt(found.size)
-
-
-def test_interval_of_a_mean_is_the_normal_one_for_many_questions():
-    values = np.random.default_rng(0).random(2000)
-    found = bootstrap_mean(values, draws=4000)
-    half = 1.96 * values.std() / np.sqrt(values.size)
-    assert found.mean == pytest.approx(values.mean())
-    assert found.high - found.mean == pytest.approx(half, rel=0.08)
-    assert found.mean - found.low == pytest.approx(half, rel=0.08)
-
-
-def test_columns_are_resampled_together():
-    values = np.random.default_rng(1).random(50)
-    found = bootstrap_mean(np.column_stack([values, values + 1]))
-    assert found.low[1] - found.low[0] == pytest.approx(1)
-    assert found.high[1] - found.high[0] == pytest.approx(1)
-
-
-@pytest.mark.parametrize("values", [[], [1.0, np.nan], np.ones((2, 2, 2))])
-def test_values_that_cannot_be_averaged_are_refused(values):
-    with pytest.raises(ValueError, match="one row a question"):
-        bootstrap_mean(values)
-
-
-@pytest.mark.parametrize("level", [0, 1, 95])
-def test_a_level_is_a_share(level):
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        bootstrap_mean([0, 1], level=level)
 
 
 tables = st.tuples(st.integers(1, 5), st.integers(1, 4)).flatmap(

@@ -13,6 +13,7 @@ import pandas as pd
 
 from adalib.datasets.loading import load
 from adalib.datasets.populations import flat_null
+from adalib.evaluate.baselines import best_mix
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, score_oracle
 from adalib.evaluate.rehearsal import rehearse_oracle
 from adalib.paper import theorems
@@ -61,11 +62,17 @@ def cross_fitted(name: str) -> OracleScore:
     return cross_fitted_oracle(load(name), TARGETS)
 
 
+def cross_fitted_gain(name: str, target: int = 2) -> float:
+    """What that oracle gains over the best random mix at the cost that it had, at the last budget or another one."""
+    score, table = cross_fitted(name), utility(name)
+    mixed = best_mix(table.acc, table.cost, float(score.cost[:, target].mean())).expected(table.acc)
+    return float(score.accuracy[:, target].mean() - mixed.mean())
+
+
 @cache
-def rehearsed(samples: int, as_paper: bool = True, halves: bool = False) -> OracleScore:
+def rehearsed(samples: int, halves: bool = False) -> OracleScore:
     """The oracle rehearsed on the simulated DeepSeek-V3 on MATH, whose truth is known: the draws of chapter 5."""
-    way = PAPER_WAY if as_paper else {}
-    return rehearse_oracle(paper_population(SHOWN), samples, TARGETS, halves=halves, **way)
+    return rehearse_oracle(paper_population(SHOWN), samples, TARGETS, halves=halves, **PAPER_WAY)
 
 
 @cache

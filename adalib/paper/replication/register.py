@@ -104,10 +104,11 @@ class Evidence(NamedTuple):
 class Claim:
     """One claim of the paper, and the function that measures it. Explained in chapter 12, "The referee".
 
-    ``says`` is what the paper says and ``place`` where; ``verdict`` is one of `VERDICTS`, with one sentence for its
-    ``reason``; ``see`` is the label of the section with the evidence. ``measure`` returns a number, a sentence about
-    it, and whether it bears the verdict out. ``inferred``: the verdict rests on arithmetic with printed tables, or on
-    our reconstruction of a protocol, without the authors' code or data.
+    ``says`` are the paper's own words and ``place`` is where it has them; ``verdict`` is one of `VERDICTS`, with one or
+    two sentences for its ``reason``; ``see`` is the label of the section with the evidence. ``measure`` returns a
+    number, a sentence about it, and whether it bears the verdict out; its arguments are what it looks at, so that a
+    test can show it something else. ``inferred``: the verdict rests on arithmetic with printed tables, or on our
+    reconstruction of a protocol, without the authors' code or data.
     """
 
     name: str
@@ -162,7 +163,7 @@ def _claim(part: str, name: str, verdict: str, place: str, see: str, inferred: b
 
 
 def claims_about(part: str) -> Callable:
-    """Return the decorator of the claims of one part: their docstrings say what the paper says, then our reason."""
+    """Return the decorator of the claims of one part: their docstrings quote the paper, then give our reason."""
     return partial(_claim, part)
 
 
