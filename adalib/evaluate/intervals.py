@@ -3,7 +3,7 @@
 Every figure in the book that estimates something says how far it could have come out otherwise. The interval here is
 over questions: weigh them at random and see how the mean moves. Where a gain sits in a few questions, most samples hold
 too few of them, some hold none, and then no reweighing of what was seen knows how large the mean may be. What helps is
-that a gain has a largest and a smallest possible value: half an imaginary question stands at each.
+that no gain is larger than 1: half an imaginary question stands there when the upper end is computed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 
 __all__ = ["Interval", "bootstrap_mean"]
 
-_CHUNK = 1 << 17  # weights drawn at a time: a megabyte, however many questions there are
+_CHUNK = 1 << 17  # weights drawn at a time: a megabyte
+_MANY = 5000  # questions from which on a random weighing is normal for all that an interval can show
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,15 @@ def bootstrap_mean(
     level: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
-    bounds: tuple[float, float] = (-1.0, 1.0),
+    bounds: tuple[float | None, float | None] = (None, 1.0),
 ) -> Interval:
-    """Mean over questions with a Bayesian-bootstrap interval that knows how large a value can be.
+    """Mean over questions with a Bayesian-bootstrap interval whose upper end knows how large a value can be.
 
-    Each draw gives every question a random weight (exponential, mean 1) and each end of ``bounds`` one of half that
-    size (gamma, mean 1/2), as Jeffreys' prior does for a share. The interval holds the middle ``level`` of the weighted
-    means. It covers where the plain bootstrap does not, when a gain sits in one question in twenty, and for many
-    questions it is the usual one: chapter 7, "Results", compares. Explained in chapter 0, "One question, many answers".
+    Each draw gives every question a random weight (exponential, mean 1) and half an imaginary question one too (gamma,
+    mean 1/2, as Jeffreys' prior has for a share). It stands at the lower bound for the lower end, at the upper bound
+    for the upper end. The interval covers where the plain bootstrap does not, when a gain sits in one question in
+    twenty; for many questions it is the usual one. Chapter 7, "Results", compares them. Explained in chapter 0,
+    "One question, many answers".
 
     Parameters
     ----------
@@ -50,9 +52,10 @@ def bootstrap_mean(
     draws : int
         Random weighings.
     seed : int
-    bounds : pair of float
-        The smallest and the largest value that a question can have: -1 and 1 for a difference of two accuracies, 0 and
-        1 for an accuracy. Values outside move them.
+    bounds : pair of float or None
+        The smallest and the largest value that a question can have: 0 and 1 for an accuracy. None: as far from 0 as the
+        farthest value seen. Values outside move them. The default suits gains: a loss that no question showed is not
+        imagined, a gain is.
 
     Returns
     -------
@@ -83,17 +86,30 @@ def bootstrap_mean(
         raise ValueError("values must be a non-empty vector or matrix of finite numbers, one row a question")
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; give a coverage between 0 and 1")
-    n = len(values)
-    ends = np.stack([np.minimum(bounds[0], values.min(axis=0)), np.maximum(bounds[1], values.max(axis=0))])
-    rng, means = np.random.default_rng(seed), []
-    for size in _chunks(draws, max(1, _CHUNK // n)):
-        weights, extra = rng.standard_exponential((size, n)), rng.standard_gamma(0.5, (size, 2))
-        total = weights.sum(axis=1) + extra.sum(axis=1)
-        means.append(((weights @ values + extra @ ends).T / total).T)
+    farthest = np.abs(values).max(axis=0)
+    floor, roof = (-farthest if bounds[0] is None else bounds[0]), (farthest if bounds[1] is None else bounds[1])
+    floor, roof = np.minimum(floor, values.min(axis=0)), np.maximum(roof, values.max(axis=0))
+    rng = np.random.default_rng(seed)
+    weighed, total = _weighings(values, draws, rng)
+    half = rng.standard_gamma(0.5, draws)
+    low, high = (
+        np.quantile((weighed + np.multiply.outer(end, half)) / (total + half), share, axis=-1)
+        for end, share in ((floor, (1 - level) / 2), (roof, (1 + level) / 2))
+    )
     mean = values.mean(axis=0)
-    low, high = np.quantile(np.concatenate(means), [(1 - level) / 2, (1 + level) / 2], axis=0)
     return Interval(mean, np.minimum(low, mean), np.maximum(high, mean))  # the mean may be a bound itself
 
 
-def _chunks(total: int, size: int) -> list[int]:
-    return [size] * (total // size) + [total % size] * (total % size > 0)
+def _weighings(values: np.ndarray, draws: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of the values under random weights, (draws,) or (K, draws), and of the weights alone."""
+    n = len(values)
+    if n > _MANY:
+        total = rng.standard_gamma(n, draws)
+        noise = rng.standard_normal((*values.shape[1:], draws)) * np.sqrt(n)
+        return np.multiply.outer(values.mean(axis=0), total) + (noise.T * values.std(axis=0)).T, total
+    weighed, total = [], []
+    for start in range(0, draws, _CHUNK // n):
+        weights = rng.standard_exponential((min(_CHUNK // n, draws - start), n))
+        weighed.append((weights @ values).T)
+        total.append(weights.sum(axis=1))
+    return np.concatenate(weighed, axis=-1), np.concatenate(total)
