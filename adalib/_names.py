@@ -12,7 +12,10 @@ __all__ = ["lazy"]
 
 
 def lazy(
-    package: str, public: Mapping[str, str], moved: Mapping[str, str] | None = None
+    package: str,
+    public: Mapping[str, str],
+    moved: Mapping[str, str] | None = None,
+    renamed: Mapping[str, str] | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make a package's ``__getattr__`` and ``__dir__`` from a table of its public names.
 
@@ -24,8 +27,10 @@ def lazy(
         Public name -> the module below the package that defines it.
     moved : mapping of str to str, optional
         Name that was public here -> the package below that has it now. It still works, with a DeprecationWarning.
+    renamed : mapping of str to str, optional
+        Name that was public here -> what it is called now; likewise.
     """
-    moved = moved or {}
+    moved, renamed = moved or {}, renamed or {}
 
     def find(name: str) -> Any:
         if name in public:
@@ -34,6 +39,9 @@ def lazy(
             now = f"{package}.{moved[name]}"
             warnings.warn(f"{package}.{name} is now {now}.{name}", DeprecationWarning, stacklevel=2)
             return getattr(import_module(now), name)
+        if name in renamed:
+            warnings.warn(f"{package}.{name} is now {package}.{renamed[name]}", DeprecationWarning, stacklevel=2)
+            return find(renamed[name])
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     def names() -> list[str]:

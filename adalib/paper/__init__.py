@@ -25,8 +25,8 @@ _PUBLIC = {
     "EXTRA_FEATURES": "unlisted_features",
     "LEAKS": "unlisted_features",
     "extra_features": "unlisted_features",
-    "as_in_paper": "protocol",
     "mostly_seen": "protocol",
+    "reconstructed": "protocol",
     "TOLERANCE": "results.replica",
     "beside": "results.replica",
     "main_table": "results.replica",
@@ -66,9 +66,9 @@ _PUBLIC = {
     "near_misses": "ablations.comparison",
     "ZOO": "ablations.five_classifiers",
     "zoo": "ablations.five_classifiers",
-    "claim_table": "replication.claims",
-    "replication_table": "replication.rows",
+    "claim_table": "replication.register",
+    "replication_table": "replication.register",
 }
 
 __all__ = [*_PUBLIC]
-__getattr__, __dir__ = lazy(__name__, _PUBLIC)
+__getattr__, __dir__ = lazy(__name__, _PUBLIC, renamed={"as_in_paper": "reconstructed"})

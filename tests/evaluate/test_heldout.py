@@ -20,7 +20,7 @@ from adalib.evaluate.heldout import BASELINES, POLICIES, STOPPING, held_out, uns
 from adalib.evaluate.scores import as_table
 from adalib.evaluate.verdict import verdict
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
-from adalib.paper.protocol import as_in_paper
+from adalib.paper.protocol import reconstructed
 from adalib.solve.frontier import frontier
 
 TARGETS = (1.5, 3)
@@ -378,7 +378,7 @@ def test_what_cannot_be_evaluated_is_refused(change, how, said):
 @pytest.fixture(scope="module")
 def paper():
     responses = adalib.paper.paper_setting("deepseek-v3-math")
-    return as_in_paper(responses, [1.5, 2, 3], features=noise_features(responses.n))
+    return reconstructed(responses, [1.5, 2, 3], features=noise_features(responses.n))
 
 
 def test_noise_reproduces_the_paper_s_table_by_its_protocol(paper):
@@ -392,7 +392,7 @@ def test_noise_reproduces_the_paper_s_table_by_its_protocol(paper):
 
 def test_the_paper_s_rows_are_in_sample(paper):
     table = as_table(paper).set_index(["method", "target"])
-    assert (table["protocol"] == "as in the paper").all()
+    assert (table["protocol"] == "our reconstruction").all()
     assert list(dict.fromkeys(r.method for r in paper)) == ["Fixed", "Random", "Heuristic", "Ours", "Oracle"]
     assert (table.loc["Oracle", "accuracy"] >= table.loc["Ours", "accuracy"]).all()
     assert (table.loc["Ours", "imitation"] > 0.85).all()
@@ -405,7 +405,7 @@ def test_the_paper_s_rows_are_in_sample(paper):
 def test_ours_repeats_its_training_labels():
     """Scored on all questions, four fifths of the imitation is memory; text that is all alike leaves only the rest."""
     responses = adalib.paper.paper_setting("qwen2.5-7b-math")
-    alike = as_in_paper(responses, [2], seeds=2, features=np.zeros((responses.n, 1)))
+    alike = reconstructed(responses, [2], seeds=2, features=np.zeros((responses.n, 1)))
     found = next(r for r in alike if r.method == "Ours")
     assert (found.cost, found.cost_std) == (1, 0)
     assert found.imitation == pytest.approx(0.76, abs=0.05)  # the printed majority rate
@@ -413,4 +413,4 @@ def test_ours_repeats_its_training_labels():
 
 def test_at_least_one_seed():
     with pytest.raises(ValueError, match="seeds is 0"):
-        as_in_paper(flat_null(10).sample(16), [2], seeds=0)
+        reconstructed(flat_null(10).sample(16), [2], seeds=0)

@@ -210,7 +210,7 @@ def test_noise_climbs_on_all_questions_and_stays_flat_on_unseen_ones(curve):
 def test_a_protocol_keeps_its_part():
     table = tables(1)["s0"]
     args = (table, adalib.noise_features(40, 2), [2], (0.5, 1.0), 1)
-    assert set(adalib.paper.learning_curve(*args, protocol="as in the paper").part) == {"all"}
+    assert set(adalib.paper.learning_curve(*args, protocol="our reconstruction").part) == {"all"}
     assert adalib.paper.learning_curve(*args, protocol="held out")[["part", "share"]].to_numpy().tolist() == [
         ["unseen", 0.5]
     ]

@@ -297,7 +297,7 @@ def test_labels_as_in_the_paper_are_those_its_protocol_scores():
     responses, features = paper_setting("deepseek-v3-math"), adalib.noise_features(200)
     table = responses.table(estimator="windows", ties="first")
     oracle = adalib.bisect(table.acc, table.cost, 3).labels
-    rows = adalib.paper.as_in_paper(responses, [3], seeds=1, features=features)
+    rows = adalib.paper.reconstructed(responses, [3], seeds=1, features=features)
     (ours,) = (row for row in rows if row.method == "Ours")
     labels = protocol.mostly_seen(features, oracle)
     assert np.mean(labels == oracle) == pytest.approx(ours.imitation)

@@ -148,7 +148,7 @@ def small():
 def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
     noise = adalib.noise_features(small.n)
     found = results.in_sample_gains(small, noise).set_index("target")
-    rows = {(row.method, row.target): row for row in adalib.paper.as_in_paper(small, TARGETS, features=noise)}
+    rows = {(row.method, row.target): row for row in adalib.paper.reconstructed(small, TARGETS, features=noise)}
     for target in TARGETS:
         assert found.accuracy[target] == rows["Ours", target].accuracy
         assert found.fixed[target] == rows["Fixed", target].accuracy

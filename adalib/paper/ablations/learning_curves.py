@@ -34,7 +34,7 @@ __all__ = ["SHARES", "held_out_curve", "learning_curve"]
 SHARES = (0.1, 0.2, 0.25, 0.4, 0.6, 0.8, 1.0)
 
 _COLUMNS = ["policy", "target", "share", "questions", "cost", "accuracy", "gain", "low", "high"]
-_PARTS = {"as in the paper": ("all",), "held out": ("unseen",), None: ("seen", "unseen", "all")}
+_PARTS = {"our reconstruction": ("all",), "held out": ("unseen",), None: ("seen", "unseen", "all")}
 
 
 def learning_curve(
@@ -43,11 +43,11 @@ def learning_curve(
     targets: Sequence[float] = TARGETS,
     shares: Sequence[float] = SHARES,
     seeds: int = 4,
-    protocol: str | None = "as in the paper",
+    protocol: str | None = "our reconstruction",
 ) -> pd.DataFrame:
     """Train the label policy on a growing share of the questions.
 
-    Labels come from the whole table by bisection, as in the paper. Explained in chapter 9, "Ablations".
+    Labels come from the whole table by bisection, as the paper makes them. Explained in chapter 9, "Ablations".
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def learning_curve(
         Shares of the questions to train on, in (0, 1].
     seeds : int
         Random orders of the questions; the paper has 4. A larger share holds the smaller ones.
-    protocol : {"as in the paper", "held out", None}
+    protocol : {"our reconstruction", "held out", None}
         Score on all questions, or only on those that were not trained on; None: both, and the trained ones too.
 
     Returns
@@ -72,7 +72,7 @@ def learning_curve(
         1, and there is no such row.
     """
     if protocol not in _PARTS:
-        raise ValueError(f'protocol is {protocol!r}; choose "as in the paper", "held out" or None')
+        raise ValueError(f'protocol is {protocol!r}; choose "our reconstruction", "held out" or None')
     n, acc, paid = table.n, table.acc, np.broadcast_to(table.cost, table.acc.shape)
     sizes = {share: round(share * n) for share in shares}
     if not sizes or min(sizes.values()) < 1 or max(sizes.values()) > n:

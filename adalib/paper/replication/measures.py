@@ -101,7 +101,7 @@ def hump(acc1: np.ndarray, labels: np.ndarray, budgets: tuple) -> float:
 
 @cache
 def null_hump() -> float:
-    """The same where no budget helps anyone: 1000 simulated questions, estimated as in the paper."""
+    """The same where no budget helps anyone: 1000 simulated questions, estimated by `PAPER_WAY`."""
     table = flat_null(1000).sample(48).table(**PAPER_WAY)
     return hump(table.acc[:, 0], frontier(table.acc, table.cost).at(3).labels, table.budgets)
 

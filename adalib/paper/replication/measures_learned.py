@@ -60,7 +60,7 @@ def frontier_of_shown() -> pd.DataFrame:
 
 @cache
 def copied() -> float:
-    """Largest difference between the oracle's map at B = 3 and that of a policy of noise, scored as in the paper."""
+    """Largest difference between the oracle's map at B = 3 and that of a policy of noise, by our reconstruction."""
     levels, labels, k = answers(SHOWN).levels, searched(SHOWN, 3.0).labels, utility(SHOWN).k
     learned = protocol.mostly_seen(noise_features(labels.size), labels)
     return float((level_shares(learned, levels, k) - level_shares(labels, levels, k)).abs().to_numpy().max())

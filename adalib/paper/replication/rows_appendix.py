@@ -61,7 +61,7 @@ def _gap() -> Found:
     rooms = {"accuracy": accuracy, "imitation": _IMITATION, "gap": _GAP, "cost": cost}
     return found(
         *beside_print(results.oracle_gap(), "{setting}, B = {target:g}", rooms),
-        note="Simulated settings, protocol as in the paper, noise features: no signal is needed.",
+        note="Simulated settings, our reconstruction of the protocol, noise features: no signal is needed.",
     )
 
 

@@ -27,7 +27,7 @@ def _main() -> Found:
     """
     cells = list(beside_print(results.main_table(), "{setting}, {method}, B = {target:g}", results.TOLERANCE))
     ours = [cell.agrees for cell in cells if ", Ours," in cell.name]
-    note = f"Simulated, protocol as in the paper, noise features; of the {len(ours)} cells of Ours {sum(ours)} agree."
+    note = f"Simulated, our reconstruction, noise features; of the {len(ours)} cells of Ours {sum(ours)} agree."
     return found(*cells, note=note)
 
 
@@ -106,7 +106,7 @@ def _heatmap() -> Found:
         ours = float(shares.loc[level, [2, 3]].sum())
         cells += between(f"B = 1.5, level {level}: share of b = 4 and 8", low, ours, high, 0.02)
     note = f"A policy that learned from noise repeats the oracle's map at B = 3 within {copied():.2f} a cell"
-    return found(*cells, note=f"Simulated. {note}, scored as in the paper.")
+    return found(*cells, note=f"Simulated. {note}, by our reconstruction.")
 
 
 @row("App D", "refuted", "ch05-one-trial")

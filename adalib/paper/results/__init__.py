@@ -1,9 +1,10 @@
-"""The paper's main results beside ours, by its protocol and held out.
+"""The paper's main results beside ours, by our reconstruction of its protocol and held out.
 
-Nobody outside has the paper's answers or its code. What can be done without them is done here: run its protocol on
-simulated answers that were calibrated to its tables, with features that know nothing about the questions, and see which
-of the printed numbers come out all the same (`table`); ask the printed numbers themselves what they imply (`inferred`);
-and follow accuracy along the average budget, on simulated settings and on real answers (`frontiers`).
+The paper prints an address for its code; we have not been able to read it, and nothing here uses it. What can be done
+without code and answers is done here: run our reconstruction on simulated answers that were calibrated to its tables,
+with features that know nothing about the questions, and see which of the printed numbers come out all the same
+(`replica`); ask the printed numbers themselves what they imply (`inferred`); and follow accuracy along the average
+budget, on simulated settings and on real answers (`frontiers`).
 """
 
 from adalib.paper.results.frontiers import GRID, held_out_along, in_sample_gains, mix_cost, pareto

@@ -14,7 +14,7 @@ from adalib.evaluate.crossfit import score_oracle
 from adalib.evaluate.heldout import held_out
 from adalib.evaluate.scores import HeldOutRow
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
-from adalib.paper.protocol import as_in_paper
+from adalib.paper.protocol import reconstructed
 from adalib.paper.results.replica import TARGETS
 from adalib.paper.settings import PAPER_WAY
 from adalib.paper.stand_ins import paper_population, paper_setting
@@ -45,8 +45,8 @@ def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> 
     DataFrame
         A row a budget. ``claimed``: the in-sample oracle on 48 samples, disjoint windows, first-seen ties. ``worth``:
         the true accuracy of its labels. ``learned`` and ``learned_cost``: a classifier of noise features, in-sample,
-        scored as in the paper (one split). True and exact: the best possible (``oracle``), the best random ``mix``,
-        ``fixed`` and ``random``.
+        scored by our reconstruction (one split). True and exact: the best possible (``oracle``), the best random
+        ``mix``, ``fixed`` and ``random``.
     """
     responses, truth = paper_setting(name, seed=seed), paper_population(name).table()
     estimate = responses.table(**PAPER_WAY)
@@ -54,7 +54,7 @@ def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> 
     # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all those budgets.
     most = float(frontier(estimate.acc, estimate.cost).cost[-1])
     capped = np.minimum(grid, max(most, min(grid)))
-    learned = as_in_paper(responses, capped, seeds=1, features=noise_features(responses.n))
+    learned = reconstructed(responses, capped, seeds=1, features=noise_features(responses.n))
     at = {row.target: row for row in learned if row.method == "Ours"}
     ours = [at[budget] for budget in capped.tolist()]
     plans = {
@@ -76,7 +76,7 @@ def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> 
 
 
 def in_sample_gains(responses: Responses, features: ArrayLike | None = None) -> pd.DataFrame:
-    """The paper's learned policy by the paper's protocol, held against the best random mix at the cost that it had.
+    """The paper's learned policy by our reconstruction of its protocol, held against the best random mix at the cost that it had.
 
     Explained in chapter 7, "Results".
 
@@ -94,7 +94,7 @@ def in_sample_gains(responses: Responses, features: ArrayLike | None = None) -> 
         that cost on the same table, and the ``gain`` over it. In-sample, and therefore too good.
     """
     table = responses.table(**PAPER_WAY)
-    rows = as_in_paper(responses, TARGETS, features=features)
+    rows = reconstructed(responses, TARGETS, features=features)
     fixed_at = {row.target: row.accuracy for row in rows if row.method == "Fixed"}
     found = []
     for row in rows:

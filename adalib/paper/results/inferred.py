@@ -1,4 +1,4 @@
-"""What the paper's printed tables imply, by arithmetic alone: inferred, since its code and answers are not public."""
+"""What the paper's printed tables imply, by arithmetic alone: inferred, without its code and answers."""
 
 from __future__ import annotations
 

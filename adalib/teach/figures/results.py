@@ -132,7 +132,7 @@ def simulated_frontiers(settings: Mapping[str, Mapping[str, Sequence[float]]]) -
 
         return [
             line("budget", "claimed", "oracle, in-sample", CLAIMED),
-            line("learned_cost", "learned", "noise, as in the paper", CLAIMED, line={"dash": "dot"}),
+            line("learned_cost", "learned", "noise, our reconstruction", CLAIMED, line={"dash": "dot"}),
             line("budget", "oracle", "best possible", ORACLE),
             line("budget", "mix", "best mix", MIX),
             line("budget", "random", "Random", RANDOM, line={"width": 2, "dash": "dash"}),
