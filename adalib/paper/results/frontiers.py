@@ -76,7 +76,7 @@ def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> 
 
 
 def in_sample_gains(responses: Responses, features: ArrayLike | None = None) -> pd.DataFrame:
-    """The paper's learned policy by our reconstruction of its protocol, held against the best random mix at the cost that it had.
+    """Our reconstruction of the learned policy's scores, held against the best random mix at the cost that it had.
 
     Explained in chapter 7, "Results".
 
