@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from adalib.datasets.loading import load
-from adalib.datasets.populations import flat_null
+from adalib.datasets.populations import Population, flat_null
 from adalib.evaluate.baselines import best_mix
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, score_oracle
 from adalib.evaluate.rehearsal import rehearse_oracle
 from adalib.paper import theorems
 from adalib.paper.patterns import by_difficulty, curve_clusters
 from adalib.paper.printed import PAPER, PAPER_SETTINGS
-from adalib.paper.settings import PAPER_WAY, TARGETS, utility
+from adalib.paper.settings import PAPER_WAY, TARGETS, answers, utility
 from adalib.paper.stand_ins import paper_population
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import Bisection, bisect, mix, oracle_labels
@@ -162,3 +162,20 @@ def perfect_copies() -> tuple[int, int]:
         for c in _cases()
     ]
     return sum(broken), len(broken)
+
+
+@cache
+def kept_by_cross_fitting(name: str, draws: int = 4) -> tuple[float, ...]:
+    """The cross-fitted oracle's gain over the best mix as a share of the true oracle's, at the three budgets.
+
+    The truth is a population with the frequencies of a real setting; 96 samples a question, as in that setting.
+    """
+    population = Population.from_responses(answers(name))
+    truth = population.table()
+    found, path = rehearse_oracle(population, 96, TARGETS, draws=draws, halves=True), frontier(truth.acc, truth.cost)
+
+    def gain(cost: float, accuracy: float) -> float:
+        return accuracy - float(best_mix(truth.acc, truth.cost, cost).expected(truth.acc).mean())
+
+    fitted = [gain(float(found.cost[:, k].mean()), float(found.accuracy[:, k].mean())) for k in range(len(TARGETS))]
+    return tuple(ours / gain(path.at(B).cost, path.at(B).accuracy) for ours, B in zip(fitted, TARGETS, strict=True))
