@@ -100,12 +100,12 @@ def test_a_row_measures_finite_numbers_and_comes_out_as_it_says(row):
 @pytest.mark.parametrize(
     ("id", "number"),
     [
-        ("Table1 main", 120),
+        ("Table1 main", 132),
         ("Table per_level", 30),
         ("Table oracle_dist", 60),
         ("Table oracle_gap", 48),
         ("Table lambda_sweep", 24),
-        ("Table ablation_main = Table ablation", 15),
+        ("Table ablation_main = Table ablation", 40),
     ],
 )
 def test_no_cell_of_a_table_is_left_out(id, number):
@@ -207,7 +207,7 @@ def test_differences_are_told_by_unit():
 
 
 def test_the_printed_side_is_print(printed):
-    for cell in cells("Table1 main").values():
+    for cell in (cell for cell in cells("Table1 main").values() if cell.unit != "spread"):
         setting, method, target, part = re.fullmatch(r"(.+), (\w+), B = (.+): (\w+)", cell.name).groups()
         assert cell.paper == printed[setting]["main"][method][part][("1.5", "2", "3").index(target)]
     for cell in cells("Table lambda_sweep").values():
