@@ -166,7 +166,8 @@ def real_pool(
 ) -> Pooled:
     """Pool real settings that share their questions: labels from one half of the answers, scores from the other.
 
-    Explained in chapter 9, "Ablations".
+    The price of each budget is found on all questions, those that a split holds out included: one number that they
+    share, of which no feature tells. Explained in chapter 9, "Ablations".
 
     Parameters
     ----------
