@@ -29,7 +29,7 @@ from adalib.llm.questions import Prompt, load_prompt, load_questions
 from adalib.llm.store import Store, read_answers, read_settings, scan
 from adalib.vote.answers import extract_answer
 
-__all__ = ["collect", "export"]
+__all__ = ["collect", "export", "fingerprint"]
 
 FIELDS = ("tokens", "finish", "logprob", "entropy")  # what an answer carries to responses.jsonl beside its text
 
@@ -112,8 +112,8 @@ def collect(
     settings = {
         "model": model,
         "endpoint": "this machine" if endpoint.loopback else endpoint.url,
-        "questions": _fingerprint([[q["id"], q["question"]] for q in asked]),
-        "prompt": _fingerprint(filled.messages),
+        "questions": fingerprint([[q["id"], q["question"]] for q in asked]),
+        "prompt": fingerprint(filled.messages),
         "temperature": temperature,
         "max_tokens": max_tokens,
         "logprobs": logprobs,
@@ -153,7 +153,7 @@ def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike) ->
     asked = questions if isinstance(questions, list) else load_questions(questions)
     folder = Path(out)
     settings = read_settings(folder)
-    if settings["questions"] != _fingerprint([[q["id"], q["question"]] for q in asked]):
+    if settings["questions"] != fingerprint([[q["id"], q["question"]] for q in asked]):
         raise DataError(f"{folder} holds answers to other questions: name the file that they were collected for")
     held = scan(folder / "answers.jsonl")
     rounds = min(next(s for s in range(len(held.pairs) + 1) if (q["id"], s) not in held.pairs) for q in asked)
@@ -281,5 +281,6 @@ def _answer_seed(seed: int | None, name: str, sample: int) -> int | None:
     return int.from_bytes(hashlib.sha256(f"{seed}/{name}/{sample}".encode()).digest()[:4], "big") >> 1
 
 
-def _fingerprint(value: Iterable) -> str:
+def fingerprint(value: Iterable) -> str:
+    """A short name for plain values: the same for the same ones, in every run."""
     return hashlib.sha256(json.dumps(value, ensure_ascii=True).encode()).hexdigest()[:16]

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from adalib.datasets.jsonl import write_lines
+from adalib.llm.collect import fingerprint
 from adalib.llm.endpoint import Endpoint, EndpointError
 from adalib.llm.questions import load_prompt, load_questions
 from adalib.llm.store import Store, read_answers
@@ -55,6 +56,9 @@ def route(
     asked, filled, out = load_questions(questions), load_prompt(prompt), Path(out)
     settings = {
         "model": endpoint.model,
+        "endpoint": "this machine" if endpoint.loopback else endpoint.url,
+        "questions": fingerprint([[q["id"], q["question"]] for q in asked]),
+        "prompt": fingerprint(filled.messages),
         "budget": router.controller.budget,
         "cost": router.cost,
         "temperature": how.temperature,

@@ -65,6 +65,9 @@ def test_route_goes_on_where_it_stopped(folder, tmp_path, capsys):
         asked = len(upstream.seen)
         assert main(command) == 0
         assert len(upstream.seen) == asked  # nothing left to do
+        questions(tmp_path / "q.jsonl", 13)
+        assert main(command) == 2  # answers to other questions are not mixed in
+        assert "begun with questions" in capsys.readouterr().err
 
 
 def test_one_line_and_code_2(folder, tmp_path, capsys, monkeypatch):
