@@ -158,3 +158,9 @@ def test_missing_packages_are_named_with_the_way_to_install_them(monkeypatch, ca
             pass
         assert main(["serve-llm"]) == 2
         assert package.replace("_", "-") in capsys.readouterr().err
+
+
+def test_a_file_of_weights_that_is_not_there_is_one_line(tmp_path):
+    missing = tmp_path / "no-such.gguf"
+    with pytest.raises(LocalModelError, match="no-such.gguf: there is no such file"), local_model(missing):
+        pass
