@@ -22,6 +22,8 @@ TOP = [math.log(0.5), math.log(0.25)]  # what every token's top_logprobs are; th
 class FaultServer:
     """Serve ``faults`` in order (or as a function of the request's number, from 0), then good answers.
 
+    ``replies`` adds faults of one's own: a status, header lines and a body by name.
+
     ``seen`` holds the body of every request, ``keys`` its Authorization header, ``sent`` counts the good answers that
     left whole.
     """
@@ -33,9 +35,11 @@ class FaultServer:
         latency: float = 0.0,
         text: str = "Three and four are seven.\nAnswer: 7",
         retry_after: str = "0",
+        replies: dict[str, tuple[int, str, bytes]] | None = None,
     ):
         self.fault = faults if callable(faults) else lambda k: faults[k] if k < len(faults) else "ok"
         self.latency, self.text, self.retry_after = latency, text, retry_after
+        self.replies = replies or {}
         self.seen: list[dict] = []
         self.keys: list[str] = []
         self.sent = 0
@@ -88,6 +92,12 @@ class FaultServer:
             return False
         if fault == "refuse":
             return False
+        if fault == "endless":
+            writer.write(b"HTTP/1.1 200 -\r\nContent-Type: application/json\r\n\r\n")
+            while not self._stop.is_set():
+                writer.write(b" " * 1_000_000)
+                await writer.drain()
+            return False
         if fault == "cut":
             writer.write(_head(200, 1000) + b'{"choices": [{"mess')
             await writer.drain()
@@ -107,6 +117,9 @@ class FaultServer:
         return True
 
     def _reply(self, fault: str, request: dict, key: str) -> tuple[int, bytes, str]:
+        if fault in self.replies:
+            status, extra, body = self.replies[fault]
+            return status, body, extra
         if fault.isdigit():
             # An unkind server: it repeats the key, over two lines and with a terminal's control codes.
             error = {"message": f"refused\n key \x1b[31m{key} with {fault}", "code": None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from adalib.table import UtilityTable
 
 __all__ = ["add_estimate", "add_prices", "add_scheduler", "parse_budgets", "parse_memory", "parse_numbers"]
-__all__ += ["parse_prices", "read_answers", "read_table"]
+__all__ += ["parse_prices", "price", "read_answers", "read_table", "shown", "whole"]
+
+MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
 
 
 def add_estimate(parser: argparse.ArgumentParser) -> None:
@@ -53,12 +56,43 @@ def parse_numbers(text: str, name: str) -> list[float]:
         raise ValueError(f"{name} is {text!r}; give numbers with commas, such as 1.5,2,3") from None
 
 
+def shown(text: str) -> str:
+    """Text from outside, fit for a terminal: one line, and what would move the cursor or turn the writing escaped.
+
+    Examples
+    --------
+    >>> print(shown("q1" + chr(27) + "[2J" + chr(0x202E) + "txt"))
+    q1\\x1b[2J\\u202etxt
+    """
+    line = " ".join(text.splitlines())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+
+
+def whole(text: str) -> int:
+    """Read a whole number, also one written as 1e6."""
+    number = float(text)  # a ValueError is argparse's to tell
+    if not number.is_integer() or abs(number) > 1e15:
+        raise ValueError(text)
+    return int(text) if text.strip().lstrip("+-").isdigit() else int(number)
+
+
+def price(text: str) -> float:
+    """Read a number of dollars, 0 or more."""
+    number = float(text)
+    if not 0 <= number < math.inf:
+        raise ValueError(text)
+    return number
+
+
 def parse_budgets(text: str) -> tuple[int, ...]:
     """Read "1,2,4" as budgets: whole numbers, at least 1, each larger than the one before."""
     try:
         budgets = tuple(int(part) for part in text.split(","))
+        if len(budgets) > MAX_BUDGETS or max(budgets) > 10**9:
+            raise ValueError
     except ValueError:
-        raise ValueError(f"--budgets is {text!r}; give whole numbers with commas, such as 1,2,4,8,16") from None
+        wanted = f"whole numbers with commas, such as 1,2,4,8,16 (at most {MAX_BUDGETS})"
+        raise ValueError(f"--budgets is {text[:60]!r}; give {wanted}") from None
     if budgets[0] < 1 or any(a >= b for a, b in zip(budgets, budgets[1:], strict=False)):
         raise ValueError(f"--budgets is {text!r}; give numbers of at least 1, in increasing order")
     return budgets

@@ -8,11 +8,16 @@ with a user's input ends here, as one line on standard error and exit code 2.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from adalib import __version__
+from adalib.commands.arguments import shown
+from adalib.datasets.files import free_memory
 
 __all__ = ["COMMANDS", "main"]
 
@@ -33,10 +38,18 @@ INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ct
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, but with one line for a mistake instead of the whole usage."""
+    """argparse, but with one line for a mistake, no abbreviations, and nothing repeated that may be a secret."""
+
+    def __init__(self, **how: Any):
+        super().__init__(**how, allow_abbrev=False)
 
     def error(self, message: str) -> None:
-        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        told, _, words = message.partition("unrecognized arguments: ")
+        if words:
+            # The value of an option that we do not know (--key SECRET) may be anything.
+            options = [word.split("=")[0] for word in words.split() if word.startswith("-")]
+            message = f"{told}unrecognized arguments{': ' + ' '.join(options) if options else ''}"
+        print(f"{self.prog}: {shown(message)}; see {self.prog} --help", file=sys.stderr)
         sys.exit(2)
 
 
@@ -51,12 +64,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         command.arguments(own)
         own.set_defaults(run=command.run)
     args = parser.parse_args(argv)
-    try:
-        return args.run(args)
-    except KeyboardInterrupt as stop:
-        print(f"adalib {args.word}: {str(stop) or 'stopped'}", file=sys.stderr)
-        return INTERRUPTED
-    # Our errors are ValueErrors and RuntimeErrors with one line for the user; the system's are OSErrors.
-    except (ValueError, RuntimeError, OSError) as error:
-        print(f"adalib {args.word}: {' '.join(str(error).splitlines())}", file=sys.stderr)
-        return 2
+
+    def say(line: object) -> None:
+        print(f"adalib {args.word}: {shown(str(line))}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: say(f"note: {message}")
+        try:
+            code = args.run(args)
+            sys.stdout.flush()
+            return code
+        except KeyboardInterrupt as stop:
+            say(str(stop) or "stopped")
+            return INTERRUPTED
+        except BrokenPipeError:  # the reader of our output (head, less) has gone: nothing is wrong
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        except MemoryError:
+            free = f"{free_memory() / 1e9:.1f} GB"
+            say(
+                f"this needs more memory than there is ({free} are free now); split the file, or ask for less at a time"
+            )
+            return 2
+        # Our errors are ValueErrors and RuntimeErrors with one line for the user; the system's are OSErrors.
+        except (ValueError, RuntimeError, OSError) as error:
+            say(error)
+            return 2

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 
+from adalib.commands.arguments import price, whole
+
 __all__ = ["arguments", "run"]
 
 
@@ -17,17 +19,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--out", metavar="DIR", required=True, help="folder for the answers; made, or gone on with")
     add("--base-url", metavar="URL", help="the endpoint, for example http://127.0.0.1:8080/v1")
     add("--model", metavar="M", help="the model's name at that endpoint")
-    add("--samples", type=int, default=48, help="answers a question (default 48)")
+    add("--samples", type=whole, default=48, help="answers a question (default 48)")
     add("--prompt", metavar="FILE", help="prompt file or name of a bundled prompt (default: asks for 'Answer: ...')")
     add("--temperature", type=float, default=0.7, help="default 0.7")
-    add("--max-tokens", type=int, default=256, help="tokens at which an answer is cut (default 256)")
-    add("--concurrency", type=int, default=16, help="requests in flight at a time (default 16)")
-    add("--price-in", type=float, default=0.0, metavar="$", help="dollars per million tokens read")
-    add("--price-out", type=float, default=0.0, metavar="$", help="dollars per million tokens written")
+    add("--max-tokens", type=whole, default=256, help="tokens at which an answer is cut (default 256)")
+    add("--concurrency", type=whole, default=16, help="requests in flight at a time (default 16)")
+    add("--price-in", type=price, default=0.0, metavar="$", help="dollars per million tokens read")
+    add("--price-out", type=price, default=0.0, metavar="$", help="dollars per million tokens written")
     add("--logprobs", action="store_true", help="keep the mean log-probability and entropy of an answer's tokens")
-    add("--seed", type=int, help="give every answer a seed of its own, for endpoints that honour seeds")
+    add("--seed", type=whole, help="give every answer a seed of its own, for endpoints that honour seeds")
     add("--timeout", type=float, default=120.0, metavar="S", help="seconds for one request (default 120)")
-    add("--tries", type=int, default=8, help="requests for one answer before giving up (default 8)")
+    add("--tries", type=whole, default=8, help="requests for one answer before giving up (default 8)")
     add("--key-env", default="OPENAI_API_KEY", metavar="NAME", help="variable with the key (default OPENAI_API_KEY)")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--dry-run", action="store_true", help="print calls, tokens and cost; ask nothing, write nothing")
@@ -62,8 +64,9 @@ def _dry_run(args: argparse.Namespace) -> str:
     from adalib.llm.store import scan
 
     questions, prompt = load_questions(args.questions), load_prompt(args.prompt)
-    held = scan(Path(args.out) / "answers.jsonl").pairs
-    there = sum((q["id"], s) in held for q in questions for s in range(args.samples))
+    if args.samples < 1:
+        raise ValueError(f"--samples is {args.samples}; give 1 or more")
+    there = scan(Path(args.out) / "answers.jsonl").within((q["id"] for q in questions), args.samples)
     whole = plan(
         len(questions),
         args.samples,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
+
+from adalib.commands.arguments import shown
 
 __all__ = ["arguments", "run"]
 
@@ -20,8 +23,10 @@ def run(args: argparse.Namespace) -> int:
     from adalib.explorer import page, read_csv, setting
 
     path = Path(args.file)
+    if os.path.realpath(args.file) == os.path.realpath(args.out):
+        raise ValueError(f"--out is the file itself, {args.out}; give the page another name")
     source = read_csv(path) if path.suffix.lower() == ".csv" else load(args.file)
     kind = "real" if args.file in bundled() else "yours"
     out = page([setting(source, name=path.name, title=path.name, kind=kind)], args.out)
-    print(f"wrote {out} ({out.stat().st_size / 1024:.0f} KB); open it in a browser, no network needed")
+    print(f"wrote {shown(str(out))} ({out.stat().st_size / 1024:.0f} KB); open it in a browser, no network needed")
     return 0

@@ -12,7 +12,7 @@ import argparse
 import json
 from pathlib import Path
 
-from adalib.commands.arguments import add_estimate, add_prices, add_scheduler
+from adalib.commands.arguments import add_estimate, add_prices, add_scheduler, shown
 
 __all__ = ["arguments", "run"]
 
@@ -61,11 +61,18 @@ def run(args: argparse.Namespace) -> int:
     for name, value in numbers.items():
         print(f"{name:9} {value:.6g}")
     for budget in table.budgets:
-        print(f"budget {budget}: {sum(label == budget for label in labels.values())} of {table.n} questions")
+        print(
+            f"budget {shown(str(budget))}: {sum(label == budget for label in labels.values())} of {table.n} questions"
+        )
     if split:
-        print(f"to spend the slack, give {split['id']} budget {split['high']} in {split['share']:.1%} of cases")
+        print(_split_told(split))
     print(_OPTIMISTIC)
     return 0
+
+
+def _split_told(split: dict) -> str:
+    who, budget = shown(str(split["id"])), shown(str(split["high"]))
+    return f"to spend the slack, give {who} budget {budget} in {split['share']:.1%} of cases"
 
 
 def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
@@ -87,7 +94,7 @@ def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
         for budget, count in point["counts"].items():
             print(f"budget {budget}: {count:,} of {solved.rows:,} questions")
         if split := point["split"]:
-            print(f"to spend the slack, give {split['id']} budget {split['high']} in {split['share']:.1%} of cases")
+            print(_split_told(split))
         print(f"labels: column {point['labels']} of {solved.folder}; rounds: {point['rounds']}")
     print(_OPTIMISTIC)
     return 0

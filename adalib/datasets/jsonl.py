@@ -1,35 +1,25 @@
 """JSON Lines in and out: one object a line, plain or gzip, with every fault named in one sentence.
 
-The files come from strangers, so nothing is trusted: not the size, not the encoding, not that a ``.gz`` holds gzip. A
-fault is a `DataError` whose text is the line to show: the file, the line, what is wrong, and the mend. Writing goes to
-a file beside the target that takes its place only when complete, so a failed save leaves the old file as it was.
+The files come from strangers, so nothing is trusted: not the size, not the encoding (see `adalib.datasets.files`), and
+not that a number is one. A fault is a `DataError` whose text is the line to show: the file, the line, what is wrong,
+and the mend.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import os
-import secrets
-import stat
-import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-__all__ = ["DataError", "kind_of", "line_parts", "read_lines", "write_lines"]
+from adalib.datasets import files
+from adalib.datasets.files import DataError, line_parts
 
-_MAX_FILE = 1_000_000_000  # bytes, decompressed
-_MAX_LINE = 64_000_000  # bytes
-_GZIP = b"\x1f\x8b"
-
-
-class DataError(ValueError):
-    """A fault in a file of data; its text is one sentence: the file, the line, what is wrong and the mend."""
+__all__ = ["DataError", "kind_of", "line_parts", "read_json", "read_lines", "write_lines"]
 
 
 def read_lines(
@@ -58,22 +48,8 @@ def read_lines(
     DataError
         One sentence that names the file, the line and the mend.
     """
-    path = Path(path)
-    zipped = path.name.endswith(".gz")
-    try:
-        _check_file(path, most=_MAX_FILE if part is None else math.inf)
-        with gzip.open(path) if zipped else path.open("rb") as file:
-            begin, number, lines = part or (0, 0, None)
-            file.seek(begin)
-            yield from _records(path, file, number, lines)
-    except DataError:
-        raise
-    except gzip.BadGzipFile:
-        raise DataError(f"{path}: is not sound gzip data; compress it again, or drop .gz from its name") from None
-    except (EOFError, zlib.error):
-        raise DataError(f"{path}: the gzip data is cut short or damaged; copy or compress the file again") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check its name and its permissions") from None
+    for number, line in files.open_lines(path, part=part):
+        yield number, read_json(line, f"{path}, line {number}")
 
 
 def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> None:
@@ -94,88 +70,28 @@ def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> N
         If a record cannot be written as JSON or the file cannot be written; nothing is left behind.
     """
     path = Path(path)
-    target = Path(os.path.realpath(path))  # through a link, to what it points at
-    draft = target.with_name(f"{target.name[:100]}.{secrets.token_hex(4)}.part")
-    try:
-        with draft.open("xb") as raw:
-            if path.name.endswith(".gz"):
-                # No name and no time inside, so that the same data gives the same bytes.
-                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
-                    _write(path, file, records)
-            else:
-                _write(path, raw, records)
-            raw.flush()
-            os.fsync(raw.fileno())
-        draft.replace(target)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror}); check the folder and the free space") from None
-    finally:
-        draft.unlink(missing_ok=True)
+    size = 0
+    with files.written(path) as file:
+        for number, record in enumerate(records, start=1):
+            line = _line(f"{path}, line {number}", record)
+            size += len(line)
+            # What is written can be read back.
+            if len(line) > files.MAX_LINE or size > files.MAX_FILE:
+                most = f"{files.MAX_LINE / 1e6:g} MB a line, {files.MAX_FILE / 1e9:g} GB in all"
+                raise DataError(f"{path}, line {number}: is longer than can be read back ({most}); shorten or split it")
+            file.write(line)
 
 
-def line_parts(path: str | os.PathLike, lines: int) -> Iterator[tuple[int, int, int]]:
-    """Cut a file into parts of so many lines, for `read_lines`: first byte, lines before it, lines in it.
+def read_json(line: bytes, where: str) -> dict[str, Any]:
+    """Read one JSON object, strictly: UTF-8, finite numbers of a bounded size, no deep nesting.
 
-    A compressed file cannot be entered in the middle and is one part.
+    Parameters
+    ----------
+    line : bytes
+        The text.
+    where : str
+        What a fault is said to be in: the file and the line.
     """
-    path = Path(path)
-    _check_file(path, most=math.inf)
-    if path.name.endswith(".gz"):
-        yield 0, 0, sys.maxsize
-        return
-    begin = before = seen = place = 0
-    with path.open("rb") as file:
-        while block := file.read(1 << 24):
-            ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
-            for end in ends[lines - 1 - (seen - before) :: lines].tolist():
-                yield begin, before, lines
-                begin, before = place + end + 1, before + lines
-            place += len(block)
-            seen += ends.size
-    if begin < place:
-        yield begin, before, lines
-
-
-def _check_file(path: Path, most: float = _MAX_FILE) -> None:
-    try:
-        about = path.stat()
-    except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file; check the path") from None
-    except ValueError:  # a NUL in the name
-        raise DataError(f"{str(path)!r}: is not the name of a file; check the path") from None
-    if stat.S_ISDIR(about.st_mode):
-        raise DataError(f"{path}: is a folder; give the path of a .jsonl or .jsonl.gz file in it")
-    if not stat.S_ISREG(about.st_mode):
-        raise DataError(f"{path}: is not a regular file; save the data to one first")
-    if about.st_size > most:
-        raise _too_large(path, f"{about.st_size / 1e9:.1f} GB")
-
-
-def _too_large(path: Path, size: str) -> DataError:
-    return DataError(f"{path}: is too large ({size}, at most {_MAX_FILE / 1e9:g} GB is read); split it")
-
-
-def _records(path: Path, file: Any, number: int, lines: int | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    size, last = 0, None if lines is None else number + lines
-    while number != last and (line := file.readline(_MAX_LINE + 1)):
-        number += 1
-        size += len(line)
-        where = f"{path}, line {number}"
-        if last is None and size > _MAX_FILE:
-            raise _too_large(path, "decompressed")
-        if len(line) > _MAX_LINE:
-            raise DataError(
-                f"{where}: is longer than {_MAX_LINE / 1e6:g} MB; put one question on a line, and shorten it"
-            )
-        if number == 1:
-            if line.startswith(_GZIP):
-                raise DataError(f"{path}: is gzip data; add .gz to its name")
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        if line.strip():
-            yield number, _record(where, line)
-
-
-def _record(where: str, line: bytes) -> dict[str, Any]:
     mend = "write one JSON object a line"
     try:
         text = line.decode("utf-8")
@@ -232,13 +148,12 @@ def kind_of(value: Any) -> str:
     return names.get(type(value), type(value).__name__)
 
 
-def _write(path: Path, file: Any, records: Iterable[dict[str, Any]]) -> None:
-    for number, record in enumerate(records, start=1):
-        try:
-            line = json.dumps(record, ensure_ascii=False, allow_nan=False, default=_unwrap).encode("utf-8", "replace")
-        except (TypeError, ValueError, RecursionError) as error:
-            raise DataError(f"{path}, line {number}: cannot be written as JSON ({error}); mend that value") from None
-        file.write(line + b"\n")
+def _line(where: str, record: dict[str, Any]) -> bytes:
+    try:
+        text = json.dumps(record, ensure_ascii=False, allow_nan=False, default=_unwrap)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"{where}: cannot be written as JSON ({error}); mend that value") from None
+    return text.encode("utf-8", "replace") + b"\n"
 
 
 def _unwrap(value: Any) -> Any:

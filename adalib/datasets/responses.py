@@ -7,6 +7,7 @@ known about them. Answers are compared once, and every estimate of Acc(x, b) is 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,6 +21,7 @@ from adalib.datasets.jsonl import DataError, write_lines
 from adalib.table import UtilityTable
 from adalib.vote.answers import answer_classes, same_answer
 from adalib.vote.estimators import ESTIMATORS, Ties
+from adalib.vote.judge import given_up
 
 __all__ = ["REQUIRED", "SAMPLED", "Responses"]
 
@@ -104,7 +106,15 @@ class Responses:
         """The answer class of every sample, (N, R); -1 for an empty answer."""
         # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
         rows = tqdm(self.answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
-        return np.stack([answer_classes(row) for row in rows])
+        before = given_up()
+        classes = np.stack([answer_classes(row) for row in rows])
+        if given_up() > before:
+            warnings.warn(
+                f"{self.source}: {given_up() - before:,} comparisons of formulas were too slow and were given up; "
+                "those answers count as different",
+                stacklevel=2,
+            )
+        return classes
 
     @cached_property
     def values(self) -> np.ndarray:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import os
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
 
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.files import DataError, open_lines
 from adalib.datasets.responses import Responses
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
@@ -98,34 +98,59 @@ def read_csv(path: str | os.PathLike[str]) -> UtilityTable:
     DataError
         One sentence that names the file, the line, the column and the mend.
     """
+    at, rows = _Place(path), []
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            lines = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check its name and its permissions") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: cannot be read as CSV ({error}); save it as comma-separated UTF-8 text") from None
-    if len(lines) < 2:
+        # Kept as numbers at once: the texts of a large file would take ten times its size.
+        for row in csv.reader(at.texts()):
+            if any(cell.strip() for cell in row):
+                rows.append(_row(at, row, rows))
+    except UnicodeDecodeError as error:
+        raise DataError(f"{at}: cannot be read as CSV ({error}); save it as comma-separated UTF-8 text") from None
+    except csv.Error as error:
+        raise DataError(f"{at}: cannot be read as CSV ({error}); save it as comma-separated UTF-8 text") from None
+    if len(rows) < 2:
         raise DataError(f"{path}: holds no accuracies; write a header of costs, then one row a question")
-    _, header = lines[0]
-    skip = int(len(header) > 1 and np.isnan(_number(header[0])))
-    acc, ids = [], []
-    for number, row in lines:
-        if len(row) != len(header):
-            raise DataError(f"{path}, line {number}: has {len(row)} cells and the header {len(header)}; give as many")
-        values = [_number(cell) for cell in row[skip:]]
-        good = [value >= 0 and (row is header or value <= 1) for value in values]
-        if not all(good):
-            at = skip + good.index(False)
-            want = "a cost, 0 or more" if row is header else "an accuracy from 0 to 1"
-            raise DataError(f"{path}, line {number}, column {at + 1}: {row[at][:40]!r} is not {want}; mend that cell")
-        acc.append(values)
-        ids.append(row[0] if skip else str(len(ids) - 1))
+    (budgets, _, cost), *others = rows
     try:
-        return UtilityTable(acc[1:], acc[0], budgets=[cell.strip() for cell in header[skip:]], ids=ids[1:])
+        return UtilityTable(
+            np.array([acc for _, _, acc in others]), cost, budgets=budgets, ids=[name for _, name, _ in others]
+        )
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
+
+
+class _Place:
+    """The lines of a file as texts, and where the reading has got to, for messages."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path, self.number = path, 0
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.number}"
+
+    def texts(self) -> Iterator[str]:
+        for number, line in open_lines(self.path):
+            self.number = number
+            yield line.decode("utf-8")
+
+
+def _row(at: _Place, row: list[str], before: list[tuple]) -> tuple[list[str], str, np.ndarray]:
+    """One row of a table: the budgets (in the header), the id, and the costs or accuracies."""
+    if before:
+        columns = len(before[0][0])
+        skip = len(before[0][1])
+        if len(row) != columns + skip:
+            raise DataError(f"{at}: has {len(row)} cells and the header {columns + skip}; give as many")
+    else:
+        skip = int(len(row) > 1 and np.isnan(_number(row[0])))
+    values = np.array([_number(cell) for cell in row[skip:]])
+    bad = np.flatnonzero(~(values >= 0) | ((values > 1) if before else np.isinf(values)))
+    if bad.size:
+        cell, want = skip + int(bad[0]), "an accuracy from 0 to 1" if before else "a cost, 0 or more"
+        raise DataError(f"{at}, column {cell + 1}: {row[cell][:40]!r} is not {want}; mend that cell")
+    if not before:
+        return [cell.strip() for cell in row[skip:]], "x" * skip, values
+    return [], row[0] if skip else str(len(before) - 1), values
 
 
 def _opened(source: UtilityTable | Responses, responses: Responses | None) -> tuple[UtilityTable, Responses | None]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from adalib.datasets.files import written
 from adalib.datasets.responses import Responses
 from adalib.explorer.data import setting
 from adalib.explorer.script import script, style
@@ -100,10 +101,11 @@ def page(source: UtilityTable | Responses | Sequence[dict[str, Any]], out: str |
         Where it was written.
     """
     settings = list(source) if isinstance(source, Sequence) else [setting(source)]
-    out = Path(out)
     title = f"Lambda explorer: {settings[0]['title']}"
-    out.write_text(_PAGE.format(title=escape(title), body=static_html(settings)), encoding="utf-8")
-    return out
+    text = _PAGE.format(title=escape(title), body=static_html(settings))
+    with written(out) as file:
+        file.write(text.encode("utf-8", "replace"))
+    return Path(out)
 
 
 def _inline_json(value: object) -> str:

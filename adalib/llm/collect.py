@@ -12,10 +12,12 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import math
 import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -23,14 +25,16 @@ from pathlib import Path
 
 from tqdm.auto import tqdm
 
+from adalib.datasets.files import MAX_FILE, MAX_LINE
 from adalib.datasets.jsonl import DataError, write_lines
 from adalib.llm.endpoint import Endpoint, EndpointError
 from adalib.llm.questions import Prompt, load_prompt, load_questions
-from adalib.llm.store import Store, read_answers, read_settings, scan
+from adalib.llm.store import MAX_SAMPLES, Store, read_answers, read_settings, scan
 from adalib.vote.answers import extract_answer
 
 __all__ = ["collect", "export", "fingerprint"]
 
+MAX_CONCURRENCY = 1_000  # requests in flight at a time; each holds a connection and a reply
 FIELDS = ("tokens", "finish", "logprob", "entropy")  # what an answer carries to responses.jsonl beside its text
 
 
@@ -102,11 +106,7 @@ def collect(
     EndpointError
         If the endpoint refuses, or fails ``tries`` times in a row. What was collected is kept.
     """
-    if samples < 1 or concurrency < 1 or max_tokens < 1 or not 0 <= temperature < 100:
-        raise ValueError(
-            f"need samples, concurrency and max_tokens >= 1 and temperature >= 0, got samples={samples}, "
-            f"concurrency={concurrency}, max_tokens={max_tokens}, temperature={temperature}"
-        )
+    _check_settings(samples, concurrency, max_tokens, temperature, price_in, price_out)
     asked, filled = load_questions(questions), load_prompt(prompt)
     endpoint = Endpoint(base_url, model, key_env=key_env, timeout=timeout, tries=tries)
     settings = {
@@ -120,17 +120,19 @@ def collect(
         "seed": seed,
     }
     with Store(out, settings, {"messages": filled.messages}) as store:
-        todo = [(q, s) for s in range(samples) for q in asked if (q["id"], s) not in store.held.pairs]
-        total = len(todo) + len(store.held.pairs)
+        # Not a list: two hundred thousand questions of 48 answers would fill the memory before the first request.
+        todo = ((q, s) for s in range(samples) for q in asked if (q["id"], s) not in store.held)
+        missing = len(asked) * samples - store.held.within((q["id"] for q in asked), samples)
+        total = store.held.count + missing
         kept = f"{{}} of {total} answers are kept in {out}, run the same command again to go on"
-        bar = tqdm(total=total, initial=len(store.held.pairs), unit="answer", disable=not progress, smoothing=0.05)
+        bar = tqdm(total=total, initial=store.held.count, unit="answer", disable=not progress, smoothing=0.05)
         run = _Run(endpoint, filled, store, todo, bar, settings, (price_in, price_out))
         try:
             run.until_done(concurrency)
         except EndpointError as error:
-            raise EndpointError(f"{error}; " + kept.format(len(store.held.pairs))) from None
+            raise EndpointError(f"{error}; " + kept.format(store.held.count)) from None
         except KeyboardInterrupt:
-            raise KeyboardInterrupt("stopped; " + kept.format(len(store.held.pairs))) from None
+            raise KeyboardInterrupt("stopped; " + kept.format(store.held.count)) from None
         finally:
             bar.close()
         return export(asked, out)
@@ -153,26 +155,33 @@ def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike) ->
     asked = questions if isinstance(questions, list) else load_questions(questions)
     folder = Path(out)
     settings = read_settings(folder)
-    if settings["questions"] != fingerprint([[q["id"], q["question"]] for q in asked]):
+    if settings.get("questions") != fingerprint([[q["id"], q["question"]] for q in asked]):
         raise DataError(f"{folder} holds answers to other questions: name the file that they were collected for")
     held = scan(folder / "answers.jsonl")
-    rounds = min(next(s for s in range(len(held.pairs) + 1) if (q["id"], s) not in held.pairs) for q in asked)
+    rounds = held.rounds(q["id"] for q in asked)
     if rounds == 0:
         raise DataError(f"{folder}: not every question has an answer yet; collect on before exporting")
     rows = {q["id"]: [None] * rounds for q in asked}
     for record, _ in read_answers(folder / "answers.jsonl"):
-        if record["sample"] < rounds:
+        if record["sample"] < rounds and record["id"] in rows:
             rows[record["id"]][record["sample"]] = record
     fields = [name for name in FIELDS if all(name in answer for row in rows.values() for answer in row)]
+    # What is written here is read by `load`, whose lines and files have a limit.
+    sizes = [sum(len(json.dumps(a["text"], ensure_ascii=False).encode()) for a in row) for row in rows.values()]
+    with_texts = max(sizes) < 0.9 * MAX_LINE and sum(sizes) < 0.8 * MAX_FILE
+    if not with_texts:
+        warnings.warn("the texts are too long for one file and stay in answers.jsonl alone", stacklevel=2)
     path = folder / "responses.jsonl"
-    write_lines(path, ({**_row(q, rows[q["id"]], fields), "model": settings["model"]} for q in asked))
+    model = {"model": settings["model"]} if isinstance(settings.get("model"), str) else {}
+    write_lines(path, (_row(q, rows[q["id"]], fields, with_texts) | model for q in asked))
     return path
 
 
-def _row(question: dict, answers: list[dict], fields: list[str]) -> dict:
+def _row(question: dict, answers: list[dict], fields: list[str], with_texts: bool) -> dict:
     row = {name: value for name, value in question.items() if name not in ("answers", "texts", "correct", *FIELDS)}
     row["answers"] = [extract_answer(a["text"], finished=a["finish"] == "stop") for a in answers]
-    row["texts"] = [a["text"] for a in answers]
+    if with_texts:
+        row["texts"] = [a["text"] for a in answers]
     return row | {name: [a[name] for a in answers] for name in fields}
 
 
@@ -230,15 +239,23 @@ class _Run:
         async with self.endpoint:
             self.workers = [asyncio.create_task(self._work()) for _ in range(concurrency)]
             try:
-                await asyncio.gather(*self.workers)
-            except asyncio.CancelledError:  # by the second interrupt
-                pass
+                ended = await asyncio.gather(*self.workers, return_exceptions=True)
             finally:
                 for worker in self.workers:
                     worker.cancel()
                 await asyncio.gather(*self.workers, return_exceptions=True)
+        for error in ended:
+            if isinstance(error, Exception) and not isinstance(error, asyncio.CancelledError):
+                raise error
 
     async def _work(self) -> None:
+        try:
+            await self._answers()
+        except Exception:
+            self.stop.set()  # nobody asks anew, but what is in flight is paid for and may come in
+            raise
+
+    async def _answers(self) -> None:
         how = {name: self.settings[name] for name in ("temperature", "max_tokens", "logprobs")}
         for question, sample in self.todo:
             if self.stop.is_set():
@@ -272,6 +289,18 @@ class _Run:
 
 class _StoppedError(Exception):
     """The run was stopped while this answer was waiting for its next try."""
+
+
+def _check_settings(samples: int, concurrency: int, max_tokens: int, temperature: float, *prices: float) -> None:
+    if not (1 <= samples <= MAX_SAMPLES and 1 <= concurrency <= MAX_CONCURRENCY and 1 <= max_tokens <= 10**9):
+        raise ValueError(
+            f"need samples from 1 to {MAX_SAMPLES:,}, concurrency from 1 to {MAX_CONCURRENCY:,} and max_tokens >= 1, "
+            f"got samples={samples}, concurrency={concurrency}, max_tokens={max_tokens}"
+        )
+    if not 0 <= temperature < 100:
+        raise ValueError(f"need temperature >= 0, got temperature={temperature}")
+    if not all(0 <= price < math.inf for price in prices):
+        raise ValueError(f"need prices that are numbers, 0 or more, got {' and '.join(map(str, prices))}")
 
 
 def _answer_seed(seed: int | None, name: str, sample: int) -> int | None:

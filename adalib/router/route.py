@@ -78,9 +78,9 @@ def route(
         try:
             wait_for(ask_many(router, endpoint, work, filled, how, keep, concurrency, progress))
         except EndpointError as error:
-            raise EndpointError(f"{error}; " + kept.format(len(store.held.pairs))) from None
+            raise EndpointError(f"{error}; " + kept.format(store.held.count)) from None
         except KeyboardInterrupt:
-            raise KeyboardInterrupt("stopped; " + kept.format(len(store.held.pairs))) from None
+            raise KeyboardInterrupt("stopped; " + kept.format(store.held.count)) from None
     return _written(asked, out, router)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import deque
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -16,11 +17,12 @@ from functools import lru_cache
 import numpy as np
 
 from adalib.vote.arithmetic import arithmetic
-from adalib.vote.judge import same_expression
+from adalib.vote.judge import budget, same_expression
 
 __all__ = ["answer_classes", "extract_answer", "same_answer"]
 
 _TAIL = 200_000  # characters read from the end of a text; no answer is given earlier than that
+_MARKERS = 200  # times that a text may say "Answer:" and give none before we stop looking
 _CLOSING = " *_\"'.,;:!?"  # what may close an answer without belonging to it
 _LINE = 1_000  # characters of an answer that are looked at; a longer one is compared word for word
 
@@ -95,7 +97,7 @@ def extract_answer(text: str, finished: bool = True) -> str:
     boxed = _last_boxed(text)
     if boxed:
         return _plain(boxed)
-    for marker in reversed(list(_MARKER.finditer(text))):
+    for marker in reversed(deque(_MARKER.finditer(text), maxlen=_MARKERS)):
         line = text[marker.end() : marker.end() + _LINE].lstrip(" \t\r\n*_:=").split("\n")[0]
         answer = _from_sentence(re.split(r"[.;]\s", line)[0])
         if answer:
@@ -135,7 +137,8 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
     """Number the answers by equivalence class, in order of first appearance.
 
     An answer joins the first class whose first member it equals, so the classes are a partition even where
-    equivalence by itself is not transitive. Explained in chapter 0, "One question, many answers".
+    equivalence by itself is not transitive. Comparing formulas has a budget of computing for each question; two that
+    are not decided within it count as different. Explained in chapter 0, "One question, many answers".
 
     Parameters
     ----------
@@ -155,17 +158,18 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
     members: list[tuple[str, _Key]] = []  # the first member of each class, and its key
     known: dict[_Key, int] = {}  # the class of each key met so far, which settles most answers without a comparison
     classes = np.full(len(answers), -1)
-    for i, answer in enumerate(answers):
-        plain = _plain(answer)
-        if not plain:
-            continue
-        key = _key(plain)
-        if key not in known:
-            found = (c for c, (member, its) in enumerate(members) if _same(member, its, plain, key))
-            known[key] = next(found, len(members))
-            if known[key] == len(members):
-                members.append((plain, key))
-        classes[i] = known[key]
+    with budget():
+        for i, answer in enumerate(answers):
+            plain = _plain(answer)
+            if not plain:
+                continue
+            key = _key(plain)
+            if key not in known:
+                found = (c for c, (member, its) in enumerate(members) if _same(member, its, plain, key))
+                known[key] = next(found, len(members))
+                if known[key] == len(members):
+                    members.append((plain, key))
+            classes[i] = known[key]
     return classes
 
 

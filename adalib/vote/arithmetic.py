@@ -16,6 +16,8 @@ __all__ = ["arithmetic"]
 _LONGEST = 200  # characters; a longer "expression" is prose or an attack
 _TIMES = re.compile(r"(?<=[\d)])\s?(?:\\times|\\cdot|[xX])\s?(?=[\d(.-])|(?<=[\d)])(?=\()")
 _SUM = re.compile(r"[\d\s.+*/()^-]{1,100}")
+_POWER = re.compile(r"\^\s?\{\s?(-?\d{1,6})\s?\}")
+_BITS = 65_536  # of a power; larger ones are not worked out
 _OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
 
@@ -39,7 +41,7 @@ def arithmetic(text: str) -> Fraction | None:
     >>> arithmetic("3 x 4 - 1/2"), arithmetic("x + 1")
     (Fraction(23, 2), None)
     """
-    text = _TIMES.sub("*", text).strip() if len(text) <= _LONGEST else ""
+    text = _POWER.sub(r"^(\1)", _TIMES.sub("*", text)).strip() if len(text) <= _LONGEST else ""
     if not _SUM.fullmatch(text):
         return None
     try:
@@ -58,6 +60,6 @@ def _value(node: ast.expr) -> Fraction:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         base, power = _value(node.left), _value(node.right)
         size = max(base.numerator.bit_length(), base.denominator.bit_length())
-        if power.denominator == 1 and size * abs(power) < 4096:
+        if power.denominator == 1 and size * abs(power) < _BITS:
             return base ** int(power)
     raise ValueError("not plain arithmetic")

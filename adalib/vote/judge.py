@@ -4,6 +4,8 @@
 be made to run for ever (``9^{9^{9^9}}``) or to fill the memory. It also keeps time with signals, which work in the
 main thread alone. So it lives in a child process: it may be called from any thread, prints nothing, and one that does
 not answer in time is ended and started again. The child runs this same module.
+
+What it cannot decide within the time that a question may cost counts as not equal, and is counted: see `budget`.
 """
 
 from __future__ import annotations
@@ -12,20 +14,28 @@ import atexit
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
+from math import isinf
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 from adalib.vote.arithmetic import arithmetic
 
-__all__ = ["same_expression"]
+__all__ = ["budget", "given_up", "same_expression"]
 
 _LONGEST = 200  # characters; a longer "expression" is prose or an attack
-_PATIENCE = 2  # seconds the child gives one parse or one comparison
+_PATIENCE = 2  # seconds of computing that the child gives one parse or one comparison
+_QUESTION = 2.5  # seconds of computing that one question may cost, see `budget`
+_LOST = 1.5  # seconds that a child costs which had to be ended: the next one has to start
 _LAST_RESORT = 30.0  # seconds after which a child that cannot even keep its own time is ended
 _MEMORY = 4 << 30  # bytes of address space the child may use
 _EXPLOSIVE = re.compile(r"(?:\^|\*\*)[\s{(-]*\d{4}|\d{4}!|(?:(?:\^|\*\*)[\s{(-]*\d+[\s})]*){2}")
@@ -33,9 +43,11 @@ _EXPLOSIVE = re.compile(r"(?:\^|\*\*)[\s{(-]*\d{4}|\d{4}!|(?:(?:\^|\*\*)[\s{(-]*
 _lock = threading.Lock()
 _child: subprocess.Popen | None = None
 _owner = 0  # a forked process must not talk through its parent's pipes
+_known: dict[tuple[str, str], bool] = {}  # what has been decided, across all questions
+_hopeless: set[str] = set()  # expressions on which a child was lost
+_mine = threading.local()  # what the question at hand has left, in this thread
 
 
-@lru_cache(maxsize=100_000)
 def same_expression(a: str, b: str) -> bool:
     r"""Whether two expressions (LaTeX or plain, without dollar signs) are equal as mathematics.
 
@@ -59,10 +71,44 @@ def same_expression(a: str, b: str) -> bool:
     if any(len(text) > _LONGEST or _EXPLOSIVE.search(text) for text in (a, b)):
         return False
     with _lock:
-        return _ask(a, b)
+        if (a, b) in _known:
+            return _known[a, b]
+        left = getattr(_mine, "left", _QUESTION)
+        if left <= 0 or a in _hopeless or b in _hopeless:
+            _mine.given_up = getattr(_mine, "given_up", 0) + 1
+            return False
+        same, cost = _ask(a, b)
+        if hasattr(_mine, "left"):
+            _mine.left -= cost
+        if len(_known) >= 200_000:
+            _known.clear()
+        _known[a, b] = bool(same)
+        if same is None:
+            _mine.given_up = getattr(_mine, "given_up", 0) + 1
+        return bool(same)
 
 
-def _ask(a: str, b: str) -> bool:
+@contextmanager
+def budget() -> Iterator[None]:
+    """Give the comparisons of one question a budget of computing: what is not decided within it is not equal.
+
+    The time is the child's own computing, so that a busy machine decides no less than an idle one. How many
+    comparisons were given up, `given_up` tells.
+    """
+    _mine.left = _QUESTION
+    try:
+        yield
+    finally:
+        del _mine.left
+
+
+def given_up() -> int:
+    """How many comparisons this thread has given up so far: too slow, or out of their question's budget."""
+    return getattr(_mine, "given_up", 0)
+
+
+def _ask(a: str, b: str) -> tuple[bool | None, float]:
+    """Whether the child finds two expressions equal (None if it was lost on them), and the seconds that it took."""
     global _child
     try:
         if _child is None or _owner != os.getpid() or _child.poll() is not None:
@@ -72,7 +118,8 @@ def _ask(a: str, b: str) -> bool:
         try:
             _child.stdin.write(json.dumps([a, b]) + "\n")
             _child.stdin.flush()
-            return json.loads(_child.stdout.readline())
+            same, cost = json.loads(_child.stdout.readline())
+            return same, cost
         finally:
             clock.cancel()
     except BaseException as error:
@@ -80,7 +127,8 @@ def _ask(a: str, b: str) -> bool:
         _stop()
         _child = None
         if isinstance(error, OSError | ValueError):  # ended by the clock or the memory limit, or never started
-            return False
+            _hopeless.update((a, b) if len(_hopeless) < 100_000 else ())
+            return None, _LOST
         raise
 
 
@@ -120,15 +168,25 @@ def _serve() -> None:
     import math_verify
     import sympy
     from math_verify.errors import TimeoutException
-    from math_verify.utils import timeout
 
+    def too_long(*_: object) -> None:
+        raise TimeoutException
+
+    def in_time(function: Callable, *arguments: object, **options: object) -> Any:
+        """Call a function, for as long as it may compute: on a busy machine, that is longer by the clock."""
+        signal.setitimer(signal.ITIMER_PROF, _PATIENCE)
+        try:
+            return function(*arguments, **options)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    signal.signal(signal.SIGPROF, too_long)
     base = math_verify.LatexExtractionConfig()
     # Units are dropped before we are asked; here the m of 5m is a variable.
     latex = [replace(base, normalization_config=replace(base.normalization_config, units=False))]
 
     compound = (sympy.Interval, sympy.Union, sympy.Tuple, sympy.MatrixBase)
 
-    @timeout(_PATIENCE)
     def sample(expression: sympy.Basic) -> complex:
         """Return the value at one fixed point, or NaN where there is none."""
         if not isinstance(expression, sympy.Expr):
@@ -141,11 +199,13 @@ def _serve() -> None:
         """Return what math-verify makes of a text and its value at a point; nothing, if it cannot be had in time."""
         number = arithmetic(text)  # reading LaTeX takes milliseconds
         if number is not None:
-            return [sympy.Rational(number.numerator, number.denominator)], complex(number)
+            value = complex(number) if abs(number) < 1e300 else complex("inf")
+            return [sympy.Rational(number.numerator, number.denominator)], value
         try:
-            parsed = math_verify.parse(f"${text}$", latex, parsing_timeout=_PATIENCE, fallback_mode="no_fallback")
+            how = {"parsing_timeout": None, "fallback_mode": "no_fallback"}
+            parsed = in_time(math_verify.parse, f"${text}$", latex, **how)
             try:
-                return parsed, sample(parsed[0]) if parsed else 0j
+                return parsed, in_time(sample, parsed[0]) if parsed else 0j
             except Exception:
                 return parsed, complex("nan")
         except TimeoutException:
@@ -155,14 +215,14 @@ def _serve() -> None:
         (one, p), (other, q) = read(a), read(b)
         # Two expressions that differ at a point are settled, and so are a number and a list: that spares nearly all of
         # the slow comparisons.
-        if not one or not other or abs(p - q) > 1e-5 * max(1, abs(p), abs(q)):
+        if not one or not other or isinf(abs(p)) != isinf(abs(q)) or abs(p - q) > 1e-5 * max(1, abs(p), abs(q)):
             return False
         for single, several in ((one[0], other[0]), (other[0], one[0])):
             if isinstance(single, sympy.Expr) and isinstance(several, compound):
                 return False
         for gold, target in ((one, other), (other, one)):
             try:
-                if math_verify.verify(gold, target, timeout_seconds=_PATIENCE, raise_on_error=True):
+                if in_time(math_verify.verify, gold, target, timeout_seconds=None, raise_on_error=True):
                     return True
             except TimeoutException:
                 return False
@@ -171,8 +231,20 @@ def _serve() -> None:
         return False
 
     for line in sys.stdin:
-        answers.write(json.dumps(same(*json.loads(line))) + "\n")
+        begun = time.process_time()
+        _end_by(begun + 2 * _PATIENCE)
+        found = same(*json.loads(line))
+        answers.write(json.dumps([found, time.process_time() - begun]) + "\n")
         answers.flush()
+
+
+def _end_by(seconds: float) -> None:
+    """Have the system end this process once it has computed for so long: no signal interrupts a huge power."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, hard))
 
 
 if __name__ == "__main__":

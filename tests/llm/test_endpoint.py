@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adalib.llm import Answer, Endpoint, EndpointError
-from adalib.llm.endpoint import FIRST_WAIT, LONGEST_WAIT, backoff, mean_entropy, mean_logprob, retry_after
+from adalib.llm.endpoint import FIRST_WAIT, LONGEST_WAIT, backoff, retry_after
+from adalib.llm.reply import mean_entropy, mean_logprob
 
 KEY = "sk-a-very-secret-key-0123"
 MESSAGES = [{"role": "user", "content": "What is 3 + 4?"}]
@@ -148,21 +149,38 @@ def test_a_bad_address_is_refused_at_the_door(url):
         ("http://127.0.0.1:80/v1/", "http://127.0.0.1:80/v1", True),
         ("http://[::1]:8080/v1", "http://[::1]:8080/v1", True),
         ("http://localhost/v1", "http://localhost/v1", True),
-        ("https://user:password@host.example/v1?key=abc", "https://host.example/v1", False),
+        ("https://host.example/v1/", "https://host.example/v1", False),
     ],
 )
-def test_an_address_is_shown_without_its_secrets(url, shown, loopback):
+def test_an_address_and_whether_it_is_this_machine(url, shown, loopback):
     endpoint = Endpoint(url, "m")
     assert (endpoint.url, endpoint.loopback) == (shown, loopback)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:password@host.example/v1",
+        "https://host.example/v1?key=abc",
+        "https://host.example/v1#abc",
+        "https://host.example\n/v1",
+        "https://host.example/v1\r\nabc",
+        "https://h\u00f6st.example/v1",
+    ],
+)
+def test_an_address_with_secrets_or_line_breaks_is_refused_and_not_repeated(url):
+    with pytest.raises(ValueError, match="the base URL (must hold no user|holds a space)") as caught:
+        Endpoint(url, "m")
+    assert not any(secret in str(caught.value) for secret in ("password@", "abc", "\n"))
 
 
 def test_a_key_is_needed_elsewhere_but_not_here(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     Endpoint("http://127.0.0.1:1/v1", "m")
-    with pytest.raises(EndpointError, match="https://host.example/v1 needs a key.*MY_KEY"):
+    with pytest.raises(EndpointError, match="https://host.example/v1 needs a key.*the name given is not set"):
         Endpoint("https://host.example/v1", "m", key_env="MY_KEY")
     monkeypatch.setenv("MY_KEY", "  sk-wéird\n")
-    with pytest.raises(EndpointError, match="the key in MY_KEY holds a character") as caught:
+    with pytest.raises(EndpointError, match="the key in the environment variable MY_KEY holds a character") as caught:
         Endpoint("https://host.example/v1", "m", key_env="MY_KEY")
     assert "rd" not in str(caught.value).replace("header", "")
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adalib.vote import judge
+from adalib.vote.answers import answer_classes
 from adalib.vote.arithmetic import arithmetic
 from adalib.vote.judge import same_expression
 
@@ -108,3 +109,48 @@ def test_an_interrupted_question_does_not_answer_the_next(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             same_expression("x+10", "10+x")
     assert not same_expression("x+11", "x+12")
+
+
+def test_a_question_of_hostile_answers_has_a_budget_and_what_is_given_up_is_counted(monkeypatch):
+    """Whatever the shape, no more than the budget is computed: the rest is not equal, and is told."""
+    monkeypatch.setattr(judge, "_QUESTION", 0.3)
+    asked = []
+    real = judge._ask
+    monkeypatch.setattr(judge, "_ask", lambda a, b: asked.append(real(a, b)) or asked[-1])
+    answers = [rf"\sqrt{{{n}x+1}}+\frac{{x}}{{\sqrt{{{n}}}+x}}" for n in range(101, 160)]
+    before = judge.given_up()
+    assert len(set(answer_classes(answers).tolist())) == len(answers)
+    assert judge.given_up() > before
+    assert sum(cost for _, cost in asked[:-1]) < 0.3
+
+
+def test_powers_are_compared_without_computer_algebra(monkeypatch):
+    monkeypatch.setattr(judge, "_ask", None)  # nobody may be asked
+    answers = [f"10^{{{n}}}" for n in range(400, 496)]
+    assert len(set(answer_classes(answers).tolist())) == 96
+    assert answer_classes(["10^{3}", "1000", "10^3"]).tolist() == [0, 0, 0]
+
+
+def test_a_pair_is_compared_once_across_questions(monkeypatch):
+    asked = []
+    real = judge._ask
+    monkeypatch.setattr(judge, "_ask", lambda a, b: asked.append((a, b)) or real(a, b))
+    for _ in range(3):
+        answer_classes([r"\sqrt{1234}+y", r"y+\sqrt{1234}", r"\sqrt{1235}+y"])
+    assert len(asked) == len(set(asked)) > 0
+
+
+def test_an_expression_on_which_the_child_was_lost_is_not_tried_again(monkeypatch):
+    monkeypatch.setattr(judge, "_hopeless", set())
+    lost = []
+
+    def gone():
+        lost.append(1)
+        raise OSError("killed")
+
+    monkeypatch.setattr(judge, "_child", None)
+    monkeypatch.setattr(judge, "_start", gone)
+    before = judge.given_up()
+    assert answer_classes([f"z^{{{n}}}+w" for n in range(2, 30)]).max() == 27
+    assert 1 <= len(lost) <= 3
+    assert judge.given_up() > before
