@@ -144,7 +144,6 @@ class Routed:
 async def ask(router: Router, client: Client, question: str, messages: Sequence[dict], how: Asking) -> Routed:
     """Answer one question by the router's policy, at the controller's price.
 
-    Explained in chapter 11, "Deploy".
 
     Parameters
     ----------

@@ -26,7 +26,6 @@ def recommended(
 ) -> tuple[str, str]:
     """Hold out, compare at this budget, and name "priced" or "curve" with the verdict's sentence.
 
-    Explained in chapter 11, "Deploy".
 
     Parameters
     ----------

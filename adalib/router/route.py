@@ -33,7 +33,6 @@ def route(
 ) -> str:
     """Answer what is not answered yet; the budget counts what an earlier run spent.
 
-    Explained in chapter 11, "Deploy".
 
     Parameters
     ----------
