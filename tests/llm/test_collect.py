@@ -425,7 +425,7 @@ def test_the_papers_plan():
     priced = plan(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)
     assert (priced.tokens_in, priced.tokens_out) == (1_440_000, 4_915_200)
     assert priced.cost == pytest.approx(1.44 * 0.15 + 4.9152 * 0.6)
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="0 or more"):
         plan(-1, 48)
 
 
