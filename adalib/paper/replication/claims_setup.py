@@ -37,7 +37,7 @@ def _fast(seconds=seconds_to_train):
     It does.
     """
     took = seconds()
-    return took, f"{took:.2f} seconds on the machine that built this page", took < 1
+    return took, f"{took:.2f} seconds of processor time on the machine that built this page", took < 1
 
 
 @claim("windows", "stands corrected", "§5.1", "ch05-windows")
