@@ -63,7 +63,8 @@ OVERFLOW = """() => {
 def barriers(page) -> list[str]:
     """What axe finds serious or critical on a page, with everything that folds opened."""
     page.evaluate("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
-    found = Axe().run(page).response["violations"]
+    # Without preload: axe would fetch the style sheets again, which a browser refuses for files.
+    found = Axe().run(page, options={"preload": False}).response["violations"]
     return [
         f"{finding['id']}: {node['html'][:160]}"
         for finding in found
