@@ -10,7 +10,8 @@
     const waiting = new Set(document.querySelectorAll(".math"));
     const typeset = (formulas) => {
       const some = formulas.filter((formula) => waiting.delete(formula));
-      if (some.length) queue = queue.then(() => MathJax.typesetPromise(some));
+      if (!some.length) return;
+      queue = queue.then(() => MathJax.typesetPromise(some)).then(() => window.dispatchEvent(new Event("adalib-typeset")));
     };
     const near = new IntersectionObserver(
       (entries) => {
