@@ -31,7 +31,7 @@ class QuestionRules:
     {'id': '7', 'question': '2 + 2?', 'gold': '4', 'level': None}
     >>> rules.texts({"id": "7", "question": "2 + 3?", "gold": "5"}, "mine.jsonl, line 2", 2)
     Traceback (most recent call last):
-    adalib.datasets.jsonl.DataError: mine.jsonl, line 2: id '7' is already on line 1; give it another
+    adalib.datasets.files.DataError: mine.jsonl, line 2: id '7' is already on line 1; give it another
     """
 
     def __init__(self, required: tuple[str, ...]):

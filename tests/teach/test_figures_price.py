@@ -180,7 +180,8 @@ def test_the_widget_of_chapter_2_that_the_book_does_not_run_works():
     end = max(number for number, tag in enumerate(tags) if "skip-execution" in tag)
     table = adalib.load("word-fewshot").table()
     space = {"adalib": adalib, "np": np, "utility": table, "show": lambda fig, alt: None}
-    exec("\n".join(code[start : end + 1]), space)
+    oracle = next(text for text in code if "def buy(" in text)  # the chapter's own oracle, which the widget asks
+    exec("\n".join([oracle, *code[start : end + 1]]), space)
     space["slider"].value = 0.05
     labels = adalib.oracle_labels(table.acc, table.cost, 0.05)
     assert list(space["live"].data[0].y) == pytest.approx(np.bincount(labels, minlength=5) / table.n)
