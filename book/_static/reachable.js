@@ -1,4 +1,4 @@
-// What scrolls sideways inside itself (long code, wide tables and formulas) can be reached and scrolled with the keyboard.
+// Reachable without a mouse: what scrolls sideways inside itself (long code, wide tables, formulas) takes the focus.
 (function () {
   "use strict";
 
@@ -10,5 +10,9 @@
     }
   }
 
+  // The list of references calls itself a list and its entries something else: to a screen reader, a list of nothing.
+  window.addEventListener("load", () => {
+    document.querySelectorAll(".citation-list[role=list]").forEach((list) => list.removeAttribute("role"));
+  });
   for (const event of ["load", "resize", "adalib-typeset"]) window.addEventListener(event, mark);
 })();
