@@ -236,8 +236,9 @@ def test_a_swipe_over_a_figure_scrolls_the_page_and_a_tap_shows_a_value(html, br
         send("touchMove", y - 20 * step)
     send("touchEnd")
     page.wait_for_function(f"() => scrollY > {before} + 100")
-    bar = figure.locator(".point path, .js-line").first.bounding_box()
-    page.touchscreen.tap(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
+    page.evaluate("document.querySelector('.plotly-graph-div').scrollIntoView({block: 'center'})")
+    mark = figure.locator(".points > .point, .js-line").first.bounding_box()
+    page.touchscreen.tap(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
     figure.locator(".hovertext").first.wait_for()
     context.close()
 
