@@ -25,8 +25,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
+from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import bisect
 from adalib.solve.reference import lp_solution
 
 COST = np.array([1.0, 2.0, 4.0, 8.0, 16.0])

@@ -22,7 +22,7 @@ from adalib.evaluate.heldout import check_targets
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
 from adalib.paper.settings import PAPER_WAY
-from adalib.solve.oracle import bisect
+from adalib.solve.bisection import bisect
 
 __all__ = ["PaperRow", "mostly_seen", "reconstructed"]
 

@@ -12,7 +12,9 @@ import math
 
 import numpy as np
 
-__all__ = ["exact_mean", "exact_sum", "most_within", "units"]
+__all__ = ["DIGITS", "exact_mean", "exact_sum", "most_within", "units"]
+
+DIGITS = 12  # of a budget that are taken at their word
 
 _UNIT = 1074  # the smallest positive float is 2**-1074
 _LIMB = 26  # bits peeled off at a time: 2**27 such pieces add up without rounding
@@ -82,13 +84,15 @@ def exact_mean(total: int, count: int) -> float:
 
 
 def most_within(budget: float, count: int) -> int:
-    """The largest sum, in units, whose mean over ``count`` rows reads at most ``budget`` once it is rounded.
+    """The largest sum, in units, whose mean over ``count`` rows is within ``budget``, to twelve digits.
+
+    A budget is often an average that somebody computed, and such an average is rounded: to the last digit it may lie
+    below the costs that it was computed from, which must still fit.
 
     Examples
     --------
-    >>> exact_mean(most_within(0.3, 3), 3), exact_mean(most_within(0.3, 3) + 1, 3) > 0.3
-    (0.3, True)
+    >>> thirds = np.array([0.1, 0.4, 0.7])
+    >>> float(thirds.mean()) < exact_mean(exact_sum(thirds), 3), exact_sum(thirds) <= most_within(thirds.mean(), 3)
+    (True, True)
     """
-    # Halfway to the next float a mean rounds up, or down to an even last digit: try, and step back.
-    most = (units(budget) + units(math.nextafter(budget, math.inf))) * count // 2
-    return most if exact_mean(most, count) <= budget else most - 1
+    return units(budget) * count * (10**DIGITS + 1) // 10**DIGITS

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.solve.envelope import Codes, cheapest, in_order, labels_after, steps
-from adalib.solve.exact import exact_mean, exact_sum
+from adalib.solve.exact import DIGITS, exact_mean, exact_sum, most_within
 from adalib.solve.oracle import chosen
 from adalib.table import check_table
 
 __all__ = ["Allocation", "Frontier", "Split", "frontier"]
 
-_SAME = 1e-12  # prices that agree to this relative precision are one breakpoint
+_SAME = 10.0**-DIGITS  # prices that agree to this relative precision are one breakpoint
 _PART = 1 << 15  # steps that are added up together
 
 
@@ -59,7 +59,7 @@ class Allocation:
     lam : float
         Price of compute here: gain per unit cost of the next step, 0 when there is none.
     cost, accuracy : float
-        Averages of the allocation that splits no question; the cost never exceeds the budget.
+        Averages of the allocation that splits no question; the cost never exceeds the budget, read to twelve digits.
     bound : float
         No allocation within the budget, split or not, is more accurate: the smallest value of the dual function.
         At most ``lam * slack`` above ``accuracy``.
@@ -161,14 +161,19 @@ class Frontier:
 
     def _fit(self, budget: float) -> tuple[int, float]:
         """How many steps fit into the budget, and the average cost they come to."""
-        path, rounding = self._path_cost, _SAME * budget
+        path, rounding, n = self._path_cost, 2 * _SAME * budget, self._start.size
         steps = int(path.searchsorted(budget + rounding, side="right")) - 1
         below = max(int(path.searchsorted(budget - rounding)) - 1, 0)
-        # Steps that end at the budget, give or take rounding, count only if their labels' exact average is within.
+        most = None if self._whole else most_within(budget, n)
+        # Steps that end at the budget, give or take rounding, count only if their labels' exact sum is within.
         while steps > below:
-            cost = float(path[steps]) if self._whole else self._average_cost(steps)
-            if cost <= budget:
-                return steps, cost
+            if most is None:
+                cost, fits = float(path[steps]), path[steps] <= budget * (1 + _SAME)
+            else:
+                total = exact_sum(chosen(self._table[1], self._labels(steps)))
+                cost, fits = exact_mean(total, n), total <= most
+            if fits:
+                return steps, min(cost, budget)
             steps -= 1
         return steps, min(float(path[steps]), budget)
 
@@ -177,9 +182,6 @@ class Frontier:
         """Whether all costs are whole numbers, so that their sums are exact."""
         cost = self._table[1]
         return bool((cost == np.floor(cost)).all())
-
-    def _average_cost(self, steps: int) -> float:
-        return exact_mean(exact_sum(chosen(self._table[1], self._labels(steps))), self._start.size)
 
     def _labels(self, steps: int) -> np.ndarray:
         """Labels after the first ``steps`` steps, found by walking the envelopes again."""

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.solve.envelope import Codes, cheapest, labels_after
-from adalib.solve.exact import exact_mean, exact_sum, most_within, units
+from adalib.solve.exact import DIGITS, exact_mean, exact_sum, most_within, units
 from adalib.solve.frontier import Split
 from adalib.solve.oracle import chosen
 from adalib.solve.runs import Run, make_run
@@ -28,7 +28,7 @@ from adalib.table import check_table
 
 __all__ = ["Clearing", "Cut", "ShardedAllocation", "clear", "settle", "solve_shards"]
 
-_SAME = 1e-12  # a budget this close below the cheapest allocation is the cheapest allocation, rounded
+_SAME = 10.0**-DIGITS  # a budget this close below the cheapest allocation is the cheapest allocation, rounded
 
 
 class Cut(NamedTuple):

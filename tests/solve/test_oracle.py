@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adalib.solve.bisection import bisect, mix
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import average_cost, bisect, dual, mix, oracle_labels, subdifferential
+from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferential
 from adalib.solve.reference import lp_value
 
 RULES = ["cheapest", "dearest", "random", "first"]

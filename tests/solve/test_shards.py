@@ -90,9 +90,9 @@ def test_exact_sums_are_sums_of_fractions(values, random):
 
 
 @given(st.floats(0, 1e6), st.integers(1, 10**9))
-def test_the_most_within_a_budget_rounds_to_it_and_one_more_does_not(budget, count):
-    most = most_within(budget, count)
-    assert exact_mean(most, count) <= budget < exact_mean(most + 1, count)
+def test_the_most_within_a_budget_is_the_budget_to_twelve_digits(budget, count):
+    most, room = most_within(budget, count), Fraction(budget) * (1 + Fraction(1, 10**12))
+    assert Fraction(most, units(1.0) * count) <= room < Fraction(most + 1, units(1.0) * count)
 
 
 @given(tables(), st.integers(1, 5), st.floats(0, 2))

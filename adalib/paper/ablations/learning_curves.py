@@ -25,7 +25,7 @@ from adalib.learn.features import text_features
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
 from adalib.learn.threads import side_by_side
 from adalib.paper.settings import TARGETS
-from adalib.solve.oracle import bisect
+from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
 
 __all__ = ["SHARES", "held_out_curve", "learning_curve"]

@@ -20,7 +20,7 @@ from adalib.learn.features import text_features
 from adalib.paper.printed import PAPER_SETTINGS
 from adalib.paper.settings import PAPER_WAY, TARGETS
 from adalib.paper.stand_ins import paper_setting
-from adalib.solve.oracle import bisect
+from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
 
 __all__ = ["Pooled", "pool", "real_pool", "simulated_pool"]

@@ -8,8 +8,9 @@ from adalib.paper.printed import PAPER, PAPER_SETTINGS
 from adalib.paper.replication.measures import cross_fitted, cross_fitted_gain, mixed_misses, printed_misses
 from adalib.paper.replication.register import claims_about, row_of
 from adalib.paper.settings import PAPER_WAY, answers, path, utility
+from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import bisect, oracle_labels
+from adalib.solve.oracle import oracle_labels
 from adalib.table import archetypes
 
 claim = claims_about("problem and price")

@@ -21,8 +21,9 @@ from adalib.paper.patterns import by_difficulty, curve_clusters
 from adalib.paper.printed import PAPER, PAPER_SETTINGS
 from adalib.paper.settings import PAPER_WAY, TARGETS, answers, utility
 from adalib.paper.stand_ins import paper_population
+from adalib.solve.bisection import Bisection, bisect, mix
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import Bisection, bisect, mix, oracle_labels
+from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable
 
 #: The simulated setting that the paper's figures show.

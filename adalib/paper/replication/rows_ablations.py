@@ -20,8 +20,9 @@ from adalib.paper.replication.measures_learned import (
 from adalib.paper.replication.register import row
 from adalib.paper.replication.rows_setup import seconds_to_route
 from adalib.paper.settings import TARGETS, path, utility
+from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import bisect, oracle_labels
+from adalib.solve.oracle import oracle_labels
 
 
 @row("Fig ablation_clf (a–c)", "corrected", "ch09-bound")

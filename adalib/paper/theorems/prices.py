@@ -89,8 +89,7 @@ def free_compute(acc: ArrayLike, cost: ArrayLike) -> Statement:
     wide = np.broadcast_to(cost, acc.shape)
     spent = average_cost(acc, cost, 0.0)
     best = np.where(acc >= acc.max(axis=1, keepdims=True) - TIE, wide, np.inf).min(axis=1)
-    # A mean of floats may be rounded to just below what the labels cost, and a budget may not.
-    affordable = frontier(acc, cost).at(spent * (1 + TIE))
+    affordable = frontier(acc, cost).at(spent)
     return Statement(
         "The price 0",
         (equal("C(0) = cost of the largest budget", spent, wide[:, -1].mean()),),
