@@ -15,6 +15,16 @@ from pathlib import Path
 
 MATHJAX = "tex-svg-full.js"  # _config.yml names it as mathjax_path
 PLOTLY = "plotly.min.js"
+# What plays the places that adalib.teach.games.fragment leaves on a page, by their names.
+GAMES = {
+    "spend": "spend.js",
+    "stop": "stop.js",
+    "states": "stop.js",
+    "guess": "guess.js",
+    "lineup": "lineup.js",
+    "noise": "noise.js",
+    "cards": "cards.js",
+}
 
 
 def mathjax_source() -> Path:
@@ -51,10 +61,9 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
     body = context.get("body", "")
     if "plotly-graph-div" in body:
         app.add_js_file("figures.js", loading_method="defer")  # it fetches plotly.js when a figure comes near
-    if "adalib-spend" in body:
-        app.add_js_file("spend.js", loading_method="defer")
-    if "adalib-stop" in body or "adalib-states" in body:
-        app.add_js_file("stop.js", loading_method="defer")
+    played = [script for name, script in GAMES.items() if f'class="adalib-{name}"' in body]
+    for script in dict.fromkeys(["parts.js", *played] if played else []):
+        app.add_js_file(script, loading_method="defer")
     if 'class="math' in body:
         app.add_js_file("formulas.js", loading_method="defer", priority=900)
 

@@ -23,7 +23,7 @@
   }
 
   function count() {
-    return document.querySelectorAll(".adalib-answer-form").length + document.querySelectorAll(".quiz-options").length;
+    return document.querySelectorAll(":not(.prompt) > .adalib-answer-form, .quiz .quiz-options").length;
   }
 
   let line = null;

@@ -1,10 +1,12 @@
-// Turns a quiz (an admonition with class "quiz" holding task lists) into buttons that answer at once, with a score.
-// The source marks right options with [x] and ends every option with its explanation in italics.
+// Turns a quiz (an admonition with class "quiz" holding task lists) into buttons that answer at once, with a score, and a
+// prompt (class "prompt") into a place where the reader commits before the text goes on, without one.
+// The source marks right options with [x] and ends every option with its explanation in italics. A list of one option, a
+// number, is a guess to be typed.
 (function () {
   "use strict";
 
   // A question counts by its first answer; later ones are for learning.
-  function question(list, number, scored) {
+  function question(list, answer) {
     const said = document.createElement("p");
     said.className = "quiz-said";
     said.setAttribute("role", "status");
@@ -12,12 +14,7 @@
     const choices = document.createElement("div");
     choices.className = "quiz-options";
     for (const item of list.children) {
-      const body = item.querySelector(":scope > p") || item;
-      const tick = body.querySelector("input");
-      const right = tick.checked;
-      const why = body.querySelector(":scope > em:last-of-type");
-      why.remove();
-      tick.remove();
+      const { body, why, right } = parts(item);
       const button = document.createElement("button");
       button.type = "button";
       button.className = "quiz-option";
@@ -26,13 +23,50 @@
         for (const other of choices.children) other.classList.remove("quiz-right", "quiz-wrong");
         button.classList.add(right ? "quiz-right" : "quiz-wrong");
         said.replaceChildren(right ? "Right. " : "Not quite. ", ...[...why.childNodes].map((node) => node.cloneNode(true)));
-        if (!answered) scored(right);
+        answer(right, !answered);
         answered = true;
-        if (right) window.adalibProgress?.done(`quiz question ${number}`);
       });
       choices.append(button);
     }
     list.replaceWith(choices, said);
+  }
+
+  // What an option says, and why; its mark is taken out.
+  function parts(item) {
+    const body = item.querySelector(":scope > p") || item;
+    const tick = body.querySelector("input");
+    const why = body.querySelector(":scope > em:last-of-type");
+    const right = tick.checked;
+    tick.remove();
+    why.remove();
+    return { body, why, right };
+  }
+
+  function typed(list) {
+    const { body, why } = parts(list.children[0]);
+    const truth = body.textContent.trim();
+    const form = document.createElement("form");
+    const input = document.createElement("input");
+    const button = document.createElement("button");
+    const said = document.createElement("output");
+    form.className = "adalib-answer-form";
+    Object.assign(input, { type: "text", inputMode: "decimal", autocomplete: "off", placeholder: "your guess" });
+    input.setAttribute("aria-label", "your guess, a number");
+    Object.assign(button, { type: "submit", textContent: "Commit" });
+    form.append(input, button, said);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (!input.value.trim()) return;
+      said.replaceChildren(`You said ${input.value.trim()}. It is ${truth}. `, ...[...why.childNodes].map((node) => node.cloneNode(true)));
+    });
+    list.replaceWith(form);
+  }
+
+  function prompt(box) {
+    box.querySelectorAll("ul.contains-task-list").forEach((list) => {
+      if (list.children.length === 1) typed(list);
+      else question(list, () => {});
+    });
   }
 
   function quiz(box) {
@@ -43,7 +77,9 @@
     let asked = 0;
     let won = 0;
     lists.forEach((list, at) =>
-      question(list, at + 1, (right) => {
+      question(list, (right, first) => {
+        if (right) window.adalibProgress?.done(`quiz question ${at + 1}`);
+        if (!first) return;
         asked += 1;
         won += right ? 1 : 0;
         score.textContent = `${won} of ${asked} right at the first try${asked < lists.length ? ` (${lists.length} questions)` : ""}.`;
@@ -52,5 +88,8 @@
     box.append(score);
   }
 
-  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".admonition.quiz").forEach(quiz));
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll(".admonition.quiz").forEach(quiz);
+    document.querySelectorAll(".admonition.prompt").forEach(prompt);
+  });
 })();

@@ -3,16 +3,11 @@
 (function () {
   "use strict";
 
-  function element(tag, properties, ...children) {
-    const made = Object.assign(document.createElement(tag), properties);
-    made.append(...children);
-    return made;
-  }
+  const { element, button, everywhere } = window.adalibParts;
 
   const percent = (share) => `${(100 * share).toFixed(1)}%`;
 
-  function play(root) {
-    const game = JSON.parse(root.querySelector("script").textContent);
+  function play(root, game) {
     const labels = game.questions.map(() => 0);
     let brush = 2;
     let at = 0;
@@ -90,11 +85,6 @@
     brushBox.setAttribute("aria-label", "answers that a tap gives");
 
     const fill = (plan) => plan.forEach((label, row) => give(row, label));
-    const button = (text, act) => {
-      const made = element("button", { type: "button", className: "spend-button" }, text);
-      made.addEventListener("click", act);
-      return made;
-    };
     const compare = () =>
       `Alike for all, the same money gets ${percent(game.mix_accuracy)}; the price gets ${percent(game.oracle_accuracy)}.`;
     const actions = element(
@@ -123,5 +113,5 @@
     tell();
   }
 
-  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".adalib-spend").forEach(play));
+  everywhere("spend", play);
 })();

@@ -3,14 +3,9 @@
 (function () {
   "use strict";
 
-  function element(tag, properties, ...children) {
-    const made = Object.assign(document.createElement(tag), properties);
-    made.append(...children);
-    return made;
-  }
+  const { element, button, everywhere } = window.adalibParts;
 
-  function play(root) {
-    const game = JSON.parse(root.querySelector("script").textContent);
+  function play(root, game) {
     const always = 4;
     const totals = { you: 0, price: 0, four: 0 };
     let round = 0;
@@ -67,12 +62,6 @@
       next.focus();
     }
 
-    function button(text, act) {
-      const made = element("button", { type: "button", className: "spend-button" }, text);
-      made.addEventListener("click", act);
-      return made;
-    }
-
     const more = button(`One more answer (−${game.price})`, () => {
       seen += 1;
       draw();
@@ -96,8 +85,7 @@
   }
 
   // The state picture: votes of the leader across, of the runner-up down; blue goes on, red stops, at the price of the slider.
-  function picture(root) {
-    const data = JSON.parse(root.querySelector("script").textContent);
+  function picture(root, data) {
     const most = data.most;
     const chosen = { text: 0, certainty: 0 };
     const said = element("p", { className: "stop-board" });
@@ -160,8 +148,6 @@
     draw();
   }
 
-  document.addEventListener("DOMContentLoaded", () => {
-    document.querySelectorAll(".adalib-stop").forEach(play);
-    document.querySelectorAll(".adalib-states").forEach(picture);
-  });
+  everywhere("stop", play);
+  everywhere("states", picture);
 })();

@@ -75,7 +75,9 @@ def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> 
     )
 
 
-def in_sample_gains(responses: Responses, features: ArrayLike | None = None) -> pd.DataFrame:
+def in_sample_gains(
+    responses: Responses, features: ArrayLike | None = None, targets: Sequence[float] = TARGETS
+) -> pd.DataFrame:
     """Our reconstruction of the learned policy's scores, held against the best random mix at the cost that it had.
 
     Explained in chapter 7, "Results".
@@ -86,6 +88,8 @@ def in_sample_gains(responses: Responses, features: ArrayLike | None = None) -> 
         All samples are used.
     features : DataFrame or array_like, shape (N, d), optional
         Default: `adalib.text_features` of the questions.
+    targets : sequence of float
+        Average budgets.
 
     Returns
     -------
@@ -94,7 +98,7 @@ def in_sample_gains(responses: Responses, features: ArrayLike | None = None) -> 
         that cost on the same table, and the ``gain`` over it. In-sample, and therefore too good.
     """
     table = responses.table(**PAPER_WAY)
-    rows = reconstructed(responses, TARGETS, features=features)
+    rows = reconstructed(responses, targets, features=features)
     fixed_at = {row.target: row.accuracy for row in rows if row.method == "Fixed"}
     found = []
     for row in rows:

@@ -82,7 +82,10 @@ def differences(
 
 
 def on_the_line(
-    panels: Mapping[str, tuple[Sequence[float], Sequence[float]]], settings: Sequence[str], x_title: str
+    panels: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    settings: Sequence[str],
+    x_title: str,
+    y_title: str = "printed",
 ) -> go.Figure:
     """Printed values against what one hypothesis says, a dot a cell, and the line where they are equal."""
     fig = make_subplots(rows=len(panels), subplot_titles=[plain(name) for name in panels], vertical_spacing=0.2)
@@ -107,7 +110,7 @@ def on_the_line(
                 col=1,
             )
     fig.update_xaxes(title=x_title, tickformat=".2f")
-    fig.update_yaxes(title="printed", tickformat=".2f")
+    fig.update_yaxes(title=y_title, tickformat=".2f")
     return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
 
 

@@ -143,11 +143,26 @@ def table(frame: pd.DataFrame, digits: int = 3, caption: str = "") -> HTML:
     """
     with pd.option_context("display.max_colwidth", None):
         text = frame.to_html(
-            index=False, na_rep="", float_format=lambda v: f"{v:.{digits}f}", border=0, classes="adalib-table"
+            index=False, na_rep="", float_format=lambda v: number(v, digits), border=0, classes="adalib-table"
         )
-    if caption:
-        text = text.replace("<thead>", f"<caption>{html.escape(caption)}</caption><thead>", 1)
-    return HTML(f'<div class="adalib-scroll" tabindex="0">{text}</div>')
+    return HTML(f'<div class="adalib-scroll">{captioned(text, caption)}</div>')
+
+
+def captioned(text: str, caption: str) -> str:
+    """The markup of a table, with its caption."""
+    return text.replace("<thead>", f"<caption>{html.escape(caption)}</caption><thead>", 1) if caption else text
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number of a table: one digit where it is large, and no minus before nothing.
+
+    Examples
+    --------
+    >>> number(0.5178), number(22.853), number(-0.0001)
+    ('0.518', '22.9', '0.000')
+    """
+    text = f"{value:.{1 if abs(value) >= 20 else digits}f}"
+    return text if float(text) else text.lstrip("-")
 
 
 def plain(text: str) -> str:

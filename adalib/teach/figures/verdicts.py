@@ -10,9 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from adalib.teach.figures.style import COLOURS, HTML, slider, table
+from adalib.teach.figures.style import COLOURS, HTML, captioned, slider, table
 
-__all__ = ["VERDICT_COLOURS", "folded", "linked_table", "trained_share", "verdict_bars"]
+__all__ = ["VERDICT_COLOURS", "cards", "finding", "folded", "linked_table", "trained_share", "verdict_bars"]
 
 #: Of the four verdicts, in their order: stands, stands corrected, falls, open.
 VERDICT_COLOURS = (COLOURS[2], COLOURS[5], COLOURS[1], COLOURS[6])
@@ -76,12 +76,11 @@ def trained_share(
     )
 
 
-def linked_table(frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "") -> HTML:
+def linked_table(frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "", caption: str = "") -> HTML:
     """A table, one of whose columns links to sections by their labels; all its texts are shown as text.
 
     The build looks up where a label is (``book/_ext/labels.py``) and stops if there is none. What follows the first
-    line of a text is set smaller, below it; in the column ``bold`` the first line stands out. On a narrow screen the
-    cells of a row stand below each other, each with the name of its column.
+    line of a text is set smaller, below it; in the column ``bold`` the first line stands out.
     """
     head = "".join(f"<th>{html.escape(str(name))}</th>" for name in frame.columns)
     rows = []
@@ -92,18 +91,64 @@ def linked_table(frame: pd.DataFrame, column: str, labels: Sequence[str], bold: 
             first = f"<strong>{first}</strong>" if name == bold else first
             text = f"{first}<br><small>{rest}</small>" if rest else first
             if name == column:
-                see = html.escape(label, quote=True)
-                text = f'<a class="adalib-see" href="#{see}" style="white-space: nowrap">{text}</a>'
+                text = _see(label, text)
             cells.append(f'<td data-label="{html.escape(str(name), quote=True)}">{text}</td>')
         rows.append(f"<tr>{''.join(cells)}</tr>")
     parts = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return HTML(f'<div class="adalib-scroll"><table class="adalib-table adalib-stacked">{parts}</table></div>')
+    return HTML(captioned(f'<div class="adalib-scroll"><table class="adalib-table">{parts}</table></div>', caption))
+
+
+def cards(claims: pd.DataFrame) -> HTML:
+    """Claims as cards: shut, a verdict and a name; open, the paper's words, why, and the number that decides.
+
+    ``claims`` has the columns of ``adalib.paper.replication.claim_table``. The build looks up the labels in ``see``, as
+    for `linked_table`; ``book/_static/cards.js`` adds buttons that show one verdict alone.
+    """
+    made = []
+    for claim in claims.itertuples():
+        verdict, name, says, place, reason, number, chapter = (
+            html.escape(str(part), quote=True)
+            for part in (claim.verdict, claim.name, claim.says, claim.place, claim.reason, claim.number, claim.chapter)
+        )
+        star = " *" if claim.inferred else ""
+        made.append(
+            f'<details class="adalib-card" data-verdict="{verdict}"><summary><span class="card-verdict">{verdict}{star}'
+            f"</span> {name}</summary><p>“{says}” <small>{place}</small></p><p>{reason}</p>"
+            f'<p class="card-number">{number}</p><p>{_see(claim.see, f"The evidence: {chapter}")}</p></details>'
+        )
+    return HTML(f'<div class="adalib-cards">{"".join(made)}<script type="application/json">{{}}</script></div>')
+
+
+def finding(number: str, words: str, label: str, link: str) -> HTML:
+    """A result that a reader will quote, for the welcome page: its number large, its words, and where it is shown.
+
+    Explained in the teaching page, "How to add a chapter".
+
+    Parameters
+    ----------
+    number, words : str
+        Computed when the book is built.
+    label, link : str
+        The label of the section that shows it, and the words of the link.
+
+    Examples
+    --------
+    >>> finding("+3.1 points", "of accuracy.", "ch07-real", "Chapter 7").html.count("adalib-see")
+    1
+    """
+    texts = f"<strong>{html.escape(number)}</strong> <span>{html.escape(words)}</span>"
+    return HTML(f'<p class="adalib-finding">{texts} {_see(label, html.escape(link))}</p>')
+
+
+def _see(label: str, text: str) -> str:
+    """A link to a label of the book (``book/_ext/labels.py``)."""
+    return f'<a class="adalib-see" href="#{html.escape(label, quote=True)}" style="white-space: nowrap">{text}</a>'
 
 
 def folded(parts: Sequence[tuple[str, str, pd.DataFrame]], digits: int = 3) -> HTML:
-    """Tables that open on a click, each under its title, with a line of text above it."""
+    """Tables that open on a click, each under its title, with a line of text as its caption."""
     texts = []
     for title, words, frame in parts:
-        head = f"<summary>{html.escape(title)}</summary><p>{html.escape(words)}</p>"
-        texts.append(f"<details>{head}{table(frame, digits).html}</details>")
+        head = f"<summary>{html.escape(title)}</summary>"
+        texts.append(f"<details>{head}{table(frame, digits, words or title).html}</details>")
     return HTML("".join(texts))

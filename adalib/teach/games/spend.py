@@ -6,8 +6,6 @@ everything it needs from here, as data; ``book/_static/spend.js`` plays.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from adalib.datasets.responses import Responses
@@ -15,6 +13,7 @@ from adalib.evaluate.baselines import best_mix
 from adalib.solve.frontier import frontier
 from adalib.teach.figures.price import budget_colours
 from adalib.teach.figures.style import HTML
+from adalib.teach.games.fragment import fragment
 
 __all__ = ["spend", "spend_data"]
 
@@ -70,12 +69,7 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> HTML:
     responses, budget, seed
         As for `spend_data`.
     """
-    # "<" is escaped so that no question can close the element.
-    data = json.dumps(spend_data(responses, budget, seed), ensure_ascii=False).replace("<", "\\u003c")
-    return HTML(
-        '<div class="adalib-spend"><p>This game is played with JavaScript.</p>'
-        f'<script type="application/json">{data}</script></div>'
-    )
+    return fragment("spend", spend_data(responses, budget, seed), "This game is played with JavaScript.")
 
 
 def _fine(acc: np.ndarray) -> list[list[int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,6 +10,7 @@ from adalib.sequential.priced import PricedStopping
 from adalib.sequential.streams import Streams
 from adalib.sequential.value import backward_induction
 from adalib.teach.figures.style import HTML
+from adalib.teach.games.fragment import fragment
 
 __all__ = ["limit_prices", "states"]
 
@@ -76,7 +76,4 @@ def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Stream
 
     grid = [[[[cell(t, c, a, b) for a in range(1, most + 1)] for b in range(most)] for c in range(3)] for t in range(3)]
     data = {"most": most, "prices": _PRICES.tolist(), "start": 26, "limits": grid, **_SIDES}
-    return HTML(
-        '<div class="adalib-states"><p>This picture is drawn with JavaScript.</p>'
-        f'<script type="application/json">{json.dumps(data)}</script></div>'
-    )
+    return fragment("states", data, "This picture is drawn with JavaScript.")

@@ -6,8 +6,6 @@ everything from here, as data; ``book/_static/stop.js`` plays.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,6 +13,7 @@ from adalib.datasets.responses import Responses
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.streams import make_streams
 from adalib.teach.figures.style import HTML
+from adalib.teach.games.fragment import fragment
 
 __all__ = ["stop", "stop_data"]
 
@@ -75,12 +74,8 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
     policy, responses, features, price, seed
         As for `stop_data`.
     """
-    # "<" is escaped so that no question can close the element.
-    found = json.dumps(stop_data(policy, responses, features, price, seed), ensure_ascii=False)
-    return HTML(
-        '<div class="adalib-stop"><p>This game is played with JavaScript.</p>'
-        f'<script type="application/json">{found.replace("<", chr(92) + "u003c")}</script></div>'
-    )
+    data = stop_data(policy, responses, features, price, seed)
+    return fragment("stop", data, "This game is played with JavaScript.")
 
 
 def _texts(responses: Responses, row: int, classes: np.ndarray) -> list[str]:

@@ -1,0 +1,82 @@
+// Guess the curve (adalib.teach.games.guess): drag each point up or down, by mouse, finger or arrow keys, then compare.
+(function () {
+  "use strict";
+
+  const { element, button, shape, everywhere } = window.adalibParts;
+  const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [640, 300, 48, 14, 46];
+
+  everywhere("guess", (root, { budgets, truth, known }) => {
+    const values = truth.map((value, at) => (at < known ? value : truth[known - 1]));
+    const x = (at) => LEFT + 24 + (at * (WIDTH - LEFT - 60)) / (budgets.length - 1);
+    const y = (value) => TOP + (1 - value) * (HEIGHT - TOP - BOTTOM);
+    const points = (heights) => heights.map((value, at) => `${x(at)},${y(value)}`).join(" ");
+
+    const svg = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": "Your guess: accuracy of the vote" });
+    for (const value of [0, 0.25, 0.5, 0.75, 1]) {
+      svg.append(shape("line", { x1: LEFT, x2: WIDTH - 12, y1: y(value), y2: y(value), class: "guess-grid" }));
+      svg.append(shape("text", { x: LEFT - 8, y: y(value) + 5, "text-anchor": "end" }, value.toFixed(2)));
+    }
+    budgets.forEach((b, at) => svg.append(shape("text", { x: x(at), y: HEIGHT - 24, "text-anchor": "middle" }, String(b))));
+    svg.append(shape("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, "answers in the vote"));
+    const real = shape("polyline", { class: "guess-truth", points: "" });
+    const line = shape("polyline", { class: "guess-line" });
+    svg.append(real, line);
+
+    const said = element("p", { className: "stop-board" }, "Drag the points to where you think the vote is.");
+    said.setAttribute("role", "status");
+    let open = true;
+
+    const handles = budgets.map((b, at) => {
+      const handle = shape("circle", { cx: x(at), r: at < known ? 7 : 13, class: at < known ? "guess-known" : "guess-handle" });
+      svg.append(handle);
+      if (at < known) return handle;
+      for (const [name, value] of Object.entries({ tabindex: 0, role: "slider", "aria-label": `accuracy of a vote of ${b}`, "aria-valuemin": 0, "aria-valuemax": 1 }))
+        handle.setAttribute(name, value);
+      handle.addEventListener("keydown", (event) => {
+        const step = { ArrowUp: 0.02, ArrowRight: 0.02, ArrowDown: -0.02, ArrowLeft: -0.02, PageUp: 0.1, PageDown: -0.1 }[event.key];
+        if (!step || !open) return;
+        event.preventDefault();
+        put(at, values[at] + step);
+      });
+      handle.addEventListener("pointerdown", (event) => {
+        if (!open) return;
+        handle.setPointerCapture(event.pointerId);
+        handle.onpointermove = (moved) => {
+          const box = svg.getBoundingClientRect();
+          const height = ((moved.clientY - box.top) / box.height) * HEIGHT;
+          put(at, 1 - (height - TOP) / (HEIGHT - TOP - BOTTOM));
+        };
+        handle.onpointerup = handle.onpointercancel = () => (handle.onpointermove = null);
+      });
+      return handle;
+    });
+
+    function put(at, value) {
+      values[at] = Math.min(1, Math.max(0, Math.round(value * 100) / 100));
+      draw();
+    }
+
+    function draw() {
+      line.setAttribute("points", points(values));
+      handles.forEach((handle, at) => {
+        handle.setAttribute("cy", y(values[at]));
+        if (at >= known) handle.setAttribute("aria-valuenow", values[at].toFixed(2));
+      });
+    }
+
+    const show = button("That is my guess", () => {
+      open = false;
+      show.disabled = true;
+      real.setAttribute("points", points(truth));
+      truth.forEach((value, at) => svg.append(shape("circle", { cx: x(at), cy: y(value), r: 5, class: "guess-dot" })));
+      const off = truth.map((value, at) => Math.abs(value - values[at])).slice(known);
+      const mean = off.reduce((sum, each) => sum + each, 0) / off.length;
+      const last = truth.length - 1;
+      said.textContent =
+        `With ${budgets[last]} answers you guessed ${values[last].toFixed(2)}; the vote has ${truth[last].toFixed(2)}. ` +
+        `On average you were ${mean.toFixed(2)} off. The orange line is the vote.`;
+    });
+    root.replaceChildren(svg, element("div", { className: "spend-actions" }, show), said);
+    draw();
+  });
+})();

@@ -1,0 +1,62 @@
+// Tables on a narrow screen. One that does not fit is stacked: the cells of a row stand below each other, each with the
+// name of its column. One that fits stays a table. Single words (names of settings, of functions) never break in two.
+(function () {
+  "use strict";
+
+  const TABLES = ".bd-article table:not(.states-grid, .adalib-explorer table)";
+  const LONGEST = 30; // letters of a name that is kept whole
+
+  function cells(table) {
+    return [...table.querySelectorAll("tbody > tr")].flatMap((row) => [...row.children].map((cell, at) => [cell, at]));
+  }
+
+  // The name of a column is the lowest heading above it; each cell carries it, for the style sheet to show.
+  function label(table) {
+    const heads = [...table.querySelectorAll("thead > tr")].map((row) => [...row.children]);
+    const name = (at) => heads.map((row) => row[at]?.textContent.trim()).filter(Boolean).pop() || "";
+    for (const [cell, at] of cells(table)) cell.dataset.label ??= name(at);
+  }
+
+  function whole(article) {
+    for (const word of article.querySelectorAll("td, th, :not(pre) > code")) {
+      const text = word.textContent.trim();
+      if (!word.children.length && text.length <= LONGEST && !/\s/.test(text)) word.classList.add("adalib-word");
+    }
+  }
+
+  // Stacked cells are no table to a browser any more; roles tell a screen reader that they are one.
+  function stack(table, is) {
+    table.classList.toggle("adalib-stacked", is);
+    const roles = [[table, "table"], ...[...table.rows].map((row) => [row, "row"]), ...cells(table).map(([cell]) => [cell, "cell"])];
+    for (const [element, role] of roles) is ? element.setAttribute("role", role) : element.removeAttribute("role");
+  }
+
+  function wide(table) {
+    const room = table.parentElement.getBoundingClientRect().right;
+    return table.scrollWidth > table.clientWidth + 1 || table.getBoundingClientRect().right > room + 1;
+  }
+
+  function fit(tables) {
+    tables.forEach((table) => stack(table, false));
+    // All are measured before any is changed: a change would make the browser lay out the page again for each.
+    const found = tables.filter(wide);
+    found.forEach((table) => stack(table, true));
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const article = document.querySelector(".bd-article");
+    const tables = [...document.querySelectorAll(TABLES)];
+    if (!article) return;
+    whole(article);
+    tables.forEach(label);
+    let width = 0;
+    new ResizeObserver(() => {
+      if (article.clientWidth === width) return;
+      width = article.clientWidth;
+      fit(tables);
+    }).observe(article);
+    // What is folded has no width until it opens.
+    article.addEventListener("toggle", () => fit(tables), { capture: true });
+    window.addEventListener("adalib-typeset", () => fit(tables));
+  });
+})();
