@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from adalib.colours import budget_colours
 from adalib.teach.figures.style import COLOURS, plain, slider
 
 __all__ = [
@@ -68,7 +69,7 @@ def confusion(counts: np.ndarray, budgets: Sequence[int]) -> go.Figure:
 def accuracy_by_share(shares: Sequence[float], curves: Mapping[str, Mapping[str, Sequence[float]]]) -> go.Figure:
     """Gain by share of the training data; a colour a budget, solid for scores on all questions, dotted for unseen."""
     fig = go.Figure()
-    for (name, lines), colour in zip(curves.items(), COLOURS, strict=False):
+    for (name, lines), colour in zip(curves.items(), budget_colours(len(curves)), strict=True):
         for kind, y in lines.items():
             dash = {"all": "solid", "unseen": "dot"}[kind]
             there = np.isfinite(y)

@@ -33,7 +33,7 @@ def bisection(paths: Mapping[float, np.ndarray], lam: np.ndarray, cost: np.ndarr
     stairs = {"shape": "hv", "width": 2, "color": COLOURS[6]}
     fig.add_scatter(x=lam[order], y=cost[order], mode="lines", line=stairs, showlegend=False, row=4, col=1)
     step = np.arange(1, steps + 1)
-    for (budget, path), colour in zip(paths.items(), COLOURS, strict=False):
+    for (budget, path), colour in zip(paths.items(), budget_colours(len(paths)), strict=True):
         path = path[:steps]
         shared = {"mode": "lines", "legendgroup": str(budget), "name": f"B = {budget:g}", "showlegend": False}
         line = {"color": colour, "width": 2, "shape": "hv"}
