@@ -6,7 +6,7 @@
 
   everywhere("cards", (root) => {
     const cards = [...root.querySelectorAll(".adalib-card")];
-    const verdicts = [...new Set(cards.map((card) => card.dataset.verdict))];
+    const verdicts = ["stands", "stands corrected", "falls", "open"];
     const said = element("p", { className: "cards-said" });
     said.setAttribute("role", "status");
 

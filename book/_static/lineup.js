@@ -35,6 +35,9 @@
     text(right, FLOOR + 18, "answers spent →", "end");
     svg.append(shape("line", { x1: 44, x2: right, y1: FLOOR, y2: FLOOR, class: "guess-grid" }));
     const filled = steps.map(() => svg.appendChild(shape("rect", { class: "lineup-filled", y: FLOOR, height: 0, width: 0 })));
+    first.forEach((value, question) =>
+      svg.append(shape("circle", { cx: 44 + question * (span * scale + GAP), cy: BASE - value * TALL, r: 4, class: "lineup-dot" })),
+    );
     steps.forEach(({ home: [x1, y1, x2, y2] }) => svg.append(shape("line", { x1, y1, x2, y2, class: "lineup-ghost" })));
     const lines = steps.map(() => svg.appendChild(shape("line", { class: "lineup-edge" })));
     const border = svg.appendChild(shape("line", { y1: BASE + 52, y2: FLOOR, class: "lineup-border" }));

@@ -1,0 +1,32 @@
+"""The index of theorems shows their titles, chapter by chapter; sphinx-proof's own lists labels such as "thm-02-falls"."""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx_proof.domain import ProofIndex
+
+
+def collect_titles(app, doctree) -> None:
+    """Keep the title of every statement, which sphinx-proof leaves in the page."""
+    for node in doctree.findall(nodes.Element):
+        if node.get("realtype") and node.get("label"):
+            app.env.proof_list[node["label"]]["title"] = node["title"].strip().removeprefix("(").removesuffix(")")
+
+
+def by_chapter(index, docnames=None) -> tuple[list, bool]:
+    """What Sphinx wants of an index: (heading, entries), here one heading a chapter, in the order of the book."""
+    env = index.domain.env
+    chapters: dict[str, list] = {}
+    for label, found in getattr(env, "proof_list", {}).items():
+        if not label:
+            continue
+        entry = (found.get("title") or label, 0, found["docname"], label, "", "", found["realtype"])
+        chapters.setdefault(found["docname"], []).append(entry)
+    return [(env.titles[docname].astext(), chapters[docname]) for docname in sorted(chapters)], True
+
+
+def setup(app) -> dict:
+    ProofIndex.generate = by_chapter
+    ProofIndex.localname = "Definitions and theorems"
+    app.connect("doctree-read", collect_titles)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

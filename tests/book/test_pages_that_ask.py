@@ -1,0 +1,151 @@
+"""Where a page asks its reader: a curve to guess, edges to line up, noise to feed, cards to filter, prompts."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+from conftest import toc_pages
+
+from adalib.teach.figures.verdicts import cards
+from adalib.teach.games.guess import guess
+from adalib.teach.games.lineup import lineup
+from adalib.teach.games.noise import feed
+
+PROMPT = """<div class="prompt admonition"><p>How many?</p><ul class="contains-task-list"><li><p><input type="checkbox"
+checked> 12 <em>Or so.</em></p></li></ul></div><div class="prompt admonition"><p>Which?</p><ul
+class="contains-task-list"><li><p><input type="checkbox"> this <em>No.</em></p></li><li><p><input type="checkbox"
+checked> that <em>Yes.</em></p></li></ul></div>"""
+
+
+@pytest.fixture
+def opened(html, browser, tmp_path):
+    """Open some markup with one of the book's scripts, on a phone that is touched, without motion."""
+    pages = []
+
+    def put(markup: str, script: str):
+        scripts = "".join(
+            f'<script src="{(html / "_static" / file).as_uri()}"></script>' for file in ("parts.js", script)
+        )
+        style = f'<link rel="stylesheet" href="{(html / "_static" / "custom.css").as_uri()}">'
+        text = f'<!doctype html><meta charset="utf-8">{style}<article class="bd-article">{markup}</article>{scripts}'
+        (tmp_path / "page.html").write_text(text, encoding="utf-8")
+        page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce")
+        page.set_default_timeout(600_000)
+        page.goto((tmp_path / "page.html").as_uri())
+        pages.append(page)
+        return page
+
+    yield put
+    for page in pages:
+        page.close()
+
+
+def said(page) -> str:
+    """What the page says last."""
+    return page.locator("p[role=status]").inner_text()
+
+
+def test_a_curve_is_guessed_by_hand_and_by_key(opened):
+    page = opened(guess([1, 4, 16], [0.4, 0.6, 0.9]).html, "guess.js")
+    handle = page.get_by_role("slider", name="accuracy of a vote of 16")
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - 30)
+    page.mouse.up()
+    dragged = float(handle.get_attribute("aria-valuenow"))
+    assert 0.5 < dragged < 0.9
+    handle.press("ArrowDown")
+    assert float(handle.get_attribute("aria-valuenow")) == pytest.approx(dragged - 0.02)
+    page.get_by_role("button", name="That is my guess").tap()
+    told = said(page)
+    assert f"you guessed {dragged - 0.02:.2f}; the vote has 0.90" in told
+    assert page.locator(".guess-truth").get_attribute("points")
+
+
+def test_edges_line_up_and_fill_to_the_budget(opened):
+    # Two questions: one edge of slope 0.2 a step long, one of slope 0.1 three steps long. B = 2 buys 1 + 1 answers.
+    page = opened(lineup([[0.2, 0.4, 0.4], [0.1, 0.2, 0.4]], [1, 2, 4], ["a", "b"]).html, "lineup.js")
+    assert "2 edges" in said(page)
+    page.get_by_role("button", name="Line them up").tap()
+    told = said(page)
+    assert "The price is 0.1000" in told
+    assert "0.150 + 0.150 = 0.300" in told
+    tops = [float(line.get_attribute("y1")) for line in page.locator(".lineup-edge").all()]
+    assert tops == sorted(tops)  # the steepest first, so that the stairs fall
+    page.get_by_role("slider").press("End")
+    assert "= 0.400" in said(page)
+    page.get_by_role("button", name="Back to their questions").tap()
+    assert "Line them up" in said(page)
+
+
+def test_noise_keeps_the_bar_inside_and_empties_the_other(opened):
+    names = {"inside": "inside", "held out": "held out"}
+    rows = (0.05, 0.02, 0.01, 0.03), [(0.05, 0.0, -0.01, 0.01), (0.04, 0.001, -0.01, 0.01)]
+    page = opened(feed(*rows, names).html, "noise.js")
+    width = "() => [...document.querySelectorAll('.noise-bar')].map((bar) => bar.getBoundingClientRect().width)"
+    text = page.evaluate(width)
+    page.get_by_role("button", name="Feed it noise").tap()
+    noise = page.evaluate(width)
+    assert noise[0] == pytest.approx(text[0])
+    assert noise[1] < 1 < text[1]
+    assert "Noise, draw 1 of 2: +5.0 points inside, +0.0 held out" in said(page)
+    page.get_by_role("button", name="Feed it noise").tap()
+    page.get_by_role("button", name="Feed it noise").tap()
+    assert "draw 1 of 2" in said(page)
+
+
+def claims() -> pd.DataFrame:
+    names = ["says", "place", "reason", "number", "chapter"]
+    rows = [("stands", False, "a"), ("falls", True, "b"), ("falls", False, "<b>c</b>")]
+    made = pd.DataFrame(rows, columns=["verdict", "inferred", "name"]).assign(see="ch07-real")
+    return made.assign(**{name: f"its {name}" for name in names})
+
+
+def test_cards_filter_by_verdict_and_open(opened):
+    page = opened(cards(claims()).html, "cards.js")
+    assert page.locator(".adalib-card:visible").count() == 3
+    page.locator("label", has_text="falls (2)").tap()
+    assert page.locator(".adalib-card:visible").count() == 2
+    page.get_by_role("radio", checked=True).press("ArrowRight")
+    assert page.locator(".adalib-card:visible").count() == 0  # none is open
+    page.locator("label", has_text="all (3)").tap()
+    page.locator("summary").first.tap()
+    assert page.locator(".card-number").first.inner_text() == "its number"
+
+
+def test_cards_show_text_as_text():
+    page = BeautifulSoup(cards(claims()).html, "html.parser")
+    assert page.find("b") is None
+    assert "<b>c</b>" in page.find_all("summary")[2].text
+
+
+def test_prompts_take_a_number_or_a_choice(opened):
+    page = opened(PROMPT, "quiz.js")
+    page.get_by_role("textbox").fill("7")
+    page.get_by_role("textbox").press("Enter")
+    assert page.locator("output").inner_text() == "You said 7. It is 12. Or so."
+    page.get_by_role("button", name="this").tap()
+    assert said(page) == "Not quite. No."
+    page.get_by_role("button", name="that").tap()
+    assert said(page) == "Right. Yes."
+
+
+@pytest.mark.parametrize("name", [name for name in toc_pages() if name.startswith(("notebooks/0", "notebooks/1"))])
+def test_every_chapter_asks_before_it_goes_on(html, name):
+    page = BeautifulSoup((html / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+    prompts = page.select(".admonition.prompt")
+    assert prompts
+    for prompt in prompts:
+        options = [box.has_attr("checked") for box in prompt.select("input[type=checkbox]")]
+        assert page.select(".adalib-guess") or sum(options) == 1
+        assert len(prompt.select("li em")) == len(options)
+
+
+@pytest.mark.parametrize("name", toc_pages())
+def test_every_table_says_what_to_see(html, name):
+    page = BeautifulSoup((html / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+    bare = [table for table in page.select("table.adalib-table, table.dataframe") if not table.caption]
+    assert [table.get_text(" ", strip=True)[:100] for table in bare] == []
