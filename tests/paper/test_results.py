@@ -120,7 +120,7 @@ def test_the_table_beside_the_print_reads_as_the_paper_s(main):
     laid = results.beside(main, "accuracy")
     assert laid.shape == (20, 5)
     fixed, ours = laid.iloc[0], laid[laid.method == "Ours"].iloc[0]
-    assert fixed["B = 1.5"].split("→")[0].strip() == ".518"
+    assert fixed["B = 1.5"].split("→")[0].strip() == "0.518"
     assert "±" not in fixed["B = 1.5"]  # one plan for all splits
     assert "±" in ours["B = 1.5"]
 

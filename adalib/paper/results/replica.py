@@ -118,7 +118,7 @@ def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
     for (name, method), cells in frame.groupby(["setting", "method"], sort=False):
         row = {"simulated": PAPER[name]["title"], "method": method}
         for cell in cells.to_dict("records"):
-            # No zero before the point, and spaces that do not break, keep a cell on one line.
+            # Spaces that do not break keep a cell on one line.
             print_, ours, spread = (f"{cell[key]:.{digits}f}" for key in (f"printed_{part}", part, f"{part}_std"))
             text = f"{print_} → {ours}" + (f" ±{spread}" if float(spread) else "")
             row[f"B = {cell['target']:g}"] = text.replace(" ", "\N{NO-BREAK SPACE}")
