@@ -133,3 +133,17 @@ def test_every_notebook_is_in_the_table_of_contents():
 def test_pages_of_this_book_are_the_ones_built():
     assert HTML.is_relative_to(ROOT)
     assert toc_pages()[0] == "book/intro"
+
+
+def test_the_index_of_theorems_shows_their_titles(html):
+    entries = soup(html, "prf-prf").select(".indextable a")
+    assert "Weak duality" in [entry.get_text() for entry in entries]
+    assert not [entry.get_text() for entry in entries if entry["href"].endswith("#" + entry.get_text())]
+
+
+def test_the_welcome_page_quotes_three_findings_with_their_links(html):
+    findings = soup(html, "book/intro").select(".adalib-finding")
+    assert [bool(re.search(r"\d", finding.strong.get_text())) for finding in findings] == [True] * 3
+    for finding in findings:
+        page, _, label = finding.a["href"].partition("#")
+        assert soup(html / "book", page.removesuffix(".html")).find(id=label)
