@@ -66,7 +66,8 @@ def test_a_longer_lead_goes_on_at_lower_prices_only(fitted):
 
 def test_both_play(fitted, browser, tmp_path):
     rungs, teach, asked, texts = fitted
-    script = (ROOT / "book" / "_static" / "stop.js").read_text(encoding="utf-8")
+    static = ROOT / "book" / "_static"
+    script = "".join((static / name).read_text(encoding="utf-8") for name in ("parts.js", "stop.js"))
     parts = stop(rungs[True, True], asked, texts, 0.03).html, states(rungs, make_streams(teach, 40, repeats=8)).html
     (tmp_path / "page.html").write_text(
         f'<!doctype html><meta charset="utf-8">{"".join(parts)}<script>{script}</script>', encoding="utf-8"
