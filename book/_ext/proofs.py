@@ -1,4 +1,4 @@
-"""The index of theorems shows their titles, chapter by chapter; sphinx-proof's own lists labels such as "thm-02-falls"."""
+"""The index of theorems shows their titles, chapter by chapter; sphinx-proof itself lists labels ("thm-02-falls")."""
 
 from __future__ import annotations
 
