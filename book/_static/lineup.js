@@ -22,8 +22,8 @@
       const home = [left + (c0 - cost[0]) * scale, BASE - a0 * TALL, left + (c1 - cost[0]) * scale, BASE - a1 * TALL];
       const start = spent;
       spent += c1 - c0;
-      const tread = [44 + start * scale, up(slope(edge)), 44 + spent * scale, up(slope(edge))];
-      return { home, tread, start, end: spent, rise: a1 - a0, slope: slope(edge) };
+      const plank = [44 + start * scale, up(slope(edge)), 44 + spent * scale, up(slope(edge))];
+      return { home, plank, start, end: spent, rise: a1 - a0, slope: slope(edge) };
     });
     const right = 44 + spent * scale;
 
@@ -51,12 +51,12 @@
     function draw() {
       const room = (Number(budget.value) - cost[0]) * n;
       const there = progress === 1;
-      steps.forEach(({ home, tread, start, end }, at) => {
-        const now = home.map((from, i) => from + (tread[i] - from) * progress);
+      steps.forEach(({ home, plank, start, end }, at) => {
+        const now = home.map((from, i) => from + (plank[i] - from) * progress);
         ["x1", "y1", "x2", "y2"].forEach((name, i) => lines[at].setAttribute(name, now[i]));
         const bought = Math.max(0, Math.min(end, room) - start);
         lines[at].classList.toggle("lineup-bought", there && bought > 0);
-        const box = { x: tread[0], y: tread[1], width: there ? bought * scale : 0, height: FLOOR - tread[1] };
+        const box = { x: plank[0], y: plank[1], width: there ? bought * scale : 0, height: FLOOR - plank[1] };
         for (const [name, value] of Object.entries(box)) filled[at].setAttribute(name, value);
       });
       const x = 44 + Math.min(room, spent) * scale;
