@@ -19,7 +19,7 @@ import numpy as np
 from adalib.datasets import files
 from adalib.datasets.files import DataError, line_parts
 
-__all__ = ["DataError", "kind_of", "line_parts", "read_json", "read_lines", "write_lines"]
+__all__ = ["DataError", "kind_of", "line_parts", "one_line", "read_json", "read_lines", "write_lines"]
 
 
 def read_lines(
@@ -73,7 +73,7 @@ def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> N
     size = 0
     with files.written(path) as file:
         for number, record in enumerate(records, start=1):
-            line = _line(f"{path}, line {number}", record)
+            line = one_line(record, f"{path}, line {number}")
             size += len(line)
             # What is written can be read back.
             if len(line) > files.MAX_LINE or size > files.MAX_FILE:
@@ -148,7 +148,8 @@ def kind_of(value: Any) -> str:
     return names.get(type(value), type(value).__name__)
 
 
-def _line(where: str, record: dict[str, Any]) -> bytes:
+def one_line(record: dict[str, Any], where: str) -> bytes:
+    """Write one JSON object as a line; a fault is said to be in ``where``."""
     try:
         text = json.dumps(record, ensure_ascii=False, allow_nan=False, default=_unwrap)
     except (TypeError, ValueError, RecursionError) as error:

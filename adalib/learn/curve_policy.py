@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from xgboost import XGBRegressor
 
 from adalib.datasets.folds import deal, group_numbers
+from adalib.datasets.sealed import number, numbers
 from adalib.learn import saving
 from adalib.learn.policy import Policy
 from adalib.solve.frontier import frontier
@@ -170,13 +171,16 @@ class CurvePolicy(Policy):
     def _read(cls, about: dict[str, Any], trees: dict[str, Any]) -> CurvePolicy:
         if not trees:
             raise ValueError("it has no trees")
-        policy = cls(seed=int(about["seed"]))
-        policy._remember(about["names"], int(about["width"]))
+        policy = cls(seed=saving.seed_of(about))
+        policy._remember(about["names"], about["width"])
         policy.model_ = saving.load_trees(_shallow_trees(policy.seed), trees, policy.n_features_in_)
-        policy.lam_ = None if about["lam"] is None else float(about["lam"])
-        policy.prices_ = np.array([about["prices"], about["costs"]], dtype=float)
+        policy.lam_ = None if about["lam"] is None else number(about["lam"], "lam", 0)
+        prices = numbers(about["prices"], "prices", (None,), 0)
+        policy.prices_ = np.array([prices, numbers(about["costs"], "costs", prices.shape, 0)])
+        if not prices.size or (np.diff(policy.prices_[1]) < 0).any():
+            raise ValueError("its costs are not those of ever lower prices")
         outputs = policy.model_.predict(np.zeros((1, policy.n_features_in_))).reshape(1, -1)
-        _, policy.cost_ = check_table(outputs.clip(0, 1), about["cost"])
+        _, policy.cost_ = check_table(outputs.clip(0, 1), numbers(about["cost"], "cost", (None,)))
         return policy
 
     def _train(self, values: np.ndarray, acc: np.ndarray) -> Any:

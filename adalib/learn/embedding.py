@@ -17,6 +17,7 @@ import pandas as pd
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from adalib.datasets.sealed import numbers, whole
 from adalib.learn.features import check_texts
 
 __all__ = ["TextEmbedding"]
@@ -119,11 +120,14 @@ class TextEmbedding:
         ValueError
             If its parts do not fit together.
         """
-        embedding = cls(int(kept["dims"]), (int(kept["ngrams"][0]), int(kept["ngrams"][1])), int(kept["seed"]))
+        dims, seed = whole(kept["dims"], "dims", 1, 10_000), whole(kept["seed"], "seed", 0, 2**32 - 1)
+        shortest, longest = (whole(length, "ngrams", 1, 1000) for length in kept["ngrams"])
+        embedding = cls(dims, (shortest, longest), seed)
         vocabulary = {str(ngram): place for place, ngram in enumerate(kept["vocabulary"])}
-        idf, directions = np.array(kept["idf"], dtype=float), np.array(kept["directions"], dtype=float)
-        if idf.shape != (len(vocabulary),) or directions.ndim != 2 or directions.shape[1] != idf.size:
-            raise ValueError(f"{len(vocabulary)} n-grams, {idf.shape} weights and {directions.shape} directions")
+        idf = numbers(kept["idf"], "the n-grams' weights", (len(vocabulary),))
+        directions = numbers(kept["directions"], "directions", (None, idf.size))
+        if not vocabulary or not 1 <= len(directions) <= dims:
+            raise ValueError(f"{len(vocabulary)} n-grams and {len(directions)} directions for {dims} columns")
         embedding._tfidf = embedding._vectorizer(vocabulary=vocabulary)
         embedding._tfidf.idf_ = idf
         embedding._svd = TruncatedSVD(len(directions), random_state=embedding.seed)

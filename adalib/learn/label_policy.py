@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import has_fit_parameter
 from xgboost import XGBClassifier
 
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.sealed import DataError, number, numbers
 from adalib.learn import saving
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.policy import Policy
@@ -199,10 +199,12 @@ class LabelPolicy(Policy):
 
     @classmethod
     def _read(cls, about: dict[str, Any], trees: dict[str, Any]) -> LabelPolicy:
-        policy = cls(weighted=bool(about["weighted"]), seed=int(about["seed"]))
-        policy._remember(about["names"], int(about["width"]))
-        policy.lam_ = None if about["lam"] is None else float(about["lam"])
-        policy.classes_ = np.array(about["classes"], dtype=int).reshape(-1)
+        policy = cls(weighted=bool(about["weighted"]), seed=saving.seed_of(about))
+        policy._remember(about["names"], about["width"])
+        policy.lam_ = None if about["lam"] is None else number(about["lam"], "lam", 0)
+        policy.classes_ = numbers(about["classes"], "classes", (None,), 0, 10**6).astype(int)
+        if not policy.classes_.size or (np.diff(policy.classes_) < 1).any():
+            raise ValueError("its classes are not increasing column numbers")
         policy.model_ = None
         if trees:
             default = _papers_trees(policy.classes_.size, policy.seed)
@@ -235,7 +237,7 @@ def load_policy(path: str | os.PathLike) -> LabelPolicy | CurvePolicy:
     kinds = {"label": LabelPolicy, "curve": CurvePolicy}
     try:
         return kinds[about["kind"]]._read(about, trees)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{path}: is not a sound policy file ({error}); save the policy again") from None
 
 

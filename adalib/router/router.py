@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
+from adalib.datasets.jsonl import DataError
 from adalib.datasets.responses import Responses
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.llm.questions import Prompt, load_prompt
@@ -203,4 +204,7 @@ class Router:
             One line, if a file is missing, damaged, changed or of a newer version.
         """
         policy, reader, about = saving.load(folder)
-        return cls(policy, reader, about["budget"], about["cost"], about["budgets"])
+        try:
+            return cls(policy, reader, about["budget"], about["cost"], about["budgets"])
+        except ValueError as error:  # no price meets its budget
+            raise DataError(f"{folder}: is not a sound router ({error}); fit and save the router again") from None

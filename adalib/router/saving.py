@@ -7,13 +7,12 @@ permissions help, and what such a file could do is decide badly: nothing in it r
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adalib.datasets.jsonl import DataError, read_lines, write_lines
+from adalib.datasets.jsonl import read_lines, write_lines
+from adalib.datasets.sealed import DataError, digest, number, open_seal, seal, whole
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import load_policy
 from adalib.router.reader import Reader
@@ -27,6 +26,7 @@ __all__ = ["load", "save"]
 
 _KIND, _VERSION = "adalib router", 1
 _MEND = "fit and save the router again"
+_PARTS = ("policy.json", "reader.json")
 
 
 def save(router: Router, folder: str | os.PathLike) -> None:
@@ -50,31 +50,27 @@ def save(router: Router, folder: str | os.PathLike) -> None:
         "budget": router.controller.budget,
         "cost": router.cost,
         "budgets": list(router.budgets),
-        "files": {name: _digest((folder / name).read_bytes()) for name in ("policy.json", "reader.json")},
+        "files": {name: digest(folder / name) for name in _PARTS},
     }
-    write_lines(folder / "router.json", [about | {"checksum": _checksum(about)}])
+    write_lines(folder / "router.json", seal([about]))
 
 
 def load(folder: str | os.PathLike) -> tuple[PricedStopping | CurvePolicy, Reader | None, dict[str, Any]]:
     """Read the policy, the reader and what ``router.json`` says, or refuse in one line."""
     folder = Path(folder)
     about = _about(folder / "router.json")
-    for name, digest in about["files"].items():
-        path = folder / name
-        try:
-            found = _digest(path.read_bytes())
-        except OSError as error:
-            raise DataError(f"{path}: cannot be read ({error.strerror}); {_MEND}") from None
-        if found != digest:
-            raise DataError(f"{path}: is not the file that was saved (its checksum differs); {_MEND}")
+    for name in _PARTS:
+        if digest(folder / name) != about["files"][name]:
+            raise DataError(f"{folder / name}: is not the file that was saved (its checksum differs); {_MEND}")
     try:
-        kept = next(record for _, record in read_lines(folder / "reader.json"))
+        kept = next((record for _, record in read_lines(folder / "reader.json")), None)
         reader = Reader.from_dict(kept) if kept else None
         policy = (load_policy if about["policy"] == "curve" else load_stopping)(folder / "policy.json")
+        _check_fit(policy, reader, about)
         return policy, reader, about
     except DataError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise DataError(f"{folder}: is not a sound router ({error!r}); {_MEND}") from None
 
 
@@ -85,15 +81,27 @@ def _about(path: Path) -> dict[str, Any]:
         raise DataError(f"{path}: is not a saved router; {_MEND}")
     if about["version"] > _VERSION:
         raise DataError(f"{path}: is of version {about['version']}, this adalib reads {_VERSION}; install a newer one")
-    checksum = about.pop("checksum", None)
-    if checksum != _checksum(about):
-        raise DataError(f"{path}: is not the file that was saved (its checksum differs); {_MEND}")
+    open_seal(lines, path, _MEND)
+    files = about.get("files")
+    if not isinstance(files, dict) or set(files) != set(_PARTS) or about.get("policy") not in ("curve", "priced"):
+        raise DataError(f"{path}: is not a sound router (its parts are not named); {_MEND}")
     return about
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _checksum(about: dict[str, Any]) -> str:
-    return _digest(json.dumps(about, sort_keys=True).encode())
+def _check_fit(policy: PricedStopping | CurvePolicy, reader: Reader | None, about: dict[str, Any]) -> None:
+    """Refuse parts that are sound each for itself, and do not belong together."""
+    number(about["budget"], "budget", 1e-300)
+    if about["cost"] not in ("samples", "tokens"):
+        raise ValueError("its cost is neither samples nor tokens")
+    asked = [whole(budget, "a budget", 1, 10**9) for budget in about["budgets"]]
+    if isinstance(policy, CurvePolicy):
+        if len(asked) != policy.cost_.size or sorted(set(asked)) != asked:
+            raise ValueError(f"it has {len(asked)} budgets and a policy of {policy.cost_.size}")
+        needs = policy.n_features_in_
+    elif isinstance(policy, PricedStopping):
+        needs = 0 if policy.prior is None else policy.prior.points.shape[1]
+    else:
+        raise ValueError("its policy cannot be held to a budget")
+    reads = 0 if reader is None else reader.read([""]).shape[1]
+    if needs and needs != reads:
+        raise ValueError(f"its policy takes {needs} features and its reader gives {reads}")

@@ -1,4 +1,7 @@
-"""Priced stopping in a file: one line of JSON with numbers and names, and nothing that runs."""
+"""Priced stopping in a file: one line of JSON with numbers and names, and nothing that runs.
+
+A checksum is looked at first, then every size and number: what was loaded decides, however the file was made.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from adalib.datasets.jsonl import DataError, read_lines, write_lines
+from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
 from adalib.sequential.members import Member
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.prior import Prior
 from adalib.sequential.rules import Confidence, Fixed, Margin
+from adalib.sequential.value import state_features
+from adalib.sequential.votes import Votes
 
 __all__ = ["load_stopping", "save_stopping"]
 
-_FORMAT = "adalib stopping, version 1"
+_FORMAT = "adalib stopping, version 2"
+_MEND = "save the policy again"
 _RULES = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
 _ARRAYS = ("prices", "costs", "accuracies", "coefficients")
+_MOST = 10**9  # answers: more are never asked for
+_VOTED = 255  # answers for one class: `leader_holds` knows no more
+_VOTES = Votes(1, 1.0, 0.0, 1, 0, 1, 0.0, np.nan)  # of one answer
 _PRIOR = ("center", "scale", "points", "mean", "weights")
 
 
@@ -27,7 +36,7 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
 
     Explained in chapter 10, "When to stop".
     """
-    about: dict[str, Any] = {"format": _FORMAT, "signals": list(policy.signals), "sharpness": policy.sharpness}
+    about: dict[str, Any] = {"signals": list(policy.signals), "sharpness": policy.sharpness}
     about |= {"cost": policy.cost if isinstance(policy.cost, str) else "samples", "schedule": policy.schedule.tolist()}
     about |= {name: getattr(policy, name).tolist() for name in _ARRAYS}
     about["members"] = [
@@ -41,7 +50,7 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
         scale = np.where(np.isfinite(policy.prior.scale), policy.prior.scale, 0.0)
         about["prior"] = {name: getattr(policy.prior, name).tolist() for name in _PRIOR if name != "scale"}
         about["prior"] |= {"scale": scale.tolist(), "width": policy.prior.width}
-    write_lines(path, [about])
+    write_sealed(path, _FORMAT, [about])
 
 
 def load_stopping(path: str | os.PathLike) -> PricedStopping:
@@ -54,36 +63,52 @@ def load_stopping(path: str | os.PathLike) -> PricedStopping:
     DataError
         One sentence that names the file, what is wrong and the mend.
     """
-    lines = [record for _, record in read_lines(path)]
-    if len(lines) != 1 or lines[0].get("format") != _FORMAT:
-        raise DataError(f'{path}: is not a saved stopping policy (one line with "format": "{_FORMAT}"); save it again')
+    (about,) = read_sealed(path, _FORMAT, 1, _MEND)
     try:
-        return _policy(lines[0])
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise DataError(f"{path}: is not a sound policy file ({error!r}); save the policy again") from None
+        return _policy(about)
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        raise DataError(f"{path}: is not a sound policy file ({error!r}); {_MEND}") from None
 
 
 def _policy(about: dict[str, Any]) -> PricedStopping:
-    policy = PricedStopping(about["signals"], cost=about["cost"], schedule=about["schedule"])
-    policy.sharpness, policy.prior = float(about["sharpness"]), None
-    for name in _ARRAYS:
-        setattr(policy, name, np.array(about[name], dtype=float))
-    policy.members = [_member(dict(kept)) for kept in about["members"]]
-    if not len(policy.members) == policy.costs.size == policy.accuracies.size > 0:
-        raise ValueError("members, costs and accuracies are not equally many")
-    if any(member.rule is None and not 0 <= member.price < policy.prices.size for member in policy.members):
-        raise ValueError("a member has a price that is not there")
-    if about.get("prior") is not None:
-        policy.prior = prior = Prior()
-        for name in _PRIOR:
-            setattr(prior, name, np.array(about["prior"][name], dtype=float))
-        prior.scale[prior.scale == 0] = np.inf
-        prior.width = float(about["prior"]["width"])
+    if about["cost"] not in ("samples", "tokens"):
+        raise ValueError("its cost is neither samples nor tokens")
+    schedule = [whole(stop, "a stop of the schedule", 1, _MOST) for stop in about["schedule"]]
+    policy = PricedStopping(about["signals"], cost=about["cost"], schedule=schedule)
+    policy.sharpness = number(about["sharpness"], "sharpness", 0, 1e3)
+    policy.prior = None if about.get("prior") is None else _prior(about["prior"])
+    policy.prices = numbers(about["prices"], "prices", (None,), 0)
+    known = state_features(_VOTES, _VOTES if policy.sharpness else None, policy.prior and np.zeros(2)).size
+    checkpoints, priced = policy.schedule.size - 1, policy.prices.size
+    shape = (checkpoints, known + 1, priced) if checkpoints else (0,)
+    policy.coefficients = numbers(about["coefficients"], "coefficients", shape)
+    policy.members = [_member(dict(kept), policy) for kept in about["members"]]
+    policy.costs = numbers(about["costs"], "costs", (len(policy.members),), 0)
+    policy.accuracies = numbers(about["accuracies"], "accuracies", (len(policy.members),), 0, 1)
+    if not policy.members or (np.diff(policy.costs) <= 0).any():
+        raise ValueError("its members are not there, or not the cheapest first")
     return policy
 
 
-def _member(kept: dict[str, Any]) -> Member:
+def _prior(kept: dict[str, Any]) -> Prior:
+    prior = Prior()
+    prior.points = numbers(kept["points"], "points", (None, None))
+    rows, columns = prior.points.shape
+    for name, shape in {"center": (columns,), "scale": (columns,), "mean": (2,), "weights": (rows, 2)}.items():
+        setattr(prior, name, numbers(kept[name], name, shape))
+    prior.scale[prior.scale == 0] = np.inf
+    prior.width = number(kept["width"], "width", 1e-6)
+    return prior
+
+
+def _member(kept: dict[str, Any], policy: PricedStopping) -> Member:
     if "rule" not in kept:
-        return Member(None, price=int(kept["price"]))
-    rule, weighted = _RULES[kept.pop("rule")], bool(kept.pop("weighted"))
+        return Member(None, price=whole(kept["price"], "a member's price", 0, policy.prices.size - 1))
+    rule, weighted = _RULES[kept.pop("rule")], kept.pop("weighted")
+    if weighted not in (False, bool(policy.sharpness)) or not isinstance(weighted, bool):
+        raise ValueError("a member weighs votes, and the policy does not")
+    if rule is Confidence and (weighted or policy.schedule[-1] > _VOTED):
+        raise ValueError("a threshold of confidence is for plain votes, and not for so many")
+    for name, value in kept.items():
+        number(value, name, 0)
     return Member(rule(**kept), weighted)

@@ -27,6 +27,7 @@ from xgboost import XGBClassifier, XGBRegressor
 import adalib
 from adalib.datasets.jsonl import DataError
 from adalib.datasets.populations import beta_population, two_answer
+from adalib.datasets.sealed import seal
 from adalib.evaluate.baselines import best_mix, noise_features
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy, load_policy, regret_weights
 from adalib.paper import ZOO, zoo
@@ -299,8 +300,8 @@ def test_a_given_booster_is_saved_with_its_own_trees(known, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda about, trees: [about], "is not a saved policy"),
-        (lambda about, trees: [{**about, "format": "other"}, trees], "is not a saved policy"),
+        (lambda about, trees: [about], "not what adalib saves"),
+        (lambda about, trees: [{**about, "format": "other"}, trees], "not what adalib saves"),
         (lambda about, trees: [{**about, "kind": "spell"}, trees], "not a sound policy file"),
         (lambda about, trees: [{**about, "width": 3}, trees], "names 2 features, its width is 3"),
         (lambda about, trees: [{**about, "width": 3, "names": None}, trees], "take 2 features, not 3"),
@@ -308,7 +309,7 @@ def test_a_given_booster_is_saved_with_its_own_trees(known, tmp_path):
         (lambda about, trees: [{**about, "prices": None}, trees], "not a sound policy file"),
         (lambda about, trees: [{**about, "kind": "label", "weighted": 0, "classes": [1]}, trees], "list of classes"),
         (lambda about, trees: [about, {}], "has no trees"),
-        (lambda about, trees: [about, {"learner": 3}], "XGBoost says"),
+        (lambda about, trees: [about, {"learner": 3}], "the trees: missing 'version'"),
         (lambda about, trees: [{k: v for k, v in about.items() if k != "names"}, trees], "'names'"),
     ],
 )
@@ -316,7 +317,7 @@ def test_a_broken_file_is_refused_in_one_line(fitted, tmp_path, change, message)
     path = tmp_path / "policy.json"
     fitted[2].save(path)
     lines = change(*(json.loads(line) for line in path.read_text().splitlines()))
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.write_text("".join(json.dumps(line) + "\n" for line in seal(lines)))
     with pytest.raises(DataError, match=message) as caught:
         load_policy(path)
     assert str(path) in str(caught.value)

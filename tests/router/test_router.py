@@ -152,7 +152,7 @@ def spoil(folder, how):
         ("newer", "version 2"),
         ("no router", "not a saved router"),
         ("truncated", "line 1"),
-        ("missing part", "cannot be read"),
+        ("missing part", "no such file"),
         ("truncated part", "checksum"),
         ("tampered part", "checksum"),
     ],

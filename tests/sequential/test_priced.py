@@ -1,5 +1,6 @@
 """Priced stopping on populations whose truth is known, and on real answers; every control."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from adalib import load, noise_features, text_features
 from adalib.datasets.populations import Population, beta_population, flat_null
+from adalib.datasets.sealed import seal
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.saving import load_stopping, save_stopping
@@ -77,7 +79,8 @@ def test_saved_and_loaded(real, tmp_path):
     first, second = (p.replay(real[1], [1.5, 4.0], real[3]) for p in (policy, again))
     assert np.array_equal(first.accuracy, second.accuracy)
     assert np.array_equal(first.cost, second.cost)
-    (tmp_path / "bad.json").write_text('{"format": "adalib stopping, version 1", "signals": ["votes"]}\n')
+    (bad,) = seal([{"format": "adalib stopping, version 2", "signals": ["votes"]}])
+    (tmp_path / "bad.json").write_text(json.dumps(bad) + "\n")
     with pytest.raises(ValueError, match="sound policy"):
         load_stopping(tmp_path / "bad.json")
 

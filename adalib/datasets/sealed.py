@@ -1,0 +1,120 @@
+"""A file of JSON with a checksum in its first line: whatever damages it is found before a word of it is believed.
+
+A checksum finds damage and careless editing. Whoever edits on purpose can write a new one, so what was read is checked
+piece by piece all the same; the worst that such a file can do is decide badly, because nothing in it runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adalib.datasets import files
+from adalib.datasets.jsonl import DataError, one_line, read_json, read_lines, write_lines
+
+__all__ = ["DataError", "digest", "number", "numbers", "open_seal", "read_sealed", "seal", "whole", "write_sealed"]
+
+
+def seal(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give the first record the checksum of all of them, itself without one.
+
+    Examples
+    --------
+    >>> seal([{"a": 1}, {}])[0]["checksum"][:8]
+    '00a17c18'
+    """
+    first, *others = records
+    first = {name: value for name, value in first.items() if name != "checksum"}
+    text = "\n".join(json.dumps(record, sort_keys=True) for record in [first, *others])
+    return [first | {"checksum": hashlib.sha256(text.encode()).hexdigest()}, *others]
+
+
+def open_seal(records: Sequence[dict[str, Any]], where: str | os.PathLike, mend: str) -> None:
+    """Refuse records whose checksum is not theirs."""
+    if seal(records)[0]["checksum"] != records[0].get("checksum"):
+        raise DataError(f"{where}: is not the file that was saved (its checksum differs); {mend}")
+
+
+def write_sealed(path: str | os.PathLike, kind: str, records: Sequence[dict[str, Any]]) -> None:
+    """Write records, one a line, the first with the format and the checksum."""
+    first, *others = records
+    lines = [one_line(record, str(path)) for record in [{"format": kind} | first, *others]]
+    write_lines(path, seal([read_json(line, str(path)) for line in lines]))  # the checksum is of what will be read
+
+
+def read_sealed(path: str | os.PathLike, kind: str, lines: int, mend: str) -> list[dict[str, Any]]:
+    """Read what `write_sealed` wrote.
+
+    Raises
+    ------
+    DataError
+        One sentence that names the file, what is wrong and the mend.
+    """
+    records = [record for _, record in read_lines(path)]
+    if len(records) != lines or records[0].get("format") != kind:
+        known = f'{lines} line{"s" if lines > 1 else ""} of JSON, "format": "{kind}" in the first'
+        raise DataError(f"{path}: is not what adalib saves ({known}); {mend}")
+    open_seal(records, path, mend)
+    return records
+
+
+def digest(path: str | os.PathLike) -> str:
+    """The SHA-256 of a file, read as any file from outside is."""
+    found = hashlib.sha256()
+    for _, line in files.open_lines(path):
+        found.update(line)
+    return found.hexdigest()
+
+
+def number(value: Any, name: str, low: float = -math.inf, high: float = math.inf) -> float:
+    """One finite number of a file within bounds."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not (low <= value <= high):
+        raise ValueError(f"{name} is {_short(value)}, not a number" + _between(low, high))
+    return float(value)
+
+
+def whole(value: Any, name: str, low: int, high: int) -> int:
+    """One whole number of a file within bounds."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ValueError(f"{name} is {_short(value)}, not a whole number" + _between(low, high))
+    return value
+
+
+def numbers(
+    values: Any, name: str, shape: tuple[int | None, ...], low: float = -math.inf, high: float = math.inf
+) -> np.ndarray:
+    """An array of finite numbers of a file, of this shape (None: any length) and within bounds."""
+    try:
+        # Without a type first: a text of digits would become a number.
+        found = np.array(values)
+        array = found.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} is no table of numbers") from None
+    if (found.dtype.kind not in "iufO" and found.size) or _holds_truth(values):
+        raise ValueError(f"{name} is no table of numbers")
+    if array.ndim != len(shape) or any(want not in (None, got) for want, got in zip(shape, array.shape, strict=True)):
+        wanted = ", ".join("any" if want is None else str(want) for want in shape)
+        raise ValueError(f"{name} has shape {array.shape}, not ({wanted})")
+    if not (np.isfinite(array) & (array >= low) & (array <= high)).all():
+        raise ValueError(f"{name} holds a number that is not finite" + _between(low, high))
+    return array
+
+
+def _holds_truth(values: Any) -> bool:
+    """Whether a true or false stands among the numbers: to numpy it is one."""
+    return any(map(_holds_truth, values)) if isinstance(values, list) else isinstance(values, bool)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _between(low: float, high: float) -> str:
+    return "" if math.isinf(low) and math.isinf(high) else f" from {low:g} to {high:g}"
