@@ -31,6 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--folds", metavar="K", type=int, default=5, help="parts that the questions are dealt into (default 5)")
     add("--groups", metavar="FIELD", help="keep questions with the same value of this field in one fold")
     add("--seed", metavar="S", type=int, default=0, help="of the folds, the halves and the models (default 0)")
+    add("--learn-from", metavar="N", type=int, default=None, help="training questions a fold at most (default 2000)")
     add_prices(parser)
     add("--json", action="store_true", help="print one JSON object and nothing else")
 
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     """Evaluate, and print the rows and the verdict."""
     from adalib.commands.arguments import parse_budgets, parse_numbers, read_answers
     from adalib.datasets.menu import Menu
-    from adalib.evaluate.heldout import held_out, planning_policies, stopping_policies
+    from adalib.evaluate.heldout import TAUGHT, held_out, planning_policies, stopping_policies
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import verdict
 
@@ -58,10 +59,19 @@ def run(args: argparse.Namespace) -> int:
     # Those that watch the answers come in know one model; whom to ask is decided before asking.
     watching = {} if isinstance(responses, Menu) else stopping_policies(args.seed)
     learners = planning_policies(args.seed) | watching
-    rows = held_out(responses, targets, budgets, folds=args.folds, groups=groups, learners=learners, seed=args.seed)
+    taught = TAUGHT if args.learn_from is None else args.learn_from
+    if taught < 2:
+        raise ValueError(f"--learn-from is {taught}; give at least 2 questions")
+    how = {"folds": args.folds, "groups": groups, "learners": learners, "taught": taught, "seed": args.seed}
+    rows = held_out(responses, targets, budgets, **how)
     # After the work, so that an input which cannot be evaluated is one line and no more.
     most = responses.take([0]).table(budgets).cost[-1]
-    for note in _notes(responses.samples, offered, budgets, targets, most):
+    notes = _notes(responses.samples, offered, budgets, targets, most)
+    training = responses.n - responses.n // args.folds
+    if training > taught:
+        told = f"each fold learned from {taught:,} of about {training:,} training questions, drawn at random"
+        notes.append(f"{told}, and all {responses.n:,} questions were scored; --learn-from N takes more")
+    for note in notes:
         print(f"adalib evaluate: {note}", file=sys.stderr)
     said = verdict(rows)
     if args.json:

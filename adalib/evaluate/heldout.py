@@ -32,7 +32,7 @@ from adalib.sequential.priced import PricedStopping
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
-__all__ = ["BASELINES", "POLICIES", "STOPPING", "check_targets", "held_out", "oracles_at", "unseen_curves"]
+__all__ = ["BASELINES", "POLICIES", "STOPPING", "TAUGHT", "check_targets", "held_out", "oracles_at", "unseen_curves"]
 
 #: Policies that learn nothing, in the order of their rows.
 BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
@@ -42,6 +42,9 @@ STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
 
 #: The order of all rows, where nothing else is asked for.
 POLICIES = (*BASELINES, "label", "curve", *STOPPING, "noise")
+
+#: Training questions that a fold learns from, at most: beyond so many a policy hardly improves, and hours are saved.
+TAUGHT = 2000
 
 _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
 
@@ -64,6 +67,7 @@ def held_out(
     overhead: float = 0.0,
     table: MakeTable = Responses.table,
     splits: int = 1,
+    taught: int = TAUGHT,
     seed: int = 0,
 ) -> list[HeldOutRow]:
     """Score every policy on questions and samples that it has not seen.
@@ -102,6 +106,8 @@ def held_out(
         What a half of the answers says of every budget: another vote, or another cost. Default: their own `table`.
     splits : int
         How often the samples are dealt into halves; results are averaged question by question.
+    taught : int
+        Training questions that a fold learns from, drawn at random where there are more; all questions are scored.
     seed : int
 
     Returns
@@ -133,7 +139,9 @@ def held_out(
     opening, votes = (None, votes) if first is None else votes.set_aside(0)
     full = table(votes, budgets)
     targets = check_targets(targets, full.cost)
-    inputs = list(_inputs(responses, fold, features))
+    if taught < 2:
+        raise ValueError(f"taught is {taught}; give at least 2 questions to learn from")
+    inputs = list(_inputs(responses, fold, features, taught, seed))
     tally = Tally([*BASELINES, *learners, "noise"])
     with tqdm(total=2 * splits * len(inputs), desc="evaluating", unit=" folds", disable=None, leave=False) as bar:
         for number in range(2 * splits):
@@ -175,9 +183,9 @@ def unseen_curves(
     fold = deal(members(responses, groups), folds, seed)
     table = responses.table(budgets)
     found = np.empty_like(table.acc)
-    for train, test, known in _inputs(responses, fold, features):
-        policy = CurvePolicy(seed=seed).fit(known.iloc[train], table.acc[train], table.cost)
-        found[test] = policy.curves(known.iloc[test])
+    for train, test, known in _inputs(responses, fold, features, responses.n, seed):
+        policy = CurvePolicy(seed=seed).fit(known.loc[train], table.acc[train], table.cost)
+        found[test] = policy.curves(known.loc[test])
     return found
 
 
@@ -221,16 +229,22 @@ def _embedded(train: tuple[str, ...], texts: tuple[str, ...]) -> pd.DataFrame:
     return TextEmbedding(_DIMS).fit(train).transform(texts)
 
 
-def _inputs(responses: Responses, fold: np.ndarray, features: ArrayLike | None) -> Iterator[Fold]:
+def _inputs(
+    responses: Responses, fold: np.ndarray, features: ArrayLike | None, taught: int, seed: int
+) -> Iterator[Fold]:
     """One fold after the other."""
-    given = pd.DataFrame(text_features(responses.questions) if features is None else features)
+    given = pd.DataFrame(text_features(responses.questions) if features is None else features).reset_index(drop=True)
+    draw = np.random.default_rng(seed)
     for out in np.unique(fold):
         train, test = np.flatnonzero(fold != out), np.flatnonzero(fold == out)
-        texts = [responses.questions[i] for i in train]
+        if train.size > taught:
+            train = np.sort(draw.choice(train, taught, replace=False))
+        texts = tuple(responses.questions[i] for i in train)
         known = given
         if features is None and any(text.strip() for text in texts):
-            embedded = _embedded(tuple(texts), tuple(responses.questions))
-            known = pd.concat([given, embedded], axis=1)
+            rows = np.concatenate([train, test])
+            embedded = _embedded(texts, tuple(responses.questions[i] for i in rows)).set_index(rows)
+            known = pd.concat([given.loc[rows], embedded], axis=1)
         yield Fold(train, test, known)
 
 

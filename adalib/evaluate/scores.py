@@ -84,6 +84,8 @@ class Tally:
     def __init__(self, order: Sequence[str]) -> None:
         self._order = list(order)
         self._turns: dict[tuple[float, str], list[tuple]] = {}
+        #: Sums over the turns of every question's accuracy, and of the mix's: all that is kept of a question.
+        self._sums: dict[tuple[float, str], np.ndarray] = {}
 
     def add(
         self,
@@ -113,8 +115,10 @@ class Tally:
         spent = max(cost.mean(), np.mean(score.cost[..., 0]))
         # The bar knows the half that scores: nobody passes it because the other half misjudged the average question.
         mix = best_mix(score.acc, score.cost, spent)
-        turn = cost.mean(), accuracy, mix.expected(score.acc), imitated or (), _mix_cost(score, accuracy.mean())
+        turn = cost.mean(), imitated or (), _mix_cost(score, accuracy.mean())
         self._turns.setdefault((target, policy), []).append(turn)
+        both = np.array([accuracy, mix.expected(score.acc)])
+        self._sums[target, policy] = both + self._sums.get((target, policy), 0.0)
 
     def add_learned(
         self,
@@ -143,11 +147,15 @@ class Tally:
     def rows(self, member: np.ndarray) -> list[HeldOutRow]:
         """Average the halves question by question, and put intervals on the averages, over the groups."""
         keys = sorted(self._turns, key=lambda key: (key[0], self._order.index(key[1])))
-        cost, accuracy, mix, imitated, saved = (
-            [np.mean([turn[part] for turn in self._turns[key]], axis=0) for key in keys] for part in range(5)
+        cost, imitated, saved = (
+            [np.mean([turn[part] for turn in self._turns[key]], axis=0) for key in keys] for part in range(3)
         )
-        accuracy, mix = np.column_stack(accuracy), np.column_stack(mix)
-        gains = _units(accuracy - mix, member)
+        accuracy, mix = (
+            np.column_stack([self._sums[key][part] / len(self._turns[key]) for key in keys]) for part in range(2)
+        )
+        bar = [float(column.mean()) for column in mix.T]
+        mix -= accuracy  # no second table of every question: there may be very many
+        gains = _units(np.negative(mix, out=mix), member)
         value, gain = bootstrap_mean(_units(accuracy, member), bounds=(0, 1)), bootstrap_mean(gains)
         best = {target: gain.mean[j] for j, (target, policy) in enumerate(keys) if policy == "oracle"}
         rows = []
@@ -161,7 +169,7 @@ class Tally:
                     accuracy=float(value.mean[j]),
                     low=float(value.low[j]),
                     high=float(value.high[j]),
-                    mix_accuracy=float(mix[:, j].mean()),
+                    mix_accuracy=bar[j],
                     gain=float(gain.mean[j]),
                     gain_low=float(gain.low[j]),
                     gain_high=float(gain.high[j]),

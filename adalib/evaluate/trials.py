@@ -57,7 +57,7 @@ class Half(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """The rows to learn from, the rows to score, and what is known of all questions."""
+    """The rows to learn from, the rows to score, and what is known of them: a frame whose index is the row."""
 
     train: np.ndarray
     test: np.ndarray
@@ -167,7 +167,7 @@ def learned(
 
     def one_fold(fold: Fold) -> list[np.ndarray]:
         taught, asked = (
-            Questions(fold.known.iloc[rows], half.answers.take(rows), half.table.take(rows), member[rows])
+            Questions(fold.known.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows])
             for half, rows in ((teach, fold.train), (score, fold.test))
         )
         told = [outcomes(name, learner, taught, asked, targets) for name, learner in learners.items()]

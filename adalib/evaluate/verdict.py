@@ -13,6 +13,8 @@ __all__ = ["verdict"]
 #: The chance of saying "pays" of any policy where none does.
 _CHANCE = 0.05
 
+_PART = 10_000  # questions whose signs are drawn at a time: tens of megabytes
+
 
 def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
     """Say whether adaptive allocation pays: at which target, with which policy, and what it saves.
@@ -101,6 +103,9 @@ def _by_chance(gains: np.ndarray, level: float) -> np.ndarray:
     chunks = int(np.ceil(20 / level / chunk))
     reached = np.ones(gains.shape[1])
     for _ in range(chunks):
-        signs = rng.choice([-1.0, 1.0], size=(chunk, len(gains)))
-        reached += (signs @ gains >= gains.sum(axis=0) - 1e-12).sum(axis=0)
+        flipped = sum(
+            rng.choice([-1.0, 1.0], size=(chunk, len(part))) @ part
+            for part in np.split(gains, range(_PART, len(gains), _PART))
+        )
+        reached += (flipped >= gains.sum(axis=0) - 1e-12).sum(axis=0)
     return reached / (1 + chunk * chunks) > level

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import gamma
 
 from adalib.sequential.library import corners, mix_for
-from adalib.sequential.replay import REPLAYS, Replay, outcomes, shares_of
+from adalib.sequential.replay import REPLAYS, Replay, in_parts, outcomes, shares_of
 from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, stopping_points
 from adalib.sequential.streams import Cost, Streams, make_streams
 from adalib.sequential.votes import Votes, count_votes
@@ -183,10 +183,14 @@ class TunedRules:
 
     def replay(self, responses: Any, budgets: Sequence[float], *, seed: int = 1) -> Replay:
         """Play answers back to unseen questions, at every budget."""
-        streams, votes = self._played(responses, seed, REPLAYS)
         used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
-        stops = np.column_stack([stopping_points(self.members[number], votes) for number in used])
-        return outcomes(streams, votes.value, votes.n[0].astype(int), stops, shares)
+
+        def play(answers: Any, _: Any, seed: int) -> Replay:
+            streams, votes = self._played(answers, seed, REPLAYS)
+            stops = np.column_stack([stopping_points(self.members[number], votes) for number in used])
+            return outcomes(streams, votes.value, votes.n[0].astype(int), stops, shares)
+
+        return in_parts(play, responses, None, seed)
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""

@@ -19,7 +19,7 @@ from adalib.datasets.responses import Responses
 from adalib.sequential.library import Mix, corners, mix_for
 from adalib.sequential.members import Member, Seen, plain_members
 from adalib.sequential.prior import Prior
-from adalib.sequential.replay import REPLAYS, Replay, outcomes, shares_of
+from adalib.sequential.replay import REPLAYS, Replay, in_parts, outcomes, shares_of
 from adalib.sequential.session import Session
 from adalib.sequential.streams import Cost, Streams, make_streams
 from adalib.sequential.value import backward_induction
@@ -145,12 +145,15 @@ class PricedStopping:
                 f"{responses.source}: has {responses.samples} answers a question, and the policy may ask for "
                 f"{self.schedule[-1]}; give as many, or fit it with a shorter schedule"
             )
-        streams = self._streams(responses, seed, REPLAYS)
-        prior = None if self.prior is None else self.prior.predict(features)
-        seen = self.seen(streams, prior)
         used, shares = shares_of([self.mix(budget) for budget in budgets])
-        stops = self._stops(seen, [self.members[number] for number in used])
-        return outcomes(streams, seen.value, self.schedule, stops, shares)
+        members = [self.members[number] for number in used]
+
+        def play(answers: Responses, known: ArrayLike | None, seed: int) -> Replay:
+            streams = self._streams(answers, seed, REPLAYS)
+            seen = self.seen(streams, None if self.prior is None else self.prior.predict(known))
+            return outcomes(streams, seen.value, self.schedule, self._stops(seen, members), shares)
+
+        return in_parts(play, responses, features, seed)
 
     def start(
         self, budget: float, features: ArrayLike | None = None, rng: np.random.Generator | int | None = None

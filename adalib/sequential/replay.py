@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from adalib.datasets.responses import Responses
 from adalib.sequential.library import Mix
 from adalib.sequential.streams import Streams
 
-__all__ = ["REPLAYS", "Replay", "outcomes", "shares_of"]
+__all__ = ["REPLAYS", "Replay", "in_parts", "outcomes", "shares_of"]
 
 #: Orders in which a question is played back when a rule is scored: of 48 answers each comes first once.
 REPLAYS = 48
+
+_PART = 2000  # questions played back at a time, in so many orders each: tens of megabytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,26 @@ class Replay:
     def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Cost and accuracy of every question, a pair a budget."""
         return list(zip(self.cost.T, self.accuracy.T, strict=True))
+
+
+def in_parts(
+    play: Callable[[Responses, np.ndarray | None, int], Replay],
+    responses: Responses,
+    features: ArrayLike | None,
+    seed: int,
+) -> Replay:
+    """Play many questions back, some at a time, so that what it takes does not grow with their number.
+
+    ``play`` is given the answers, the features and a seed of every part.
+    """
+    if responses.n <= _PART:
+        return play(responses, features, seed)
+    known = None if features is None else np.asarray(features)
+    parts = []
+    for begin in range(0, responses.n, _PART):
+        rows = np.arange(begin, min(begin + _PART, responses.n))
+        parts.append(play(responses.take(rows), None if known is None else known[rows], seed + begin))
+    return Replay(*(np.concatenate([getattr(part, name.name) for part in parts]) for name in fields(Replay)))
 
 
 def outcomes(

@@ -155,7 +155,7 @@ def held_out_curve(
     """
     check_halves(responses, budgets, 1)
     n, alone = responses.n, np.arange(responses.n)
-    inputs = pd.DataFrame(text_features(responses.questions) if features is None else features)
+    inputs = pd.DataFrame(text_features(responses.questions) if features is None else features).reset_index(drop=True)
     order, fold = np.random.default_rng(seed).permutation(n), deal(alone, folds, seed)
     halves = [Half(half, half.table(budgets)) for half in compared(responses).split_samples(seed)]
     targets = check_targets(targets, halves[0].table.cost)
