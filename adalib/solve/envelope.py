@@ -14,11 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from adalib.solve.oracle import TIE
+from adalib.solve.wide import scan
 
 __all__ = ["Codes", "cheapest", "in_order", "labels_after", "steps", "walk"]
 
 _THREADS = min(os.cpu_count() or 1, 8)
 _MANY = 100_000  # rows that are worth a second thread
+_WIDE = 64  # columns from which on one pass over them is quicker than looking at each from each
 _BLOCK = 30_000  # rows that walk together: few enough for their columns to stay in the processor's cache
 
 
@@ -34,8 +36,11 @@ class Codes:
     def __init__(self, k: int) -> None:
         self.low, self.high = (side[::-1].astype(np.int16) for side in np.triu_indices(k, 1))
         self.mask = (1 << self.low.size.bit_length()) - 1
-        self.number = np.zeros((k, k), dtype=np.int64)
-        self.number[self.low, self.high] = np.arange(self.low.size)
+        self._k = k
+
+    def number(self, low: int | np.ndarray, high: int | np.ndarray) -> int | np.ndarray:
+        """The code of a step."""
+        return self.low.size - 1 - (low * self._k - low * (low + 1) // 2 + high - low - 1)
 
     def of(self, keys: np.ndarray) -> np.ndarray:
         """Read the codes."""
@@ -56,8 +61,8 @@ def walk(
     A key is minus the slope of the step, so that the steepest sorts first, with the step's code in its last bits.
     """
     n, k = acc.shape
-    shared = _inverse(cost - cost[:, None]) if cost.ndim == 1 else None
-    strict = _Strict(cost, shared, codes) if shared is not None and k > 1 and (np.diff(cost) > 0).all() else None
+    shared = _inverse(cost - cost[:, None]) if cost.ndim == 1 and k <= _WIDE else None
+    strict = _Strict(cost, codes) if cost.ndim == 1 and k > 1 and (np.diff(cost) > 0).all() else None
     for begin in range(0, n, _BLOCK):
         block = slice(begin, begin + _BLOCK)
         value = np.ascontiguousarray(acc[block].T)
@@ -65,9 +70,12 @@ def walk(
             rows = np.arange(value.shape[1])
             yield from ((begin, rows, keys) for keys in found)
             continue
-        price = None if shared is not None else np.ascontiguousarray(cost[block].T)
-        for rows, keys in _walk_block(value, price, shared, start[block].astype(np.int16), codes):
-            yield begin, rows, keys
+        price = None if cost.ndim == 1 else np.ascontiguousarray(cost[block].T)
+        if k > _WIDE:
+            found = scan(value, cost[:, None] if price is None else price, start[block], codes)
+        else:
+            found = _walk_block(value, price, shared, start[block].astype(np.int16), codes)
+        yield from ((begin, rows, keys) for rows, keys in found)
 
 
 def _walk_block(
@@ -92,7 +100,7 @@ def _walk_block(
         for j in range(1, k - low):
             np.subtract(v[0], v[j], out=slope)
             slope *= inverse[j]
-            codes.put(slope, codes.number[low, low + j])
+            codes.put(slope, codes.number(low, low + j))
             np.minimum(key, slope, out=key)
         steep = np.flatnonzero(key < least)
         if steep.size == 0:
@@ -116,10 +124,9 @@ def _walk_block(
 class _Strict:
     """The short way for rows whose every next budget gains clearly less than the one before: they visit each column."""
 
-    def __init__(self, cost: np.ndarray, inverse: np.ndarray, codes: Codes) -> None:
-        low = np.arange(cost.size - 1)
-        self.codes, self.inverse = codes, inverse[low, low + 1]
-        self.least = np.minimum(-TIE * inverse[low, -1], -1e-300)
+    def __init__(self, cost: np.ndarray, codes: Codes) -> None:
+        self.codes, self.inverse = codes, 1 / np.diff(cost)
+        self.least = np.minimum(-TIE * (1 / (cost[-1] - cost[:-1])), -1e-300)
         # So clearly that no rounding could let the walk prefer a longer line: it must find the very same steps.
         reach = (cost[2:] - cost[1:-1]) / (cost[2:] - cost[:-2])
         self.margin = 8 * np.finfo(float).eps * (codes.mask + 1) / reach
@@ -130,7 +137,7 @@ class _Strict:
         for low, (inverse, least) in enumerate(zip(self.inverse, self.least, strict=True)):
             key = value[low] - value[low + 1]
             key *= inverse
-            self.codes.put(key, self.codes.number[low, low + 1])
+            self.codes.put(key, self.codes.number(low, low + 1))
             if not key.max() < least or (found and not (key > found[-1] * (1 - self.margin[low - 1])).all()):
                 return None
             found.append(key)
