@@ -16,18 +16,19 @@
     return found ? (Number(found[1]) / Number(found[2] || 1)) * (found[3] ? 0.01 : 1) : NaN;
   }
 
-  function right(exercise, text) {
-    const { step, right } = exercise.key;
-    const cell = step ? Math.floor(number(text) / step + 0.5) : text.trim().toLowerCase().replace(/\s+/g, " ");
-    return right.includes(hashed(`${exercise.name}:${cell}`));
+  function opens(key, name, text) {
+    const plain = text.trim().replace(/^["'`]+|["'`]+$/g, "").toLowerCase().replace(/\s+/g, " ");
+    const cell = key.step ? Math.floor(number(text) / key.step + 0.5) : plain;
+    return key.right.includes(hashed(`${name}:${cell}`));
   }
 
   function box(place) {
     const exercise = JSON.parse(place.dataset.exercise);
     if (!exercise.key) {
-      place.textContent = "This one wants code: run it in the notebook (download it above, or `make lab`).";
+      place.textContent = "This one wants code: run it in the notebook (`make lab`, or download it at the top of this page).";
       return;
     }
+    let misses = 0;
     const form = document.createElement("form");
     const input = document.createElement("input");
     const button = document.createElement("button");
@@ -40,8 +41,13 @@
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (!input.value.trim()) return;
-      const good = right(exercise, input.value);
-      said.textContent = good ? "Right." : `Not yet. Hint: ${exercise.hint}.`;
+      const good = opens(exercise.key, exercise.name, input.value);
+      const known = exercise.wrong.find((key) => opens(key, exercise.name, input.value));
+      // A mistake that has a name is named; else the first hint, and from the second miss on the second one too.
+      const hint = known ? known.said : exercise.hint;
+      const further = misses && exercise.more ? ` ${exercise.more}.` : "";
+      said.textContent = good ? "Right." : `Not yet. Hint: ${hint}.${further}`;
+      misses += good ? 0 : 1;
       form.classList.toggle("is-right", good);
       if (good) window.adalibProgress?.done(`exercise ${exercise.name}`);
     });

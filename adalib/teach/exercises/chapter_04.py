@@ -1,9 +1,6 @@
-"""Exercises of chapter 4, "Duality": counterexamples to find, each judged by what it does."""
+"""Exercises of chapter 4, "Duality": counterexamples, each judged by what it does, and proofs line by line."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +9,9 @@ from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import check_table
 from adalib.teach.exercises import Construction, checker
+from adalib.teach.exercises.ladder import DUAL, SUBGRADIENT
+from adalib.teach.exercises.proofs_duality import RECOVERY, REGRET, WEAK_DUALITY
+from adalib.teach.exercises.reading import as_number
 
 #: The table of the exercise "exact": three questions, each with its own curve.
 THREE = [[0.1, 0.5, 0.6], [0.2, 0.3, 0.9], [0.4, 0.4, 0.5]], [1, 2, 4]
@@ -30,6 +30,7 @@ def _gap(answer: tuple) -> str | None:
 
 def _exact(answer: float) -> str | None:
     acc, cost = THREE
+    answer = as_number(answer)
     if not 1 < answer < 4:
         return "the budget must lie strictly between 1, the cheapest plan, and 4, the dearest"
     if strong_duality(acc, cost, answer).printed[0].holds:
@@ -58,18 +59,18 @@ def _mean_gap(answer: tuple) -> str | None:
     return f"{sides}; err on few of many questions, and only where the gap is large"
 
 
-def _judged(fault: Callable[[Any], str | None]) -> Construction:
-    """What the solvers refuse is a hint too."""
-
-    def safe(answer: Any) -> str | None:
-        try:
-            return fault(answer)
-        except (TypeError, ValueError) as error:
-            return f"your object could not be read: {error}"
-
-    return Construction(safe)
-
-
 check = checker(
-    {"gap": _judged(_gap), "exact": _judged(_exact), "perfect": _judged(_perfect), "mean gap": _judged(_mean_gap)}
+    {
+        "gap": Construction(_gap, "with C = (1, 2) and Acc = (0, 1) for everyone, think of a budget between two plans"),
+        "exact": Construction(_exact, "adalib.frontier(*THREE).cost lists the budgets that a price spends in full"),
+        "perfect": Construction(
+            _perfect, "two questions are enough: one with a steep dear step, one with a flat cheap step"
+        ),
+        "mean gap": Construction(_mean_gap, "let more answers ruin one question of ten, and let the policy err there"),
+        "dual": DUAL,
+        "subgradient": SUBGRADIENT,
+        "weak duality": WEAK_DUALITY,
+        "recovery": RECOVERY,
+        "regret": REGRET,
+    }
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = ["answer_box", "hashed", "key"]
@@ -55,10 +56,14 @@ def key(name: str, truth: Any, tolerance: float) -> dict[str, Any]:
     return {"step": step, "right": [hashed(f"{name}:{cell}") for cell in range(first, last + 1)]}
 
 
-def answer_box(name: str, hint: str, kept: dict[str, Any] | None) -> str:
+def answer_box(
+    name: str, hint: str, kept: dict[str, Any] | None, more: str = "", wrong: Sequence[dict[str, Any]] = ()
+) -> str:
     """The exercise on a page: data that the script turns into a box to answer in.
 
-    ``kept`` is None for an exercise whose answer is code: then the page says where to run it.
+    ``kept`` is None for an exercise whose answer is code: then the page says where to run it. ``wrong`` are the keys of
+    typical wrong answers, each with what is said to it; ``more`` is said from the second miss on.
     """
-    data = html.escape(json.dumps({"name": name, "hint": hint, "key": kept}), quote=True)
+    known = {"name": name, "hint": hint, "more": more, "key": kept, "wrong": list(wrong)}
+    data = html.escape(json.dumps(known), quote=True)
     return f'<p class="adalib-answer" data-exercise="{data}">Exercise {html.escape(name)}: not answered yet.</p>'
