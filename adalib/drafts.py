@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 __all__ = ["claim", "publish", "replacing"]
+
+_STALE = re.compile(r"\..*\.[0-9a-f]{8}\.part")  # a draft of one file, see `replacing`
 
 
 def claim(out: Path, plan: dict) -> Path:
@@ -29,13 +33,22 @@ def claim(out: Path, plan: dict) -> Path:
         raise ValueError(f"{out}: is there already; give another folder, or remove it")
     draft = out.with_name(out.name + ".part")
     note = draft / "work" / "plan.json"
-    if note.exists() and json.loads(note.read_text(encoding="utf-8")) != plan:
-        raise ValueError(f"{draft}: is an unfinished run with other input; give another folder, or remove it")
+    if note.exists() and _plan(note) != plan:
+        if any(file != note and file.is_file() and not _STALE.fullmatch(file.name) for file in draft.rglob("*")):
+            raise ValueError(f"{draft}: is an unfinished run with other input; give another folder, or remove it")
+        note.unlink()  # it had come to nothing
     if not note.exists():
         note.parent.mkdir(parents=True, exist_ok=True)
         with replacing(note) as file:
             file.write_text(json.dumps(plan), encoding="utf-8")
     return draft
+
+
+def _plan(note: Path) -> Any:
+    try:
+        return json.loads(note.read_text(encoding="utf-8"))
+    except ValueError:  # a note that is none
+        return None
 
 
 def publish(draft: Path, out: Path, keep: set[str]) -> None:

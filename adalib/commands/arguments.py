@@ -36,7 +36,7 @@ def add_prices(parser: argparse.ArgumentParser) -> None:
 
 def add_scheduler(parser: argparse.ArgumentParser) -> None:
     """Declare the scheduler of many machines."""
-    told = "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; all must see the same files"
+    told = "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they must see the same files"
     parser.add_argument("--scheduler", metavar="ADDRESS", help=told)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _PROMISED = ("policy", "target", "cost", "accuracy", "low", "high", "mix_accurac
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``evaluate`` takes."""
-    from adalib.commands.arguments import add_prices
+    from adalib.commands.arguments import add_prices, add_scheduler
 
     add = parser.add_argument
     add("file", metavar="FILE", help="answers (.jsonl), or a bundled setting")
@@ -33,6 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", metavar="S", type=int, default=0, help="of the folds, the halves and the models (default 0)")
     add("--learn-from", metavar="N", type=int, default=None, help="training questions a fold at most (default 2000)")
     add_prices(parser)
+    add_scheduler(parser)
     add("--json", action="store_true", help="print one JSON object and nothing else")
 
 
@@ -43,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from adalib.evaluate.heldout import TAUGHT, held_out, planning_policies, stopping_policies
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import verdict
+    from adalib.machines import Cluster
 
     targets, offered = parse_numbers(args.targets, "--targets"), parse_budgets(args.budgets)
     if args.seed < 0:
@@ -63,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
     if taught < 2:
         raise ValueError(f"--learn-from is {taught}; give at least 2 questions")
     how = {"folds": args.folds, "groups": groups, "learners": learners, "taught": taught, "seed": args.seed}
-    rows = held_out(responses, targets, budgets, **how)
+    with Cluster(args.scheduler) if args.scheduler else nullcontext() as machines:
+        rows = held_out(responses, targets, budgets, machines=machines, **how)
     # After the work, so that an input which cannot be evaluated is one line and no more.
     most = responses.take([0]).table(budgets).cost[-1]
     notes = _notes(responses.samples, offered, budgets, targets, most)

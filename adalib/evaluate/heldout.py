@@ -27,6 +27,7 @@ from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
+from adalib.machines import Machines
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.priced import PricedStopping
 from adalib.solve.frontier import frontier
@@ -68,6 +69,7 @@ def held_out(
     table: MakeTable = Responses.table,
     splits: int = 1,
     taught: int = TAUGHT,
+    machines: Machines | None = None,
     seed: int = 0,
 ) -> list[HeldOutRow]:
     """Score every policy on questions and samples that it has not seen.
@@ -108,6 +110,8 @@ def held_out(
         How often the samples are dealt into halves; results are averaged question by question.
     taught : int
         Training questions that a fold learns from, drawn at random where there are more; all questions are scored.
+    machines : Machines, optional
+        Where the folds are worked on, `adalib.machines.Cluster` for many. Default: the cores of this machine.
     seed : int
 
     Returns
@@ -148,7 +152,7 @@ def held_out(
             teach, score = _halves(votes, opening, number, seed, table, budgets)
             seeds = range(1000 * seed + noises * number, 1000 * seed + noises * (number + 1))
             blind = [(LabelPolicy(seed=seed), noise_features(responses.n, seed=noise)) for noise in seeds]
-            found = learned(teach, score, targets, inputs, member, learners, blind, bar)
+            found = learned(teach, score, targets, inputs, member, learners, blind, bar, machines)
             best = oracles_at(teach.table, targets)
             _add_baselines(tally, teach.table, score.table, responses.questions, best)
             tally.add_learned(found, best, score.table, overhead)

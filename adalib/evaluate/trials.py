@@ -20,6 +20,7 @@ from tqdm import tqdm
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
 from adalib.learn.threads import side_by_side
+from adalib.machines import Machines
 from adalib.table import UtilityTable
 
 __all__ = ["Fold", "Half", "Learner", "Planner", "Questions", "learned", "outcomes", "planned"]
@@ -143,6 +144,7 @@ def learned(
     learners: Mapping[str, Learner | Planner],
     blind: Sequence[tuple[Planner, pd.DataFrame]],
     bar: tqdm | None = None,
+    machines: Machines | None = None,
 ) -> dict[str, np.ndarray]:
     """Let every learner learn in every fold from one half, and score it with the other half of the other questions.
 
@@ -158,6 +160,8 @@ def learned(
         Policies with features of their own, all of them called "noise".
     bar : tqdm, optional
         Told of every fold.
+    machines : Machines, optional
+        Where the folds are worked on. Default: the cores of this machine.
 
     Returns
     -------
@@ -165,21 +169,40 @@ def learned(
         Cost, accuracy and column of every question; NaN columns where a learner names none.
     """
 
-    def one_fold(fold: Fold) -> list[np.ndarray]:
-        taught, asked = (
-            Questions(fold.known.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows])
-            for half, rows in ((teach, fold.train), (score, fold.test))
-        )
-        told = [outcomes(name, learner, taught, asked, targets) for name, learner in learners.items()]
-        for policy, known in blind:
-            seen = replace(taught, features=known.iloc[fold.train])
-            told.append(outcomes("noise", policy, seen, replace(asked, features=known.iloc[fold.test]), targets))
-        return told
-
+    jobs = [_job(teach, score, targets, fold, member, learners, blind) for fold in folds]
+    told_by = side_by_side(_one_fold, jobs) if machines is None else machines.map(_one_fold, jobs, what="folds")
     found = np.empty((len(learners) + len(blind), len(targets), 3, len(member)))
-    for fold, told in zip(folds, side_by_side(one_fold, folds), strict=True):
+    for fold, told in zip(folds, told_by, strict=True):
         found[..., fold.test] = told
         if bar is not None:
             bar.update()
     by_name = {name: found[[j]] for j, name in enumerate(learners)}
     return by_name | ({"noise": found[len(learners) :]} if blind else {})
+
+
+def _job(
+    teach: Half,
+    score: Half,
+    targets: Sequence[float],
+    fold: Fold,
+    member: np.ndarray,
+    learners: Mapping[str, Learner | Planner],
+    blind: Sequence[tuple[Planner, pd.DataFrame]],
+) -> tuple:
+    """All that one fold needs, and no more, for it may travel."""
+    taught, asked = (
+        Questions(fold.known.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows])
+        for half, rows in ((teach, fold.train), (score, fold.test))
+    )
+    unseeing = [(policy, known.iloc[fold.train], known.iloc[fold.test]) for policy, known in blind]
+    return taught, asked, targets, learners, unseeing
+
+
+def _one_fold(job: tuple) -> list[np.ndarray]:
+    """Every learner's outcomes in one fold, and then those of the blind."""
+    taught, asked, targets, learners, unseeing = job
+    told = [outcomes(name, learner, taught, asked, targets) for name, learner in learners.items()]
+    for policy, known, held in unseeing:
+        seen, scored = replace(taught, features=known), replace(asked, features=held)
+        told.append(outcomes("noise", policy, seen, scored, targets))
+    return told

@@ -21,6 +21,7 @@ from adalib.evaluate.scores import as_table
 from adalib.evaluate.verdict import verdict
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
 from adalib.paper.protocol import reconstructed
+from adalib.sequential.peers import PEERS, TunedRules
 from adalib.solve.frontier import frontier
 
 TARGETS = (1.5, 3)
@@ -414,3 +415,31 @@ def test_ours_repeats_its_training_labels():
 def test_at_least_one_seed():
     with pytest.raises(ValueError, match="seeds is 0"):
         reconstructed(flat_null(10).sample(16), [2], seeds=0)
+
+
+def test_many_questions_are_learned_from_a_stated_sample_and_all_are_scored(few):
+    seen = []
+
+    class Watching:
+        def trial(self, train, test, targets):
+            seen.append((len(train.groups), len(test.groups), len(train.features)))
+            return [(np.ones(len(test.groups)), np.zeros(len(test.groups)))] * len(targets)
+
+    rows = held_out(few, [2], (1, 2), folds=2, learners={"mine": Watching()}, noises=0, taught=7)
+    assert [train for train, _, _ in seen] == [7] * 4
+    assert [known for _, _, known in seen] == [7] * 4
+    assert sum(test for _, test, _ in seen) == 2 * few.n
+    assert all(len(row.gains) == few.n for row in rows)
+    with pytest.raises(ValueError, match="taught is 1"):
+        held_out(few, [2], (1, 2), taught=1)
+
+
+def test_answers_are_played_back_in_parts(few, monkeypatch):
+    rule = TunedRules(PEERS["margin"], limit=few.samples).fit(few)
+    whole = rule.replay(few, [1.5, 2])
+    monkeypatch.setattr("adalib.sequential.replay._PART", 5)
+    parts = rule.replay(few, [1.5, 2])
+    assert parts.cost.shape == whole.cost.shape
+    # Other orders of the same answers: the same but for their chance.
+    assert parts.accuracy.mean() == pytest.approx(whole.accuracy.mean(), abs=0.05)
+    assert np.array_equal(rule.replay(few.take(range(5)), [1.5, 2]).cost, parts.cost[:5])

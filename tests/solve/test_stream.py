@@ -11,8 +11,11 @@ import pytest
 from test_frontier import random_table
 
 import adalib
+from adalib.commands.cli import main
 from adalib.datasets.parquet import open_parquet, write_parquet
+from adalib.evaluate.scores import as_table
 from adalib.machines import Cluster, Here, Machines
+from adalib.sequential.peers import PEERS, TunedRules
 from adalib.solve import stream
 from adalib.solve.stream import solve_files
 
@@ -253,6 +256,51 @@ def test_a_broken_shard_is_one_line_from_dask_too(tmp_path, table, dask):
         pytest.raises(ValueError, match=r"1\.parquet, counting from row 0: acc\[0, 2\] is 1\.5"),
     ):
         solve_files(source, [2], tmp_path / "out", machines=machines)
+
+
+def test_the_commands_take_a_scheduler(tmp_path, capsys, dask):
+    given = ["--scheduler", dask.scheduler_address, "--json"]
+    toy = adalib.load("drill-fewshot").take(range(12))
+    toy.save(tmp_path / "toy.jsonl")
+    words = ["table", str(tmp_path / "toy.jsonl"), "--out", str(tmp_path / "t"), "--budgets", "1,2,4"]
+    assert main([*words, *given[:2]]) == 0
+    found = []
+    for name, more in (("there", given), ("here", given[2:])):
+        capsys.readouterr()
+        out = str(tmp_path / name)
+        assert main(["solve", str(tmp_path / "t"), "--budget", "1.5,2", "--out", out, *more]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    for one, other in zip(*(part["points"] for part in found), strict=True):
+        assert {**one, "rounds": 0} == {**other, "rounds": 0}
+    assert main(["solve", str(tmp_path / "toy.jsonl"), "--budget", "2", *given]) == 2
+    assert "--scheduler are for tables in Parquet" in capsys.readouterr().err
+
+
+def test_folds_run_on_machines_and_no_digit_changes(dask):
+    answers = adalib.load("drill-fewshot").take(range(24))
+    rule = {"margin": TunedRules(PEERS["margin"])}
+    how = {"learners": rule, "folds": 2, "noises": 1}
+    here = adalib.held_out(answers, [2], (1, 2, 4), **how)
+    with Cluster(dask.scheduler_address) as machines:
+        there = adalib.held_out(answers, [2], (1, 2, 4), machines=machines, **how)
+    assert as_table(here).equals(as_table(there))
+
+
+@pytest.mark.parametrize("word", ["solve", "table", "evaluate"])
+def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path, monkeypatch, capsys, word):
+    monkeypatch.setattr("adalib.machines._PATIENCE", 1)
+    write_table(tmp_path / "t", np.array([[0.1, 0.2]]), files=1)
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2", "1", "1"]}\n')
+    words = {
+        "solve": [str(tmp_path / "t"), "--budget", "1", "--out", str(tmp_path / "out")],
+        "table": [str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "out"), "--budgets", "1,2"],
+        "evaluate": [str(tmp_path / "a.jsonl"), "--targets", "2", "--budgets", "1,2"],
+    }
+    assert main([word, *words[word], "--scheduler", "tcp://127.0.0.1:9"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "no scheduler answers at tcp://127.0.0.1:9" in said
+    assert not (tmp_path / "out").exists()
 
 
 def test_no_scheduler_and_no_package_are_said_in_one_line(monkeypatch):

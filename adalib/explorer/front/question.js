@@ -132,7 +132,7 @@ function questionPicker(act) {
   const close = () => found.replaceChildren() || (found.hidden = true);
   search.addEventListener("input", () => {
     found.replaceChildren(...act.find(search.value).map(({ row, id, body }) => {
-      const button = h("button", { type: "button" }, `${id}  `, h("bdi", { text: clip(body, 70) }));
+      const button = h("button", { type: "button" }, h("bdi", { text: id }), "  ", h("bdi", { text: clip(body, 70) }));
       button.addEventListener("click", () => {
         act.pick(row);
         search.value = "";
