@@ -1,0 +1,204 @@
+"""Homework, tokens that were tampered with, flaws and their nulls, and the files for learning platforms."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zipfile
+from xml.etree import ElementTree as ET
+
+import pytest
+from conftest import ROOT
+
+from adalib.teach import find_the_flaw, grade, homework
+from adalib.teach.__main__ import SECRET, main
+from adalib.teach.course.flaws import SINS, Flaw
+from adalib.teach.course.quizzes import misconceptions, moodle, qti, quiz_items
+from adalib.teach.course.tokens import student_key
+
+CLASS = "a long secret of the class"
+
+
+def answered(student: str, key: str, wrong: tuple[str, ...] = ()):
+    """A student's homework with every question answered, some of them wrongly."""
+    mine = homework(student, key=key)
+    for name, question in mine.questions.items():
+        mine.check(name, 99 if name in wrong else question.exercise.truth())
+    return mine
+
+
+def ada(wrong: tuple[str, ...] = ()):
+    return answered("ada", student_key(CLASS, "ada"), wrong)
+
+
+class TestHomework:
+    def test_everyone_has_other_numbers_and_the_same_ones_again(self):
+        texts = [repr(homework(name)) for name in ("ada", "ben", "ada")]
+        assert texts[0] == texts[2]
+        assert texts[0].split("\n", 1)[1] != texts[1].split("\n", 1)[1]
+        assert repr(homework("ada", "2")) != texts[0]
+
+    @pytest.mark.parametrize("student", [f"student-{number}" for number in range(20)])
+    def test_the_truth_is_right_and_a_named_mistake_is_told(self, student):
+        for name, question in homework(student).questions.items():
+            truth = question.exercise.truth()
+            assert question.exercise.fault(truth) is None
+            assert question.exercise.fault(round(truth, 4)) is None, "what a person copies down"
+            for said, wrong in question.exercise.wrong.items():
+                assert question.exercise.fault(wrong()) in (None, said, *question.exercise.wrong), name
+
+    def test_an_answer_is_told_and_in_an_exam_it_is_not(self):
+        assert homework("ada").check("curse", 99).right is False
+        said = homework("ada", exam=True).check("curse", 99)
+        assert (said.right, said.hint) == (None, "Taken down")
+        assert said.token
+
+    def test_an_unknown_question_is_a_hint(self):
+        assert "the names are" in homework("ada").check("no such", 1).hint
+
+
+class TestTokens:
+    def test_all_right_is_all_points(self):
+        found = grade(ada().token, CLASS)
+        assert (found.student, found.refused, len(found.right)) == ("ada", "", found.of)
+        assert found.of >= 5
+
+    def test_wrong_answers_get_none(self):
+        found = grade(ada(("bill", "curse")).token, CLASS)
+        assert set(homework("ada").questions) - set(found.right) == {"bill", "curse"}
+
+    def test_the_last_answer_counts(self):
+        mine = ada(("bill",))
+        assert "bill" in grade(mine.check("bill", mine.questions["bill"].exercise.truth()).token, CLASS).right
+
+    def test_changed_answers_are_refused(self):
+        mark, body, mac = ada(("bill",)).token.split(".")
+        content = json.loads(base64.urlsafe_b64decode(body + "=="))
+        content["answers"]["bill"] = homework("ada").questions["bill"].exercise.truth()
+        forged = base64.urlsafe_b64encode(json.dumps(content, sort_keys=True).encode()).decode().rstrip("=")
+        assert "the seal does not fit" in grade(f"{mark}.{forged}.{mac}", CLASS).refused
+
+    def test_every_changed_character_is_refused(self):
+        token = ada().token
+        for place in range(len("adalib1."), len(token), 7):
+            other = token[:place] + ("A" if token[place] != "A" else "B") + token[place + 1 :]
+            found = grade(other, CLASS)
+            # The last character of a part may hold bits that mean nothing.
+            assert found.refused or other.split(".")[1] == token.split(".")[1]
+
+    @pytest.mark.parametrize(
+        "key", ["", "practice", "guess", student_key("another secret", "ada"), student_key(CLASS, "ben")]
+    )
+    def test_another_key_is_refused(self, key):
+        assert "the seal does not fit" in grade(answered("ada", key).token, CLASS).refused
+
+    def test_a_token_handed_in_as_someone_else_is_refused(self):
+        """Ben seals with his own key, and writes Ada's name."""
+        assert grade(answered("ada", student_key(CLASS, "ben")).token, CLASS).refused
+
+    @pytest.mark.parametrize("token", ["", "adalib1", "adalib1.x.y", "adalib1.W10.x", "hello", "adalib1..", "a.b.c"])
+    def test_what_is_no_token_is_refused(self, token):
+        assert grade(token, CLASS).refused
+
+    def test_a_claim_to_be_right_is_worth_nothing(self):
+        """The student's own copy may say what it likes: the teacher's side grades the answers anew."""
+        mine = ada(tuple(homework("ada").questions))
+        mine.questions = {}
+        assert grade(mine.token, CLASS).right == ()
+
+
+class TestCommand:
+    def test_keys_then_tokens_then_grades(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.setenv(SECRET, CLASS)
+        assert main(["keys", "ada"]) == 0
+        key = capsys.readouterr().out.split()[1]
+        (tmp_path / "tokens.txt").write_text(answered("ada", key).token + "\n\n" + answered("ben", key).token + "\n")
+        assert main(["grade", str(tmp_path / "tokens.txt"), "--json"]) == 1
+        first, second = json.loads(capsys.readouterr().out)["grades"]
+        assert first["score"] == first["of"]
+        assert second["refused"]
+        assert main(["grade", str(tmp_path / "tokens.txt")]) == 1
+        assert "refused" in capsys.readouterr().out
+
+    def test_what_is_missing_is_one_line_and_code_2(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.delenv(SECRET, raising=False)
+        (tmp_path / "none.txt").write_text("")
+        assert main(["keys", "ada"]) == 2
+        assert main(["grade", str(tmp_path / "none.txt")]) == 2
+        assert main(["grade", str(tmp_path / "nowhere.txt")]) == 2
+        assert main(["export", "--book", str(tmp_path), "--out", str(tmp_path)]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 4
+
+
+class TestFlaws:
+    @pytest.mark.parametrize("sin", SINS)
+    def test_every_sin_is_shown_by_a_null(self, sin):
+        flaw = Flaw(SINS[sin], sin, 1)
+        null = "shuffled" if sin == "overspent" else "flat"
+        gain = flaw.run(null)["gain"].max()
+        assert flaw.check(sin, null, gain).right
+        assert not flaw.check(sin, null, gain + 0.01).right
+        other = "leak" if sin == "in-sample" else "in-sample"
+        assert "not done" in flaw.check(other, null, gain).hint
+
+    def test_an_honest_experiment_shows_nothing_on_either_null(self):
+        honest = Flaw("", "none", 1)
+        assert max(honest.run("flat")["gain"].max(), honest.run("shuffled")["gain"].max()) < 0.008
+        assert honest.table["gain"].max() > 0.02
+
+    def test_a_null_that_shows_nothing_is_sent_back(self):
+        assert "next to no gain" in Flaw("", "in-sample", 1).check("in-sample", "shuffled", 0).hint
+
+    def test_seeds_reach_every_sin(self):
+        assert {find_the_flaw(seed)._sin for seed in range(40)} == set(SINS)
+        assert "the sins are" in find_the_flaw(0).check("sloth", "flat", 0).hint
+        assert "the nulls are" in find_the_flaw(0).check("leak", "void", 0).hint
+
+
+class TestExport:
+    items = [item for path in sorted((ROOT / "notebooks").glob("0[0-3]_*.ipynb")) for item in quiz_items(path)]
+
+    def test_every_question_of_the_notebooks_is_there(self):
+        assert len(self.items) == 20
+        assert all(sum(option.right for option in item.options) == 1 for item in self.items)
+
+    def test_moodle_xml(self):
+        """What Moodle's format asks of a question of several options."""
+        root = ET.fromstring(moodle(self.items).encode())
+        assert root.tag == "quiz"
+        for question in root:
+            assert question.get("type") == "multichoice"
+            assert question.findtext("name/text")
+            assert question.find("questiontext").get("format") == "html"
+            assert question.findtext("single") == "true"
+            assert sorted(a.get("fraction") for a in question.iter("answer"))[-1] == "100"
+            assert sum(int(a.get("fraction")) for a in question.iter("answer")) == 100
+            assert all(a.findtext("text") and a.findtext("feedback/text") for a in question.iter("answer"))
+            assert "$" not in "".join(question.itertext())
+
+    def test_qti_package(self, tmp_path):
+        """A manifest that names every file, and items whose right answer is one of their choices."""
+        qti(self.items, tmp_path / "quizzes.zip")
+        with zipfile.ZipFile(tmp_path / "quizzes.zip") as pack:
+            manifest = ET.fromstring(pack.read("imsmanifest.xml"))
+            space = {"p": "http://www.imsglobal.org/xsd/imscp_v1p1", "q": "http://www.imsglobal.org/xsd/imsqti_v2p1"}
+            files = [one.get("href") for one in manifest.iterfind(".//p:resource", space)]
+            assert sorted([*files, "imsmanifest.xml"]) == sorted(pack.namelist())
+            for file in files:
+                item = ET.fromstring(pack.read(file))
+                assert item.tag == f"{{{space['q']}}}assessmentItem"
+                choices = [one.get("identifier") for one in item.iterfind(".//q:simpleChoice", space)]
+                assert len(set(choices)) == len(choices) >= 3
+                assert item.findtext(".//q:correctResponse/q:value", namespaces=space) in choices
+                shown = [one.get("identifier") for one in item.iterfind("q:modalFeedback", space)]
+                assert shown == choices
+
+    def test_misconceptions_are_questions_of_true_or_false(self, tmp_path):
+        page = tmp_path / "teach.md"
+        head = "text\n\n| a student says | show | and ask |\n|---|---|---|\n"
+        page.write_text(head + '| "All is $x$." | [this](a.md) | Why? |\n\nmore')
+        (item,) = misconceptions(page)
+        assert item.text == "All is $x$."
+        assert [option.right for option in item.options] == [False, True]
+        assert "this" in item.options[1].why
+        assert "\\(x\\)" in moodle([item])
