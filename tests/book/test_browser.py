@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import HTML, toc_pages
 
-EXTRA = ["genindex", "search"]
+EXTRA = ["genindex", "prf-prf", "search"]
 PATIENCE = 600_000  # milliseconds: a loaded machine is slow, not wrong
 
 # What a drawn trace leaves in a plotly figure.
