@@ -14,7 +14,14 @@
   function label(table) {
     const heads = [...table.querySelectorAll("thead > tr")].map((row) => [...row.children]);
     const name = (at) => heads.map((row) => row[at]?.textContent.trim()).filter(Boolean).pop() || "";
-    for (const [cell, at] of cells(table)) cell.dataset.label ??= name(at);
+    let above = "";
+    for (const [cell, at] of cells(table)) {
+      cell.dataset.label ??= name(at);
+      if (at > 0) continue;
+      // A name that is written once for several rows: stacked, each row shows it again.
+      if (cell.textContent.trim()) above = cell.textContent.trim();
+      else cell.dataset.above = above;
+    }
   }
 
   function whole(article) {

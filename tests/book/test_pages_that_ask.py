@@ -7,6 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import toc_pages
 
+from adalib.teach.figures import table
 from adalib.teach.figures.verdicts import cards
 from adalib.teach.games.guess import guess
 from adalib.teach.games.lineup import lineup
@@ -149,3 +150,18 @@ def test_every_table_says_what_to_see(html, name):
     page = BeautifulSoup((html / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
     bare = [table for table in page.select("table.adalib-table, table.dataframe") if not table.caption]
     assert [table.get_text(" ", strip=True)[:100] for table in bare] == []
+
+
+def test_a_table_is_stacked_only_where_it_does_not_fit(opened):
+    frame = pd.DataFrame({"setting": ["word-fewshot", ""], **{f"a long heading {i}": [0.5, 22.853] for i in range(6)}})
+    page = opened(table(frame, caption="wide").html + table(frame.iloc[:, :2], caption="narrow").html, "tables.js")
+    page.locator(".adalib-stacked").wait_for()
+    wide, narrow = page.locator("table").all()
+    assert "adalib-stacked" not in narrow.get_attribute("class")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    names = "(cell) => getComputedStyle(cell, '::before').content"
+    assert wide.locator("td").nth(1).evaluate(names) == '"a long heading 0: "'
+    assert wide.locator("tr").nth(2).locator("td").first.evaluate(names) == '"word-fewshot"'  # named once for two rows
+    assert wide.get_by_role("cell").count() == 14
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.locator("table:not(.adalib-stacked)").nth(1).wait_for()
