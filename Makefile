@@ -11,7 +11,7 @@ WORKERS ?= 2
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
 
 .NOTPARALLEL:
-.PHONY: help book serve pdf lab test lint browser bench strip lock clean distclean
+.PHONY: help book serve pdf lab student instructor wheel test lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -27,8 +27,21 @@ serve: book  ## build the book and serve it on this machine
 pdf: book browser  ## print the whole book as one PDF
 	@$(PY) book/make_pdf.py
 
-lab: $(VENV)/book.stamp  ## open the notebooks live in JupyterLab
-	@$(VENV)/bin/jupyter-lab --ServerApp.root_dir=. notebooks
+lab: book  ## open the chapters live in JupyterLab (copies in lab/, yours to change)
+	@$(PY) -m adalib.teach.editions lab
+	@$(VENV)/bin/jupyter-lab --ServerApp.root_dir=. lab
+
+student: wheel  ## an edition to hand out: book and notebooks without solutions, in _build/student
+	@$(PY) -m adalib.teach.editions source
+	@$(VENV)/bin/jupyter-book build _build/student/source -W --keep-going || { rm -rf _build/student/source/_build/.doctrees; exit 1; }
+	@$(PY) -m adalib.teach.editions student
+
+instructor: book wheel  ## the same with all solutions and keys, in _build/instructor
+	@$(PY) -m adalib.teach.editions instructor
+
+wheel: $(VENV)/book.stamp  ## build the package, with its data, as one file in dist/
+	@rm -rf dist && $(PY) -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
 
 test: lint book browser  ## run every check: style, the package, the book in a browser, a real model
 	@$(PY) -m pytest -n $(WORKERS) --dist loadfile
@@ -53,8 +66,8 @@ lock:  ## after changing a pin: write constraints.txt again (on the oldest Pytho
 	@{ grep '^#' constraints.txt; _build/lock/bin/python -m pip freeze --all --exclude pip; } > _build/constraints.txt
 	@mv _build/constraints.txt constraints.txt
 
-clean:  ## remove the built book and the cached outputs
-	rm -rf _build
+clean:  ## remove the built books and the cached outputs
+	rm -rf _build dist
 
 distclean: clean  ## remove the environment too
 	rm -rf $(VENV)

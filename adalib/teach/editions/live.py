@@ -1,0 +1,157 @@
+"""Chapters for JupyterLab: what only a page can show (boxes, proofs, glued numbers, citations) as Markdown and HTML.
+
+JupyterLab takes formulas out of a text before it reads the Markdown, so a box is a ``<div>`` with blank lines inside,
+never a quotation, whose ``>`` would end up in the formulas.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+
+from adalib.teach.editions.blocks import Block, blocks
+from adalib.teach.editions.cited import Citations
+
+__all__ = ["Book", "glued", "live_notebook", "live_text"]
+
+_GLUE = re.compile(r"\{glue:text\}`([\w-]+)(?::([^`]+))?`")
+_ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<([^`>]*)>)?`")
+_TARGET = re.compile(r"^\([\w-]+\)=\n", re.M)
+_NUMBERED = re.compile(r"\$\$([^$]*?)\$\$ *\(([\w-]+)\)")
+_PAGE = re.compile(r"\[([^\]]+)\]\((?:\.\./book/[\w-]+\.md|#[^)]*)\)")
+_VIEW = re.compile(r'<a href="#[^"]*">(.*?)</a>', re.S)
+_LOCK = re.compile(r' *<span class="quiz-lock"[^>]*></span>')
+_HIDDEN = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
+_BOX = {"tip": "success", "warning": "warning", "quiz": "info"}
+_BORDER = "border-left: 3px solid; padding: 0.4em 1em; margin: 0.8em 0;"
+
+
+@dataclass(frozen=True)
+class Book:
+    """What a chapter needs to know of the rest of the book to be read alone.
+
+    Attributes
+    ----------
+    values : dict of str to str
+        The glued numbers, as text.
+    citations : Citations
+        Authors and years by key.
+    titles : dict of str to str
+        The titles of theorems and of exercises by label.
+    equations : dict of str to str
+        The numbers of equations by label: "1.2" is the second of chapter 1.
+    install : str
+        How to install the package, said at the head of every chapter.
+    """
+
+    values: Mapping[str, str]
+    citations: Citations
+    titles: Mapping[str, str] = field(default_factory=dict)
+    equations: Mapping[str, str] = field(default_factory=dict)
+    install: str = ""
+
+
+def glued(executed: NotebookNode) -> dict[str, str]:
+    """The numbers that an executed notebook glued, as text."""
+    found = {}
+    for cell in executed.cells:
+        for output in cell.get("outputs", []):
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            plain = output.get("data", {}).get("application/papermill.record/text/plain")
+            if name and plain is not None:
+                found[name] = plain.strip("'\"")
+    return found
+
+
+def _value(match: re.Match, values: Mapping[str, str]) -> str:
+    name, form = match.groups()
+    if name not in values:
+        raise KeyError(f"the text quotes {name!r}, which the last build did not compute: run `make book`")
+    text = values[name]
+    if not form:
+        return text
+    try:
+        return format(int(text), form)
+    except ValueError:
+        return format(float(text), form)
+
+
+def live_text(text: str, book: Book) -> str:
+    """A Markdown cell of the book as JupyterLab can show it.
+
+    Raises
+    ------
+    KeyError
+        If the text quotes a number that is not among the values, or cites what the bibliography does not hold.
+
+    Examples
+    --------
+    >>> print(live_text(":::{admonition} Mind\\nIt is {glue:text}`x:.1f`.\\n:::", Book({"x": "0.25"}, Citations({}))))
+    <div class="alert alert-info" style="border-left: 3px solid; padding: 0.4em 1em; margin: 0.8em 0;">
+    <BLANKLINE>
+    **Mind**
+    <BLANKLINE>
+    It is 0.2.
+    <BLANKLINE>
+    </div>
+    """
+    parts = [_box(part, book) if isinstance(part, Block) else part for part in blocks(text)]
+    text = "\n\n".join(part.strip("\n") for part in parts if part.strip())
+    text = _TARGET.sub("", text)
+    text = _GLUE.sub(lambda match: _value(match, book.values), text)
+    text = book.citations.resolve(text)
+    text = _NUMBERED.sub(lambda match: f"$${match[1].rstrip()} \\tag{{{book.equations[match[2]]}}}\n$$", text)
+    text = re.sub(r"\{eq\}`([\w-]+)`", lambda match: f"({book.equations[match[1]]})", text)
+    text = _ROLE.sub(lambda match: match[1] if match[2] else book.titles.get(match[1], match[1]), text)
+    return _LOCK.sub("", _VIEW.sub(r"\1", _PAGE.sub(r"\1", text)))
+
+
+def _box(block: Block, book: Book) -> str:
+    body = live_text(block.body, book) if block.body else ""
+    kind = block.options.get("class", "")
+    if block.name == "admonition" and "dropdown" in kind:
+        return f"<details>\n<summary><b>{block.argument}</b></summary>\n\n{body}\n\n</details>"
+    if block.name == "prf:proof":
+        return f"*Proof.* {body} ∎"
+    if block.name == "solution-start":
+        return "**Solution.**"
+    if block.name == "solution-end":
+        return ""
+    title = block.argument
+    if block.name != "admonition":
+        named = block.name.removeprefix("prf:").capitalize()
+        title = f"{named}: {title}" if title else named
+    colour = next((colour for name, colour in _BOX.items() if name in kind), "info")
+    return f'<div class="alert alert-{colour}" style="{_BORDER}">\n\n**{title}**\n\n{body}\n\n</div>'
+
+
+def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
+    """A chapter for JupyterLab: prose that reads well, drawing code folded, and how to install at its head.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        A chapter, as it is kept or as students get it.
+    book : Book
+        The rest of the book.
+    """
+    cells = []
+    for cell in notebook.cells:
+        cell = NotebookNode({**cell, "metadata": NotebookNode(cell.metadata)})
+        if cell.cell_type == "markdown":
+            cell.source = live_text(cell.source, book)
+        elif _HIDDEN & set(cell.metadata.get("tags", [])):
+            cell.metadata["jupyter"] = {"source_hidden": True}
+        if cell.source.strip():
+            cells.append(cell)
+    if book.install:
+        head, *rest = cells[0].source.split("\n\n", 1)
+        cells[0].source = "\n\n".join([head, f"<small>{book.install}</small>", *rest])
+    cited = book.citations.listed("\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown"))
+    if cited:
+        cells.append(new_markdown_cell(f"## References\n\n{cited}", id="references"))
+    return NotebookNode({**notebook, "cells": cells})

@@ -1,0 +1,174 @@
+"""What a student gets: the same sources without solutions, and quizzes that do not show which option is right.
+
+Solutions are cut out of the source before anything else sees it, so that neither a page, nor its source, nor the search
+index can hold them. A quiz keeps its explanations, locked; ``book/_static/locked.js`` opens them on the page. The lock
+hides an answer from a reader of the source, as a folded solution does; it is no secret.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import re
+import zlib
+from collections.abc import Iterator
+
+from nbformat import NotebookNode
+
+__all__ = ["for_students", "lock", "locked_quizzes", "solution_cells", "uses_of_solutions", "without_solutions"]
+
+_MARK = re.compile(r"^(?P<fence>:{3,})\{solution-(?P<which>start|end)\}.*?^(?P=fence)\s*?$", re.M | re.S)
+_WHOLE = re.compile(r"^:{3,}\{solution\}", re.M)
+# An option of a quiz: its mark, its text, and the explanation in italics that ends it.
+_OPTION = re.compile(
+    r"^(?P<dash> *- )\[(?P<mark>[ xX])\] (?P<text>(?:.|\n(?! *- \[| *\d+\. |:::|\n))*?) *\*(?P<why>[^*]+)\*[ ]*$", re.M
+)
+_QUIZ = re.compile(r"^(?P<fence>:{3,})\{admonition\}[^\n]*\n:class:[^\n]*\bquiz\b.*?^(?P=fence)\s*?$", re.M | re.S)
+
+
+def _parts(text: str, inside: bool) -> Iterator[tuple[str, bool]]:
+    """The parts of a Markdown cell, each with whether it belongs to a solution."""
+    if _WHOLE.search(text):
+        raise ValueError("mark a solution with {solution-start} and {solution-end}, not with {solution}")
+    at = 0
+    for mark in _MARK.finditer(text):
+        opens = mark["which"] == "start"
+        if opens == inside:
+            raise ValueError("a solution opens inside another" if opens else "a solution ends that was never opened")
+        yield text[at : mark.start()], inside
+        at, inside = mark.end(), opens
+    yield text[at:], inside
+
+
+def _walk(cells: list[NotebookNode]) -> Iterator[tuple[NotebookNode, list[tuple[str, bool]]]]:
+    """Every cell with its parts; a code cell is one part."""
+    inside = False
+    for cell in cells:
+        parts = list(_parts(cell.source, inside)) if cell.cell_type == "markdown" else [(cell.source, inside)]
+        yield cell, parts
+        inside = parts[-1][1]
+    if inside:
+        raise ValueError("the last solution has no {solution-end}")
+
+
+def without_solutions(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """The cells without what stands between the marks of a solution.
+
+    Examples
+    --------
+    >>> from nbformat.v4 import new_code_cell, new_markdown_cell
+    >>> start, end = ":::{solution-start} ex\\n:::", ":::{solution-end}\\n:::"
+    >>> text, code = new_markdown_cell, new_code_cell
+    >>> cells = [text(f"Try.\\n\\n{start}"), code("7 * 6"), text(f"42\\n\\n{end}\\n\\n# On")]
+    >>> [cell.source for cell in without_solutions(cells)]
+    ['Try.', '# On']
+    """
+    kept = []
+    for cell, parts in _walk(cells):
+        text = "\n\n".join(part.strip("\n") for part, solution in parts if not solution and part.strip())
+        if text:
+            kept.append(NotebookNode({**cell, "source": text}))
+    return kept
+
+
+def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int, str]]]:
+    """The texts of the solutions, and their code with its place among the cells."""
+    texts, code = [], []
+    for at, (cell, parts) in enumerate(_walk(cells)):
+        for part, solution in parts:
+            if solution and part.strip():
+                if cell.cell_type == "code":
+                    code.append((at, part))
+                else:
+                    texts.append(part.strip())
+    return texts, code
+
+
+def uses_of_solutions(cells: list[NotebookNode]) -> list[str]:
+    """Names that a solution binds last before a later cell, which is no solution, reads them: "cell 12: share"."""
+    solutions = dict(solution_cells(cells)[1])
+    theirs: set[str] = set()
+    found = []
+    for at, cell in enumerate(cells):
+        if cell.cell_type != "code":
+            continue
+        bound, read = _names(cell.source)
+        if at in solutions:
+            theirs |= bound
+        else:
+            found += [f"cell {at}: {name}" for name in sorted(read & theirs)]
+            theirs -= bound
+    return found
+
+
+def _names(code: str) -> tuple[set[str], set[str]]:
+    """The names that a cell binds at its top, and those it reads before it has bound them itself."""
+    bound: set[str] = set()
+    read: set[str] = set()
+    for statement in ast.parse(re.sub(r"^\s*[%!].*$", "pass", code, flags=re.M)).body:
+        nodes = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        stored = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+        defined = {
+            getattr(node, "asname", None) or node.name.split(".")[0]
+            for node in ast.walk(statement)
+            if isinstance(node, ast.alias | ast.FunctionDef | ast.ClassDef)
+        }
+        # What a statement both binds and reads (a loop's variable) is its own, unless it changes it in place.
+        changed = {n.target.id for n in ast.walk(statement) if isinstance(n, ast.AugAssign) and hasattr(n.target, "id")}
+        loops = isinstance(statement, ast.For | ast.With | ast.FunctionDef | ast.ClassDef) or any(
+            isinstance(node, ast.comprehension) for node in ast.walk(statement)
+        )
+        own = (stored if loops else set()) - changed
+        read |= {node.id for node in nodes if isinstance(node.ctx, ast.Load)} - bound - own | changed - bound
+        bound |= stored | defined
+    return bound, read
+
+
+def lock(text: str, salt: str) -> str:
+    """A text that cannot be read or searched without its salt, in letters that any file may hold.
+
+    Examples
+    --------
+    >>> lock("Because.", "seven") == lock("Because.", "eight")
+    False
+    """
+    state, locked = 2166136261, bytearray()
+    for byte in salt.encode():
+        state = (state ^ byte) * 16777619 & 0xFFFFFFFF
+    for byte in text.encode():
+        state = (state * 1664525 + 1013904223) & 0xFFFFFFFF
+        locked.append(byte ^ state >> 24)
+    return base64.urlsafe_b64encode(bytes(locked)).decode().rstrip("=")
+
+
+def locked_quizzes(text: str) -> str:
+    """A Markdown text whose quizzes show neither which option is right nor why.
+
+    Raises
+    ------
+    ValueError
+        If an option has no explanation.
+    """
+
+    def lock_option(option: re.Match) -> str:
+        shown = option["text"]
+        salt = f"{zlib.crc32(shown.encode()):08x}"
+        kept = lock(("1" if option["mark"] in "xX" else "0") + " ".join(option["why"].split()), salt)
+        return f'{option["dash"]}[ ] {shown} <span class="quiz-lock" data-salt="{salt}" data-lock="{kept}"></span>'
+
+    def lock_quiz(quiz: re.Match) -> str:
+        locked = _OPTION.sub(lock_option, quiz[0])
+        if locked.count("quiz-lock") != len(re.findall(r"^ *- \[[ xX]\] ", quiz[0], re.M)):
+            raise ValueError(f"every option of a quiz ends with its explanation in italics: {quiz[0][:60]!r}")
+        return locked
+
+    return _QUIZ.sub(lock_quiz, text)
+
+
+def for_students(notebook: NotebookNode) -> NotebookNode:
+    """A chapter as students get it."""
+    cells = without_solutions(notebook.cells)
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            cell.source = locked_quizzes(cell.source)
+    return NotebookNode({**notebook, "cells": cells})

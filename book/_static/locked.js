@@ -1,0 +1,42 @@
+// A student's quiz (adalib.teach.editions.student) comes locked: each option carries its mark and its explanation in a form
+// that cannot be read or searched. This opens them before quiz.js turns the quiz into buttons.
+(function () {
+  "use strict";
+
+  const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
+
+  function opened(locked, salt) {
+    let state = 2166136261;
+    for (const byte of salt) state = Math.imul(state ^ byte, 16777619) >>> 0;
+    const text = locked.map((byte) => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return byte ^ (state >>> 24);
+    });
+    return new TextDecoder().decode(text);
+  }
+
+  // Explanations hold plain text, `code` and $formulas$; formulas.js typesets the latter.
+  function explained(text) {
+    const why = document.createElement("em");
+    for (const part of text.split(/(\$[^$]+\$|`[^`]+`)/)) {
+      if (/^[$`]/.test(part)) {
+        const inner = document.createElement(part[0] === "$" ? "span" : "code");
+        inner.textContent = part[0] === "$" ? `\\(${part.slice(1, -1)}\\)` : part.slice(1, -1);
+        if (part[0] === "$") inner.className = "math notranslate nohighlight";
+        why.append(inner);
+      } else {
+        why.append(part);
+      }
+    }
+    return why;
+  }
+
+  function open(lock) {
+    const text = opened(bytes(lock.dataset.lock), new TextEncoder().encode(lock.dataset.salt));
+    const option = lock.closest("li").querySelector("input");
+    option.checked = text[0] === "1";
+    lock.replaceWith(explained(text.slice(1)));
+  }
+
+  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".quiz-lock").forEach(open));
+})();
