@@ -40,7 +40,9 @@ instructor: book wheel  ## the same with all solutions and keys, in _build/instr
 	@$(PY) -m adalib.teach.editions instructor
 
 wheel: $(VENV)/book.stamp  ## build the package, with its data, as one file in dist/
-	@rm -rf dist && $(PY) -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@rm -rf build dist
+	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@rm -rf build
 	@ls dist/*.whl
 
 test: lint book browser  ## run every check: style, the package, the book in a browser, a real model

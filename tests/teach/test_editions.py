@@ -1,4 +1,4 @@
-"""The student's sources hold no solution and no marked option; live notebooks hold nothing that only a page can show."""
+"""Students get no solution and no marked option; live notebooks hold nothing that only a page can show."""
 
 from __future__ import annotations
 
