@@ -24,6 +24,7 @@ GAMES = {
     "lineup": "lineup.js",
     "noise": "noise.js",
     "cards": "cards.js",
+    "market": "market.js",
 }
 
 
@@ -64,6 +65,8 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
     played = [script for name, script in GAMES.items() if f'class="adalib-{name}"' in body]
     for script in dict.fromkeys(["parts.js", *played] if played else []):
         app.add_js_file(script, loading_method="defer")
+    if "market.js" in played:
+        app.add_css_file("market.css")
     if 'class="math' in body:
         app.add_js_file("formulas.js", loading_method="defer", priority=900)
 

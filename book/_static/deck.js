@@ -1,0 +1,111 @@
+// The slides (adalib.teach.slides): one at a time, by key, by button or by swipe; notes below or in a window of their own.
+(function () {
+  "use strict";
+
+  const slides = [...document.querySelectorAll(".deck-slide")];
+  const root = document.documentElement;
+  let at = 0;
+  let speaker = null;
+  const begun = Date.now();
+
+  // The book remembers a reader's theme; where it does not, the system decides.
+  function themed() {
+    let wanted = null;
+    try {
+      wanted = localStorage.getItem("theme");
+    } catch {
+      // a browser may forbid its memory
+    }
+    const dark = wanted === "dark" || (wanted !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+    root.dataset.theme = dark ? "dark" : "light";
+  }
+
+  function show(wanted) {
+    at = Math.max(0, Math.min(slides.length - 1, wanted));
+    slides.forEach((slide, i) => slide.classList.toggle("is-shown", i === at));
+    document.querySelector(".deck-at").textContent = `${at + 1} / ${slides.length}`;
+    slides[at].scrollTop = 0;
+    window.dispatchEvent(new Event("resize")); // figures take the room they now have
+    speak();
+  }
+
+  // --- the speaker's window ----------------------------------------------------------------------------------------------
+
+  function speak() {
+    if (!speaker || speaker.closed) return;
+    const minutes = Math.floor((Date.now() - begun) / 60000);
+    const body = speaker.document.body;
+    const next = slides[at + 1]?.querySelector("h1, h2").textContent ?? "the end";
+    const said = speaker.document.importNode(slides[at].querySelector(".deck-notes"), true);
+    said.style.display = "block";
+    const head = speaker.document.createElement("h1");
+    head.textContent = `${at + 1}. ${slides[at].querySelector("h1, h2").textContent}`;
+    const foot = speaker.document.createElement("p");
+    foot.textContent = `${minutes} min · next: ${next}`;
+    body.replaceChildren(head, foot, said);
+  }
+
+  function open() {
+    speaker = window.open("", "adalib-speaker", "width=700,height=600");
+    if (!speaker) return;
+    speaker.document.title = "Speaker's notes";
+    speaker.document.body.style.cssText = "font: 20px/1.5 system-ui, sans-serif; margin: 1.5em;";
+    speaker.addEventListener("keydown", key);
+    speak();
+    window.setInterval(speak, 30000);
+  }
+
+  // --- keys --------------------------------------------------------------------------------------------------------------
+
+  const ACTS = {
+    ArrowRight: () => show(at + 1),
+    PageDown: () => show(at + 1),
+    " ": () => show(at + 1),
+    ArrowLeft: () => show(at - 1),
+    PageUp: () => show(at - 1),
+    Home: () => show(0),
+    End: () => show(slides.length - 1),
+    f: () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen()),
+    n: () => document.body.classList.toggle("deck-with-notes"),
+    s: open,
+    o: () => document.body.classList.toggle("deck-all"),
+    t: () => (root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"),
+    Escape: () => document.activeElement.blur(),
+  };
+
+  function key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const held = event.target.closest?.("input, select, textarea, button, summary, a, [tabindex], .adalib-explorer");
+    if (held && event.key !== "Escape") return; // a slider keeps its arrows
+    const act = ACTS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  document.addEventListener("keydown", key);
+  document.querySelectorAll("[data-go]").forEach((button) =>
+    button.addEventListener("click", () => {
+      show(at + Number(button.dataset.go));
+      button.blur();
+    }),
+  );
+  slides.forEach((slide, i) =>
+    slide.addEventListener("click", () => {
+      if (document.body.classList.contains("deck-all")) {
+        document.body.classList.remove("deck-all");
+        show(i);
+      }
+    }),
+  );
+  let touched = null;
+  document.addEventListener("touchstart", (event) => (touched = event.target.closest("input, .adalib-explorer") ? null : event.touches[0].clientX), { passive: true });
+  document.addEventListener("touchend", (event) => {
+    const moved = touched === null ? 0 : event.changedTouches[0].clientX - touched;
+    if (Math.abs(moved) > 60) show(at + (moved < 0 ? 1 : -1));
+  });
+  const asked = () => show(Number(/slide=(\d+)/.exec(location.hash)?.[1] ?? at + 1) - 1);
+  window.addEventListener("hashchange", () => /slide=/.test(location.hash) && asked());
+  themed();
+  asked();
+})();

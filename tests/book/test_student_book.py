@@ -1,0 +1,111 @@
+"""A student's book, built: no solution, no key and no marked option in a page, its notebook or the search index.
+
+A small book of two chapters, from the outputs of the last build: what is cut is cut before anything runs, so that
+nothing needs to run again. That all chapters are cut alike is tested on their sources (tests/teach/test_editions.py).
+"""
+
+from __future__ import annotations
+
+import html as html_module
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from conftest import ROOT
+
+from adalib.teach.editions.student import for_students, solution_cells
+from adalib.teach.editions.writing import live_notebooks, student_sources
+
+CHAPTERS = ("01_motivation", "02_oracle")
+
+
+@pytest.fixture(scope="module")
+def student(html, tmp_path_factory):
+    """The folder of the built book; the chapters' cells carry the outputs of the last build."""
+    folder = tmp_path_factory.mktemp("student")
+    student_sources(ROOT, folder, ["book/intro", *(f"notebooks/{name}" for name in CHAPTERS), "book/glossary"])
+    config = (folder / "_config.yml").read_text(encoding="utf-8")
+    (folder / "_config.yml").write_text(config.replace("execute_notebooks: cache", "execute_notebooks: 'off'"))
+    for name in CHAPTERS:
+        executed = nbformat.read(html.parent / "jupyter_execute" / "notebooks" / f"{name}.ipynb", as_version=4)
+        outputs = {cell.id: cell.get("outputs", []) for cell in executed.cells}
+        path = folder / "notebooks" / f"{name}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = outputs[cell.id]
+        nbformat.write(notebook, path)
+    command = [sys.executable, "-m", "jupyter_book.cli.main", "build", str(folder), "--quiet"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    return folder / "_build" / "html"
+
+
+def secrets(name: str) -> list[str]:
+    """Texts of a chapter that only a teacher has: lines of solutions and explanations of a quiz, if long enough."""
+    notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    texts, code = solution_cells(notebook.cells)
+    kept = "\n".join(cell.source for cell in for_students(notebook).cells)
+    markdown = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    whys = re.findall(r"^ +- \[[ xX]\] .*?\*([^*]+)\*$", markdown, re.M)
+    lines = [line.strip() for part in [*texts, *(cell for _, cell in code)] for line in part.split("\n")]
+    return [line for line in [*lines, *whys] if len(line) > 25 and line not in kept]
+
+
+def words(path: Path) -> str:
+    """A file as text; of a page also what is read on it, where a line of code is not cut up by its colours."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        text += html_module.unescape(re.sub(r"<[^>]+>", "", text))
+    return re.sub(r"\s+", " ", text)
+
+
+def test_nothing_of_a_solution_or_of_a_quizs_key_is_in_any_file(student):
+    kinds = (".html", ".js", ".ipynb", ".txt", ".json", ".md")
+    files = [path for path in student.rglob("*") if path.suffix in kinds and "lib" not in path.parts]
+    held = {path.relative_to(student).as_posix(): words(path) for path in files}
+    assert {"notebooks/02_oracle.html", "searchindex.js", "_sources/notebooks/02_oracle.ipynb"} <= set(held)
+    kept_back = [line for name in CHAPTERS for line in secrets(name)]
+    assert len(kept_back) > 20
+    assert [f"{path}: {line}" for line in kept_back for path, text in held.items() if line in text] == []
+    for path, text in held.items():
+        if path.endswith(".html"):
+            assert not re.search(r"<input[^>]*\bchecked\b[^>]*task|task[^>]*\bchecked\b", text), path
+        elif path.endswith(".ipynb"):
+            assert "- [x]" not in text, path
+            assert "solution-start" not in text, path
+    assert not (student / "book" / "teach.html").exists()
+
+
+def test_the_check_would_find_them_in_the_book_with_solutions(html):
+    page = words(html / "notebooks" / "02_oracle.html")
+    assert sum(line in page for line in secrets("02_oracle")) > 10
+    assert re.search(r"<input[^>]*\bchecked\b[^>]*task|task[^>]*\bchecked\b", page)
+
+
+def test_a_students_quiz_still_answers(student, browser):
+    page = browser.new_page()
+    page.set_default_timeout(600_000)
+    page.goto((student / "notebooks" / "02_oracle.html").as_uri())
+    first = page.locator(".quiz-options").first
+    said = page.locator(".quiz-said").first
+    answers = []
+    for option in first.locator(".quiz-option").all():
+        option.click()
+        answers.append(said.inner_text())
+    assert sum(answer.startswith("Right.") for answer in answers) == 1
+    assert all(len(answer) > 20 for answer in answers)
+    page.close()
+
+
+@pytest.mark.parametrize("students", [True, False], ids=["student", "instructor"])
+def test_live_notebooks_quote_the_numbers_of_the_build(html, students):
+    live = live_notebooks(ROOT, html.parent / "jupyter_execute" / "notebooks", students)
+    for name, notebook in live.items():
+        text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+        assert "{glue" not in text, name
+        assert "adalib[notebooks]" in notebook.cells[0].source, name
+    assert any("**Solution.**" in cell.source for cell in live["02_oracle.ipynb"].cells) != students
