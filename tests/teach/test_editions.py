@@ -172,5 +172,20 @@ def test_the_students_sources_leave_the_teachers_pages_out(tmp_path):
     toc = (tmp_path / "_toc.yml").read_text(encoding="utf-8")
     assert re.findall(r"(?:root|file): (\S+)", toc) == [page for page in toc_pages() if page not in TEACHERS]
     texts = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "book").glob("*.md"))
-    assert not re.search(r"\]\((?:teach|answer-key)\.md", texts)
-    assert not any((tmp_path / f"{page}.md").exists() for page in TEACHERS)
+    assert not re.search(r"\]\([\w./]*(?:teach\.md|answer_key\.ipynb)", texts)
+    assert not any(list(tmp_path.glob(f"{page}.*")) for page in TEACHERS)
+
+
+PROMPT = re.compile(r"^:{3,}\{admonition\} ((?:Before|While) you [^\n]*)\n(.*?)^:{3,}$", re.M | re.S)
+
+
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.stem[0].isdigit()], ids=lambda path: path.stem)
+def test_the_answer_key_answers_every_prompt(path):
+    key = markdown(read(ROOT / "notebooks" / "answer_key.ipynb"))
+    chapter = re.search(rf"^## Chapter {int(path.stem[:2])}$(.*?)(?=^## |\Z)", key, re.M | re.S)
+    quoted = re.findall(r'^\*\*"(.*?)"\*\*', chapter[1] if chapter else "", re.M)
+    asked = [" ".join(text.split()).removeprefix("1. ") for _, text in PROMPT.findall(markdown(read(path)))]
+    assert [text for text in asked if not any(text.startswith(words) for words in quoted)] == [], (
+        "a prompt has no answer"
+    )
+    assert len(quoted) == len(asked), "the key answers what is not asked any more"

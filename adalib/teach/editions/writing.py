@@ -20,7 +20,7 @@ from adalib.teach.editions.student import for_students, locked_quizzes
 __all__ = ["book_of", "live_notebooks", "notebooks_in", "refresh", "student_sources"]
 
 #: Pages that answer what students are asked.
-TEACHERS = ("book/teach", "book/answer-key")
+TEACHERS = ("book/teach", "notebooks/answer_key")
 INSTALL = (
     "To run this notebook elsewhere, install the package with what notebooks need: <code>pip install "
     "'adalib[notebooks] @ file:///PATH/TO/{wheel}'</code>. <code>make wheel</code> builds that file."
@@ -85,7 +85,8 @@ def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[s
         Without solutions.
     """
     book = book_of(root, executed)
-    read = {path.name: nbformat.read(path, as_version=4) for path in notebooks_in(root)}
+    paths = [path for path in notebooks_in(root) if not (students and f"notebooks/{path.stem}" in TEACHERS)]
+    read = {path.name: nbformat.read(path, as_version=4) for path in paths}
     return {name: live_notebook(for_students(nb) if students else nb, book) for name, nb in read.items()}
 
 
