@@ -185,7 +185,5 @@ def test_the_answer_key_answers_every_prompt(path):
     chapter = re.search(rf"^## Chapter {int(path.stem[:2])}$(.*?)(?=^## |\Z)", key, re.M | re.S)
     quoted = re.findall(r'^\*\*"(.*?)"\*\*', chapter[1] if chapter else "", re.M)
     asked = [" ".join(text.split()).removeprefix("1. ") for _, text in PROMPT.findall(markdown(read(path)))]
-    assert [text for text in asked if not any(text.startswith(words) for words in quoted)] == [], (
-        "a prompt has no answer"
-    )
+    assert [text for text in asked if not text.startswith(tuple(quoted))] == [], "a prompt has no answer"
     assert len(quoted) == len(asked), "the key answers what is not asked any more"
