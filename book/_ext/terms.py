@@ -1,0 +1,84 @@
+"""The first time a page uses a word of the glossary, the word leads there; its definition shows under the pointer."""
+
+from __future__ import annotations
+
+import re
+
+from docutils import nodes
+
+GLOSSARY = "book/glossary"
+_LEFT_ALONE = (nodes.reference, nodes.literal, nodes.literal_block, nodes.title, nodes.math, nodes.raw, nodes.caption)
+
+
+def collect(app, doctree) -> None:
+    """When the glossary is read: keep what it says of each word."""
+    if app.env.docname != GLOSSARY:
+        return
+    app.env.adalib_terms = {}
+    for item in doctree.findall(nodes.definition_list_item):
+        said = item.next_node(nodes.definition).astext().split(" See chapter")[0]
+        for term in item.findall(nodes.term):
+            app.env.adalib_terms[term.astext()] = (term["ids"][0], " ".join(said.split()))
+
+
+def pattern(terms) -> re.Pattern:
+    """What finds the words in a text, the longest first, also in the plural.
+
+    Examples
+    --------
+    >>> pattern(["dual", "dual function"]).findall("Dual functions are not duals.")
+    ['Dual function', 'dual']
+    """
+    words = "|".join(re.escape(term) for term in sorted(terms, key=len, reverse=True))
+    return re.compile(rf"\b({words})(?=s?\b)(?!-)", re.IGNORECASE)
+
+
+def link(app, doctree, docname) -> None:
+    """Lead from the first use of each word in running text to the glossary."""
+    terms = getattr(app.env, "adalib_terms", {})
+    if docname == GLOSSARY or not terms:
+        return
+    known = {term.lower(): value for term, value in terms.items()}
+    page, words, used = app.builder.get_relative_uri(docname, GLOSSARY), pattern(terms), set()
+    for text in list(doctree.findall(nodes.Text)):
+        if _left_alone(text) or not words.search(text):
+            continue
+        parts, at, plain = [], 0, str(text)
+        for found in words.finditer(plain):
+            term = found[1].lower()
+            if term not in used:
+                used.add(term)
+                anchor, said = known[term]
+                parts.append(nodes.Text(plain[at : found.start()]))
+                parts.append(
+                    nodes.reference(
+                        found[1],
+                        found[1],
+                        refuri=f"{page}#{anchor}",
+                        internal=True,
+                        reftitle=said,
+                        classes=["adalib-term"],
+                    )
+                )
+                at = found.end()
+        if parts:
+            text.parent.replace(text, [*parts, nodes.Text(plain[at:])])
+
+
+def _left_alone(node: nodes.Node) -> bool:
+    """Whether a text is no running text: a title, code, a link, a formula, an option of a quiz."""
+    in_paragraph = False
+    while node is not None:
+        if isinstance(node, _LEFT_ALONE) or "quiz" in (
+            node.get("classes", []) if isinstance(node, nodes.Element) else []
+        ):
+            return True
+        in_paragraph = in_paragraph or isinstance(node, nodes.paragraph)
+        node = node.parent
+    return not in_paragraph
+
+
+def setup(app) -> dict:
+    app.connect("doctree-read", collect)
+    app.connect("doctree-resolved", link, priority=600)  # after the mentions of chapters have become links
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,0 +1,52 @@
+"""The notation page tells the truth: every symbol is used where it is said to be met first, and in no earlier chapter."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+from conftest import ROOT
+
+# A symbol is a row of tokens; a word inside \text{} or \mathrm{} is one of them, spaces and braces are none.
+TOKEN = re.compile(r"\\(?:text|mathrm|operatorname\*?|begin|end|tag|mathbf|mathcal)\{[^{}]*\}|\\[a-zA-Z]+|\\.|\S")
+NO_TOKEN = {r"\,", r"\;", r"\!", r"\:", r"\quad", r"\big", r"\Big", r"\bigl", r"\bigr", r"\left", r"\right", "{", "}"}
+
+
+def tokens(formula: str) -> list[str]:
+    return [token for token in TOKEN.findall(formula) if token not in NO_TOKEN]
+
+
+def formulas(path) -> list[list[str]]:
+    cells = nbformat.read(path, as_version=4).cells
+    text = "\n\n".join(re.sub(r"`[^`]*`", "", cell.source) for cell in cells if cell.cell_type == "markdown")
+    return [tokens(shown or inline) for shown, inline in re.findall(r"\$\$(.+?)\$\$|\$([^$]+?)\$", text, re.S)]
+
+
+def holds(formula: list[str], symbol: list[str]) -> bool:
+    """Whether a formula holds a symbol, and not only as the start of one with an index."""
+    n = len(symbol)
+    return any(
+        formula[i : i + n] == symbol and (i + n == len(formula) or formula[i + n] not in "_^")
+        for i in range(len(formula) - n + 1)
+    )
+
+
+CHAPTERS = {int(path.stem[:2]): formulas(path) for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))}
+LISTED: dict[str, list[int]] = {}
+for line in (ROOT / "book" / "notation.md").read_text(encoding="utf-8").split("\n"):
+    if row := re.fullmatch(r"\| (.+?) \| (.+) \| chapter (\d+) \|", line.strip()):
+        for written in re.findall(r"\$([^$]+)\$", row[1]):
+            LISTED.setdefault(written.split("=")[0].strip(), []).append(int(row[3]))
+
+
+@pytest.mark.parametrize("written", LISTED)
+def test_a_symbol_is_met_where_the_page_says(written):
+    symbol = tokens(written)
+    found = [chapter for chapter, shown in CHAPTERS.items() if any(holds(formula, symbol) for formula in shown)]
+    assert set(LISTED[written]) <= set(found), f"used only in {found}"
+    assert found[0] == min(LISTED[written])
+
+
+def test_the_page_was_read():
+    assert len(LISTED) > 60
