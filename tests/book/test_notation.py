@@ -1,4 +1,4 @@
-"""The notation page tells the truth: every symbol is used where it is said to be met first, and in no earlier chapter."""
+"""The notation page tells the truth: every symbol is used where it is said to be met first, and not before."""
 
 from __future__ import annotations
 
