@@ -11,7 +11,7 @@ WORKERS ?= 2
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
 
 .NOTPARALLEL:
-.PHONY: help book serve pdf lab student instructor wheel test lint browser bench strip lock clean distclean
+.PHONY: help book serve pdf lab student instructor slides wheel test lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -38,6 +38,9 @@ student: wheel  ## an edition to hand out: book and notebooks without solutions,
 
 instructor: book wheel  ## the same with all solutions and keys, in _build/instructor
 	@$(PY) -m adalib.teach.editions instructor
+
+slides: book  ## a deck a chapter, for a projector, in _build/slides
+	@$(PY) -m adalib.teach.slides
 
 wheel: $(VENV)/book.stamp  ## build the package, with its data, as one file in dist/
 	@rm -rf build dist

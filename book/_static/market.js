@@ -52,6 +52,7 @@
     return button;
   };
   const short = (value) => String(Math.round(value * 100) / 100);
+  const priced = (value) => `${short(value)} ${short(value) === "1" ? "point" : "points"} an answer`;
 
   function curve({ points }, budgets) {
     const x = (k) => 20 + k * 45;
@@ -96,6 +97,7 @@
       make("text", { x: 318, y: 264 }, "price, points an answer"),
       make("text", { x: 50, y: 12, class: "market-start" }, "bill, answers"),
     );
+    for (const b of [0, bill(cards, budgets, 0)]) svg.append(make("text", { x: 40, y: y(b) + 4, class: "market-end" }, String(b)));
     for (let p = 0; p <= right; p += 2) svg.append(make("text", { x: x(p), y: 247 }, String(p)));
     if (rounds === null) svg.append(make("path", { d: `${path}H${x(right)}`, class: "market-stairs" }));
     else rounds.forEach((round) => svg.append(make("circle", { cx: x(round.price), cy: y(round.bill), r: 5, class: "market-round" })));
@@ -133,7 +135,7 @@
       const over = total - purse();
       const verdict = over > 0 ? `${over} more than there are. Raise the price.` : over < 0 ? `${-over} are left. Lower the price, or stop here.` : "Every answer is spent: the market clears.";
       const missing = shown === inPlay().length ? "" : ` (${shown} hands for ${inPlay().length} students)`;
-      said.textContent = `At ${short(price.value)} points an answer the class buys ${total} of ${purse()} answers: ${verdict}${missing}`;
+      said.textContent = `At ${priced(price.value)} the class buys ${total} of ${purse()} answers: ${verdict}${missing}`;
       drawing.replaceChildren(staircase(inPlay(), budgets, purse(), rounds, null));
     };
     const count = () => {
@@ -144,7 +146,7 @@
     const find = () => {
       const at = clearing(inPlay(), budgets, purse());
       const total = bill(inPlay(), budgets, at);
-      said.textContent = `The market clears at ${short(at)} points an answer: from there on the bill, ${total}, fits into ${purse()}. ${total < purse() ? `${purse() - total} are left: just below that price more is bought than there is.` : ""}`;
+      said.textContent = `The market clears at ${priced(at)}: from there on the bill, ${total}, fits into ${purse()}. ${total < purse() ? `${purse() - total} are left: just below that price more is bought than there is.` : ""}`;
       drawing.replaceChildren(staircase(inPlay(), budgets, purse(), null, at));
     };
     for (const input of [size, money]) input.addEventListener("change", clear);
@@ -171,7 +173,7 @@
     const draw = () => {
       const price = Number(slider.value);
       const total = bill(pair, budgets, price);
-      said.textContent = `At ${short(price)} points an answer the twins buy ${total / 2} each, ${total} together. There are ${money}.`;
+      said.textContent = `At ${priced(price)} the twins buy ${total / 2} each, ${total} together. There are ${money}.`;
       drawing.replaceChildren(staircase(pair, budgets, money, null, price));
     };
     slider.addEventListener("input", draw);

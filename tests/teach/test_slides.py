@@ -1,0 +1,120 @@
+"""Slides: the chapter's own figures and theorems, its prose in the notes, no answer on the screen."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from adalib.teach.slides.cut import slides
+from adalib.teach.slides.decks import deck, write_decks
+
+PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css"><script src="../_static/figures.js"></script>
+<script src="../_static/other.js"></script></head><body><article class="bd-article"><section><h1>2. The oracle<a
+class="headerlink">#</a></h1><div class="tip admonition"><p class="admonition-title">Aims</p><p>Know.</p></div>
+<section><h2>One price</h2><p>A market has a price. It is <strong>one number for everybody, and no more.</strong> See
+<a href="03_budgets.html">chapter 3</a>.</p>
+<div class="cell tag_hide-input"><div class="cell_input"><pre>draw()</pre></div><div class="cell_output">
+<figure class="adalib-figure"><div class="plotly-graph-div"></div></figure></div></div>
+<div class="admonition"><p class="admonition-title">While you drag</p><p>Why?</p></div>
+<div class="proof theorem admonition"><p class="admonition-title">Theorem</p><p>It falls.</p></div>
+<div class="dropdown admonition"><p class="admonition-title">Proof</p><p>Add.</p></div></section>
+<section><h2>Check</h2><div class="cell"><div class="cell_input"><pre>assert secret</pre></div></div></section>
+<section><h2>Quiz</h2><div class="quiz admonition"><ol><li><p>Which?</p><ul class="contains-task-list">
+<li class="task-list-item"><p><input checked="checked" type="checkbox">This. <em>Since it is.</em></p></li>
+<li class="task-list-item"><p><input type="checkbox">That. <em>It is not.</em></p></li></ul></li></ol></div>
+</section><section><h2>Take away</h2><p>One price.</p></section></section></article></body></html>"""
+
+
+def test_a_page_is_cut_into_slides():
+    found = slides(PAGE)
+    assert [(slide.kind, slide.title) for slide in found] == [
+        ("title", "2. The oracle"),
+        ("text", "One price"),
+        ("figure", "One price"),
+        ("theorem", "One price"),
+        ("prompt", "Quiz"),
+        ("text", "Take away"),
+    ]
+    text, figure, theorem, quiz = found[1:5]
+    assert [node.get_text() for node in text.shown] == [
+        "A market has a price.",
+        "one number for everybody, and no more.",
+    ]
+    assert "See" in text.notes[0].get_text()
+    assert [node.name for node in figure.shown] == ["figure", "div"]  # with its prompt
+    assert theorem.shown[-1].name == "details"
+    shown, notes = quiz.shown[0], " ".join(node.get_text() for node in quiz.notes)
+    assert "Since it is" not in shown.get_text()
+    assert shown.find("input") is None
+    assert notes == "This. Right: Since it is. That. Wrong: It is not."
+
+
+def test_a_deck_uses_the_books_own_files():
+    text = deck(PAGE)
+    assert 'href="../html/_static/custom.css"' in text
+    assert 'src="../html/_static/figures.js"' in text
+    assert "other.js" not in text
+    assert 'href="../html/notebooks/03_budgets.html"' in text
+    assert "assert secret" not in text
+
+
+@pytest.fixture(scope="module")
+def oracle(html, tmp_path_factory):
+    """The deck of chapter 2, beside the built book."""
+    folder = tmp_path_factory.mktemp("built")
+    (folder / "html").symlink_to(html)
+    (folder / "slides").mkdir()
+    path = folder / "slides" / "02_oracle.html"
+    path.write_text(deck((html / "notebooks" / "02_oracle.html").read_text(encoding="utf-8")), encoding="utf-8")
+    return path
+
+
+def test_the_deck_plays(oracle, browser):
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.set_default_timeout(600_000)
+    faults, outside = [], []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: outside.append(request.url) if request.url.startswith("http") else None)
+    page.goto(oracle.as_uri())
+    at = page.locator(".deck-at")
+    total = page.locator(".deck-slide").count()
+    assert at.inner_text() == f"1 / {total}"
+    page.keyboard.press("ArrowRight")
+    assert at.inner_text() == f"2 / {total}"
+    page.locator(".is-shown .main-svg").first.wait_for()  # the figure is drawn
+    assert not page.locator(".is-shown .deck-notes").is_visible()
+    page.keyboard.press("n")
+    assert page.locator(".is-shown .deck-notes").is_visible()
+    page.keyboard.press("End")
+    assert at.inner_text() == f"{total} / {total}"
+    # The explorer works, and keeps its arrows.
+    number = next(
+        i for i, s in enumerate(page.locator(".deck-slide").all(), 1) if s.locator(".adalib-explorer").count()
+    )
+    page.evaluate(f"location.hash = 'slide={number}'")
+    slider = page.locator(".is-shown [data-control=lambda]")
+    before = slider.input_value()
+    slider.press("ArrowRight")
+    assert slider.input_value() != before
+    assert at.inner_text() == f"{number} / {total}"
+    slider.press("Escape")
+    page.keyboard.press("ArrowLeft")
+    assert at.inner_text() == f"{number - 1} / {total}"
+    with page.expect_popup() as opened:
+        page.keyboard.press("s")
+    page.keyboard.press("ArrowRight")
+    assert re.match(rf"{number}\. ", opened.value.locator("h1").inner_text())
+    assert faults == []
+    assert outside == []
+    page.close()
+
+
+def test_every_chapter_gets_a_deck(html, tmp_path):
+    (tmp_path / "html").mkdir()
+    (tmp_path / "html" / "notebooks").mkdir()
+    (tmp_path / "html" / "notebooks" / "02_oracle.html").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "html" / "notebooks" / "replication.html").write_text(PAGE, encoding="utf-8")
+    written = write_decks(tmp_path / "html", tmp_path / "slides")
+    assert [path.name for path in written] == ["02_oracle.html"]
+    assert "02_oracle.html" in (tmp_path / "slides" / "index.html").read_text(encoding="utf-8")
