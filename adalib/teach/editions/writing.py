@@ -25,7 +25,7 @@ INSTALL = (
     "To run this notebook elsewhere, install the package with what notebooks need: <code>pip install "
     "'adalib[notebooks] @ file:///PATH/TO/{wheel}'</code>. <code>make wheel</code> builds that file."
 )
-_LINKED = ("adalib", "data", "requirements.txt", "constraints.txt", "LICENSE")
+_LINKED = ("adalib", "data", "pyproject.toml", "requirements.txt", "constraints.txt", "LICENSE")
 
 
 def notebooks_in(root: Path) -> list[Path]:
