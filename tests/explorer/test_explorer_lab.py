@@ -32,13 +32,42 @@ w = adalib.explore(table, lam=0.02)
 w.observe(lambda change: seen.append(change.new), "lam")
 w
 """
+# What chapters 2 and 4 show: a place for what a callback prints, and a figure that follows a slider.
+LESSON = """
+import ipywidgets
+import plotly.graph_objects as go
+
+said = ipywidgets.Output()
+
+
+@said.capture(clear_output=True)
+def tell(change):
+    print(f"the price is now {change['new']:.4f}")
+
+
+w.observe(tell, "lam")
+live = go.FigureWidget(go.Bar(x=["a", "b", "c"], y=[1, 2, 3]))
+slider = ipywidgets.FloatSlider(value=0.02, min=0, max=0.1, step=0.001)
+
+
+def redraw(change):
+    with live.batch_update():
+        live.data[0].y = [1, 2, 100 * change["new"]]
+        live.layout.title.text = f"{change['new']:.3f}"
+
+
+slider.observe(redraw, "value")
+ipywidgets.VBox([said, slider, live])
+"""
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     """Address, token and runtime folder of a JupyterLab that keeps all its files in a temporary folder."""
     home = tmp_path_factory.mktemp("lab")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL.strip())])
+    head = nbformat.v4.new_markdown_cell("# A section\n\nwhich an arrow key could fold")
+    code = [nbformat.v4.new_code_cell(cell.strip()) for cell in (CELL, LESSON)]
+    notebook = nbformat.v4.new_notebook(cells=[head, *code])
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, home / "live.ipynb")
     with socket.socket() as free:
@@ -79,6 +108,8 @@ def live(lab, browser):
     page.locator(".jp-Notebook .jp-CodeCell .cm-content").first.click()
     page.keyboard.press("Shift+Enter")
     page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=90_000)
+    page.keyboard.press("Shift+Enter")
+    page.locator(".js-plotly-plot .bars path").first.wait_for(timeout=90_000)
     client = BlockingKernelClient(connection_file=str(kernel_file(runtime)))
     client.load_connection_file()
     client.start_channels()
@@ -156,3 +187,41 @@ def test_the_labs_dark_theme_is_followed(live):
     page.evaluate("(({ dataset }) => { dataset.jpThemeLight = dataset.jpThemeLight !== 'true'; })(document.body)")
     until(lambda: page.evaluate(ink) != before)
     check(page, TABLE)
+
+
+def test_arrows_on_the_slider_do_not_fold_the_notebook(live):
+    page, ask = live
+    slider = page.locator("[data-control=lambda]")
+    box = slider.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    for key in ["ArrowLeft", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]:
+        page.keyboard.press(key)
+    price = check(page, TABLE)["lam"]
+    until(lambda: float(ask("value = w.lam")) == price)
+    assert slider.is_visible()
+    assert page.locator(".jp-MarkdownCell.jp-mod-selected").count() == 0  # the selection stayed, too
+
+
+def test_what_a_callback_prints_after_a_mouse_move_appears(live):
+    page, ask = live
+    slider = page.locator("[data-control=lambda]")
+    box = slider.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    until(lambda: page.get_by_text(f"the price is now {float(ask('value = w.lam')):.4f}").count())
+
+
+def test_a_figure_that_was_moved_is_there_again_after_a_reload(live):
+    page, ask = live
+    ask("slider.value = 0.05; value = 0")
+    until(lambda: page.locator(".js-plotly-plot .gtitle").first.text_content() == "0.050")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+s")
+    until(lambda: page.locator(".jp-mod-dirty").count() == 0)
+    page.reload()
+    page.locator(".js-plotly-plot .bars path").first.wait_for(timeout=90_000)
+    until(lambda: page.locator(".js-plotly-plot .gtitle").first.text_content() == "0.050")
+    assert page.locator(".js-plotly-plot .bars path").count() == 3
+    page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=90_000)
