@@ -1,4 +1,4 @@
-"""Words of the glossary: on the page where they are used first they lead to their definition, which the pointer shows."""
+"""Words of the glossary: where a page first uses one, it leads to its definition, which the pointer shows."""
 
 from __future__ import annotations
 
