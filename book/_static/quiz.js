@@ -23,6 +23,7 @@
         for (const other of choices.children) other.classList.remove("quiz-right", "quiz-wrong");
         button.classList.add(right ? "quiz-right" : "quiz-wrong");
         said.replaceChildren(right ? "Right. " : "Not quite. ", ...[...why.childNodes].map((node) => node.cloneNode(true)));
+        if (said.querySelector(".math")) window.MathJax?.typesetPromise?.([said]); // it was not on the page before
         answer(right, !answered);
         answered = true;
       });
