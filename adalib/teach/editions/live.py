@@ -55,16 +55,16 @@ class Book:
     install: str = ""
 
 
-def glued(executed: NotebookNode) -> dict[str, str]:
-    """The numbers that an executed notebook glued, as text."""
-    found = {}
-    for cell in executed.cells:
-        for output in cell.get("outputs", []):
-            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-            plain = output.get("data", {}).get("application/papermill.record/text/plain")
-            if name and plain is not None:
-                found[name] = plain.strip("'\"")
-    return found
+def glued(kept: Mapping[str, Mapping]) -> dict[str, str]:
+    """The numbers that a chapter glued, as text, from what a build keeps of them (``*.glue.json``).
+
+    Examples
+    --------
+    >>> glued({"n": {"data": {"text/plain": "372"}}, "name": {"data": {"text/plain": "'word'"}}})
+    {'n': '372', 'name': 'word'}
+    """
+    plain = {name: output["data"].get("text/plain") for name, output in kept.items()}
+    return {name: text.strip("'\"") for name, text in plain.items() if text is not None}
 
 
 def _value(match: re.Match, values: Mapping[str, str]) -> str:

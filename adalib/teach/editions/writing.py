@@ -34,20 +34,20 @@ def notebooks_in(root: Path) -> list[Path]:
 
 
 def book_of(root: Path, executed: Path) -> Book:
-    """What chapters need to know of each other, from the sources below ``root`` and the notebooks that a build ran.
+    """What chapters need to know of each other, from the sources below ``root`` and a build.
 
     Parameters
     ----------
     root : Path
         The folder with ``notebooks/``, ``book/`` and ``pyproject.toml``.
     executed : Path
-        The folder of a build's executed notebooks, ``_build/jupyter_execute/notebooks``.
+        Where a build keeps what its notebooks glued, ``_build/jupyter_execute/notebooks``.
     """
     values: dict[str, str] = {}
-    for path in sorted(executed.glob("*.ipynb")):
-        values |= glued(nbformat.read(path, as_version=4))
+    for path in sorted(executed.glob("*.glue.json")):
+        values |= glued(json.loads(path.read_text(encoding="utf-8")))
     if not values:
-        raise FileNotFoundError(f"{executed} holds no executed notebooks: run `make book` first")
+        raise FileNotFoundError(f"{executed} holds no numbers of a build: run `make book` first")
     titles, equations = {}, {}
     for path in notebooks_in(root):
         chapter = re.match(r"\d+", path.stem)
