@@ -15,6 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from conftest import ROOT
+from jupyter_cache import get_cache
 
 from adalib.teach.editions.student import for_students, solution_cells
 from adalib.teach.editions.writing import live_notebooks, student_sources
@@ -29,8 +30,9 @@ def student(html, tmp_path_factory):
     student_sources(ROOT, folder, ["book/intro", *(f"notebooks/{name}" for name in CHAPTERS), "book/glossary"])
     config = (folder / "_config.yml").read_text(encoding="utf-8")
     (folder / "_config.yml").write_text(config.replace("execute_notebooks: cache", "execute_notebooks: 'off'"))
+    cache = get_cache(html.parent / ".jupyter_cache")
     for name in CHAPTERS:
-        executed = nbformat.read(html.parent / "jupyter_execute" / "notebooks" / f"{name}.ipynb", as_version=4)
+        _, executed = cache.merge_match_into_notebook(nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4))
         outputs = {cell.id: cell.get("outputs", []) for cell in executed.cells}
         path = folder / "notebooks" / f"{name}.ipynb"
         notebook = nbformat.read(path, as_version=4)
