@@ -40,8 +40,8 @@ def student(html, tmp_path_factory):
             if cell.cell_type == "code":
                 cell.outputs = outputs[cell.id]
         nbformat.write(notebook, path)
-    command = [sys.executable, "-m", "jupyter_book.cli.main", "build", str(folder), "--quiet"]
-    result = subprocess.run(command, capture_output=True, text=True)
+    build = "from jupyter_book.cli.main import main; main()"
+    result = subprocess.run([sys.executable, "-c", build, "build", str(folder)], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
     return folder / "_build" / "html"
 
