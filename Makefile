@@ -31,7 +31,7 @@ lab: book  ## open the chapters live in JupyterLab (copies in lab/, yours to cha
 	@$(PY) -m adalib.teach.editions lab
 	@$(VENV)/bin/jupyter-lab --ServerApp.root_dir=. lab
 
-student: wheel  ## an edition to hand out: book and notebooks without solutions, in _build/student
+student: book wheel  ## an edition to hand out: book and notebooks without solutions, in _build/student
 	@$(PY) -m adalib.teach.editions source
 	@$(VENV)/bin/jupyter-book build _build/student/source -W --keep-going || { rm -rf _build/student/source/_build/.doctrees; exit 1; }
 	@$(PY) -m adalib.teach.editions student

@@ -31,11 +31,11 @@
     return why;
   }
 
+  // Of a number to be guessed the option itself is locked, too.
   function open(lock) {
-    const text = opened(bytes(lock.dataset.lock), new TextEncoder().encode(lock.dataset.salt));
-    const option = lock.closest("li").querySelector("input");
-    option.checked = text[0] === "1";
-    lock.replaceWith(explained(text.slice(1)));
+    const [mark, why, guessed] = JSON.parse(opened(bytes(lock.dataset.lock), new TextEncoder().encode(lock.dataset.salt)));
+    lock.closest("li").querySelector("input").checked = mark === "1";
+    lock.replaceWith(guessed, explained(why));
   }
 
   document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".quiz-lock").forEach(open));

@@ -10,6 +10,7 @@ import html as html_module
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import nbformat
@@ -18,16 +19,19 @@ from conftest import ROOT
 from jupyter_cache import get_cache
 
 from adalib.teach.editions.student import for_students, solution_cells
-from adalib.teach.editions.writing import live_notebooks, student_sources
+from adalib.teach.editions.writing import live_notebooks, read_values, student_sources
 
 CHAPTERS = ("01_motivation", "02_oracle")
+ANY = defaultdict(lambda: "1")
 
 
 @pytest.fixture(scope="module")
 def student(html, tmp_path_factory):
     """The folder of the built book; the chapters' cells carry the outputs of the last build."""
     folder = tmp_path_factory.mktemp("student")
-    student_sources(ROOT, folder, ["book/intro", *(f"notebooks/{name}" for name in CHAPTERS), "book/glossary"])
+    values = read_values(html.parent / "jupyter_execute" / "notebooks")
+    pages = ["book/intro", *(f"notebooks/{name}" for name in CHAPTERS), "book/glossary"]
+    student_sources(ROOT, folder, values, pages)
     config = (folder / "_config.yml").read_text(encoding="utf-8")
     (folder / "_config.yml").write_text(config.replace("execute_notebooks: cache", "execute_notebooks: 'off'"))
     cache = get_cache(html.parent / ".jupyter_cache")
@@ -50,9 +54,9 @@ def secrets(name: str) -> list[str]:
     """Texts of a chapter that only a teacher has: lines of solutions and explanations of a quiz, if long enough."""
     notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     texts, code = solution_cells(notebook.cells)
-    kept = "\n".join(cell.source for cell in for_students(notebook).cells)
+    kept = "\n".join(cell.source for cell in for_students(notebook, ANY).cells)
     markdown = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    whys = re.findall(r"^ +- \[[ xX]\] .*?\*([^*]+)\*$", markdown, re.M)
+    whys = re.findall(r"^ *- \[[ xX]\] .*?\*([^*]+)\*$", markdown, re.M)
     lines = [line.strip() for part in [*texts, *(cell for _, cell in code)] for line in part.split("\n")]
     return [line for line in [*lines, *whys] if len(line) > 25 and line not in kept]
 

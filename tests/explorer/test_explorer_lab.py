@@ -102,7 +102,7 @@ def lab(tmp_path_factory):
 def live(lab, browser):
     """The notebook, run in the Lab, and `ask`, which evaluates an expression in its kernel."""
     address, token, runtime = lab
-    page = browser.new_page(viewport={"width": 1400, "height": 1600})
+    page = browser.new_page(viewport={"width": 1400, "height": 2800})
     page.goto(f"{address}/lab/tree/live.ipynb?token={token}")
     page.get_by_text("| Idle").wait_for(timeout=90_000)  # a cell run before the kernel is there is not run at all
     page.locator(".jp-Notebook .jp-CodeCell .cm-content").first.click()

@@ -55,9 +55,9 @@ def test_a_student_gets_no_solution_and_no_marked_option(path):
     texts, code = solution_cells(notebook.cells)
     if "{exercise}" in markdown(notebook):
         assert code or texts, "an exercise without a solution between marks"
-    student = nbformat.writes(for_students(notebook))
+    student = nbformat.writes(for_students(notebook, Anything()))
     assert "solution" not in re.sub(r"\b(solutions?)\b(?!-)", "", student)  # the word may be used, the marks may not
-    plain = [cell.source for cell in for_students(notebook).cells]
+    plain = [cell.source for cell in for_students(notebook, Anything()).cells]
     for _, cell in code:
         assert cell not in plain
     for text in texts:
@@ -68,8 +68,8 @@ def test_a_student_gets_no_solution_and_no_marked_option(path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_explanations_of_a_quiz_are_locked(path):
     text = markdown(read(path))
-    whys = re.findall(r"^ +- \[[ xX]\] .*?\*([^*]+)\*$", text, re.M)
-    locked = locked_quizzes(text)
+    whys = re.findall(r"^ *- \[[ xX]\] .*?\*([^*]+)\*$", text, re.M)
+    locked = locked_quizzes(text, Anything())
     assert len(whys) == locked.count("quiz-lock")
     assert [why for why in whys if len(why) > 25 and why in locked] == []
 
@@ -109,7 +109,15 @@ def test_marks_that_do_not_match_are_refused(texts, fault):
 
 def test_an_option_without_an_explanation_is_refused():
     with pytest.raises(ValueError, match="explanation"):
-        locked_quizzes(":::{admonition} One\n:class: quiz\n1. Why?\n   - [x] So.\n:::")
+        locked_quizzes(":::{admonition} One\n:class: quiz\n1. Why?\n   - [x] So.\n:::", {})
+
+
+def test_a_number_to_be_guessed_is_locked_with_its_explanation():
+    text = ":::{admonition} Guess\n:class: prompt\nHow many?\n- [x] {glue:text}`n` *Of {glue:text}`all`.*\n:::"
+    locked = locked_quizzes(text, {"n": "7", "all": "19"})
+    assert "7" not in re.sub(r"<span[^>]*>", "", locked)
+    assert re.search(r"^- \[ \] <span class=\"quiz-lock\"", locked, re.M)
+    assert "- [ ]" not in live_text(locked, Book({}, Citations({})))
 
 
 def test_a_lock_holds_every_letter():
@@ -120,7 +128,7 @@ def test_a_lock_holds_every_letter():
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("students", [False, True], ids=["instructor", "student"])
 def test_live_notebooks_hold_nothing_that_only_a_page_can_show(path, students, book):
-    notebook = for_students(read(path)) if students else read(path)
+    notebook = for_students(read(path), Anything()) if students else read(path)
     live = live_notebook(notebook, book)
     nbformat.validate(live)
     text = re.sub(r"`[^`{]*`|\$[^$]*\$", "", markdown(live))
@@ -168,7 +176,7 @@ def test_a_notebook_that_its_reader_changed_is_kept(tmp_path):
 
 
 def test_the_students_sources_leave_the_teachers_pages_out(tmp_path):
-    student_sources(ROOT, tmp_path)
+    student_sources(ROOT, tmp_path, Anything())
     toc = (tmp_path / "_toc.yml").read_text(encoding="utf-8")
     assert re.findall(r"(?:root|file): (\S+)", toc) == [page for page in toc_pages() if page not in TEACHERS]
     texts = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "book").glob("*.md"))
@@ -176,7 +184,7 @@ def test_the_students_sources_leave_the_teachers_pages_out(tmp_path):
     assert not any(list(tmp_path.glob(f"{page}.*")) for page in TEACHERS)
 
 
-PROMPT = re.compile(r"^:{3,}\{admonition\} ((?:Before|While) you [^\n]*)\n(.*?)^:{3,}$", re.M | re.S)
+PROMPT = re.compile(r"^:{3,}\{admonition\} (?:Before|While) you [^\n]*\n(?::class:[^\n]*\n)?(.*?)^:{3,}$", re.M | re.S)
 
 
 @pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.stem[0].isdigit()], ids=lambda path: path.stem)
@@ -184,6 +192,7 @@ def test_the_answer_key_answers_every_prompt(path):
     key = markdown(read(ROOT / "notebooks" / "answer_key.ipynb"))
     chapter = re.search(rf"^## Chapter {int(path.stem[:2])}$(.*?)(?=^## |\Z)", key, re.M | re.S)
     quoted = re.findall(r'^\*\*"(.*?)"\*\*', chapter[1] if chapter else "", re.M)
-    asked = [" ".join(text.split()).removeprefix("1. ") for _, text in PROMPT.findall(markdown(read(path)))]
+    text = re.sub(r"\{glue:text\}`[^`]*`", "…", markdown(read(path)))
+    asked = [" ".join(words.split()).removeprefix("1. ") for words in PROMPT.findall(text)]
     assert [text for text in asked if not text.startswith(tuple(quoted))] == [], "a prompt has no answer"
     assert len(quoted) == len(asked), "the key answers what is not asked any more"

@@ -12,18 +12,17 @@ from pathlib import Path
 
 import nbformat
 
-from adalib.teach.editions.writing import live_notebooks, refresh, student_sources
+from adalib.teach.editions.writing import live_notebooks, read_values, refresh, student_sources
 
 
 def main(name: str, root: Path) -> int:
     """Write an edition and say where it is."""
     source = root / "_build" / "student" / "source"
     built = (source if name == "student" else root) / "_build"
-    executed = built / "jupyter_execute" / "notebooks"
     if name == "source":
-        student_sources(root, source)
+        student_sources(root, source, read_values(root / "_build" / "jupyter_execute" / "notebooks"))
     elif name == "lab":
-        for kept in refresh(root / "lab", live_notebooks(root, executed)):
+        for kept in refresh(root / "lab", live_notebooks(root, built / "jupyter_execute" / "notebooks")):
             print(f"lab/{kept} is kept as you changed it; remove it to get the book's again")
     elif name in ("student", "instructor"):
         hand_out(name, root, built)

@@ -15,16 +15,16 @@ from nbformat.v4 import new_markdown_cell
 
 from adalib.teach.editions.blocks import Block, blocks
 from adalib.teach.editions.cited import Citations
+from adalib.teach.editions.glued import spelled_out
 
-__all__ = ["Book", "glued", "live_notebook", "live_text"]
+__all__ = ["Book", "live_notebook", "live_text"]
 
-_GLUE = re.compile(r"\{glue:text\}`([\w-]+)(?::([^`]+))?`")
 _ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<([^`>]*)>)?`")
 _TARGET = re.compile(r"^\([\w-]+\)=\n", re.M)
 _NUMBERED = re.compile(r"\$\$([^$]*?)\$\$ *\(([\w-]+)\)")
 _PAGE = re.compile(r"\[([^\]]+)\]\((?:\.\./book/[\w-]+\.md|#[^)]*)\)")
 _VIEW = re.compile(r'<a href="#[^"]*">(.*?)</a>', re.S)
-_LOCK = re.compile(r' *<span class="quiz-lock"[^>]*></span>')
+_LOCK = re.compile(r'(?:^ *- \[ \])? *<span class="quiz-lock"[^>]*></span>', re.M)
 _HIDDEN = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
 _BOX = {"tip": "success", "warning": "warning", "quiz": "info"}
 _BORDER = "border-left: 3px solid; padding: 0.4em 1em; margin: 0.8em 0;"
@@ -55,31 +55,6 @@ class Book:
     install: str = ""
 
 
-def glued(kept: Mapping[str, Mapping]) -> dict[str, str]:
-    """The numbers that a chapter glued, as text, from what a build keeps of them (``*.glue.json``).
-
-    Examples
-    --------
-    >>> glued({"n": {"data": {"text/plain": "372"}}, "name": {"data": {"text/plain": "'word'"}}})
-    {'n': '372', 'name': 'word'}
-    """
-    plain = {name: output["data"].get("text/plain") for name, output in kept.items()}
-    return {name: text.strip("'\"") for name, text in plain.items() if text is not None}
-
-
-def _value(match: re.Match, values: Mapping[str, str]) -> str:
-    name, form = match.groups()
-    if name not in values:
-        raise KeyError(f"the text quotes {name!r}, which the last build did not compute: run `make book`")
-    text = values[name]
-    if not form:
-        return text
-    try:
-        return format(int(text), form)
-    except ValueError:
-        return format(float(text), form)
-
-
 def live_text(text: str, book: Book) -> str:
     """A Markdown cell of the book as JupyterLab can show it.
 
@@ -102,7 +77,7 @@ def live_text(text: str, book: Book) -> str:
     parts = [_box(part, book) if isinstance(part, Block) else part for part in blocks(text)]
     text = "\n\n".join(part.strip("\n") for part in parts if part.strip())
     text = _TARGET.sub("", text)
-    text = _GLUE.sub(lambda match: _value(match, book.values), text)
+    text = spelled_out(text, book.values)
     text = book.citations.resolve(text)
     text = _NUMBERED.sub(lambda match: f"$${match[1].rstrip()} \\tag{{{book.equations[match[2]]}}}\n$$", text)
     text = re.sub(r"\{eq\}`([\w-]+)`", lambda match: f"({book.equations[match[1]]})", text)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import ast
 import base64
+import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nbformat import NotebookNode
+
+from adalib.teach.editions.glued import spelled_out
 
 __all__ = ["for_students", "lock", "locked_quizzes", "solution_cells", "uses_of_solutions", "without_solutions"]
 
@@ -23,7 +26,8 @@ _WHOLE = re.compile(r"^:{3,}\{solution\}", re.M)
 _OPTION = re.compile(
     r"^(?P<dash> *- )\[(?P<mark>[ xX])\] (?P<text>(?:.|\n(?! *- \[| *\d+\. |:::|\n))*?) *\*(?P<why>[^*]+)\*[ ]*$", re.M
 )
-_QUIZ = re.compile(r"^(?P<fence>:{3,})\{admonition\}[^\n]*\n:class:[^\n]*\bquiz\b.*?^(?P=fence)\s*?$", re.M | re.S)
+_ASKS = r"^(?P<fence>:{3,})\{admonition\}[^\n]*\n:class:[^\n]*\b(?:quiz|prompt)\b.*?^(?P=fence)\s*?$"
+_QUIZ = re.compile(_ASKS, re.M | re.S)
 
 
 def _parts(text: str, inside: bool) -> Iterator[tuple[str, bool]]:
@@ -141,8 +145,17 @@ def lock(text: str, salt: str) -> str:
     return base64.urlsafe_b64encode(bytes(locked)).decode().rstrip("=")
 
 
-def locked_quizzes(text: str) -> str:
-    """A Markdown text whose quizzes show neither which option is right nor why.
+def locked_quizzes(text: str, values: Mapping[str, str]) -> str:
+    """A Markdown text whose quizzes and prompts show neither which option is right nor why.
+
+    Of a prompt with a single option, a number to be guessed, the option itself is locked, too.
+
+    Parameters
+    ----------
+    text : str
+        A cell or a page.
+    values : mapping of str to str
+        The numbers that explanations quote.
 
     Raises
     ------
@@ -150,25 +163,29 @@ def locked_quizzes(text: str) -> str:
         If an option has no explanation.
     """
 
-    def lock_option(option: re.Match) -> str:
+    def lock_option(option: re.Match, guessed: bool) -> str:
         shown = option["text"]
-        salt = f"{zlib.crc32(shown.encode()):08x}"
-        kept = lock(("1" if option["mark"] in "xX" else "0") + " ".join(option["why"].split()), salt)
-        return f'{option["dash"]}[ ] {shown} <span class="quiz-lock" data-salt="{salt}" data-lock="{kept}"></span>'
+        why = spelled_out(" ".join(option["why"].split()), values)
+        mark = "1" if option["mark"] in "xX" else "0"
+        salt = f"{zlib.crc32((shown + why).encode()):08x}"
+        kept = lock(json.dumps([mark, why, spelled_out(shown, values) if guessed else ""]), salt)
+        span = f'<span class="quiz-lock" data-salt="{salt}" data-lock="{kept}"></span>'
+        return f"{option['dash']}[ ] {'' if guessed else shown + ' '}{span}"
 
     def lock_quiz(quiz: re.Match) -> str:
-        locked = _OPTION.sub(lock_option, quiz[0])
-        if locked.count("quiz-lock") != len(re.findall(r"^ *- \[[ xX]\] ", quiz[0], re.M)):
+        options = len(re.findall(r"^ *- \[[ xX]\] ", quiz[0], re.M))
+        locked = _OPTION.sub(lambda option: lock_option(option, guessed=options == 1), quiz[0])
+        if locked.count("quiz-lock") != options:
             raise ValueError(f"every option of a quiz ends with its explanation in italics: {quiz[0][:60]!r}")
         return locked
 
     return _QUIZ.sub(lock_quiz, text)
 
 
-def for_students(notebook: NotebookNode) -> NotebookNode:
-    """A chapter as students get it."""
+def for_students(notebook: NotebookNode, values: Mapping[str, str]) -> NotebookNode:
+    """A chapter as students get it; ``values`` are the numbers that the explanations of its quizzes quote."""
     cells = without_solutions(notebook.cells)
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = locked_quizzes(cell.source)
+            cell.source = locked_quizzes(cell.source, values)
     return NotebookNode({**notebook, "cells": cells})

@@ -14,10 +14,11 @@ from nbformat import NotebookNode
 
 from adalib.teach.editions.blocks import Block, blocks
 from adalib.teach.editions.cited import Citations
-from adalib.teach.editions.live import Book, glued, live_notebook
+from adalib.teach.editions.glued import glued
+from adalib.teach.editions.live import Book, live_notebook
 from adalib.teach.editions.student import for_students, locked_quizzes
 
-__all__ = ["book_of", "live_notebooks", "notebooks_in", "refresh", "student_sources"]
+__all__ = ["book_of", "live_notebooks", "notebooks_in", "read_values", "refresh", "student_sources"]
 
 #: Pages that answer what students are asked.
 TEACHERS = ("book/teach", "notebooks/answer_key")
@@ -33,6 +34,16 @@ def notebooks_in(root: Path) -> list[Path]:
     return sorted((root / "notebooks").glob("*.ipynb"))
 
 
+def read_values(executed: Path) -> dict[str, str]:
+    """The numbers that the chapters of a build glued; ``executed`` is its ``jupyter_execute/notebooks``."""
+    values: dict[str, str] = {}
+    for path in sorted(executed.glob("*.glue.json")):
+        values |= glued(json.loads(path.read_text(encoding="utf-8")))
+    if not values:
+        raise FileNotFoundError(f"{executed} holds no numbers of a build: run `make book` first")
+    return values
+
+
 def book_of(root: Path, executed: Path) -> Book:
     """What chapters need to know of each other, from the sources below ``root`` and a build.
 
@@ -43,11 +54,7 @@ def book_of(root: Path, executed: Path) -> Book:
     executed : Path
         Where a build keeps what its notebooks glued, ``_build/jupyter_execute/notebooks``.
     """
-    values: dict[str, str] = {}
-    for path in sorted(executed.glob("*.glue.json")):
-        values |= glued(json.loads(path.read_text(encoding="utf-8")))
-    if not values:
-        raise FileNotFoundError(f"{executed} holds no numbers of a build: run `make book` first")
+    values = read_values(executed)
     titles, equations = {}, {}
     for path in notebooks_in(root):
         chapter = re.match(r"\d+", path.stem)
@@ -87,7 +94,7 @@ def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[s
     book = book_of(root, executed)
     paths = [path for path in notebooks_in(root) if not (students and f"notebooks/{path.stem}" in TEACHERS)]
     read = {path.name: nbformat.read(path, as_version=4) for path in paths}
-    return {name: live_notebook(for_students(nb) if students else nb, book) for name, nb in read.items()}
+    return {name: live_notebook(for_students(nb, book.values) if students else nb, book) for name, nb in read.items()}
 
 
 def refresh(target: Path, notebooks: Mapping[str, NotebookNode]) -> list[str]:
@@ -117,7 +124,7 @@ def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def student_sources(root: Path, target: Path, pages: list[str] | None = None) -> None:
+def student_sources(root: Path, target: Path, values: Mapping[str, str], pages: list[str] | None = None) -> None:
     """Write the sources of the student's book: no solution, no marked option, no teacher's page.
 
     Files that did not change are left alone, so that a second build is as quick as that of the book.
@@ -128,6 +135,8 @@ def student_sources(root: Path, target: Path, pages: list[str] | None = None) ->
         The folder of the book.
     target : Path
         Where the sources go.
+    values : mapping of str to str
+        The numbers that the explanations of a quiz quote, which are locked as text.
     pages : list of str, optional
         Only these, for a small book. Default: all that _toc.yml names.
     """
@@ -144,9 +153,9 @@ def student_sources(root: Path, target: Path, pages: list[str] | None = None) ->
     for page in set(named) - left_out:
         source = next(root / f"{page}{suffix}" for suffix in (".md", ".ipynb") if (root / f"{page}{suffix}").exists())
         if source.suffix == ".md":
-            text = locked_quizzes(source.read_text(encoding="utf-8"))
+            text = locked_quizzes(source.read_text(encoding="utf-8"), values)
         else:
-            notebook = for_students(nbformat.read(source, as_version=4))
+            notebook = for_students(nbformat.read(source, as_version=4), values)
             for cell in notebook.cells:
                 if cell.cell_type == "markdown":
                     cell.source = _unlinked(cell.source, left_out)

@@ -6,8 +6,6 @@ The page gets the cards as data; ``book/_static/market.js`` prints them, counts 
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from adalib.colours import BUDGETS as COLOURS
@@ -15,6 +13,7 @@ from adalib.datasets.responses import Responses
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, archetypes
 from adalib.teach.figures.style import HTML
+from adalib.teach.games.fragment import fragment
 
 __all__ = ["market", "market_data"]
 
@@ -88,9 +87,4 @@ def market(responses: Responses) -> HTML:
     responses : Responses
         As for `market_data`.
     """
-    # "<" is escaped so that no question can close the element.
-    data = json.dumps(market_data(responses), ensure_ascii=False).replace("<", "\\u003c")
-    return HTML(
-        '<div class="adalib-market"><p>This game is played with JavaScript.</p>'
-        f'<script type="application/json">{data}</script></div>'
-    )
+    return fragment("market", market_data(responses), "This game is played with JavaScript.")

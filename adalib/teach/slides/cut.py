@@ -11,7 +11,7 @@ from bs4.element import NavigableString, Tag
 __all__ = ["Slide", "slides"]
 
 _SKIPPED = ("Check", "Exercises", "References")  # for the book: a check is run, an exercise is done at a desk
-_SHOWN = ("figure", "table", "explorer", "spend", "stop", "states", "market")
+_SHOWN = ("figure", "table", "explorer", "spend", "stop", "states", "guess", "lineup", "noise", "cards", "market")
 _SHOWS = ", ".join([*(f".adalib-{kind}" for kind in _SHOWN), "img"])
 _LINES = 22  # a longer program cannot be read from the last row
 
@@ -142,6 +142,7 @@ def _short(code: Tag) -> bool:
 
 def _boxed(node: Tag, deck: list[Slide], soup: BeautifulSoup) -> None:
     """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its proof folded."""
+    told = _unmarked(node, soup)
     title = node.select_one(".admonition-title")
     name = title.get_text(" ", strip=True) if title else ""
     classes = node.get("class", [])
@@ -159,26 +160,36 @@ def _boxed(node: Tag, deck: list[Slide], soup: BeautifulSoup) -> None:
         _add(deck[-1], node)
     else:
         _own(deck, "theorem" if any("proof" in c or "theorem" in c for c in classes) else "prompt", node)
+    deck[-1].notes.extend(told)
 
 
 def _questions(section: Tag, soup: BeautifulSoup) -> list[Slide]:
     """A slide a question, its options unmarked; which is right, and why, is for the speaker."""
     found = []
     for asked in section.select(".admonition.quiz > ol > li, .admonition.quiz .admonition-content > ol > li"):
-        slide = Slide("Quiz", kind="prompt")
-        for option in asked.select("li"):
-            box, why = option.find("input"), option.find_all("em")[-1]
-            right = box is not None and box.has_attr("checked")
-            note = soup.new_tag("p")
-            note.append(f"{'Right' if right else 'Wrong'}: ")
-            note.append(copy.copy(why))
-            why.extract()
-            if box is not None:
-                box.extract()
-            note.insert(0, option.get_text(" ", strip=True) + " ")
-            slide.notes.append(note)
+        slide = Slide("Quiz", kind="prompt", notes=_unmarked(asked, soup))
         question = soup.new_tag("div", attrs={"class": "deck-quiz"})
         question.extend(list(asked.contents))
         slide.shown.append(question)
         found.append(slide)
     return found
+
+
+def _unmarked(asked: Tag, soup: BeautifulSoup) -> list[Tag]:
+    """Take the marks and explanations off the options of a question, and return them as notes."""
+    notes = []
+    for option in asked.select("li.task-list-item"):
+        box, why = option.find("input"), option.find_all("em")[-1]
+        right = box is not None and box.has_attr("checked")
+        note = soup.new_tag("p")
+        note.append(f"{'Right' if right else 'Wrong'}: ")
+        note.append(copy.copy(why))
+        why.extract()
+        if box is not None:
+            box.extract()
+        note.insert(0, option.get_text(" ", strip=True) + " ")
+        notes.append(note)
+    guessed = asked.select("li.task-list-item")
+    if len(guessed) == 1:  # a number to be guessed: it is for the speaker alone
+        guessed[0].find_parent("ul").extract()
+    return notes

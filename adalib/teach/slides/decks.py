@@ -12,7 +12,9 @@ from adalib.teach.slides.cut import Slide, slides
 
 __all__ = ["deck", "write_decks"]
 
-_NEEDED = ("figures.js", "formulas.js", "spend.js", "stop.js", "market.js", "tex-svg", "MathJax")
+_NEEDED = re.compile(
+    r"/(figures|formulas|parts|tables|spend|stop|guess|lineup|noise|cards|market)\.js|tex-svg|window\.MathJax"
+)
 _HELP = (
     "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, Esc leaves a slider; "
     "#slide=5 at the end of the address opens the fifth"
@@ -68,7 +70,7 @@ def deck(page: str) -> str:
 def _is_needed(tag) -> bool:
     if tag.get("type") == "application/json" or tag.find_parent("article"):
         return False
-    return any(name in (tag.get("src") or tag.string or "") for name in _NEEDED)
+    return _NEEDED.search(tag.get("src") or tag.string or "") is not None
 
 
 def _section(slide: Slide) -> str:

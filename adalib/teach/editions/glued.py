@@ -1,0 +1,50 @@
+"""Numbers that the prose quotes, spelled out: ``{glue:text}`c03_price:.2f``` becomes 0.02."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+__all__ = ["glued", "spelled_out"]
+
+_GLUE = re.compile(r"\{glue:text\}`([\w-]+)(?::([^`]+))?`")
+
+
+def glued(kept: Mapping[str, Mapping]) -> dict[str, str]:
+    """The numbers that a chapter glued, as text, from what a build keeps of them (``*.glue.json``).
+
+    Examples
+    --------
+    >>> glued({"n": {"data": {"text/plain": "372"}}, "name": {"data": {"text/plain": "'word'"}}})
+    {'n': '372', 'name': 'word'}
+    """
+    plain = {name: output["data"].get("text/plain") for name, output in kept.items()}
+    return {name: text.strip("'\"") for name, text in plain.items() if text is not None}
+
+
+def spelled_out(text: str, values: Mapping[str, str]) -> str:
+    """The text with every quoted number in its place.
+
+    Raises
+    ------
+    KeyError
+        If it quotes a number that is not there.
+
+    Examples
+    --------
+    >>> spelled_out("{glue:text}`n` questions, {glue:text}`share:.0%`", {"n": "372", "share": "0.25"})
+    '372 questions, 25%'
+    """
+
+    def value(match: re.Match) -> str:
+        name, form = match.groups()
+        if name not in values:
+            raise KeyError(f"the text quotes {name!r}, which the last build did not compute: run `make book`")
+        if not form:
+            return values[name]
+        try:
+            return format(int(values[name]), form)
+        except ValueError:
+            return format(float(values[name]), form)
+
+    return _GLUE.sub(value, text)
