@@ -10,7 +10,7 @@ import numpy as np
 
 from adalib.evaluate.intervals import Interval
 
-__all__ = ["give", "named", "seconds"]
+__all__ = ["give", "glue", "named", "seconds"]
 
 
 def give(prefix: str = "", **values: Any) -> None:
@@ -30,10 +30,27 @@ def give(prefix: str = "", **values: Any) -> None:
     --------
     A cell that ends ``give("c03_", over=6)`` lets the text say ``{glue:text}`c03_over```.
     """
-    from myst_nb import glue  # the book's, not the package's: needed only where a page is made
-
     for name, value in named(prefix, values).items():
-        glue(name, value, display=False)
+        glue(name, value)
+
+
+def glue(name: str, value: Any, display: bool = False) -> None:
+    """Hand one value to the prose. Where no page is made, nobody quotes it, and nothing happens.
+
+    Parameters
+    ----------
+    name : str
+        Under which the text quotes it.
+    value
+        A number, a text, or anything that shows itself.
+    display : bool
+        Show it here, too.
+    """
+    try:
+        from myst_nb import glue as to_the_page  # the book's, not the package's
+    except ImportError:
+        return
+    to_the_page(name, value, display=display)
 
 
 def named(prefix: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import myst_nb
 import numpy as np
 import pytest
 
 import adalib
-from adalib.teach.prose import give, named, seconds
+from adalib.teach.prose import give, glue, named, seconds
 
 
 @pytest.fixture
@@ -39,3 +41,10 @@ def test_seconds_are_those_of_the_shortest_run(monkeypatch):
     done = []
     assert seconds(lambda: done.append(1), repeats=3) == 1.0
     assert len(done) == 3
+
+
+def test_outside_the_book_a_number_is_given_to_nobody(monkeypatch):
+    """A notebook that was downloaded runs with the package alone."""
+    monkeypatch.setitem(sys.modules, "myst_nb", None)
+    give("c03_", over=6)
+    glue("c03_price", 0.02, display=False)
