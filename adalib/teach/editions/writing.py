@@ -82,7 +82,7 @@ def _version(root: Path) -> str:
 
 
 def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[str, NotebookNode]:
-    """Every chapter for JupyterLab, by the name of its file.
+    """Every chapter of a build for JupyterLab, by the name of its file.
 
     Parameters
     ----------
@@ -92,7 +92,8 @@ def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[s
         Without solutions.
     """
     book = book_of(root, executed)
-    paths = [path for path in notebooks_in(root) if not (students and f"notebooks/{path.stem}" in TEACHERS)]
+    built = [path for path in notebooks_in(root) if (executed / path.name).exists()]
+    paths = [path for path in built if not (students and f"notebooks/{path.stem}" in TEACHERS)]
     read = {path.name: nbformat.read(path, as_version=4) for path in paths}
     return {name: live_notebook(for_students(nb, book.values) if students else nb, book) for name, nb in read.items()}
 
