@@ -118,7 +118,7 @@ def archetypes(table: UtilityTable) -> np.ndarray:
     return np.select(conditions, ["easy", "hard", "responsive"], default="diminishing")
 
 
-def check_table(acc: ArrayLike, cost: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def check_table(acc: ArrayLike, cost: ArrayLike, any_scale: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return accuracy and cost as valid float64 arrays, without a copy where they are float64 already.
 
     Explained in chapter 2, "The oracle".
@@ -129,6 +129,8 @@ def check_table(acc: ArrayLike, cost: ArrayLike) -> tuple[np.ndarray, np.ndarray
         Accuracies in [0, 1]; N and K at least 1.
     cost : array_like, shape (K,) or (N, K)
         Costs, at least 0 and non-decreasing along K.
+    any_scale : bool
+        Whether the values may be any finite numbers, not accuracies: money, megawatts, clicks.
 
     Returns
     -------
@@ -156,7 +158,11 @@ def check_table(acc: ArrayLike, cost: ArrayLike) -> tuple[np.ndarray, np.ndarray
     if cost.shape not in ((k,), (n, k)):
         raise ValueError(f"cost has shape {cost.shape}; for acc of shape {acc.shape} give shape ({k},) or ({n}, {k})")
     # min and max carry a NaN along, so two passes settle the whole array; only a broken one is searched for the place.
-    if not (acc.min() >= 0 and acc.max() <= 1):
+    if any_scale:
+        if not np.isfinite(acc).all():
+            place = _first(~np.isfinite(acc))
+            raise ValueError(f"the value at {list(place)} is {acc[place]:g}; every value must be a finite number")
+    elif not (acc.min() >= 0 and acc.max() <= 1):
         place = _first(~((acc >= 0) & (acc <= 1)))
         raise ValueError(f"acc{list(place)} is {acc[place]:g}; give a number from 0 to 1, or drop row {place[0]}")
     if not (cost.min() >= 0 and cost.max() < np.inf):

@@ -193,7 +193,7 @@ class Frontier:
         return labels_after(*self._table, self._start, [(last, count)])[0][0]
 
 
-def frontier(acc: ArrayLike, cost: ArrayLike) -> Frontier:
+def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Frontier:
     """Solve the allocation problem for every budget at once, exactly.
 
     Explained in chapter 3, "Budgets".
@@ -204,6 +204,9 @@ def frontier(acc: ArrayLike, cost: ArrayLike) -> Frontier:
         Accuracy of question i at budget j, in [0, 1]. Gains of at most 1e-12 count as none.
     cost : array_like, shape (K,) or (N, K)
         Cost of budget j, non-decreasing along K.
+    any_scale : bool
+        Whether ``acc`` holds values of any scale, such as money, and not accuracies. What is called accuracy in the
+        result is then their mean. Explained in the appendix "One price, other markets".
 
     Returns
     -------
@@ -221,7 +224,7 @@ def frontier(acc: ArrayLike, cost: ArrayLike) -> Frontier:
     >>> found.lam.round(3), found.cost, found.accuracy.round(3)
     (array([0.8, 0.4, 0. ]), array([1. , 1.5, 2. ]), array([0.15, 0.55, 0.75]))
     """
-    acc, cost = check_table(acc, cost)
+    acc, cost = check_table(acc, cost, any_scale)
     n, k = acc.shape
     start, accuracy = cheapest(acc, cost)
     codes = Codes(k)
