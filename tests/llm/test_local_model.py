@@ -166,3 +166,23 @@ def test_a_file_of_weights_that_is_not_there_is_one_line(tmp_path):
     missing = tmp_path / "no-such.gguf"
     with pytest.raises(LocalModelError, match="no-such.gguf: there is no such file"), local_model(missing):
         pass
+
+
+def test_answers_that_would_not_fit_into_the_memory_are_refused_before_it_is_taken(monkeypatch, tmp_path):
+    weights = tmp_path / "small.gguf"
+    weights.write_bytes(b"0" * 1000)
+    monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 3_000_000_000)
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("the server was started"))
+    with (
+        pytest.raises(LocalModelError, match=r"64 answers of 100,000 tokens need about \d+\.\d GB .* 3\.0 GB are free"),
+        local_model(weights=weights, parallel=64, context=100_000),
+    ):
+        pass
+
+
+def test_no_page_of_another_origin_may_read_the_server(local):
+    for origin in ("http://evil.example", "null", "http://localhost:8888"):
+        asked = urllib.request.Request(f"{local.base_url}/models", headers={"Origin": origin})
+        with urllib.request.urlopen(asked) as reply:
+            allowed = reply.headers.get("Access-Control-Allow-Origin")
+        assert allowed not in ("*", origin)
