@@ -12,12 +12,14 @@ CASES = [
     (Exercise(lambda: -0.25, "below zero", 1e-2), ["-0.25", "−0.25", "-1/4", "-25%"], ["0.25", "-0.3"]),
     (Exercise(lambda: "word-trees", "the family"), ["word-trees", " Word-Trees "], ["word trees", "trees"]),
 ]
+NAMED = Exercise(lambda: 8, "count", more="on your fingers", wrong={"that is half of it": lambda: 4})
 
 
 @pytest.fixture
 def page(html, browser, tmp_path):
     """One exercise a case, on a page with the book's own scripts."""
     boxes = "".join(checker({"e": exercise})("e", None)._repr_html_() for exercise, _, _ in CASES)
+    boxes += checker({"named": NAMED})("named", None)._repr_html_()
     boxes += checker({"code": Construction(lambda answer: "no")})("code", None)._repr_html_()
     scripts = "".join(
         f'<script src="{(html / "_static" / file).as_uri()}"></script>' for file in ("exercises.js", "progress.js")
@@ -44,6 +46,19 @@ def test_the_page_agrees_with_the_notebook(page):
             assert said == ("Right." if answer in right else f"Not yet. Hint: {exercise.hint}."), answer
 
 
+def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page):
+    form = page.locator(".adalib-answer-form").nth(len(CASES))
+    for answer, said in (
+        ("4", "Not yet. Hint: that is half of it."),
+        ("5", "Not yet. Hint: count. on your fingers."),
+        ("'8'", "Not yet. Hint: count. on your fingers."),
+        ("8", "Right."),
+    ):
+        form.locator("input").fill(answer)
+        form.locator("input").press("Enter")
+        assert form.locator("output").inner_text() == said
+
+
 def test_an_exercise_that_wants_code_says_where(page):
     assert "run it in the notebook" in page.locator(".bd-article > p").first.inner_text()
 
@@ -52,6 +67,6 @@ def test_progress_is_counted_and_can_be_forgotten(page):
     form = page.locator(".adalib-answer-form").first
     form.locator("input").fill("0.5")
     form.get_by_role("button", name="Check").click()
-    assert "1 of 4" in page.locator(".adalib-progress").inner_text()
+    assert "1 of 5" in page.locator(".adalib-progress").inner_text()
     page.get_by_role("button", name="forget all progress").click()
-    assert "0 of 4" in page.locator(".adalib-progress").inner_text()
+    assert "0 of 5" in page.locator(".adalib-progress").inner_text()
