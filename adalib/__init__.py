@@ -52,7 +52,7 @@ _PUBLIC = {
     "PricedStopping": "sequential.priced",
     "load_stopping": "sequential.saving",
     "save_stopping": "sequential.saving",
-    "TunedRules": "sequential.peers",
+    "TunedRules": "sequential.tuning",
     "Plan": "evaluate.baselines",
     "best_mix": "evaluate.baselines",
     "noise_features": "evaluate.baselines",

@@ -15,6 +15,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``explore`` takes."""
     parser.add_argument("file", metavar="FILE", help="answers (.jsonl), accuracies (.csv), or a bundled setting")
     parser.add_argument("--out", metavar="PAGE", default="explore.html", help="page to write (default explore.html)")
+    told = "what a budget costs: its answers, or their tokens (default samples)"
+    parser.add_argument("--cost", choices=("samples", "tokens"), help=told)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -25,8 +27,16 @@ def run(args: argparse.Namespace) -> int:
     path = Path(args.file)
     if os.path.realpath(args.file) == os.path.realpath(args.out):
         raise ValueError(f"--out is the file itself, {args.out}; give the page another name")
-    source = read_csv(path) if path.suffix.lower() == ".csv" else load(args.file)
-    kind = "real" if args.file in bundled() else "yours"
-    out = page([setting(source, name=path.name, title=path.name, kind=kind)], args.out)
+    about = {"name": path.name, "title": path.name, "kind": "real" if args.file in bundled() else "yours"}
+    if path.suffix.lower() == ".csv":
+        if args.cost is not None:
+            raise ValueError(f"{args.file}: a table of accuracies has its own costs; leave out --cost")
+        source = read_csv(path)
+    else:
+        source = load(args.file)
+        if args.cost == "tokens":
+            about |= {"responses": source, "unit": "tokens"}
+            source = source.table(cost="tokens")
+    out = page([setting(source, **about)], args.out)
     print(f"wrote {shown(str(out))} ({out.stat().st_size / 1024:.0f} KB); open it in a browser, no network needed")
     return 0

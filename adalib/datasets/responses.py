@@ -195,7 +195,7 @@ class Responses:
         Responses
         """
         rows = np.arange(self.n)[np.asarray(rows)].tolist()
-        return replace(
+        found = replace(
             self,
             ids=[self.ids[i] for i in rows],
             questions=[self.questions[i] for i in rows],
@@ -205,6 +205,11 @@ class Responses:
             **self._sampled(lambda values: values[rows]),
             extras={name: [column[i] for i in rows] for name, column in self.extras.items()},
         )
+        # What has been compared is not compared again.
+        found.__dict__.update(
+            {name: self.__dict__[name][rows] for name in ("classes", "values") if name in self.__dict__}
+        )
+        return found
 
     def split_samples(self, seed: int) -> tuple[Responses, Responses]:
         """Deal the samples of every question at random into two halves, each in its old order.

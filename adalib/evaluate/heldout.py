@@ -28,8 +28,8 @@ from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
 from adalib.machines import Machines
-from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.priced import PricedStopping
+from adalib.sequential.tuning import PEERS, TunedRules
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from threadpoolctl import threadpool_limits
+
 __all__ = ["side_by_side"]
 
 Job = TypeVar("Job")
@@ -21,5 +23,6 @@ def side_by_side(work: Callable[[Job], Found], jobs: Iterable[Job]) -> Iterator[
     >>> list(side_by_side(abs, [-3, 2, -1]))
     [3, 2, 1]
     """
-    with ThreadPoolExecutor(os.cpu_count()) as workers:
+    # Matrix products that start threads of their own would fight over the same processors.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(os.cpu_count()) as workers:
         yield from workers.map(work, jobs)

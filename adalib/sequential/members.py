@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, stopping_points
+from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
 from adalib.sequential.value import state_features
 from adalib.sequential.votes import Votes
 
-__all__ = ["Member", "Seen", "plain_members"]
+__all__ = ["Member", "Seen", "plain_members", "plain_points"]
 
 
 class Seen(NamedTuple):
@@ -38,16 +39,22 @@ class Member(NamedTuple):
     weighted: bool = False
     price: int = -1
 
-    def points(self, seen: Seen) -> np.ndarray:
-        """Where a plain rule stops every stream."""
-        return stopping_points(self.rule, seen.weighted if self.weighted else seen.plain)
+
+def plain_points(members: Sequence[Member], seen: Seen) -> np.ndarray:
+    """Where plain members stop every stream, shape (M, members)."""
+    found = np.empty((len(seen.plain.n), len(members)), dtype=np.int16)
+    for weighted, votes in ((False, seen.plain), (True, seen.weighted)):
+        places = [j for j, member in enumerate(members) if member.weighted == weighted]
+        if places:
+            found[:, places] = points_of([members[j].rule for j in places], votes)
+    return found
 
 
 def plain_members(schedule: np.ndarray, weighted: Votes | None) -> list[Member]:
     """Rules that need no fit: fixed numbers, leads and Beta thresholds with caps, quitting where nothing repeats."""
     longest = int(schedule[-1])
     caps = sorted({int(schedule[schedule >= min(cap, longest)][0]) for cap in (4, 8, 16, 24, longest)})
-    waits = [10**9, *(wait for wait in (3, 5, 8, 12) if wait < longest)]
+    waits = [NEVER, *(wait for wait in (3, 5, 8, 12) if wait < longest)]
     members = [Member(Fixed(int(answers))) for answers in schedule]
     for cap in caps:
         members += [Member(Margin(lead, cap, wait)) for lead in (1, 2, 3, 4, 5) for wait in waits]

@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
 from adalib.sequential.library import Mix, corners, mix_for
-from adalib.sequential.members import Member, Seen, plain_members
+from adalib.sequential.members import Member, Seen, plain_members, plain_points
 from adalib.sequential.prior import Prior
 from adalib.sequential.replay import REPLAYS, Replay, in_parts, outcomes, shares_of
 from adalib.sequential.session import Session
 from adalib.sequential.streams import Cost, Streams, make_streams
-from adalib.sequential.value import backward_induction
+from adalib.sequential.value import backward_induction, follow
 from adalib.sequential.votes import Votes
 
 __all__ = ["SIGNALS", "PricedStopping"]
@@ -35,6 +35,9 @@ _SHARPNESS = (0.0, 1.5, 3.0, 6.0, 12.0)
 _LONG = 16  # the text is asked for the accuracy of one answer, and of a vote of so many
 #: Prices tried, in accuracy for the cost of one average answer.
 _PRICES = np.concatenate([[0.0], np.geomspace(2e-4, 0.3, 40)])
+#: A budget is there to be spent: of rules that differ by less than this, in accuracy for an average answer, the dearer
+#: one is kept. Three hundred questions cannot tell so little apart, and a flat curve would not be climbed at all.
+_SPENT = 1e-3
 
 
 class PricedStopping:
@@ -62,8 +65,10 @@ class PricedStopping:
         The library, cheapest first: the corners of the envelope.
     prices : ndarray
         Of the priced members, in accuracy a unit of cost.
+    unit : float
+        What an average answer costs.
     costs, accuracies : ndarray
-        Of every member on training questions, each decided by a fit that did not see it.
+        Of every member on training questions; accuracies by fits that did not see the question.
     """
 
     def __init__(
@@ -118,7 +123,7 @@ class PricedStopping:
 
     def mix(self, budget: float) -> Mix:
         """The two members, and the chance of the dearer, that cost ``budget`` on training questions."""
-        return mix_for(self.costs, self.accuracies, budget)
+        return mix_for(self.costs, self.accuracies + _SPENT * self.costs / self.unit, budget)
 
     def replay(
         self, responses: Responses, budgets: Sequence[float], features: ArrayLike | None = None, *, seed: int = 1
@@ -151,7 +156,9 @@ class PricedStopping:
         def play(answers: Responses, known: ArrayLike | None, seed: int) -> Replay:
             streams = self._streams(answers, seed, REPLAYS)
             seen = self.seen(streams, None if self.prior is None else self.prior.predict(known))
-            return outcomes(streams, seen.value, self.schedule, self._stops(seen, members), shares)
+            stops = self._stops(seen, members)
+            worth = np.take_along_axis(seen.value, stops, axis=1)
+            return outcomes(streams, worth, self.schedule, stops, shares)
 
         return in_parts(play, responses, features, seed)
 
@@ -194,7 +201,8 @@ class PricedStopping:
         low, high = (mix.low, mix.high) if mix.high > mix.low else (max(mix.low - 1, 0), max(mix.low, 1))
         if high >= self.costs.size:  # a single member: no price changes anything
             return 1.0
-        return float((self.accuracies[high] - self.accuracies[low]) / (self.costs[high] - self.costs[low]))
+        slope = (self.accuracies[high] - self.accuracies[low]) / (self.costs[high] - self.costs[low])
+        return max(float(slope), 0.0)
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
@@ -223,11 +231,6 @@ class PricedStopping:
         )
         return self._stops(seen, [Member(None, price=near)])[:, 0], float(self.prices[near])
 
-    def gains(self, seen: Seen, column: int) -> np.ndarray:
-        """Expected gain of going on, less its price, at one checkpoint: shape (M, prices on the envelope)."""
-        fitted = self.coefficients[column]
-        return fitted[0] + seen.features(column).T @ fitted[1:]
-
     def _streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         return make_streams(responses, int(self.schedule[-1]), repeats=repeats, seed=seed, cost=self.cost)
 
@@ -250,14 +253,20 @@ class PricedStopping:
 
     def _fit_library(self, seen: Seen, streams: Streams, fold: np.ndarray) -> None:
         value, paid = seen.value, streams.cost[:, self.schedule - 1]
-        prices = _PRICES / (paid[:, -1] / self.schedule[-1]).mean()
+        self.unit = float((paid[:, -1] / self.schedule[-1]).mean())
+        prices = _PRICES / self.unit
         features = [seen.features(column) for column in range(self.schedule.size - 1)]
         coefficients, stops = backward_induction(features, value, paid, prices, fold)
         members = [Member(None, price=number) for number in range(prices.size)]
         plain = plain_members(self.schedule, seen.weighted)
-        stops = np.column_stack([stops, *(member.points(seen) for member in plain)])
-        cost, accuracy = (np.take_along_axis(part, stops, axis=1).mean(axis=0) for part in (paid, value))
-        best = corners(cost, accuracy)
+        stops = np.column_stack([stops, plain_points(plain, seen)])
+        accuracy = np.take_along_axis(value, stops, axis=1).mean(axis=0)
+        if features:
+            # How right it is must be said by fits that did not see the question. How much it spends is better said by
+            # the rule itself: fits on fewer questions are rougher, and a rough guess says "stop" too early once.
+            stops[:, : prices.size] = follow(coefficients, features)
+        cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
+        best = corners(cost, accuracy + _SPENT * cost / self.unit)
         kept = [(members + plain)[number] for number in best]
         priced = [member.price for member in kept if member.rule is None]
         self.prices = prices[priced]
@@ -268,15 +277,10 @@ class PricedStopping:
     def _stops(self, seen: Seen, members: Sequence[Member]) -> np.ndarray:
         """The checkpoint at which each member stops every stream, shape (M, members)."""
         found = np.full((len(seen.plain.n), len(members)), self.schedule.size - 1)
-        for j, member in enumerate(members):
-            if member.rule is not None:
-                found[:, j] = member.points(seen)
         priced = np.flatnonzero([member.rule is None for member in members])
-        wanted = [members[j].price for j in priced]
-        going = np.ones((len(found), priced.size), dtype=bool)
-        for column in range(self.schedule.size - 1) if priced.size else ():
-            quits = going & (self.gains(seen, column)[:, wanted] <= 0)
-            row, which = np.nonzero(quits)
-            found[row, priced[which]] = column
-            going &= ~quits
+        plain = [j for j, member in enumerate(members) if member.rule is not None]
+        found[:, plain] = plain_points([members[j] for j in plain], seen)
+        if priced.size and self.schedule.size > 1:
+            wanted = self.coefficients[..., [members[j].price for j in priced]]
+            found[:, priced] = follow(wanted, [seen.features(column) for column in range(self.schedule.size - 1)])
         return found

@@ -62,25 +62,24 @@ def in_parts(
 
 
 def outcomes(
-    streams: Streams, value: np.ndarray, schedule: np.ndarray, stops: np.ndarray, shares: np.ndarray
+    streams: Streams, worth: np.ndarray, schedule: np.ndarray, stops: np.ndarray, shares: np.ndarray
 ) -> Replay:
     """Average over the streams of each question, and over the coin.
 
     Parameters
     ----------
     streams : Streams
-    value : ndarray, shape (M, S)
-        What the vote is worth at every checkpoint.
+    worth : ndarray, shape (M, K)
+        What the vote is worth where each of K rules stops.
     schedule : ndarray of int, shape (S,)
         Answers at every checkpoint.
     stops : ndarray of int, shape (M, K)
-        The checkpoint at which each of K rules stops.
+        The checkpoint at which it stops.
     shares : ndarray, shape (B, K)
         How often each rule is used at each budget.
     """
-    paid = streams.cost[:, schedule - 1]
-    parts = [np.take_along_axis(part, stops, axis=1) for part in (paid, value)]
-    parts += [schedule[stops], stops + 1]
+    paid = np.take_along_axis(streams.cost[:, schedule - 1], stops, axis=1)
+    parts = [paid, worth, schedule[stops], stops + 1]
     return Replay(*(streams.mean(part @ shares.T) for part in parts))
 
 

@@ -6,7 +6,8 @@ A rule says for every moment whether it would stop there; played back, the first
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +15,10 @@ from scipy.special import betainc
 
 from adalib.sequential.votes import Votes
 
-__all__ = ["Confidence", "Fixed", "Margin", "Rule", "leader_holds", "stopping_points"]
+__all__ = ["Confidence", "Fixed", "Margin", "NEVER", "Rule", "leader_holds", "points_of", "stopping_points"]
+
+#: More answers than anybody asks: a rule without a cap.
+NEVER = 10**9
 
 _MOST = 256
 #: Every pair of counts once: rules ask for the same few thousand times.
@@ -45,6 +49,28 @@ def stopping_points(rule: Rule, votes: Votes) -> np.ndarray:
     return stops.argmax(axis=1)
 
 
+def points_of(rules: Sequence[Rule], votes: Votes) -> np.ndarray:
+    """Where each of many rules stops every stream, shape (M, rules).
+
+    A cap, and giving up, only cut short what the same rule does without them: the earliest of the three counts. So
+    rules that share a lead are played once, however many caps they have.
+    """
+    played: dict[Rule, np.ndarray] = {}
+
+    def play(rule: Rule) -> np.ndarray:
+        if rule not in played:
+            played[rule] = stopping_points(rule, votes)
+        return played[rule]
+
+    found = np.empty((len(votes.n), len(rules)), dtype=np.int16)
+    for j, rule in enumerate(rules):
+        cuts = {name: NEVER for name in ("cap", "patience") if hasattr(rule, name)}
+        found[:, j] = np.minimum(play(replace(rule, **cuts)), np.searchsorted(votes.n[0], getattr(rule, "cap", NEVER)))
+        if getattr(rule, "patience", NEVER) < NEVER:
+            np.minimum(found[:, j], play(Margin(np.inf, patience=rule.patience)), out=found[:, j], casting="unsafe")
+    return found
+
+
 @dataclass(frozen=True)
 class Fixed:
     """Ask ``answers`` times, whatever comes."""
@@ -61,8 +87,8 @@ class Margin:
     """Stop when the leader is ``lead`` votes ahead, at ``cap`` answers, or when all of ``patience`` answers differ."""
 
     lead: float
-    cap: int = 10**9
-    patience: int = 10**9
+    cap: int = NEVER
+    patience: int = NEVER
 
     def stops(self, votes: Votes) -> np.ndarray:
         """Whether the lead is there, or will hardly come."""
@@ -77,8 +103,8 @@ class Confidence:
     """
 
     threshold: float
-    cap: int = 10**9
-    patience: int = 10**9
+    cap: int = NEVER
+    patience: int = NEVER
 
     def stops(self, votes: Votes) -> np.ndarray:
         """Whether the leader is safe, or will hardly be."""

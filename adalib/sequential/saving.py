@@ -16,6 +16,7 @@ from adalib.sequential.members import Member
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.prior import Prior
 from adalib.sequential.rules import Confidence, Fixed, Margin
+from adalib.sequential.streams import Cost, Money
 from adalib.sequential.value import state_features
 from adalib.sequential.votes import Votes
 
@@ -32,12 +33,23 @@ _PRIOR = ("center", "scale", "points", "mean", "weights")
 
 
 def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
-    """Write a fitted policy that `load_stopping` reads; a price list of its own is not kept.
+    """Write a fitted policy that `load_stopping` reads, its `Money` price list included.
 
     Explained in chapter 10, "When to stop".
+
+    Raises
+    ------
+    ValueError
+        If its costs come from a function of one's own, which a file of numbers cannot hold.
     """
+    if callable(policy.cost) and not isinstance(policy.cost, Money):
+        raise ValueError(
+            "the policy's costs come from a function, which cannot be saved; fit it with a Money price list"
+        )
     about: dict[str, Any] = {"signals": list(policy.signals), "sharpness": policy.sharpness}
-    about |= {"cost": policy.cost if isinstance(policy.cost, str) else "samples", "schedule": policy.schedule.tolist()}
+    about["unit"] = policy.unit
+    about["cost"] = asdict(policy.cost) if isinstance(policy.cost, Money) else policy.cost
+    about["schedule"] = policy.schedule.tolist()
     about |= {name: getattr(policy, name).tolist() for name in _ARRAYS}
     about["members"] = [
         {"price": member.price}
@@ -71,10 +83,9 @@ def load_stopping(path: str | os.PathLike) -> PricedStopping:
 
 
 def _policy(about: dict[str, Any]) -> PricedStopping:
-    if about["cost"] not in ("samples", "tokens"):
-        raise ValueError("its cost is neither samples nor tokens")
     schedule = [whole(stop, "a stop of the schedule", 1, _MOST) for stop in about["schedule"]]
-    policy = PricedStopping(about["signals"], cost=about["cost"], schedule=schedule)
+    policy = PricedStopping(about["signals"], cost=_cost(about["cost"]), schedule=schedule)
+    policy.unit = number(about["unit"], "unit", 0, 1e12)
     policy.sharpness = number(about["sharpness"], "sharpness", 0, 1e3)
     policy.prior = None if about.get("prior") is None else _prior(about["prior"])
     policy.prices = numbers(about["prices"], "prices", (None,), 0)
@@ -99,6 +110,15 @@ def _prior(kept: dict[str, Any]) -> Prior:
     prior.scale[prior.scale == 0] = np.inf
     prior.width = number(kept["width"], "width", 1e-6)
     return prior
+
+
+def _cost(told: Any) -> Cost:
+    """What an answer costs: a word, or a price list."""
+    if isinstance(told, dict) and set(told) == {"per_token", "per_answer"}:
+        return Money(**{name: number(price, name, 0, 1e12) for name, price in told.items()})
+    if told not in ("samples", "tokens"):
+        raise ValueError("its cost is neither samples nor tokens nor a price list")
+    return told
 
 
 def _member(kept: dict[str, Any], policy: PricedStopping) -> Member:

@@ -14,7 +14,7 @@ import numpy as np
 
 from adalib.sequential.votes import Votes
 
-__all__ = ["backward_induction", "state_features"]
+__all__ = ["backward_induction", "follow", "state_features"]
 
 
 def state_features(plain: Votes, weighted: Votes | None, prior: np.ndarray | None) -> np.ndarray:
@@ -82,34 +82,54 @@ def backward_induction(
         Checkpoint at which each stream stops, every stream decided by the other folds.
     """
     last = value.shape[1] - 1
+    order = np.argsort(fold, kind="stable")  # each fold in one piece, so that nothing is copied out of the middle
+    ends = np.flatnonzero(np.diff(fold[order], append=fold.max() + 1)) + 1
+    parts = [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    value, cost = value[order], cost[order]
     reward = np.repeat(value[:, -1:], prices.size, axis=1)
     stop = np.full(reward.shape, last)
     coefficients = [None] * last
     for s in reversed(range(last)):
-        reward -= (cost[:, s + 1] - cost[:, s])[:, None] * prices
+        reward -= np.multiply.outer(cost[:, s + 1] - cost[:, s], prices)
         now = value[:, s : s + 1]
-        coefficients[s], guess = _cross_fitted(features[s], reward - now, fold, ridge)
+        coefficients[s], guess = _cross_fitted(features[s][:, order], reward - now, parts, ridge)
         quit_here = guess <= 0
-        stop[quit_here] = s
-        reward = np.where(quit_here, now, reward)
-    return np.array(coefficients), stop
+        np.copyto(stop, s, where=quit_here)
+        np.copyto(reward, now, where=quit_here)
+    found = np.empty_like(stop)
+    found[order] = stop
+    return np.array(coefficients), found
 
 
-def _cross_fitted(x: np.ndarray, y: np.ndarray, fold: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
-    """Ridge regression on all rows, and guesses for each fold by the others: sums of squares, one fold taken away."""
+def follow(coefficients: np.ndarray, features: Sequence[np.ndarray]) -> np.ndarray:
+    """The checkpoint at which each stream stops, shape (M, L): the first where going on is not worth its price.
+
+    Parameters
+    ----------
+    coefficients : ndarray, shape (S - 1, d + 1, L)
+        As `backward_induction` gives them.
+    features : sequence of S - 1 arrays, shape (d, M)
+    """
+    stop = np.full((features[0].shape[1], coefficients.shape[2]), len(features), dtype=np.int16)
+    for s in reversed(range(len(features))):
+        np.copyto(stop, s, where=coefficients[s, 0] + features[s].T @ coefficients[s, 1:] <= 0)
+    return stop
+
+
+def _cross_fitted(x: np.ndarray, y: np.ndarray, parts: list[slice], ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """Ridge regression on all rows, and guesses for each part by the others: sums of squares, one part taken away."""
     center, scale = x.mean(axis=1), x.std(axis=1) + 1e-6
     z = np.vstack([np.ones(x.shape[1]), (x - center[:, None]) / scale[:, None]])
     shrink = np.diag([0.0] + [ridge * x.shape[1]] * len(x))
-    parts = [np.flatnonzero(fold == f) for f in range(fold.max() + 1)]
     squares = np.array([z[:, part] @ z[:, part].T for part in parts])
     products = np.array([z[:, part] @ y[part] for part in parts])
     whole = np.linalg.solve(squares.sum(axis=0) + shrink, products.sum(axis=0))
-    guess = np.empty_like(y)
     if len(parts) == 1:
         guess = z.T @ whole
     else:
+        guess = np.empty_like(y)
         others = np.linalg.solve(squares.sum(axis=0) - squares + shrink, products.sum(axis=0) - products)
         for part, fitted in zip(parts, others, strict=True):
-            guess[part] = z[:, part].T @ fitted
+            np.matmul(z[:, part].T, fitted, out=guess[part])
     slopes = whole[1:] / scale[:, None]
     return np.vstack([whole[:1] - center @ slopes, slopes]), guess

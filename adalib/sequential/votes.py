@@ -26,7 +26,8 @@ class Votes:
     leader, runner : votes of the leading class and of the next one (equal when tied)
     distinct, empty : different answers so far, and answers that could not be read
     run : how many answers at the end are the same; 0 after an empty one
-    log_sum : sum over the classes of c log c, c the votes of a class; the entropy of the votes follows from it
+    log_sum : sum over the classes of c log c, c the votes of a class; the entropy of the votes follows from it;
+        NaN where votes are weighted
     value : what the answer is worth if the vote is closed now, ties shared
     """
 
@@ -74,20 +75,24 @@ def count_votes(classes: ArrayLike, worth: ArrayLike, weights: ArrayLike | None 
     ([[1.0, 1.0, 2.0, 2.0]], [[0.0, 1.0, 1.0, 1.0]], [[0.0, 0.5, 1.0, 1.0]])
     """
     classes, worth = np.asarray(classes), np.asarray(worth, dtype=float)
-    weights = np.ones(classes.shape) if weights is None else np.asarray(weights, dtype=float)
-    if classes.ndim != 2 or worth.shape != classes.shape or weights.shape != classes.shape:
-        raise ValueError(f"classes, worth and weights have shapes {classes.shape}, {worth.shape} and {weights.shape}")
-    if not (weights > 0).all():
+    weights = None if weights is None else np.asarray(weights, dtype=float)
+    shapes = [np.shape(part) for part in (classes, worth, classes if weights is None else weights)]
+    if classes.ndim != 2 or len(set(shapes)) > 1:
+        raise ValueError(f"classes, worth and weights have shapes {shapes[0]}, {shapes[1]} and {shapes[2]}")
+    if weights is not None and not (weights > 0).all():
         raise ValueError("a weight is not positive; an answer that shall not vote has a negative class")
     m, t = classes.shape
-    found = np.zeros((8, m, t))
-    found[0] = np.arange(1, t + 1)
+    # A step is one row of memory, and what is read of it is read in one piece.
+    found = np.zeros((8, t, m))
+    found[0] = np.arange(1, t + 1)[:, None]
     rows, held = np.arange(m), np.zeros((m, int(classes.max(initial=0)) + 1))
     leader, runner, tied, tied_worth, log_sum = np.zeros((5, m))
-    for step in range(t):
-        own, read = np.maximum(classes[:, step], 0), classes[:, step] >= 0
+    terms = _c_log_c(np.arange(t + 1)) if weights is None else None
+    again = np.zeros(m)
+    for step, (came, value) in enumerate(zip(classes.T.copy(), worth.T.copy(), strict=True)):
+        own, read = np.maximum(came, 0), came >= 0
         before = held[rows, own]
-        now = before + np.where(read, weights[:, step], 0.0)
+        now = before + (read if weights is None else read * weights[:, step])
         held[rows, own] = now
         ahead, level = read & (now > leader), read & (now == leader)
         # The one who goes ahead leaves the old leader behind as runner-up, unless it was the leader all alone.
@@ -96,17 +101,16 @@ def count_votes(classes: ArrayLike, worth: ArrayLike, weights: ArrayLike | None 
         runner = np.where(ahead, np.where(alone, runner, leader), np.where(level, leader, behind))
         leader = np.where(ahead, now, leader)
         tied = np.where(ahead, 1, tied + level)
-        tied_worth = np.where(ahead, worth[:, step], tied_worth + np.where(level, worth[:, step], 0.0))
-        log_sum = log_sum + _c_log_c(now) - _c_log_c(before)
-        found[1:3, :, step] = leader, runner
-        found[3, :, step] = read & (before == 0)
-        found[4, :, step] = ~read
-        again = found[5, :, step - 1] * (classes[:, step] == classes[:, step - 1]) if step else 0
-        found[5, :, step] = np.where(read, again + 1, 0)
-        found[6:, :, step] = log_sum, tied_worth / np.maximum(tied, 1)
-    found[3:5] = found[3:5].cumsum(axis=2)
-    return Votes(*found)
+        tied_worth = np.where(ahead, value, tied_worth + level * value)
+        if terms is not None:
+            log_sum = log_sum + terms[now.astype(int)] - terms[before.astype(int)]
+        again = read * (again * (came == classes[:, step - 1]) + 1) if step else read * 1.0
+        found[1:, step] = leader, runner, read & (before == 0), ~read, again, log_sum, tied_worth / np.maximum(tied, 1)
+    found[3:5] = found[3:5].cumsum(axis=1)
+    if terms is None:
+        found[6] = np.nan
+    return Votes(*found.transpose(0, 2, 1))
 
 
 def _c_log_c(count: np.ndarray) -> np.ndarray:
-    return count * np.log(np.maximum(count, 1e-300))
+    return count * np.log(np.maximum(count, 1))

@@ -92,6 +92,7 @@
     said.setAttribute("role", "status");
     const slider = element("input", { type: "range", min: 0, max: data.prices.length - 1, step: 1, value: data.start });
     slider.setAttribute("aria-label", "price λ");
+    const told = element("output");
     const cells = [];
     const table = element("table", { className: "states-grid" });
     const head = element("tr", {}, element("th", {}, "runner-up ↓ leader →"));
@@ -123,27 +124,31 @@
         cell.textContent = go ? "go" : "stop";
         cell.title = `${leader} to ${runner}: ${go ? "go on" : "stop"}`;
       });
-      slider.setAttribute("aria-valuetext", `λ = ${price.toFixed(4)}`);
-      said.textContent = `λ = ${price.toFixed(4)}: go on in ${going} of ${known} states.`;
+      told.textContent = `price λ = ${price.toFixed(4)}`;
+      slider.setAttribute("aria-valuetext", told.textContent);
+      said.textContent = `Go on in ${going} of ${known} states.`;
     }
 
-    function select(name, label) {
-      const box = element("select", {}, ...data[name].map((text, value) => element("option", { value }, text)));
-      box.addEventListener("change", () => {
-        chosen[name] = Number(box.value);
-        draw();
+    // The same controls as below the book's figures: a row of buttons, and a slider that says where it stands.
+    function choice(name) {
+      const group = `states-${name}`;
+      const box = element("div", { className: "adalib-controls adalib-choice" }, element("span", { id: group }, name));
+      box.setAttribute("role", "radiogroup");
+      box.setAttribute("aria-labelledby", group);
+      data[name].forEach((text, value) => {
+        const input = element("input", { type: "radio", name: group, value, checked: value === 0 });
+        input.addEventListener("change", () => {
+          chosen[name] = value;
+          draw();
+        });
+        box.append(element("label", {}, input, text));
       });
-      return element("label", {}, `${label} `, box);
+      return box;
     }
 
     slider.addEventListener("input", draw);
-    const controls = element(
-      "div",
-      { className: "states-controls" },
-      element("label", {}, "price λ ", slider),
-      select("text", "text"),
-      select("certainty", "certainty"),
-    );
+    const price = element("div", { className: "adalib-controls adalib-slider" }, told, slider);
+    const controls = element("div", {}, price, choice("text"), choice("certainty"));
     root.replaceChildren(controls, element("div", { className: "adalib-scroll" }, table), said);
     draw();
   }

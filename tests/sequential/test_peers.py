@@ -1,26 +1,26 @@
 """Peers decide as their own packages do."""
 
+import asyncio
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
 import adaptive_consistency as theirs
 import numpy as np
 import pytest
+import scipy.stats
 from conftest import run_to_end
 from its_hub.core.algorithms.adaptive_self_consistency import AdaptiveSelfConsistency
 from its_hub.core.algorithms.beta_self_consistency import BetaSelfConsistency
 
+from adalib import load
 from adalib.datasets.populations import beta_population
-from adalib.sequential.peers import (
-    PEERS,
-    Agreement,
-    Doubling,
-    Entropy,
-    ProbabilityRatio,
-    TunedRules,
-    Window,
-    dirichlet_holds,
-    filtered_value,
-)
-from adalib.sequential.rules import Confidence, Fixed, Margin, leader_holds, stopping_points
+from adalib.sequential.dirichlet import Dirichlet, dirichlet_holds
+from adalib.sequential.filtering import Filtered, filtered_value
+from adalib.sequential.peers import Agreement, Doubling, Entropy, ProbabilityRatio, Window
+from adalib.sequential.rules import Confidence, Fixed, Margin, leader_holds, points_of, stopping_points
 from adalib.sequential.streams import Streams
+from adalib.sequential.tuning import CONFIDENT, PEERS, TunedRules
 from adalib.sequential.votes import Votes, count_votes
 
 
@@ -38,6 +38,14 @@ def state(counts) -> Votes:
     held = [*sorted(counts, reverse=True), 0]
     log_sum = sum(c * np.log(c) for c in counts)
     return Votes(sum(counts), held[0], held[1], len(counts), 0, 0, log_sum, np.nan)
+
+
+def many(every) -> Votes:
+    """The same for many states at once."""
+    log_sum = [sum(c * np.log(c) for c in counts) for counts in every]
+    parts = [[sum(c), c[0], c[1] if len(c) > 1 else 0, len(c)] for c in every]
+    n, leader, runner, distinct = np.array(parts, dtype=float).T
+    return Votes(n, leader, runner, distinct, np.zeros(len(n)), np.zeros(len(n)), np.array(log_sum), np.nan)
 
 
 def answers(counts) -> list[str]:
@@ -63,18 +71,24 @@ def test_majority_equals_adaptive_consistency_up_to_forty_answers(threshold):
             assert bool(Agreement(threshold).stops(state(counts))) == found["stop"], counts
 
 
-def test_entropy_equals_adaptive_consistency():
-    every = [counts for n in range(1, 23) for counts in states(n)]
-    rng = np.random.default_rng(0)
-    longer = [
-        tuple(sorted(np.bincount(rng.integers(0, rng.integers(1, 9), size=n)), reverse=True))
-        for n in rng.integers(23, 41, size=400)
-    ]
-    for counts in every + [tuple(int(c) for c in found if c) for found in longer]:
-        found = theirs.EntropyStoppingCriteria(0.75).should_stop(answers(counts))
+def plain_entropy(counts, base) -> float:
+    """scipy's entropy without its ceremony, which takes forty times as long as the sum."""
+    total = sum(counts)
+    return -sum(c / total * math.log(c / total) for c in counts) / math.log(base)
+
+
+def test_entropy_equals_adaptive_consistency_up_to_forty_answers(monkeypatch):
+    every = [counts for n in range(1, 41) for counts in states(n)]
+    assert len(every) == 215_307  # all ways to share out up to forty answers
+    for counts in every[::800]:
+        assert plain_entropy(counts, 2) == pytest.approx(scipy.stats.entropy(counts, base=2), abs=1e-12)
+    monkeypatch.setattr("adaptive_consistency.stopping_criterias.stats", SimpleNamespace(entropy=plain_entropy))
+    rule = theirs.EntropyStoppingCriteria(0.75)
+    for counts, stops in zip(every, Entropy(0.75).stops(many(every)), strict=True):
+        found = rule.should_stop(answers(counts))
         # (8, 3, 1) and its like have exactly 0.75, which rounds up in one way of adding and not in another.
         if abs(found["prob"] - 0.75) > 1e-12:
-            assert bool(Entropy(0.75).stops(state(counts))) == bool(found["stop"]), counts
+            assert bool(stops) == bool(found["stop"]), counts
 
 
 def test_dirichlet_equals_adaptive_consistency():
@@ -83,6 +97,43 @@ def test_dirichlet_equals_adaptive_consistency():
         found = theirs.DirichletStoppingCriteria(0.95, use_markov=False).should_stop(answers(counts))["prob"]
         assert dirichlet_holds(counts) == pytest.approx(found, abs=0.005)
     assert dirichlet_holds((7, 2)) == pytest.approx(leader_holds(7, 2), abs=1e-6)
+
+
+def test_dirichlet_in_replay_is_the_rule_at_every_step():
+    classes = np.random.default_rng(5).integers(-1, 7, size=(12, 20))
+    streams = Streams(np.arange(12), classes, (classes == 0) * 1.0, np.arange(1, 21) * np.ones((12, 1)), None)
+    for threshold, cap in ((0.6, 40), (0.9, 13)):
+        stops, worth = Dirichlet(threshold, cap).play(streams)
+        for row, stop in zip(classes, stops, strict=True):
+            held = [sorted(np.bincount(row[: n + 1][row[: n + 1] >= 0], minlength=7))[::-1] for n in range(20)]
+            safe = [dirichlet_holds([*counts[:2], *(c for c in counts[2:] if c)]) >= threshold for counts in held]
+            safe[min(cap, 20) - 1 :] = [True] * len(safe[min(cap, 20) - 1 :])
+            assert safe.index(True) == stop
+        assert np.array_equal(worth, streams.votes().value[np.arange(12), stops])
+
+
+def test_beta_decides_as_its_hub():
+    class Trickle:
+        """Stands where its_hub would ask a model; answers come one after the other, some turns of the loop apart."""
+
+        def __init__(self, texts):
+            self.texts, self.calls = texts, 0
+
+        async def agenerate(self, lm, batch, **_):
+            number = self.calls
+            self.calls += 1
+            for _ in range(12 * number):
+                await asyncio.sleep(0)
+            return [{"role": "assistant", "content": self.texts[number]}]
+
+    rng = np.random.default_rng(3)
+    for threshold in (0.8, 0.95):
+        for _ in range(20):
+            classes = rng.integers(0, rng.integers(1, 5), size=16)
+            rule = BetaSelfConsistency(threshold, orchestrator=Trickle([str(c) for c in classes]))
+            found = run_to_end(rule.ainfer(None, "?", 16, return_response_only=False))
+            votes = count_votes(classes[None], np.zeros((1, 16)))
+            assert stopping_points(Confidence(threshold, cap=16), votes)[0] + 1 == len(found.responses)
 
 
 def test_beta_equals_its_hub():
@@ -127,6 +178,33 @@ def test_filtering_drops_the_unsure():
     streams = Streams(np.array([0]), classes, worth, np.arange(1, 4)[None], logprob)
     assert filtered_value(streams, 3, keep=1.0, sharpness=0.0).tolist() == [0.0]
     assert filtered_value(streams, 3, keep=0.3, sharpness=0.0).tolist() == [1.0]
+    stops, worth = Filtered(3, 0.3, 0.0).play(streams)
+    assert stops.tolist() == [2]
+    assert worth.tolist() == [1.0]
+    with pytest.raises(ValueError, match="log-probabilities"):
+        filtered_value(replace(streams, logprob=None), 3, 0.3, 0.0)
+
+
+@pytest.mark.parametrize("name", CONFIDENT)
+def test_votes_by_confidence_are_tuned_to_a_budget(name):
+    teach, score = load("word-hot").take(range(0, 372, 4)).split_samples(0)
+    tuned = TunedRules(CONFIDENT[name], repeats=4).fit(teach)
+    found = tuned.replay(score, [1.0, 3.0, 5.0])
+    assert found.cost.mean(axis=0) == pytest.approx([1.0, 3.0, 5.0])  # whoever never stops early spends what was said
+    plain = score.table((1, 4)).acc.mean(axis=0)
+    assert found.accuracy[:, 0].mean() == pytest.approx(plain[0], abs=1e-9)
+    assert found.accuracy[:, 2].mean() > plain[1] + 0.03
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_rules_played_together_stop_where_each_does_alone(name):
+    classes = np.random.default_rng(2).integers(-1, 4, size=(60, 30))
+    votes = count_votes(classes, np.zeros(classes.shape)).at([0, 1, 2, 3, 5, 8, 13, 29])
+    alone = [rule for rule in PEERS[name] if not hasattr(rule, "play")]
+    rules = [*alone, Fixed(3), Margin(3, 9, 4), Confidence(0.9, patience=3)]
+    together = points_of(rules, votes)
+    for j, rule in enumerate(rules):
+        assert np.array_equal(together[:, j], stopping_points(rule, votes)), rule
 
 
 @pytest.mark.parametrize("name", PEERS)

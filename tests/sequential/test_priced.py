@@ -9,10 +9,10 @@ import pytest
 from adalib import load, noise_features, text_features
 from adalib.datasets.populations import Population, beta_population, flat_null
 from adalib.datasets.sealed import seal
-from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.saving import load_stopping, save_stopping
 from adalib.sequential.streams import Money
+from adalib.sequential.tuning import PEERS, TunedRules
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,19 @@ def test_saved_and_loaded(real, tmp_path):
     (tmp_path / "bad.json").write_text(json.dumps(bad) + "\n")
     with pytest.raises(ValueError, match="sound policy"):
         load_stopping(tmp_path / "bad.json")
+
+
+def test_a_price_list_is_saved_too(real, tmp_path):
+    bill = Money(per_token=0.002, per_answer=0.1)
+    policy = PricedStopping(("votes",), cost=bill, schedule=range(1, 9), repeats=4).fit(real[0])
+    save_stopping(policy, tmp_path / "policy.json")
+    again = load_stopping(tmp_path / "policy.json")
+    assert again.cost == bill
+    spend = 2 * bill(real[1]).mean()
+    assert np.array_equal(policy.replay(real[1], [spend]).cost, again.replay(real[1], [spend]).cost)
+    policy.cost = lambda responses: responses.tokens
+    with pytest.raises(ValueError, match="cannot be saved"):
+        save_stopping(policy, tmp_path / "other.json")
 
 
 def test_no_gain_where_votes_say_nothing():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adalib.sequential.prior import Prior
-from adalib.sequential.value import backward_induction
+from adalib.sequential.value import backward_induction, follow
 from adalib.sequential.votes import count_votes
 
 PEOPLE = np.array([0.9, 0.6, 0.35])  # how often the right one of two answers comes, in equal thirds
@@ -90,3 +90,9 @@ def test_the_prior_left_out_is_a_fit_without():
     assert min(errors) < 1e-9
     with pytest.raises(ValueError, match="finite"):
         Prior().fit([[np.nan]], [[0.0]], [0])
+
+
+def test_follow_stops_at_the_first_that_is_not_worth_it():
+    features = [np.array([[1.0, -1.0, 1.0]]), np.array([[1.0, 1.0, -1.0]])]
+    fitted = np.array([[[0.0], [1.0]], [[0.0], [1.0]]])  # go on where the feature is positive
+    assert follow(fitted, features).ravel().tolist() == [2, 0, 1]
