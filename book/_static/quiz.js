@@ -5,6 +5,12 @@
 (function () {
   "use strict";
 
+  // Say something, and why. The reason was no part of the page when its formulas were typeset.
+  function tell(said, words, why) {
+    said.replaceChildren(words, ...[...why.childNodes].map((node) => node.cloneNode(true)));
+    if (said.querySelector(".math")) window.MathJax?.typesetPromise?.([said]);
+  }
+
   // A question counts by its first answer; later ones are for learning.
   function question(list, answer) {
     const said = document.createElement("p");
@@ -22,7 +28,7 @@
       button.addEventListener("click", () => {
         for (const other of choices.children) other.classList.remove("quiz-right", "quiz-wrong");
         button.classList.add(right ? "quiz-right" : "quiz-wrong");
-        said.replaceChildren(right ? "Right. " : "Not quite. ", ...[...why.childNodes].map((node) => node.cloneNode(true)));
+        tell(said, right ? "Right. " : "Not quite. ", why);
         if (said.querySelector(".math")) window.MathJax?.typesetPromise?.([said]); // it was not on the page before
         answer(right, !answered);
         answered = true;
@@ -58,7 +64,7 @@
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (!input.value.trim()) return;
-      said.replaceChildren(`You said ${input.value.trim()}. It is ${truth}. `, ...[...why.childNodes].map((node) => node.cloneNode(true)));
+      tell(said, `You said ${input.value.trim()}. It is ${truth}. `, why);
     });
     list.replaceWith(form);
   }
