@@ -21,7 +21,7 @@ from adalib.evaluate.scores import as_table
 from adalib.evaluate.verdict import verdict
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
 from adalib.paper.protocol import reconstructed
-from adalib.sequential.peers import PEERS, TunedRules
+from adalib.sequential.tuning import PEERS, TunedRules
 from adalib.solve.frontier import frontier
 
 TARGETS = (1.5, 3)

@@ -15,7 +15,7 @@ from adalib.commands.cli import main
 from adalib.datasets.parquet import open_parquet, write_parquet
 from adalib.evaluate.scores import as_table
 from adalib.machines import Cluster, Here, Machines
-from adalib.sequential.peers import PEERS, TunedRules
+from adalib.sequential.tuning import PEERS, TunedRules
 from adalib.solve import stream
 from adalib.solve.stream import solve_files
 
