@@ -1,5 +1,7 @@
 """Ablations: splits that leak and splits that do not, identities run by run, and tables small enough to do by hand."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -358,3 +360,29 @@ def test_a_printed_spread_of_zero_needs_a_split_that_keeps_the_shares_of_the_lab
     assert np.std(plain) > 0.01
     assert np.std(even) < 0.0005
     assert even[0] == pytest.approx(printed["imitation"], abs=0.004)
+
+
+def test_trained_again_the_spreads_are_as_small_as_printed_only_where_the_shares_are_kept():
+    pooled = adalib.paper.simulated_pool()
+    plain, even = (
+        adalib.paper.classifiers(pooled, split, 10, ("logistic",)).summary().imitation_std[0]
+        for split in ("row", "stratified")
+    )
+    printed = PAPER_ABLATIONS["classifiers"]["logistic"]["imitation_std"]
+    assert even < 0.01
+    assert printed < 0.01 < 0.018 < plain
+
+
+def test_labels_for_training_know_nothing_of_the_questions_held_out(noise_pool):
+    train = noise_pool.question < 30
+    other = dataclasses.replace(
+        noise_pool,
+        choose=np.where(train[:, None], noise_pool.choose, 1 - noise_pool.choose),
+        labels=noise_pool.labels + 0,
+    )
+    assert noise_pool.labelled_among(train).tolist() == other.labelled_among(train).tolist()
+    for setting in ("s0", "s2"):
+        rows = train & (noise_pool.setting == setting) & (noise_pool.target == 2)
+        alone = adalib.bisect(noise_pool.choose[rows], noise_pool.budgets, 2)
+        assert noise_pool.labelled_among(train)[rows[train]].tolist() == alone.labels.tolist()
+    assert noise_pool.labelled_among(np.ones(noise_pool.n, dtype=bool)).tolist() == noise_pool.labels.tolist()

@@ -1,7 +1,7 @@
 """Which classifier imitates best? Split a pool of rows, by row or by question, and train the zoo on the same splits.
 
-A split by rows puts copies of a question on both sides; a split by questions does not. Everything else about the two
-is the same, so what differs between them is what the copies were worth.
+A split by rows puts copies of a question on both sides; a split by questions does not, and its labels for training are
+made from training questions alone. What differs between the two is what the copies were worth.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedShuffleSplit
 from threadpoolctl import threadpool_limits
 
 from adalib.datasets.folds import deal
@@ -33,6 +34,7 @@ __all__ = ["TRIES", "Comparison", "Trial", "classifiers", "near_misses"]
 TRIES = {"logistic": 10, "svm": 10, "forest": 10, "mlp": 2, "gbm": 10}
 
 _TEST = 0.2  # share of the rows, or of the questions, that a random split holds out
+_BY_ROWS = ("row", "stratified")
 _SLOWEST_FIRST = ("mlp", "forest", "gbm", "svm", "logistic")
 
 
@@ -52,7 +54,7 @@ class Comparison:
     Attributes
     ----------
     pooled : Pooled
-    split : {"row", "question", "fold"}
+    split : {"row", "stratified", "question", "fold"}
     trials : tuple of Trial
     """
 
@@ -170,9 +172,10 @@ def classifiers(
     Parameters
     ----------
     pooled : Pooled
-    split : {"row", "question", "fold"}
-        Hold out a random fifth of the rows, as in the paper; a random fifth of the questions, with all their rows; or
-        deal the questions into ``splits`` folds, so that every row is scored once.
+    split : {"row", "stratified", "question", "fold"}
+        Hold out a random fifth of the rows, as we reconstruct the paper; a fifth of the rows that has the labels in the
+        proportions of all; a random fifth of the questions, with all their rows; or deal the questions into ``splits``
+        folds, so that every row is scored once.
     splits : int
         How many splits; the same seeds for every classifier.
     models : sequence of names in `adalib.paper.zoo`, or mapping of name to int
@@ -185,9 +188,9 @@ def classifiers(
     Raises
     ------
     ValueError
-        If the split is not one of the three or there are too few of them.
+        If the split is not one of the four or there are too few of them.
     """
-    held = list(_splits(pooled, split, splits))
+    held, by_rows = list(_splits(pooled, split, splits)), split in _BY_ROWS
     tries = models if isinstance(models, Mapping) else dict.fromkeys(models, splits)
     # The slow ones first, so that no thread is left alone with one of them at the end.
     queue = sorted(tries, key=_SLOWEST_FIRST.index)
@@ -197,7 +200,8 @@ def classifiers(
         name, number = job
         out = np.zeros(pooled.n, dtype=bool)
         out[held[number]] = True
-        policy = zoo(number)[name].fit_labels(pooled.features[~out], pooled.labels[~out])
+        labels = pooled.labels[~out] if by_rows else pooled.labelled_among(~out)
+        policy = zoo(number)[name].fit_labels(pooled.features[~out], labels)
         return Trial(name, number, np.flatnonzero(out), policy.predict(pooled.features[out]))
 
     # A thread a model: more in the linear algebra would only be in each other's way, and warnings are set for all.
@@ -244,10 +248,14 @@ def near_misses(confusion: ArrayLike) -> dict[str, float]:
 
 def _splits(pooled: Pooled, split: str, splits: int) -> Iterator[np.ndarray]:
     """The rows held out by each split."""
-    if split not in ("row", "question", "fold"):
-        raise ValueError(f'split is {split!r}; choose "row", "question" or "fold"')
+    if split not in (*_BY_ROWS, "question", "fold"):
+        raise ValueError(f'split is {split!r}; choose "row", "stratified", "question" or "fold"')
     if splits < (2 if split == "fold" else 1):
         raise ValueError(f"splits is {splits}; give at least {2 if split == 'fold' else 1}")
+    if split == "stratified":
+        dealer = StratifiedShuffleSplit(splits, test_size=_TEST, random_state=0)
+        yield from (out for _, out in dealer.split(pooled.labels, pooled.labels))
+        return
     names = np.unique(pooled.question)
     if split == "fold":
         order = np.random.default_rng(0).permutation(names.size).argsort()

@@ -73,6 +73,21 @@ class Pooled:
             raise ValueError(f"groups has {codes.size} entries for {self.question.max() + 1} questions; give one each")
         return replace(self, question=codes[self.question])
 
+    def labelled_among(self, rows: ArrayLike) -> np.ndarray:
+        """Return the oracle's columns of some rows at prices found on these rows alone, as if there were no others.
+
+        Parameters
+        ----------
+        rows : array_like of bool, shape (n,)
+            Which rows.
+        """
+        rows, labels = np.asarray(rows, dtype=bool), self.labels.copy()
+        cell = pd.factorize(pd.MultiIndex.from_arrays([self.setting, self.target]))[0]
+        for number in np.unique(cell[rows]):
+            here = rows & (cell == number)
+            labels[here] = bisect(self.choose[here], self.budgets, self.target[here][0]).labels
+        return labels[rows]
+
 
 def pool(
     tables: Mapping[str, UtilityTable],
@@ -166,8 +181,7 @@ def real_pool(
 ) -> Pooled:
     """Pool real settings that share their questions: labels from one half of the answers, scores from the other.
 
-    The price of each budget is found on all questions, those that a split holds out included: one number that they
-    share, of which no feature tells. Explained in chapter 9, "Ablations".
+    Explained in chapter 9, "Ablations".
 
     Parameters
     ----------
