@@ -50,6 +50,7 @@ _PUBLIC = {
     "load_policy": "learn.label_policy",
     "regret_weights": "learn.label_policy",
     "PricedStopping": "sequential.priced",
+    "PricedEscalation": "sequential.escalation",
     "load_stopping": "sequential.saving",
     "save_stopping": "sequential.saving",
     "TunedRules": "sequential.tuning",

@@ -14,7 +14,7 @@ import numpy as np
 
 from adalib.sequential.votes import Votes
 
-__all__ = ["backward_induction", "follow", "state_features"]
+__all__ = ["backward_induction", "cross_fitted", "follow", "in_parts", "state_features"]
 
 
 def state_features(plain: Votes, weighted: Votes | None, prior: np.ndarray | None) -> np.ndarray:
@@ -82,9 +82,7 @@ def backward_induction(
         Checkpoint at which each stream stops, every stream decided by the other folds.
     """
     last = value.shape[1] - 1
-    order = np.argsort(fold, kind="stable")  # each fold in one piece, so that nothing is copied out of the middle
-    ends = np.flatnonzero(np.diff(fold[order], append=fold.max() + 1)) + 1
-    parts = [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    order, parts = in_parts(fold)
     value, cost = value[order], cost[order]
     reward = np.repeat(value[:, -1:], prices.size, axis=1)
     stop = np.full(reward.shape, last)
@@ -92,7 +90,7 @@ def backward_induction(
     for s in reversed(range(last)):
         reward -= np.multiply.outer(cost[:, s + 1] - cost[:, s], prices)
         now = value[:, s : s + 1]
-        coefficients[s], guess = _cross_fitted(features[s][:, order], reward - now, parts, ridge)
+        coefficients[s], guess = cross_fitted(features[s][:, order], reward - now, parts, ridge)
         quit_here = guess <= 0
         np.copyto(stop, s, where=quit_here)
         np.copyto(reward, now, where=quit_here)
@@ -116,7 +114,20 @@ def follow(coefficients: np.ndarray, features: Sequence[np.ndarray]) -> np.ndarr
     return stop
 
 
-def _cross_fitted(x: np.ndarray, y: np.ndarray, parts: list[slice], ridge: float) -> tuple[np.ndarray, np.ndarray]:
+def in_parts(fold: np.ndarray) -> tuple[np.ndarray, list[slice]]:
+    """An order in which each fold is one piece, so that nothing is copied out of the middle, and where the pieces are.
+
+    Examples
+    --------
+    >>> in_parts(np.array([1, 0, 1]))
+    (array([1, 0, 2]), [slice(0, 1, None), slice(1, 3, None)])
+    """
+    order = np.argsort(fold, kind="stable")
+    ends = (np.flatnonzero(np.diff(fold[order], append=fold.max() + 1)) + 1).tolist()
+    return order, [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def cross_fitted(x: np.ndarray, y: np.ndarray, parts: list[slice], ridge: float) -> tuple[np.ndarray, np.ndarray]:
     """Ridge regression on all rows, and guesses for each part by the others: sums of squares, one part taken away."""
     center, scale = x.mean(axis=1), x.std(axis=1) + 1e-6
     z = np.vstack([np.ones(x.shape[1]), (x - center[:, None]) / scale[:, None]])

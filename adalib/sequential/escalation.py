@@ -1,0 +1,223 @@
+"""Go on, or go up: priced stopping with a second, dearer model behind the first.
+
+The cheap model answers first. After each of its answers there are three ways on: keep the leading answer, ask the cheap
+model again, or hand the question to the dear model, which then stops by the same price. Going up ends the cheap model's
+part, so this is the stopping of chapter 10 with two ways to stop, and the same backward induction by least squares
+decides: what would each way bring, judged by what is known now?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adalib.datasets.folds import deal, group_numbers
+from adalib.datasets.menu import Menu
+from adalib.datasets.responses import Responses
+from adalib.sequential.library import mix_for
+from adalib.sequential.priced import PricedStopping
+from adalib.sequential.replay import REPLAYS, shares_of
+from adalib.sequential.streams import Streams, make_streams
+from adalib.sequential.value import cross_fitted, in_parts
+
+__all__ = ["PricedEscalation"]
+
+_FOLDS = 10
+_ARMS = (1, 2, 4, 8)  # numbers of answers of one model alone: plain members of the library
+_RIDGE = 0.01
+
+Guess = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+
+
+class PricedEscalation:
+    """Ask the cheap model first; keep its answer, go on, or go up, as the price says.
+
+    Explained in chapter 13, "Three minds".
+
+    Parameters
+    ----------
+    most : int
+        Answers of either model, at most.
+    repeats : int
+        Orders in which every training question is played back.
+    seed : int
+
+    Attributes
+    ----------
+    first, second : PricedStopping
+        How each model would stop if it were alone.
+    prices : ndarray, shape (L,)
+        In accuracy a unit of cost.
+    costs, accuracies : ndarray
+        Of every member of the library on training questions, each decided by a fit that did not see it: a member a
+        price, then every arm of one model alone.
+    """
+
+    def __init__(self, *, most: int = 8, repeats: int = 16, seed: int = 0) -> None:
+        self.most, self.repeats, self.seed = most, repeats, seed
+
+    def fit(self, menu: Menu, features: ArrayLike | None = None, groups: Sequence | None = None) -> PricedEscalation:
+        """Learn from training questions what each way on is worth, at every price.
+
+        Parameters
+        ----------
+        menu : Menu
+            Two models; the one whose answer costs less is asked first.
+        features : array_like, shape (N, d), optional
+            Known of a question before anybody is asked.
+        groups : sequence of N values, optional
+            Questions of one group are left out together.
+
+        Returns
+        -------
+        PricedEscalation
+            Itself.
+        """
+        if len(menu.models) != 2:
+            raise ValueError(f"escalation is from one model to another; the menu has {len(menu.models)} models")
+        self.order = sorted(menu.models, key=menu.unit.get)
+        self.units = [menu.unit[name] for name in self.order]
+        self.prices = np.geomspace(1e-3 / self.units[1], 0.3 / self.units[0], 40)
+        cheap, dear = (menu.models[name] for name in self.order)
+        member = group_numbers(range(menu.n) if groups is None else groups, menu.n)
+        fold = deal(member, _FOLDS, self.seed) if member.any() else np.zeros(menu.n, dtype=int)
+        known = None if features is None else np.asarray(features, dtype=float)
+        self.first, self.second = (self._alone(answers, known, member) for answers in (cheap, dear))
+        streams = self._streams(cheap, self.seed, self.repeats)
+        told = None if self.first.prior is None else np.hstack([p.prior.left_out for p in (self.first, self.second)])
+        self.coefficients: dict[int, np.ndarray] = {}
+
+        order, parts = in_parts(fold[streams.question])
+
+        def learn(step: int, state: np.ndarray, gains: np.ndarray) -> np.ndarray:
+            guess = np.empty_like(gains)
+            self.coefficients[step], guess[order] = cross_fitted(state[:, order], gains[order], parts, _RIDGE)
+            return guess
+
+        above = self._taught_apart(dear, known, member, fold % 2)
+        paid, worth = self._members(menu, streams, told, above, learn)
+        self.costs, self.accuracies = paid.mean(axis=0), worth.mean(axis=0)
+        return self
+
+    def replay(
+        self, menu: Menu, budgets: Sequence[float], features: ArrayLike | None = None, *, seed: int = 1
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Play answers back to unseen questions: cost and accuracy of every question, a pair a budget."""
+        cheap, dear = (menu.models[name] for name in self.order)
+        known = None if features is None else np.asarray(features, dtype=float)
+        told = None
+        if self.first.prior is not None:
+            told = np.hstack([policy.prior.predict(known) for policy in (self.first, self.second)])
+
+        def recall(step: int, state: np.ndarray, gains: np.ndarray) -> np.ndarray:
+            fitted = self.coefficients[step]
+            return fitted[0] + state.T @ fitted[1:]
+
+        used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
+        above = self._above(self.second, dear, known, seed)
+        members = self._members(menu, self._streams(cheap, seed, REPLAYS), told, above, recall)
+        return list(zip(*((part[:, used] @ shares.T).T for part in members), strict=True))
+
+    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
+        # One half may be an answer longer than the other: nobody plans for more than there is to ask.
+        most = min(self.most, train.answers.samples, test.answers.samples)
+        policy = PricedEscalation(most=most, repeats=self.repeats, seed=self.seed)
+        return policy.fit(train.answers, train.features, train.groups).replay(test.answers, targets, test.features)
+
+    def _alone(self, answers: Responses, known: np.ndarray | None, member: np.ndarray) -> PricedStopping:
+        schedule = range(1, min(self.most, answers.samples) + 1)
+        return PricedStopping(schedule=schedule, repeats=self.repeats, seed=self.seed).fit(answers, known, member)
+
+    def _streams(self, cheap: Responses, seed: int, repeats: int) -> Streams:
+        return make_streams(cheap, int(self.first.schedule[-1]), repeats=repeats, seed=seed)
+
+    def _above(
+        self, policy: PricedStopping, dear: Responses, known: np.ndarray | None, seed: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What going up costs and brings to every question, at every price: two arrays of shape (N, L)."""
+        chosen = [policy.at_price(price * self.units[1]) for price in self.prices]
+        used, place = np.unique(chosen, return_inverse=True)
+        played = policy.replay(dear, policy.costs[used], known, seed=seed)
+        return self.units[1] * played.cost[:, place], played.accuracy[:, place]
+
+    def _taught_apart(
+        self, dear: Responses, known: np.ndarray | None, member: np.ndarray, half: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same for training questions, each half decided by a fit on the other."""
+        if not half.any():  # a single fold: nobody else to learn from
+            return self._above(self.second, dear, known, self.seed)
+        paid, worth = np.empty((2, dear.n, self.prices.size))
+        for part in (0, 1):
+            rest, out = np.flatnonzero(half != part), np.flatnonzero(half == part)
+            taught, asked = (None if known is None else known[rows] for rows in (rest, out))
+            policy = self._alone(dear.take(rest), taught, member[rest])
+            paid[out], worth[out] = self._above(policy, dear.take(out), asked, self.seed)
+        return paid, worth
+
+    def _members(
+        self, menu: Menu, streams: Streams, told: np.ndarray | None, above: tuple[np.ndarray, np.ndarray], guess: Guess
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Cost and accuracy of every question (rows) under every member of the library (columns)."""
+        seen = self.first.seen(streams, None if told is None else told[:, :2])
+        value = np.hstack([np.zeros((len(streams.question), 1)), seen.value])
+        text = np.zeros((0, len(streams.question)))
+        if told is not None:
+            guesses = told[streams.question].T
+            text = np.vstack([guesses, guesses**2, guesses[1] * guesses[2]])
+        states = [text]  # before the first answer the text is all there is
+        for step in range(self.first.schedule.size):
+            votes = seen.features(step)
+            states.append(np.vstack([votes, text[2:4], text[2:4] * votes[0]]))
+        up = tuple(part[streams.question] for part in above)
+        paid, worth = settle(states, value, up, self.units[0], self.prices, guess)
+        alone = menu.table([b for b in _ARMS if b <= menu.samples])
+        bill = np.broadcast_to(alone.cost, alone.acc.shape)
+        return np.hstack([streams.mean(paid), bill]), np.hstack([streams.mean(worth), alone.acc])
+
+
+def settle(
+    states: Sequence[np.ndarray],
+    value: np.ndarray,
+    up: tuple[np.ndarray, np.ndarray],
+    unit: float,
+    prices: np.ndarray,
+    guess: Guess,
+) -> tuple[np.ndarray, np.ndarray]:
+    """From the last step to the first: the way that promises most is taken, and what it really brings is carried back.
+
+    Parameters
+    ----------
+    states : sequence of S arrays, shape (d, M)
+        What is known of M streams before the first answer and after each.
+    value : ndarray, shape (M, S)
+        What the cheap model's vote is worth at each step.
+    up : pair of ndarray, shape (M, L)
+        What going up costs and brings, at every price.
+    unit : float
+        What an answer of the cheap model costs.
+    prices : ndarray, shape (L,)
+        Accuracy that one unit of cost must bring.
+    guess : function of a step, its state, and the gains over keeping, shape (M, L) or (M, 2 L)
+        Returns guesses of these gains, net of their price: of going up and, but for the last step, of going on.
+
+    Returns
+    -------
+    paid, worth : ndarray, shape (M, L)
+        What each stream costs and brings from the start, at every price.
+    """
+    last, levels = value.shape[1] - 1, prices.size
+    paid, worth = np.zeros_like(up[0]), np.repeat(value[:, -1:], levels, axis=1)
+    for step in reversed(range(last + 1)):
+        ways = [(np.zeros_like(paid), np.repeat(value[:, step : step + 1], levels, axis=1)), up]
+        if step < last:
+            ways.append((paid + unit, worth))
+        keep = ways[0][1]
+        gains = np.hstack([brings - prices * costs - keep for costs, brings in ways[1:]])
+        promised = np.split(guess(step, states[step], gains), len(ways) - 1, axis=1)
+        best = np.argmax([np.zeros_like(paid), *promised], axis=0)
+        paid, worth = (np.choose(best, [way[which] for way in ways]) for which in (0, 1))
+    return paid, worth

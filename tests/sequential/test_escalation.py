@@ -1,0 +1,58 @@
+"""Go on, or go up: against brute force, against populations where the best rule is known, and on a menu of one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adalib import Menu, PricedEscalation, Responses
+from adalib.sequential.escalation import settle
+
+
+@settings(deadline=None)
+@given(st.integers(1, 5), st.integers(1, 6), st.integers(0, 2**32 - 1))
+def test_with_true_guesses_every_stream_takes_its_best_way(steps, streams, seed):
+    rng = np.random.default_rng(seed)
+    prices = np.sort(rng.random(3)) / 3
+    value, unit = rng.random((streams, steps + 1)), rng.random() + 0.1
+    up = rng.random((streams, 3)) * 4, rng.random((streams, 3))
+    paid, worth = settle([np.zeros((0, streams))] * (steps + 1), value, up, unit, prices, lambda step, state, y: y)
+    for m in range(streams):
+        for j, price in enumerate(prices):
+            kept = [value[m, s] - price * s * unit for s in range(steps + 1)]
+            gone = [up[1][m, j] - price * (up[0][m, j] + s * unit) for s in range(steps + 1)]
+            assert worth[m, j] - price * paid[m, j] == pytest.approx(max(kept + gone))
+
+
+def two_models(n=120, hard=0.4, dear_right=True):
+    """The cheap model knows the easy questions and guesses at the others; the dear one knows all, or nothing."""
+    rows = [f"q{i}" for i in range(n)]
+    easy = np.arange(n) >= hard * n
+    cheap = [["7"] * 16 if known else [str(100 + j) for j in range(16)] for known in easy]
+    dear = [["7" if dear_right else "8"] * 16 for _ in rows]
+    golds = ["7"] * n
+    models = {"cheap": Responses(rows, rows, golds, cheap), "dear": Responses(rows, rows, golds, dear)}
+    return Menu(models, prices={"cheap": 1, "dear": 10})
+
+
+def test_two_answers_that_differ_go_up_and_two_that_agree_stay():
+    menu = two_models()
+    policy = PricedEscalation().fit(menu.take(range(0, 120, 2)))
+    ((paid, worth),) = policy.replay(menu.take(range(1, 120, 2)), [2 + 0.4 * 10])
+    assert worth.mean() > 0.99
+    assert paid.mean() == pytest.approx(6, abs=0.2)
+    assert set(np.round(paid)) == {2, 12}  # the one rule that is right for all at that cost
+
+
+def test_nobody_goes_up_to_a_model_that_is_always_wrong():
+    menu = two_models(dear_right=False)
+    policy = PricedEscalation().fit(menu.take(range(0, 120, 2)))
+    ((paid, worth),) = policy.replay(menu.take(range(1, 120, 2)), [8.0])
+    assert paid.max() <= 8
+    assert worth.mean() == pytest.approx(0.6)
+
+
+def test_a_menu_of_another_size_is_refused():
+    one = Menu({"cheap": two_models().models["cheap"]}, prices={"cheap": 1})
+    with pytest.raises(ValueError, match="the menu has 1 models"):
+        PricedEscalation().fit(one)
