@@ -7,9 +7,14 @@ colour when the page turns dark.
 
 from __future__ import annotations
 
-__all__ = ["BUDGETS", "budget_colours"]
+from collections.abc import Sequence
+
+__all__ = ["BUDGETS", "arm_colours", "budget_colours"]
 
 BUDGETS = ("#b3bdc7", "#66beb0", "#2e96b4", "#4274be", "#8b3fae")
+
+#: Where several models are on offer each has a hue of its own: from its cheapest arm to its dearest.
+MODELS = (("#f3b27a", "#9c4a00"), ("#8fb8e0", "#0b4f9c"), ("#93cf9a", "#00631f"), ("#d3b0dd", "#6a1b83"))
 
 
 def budget_colours(k: int) -> list[str]:
@@ -20,10 +25,31 @@ def budget_colours(k: int) -> list[str]:
     >>> budget_colours(3)
     ['#b3bdc7', '#2e96b4', '#8b3fae']
     """
-    stops = [[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in BUDGETS]
+    return _between(BUDGETS, k)
+
+
+def arm_colours(models: Sequence[str]) -> list[str]:
+    """Return a colour for every arm of a menu, cheapest first, given whose it is: a hue a model, darker if dearer.
+
+    Examples
+    --------
+    >>> arm_colours(["small", "small", "large"])
+    ['#f3b27a', '#9c4a00', '#8fb8e0']
+    """
+    found = [""] * len(models)
+    for number, model in enumerate(dict.fromkeys(models)):
+        places = [place for place, name in enumerate(models) if name == model]
+        for place, colour in zip(places, _between(MODELS[number % len(MODELS)], len(places)), strict=True):
+            found[place] = colour
+    return found
+
+
+def _between(ends: Sequence[str], k: int) -> list[str]:
+    """So many colours, evenly spaced along the way from the first to the last."""
+    stops = [[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in ends]
     found = []
-    for budget in range(k):
-        place = (len(stops) - 1) * budget / max(k - 1, 1)
+    for step in range(k):
+        place = (len(stops) - 1) * step / max(k - 1, 1)
         at = min(int(place), len(stops) - 2)
         mixed = (round(low + (place - at) * (high - low)) for low, high in zip(*stops[at : at + 2], strict=True))
         found.append("#" + "".join(f"{channel:02x}" for channel in mixed))

@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from adalib.colours import arm_colours
 from adalib.datasets.files import DataError, open_lines
+from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
@@ -21,7 +23,7 @@ _TOP = 6  # answers shown by name; the others are counted
 
 
 def setting(
-    source: UtilityTable | Responses,
+    source: UtilityTable | Responses | Menu,
     *,
     responses: Responses | None = None,
     name: str = "table",
@@ -38,8 +40,9 @@ def setting(
 
     Parameters
     ----------
-    source : UtilityTable or Responses
+    source : UtilityTable, Responses or Menu
         Accuracies and costs, or sampled answers (their table is made over all subsets, ties shared, cost in samples).
+        Of a menu every arm is a budget, and the colours tell the models apart.
     responses : Responses, optional
         Where the questions, gold answers and votes come from when `source` is a table made from them.
     name, title : str
@@ -77,14 +80,14 @@ def setting(
         "acc": _short(table.acc),  # to the last bit: rounded ones would tie where these do not
         "ids": list(table.ids),
     }
+    if isinstance(source, Menu):
+        described["colours"] = arm_colours([model for model, _ in source.arms(_offered(source))])
+        described |= _texts(source)
     if responses is not None:
-        described["questions"] = [str(question) for question in responses.questions]
-        described["golds"] = [str(gold) for gold in responses.golds]
+        described |= _texts(responses)
         described["votes"] = _votes(responses)
         if unit == "samples":
             described["halves"] = [_half(responses, half) for half in (0, 1)]
-        if responses.levels is not None:
-            described["levels"] = ["" if level is None else str(level) for level in responses.levels]
     return described
 
 
@@ -153,14 +156,28 @@ def _row(at: _Place, row: list[str], before: list[tuple]) -> tuple[list[str], st
     return [], row[0] if skip else str(len(before) - 1), values
 
 
-def _opened(source: UtilityTable | Responses, responses: Responses | None) -> tuple[UtilityTable, Responses | None]:
+def _texts(source: Responses | Menu) -> dict[str, list[str]]:
+    """What is known of the questions themselves."""
+    told = {"questions": [str(text) for text in source.questions], "golds": [str(gold) for gold in source.golds]}
+    if source.levels is not None:
+        told["levels"] = ["" if level is None else str(level) for level in source.levels]
+    return told
+
+
+def _offered(source: Responses | Menu) -> tuple[int, ...]:
+    return tuple(b for b in _BUDGETS if b <= source.samples)
+
+
+def _opened(
+    source: UtilityTable | Responses | Menu, responses: Responses | None
+) -> tuple[UtilityTable, Responses | None]:
     if isinstance(source, UtilityTable):
         if responses is not None and responses.n != source.n:
             raise ValueError(f"the table has {source.n} rows, the responses {responses.n}; give those it was made from")
         return source, responses
-    if not isinstance(source, Responses):
-        raise ValueError(f"the explorer shows a UtilityTable or Responses, not {type(source).__name__}")
-    return source.table(budgets=tuple(b for b in _BUDGETS if b <= source.samples)), source
+    if not isinstance(source, Responses | Menu):
+        raise ValueError(f"the explorer shows a UtilityTable, Responses or a Menu, not {type(source).__name__}")
+    return source.table(_offered(source)), source if isinstance(source, Responses) else None
 
 
 def _short(numbers: np.ndarray) -> list[float]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adalib.datasets.files import written
+from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.explorer.data import setting
 from adalib.explorer.script import script, style
@@ -83,14 +84,14 @@ def static_html(settings: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def page(source: UtilityTable | Responses | Sequence[dict[str, Any]], out: str | os.PathLike[str]) -> Path:
+def page(source: UtilityTable | Responses | Menu | Sequence[dict[str, Any]], out: str | os.PathLike[str]) -> Path:
     """Write one self-contained HTML file that explores `source`: it opens anywhere, without a network.
 
     Explained in chapter 2, "The oracle".
 
     Parameters
     ----------
-    source : UtilityTable, Responses, or sequence of dict
+    source : UtilityTable, Responses, Menu, or sequence of dict
         What to explore; several settings as made by `setting`.
     out : path
         The file to write.

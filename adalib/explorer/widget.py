@@ -7,6 +7,7 @@ from math import isfinite
 import anywidget
 import traitlets
 
+from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.explorer.data import setting
 from adalib.explorer.script import script, style
@@ -54,7 +55,7 @@ class Explorer(anywidget.AnyWidget):
 
 
 def explore(
-    source: UtilityTable | Responses, *, lam: float | None = None, budget: float | None = None, selected: int = 0
+    source: UtilityTable | Responses | Menu, *, lam: float | None = None, budget: float | None = None, selected: int = 0
 ) -> Explorer:
     """Explore a table, or sampled answers, in Jupyter.
 
@@ -62,7 +63,7 @@ def explore(
 
     Parameters
     ----------
-    source : UtilityTable or Responses
+    source : UtilityTable, Responses or Menu
         What to explore.
     lam : float, optional
         The price at the start. Default: the median breakpoint.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Page
 
 import adalib
-from adalib.colours import budget_colours
+from adalib.colours import arm_colours, budget_colours
 from adalib.datasets.jsonl import DataError
 from adalib.datasets.responses import Responses
 from adalib.explorer import page as write_page
@@ -651,6 +651,17 @@ def test_settings_are_checked():
         "samples",
         [[[["2", 2, 0.0], ["1", 1, 1.0]], 0, 0, 0]],
     )
+
+
+def test_of_a_menu_every_arm_is_a_budget_and_every_model_has_a_hue():
+    small, large = (Responses(["a", "b"], ["?", "??"], ["7", "8"], [[answer] * 2] * 2) for answer in ("7", "8"))
+    menu = adalib.Menu({"small": small, "large": large}, prices={"small": 1, "large": 3})
+    one = setting(menu)
+    assert one["budgets"] == ["small x1", "small x2", "large x1", "large x2"]
+    assert (one["cost"], one["unit"], one["questions"]) == ([1, 2, 3, 6], "cost", ["?", "??"])
+    assert one["colours"] == arm_colours(["small", "small", "large", "large"])
+    assert len(set(one["colours"])) == 4
+    assert "votes" not in one
 
 
 def test_the_widget_checks_its_traits():

@@ -107,7 +107,7 @@ class Explorer {
     const { root, panels, table } = this;
     this.width = 0;
     if (!root.clientWidth) return; // not on the page yet, or hidden: the observer of `watch` calls again
-    this.colours = ramp(table.k);
+    this.colours = coloursOf(table);
     this.width = roomIn(panels[0].node);
     this.wide = roomIn(this.tiles.node);
     [this.tiles, ...panels].forEach((panel) => panel.layout(this));

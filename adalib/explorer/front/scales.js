@@ -1,17 +1,26 @@
 // Colours of budgets, and scales from values to pixels.
 
+const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+/** A colour as the panels need it: to fill with, to write on, and as a pixel of the map. */
+function paintFrom(rgb) {
+  const light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 140;
+  const pixel = 0xff000000 + (rgb[2] << 16) + (rgb[1] << 8) + rgb[0];
+  return { fill: `rgb(${rgb.join(",")})`, on: light ? "#16202b" : "#ffffff", pixel };
+}
+
 /** The colours of so many budgets, cheapest first: those of adalib.colours, the same on a light and on a dark page. */
 function ramp(count) {
-  const stops = BUDGET_COLOURS.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+  const stops = BUDGET_COLOURS.map(channels);
   return Array.from({ length: count }, (_, i) => {
     const t = (i / Math.max(count - 1, 1)) * (stops.length - 1);
     const at = Math.min(stops.length - 2, Math.floor(t));
-    const rgb = stops[at].map((low, c) => Math.round(low + (t - at) * (stops[at + 1][c] - low)));
-    const light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 140;
-    const pixel = 0xff000000 + (rgb[2] << 16) + (rgb[1] << 8) + rgb[0];
-    return { fill: `rgb(${rgb.join(",")})`, on: light ? "#16202b" : "#ffffff", pixel };
+    return paintFrom(stops[at].map((low, c) => Math.round(low + (t - at) * (stops[at + 1][c] - low))));
   });
 }
+
+/** A setting's own colours, where it has some (a hue a model), else those of budgets. */
+const coloursOf = ({ setting, k }) => setting.colours?.map((hex) => paintFrom(channels(hex))) ?? ramp(k);
 
 const MOST = 50; // budgets shown one by one; of thousands, a selection, so that the work grows with them and no faster
 
