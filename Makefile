@@ -11,7 +11,7 @@ WORKERS ?= 2
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
 
 .NOTPARALLEL:
-.PHONY: help book serve pdf lab student instructor slides wheel test lint browser bench strip lock clean distclean
+.PHONY: help book serve pdf lab student instructor slides wheel test lint browser redis bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -48,7 +48,7 @@ wheel: $(VENV)/book.stamp  ## build the package, with its data, as one file in d
 	@rm -rf build
 	@ls dist/*.whl
 
-test: lint book browser  ## run every check: style, the package, the book in a browser, a real model
+test: lint book browser redis  ## run every check: style, the package, the book in a browser, a real model
 	@$(PY) -m pytest -n $(WORKERS) --dist loadfile
 
 lint: $(VENV)/test.stamp  ## check style and spelling
@@ -58,6 +58,9 @@ lint: $(VENV)/test.stamp  ## check style and spelling
 
 browser: $(VENV)/test.stamp  ## find a Chromium for the tests, or install one
 	@$(PY) tests/browser.py
+
+redis: $(VENV)/test.stamp  ## find a Redis for the tests, or install one
+	@$(PY) tests/redis_server.py
 
 bench: $(VENV)/test.stamp browser  ## measure speed (benchmarks/)
 	@set -e; for file in benchmarks/bench_*.py; do echo "$$file"; $(PY) "$$file"; done

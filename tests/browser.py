@@ -9,6 +9,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from installing import install_from_system, run
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = [
     "--no-sandbox",
@@ -29,12 +31,7 @@ DRAWN = """async () => {
   window.dispatchEvent(new Event("beforeprint"));
   while (!done()) await new Promise((go) => setTimeout(go, 50));
 }"""
-# How a system's package manager brings Chromium; each list is tried in order.
-INSTALLERS = {
-    "apt-get": [["apt-get", "update"], ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]],
-    "dnf": [["dnf", "install", "--assumeyes", "chromium"]],
-    "apk": [["apk", "add", "chromium"]],
-}
+PACKAGES = dict.fromkeys(("apt-get", "dnf", "apk"), "chromium")
 MEND = "no Chromium could be found or installed: install Chromium or Chrome, or set ADALIB_BROWSER to its path"
 
 
@@ -84,30 +81,12 @@ def _nothing() -> None:
 
 
 def _install_from_system() -> None:
-    for tool, commands in INSTALLERS.items():
-        if not shutil.which(tool):
-            continue
-        prefix = [] if os.geteuid() == 0 else ["sudo", "--non-interactive"]
-        if prefix and not (shutil.which("sudo") and _run(["sudo", "--non-interactive", "true"])):
-            return
-        print(f"Installing Chromium with {tool} ...", file=sys.stderr)
-        for command in commands:
-            if not _run(prefix + command):
-                return
+    install_from_system(PACKAGES)
 
 
 def _install_from_playwright() -> None:
     print("Downloading Chromium with Playwright ...", file=sys.stderr)
-    _run([sys.executable, "-m", "playwright", "install", "chromium"])
-
-
-def _run(command: list[str]) -> bool:
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    try:
-        # The messages go to standard error: when an installation fails, its reason is worth reading.
-        return subprocess.run(command, stdout=sys.stderr, env=environment, timeout=900).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
+    run([sys.executable, "-m", "playwright", "install", "chromium"])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Serve a fitted router as an OpenAI-compatible endpoint in front of another one, until interrupted.
 
-A client changes its base URL and nothing else. Watch it at the address itself, or scrape /metrics. The upstream's key
-and the server's own token are read from the environment.
+A client changes its base URL and nothing else. Watch it at the address itself, or scrape /metrics. The upstream's key,
+the server's own token and the address of a shared store with a password (ADALIB_REDIS) are read from the environment.
 """
 
 from __future__ import annotations
@@ -10,10 +10,17 @@ import argparse
 import os
 import socket
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 
 from adalib.commands.route import add_asking, asking
 
+if TYPE_CHECKING:
+    from adalib.router.router import Router
+    from adalib.router.shared import Share
+
 __all__ = ["arguments", "run"]
+
+_REDIS = "ADALIB_REDIS"  # the variable with the address of a shared store, password and all
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--temperature", type=float, default=0.7, help="of requests that name none (default 0.7)")
     add("--max-tokens", type=int, default=1024, help="of requests that name none (default 1024)")
     add("--token-env", default="ADALIB_TOKEN", metavar="NAME", help="variable with this server's token (ADALIB_TOKEN)")
+    add("--redis", metavar="URL", help="share the budget with other servers of this router, redis://host:6379/0")
     add_asking(parser, tries=3, deadline=120.0)
 
 
@@ -54,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
     router = Router.load(args.folder)
     router.purse = Purse(args.total)
     endpoint = Endpoint(args.upstream, args.model, key_env=args.key_env, timeout=args.timeout, tries=args.tries)
-    service = Service(router, endpoint, how, load_prompt(args.prompt) if args.prompt else None, args.limit)
+    prompt = load_prompt(args.prompt) if args.prompt else None
+    service = Service(router, endpoint, how, prompt, args.limit, _share(args, router))
     with socket.create_server((args.host, args.port), family=_family(args.host), backlog=1024) as listening:
         host, port = listening.getsockname()[:2]
         where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
@@ -69,6 +78,20 @@ def run(args: argparse.Namespace) -> int:
         )
         uvicorn.Server(config).run(sockets=[listening])
     return 0
+
+
+def _share(args: argparse.Namespace, router: Router) -> Share | None:
+    """The shared budget, where one is asked for; an address with a password comes from the environment."""
+    if args.redis and "@" in args.redis:
+        raise ValueError(f"--redis holds a password: put the address into the variable {_REDIS} and leave --redis out")
+    url = args.redis or os.environ.get(_REDIS, "").strip()
+    if not url:
+        return None
+    try:
+        from adalib.router.shared import Share
+    except ModuleNotFoundError as error:
+        raise ValueError(f"--redis needs the package {error.name}: run pip install 'adalib[serve]'") from None
+    return Share(router, url, args.model)
 
 
 def _is_loopback(host: str) -> bool:

@@ -71,7 +71,8 @@ class TextEmbedding:
         with np.errstate(invalid="ignore", divide="ignore"):
             svd.fit(weights)
         self._tfidf, self._svd = tfidf, svd
-        self.__dict__.pop("_ngrams", None)
+        for cached in ("_ngrams", "_directions"):
+            self.__dict__.pop(cached, None)
         return self
 
     def transform(self, texts: Sequence[str]) -> pd.DataFrame:
@@ -95,9 +96,14 @@ class TextEmbedding:
         if counts:
             places = [known[ngram] for ngram in counts]
             weights = (1 + np.log(list(counts.values()))) * self._tfidf.idf_[places]
-            found = self._svd.components_[:, places] @ weights / np.sqrt(weights @ weights)
+            found = weights @ self._directions[places] / np.sqrt(weights @ weights)
             values[: found.size] = found
         return values
+
+    @cached_property
+    def _directions(self) -> np.ndarray:
+        """A row an n-gram, each in one piece of memory: a text has a few hundred of twenty thousand."""
+        return np.ascontiguousarray(self._svd.components_.T)
 
     @cached_property
     def _ngrams(self) -> Callable[[str], list[str]]:

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-__all__ = ["TEXT_FEATURES", "check_texts", "one_each", "question_marks", "text_features"]
+__all__ = ["TEXT_FEATURES", "check_texts", "one_each", "question_marks", "text_features", "text_values"]
 
 #: The paper's list (its Appendix E.1), in its order and spelling; the last one needs a model's answer.
 TEXT_FEATURES = (
@@ -103,12 +103,17 @@ def text_features(questions: Sequence[str], entropy: ArrayLike | None = None) ->
     >>> row[["prompt_length_words", "sentence_count", "numbers_count", "has_money_word", "has_percentage"]].tolist()
     [12.0, 2.0, 3.0, 1.0, 1.0]
     """
-    rows = [_row(text) for text in check_texts(questions)]
-    values = np.array(rows, dtype=float).reshape(len(rows), len(TEXT_FEATURES) - 1)
+    values = text_values(questions)
     if entropy is None:
         return pd.DataFrame(values, columns=TEXT_FEATURES[:-1])
-    values = np.column_stack([values, one_each(entropy, len(rows), "entropy")])
+    values = np.column_stack([values, one_each(entropy, len(values), "entropy")])
     return pd.DataFrame(values, columns=TEXT_FEATURES)
+
+
+def text_values(questions: Sequence[str]) -> np.ndarray:
+    """The values of `text_features`, shape (N, 15), without a table around them: what a server has time for."""
+    rows = [_row(text) for text in check_texts(questions)]
+    return np.array(rows, dtype=float).reshape(len(rows), len(TEXT_FEATURES) - 1)
 
 
 def _row(text: str) -> tuple[float, ...]:

@@ -97,8 +97,8 @@ class BudgetController:
         """End a question that was opened with ``expected`` and cost ``cost``."""
         if not (isfinite(cost) and cost >= 0):
             raise ValueError(f"the cost is {cost}; give a number, 0 or more")
+        self._count(cost)
         self._owe(cost - expected)
-        self.asked, self.spent = self.asked + 1, self.spent + cost
         self.path.append(Moment(self.asked, self.price, self.spent / self.asked))
 
     def drop(self, expected: float) -> None:
@@ -111,8 +111,16 @@ class BudgetController:
         self.debt = 0.0
         self._owe(spent - asked * self.budget)
 
+    @property
+    def floor(self) -> float:
+        """The most that may lie unspent, below zero."""
+        return -_MEMORY * self.budget
+
+    def _count(self, cost: float) -> None:
+        self.asked, self.spent = self.asked + 1, self.spent + cost
+
     def _owe(self, more: float) -> None:
-        self.debt = max(self.debt + more, -_MEMORY * self.budget)
+        self.debt = max(self.debt + more, self.floor)
 
 
 class Purse:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adalib.learn.embedding import TextEmbedding
-from adalib.learn.features import text_features
+from adalib.learn.features import text_values
 
 __all__ = ["Reader"]
 
@@ -31,7 +31,7 @@ class Reader:
     def read(self, questions: Sequence[str]) -> np.ndarray:
         """The features of some questions, a row each; a question's row does not depend on the others."""
         embedded = [self.embedding.embed(question) for question in questions]
-        return np.column_stack([text_features(questions).to_numpy(), np.array(embedded)])
+        return np.column_stack([text_values(questions), np.array(embedded)])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for a file of JSON."""

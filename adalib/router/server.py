@@ -79,7 +79,7 @@ def make_app(service: Service, token: str = "") -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with service.endpoint:
+        async with service.endpoint, service.share or contextlib.nullcontext():
             yield
 
     return Starlette(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
 from prometheus_client import Counter as Counted
@@ -14,6 +14,9 @@ from adalib.llm.questions import Prompt
 from adalib.router.asking import LATE, PURSE, Asking, NotShortError, Routed, ask
 from adalib.router.protocol import Request, RequestError
 from adalib.router.router import Router
+
+if TYPE_CHECKING:
+    from adalib.router.shared import Share
 
 __all__ = ["Service"]
 
@@ -33,12 +36,23 @@ class Service:
         Put around a request of a single turn; others are passed on as they are.
     limit : int
         Requests at a time; further ones are told to come back.
+    share : Share, optional
+        Where several servers share one budget.
     """
 
-    def __init__(self, router: Router, endpoint: Endpoint, how: Asking, prompt: Prompt | None = None, limit: int = 64):
+    def __init__(
+        self,
+        router: Router,
+        endpoint: Endpoint,
+        how: Asking,
+        prompt: Prompt | None = None,
+        limit: int = 64,
+        share: Share | None = None,
+    ):
         if limit < 1:
             raise ValueError(f"the limit is {limit}; give at least 1")
         self.router, self.endpoint, self.how, self.prompt, self.limit = router, endpoint, how, prompt, limit
+        self.share = share
         self.open = 0
         self.recent: deque[list[float]] = deque(maxlen=_SHOWN)
         self.samples: Counter[int] = Counter()
@@ -70,6 +84,8 @@ class Service:
             finally:
                 for task in tasks:
                     task.cancel()
+        if self.share is not None:
+            await self.share.flush()  # what a caller was told, the others know
         for one in found:
             self._note(one)
         return found
@@ -100,9 +116,13 @@ class Service:
             "total": None if purse.total == float("inf") else purse.total,
             "open": self.open,
             "limit": self.limit,
+            "shared": None if self.share is None else self.share.reached,
             "samples": sorted(self.samples.items()),
             "recent": [[round(value, 6) for value in row] for row in self.recent],
         }
+
+    def _shared(self) -> bool:
+        return self.share is not None and self.share.reached
 
     def metrics(self) -> bytes:
         """The figures in Prometheus' text format."""
@@ -124,6 +144,7 @@ class Service:
             ("adalib_price", "Price of compute, in accuracy a unit of cost", lambda: controller.price),
             ("adalib_budget", "Average cost to hold", lambda: controller.budget),
             ("adalib_average_cost", "Average cost so far", lambda: controller.average or 0.0),
+            ("adalib_shared", "Whether the budget is shared and the store answers", self._shared),
             ("adalib_open_requests", "Requests being answered", lambda: self.open),
         ):
             Gauge(name, told, registry=registry).set_function(value)

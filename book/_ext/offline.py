@@ -25,6 +25,8 @@ GAMES = {
     "noise": "noise.js",
     "cards": "cards.js",
     "market": "market.js",
+    "hold": "deploy.js",
+    "bill": "deploy.js",
 }
 
 

@@ -1,0 +1,202 @@
+"""One budget for several servers: what was overspent by all of them is one number, and it lives in Redis.
+
+The price depends on nothing but that number (`adalib.router.controller`). Each server adds what its questions cost, in
+one atomic step, and reads the sum over all. A step carries a number, so that one that was sent twice counts once. What
+a server has open is kept under its own name and expires: a server that dies takes nothing with it. While Redis does not
+answer, each server goes on by itself from what it last knew, and hands in what it did when Redis is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+from typing import NamedTuple
+from uuid import uuid4
+
+from redis import Redis as Plain
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from adalib.router.controller import STEP, BudgetController
+from adalib.router.router import Router
+
+__all__ = ["Share", "ShareError", "SharedController"]
+
+_BEAT = 1.0  # seconds between two steps of a server that has nothing to tell
+_LIFE = 10_000  # milliseconds after which what a silent server had open is forgotten
+_PATIENCE = 1.0  # seconds for one step
+
+# KEYS: the sums, the servers, the number of this server's last step.
+# ARGV: this server, its step's number, questions and cost since the last step, the change of the debt, the debt's
+# floor, what it has open, milliseconds until that expires.
+_STEP = """
+local now = redis.call('TIME')
+now = now[1] * 1000 + math.floor(now[2] / 1000)
+if tonumber(redis.call('GET', KEYS[3]) or '0') < tonumber(ARGV[2]) then
+  redis.call('SET', KEYS[3], ARGV[2], 'PX', 86400000)
+  redis.call('HINCRBY', KEYS[1], 'asked', ARGV[3])
+  redis.call('HINCRBYFLOAT', KEYS[1], 'spent', ARGV[4])
+  local debt = tonumber(redis.call('HGET', KEYS[1], 'debt') or '0') + tonumber(ARGV[5])
+  redis.call('HSET', KEYS[1], 'debt', string.format('%.17g', math.max(debt, tonumber(ARGV[6]))))
+end
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[7] .. ' ' .. string.format('%d', now + ARGV[8]))
+local others, servers = 0, redis.call('HGETALL', KEYS[2])
+for k = 1, #servers, 2 do
+  local opened, expires = string.match(servers[k + 1], '(%S+) (%S+)')
+  if tonumber(expires) < now then redis.call('HDEL', KEYS[2], servers[k])
+  elseif servers[k] ~= ARGV[1] then others = others + tonumber(opened) end
+end
+local sums = redis.call('HMGET', KEYS[1], 'asked', 'spent', 'debt')
+return {sums[1] or '0', sums[2] or '0', sums[3] or '0', string.format('%.17g', others)}
+"""
+
+
+class ShareError(ValueError):
+    """The store cannot be reached at the start; the message is one line without secrets."""
+
+
+class _Sums(NamedTuple):
+    """What the store last said: over all servers, and what the others have open beyond their budgets."""
+
+    asked: int = 0
+    spent: float = 0.0
+    debt: float = 0.0
+    others: float = 0.0
+
+
+class _Batch(NamedTuple):
+    """A step that may be on its way."""
+
+    number: int
+    asked: int
+    spent: float
+
+
+class SharedController(BudgetController):
+    """A `BudgetController` whose sums are those of all servers; `Share` carries them to the store and back.
+
+    Explained in chapter 11, "Deploy".
+
+    Examples
+    --------
+    >>> controller = SharedController(budget=4, price=0.02)
+    >>> controller.open(4); controller.close(4, cost=8)
+    >>> controller.take()
+    _Batch(number=1, asked=1, spent=8.0)
+    >>> controller.told(_Sums(asked=3, spent=12.0, debt=0.0))  # the others have saved what we overspent
+    >>> round(controller.price, 4), controller.average
+    (0.02, 4.0)
+    """
+
+    def __init__(self, budget: float, price: float, *, step: float = STEP) -> None:
+        super().__init__(budget, price, step=step)
+        self.opened = 0.0  # what our open questions should cost beyond their budgets
+        self._sums, self._batch, self._number = _Sums(), None, 0
+        self._asked, self._spent = 0, 0.0  # closed since the last step
+
+    @property
+    def unsent(self) -> bool:
+        """Whether something was closed that the store does not know."""
+        return self._asked > 0 or bool(self._batch and self._batch.asked)
+
+    def take(self) -> _Batch:
+        """What to tell the store: the step that was not confirmed once more, else all that was closed since."""
+        if self._batch is None or not self._batch.asked:
+            self._number += 1
+            self._batch = _Batch(self._number, self._asked, self._spent)
+            self._asked, self._spent = 0, 0.0
+        return self._batch
+
+    def told(self, sums: _Sums) -> None:
+        """The store has counted the step; these are the sums over all servers."""
+        self._sums, self._batch = sums, None
+        self._owe(0.0)
+
+    def _count(self, cost: float) -> None:
+        self._asked, self._spent = self._asked + 1, self._spent + cost
+        self.opened -= cost - self.budget  # it is closed now, and counts there
+
+    def _owe(self, more: float) -> None:
+        self.opened += more
+        waiting = [part for part in (self._batch, _Batch(0, self._asked, self._spent)) if part is not None]
+        asked, spent = sum(part.asked for part in waiting), sum(part.spent for part in waiting)
+        self.asked, self.spent = self._sums.asked + asked, self._sums.spent + spent
+        closed = max(self._sums.debt + spent - asked * self.budget, self.floor)
+        self.debt = closed + self._sums.others + self.opened
+
+
+class Share:
+    """Carries a `SharedController` to Redis and back, for as long as ``async with`` lasts.
+
+    Parameters
+    ----------
+    router : Router
+        Its controller is replaced. Servers of the same router and model share; one that was fitted anew begins anew.
+    url : str
+        Of the Redis server, for example ``redis://127.0.0.1:6379/0``.
+    model : str
+    """
+
+    def __init__(self, router: Router, url: str, model: str) -> None:
+        """Raises `ShareError` where Redis does not answer; later that is borne."""
+        old = router.controller
+        self.controller = SharedController(old.budget, old.first_price, step=old.step)
+        router.controller = self.controller
+        about = f"{model} {router.cost} {old.budget!r} {old.first_price!r} {old.step!r}"
+        self.name = f"adalib:{{{hashlib.sha256(about.encode()).hexdigest()[:16]}}}"
+        self.server = uuid4().hex
+        how = {"socket_timeout": _PATIENCE, "socket_connect_timeout": _PATIENCE}
+        try:
+            with Plain.from_url(url, **how) as first:
+                first.ping()
+            self._redis = Redis.from_url(url, **how)
+        except ValueError:
+            raise ShareError("the address of Redis must look like redis://127.0.0.1:6379/0") from None
+        except (RedisError, OSError) as error:
+            why = type(error).__name__
+            raise ShareError(f"Redis does not answer ({why}); start it, or serve without --redis") from None
+        self._step = self._redis.register_script(_STEP)
+        self._busy = asyncio.Lock()
+        self.reached = False
+
+    async def __aenter__(self) -> Share:
+        await self._told()
+        self._beat = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._beat.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._beat
+        self.controller.opened = 0.0
+        await self._told()
+        await self._redis.aclose()
+
+    async def flush(self) -> None:
+        """Wait until the store knows what was closed; at once where it does not answer."""
+        while self.reached and self.controller.unsent:
+            await self._told(if_unsent=True)
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(_BEAT)
+            await self._told()
+
+    async def _told(self, if_unsent: bool = False) -> None:
+        """One step, one at a time; where Redis does not answer, it is kept for later."""
+        async with self._busy:
+            if if_unsent and not self.controller.unsent:  # another's step took ours along
+                return
+            batch, controller = self.controller.take(), self.controller
+            change = batch.spent - batch.asked * controller.budget
+            told = [self.server, batch.number, batch.asked, repr(batch.spent), repr(change), repr(controller.floor)]
+            told += [repr(controller.opened), _LIFE]
+            keys = [self.name, f"{self.name}:servers", f"{self.name}:step:{self.server}"]
+            try:
+                asked, spent, debt, others = await self._step(keys, told)
+            except (RedisError, OSError, TimeoutError):
+                self.reached = False
+                return
+            controller.told(_Sums(int(asked), float(spent), float(debt), float(others)))
+            self.reached = True

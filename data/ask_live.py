@@ -1,0 +1,132 @@
+"""Ask fresh questions of a real model through the server, and the same ones so many times without it.
+
+`python data/ask_live.py` rewrites data/live/word-live.jsonl, in about five minutes on two cores: chapter 11's run.
+A router is fitted on the bundled answers and saved; `serve` stands in front of the small local model; a plain `openai`
+client asks. Then `collect` takes a fixed number of answers to the same questions from the same model, so that
+`adalib.load` gives the accuracy of every fixed b beside the router's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import openai
+from families import WORD
+from make_questions import draw_set
+
+import adalib
+from adalib.datasets.jsonl import write_lines
+from adalib.llm import collect, local_model
+
+HERE = Path(__file__).parent
+SETTING = "word-fewshot"
+SEED = 11  # not that of the bundled questions, nor the pilot's
+TEMPERATURE, MAX_TOKENS = 0.7, 96  # as the bundled answers were sampled
+KEPT = ("answer", "votes", "samples", "rounds", "cost", "certainty", "agreement", "reason", "price")
+
+
+def fresh_questions(count: int) -> list[dict]:
+    """So many questions of the families of `word`, evenly spaced over them, none with a bundled one's numbers."""
+
+    def key(question: dict) -> tuple:
+        return question["family"], question["phrasing"], *re.findall(r"\d+", question["question"])
+
+    word = (HERE / "questions" / "word.jsonl").read_text(encoding="utf-8").splitlines()
+    known = {key(json.loads(line)) for line in word}
+    drawn = [question for question in draw_set("live", WORD, SEED) if key(question) not in known]
+    return [drawn[k * len(drawn) // count] for k in range(count)]
+
+
+@contextmanager
+def serving(folder: Path, upstream: str, model: str) -> Iterator[str]:
+    """`adalib serve` in a process of its own; yields the base URL for a client."""
+    command = [sys.executable, "-m", "adalib", "serve", str(folder), "--upstream", upstream, "--model", model]
+    command += [
+        "--prompt",
+        SETTING,
+        "--max-tokens",
+        str(MAX_TOKENS),
+        "--port",
+        "0",
+        "--deadline",
+        "900",
+        "--timeout",
+        "600",
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        yield next(word for word in line.split() if word.startswith("http")).rstrip(",")
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def ask(base_url: str, model: str, questions: list[dict], at_a_time: int) -> list[dict]:
+    """What the server said to each question: its text, and the figures of the vote."""
+    client = openai.OpenAI(base_url=base_url, api_key="none", timeout=900, max_retries=0)
+
+    def one(question: dict) -> dict:
+        message = {"role": "user", "content": question["question"]}
+        reply = client.chat.completions.create(model=model, messages=[message], temperature=TEMPERATURE)
+        told = reply.model_extra["adalib"]
+        return {"text": reply.choices[0].message.content} | {name: told[name] for name in KEPT}
+
+    with client, ThreadPoolExecutor(at_a_time) as pool:
+        return list(pool.map(one, questions))
+
+
+def live(questions: list[dict], budget: float, fixed: int, at_a_time: int = 4) -> Iterator[dict]:
+    """Yield a line a question: ``answers`` of the fixed number, and ``routed``, what came through the server."""
+    with tempfile.TemporaryDirectory() as folder, local_model(parallel=at_a_time, context=768) as local:
+        router, asked = Path(folder) / "router", Path(folder) / "questions.jsonl"
+        adalib.Router.fit(adalib.load(SETTING), budget=budget).save(router)
+        with serving(router, local.base_url, local.model) as base_url:
+            routed = ask(base_url, local.model, questions, at_a_time)
+        write_lines(asked, questions)
+        how = {"prompt": SETTING, "temperature": TEMPERATURE, "max_tokens": MAX_TOKENS, "seed": SEED}
+        path = collect(
+            asked,
+            Path(folder) / "fixed",
+            base_url=local.base_url,
+            model=local.model,
+            samples=fixed,
+            concurrency=at_a_time,
+            progress=False,
+            timeout=600,
+            **how,
+        )
+        found = adalib.load(path)
+        for number, question in enumerate(questions):
+            tokens = found.tokens[number].astype(int).tolist()
+            yield question | {"answers": list(found.answers[number]), "tokens": tokens, "routed": routed[number]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--budget", type=float, default=3.0)
+    parser.add_argument("--fixed", type=int, default=4, help="answers a question without the router")
+    parser.add_argument("--out", type=Path, default=HERE / "live" / "word-live.jsonl")
+    args = parser.parse_args()
+    rows = list(live(fresh_questions(args.questions), args.budget, args.fixed))
+    write_lines(args.out, rows)
+    right = sum(adalib.same_answer(row["routed"]["answer"], row["gold"]) for row in rows) / len(rows)
+    spent = sum(row["routed"]["cost"] for row in rows) / len(rows)
+    fixed = [b for b in (1, 2, 3, 4) if b <= args.fixed]
+    accuracy = adalib.load(args.out).table(fixed).acc.mean(axis=0)
+    print(f"the router: {right:.3f} right at {spent:.2f} answers a question (budget {args.budget:g})")
+    print("; ".join(f"always {b}: {acc:.3f}" for b, acc in zip(fixed, accuracy, strict=True)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""One budget over several servers: summed exactly, held on average, and nothing lost with a server that dies."""
+
+import asyncio
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import httpx
+import openai
+import pytest
+from conftest import run_to_end
+from fault_server import FaultServer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from redis_server import redis_server
+
+from adalib import Router, load
+from adalib.commands.cli import main
+from adalib.router import shared
+from adalib.router.controller import BudgetController
+from adalib.router.shared import Share, ShareError
+
+ASK = {"model": "m", "messages": [{"role": "user", "content": "What is 3 + 4?"}]}
+
+
+@pytest.fixture(scope="module")
+def redis():
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("router")
+    Router.fit(load("word-fewshot").take(range(0, 372, 12)), budget=3, signals=("votes",)).save(path)
+    return path
+
+
+names = itertools.count()
+
+
+def shares(folder, redis, count, name=None):
+    """Some servers' shares of one budget that no other test has."""
+    model = name or f"model {next(names)}"
+    return [Share(Router.load(folder), redis.url, model) for _ in range(count)]
+
+
+def ask(share, expected, cost):
+    share.controller.open(expected)
+    share.controller.close(expected, cost)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 40)), min_size=1, max_size=40), st.randoms())
+def test_together_they_are_one_controller(folder, redis, costs, rng):
+    async def run():
+        three = shares(folder, redis, 3)
+        for number, cost in costs:
+            ask(three[number], 3.0, cost)
+            if rng.random() < 0.5:
+                await three[number]._told()
+        for share in three + three:  # twice: the first must hear of the last
+            await share._told()
+        for share in three:
+            await share._redis.aclose()
+        return three
+
+    three = run_to_end(run())
+    alone = BudgetController(three[0].controller.budget, three[0].controller.first_price)
+    for _, cost in costs:
+        alone.open(3.0)
+        alone.close(3.0, cost)
+    for share in three:
+        assert share.controller.asked == len(costs)
+        assert share.controller.spent == pytest.approx(alone.spent, abs=1e-6)
+        assert share.controller.price == pytest.approx(alone.price, rel=1e-6)
+
+
+def test_an_unequal_load_is_held_on_average(folder, redis):
+    """One server gets the hard questions, the others the easy ones: a question costs more where the price is low."""
+
+    async def run():
+        three = shares(folder, redis, 3)
+        rng = random.Random(0)
+        for _ in range(1000):
+            share = rng.choices(three, weights=(8, 1, 1))[0]
+            hard = share is three[0]
+            # The dearer compute is, the fewer answers are bought: what a policy does.
+            cost = max(1.0, round((16 if hard else 4) * (0.01 / share.controller.price) ** 0.5))
+            ask(share, 3.0, cost)
+            await share.flush() if share.reached else await share._told()
+        for share in three:
+            await share._told()
+            await share._redis.aclose()
+        return three
+
+    three = run_to_end(run())
+    budget = three[0].controller.budget
+    for share in three:
+        assert share.controller.asked == 1000
+        assert share.controller.average == pytest.approx(budget, rel=0.02)
+
+
+def test_what_a_dead_server_had_open_lapses(folder, redis, monkeypatch):
+    monkeypatch.setattr(shared, "_LIFE", 300)
+
+    async def run():
+        dying, other = shares(folder, redis, 2)
+        ask(dying, 3.0, 7.0)
+        for _ in range(20):
+            dying.controller.open(9.0)
+        await dying._told()
+        await other._told()
+        with_open = other.controller.debt
+        await asyncio.sleep(0.4)  # it is never heard of again
+        await other._told()
+        without = other.controller.debt
+        for share in (dying, other):
+            await share._redis.aclose()
+        return with_open, without, other.controller.spent
+
+    with_open, without, spent = run_to_end(run())
+    assert with_open == pytest.approx(4.0 + 20 * 6.0)
+    assert without == pytest.approx(4.0)
+    assert spent == 7.0  # what it closed stays
+
+
+def test_a_step_that_was_sent_twice_counts_once(folder, redis):
+    async def run():
+        (share,) = shares(folder, redis, 1)
+        ask(share, 3.0, 5.0)
+        real, calls = share._step, []
+
+        async def loses_the_reply(keys, told):
+            found = await real(keys, told)
+            calls.append(told)
+            if len(calls) == 1:
+                raise TimeoutError
+            return found
+
+        share._step = loses_the_reply
+        await share._told()
+        assert not share.reached
+        assert share.controller.spent == 5.0  # it goes on by itself
+        ask(share, 3.0, 2.0)
+        await share._told()
+        await share._told()
+        await share._redis.aclose()
+        return share.controller
+
+    controller = run_to_end(run())
+    assert (controller.asked, controller.spent) == (2, 7.0)
+
+
+def test_without_redis_each_holds_its_own_and_hands_it_in_later(folder):
+    async def run():
+        with redis_server() as server:
+            one, two = shares(folder, server, 2)
+            ask(one, 3.0, 6.0)
+            await one._told()
+            server.stop()
+            first = one.controller.price
+            ask(one, 3.0, 9.0)
+            await one.flush()  # does not hang
+            await one._told()
+            assert not one.reached
+            assert one.controller.price > first  # still holding
+            server.start()  # empty: what it knew is gone, what was not confirmed is not
+            await one._told()
+            await two._told()
+            for share in (one, two):
+                await share._redis.aclose()
+            return two.controller.spent
+
+    assert run_to_end(run()) == 9.0
+
+
+def test_no_redis_at_the_start_is_one_line_and_code_2(folder, capsys, monkeypatch):
+    with pytest.raises(ShareError, match="does not answer"):
+        Share(Router.load(folder), "redis://127.0.0.1:1/0", "m")
+    command = ["serve", str(folder), "--upstream", "http://127.0.0.1:9/v1", "--model", "m"]
+    for url, told in (
+        ("redis://127.0.0.1:1/0", "does not answer"),
+        ("http://127.0.0.1:1", "redis://"),
+        ("redis://:s3cret@127.0.0.1:1/0", "ADALIB_REDIS"),
+    ):
+        assert main([*command, "--redis", url]) == 2
+        err = capsys.readouterr().err
+        assert told in err
+        assert err.count("\n") == 1
+        assert "s3cret" not in err
+    monkeypatch.setenv("ADALIB_REDIS", "redis://:s3cret@127.0.0.1:1/0")
+    assert main(command) == 2
+    assert "s3cret" not in capsys.readouterr().err
+
+
+def test_one_of_three_servers_is_killed_under_load(folder, redis):
+    """Three processes; what clients were told is in the sum that the two others hold."""
+    with FaultServer(latency=0.01) as upstream:
+        command = [sys.executable, "-m", "adalib", "serve", str(folder), "--upstream", upstream.url, "--model", "m"]
+        command += ["--port", "0", "--redis", redis.url]
+        running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+        try:
+            urls = [process.stdout.readline().split(" listens at ")[1].split(",")[0] for process in running]
+            told, lost = _load(urls, running[0])
+            sums = [_live(url, at_least=len(told)) for url in urls[1:]]
+        finally:
+            for process in running:
+                process.kill()
+                process.communicate()
+    assert lost  # it was in the middle of something
+    assert all(live["shared"] for live in sums)
+    asked, spent = len(told), sum(told)
+    for live in sums:
+        # Everything that a client was told is counted; of what was lost on the way, at most that.
+        assert asked <= live["asked"] <= asked + len(lost)
+        assert live["average"] * live["asked"] >= spent - 1e-6
+
+
+def _live(url, at_least):
+    """A server's figures, as soon as it has heard of so many questions: it looks at least once a second."""
+    deadline = time.monotonic() + 60
+    while True:
+        live = httpx.get(f"{url.removesuffix('/v1')}/live.json", trust_env=False).json()
+        if live["asked"] >= at_least or time.monotonic() > deadline:
+            return live
+        time.sleep(0.1)
+
+
+def _load(urls, victim):
+    """Ask all servers from twelve threads, kill one in the middle; costs that clients were told, and errors."""
+    told, lost, turn = [], [], itertools.count()
+
+    def worker():
+        for _ in range(15):
+            number = next(turn)
+            if number == 60:
+                os.kill(victim.pid, signal.SIGKILL)
+            with openai.OpenAI(base_url=urls[number % 3], api_key="none", max_retries=0, timeout=60) as client:
+                try:
+                    told.append(client.chat.completions.create(**ASK).model_extra["adalib"]["cost"])
+                except openai.APIConnectionError as error:
+                    lost.append(error)
+
+    threads = [threading.Thread(target=worker) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return told, lost
