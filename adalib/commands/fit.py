@@ -6,6 +6,10 @@ The folder holds JSON and nothing that runs; `route` and `serve` read it, on thi
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adalib.sequential.streams import Money
 
 __all__ = ["arguments", "run"]
 
@@ -22,7 +26,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="priced",
         help="decide as answers come in, before, or what pays",
     )
-    add("--cost", choices=("samples", "tokens"), default="samples", help="what an answer costs (default: 1)")
+    add("--cost", choices=("samples", "tokens", "money"), default="samples", help="what an answer costs (default: 1)")
+    add("--per-token", type=float, metavar="$", help="with --cost money: dollars for a token that is written")
+    add("--per-answer", type=float, default=0.0, metavar="$", help="with --cost money: dollars to ask at all")
     add("--certainty", action="store_true", help="weigh answers by log-probability; the endpoint must give them")
     add("--round", type=int, metavar="N", help="ask N answers at a time: fewer rounds to wait for, a little dearer")
 
@@ -36,12 +42,28 @@ def run(args: argparse.Namespace) -> int:
     if args.round is not None and args.round < 1:
         raise ValueError(f"--round is {args.round}; give 1 or more")
     schedule = None if args.round is None else range(args.round, max(40, args.round) + 1, args.round)
+    cost = _cost(args)
     responses = load(args.file)
     router = Router.fit(
-        responses, budget=args.budget, policy=args.policy, signals=signals, cost=args.cost, schedule=schedule
+        responses, budget=args.budget, policy=args.policy, signals=signals, cost=cost, schedule=schedule
     )
     router.save(args.out)
     price = router.controller.price
-    print(f"fitted on {responses.n} questions: budget {args.budget:g} {args.cost} a question, first price {price:.4g}")
+    print(
+        f"fitted on {responses.n} questions: budget {args.budget:g} {router.unit} a question, first price {price:.4g}"
+    )
     print(f"wrote {args.out}; next: python -m adalib serve {args.out} --upstream URL --model M")
     return 0
+
+
+def _cost(args: argparse.Namespace) -> str | Money:
+    """The unit, or the price list that the two options make."""
+    if (args.cost == "money") != (args.per_token is not None):
+        raise ValueError("--cost money and --per-token belong together: dollars for a token that is written")
+    if args.cost != "money":
+        return args.cost
+    if not (args.per_token > 0 and args.per_answer >= 0):
+        raise ValueError(f"--per-token is {args.per_token} and --per-answer {args.per_answer}; give dollars above 0")
+    from adalib.sequential.streams import Money
+
+    return Money(args.per_token, args.per_answer)

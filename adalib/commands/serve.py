@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     with socket.create_server((args.host, args.port), family=_family(args.host), backlog=1024) as listening:
         host, port = listening.getsockname()[:2]
         where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        print(f"{args.model} listens at {where}/v1, budget {router.controller.budget:g} {router.cost} a question")
+        print(f"{args.model} listens at {where}/v1, budget {router.controller.budget:g} {router.unit} a question")
         print(f"watch it at {where}/ (Ctrl-C ends it when what is in flight is answered)", flush=True)
         # Whoever is being answered may take until the deadline; nobody waits longer.
         config = uvicorn.Config(

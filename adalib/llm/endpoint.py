@@ -46,15 +46,22 @@ Pause = Callable[[float, str], Awaitable[None]]
 
 
 class EndpointError(RuntimeError):
-    """The endpoint refused, or failed too often in a row. The message is one line without secrets."""
+    """The endpoint refused, or failed too often in a row. The message is one line without secrets.
+
+    ``status`` is that of the last reply, None where none came; ``code`` is "insufficient_quota" for an empty account.
+    """
+
+    def __init__(self, message: str, status: int | None = None, code: str | None = None):
+        super().__init__(message)
+        self.status, self.code = status, code
 
 
 class _PassingError(Exception):
     """A reply that is no answer, or a failure that may pass: worth another try, no sooner than ``hint`` seconds."""
 
-    def __init__(self, why: str, hint: float | None = None):
+    def __init__(self, why: str, hint: float | None = None, status: int | None = None):
         super().__init__(why)
-        self.hint = hint
+        self.hint, self.status = hint, status
 
 
 class Endpoint:
@@ -153,12 +160,12 @@ class Endpoint:
             try:
                 return await self._ask(messages, request)
             except _PassingError as error:
-                why, hint = str(error), error.hint
+                why, hint, status = str(error), error.hint, error.status
             if attempt < self.tries:
                 wait = backoff(attempt, hint)
                 await (pause(wait, why) if pause else asyncio.sleep(wait))
         times = "once" if self.tries == 1 else f"{self.tries} times in a row"
-        raise EndpointError(f"{self.url} failed {times}, the last time with: {why}")
+        raise EndpointError(f"{self.url} failed {times}, the last time with: {why}", status)
 
     async def _ask(self, messages: Sequence[dict[str, str]], request: dict) -> Answer:
         try:
@@ -190,10 +197,12 @@ class Endpoint:
         # An empty account is a 429 too, but no waiting fills it.
         if status in (408, 409, 429) or status >= 500:
             if getattr(error, "code", None) != "insufficient_quota":
-                return _PassingError(line, retry_after(error.response.headers.get("retry-after")))
-            return EndpointError(f"{self.url} answered {line}; the account has no credit left")
+                return _PassingError(line, retry_after(error.response.headers.get("retry-after")), status)
+            return EndpointError(
+                f"{self.url} answered {line}; the account has no credit left", status, "insufficient_quota"
+            )
         mend = MENDS.get(status, MENDS[300] if status < 400 else MENDS[400]).format(key=self.key_env)
-        return EndpointError(f"{self.url} answered {line}; {mend}")
+        return EndpointError(f"{self.url} answered {line}; {mend}", status)
 
     def clean(self, text: str) -> str:
         """Make text from outside fit to show: one short printable line without the key."""

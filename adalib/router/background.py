@@ -6,6 +6,7 @@ A notebook's own loop is taken, and an HTTP client belongs to the loop that firs
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Coroutine
 from functools import lru_cache
@@ -14,12 +15,20 @@ from typing import Any
 __all__ = ["wait_for"]
 
 
-def wait_for(work: Coroutine) -> Any:
-    """Run a coroutine on the background loop and wait for what it returns; an interrupt cancels it."""
+def wait_for(work: Coroutine, stop: threading.Event | None = None) -> Any:
+    """Run a coroutine on the background loop and wait for what it returns.
+
+    An interrupt cancels it. With ``stop`` the first one sets that, and waits for the work to end by itself; the second
+    cancels. Either way the interrupt goes on to the caller.
+    """
     future = asyncio.run_coroutine_threadsafe(work, _loop())
     try:
         return future.result()
     except KeyboardInterrupt:
+        if stop is not None:
+            stop.set()
+            with contextlib.suppress(KeyboardInterrupt, Exception):
+                future.result()
         future.cancel()
         raise
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +27,12 @@ async def ask_many(
     done: Callable[[Any, Routed], None],
     concurrency: int = 16,
     progress: bool = True,
+    stop: threading.Event | None = None,
 ) -> None:
     """Ask (name, question) pairs, ``concurrency`` at a time; ``done(name, answer)`` is called as each comes in.
 
-    The first fault ends it: what was answered until then has been handed to ``done``.
+    The first fault ends it: what was answered until then has been handed to ``done``. Once ``stop`` is set no further
+    question is begun.
     """
     if concurrency < 1:
         raise ValueError(f"concurrency is {concurrency}; give at least 1")
@@ -39,6 +42,8 @@ async def ask_many(
 
     async def worker() -> None:
         for name, question in left:
+            if stop is not None and stop.is_set():
+                return
             done(name, await ask(router, client, question, prompt.fill(question), how))
             bar.set_postfix_str(_told(router), refresh=False)
             bar.update()

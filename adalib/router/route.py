@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import asdict
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def route(
 ) -> str:
     """Answer what is not answered yet; the budget counts what an earlier run spent.
 
+    Interrupt it once, and the questions that are open are finished and kept; twice, and they are dropped.
 
     Parameters
     ----------
@@ -59,7 +61,7 @@ def route(
         "questions": fingerprint([[q["id"], q["question"]] for q in asked]),
         "prompt": fingerprint(filled.messages),
         "budget": router.controller.budget,
-        "cost": router.cost,
+        "cost": router.unit,
         "temperature": how.temperature,
         "max_tokens": how.max_tokens,
     }
@@ -74,8 +76,9 @@ def route(
             store.append({"id": name, "sample": 0, **asdict(answer)})
 
         kept = f"{{}} of {len(asked)} answers are kept in {out}, run the same command again to go on"
+        stop = threading.Event()
         try:
-            wait_for(ask_many(router, endpoint, work, filled, how, keep, concurrency, progress))
+            wait_for(ask_many(router, endpoint, work, filled, how, keep, concurrency, progress, stop), stop)
         except EndpointError as error:
             raise EndpointError(f"{error}; " + kept.format(store.held.count)) from None
         except KeyboardInterrupt:
@@ -90,6 +93,6 @@ def _written(asked: list[dict], out: Path, router: Router) -> str:
     right = sum(same_answer(row["answer"], str(row["gold"])) for row in rows)
     average = sum(row["cost"] for row in rows) / len(rows)
     return (
-        f"wrote {out / 'routed.jsonl'}: {right} of {len(rows)} right, {average:.2f} {router.cost} a question "
+        f"wrote {out / 'routed.jsonl'}: {right} of {len(rows)} right, {average:.4g} {router.unit} a question "
         f"(budget {router.controller.budget:g}), ${sum(row['money'] for row in rows):.2f}"
     )

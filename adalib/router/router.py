@@ -19,6 +19,7 @@ from adalib.router.many import ask_many
 from adalib.router.reader import Reader
 from adalib.router.tally import Counted, Plan
 from adalib.sequential.priced import PricedStopping
+from adalib.sequential.streams import Money
 
 __all__ = ["Router"]
 
@@ -38,7 +39,7 @@ class Router:
         What it reads off a question; None where it looks at votes alone.
     budget : float
         Average cost to hold.
-    cost : {"samples", "tokens"}
+    cost : {"samples", "tokens"} or Money
         What an answer costs.
     budgets : sequence of int
         Numbers of answers on offer to a curve policy.
@@ -56,7 +57,7 @@ class Router:
         policy: PricedStopping | CurvePolicy,
         reader: Reader | None,
         budget: float,
-        cost: Literal["samples", "tokens"] = "samples",
+        cost: Literal["samples", "tokens"] | Money = "samples",
         budgets: Sequence[int] = _BUDGETS,
     ) -> None:
         self.policy, self.reader, self.cost, self.budgets = policy, reader, cost, tuple(budgets)
@@ -72,7 +73,7 @@ class Router:
         budget: float,
         policy: Literal["priced", "curve", "verdict"] = "priced",
         signals: Sequence[str] = ("votes", "text"),
-        cost: Literal["samples", "tokens"] = "samples",
+        cost: Literal["samples", "tokens"] | Money = "samples",
         schedule: Sequence[int] | None = None,
         groups: Sequence | None = None,
         seed: int = 0,
@@ -90,7 +91,8 @@ class Router:
             this budget on held-out questions (chapter 7), which takes as long as `evaluate`.
         signals : sequence of str
             What priced stopping looks at; "certainty" needs log-probabilities, here and from the endpoint.
-        cost : {"samples", "tokens"}
+        cost : {"samples", "tokens"} or Money
+            A price list holds the average bill of a question; priced stopping only.
         schedule : sequence of int, optional
             Numbers of answers at which priced stopping may stop: ``range(4, 41, 4)`` waits for a tenth of the rounds.
         groups : sequence, optional
@@ -108,6 +110,8 @@ class Router:
         """
         if policy not in ("priced", "curve", "verdict"):
             raise ValueError(f"policy is {policy!r}; choose 'priced', 'curve' or 'verdict'")
+        if isinstance(cost, Money) and policy != "priced":
+            raise ValueError("a price list needs policy='priced': the others count answers or tokens")
         if policy == "verdict":
             policy, _ = recommended(responses, budget, _BUDGETS, signals, cost, groups, seed)
         reads = policy == "curve" or "text" in signals
@@ -133,8 +137,15 @@ class Router:
         stops = tuple(int(stop) for stop in self.policy.schedule)
         return Plan(session, float(self.policy.costs[number]), stops, bool(self.policy.sharpness))
 
+    @property
+    def unit(self) -> str:
+        """What the budget is counted in."""
+        return "dollars" if isinstance(self.cost, Money) else self.cost
+
     def cost_of(self, tokens: int) -> float:
         """What an answer of so many tokens costs in the policy's unit."""
+        if isinstance(self.cost, Money):
+            return self.cost.per_answer + self.cost.per_token * tokens
         return 1.0 if self.cost == "samples" else float(tokens)
 
     def answer(self, question: str, client: Client, *, prompt: Prompt | None = None, **how: Any) -> Routed:
@@ -205,6 +216,7 @@ class Router:
         """
         policy, reader, about = saving.load(folder)
         try:
-            return cls(policy, reader, about["budget"], about["cost"], about["budgets"])
-        except ValueError as error:  # no price meets its budget
+            cost = about["cost"] if isinstance(about["cost"], str) else Money(**about["cost"])
+            return cls(policy, reader, about["budget"], cost, about["budgets"])
+        except (TypeError, ValueError) as error:  # no price meets its budget, or no price list
             raise DataError(f"{folder}: is not a sound router ({error}); fit and save the router again") from None

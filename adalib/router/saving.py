@@ -8,6 +8,7 @@ permissions help, and what such a file could do is decide badly: nothing in it r
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def save(router: Router, folder: str | os.PathLike) -> None:
         "version": _VERSION,
         "policy": "curve" if curve else "priced",
         "budget": router.controller.budget,
-        "cost": router.cost,
+        "cost": router.cost if isinstance(router.cost, str) else asdict(router.cost),
         "budgets": list(router.budgets),
         "files": {name: digest(folder / name) for name in _PARTS},
     }
@@ -91,8 +92,12 @@ def _about(path: Path) -> dict[str, Any]:
 def _check_fit(policy: PricedStopping | CurvePolicy, reader: Reader | None, about: dict[str, Any]) -> None:
     """Refuse parts that are sound each for itself, and do not belong together."""
     number(about["budget"], "budget", 1e-300)
-    if about["cost"] not in ("samples", "tokens"):
-        raise ValueError("its cost is neither samples nor tokens")
+    cost = about["cost"]
+    if isinstance(cost, dict) and set(cost) == {"per_token", "per_answer"} and isinstance(policy, PricedStopping):
+        number(cost["per_token"], "price of a token", 1e-300)
+        number(cost["per_answer"], "price of an answer", 0.0)
+    elif cost not in ("samples", "tokens"):
+        raise ValueError("its cost is neither samples nor tokens nor a price list")
     asked = [whole(budget, "a budget", 1, 10**9) for budget in about["budgets"]]
     if isinstance(policy, CurvePolicy):
         if len(asked) != policy.cost_.size or sorted(set(asked)) != asked:

@@ -1,7 +1,8 @@
 """An OpenAI-compatible server: an existing client changes its base URL and nothing else.
 
-The reply is known only when the vote is closed, so a stream is silent until then, apart from comments that keep the
-line open, and then brings the winning text at once.
+The reply is known only when the vote is closed, so a stream begins then, with the winning text at once. Where the vote
+takes longer than a few seconds it begins earlier, with comments that keep the line open: then the figures come with the
+last chunk alone, and a fault as an event.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import asyncio
 import contextlib
 import hmac
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from importlib.resources import files
 
 from starlette.applications import Starlette
@@ -18,6 +19,7 @@ from starlette.requests import Request as Call
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from adalib.router.asking import Routed
 from adalib.router.protocol import Request, RequestError, completion, error_body, extras, read_request, stream_chunks
 from adalib.router.service import Service
 
@@ -54,12 +56,26 @@ def make_app(service: Service, token: str = "") -> Starlette:
     async def chat(call: Call) -> Response:
         asked = read_request(await _body(call), service.endpoint.model, service.how, service.prompt)
         service.enter()
-        if asked.stream:
-            return _Stream(_events(service, asked), service.leave)
-        try:
-            return await _whole(service, asked, call)
-        finally:
+        work = asyncio.create_task(service.answer(asked))
+
+        def end() -> None:
+            work.cancel()
             service.leave()
+
+        streams = False
+        try:
+            # A vote that is closed soon has its figures in the headers of a stream, too, and a fault its status.
+            if await _wait(work, call, _QUIET if asked.stream else None) and not asked.stream:
+                found = work.result()
+                return JSONResponse(completion(found, service.endpoint.model), headers=_headers(found))
+            headers = _headers(work.result()) if work.done() else {}
+            streams = True
+            return _Stream(_events(service, asked, work), headers, end)
+        except _GoneError:
+            return Response(status_code=499)
+        finally:
+            if not streams:
+                end()
 
     async def models(call: Call) -> Response:
         model = {"id": service.endpoint.model, "object": "model", "created": 0, "owned_by": "adalib"}
@@ -110,17 +126,7 @@ async def _body(call: Call) -> bytes:
     return found
 
 
-async def _whole(service: Service, asked: Request, call: Call) -> Response:
-    """Answer in one piece; a caller who hangs up is answered no further."""
-    work, gone = asyncio.create_task(service.answer(asked)), asyncio.create_task(_gone(call))
-    try:
-        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            return Response(status_code=499)
-        found = work.result()
-    finally:
-        work.cancel()
-        gone.cancel()
+def _headers(found: Sequence[Routed]) -> dict[str, str]:
     told = extras(found)
     headers = {
         f"X-Adalib-{name.title()}": f"{told[name]:g}" for name in ("samples", "rounds", "cost", "price", "certainty")
@@ -128,7 +134,19 @@ async def _whole(service: Service, asked: Request, call: Call) -> Response:
     # A header is one line of ASCII, and a short one.
     headers["X-Adalib-Reason"] = json.dumps(told["reason"])[:300]
     headers["X-Adalib-Votes"] = json.dumps(dict(list(told["votes"].items())[:16]))[:1000]
-    return JSONResponse(completion(found, service.endpoint.model), headers=headers)
+    return headers
+
+
+async def _wait(work: asyncio.Task, call: Call, seconds: float | None = None) -> bool:
+    """Whether the answer came in so many seconds; `_GoneError` where the caller hung up."""
+    gone = asyncio.create_task(_gone(call))
+    try:
+        await asyncio.wait({work, gone}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if gone.done() and not work.done():
+            raise _GoneError
+        return work.done()
+    finally:
+        gone.cancel()
 
 
 async def _gone(call: Call) -> None:
@@ -136,12 +154,15 @@ async def _gone(call: Call) -> None:
         pass
 
 
-async def _events(service: Service, asked: Request) -> AsyncIterator[bytes]:
-    work = asyncio.create_task(service.answer(asked))
+class _GoneError(Exception):
+    """The caller hung up: nobody is left to be answered."""
+
+
+async def _events(service: Service, asked: Request, work: asyncio.Task) -> AsyncIterator[bytes]:
     try:
-        yield b": voting\n\n"
-        while not (await asyncio.wait({work}, timeout=_QUIET))[0]:
+        while not work.done():
             yield b": still voting\n\n"
+            await asyncio.wait({work}, timeout=_QUIET)
         try:
             chunks = stream_chunks(work.result(), service.endpoint.model, asked.include_usage)
         except RequestError as error:
@@ -156,12 +177,12 @@ async def _events(service: Service, asked: Request) -> AsyncIterator[bytes]:
 class _Stream(StreamingResponse):
     """A stream that gives its place back when it ends, however it ends."""
 
-    def __init__(self, events: AsyncIterator[bytes], leave: Callable[[], None]):
-        super().__init__(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-        self._leave = leave
+    def __init__(self, events: AsyncIterator[bytes], headers: dict[str, str], end: Callable[[], None]):
+        super().__init__(events, media_type="text/event-stream", headers={"Cache-Control": "no-store", **headers})
+        self._end = end
 
     async def __call__(self, scope, receive, send) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._leave()
+            self._end()

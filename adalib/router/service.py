@@ -80,7 +80,7 @@ class Service:
             except NotShortError as error:
                 raise RequestError(422, str(error), code="no_short_answer") from None
             except EndpointError as error:
-                raise _told(str(error)) from None
+                raise _told(error) from None
             finally:
                 for task in tasks:
                     task.cancel()
@@ -108,7 +108,7 @@ class Service:
         return {
             "model": self.endpoint.model,
             "budget": controller.budget,
-            "unit": self.router.cost,
+            "unit": self.router.unit,
             "average": controller.average,
             "price": controller.price,
             "asked": controller.asked,
@@ -150,10 +150,18 @@ class Service:
             Gauge(name, told, registry=registry).set_function(value)
 
 
-def _told(why: str) -> RequestError:
-    """An endpoint's fault as the caller's error: no credit, too late, or a bad gateway."""
-    if why.startswith(PURSE):
+def _told(error: EndpointError) -> RequestError:
+    """An endpoint's fault as the caller's error: no credit, too late, too many, a bad request, or a bad gateway.
+
+    A key or an address that the endpoint refuses is ours and not the caller's: a 401 would send them to their own key.
+    """
+    why = str(error)
+    if why.startswith(PURSE) or error.code == "insufficient_quota":
         return RequestError(429, why, "insufficient_quota", "insufficient_quota")
     if why.startswith(LATE):
         return RequestError(504, why, "timeout_error", "timeout")
+    if error.status == 429:
+        return RequestError(429, why, "rate_limit_error", "upstream_busy")
+    if error.status in (400, 413, 415, 422):
+        return RequestError(error.status, why, "invalid_request_error", "upstream_refused")
     return RequestError(502, why, "upstream_error", "upstream_error")

@@ -143,7 +143,7 @@ class Share:
         old = router.controller
         self.controller = SharedController(old.budget, old.first_price, step=old.step)
         router.controller = self.controller
-        about = f"{model} {router.cost} {old.budget!r} {old.first_price!r} {old.step!r}"
+        about = f"{model} {router.cost!r} {old.budget!r} {old.first_price!r} {old.step!r}"
         self.name = f"adalib:{{{hashlib.sha256(about.encode()).hexdigest()[:16]}}}"
         self.server = uuid4().hex
         how = {"socket_timeout": _PATIENCE, "socket_connect_timeout": _PATIENCE}

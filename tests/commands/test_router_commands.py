@@ -1,16 +1,19 @@
 """fit, route and serve as a user runs them: in processes of their own, stopped, killed and gone on with."""
 
+import functools
 import json
 import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 
 import openai
 import pytest
 from fault_server import FaultServer
 
+from adalib import Router
 from adalib.commands.cli import main
 from adalib.datasets.jsonl import write_lines
 from adalib.datasets.loading import load
@@ -68,6 +71,47 @@ def test_route_goes_on_where_it_stopped(folder, tmp_path, capsys):
         questions(tmp_path / "q.jsonl", 13)
         assert main(command) == 2  # answers to other questions are not mixed in
         assert "begun with questions" in capsys.readouterr().err
+
+
+def test_an_interrupt_keeps_what_is_in_flight(folder, tmp_path):
+    file, out = questions(tmp_path / "q.jsonl", 60), tmp_path / "out"
+    with FaultServer(latency=0.3) as upstream:
+        command = [sys.executable, "-m", "adalib", "route", str(folder), file, "--base-url", upstream.url]
+        command += ["--model", "m", "--out", str(out), "--concurrency", "4"]
+        heed = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
+        while len(upstream.seen) < 10:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=120)[1]
+    assert process.returncode == 130
+    assert "run the same command again" in err
+    kept = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
+    assert 4 <= len(kept) < 60
+    assert sum(answer["samples"] for answer in kept) == len(upstream.seen)  # nothing was asked in vain
+
+
+def test_a_price_list_holds_the_bill(tmp_path, capsys):
+    few = load("word-fewshot").take(range(0, 372, 12))
+    keys = ("id", "question", "gold", "answers", "tokens")
+    columns = (few.ids, few.questions, few.golds, few.answers, few.tokens.astype(int).tolist())
+    lines = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+    write_lines(tmp_path / "few.jsonl", [line | {"answers": list(line["answers"])} for line in lines])
+    fit = ["fit", str(tmp_path / "few.jsonl"), "--out", str(tmp_path / "router")]
+    assert main([*fit, "--budget", "0.0001", "--cost", "money", "--per-token", "1e-6", "--per-answer", "5e-6"]) == 0
+    assert "0.0001 dollars a question" in capsys.readouterr().out
+    assert Router.load(tmp_path / "router").cost_of(23) == pytest.approx(2.8e-5)
+    with FaultServer() as upstream:
+        file = questions(tmp_path / "q.jsonl", 30)
+        where = ["--base-url", upstream.url, "--model", "m", "--out", str(tmp_path / "out")]
+        assert main(["route", str(tmp_path / "router"), file, *where, "--concurrency", "1"]) == 0
+    kept = [json.loads(line) for line in (tmp_path / "out" / "answers.jsonl").read_text().splitlines()]
+    assert [answer["cost"] for answer in kept] == pytest.approx([answer["samples"] * 1.4e-5 for answer in kept])
+    priced = ["--cost", "money", "--per-token", "1e-6", "--policy", "curve"]
+    for more, told in ((priced[:2], "--per-token"), (priced[2:4], "--cost money"), (priced, "priced")):
+        assert main([*fit, "--budget", "3", *more]) == 2
+        assert told in capsys.readouterr().err
 
 
 def test_one_line_and_code_2(folder, tmp_path, capsys, monkeypatch):

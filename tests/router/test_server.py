@@ -15,6 +15,7 @@ from fault_server import FaultServer
 from adalib import Router, load
 from adalib.llm import endpoint as endpoints
 from adalib.llm.endpoint import Endpoint
+from adalib.router import server as servers
 from adalib.router.asking import CAP, ONE, OTHER, Asking
 from adalib.router.controller import Purse
 from adalib.router.server import make_app
@@ -102,8 +103,29 @@ def test_a_stream_brings_the_same(folder):
         assert running.service.open == 0
 
 
-def test_an_error_in_a_stream_is_an_error_for_the_client(folder):
-    with FaultServer(lambda k: "500") as upstream, serving(folder, upstream) as running:
+def streamed(running, **more):
+    """The headers of a stream, and its events as they came."""
+    with running.http.stream("POST", "/v1/chat/completions", json=ASK | {"stream": True} | more) as reply:
+        return reply.headers, [line for line in reply.iter_lines() if line]
+
+
+def test_a_stream_has_the_figures_in_its_headers_too(folder):
+    with FaultServer() as upstream, serving(folder, upstream) as running:
+        headers, events = streamed(running)
+        told = json.loads(events[-2].removeprefix("data: "))["adalib"]
+        assert headers["x-adalib-samples"] == str(told["samples"]) == str(len(upstream.seen))
+        assert json.loads(headers["x-adalib-votes"]) == told["votes"]
+        assert events[-1] == "data: [DONE]"
+
+
+def test_a_long_vote_keeps_the_line_open(folder, monkeypatch):
+    monkeypatch.setattr(servers, "_QUIET", 0.1)
+    with FaultServer(latency=0.4) as upstream, serving(folder, upstream) as running:
+        headers, events = streamed(running, adalib={"price": 100.0})
+        assert "x-adalib-samples" not in headers  # not known when it began
+        assert events[0] == ": still voting"
+        assert json.loads(events[-2].removeprefix("data: "))["adalib"]["samples"] == 1
+    with FaultServer(lambda k: "500", latency=0.2) as upstream, serving(folder, upstream) as running:
         stream = running.client.chat.completions.create(**ASK, stream=True)
         with pytest.raises(openai.APIError, match="500"):
             list(stream)
@@ -137,14 +159,29 @@ def test_a_fault_that_passes_is_not_noticed(folder, fault):
         assert running.client.chat.completions.create(**ASK).choices[0].message.content == upstream.text
 
 
-@pytest.mark.parametrize("fault", ["500", "cut", "html", "401", "quota"])
-def test_a_fault_that_stays_is_a_proper_error(folder, fault):
+@pytest.mark.parametrize(
+    ("fault", "status", "kind"),
+    [
+        ("500", 502, "upstream_error"),
+        ("cut", 502, "upstream_error"),
+        ("html", 502, "upstream_error"),
+        ("401", 502, "upstream_error"),  # our key there, not the caller's key here
+        ("404", 502, "upstream_error"),
+        ("400", 400, "invalid_request_error"),
+        ("422", 422, "invalid_request_error"),
+        ("429", 429, "rate_limit_error"),
+        ("quota", 429, "insufficient_quota"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_fault_that_stays_is_a_proper_error(folder, fault, status, kind, stream):
     with FaultServer(lambda k: fault) as upstream, serving(folder, upstream) as running:
         with pytest.raises(openai.APIStatusError) as error:
-            running.client.chat.completions.create(**ASK)
-        assert error.value.status_code == 502
-        assert error.value.body["type"] == "upstream_error"
+            running.client.chat.completions.create(**ASK, stream=stream)
+        assert error.value.status_code == status
+        assert error.value.body["type"] == kind
         assert "\n" not in error.value.body["message"]
+        assert ("retry-after" in error.value.response.headers) == (status == 429)
         assert running.service.open == 0
 
 

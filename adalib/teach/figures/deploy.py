@@ -15,11 +15,22 @@ __all__ = ["live", "watched"]
 def watched(
     agreement: Sequence[float], price: Sequence[float], shift: int, floor: float, alarm: int | None
 ) -> go.Figure:
-    """Agreement over a window and the price, one question after another; the shift, and the moment of the alarm."""
+    """Agreement over a window and the price, one question after another; the shift, and the moment of the alarm.
+
+    The agreement begins later than the price, when its first window is full.
+    """
     asked = list(range(1, len(price) + 1))
     fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08)
     line = {"mode": "lines", "showlegend": False}
-    fig.add_scatter(x=asked, y=list(agreement), line={"color": COLOURS[0]}, name="agreement", **line, row=1, col=1)
+    fig.add_scatter(
+        x=asked[-len(agreement) :],
+        y=list(agreement),
+        line={"color": COLOURS[0]},
+        name="agreement",
+        **line,
+        row=1,
+        col=1,
+    )
     fig.add_scatter(x=asked, y=list(price), line={"color": COLOURS[1]}, name="price", **line, row=2, col=1)
     fig.add_hline(y=floor, line={"dash": "dash", "color": COLOURS[6]}, row=1, col=1)
     fig.add_vline(x=shift, line={"dash": "dot", "color": COLOURS[3], "width": 2})
