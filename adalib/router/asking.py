@@ -45,7 +45,7 @@ class NotShortError(ValueError):
 
 @dataclass(frozen=True)
 class Asking:
-    """How questions are asked.
+    """How questions are asked. Explained in chapter 11, "Deploy".
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Routed:
-    """The answer to a question, and how it came about.
+    """The answer to a question, and how it came about. Explained in chapter 11, "Deploy".
 
     Attributes
     ----------
@@ -144,6 +144,7 @@ class Routed:
 async def ask(router: Router, client: Client, question: str, messages: Sequence[dict], how: Asking) -> Routed:
     """Answer one question by the router's policy, at the controller's price.
 
+    Explained in chapter 11, "Deploy".
 
     Parameters
     ----------

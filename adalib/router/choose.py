@@ -26,6 +26,7 @@ def recommended(
 ) -> tuple[str, str]:
     """Hold out, compare at this budget, and name "priced" or "curve" with the verdict's sentence.
 
+    Explained in chapter 11, "Deploy".
 
     Parameters
     ----------

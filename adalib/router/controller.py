@@ -41,7 +41,7 @@ class BudgetController:
     """Keep the average cost of a question at a budget by moving the price.
 
     While a question is open it counts with what it is expected to cost, so that sixty questions at a time do not all
-    run at a price that knows of none of them.
+    run at a price that knows of none of them. Explained in chapter 11, "Deploy".
 
     Parameters
     ----------
@@ -126,6 +126,7 @@ class BudgetController:
 class Purse:
     """A sum of money that is never passed: what an answer can cost at most is put aside before it is asked.
 
+    Explained in chapter 11, "Deploy".
 
     Parameters
     ----------

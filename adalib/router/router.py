@@ -29,7 +29,7 @@ _BUDGETS = (1, 2, 4, 8, 16)
 class Router:
     """Answer questions by a learned policy, and hold the average cost at a budget.
 
-    Made by `fit` or `load`.
+    Made by `fit` or `load`. Explained in chapter 11, "Deploy".
 
     Parameters
     ----------

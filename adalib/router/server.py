@@ -30,7 +30,7 @@ _QUIET = 10.0  # seconds of silence in a stream before a comment says that we ar
 
 
 def make_app(service: Service, token: str = "") -> Starlette:
-    """Make the application.
+    """Make the application. Explained in chapter 11, "Deploy".
 
     Parameters
     ----------

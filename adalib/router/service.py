@@ -24,7 +24,7 @@ _SHOWN = 300  # questions on the live page
 
 
 class Service:
-    """A router in front of an endpoint, shared by all requests.
+    """A router in front of an endpoint, shared by all requests. Explained in chapter 11, "Deploy".
 
     Parameters
     ----------

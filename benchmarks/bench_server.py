@@ -1,0 +1,139 @@
+"""What does the server add, how much of the upstream's speed does it keep, and does its memory grow?
+
+A loopback upstream (a process of its own) answers after a while; `adalib serve` (another process) stands in front. The
+same client asks both by turns, one answer a question: one request at a time for what is added, 64 at a time for what is
+kept; the figures are medians over the rounds, and the ratio is of one run. Then one process answers 100,000 requests
+through the whole application, with an upstream that takes no time, and its memory is looked at on the way.
+
+    python benchmarks/bench_server.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import httpx
+import psutil
+
+from adalib import Router, load
+from adalib.llm.endpoint import Answer, Endpoint
+from adalib.router.asking import Asking
+from adalib.router.server import make_app
+from adalib.router.service import Service
+
+UPSTREAM = Path(__file__).parent.parent / "tests" / "fault_server.py"
+CONCURRENCY = 64
+BODY = {
+    "model": "m",
+    "messages": [{"role": "user", "content": "Tim has 3 nuts and finds 4 more. How many are there?"}],
+    "temperature": 0.7,
+    "adalib": {"price": 100.0},  # so dear that one answer is all
+}
+
+
+async def ask(url: str, requests: int, at_a_time: int) -> tuple[float, list[float]]:
+    """Seconds for all, and for each."""
+    waits: list[float] = []
+    left = iter(range(requests))
+    limits = httpx.Limits(max_connections=at_a_time)
+    async with httpx.AsyncClient(timeout=60, trust_env=False, limits=limits) as client:
+
+        async def worker() -> None:
+            for _ in left:
+                start = time.perf_counter()
+                reply = await client.post(f"{url}/chat/completions", json=BODY)
+                waits.append(time.perf_counter() - start)
+                reply.raise_for_status()
+
+        start = time.perf_counter()
+        await asyncio.gather(*(worker() for _ in range(at_a_time)))
+        return time.perf_counter() - start, waits
+
+
+def compare(bare: str, ours: str, rounds: int, requests: int) -> None:
+    """Print what is added to one request, and which share of the throughput is kept."""
+    added, kept = [], []
+    for _ in range(rounds):
+        alone = {url: statistics.median(asyncio.run(ask(url, requests // 8, 1))[1]) for url in (bare, ours)}
+        busy = {url: asyncio.run(ask(url, requests, CONCURRENCY))[0] for url in (bare, ours)}
+        added.append(1e3 * (alone[ours] - alone[bare]))
+        kept.append((busy[bare] / busy[ours], requests / busy[bare], requests / busy[ours]))
+    share, before, after = (statistics.median(column) for column in zip(*kept, strict=True))
+    print(f"  added to a request: {statistics.median(added):.2f} ms, p50 (under 5 wanted)")
+    print(f"  throughput kept at {CONCURRENCY}: {share:.0%} ({after:.0f} of {before:.0f} a second; 90% wanted)")
+
+
+class Instant(Endpoint):
+    """An upstream that takes no time."""
+
+    async def sample(self, messages, **how) -> Answer:
+        return Answer("3 + 4 = 7. Answer: 7", "stop", 9, 20)
+
+
+async def grown(router: Router, requests: int) -> list[float]:
+    """Megabytes in use after each tenth of the requests, all through the application."""
+    service = Service(router, Instant("http://127.0.0.1:9/v1", "m"), Asking())
+    app, body, found = make_app(service), json.dumps(BODY).encode(), []
+    scope = {"type": "http", "http_version": "1.1", "method": "POST", "path": "/v1/chat/completions", "headers": []}
+    scope |= {"raw_path": b"/v1/chat/completions", "query_string": b"", "scheme": "http", "root_path": ""}
+
+    async def one() -> None:
+        told = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive() -> dict:
+            return told.pop() if told else await asyncio.Event().wait()
+
+        async def send(message: dict) -> None:
+            assert message.get("status", 200) == 200
+
+        await app(dict(scope), receive, send)
+
+    for number in range(requests):
+        await one()
+        if (number + 1) % (requests // 10) == 0:
+            gc.collect()
+            found.append(psutil.Process().memory_info().rss / 1e6)
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--latency", type=float, nargs="+", default=[0.02, 0.5], help="seconds that the upstream takes")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--requests", type=int, default=640, help="a round, at 64 at a time")
+    parser.add_argument("--memory", type=int, default=100_000, help="requests while the memory is watched")
+    args = parser.parse_args()
+    router = Router.fit(load("word-fewshot"), budget=3)
+    with tempfile.TemporaryDirectory() as folder:
+        router.save(folder)
+        for latency in args.latency:
+            print(f"an upstream that takes {1e3 * latency:g} ms:")
+            pipe = {"stdout": subprocess.PIPE, "text": True}
+            upstream = subprocess.Popen([sys.executable, str(UPSTREAM), "--latency", str(latency)], **pipe)
+            url = upstream.stdout.readline().strip()
+            command = ["-m", "adalib", "serve", folder, "--upstream", url, "--model", "m", "--port", "0"]
+            server = subprocess.Popen([sys.executable, *command, "--limit", "200"], **pipe)
+            try:
+                ours = server.stdout.readline().split(" listens at ")[1].split(",")[0]
+                compare(url, ours, args.rounds, args.requests)
+            finally:
+                for process in (server, upstream):
+                    process.kill()
+                    process.communicate()
+    if args.memory:
+        sizes = asyncio.run(grown(router, args.memory))
+        print(f"memory over {args.memory:,} requests: {sizes[0]:.1f} MB after a tenth, {sizes[-1]:.1f} MB at the end")
+
+
+if __name__ == "__main__":
+    main()
