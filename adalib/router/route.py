@@ -34,7 +34,8 @@ def route(
 ) -> str:
     """Answer what is not answered yet; the budget counts what an earlier run spent.
 
-    Explained in chapter 11, "Deploy". Interrupt it once, and the questions that are open are finished and kept; twice, and they are dropped.
+    Interrupt it once, and the questions that are open are finished and kept; twice, and they are dropped. Explained in
+    chapter 11, "Deploy".
 
     Parameters
     ----------

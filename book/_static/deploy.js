@@ -5,7 +5,7 @@
   const SVG = "http://www.w3.org/2000/svg";
   const WIDTH = 640;
   const HEIGHT = 200;
-  const LEFT = 46;
+  const LEFT = 58;
   const FOOT = 22;
   const TOP = 8;
   const STEPS = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2];
@@ -24,8 +24,10 @@
     return made;
   }
 
-  // The stream, question by question: what adalib.teach.games.hold.hold_run does with a BudgetController.
+  // The stream, question by question: what adalib.teach.games.hold.hold_run does with a BudgetController. Without a step the price
+  // stands still, where two rules are equally good, and a coin chooses.
   function run(data, shift, share, step) {
+    const [lower, higher, chance] = data.mix;
     const prices = [];
     const averages = [];
     let debt = 0;
@@ -37,6 +39,7 @@
       data.costs.forEach((cost, number) => {
         if (data.accuracies[number] - price * cost > data.accuracies[best] - price * data.costs[best]) best = number;
       });
+      if (!step) best = data.toss[moment] < chance ? higher : lower;
       const cost = data.stops[row][best];
       debt = Math.max(debt + cost - data.budget, -MEMORY * data.budget);
       spent += cost;
@@ -56,7 +59,7 @@
     });
     svg.append(drawn("text", { x: LEFT, y: HEIGHT - 6 }, "question 1"));
     svg.append(drawn("text", { x: WIDTH, y: HEIGHT - 6, "text-anchor": "end" }, "1,000"));
-    return { box: element("figure", { className: "hold-chart" }, element("figcaption", {}, title), svg), svg, inside };
+    return { box: element("div", { className: "hold-chart" }, element("p", {}, title), svg), svg, inside };
   }
 
   const across = (moment, all) => LEFT + ((WIDTH - LEFT) * moment) / all;
@@ -71,8 +74,8 @@
     const all = data.mixed.length;
     const said = element("p", { className: "stop-board" });
     said.setAttribute("role", "status");
-    const average = chart("Running average cost; dashed: the budget, its shade 2% to either side", 0.5 * data.budget, 2 * data.budget, (x) => x,
-      [0.5, 1, 1.5, 2].map((part) => part * data.budget), (tick) => String(+tick.toFixed(1)));
+    const average = chart("Running average cost; dashed: the budget, its shade 2% to either side", 0.7 * data.budget, 1.6 * data.budget, (x) => x,
+      [0.8, 1, 1.2, 1.4, 1.6].map((part) => part * data.budget), (tick) => String(+tick.toFixed(1)));
     const price = chart("The price λ, on a logarithmic scale", data.price / 8, data.price * 32, Math.log,
       [1 / 8, 1, 8, 32].map((part) => part * data.price), (tick) => tick.toPrecision(2));
     const budget = data.budget;
@@ -158,7 +161,7 @@
       inputs[name].addEventListener("input", draw);
       form.append(element("label", {}, `${label} `, inputs[name]));
     });
-    const names = ["answers a question", "accuracy", "$ a day", "a mix as right needs", "$ a day", "saved a day"];
+    const names = ["answers a question", "accuracy", "router, $ a day", "a mix as right needs", "mix, $ a day", "saved, $ a day"];
     const head = element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)));
     const table = element("table", { className: "adalib-table" }, element("thead", {}, head), body);
 
@@ -177,7 +180,7 @@
           return element("tr", {}, ...cells.map((cell) => element("td", {}, cell)));
         }),
       );
-      const [answers, , mix] = data.rows[0];
+      const [answers, , mix] = data.rows[data.focus];
       const other = mix === null ? data.most : mix;
       const share = day(other) > 0 ? 100 * (1 - day(answers) / day(other)) : 0;
       said.textContent = `At ${answers.toFixed(2)} answers a question the router costs $${money(day(answers))} a day, ${share.toFixed(0)}% less than a mix that is as often right.`;

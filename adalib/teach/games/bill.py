@@ -45,7 +45,9 @@ class PriceList:
         return (read + answers * self.answer * self.written) / 1e6
 
 
-def bill(rows: Sequence[tuple[float, float, float | None]], most: float, prices: PriceList | None = None) -> HTML:
+def bill(
+    rows: Sequence[tuple[float, float, float | None]], most: float, focus: int = 0, prices: PriceList | None = None
+) -> HTML:
     """Put the price list and its bill on the page: make it the last expression of a cell.
 
     Explained in chapter 11, "Deploy".
@@ -57,10 +59,12 @@ def bill(rows: Sequence[tuple[float, float, float | None]], most: float, prices:
         right as often, None where no mix is.
     most : float
         Most answers that a mix may ask.
+    focus : int
+        The row that the sentence below the table speaks of.
     prices : PriceList
         Where the reader begins.
     """
-    data = {"prices": asdict(prices or PriceList()), "rows": [list(row) for row in rows], "most": most}
+    data = {"prices": asdict(prices or PriceList()), "rows": [list(row) for row in rows], "most": most, "focus": focus}
     return HTML(
         '<div class="adalib-bill"><p>This bill is added up with JavaScript.</p>'
         f'<script type="application/json">{json.dumps(data)}</script></div>'

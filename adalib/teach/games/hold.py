@@ -15,16 +15,10 @@ from adalib.router.controller import STEP, BudgetController
 from adalib.sequential.priced import PricedStopping
 from adalib.teach.figures.style import HTML
 
-__all__ = ["hard_third", "hold", "hold_data", "hold_run"]
+__all__ = ["hold", "hold_data", "hold_run", "still_run"]
 
 _ASKED = 1000
 _ORDERS = 2  # in which every question's answers are played back
-
-
-def hard_third(responses: Responses) -> np.ndarray:
-    """The third of the questions whose answers agree least: those on which a vote is long."""
-    agreement = [np.bincount(row[row >= 0], minlength=1).max() for row in responses.classes]
-    return np.argsort(agreement, kind="stable")[: responses.n // 3]
 
 
 def hold_data(
@@ -48,7 +42,8 @@ def hold_data(
     -------
     dict
         Plain lists and numbers. ``stops`` has a row a question and order, a column a member of the policy;
-        ``mixed`` and ``hard`` name the row that comes at each moment, before and after the shift.
+        ``mixed`` and ``hard`` name the row that comes at each moment, before and after the shift. Hard is the third of
+        the questions on which the policy asks longest. ``mix`` is the coin that meets the budget on training questions.
     """
     rng = np.random.default_rng(seed)
     stops = []
@@ -57,18 +52,23 @@ def hold_data(
         for _ in range(_ORDERS):
             answers = rng.permutation(responses.classes[row]).tolist()
             stops.append([_stop(policy, number, known, answers) for number in range(len(policy.members))])
+    mix = policy.mix(budget)
     rows = np.arange(len(stops))
-    hard = np.flatnonzero(np.isin(rows // _ORDERS, hard_third(responses)))
+    asked = np.array(stops)[:, mix.high].reshape(-1, _ORDERS).mean(axis=1)
+    longest = np.argsort(-asked, kind="stable")[: responses.n // 3]
+    hard = np.flatnonzero(np.isin(rows // _ORDERS, longest))
     return {
         "budget": budget,
         "price": policy.price(budget),
         "step": STEP,
-        "costs": policy.costs.round(6).tolist(),
-        "accuracies": policy.accuracies.round(6).tolist(),
+        "mix": [mix.low, mix.high, mix.share],
+        "costs": policy.costs.tolist(),
+        "accuracies": policy.accuracies.tolist(),
         "stops": stops,
         "mixed": rng.choice(rows, _ASKED).tolist(),
         "hard": rng.choice(hard, _ASKED).tolist(),
         "coin": rng.random(_ASKED).round(3).tolist(),
+        "toss": rng.random(_ASKED).round(3).tolist(),
     }
 
 
@@ -95,12 +95,25 @@ def hold_run(data: dict, shift: int, share: float, step: float) -> BudgetControl
     """
     costs, accuracies = np.array(data["costs"]), np.array(data["accuracies"])
     controller = BudgetController(data["budget"], data["price"], step=step)
-    for moment, (mixed, hard, coin) in enumerate(zip(data["mixed"], data["hard"], data["coin"], strict=True)):
-        row = hard if moment >= shift and coin < share else mixed
+    for row in _comes(data, shift, share):
         number = int(np.argmax(accuracies - controller.price * costs))
         controller.open(costs[number])
         controller.close(costs[number], data["stops"][row][number])
     return controller
+
+
+def still_run(data: dict, shift: int, share: float) -> float:
+    """Average cost of the same stream at a price that stands still, where two rules are equally good: a coin chooses."""
+    low, high, chance = data["mix"]
+    rules = [high if toss < chance else low for toss in data["toss"]]
+    asked = [data["stops"][row][rule] for row, rule in zip(_comes(data, shift, share), rules, strict=True)]
+    return float(np.mean(asked))
+
+
+def _comes(data: dict, shift: int, share: float) -> list[int]:
+    """Which row of the stops comes at every moment."""
+    moments = enumerate(zip(data["mixed"], data["hard"], data["coin"], strict=True))
+    return [hard if moment >= shift and coin < share else mixed for moment, (mixed, hard, coin) in moments]
 
 
 def hold(data: dict) -> HTML:
