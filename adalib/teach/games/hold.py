@@ -103,7 +103,7 @@ def hold_run(data: dict, shift: int, share: float, step: float) -> BudgetControl
 
 
 def still_run(data: dict, shift: int, share: float) -> float:
-    """Average cost of the same stream at a price that stands still, where two rules are equally good: a coin chooses."""
+    """Average cost of the same stream at a price that stands still: two rules are as good there, and a coin chooses."""
     low, high, chance = data["mix"]
     rules = [high if toss < chance else low for toss in data["toss"]]
     asked = [data["stops"][row][rule] for row, rule in zip(_comes(data, shift, share), rules, strict=True)]
