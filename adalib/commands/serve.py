@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["arguments", "run"]
 
+_KEEP = 75  # seconds for which an idle line stays open: longer than clients keep theirs, or both ends would race
 _REDIS = "ADALIB_REDIS"  # the variable with the address of a shared store, password and all
 
 
@@ -74,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
             make_app(service, token),
             log_level="warning",
             access_log=False,
+            timeout_keep_alive=_KEEP,
             timeout_graceful_shutdown=int(args.deadline) + 5,
         )
         uvicorn.Server(config).run(sockets=[listening])

@@ -54,7 +54,9 @@ def serving(folder, upstream, *, token="", limit=64, purse=None, prompt=None, tr
     router = Router.load(folder)
     router.purse = purse or Purse()
     service = Service(router, Endpoint(upstream.url, "m", tries=tries, timeout=5), Asking(**how), prompt, limit)
-    server = uvicorn.Server(uvicorn.Config(make_app(service, token), port=0, log_level="critical"))
+    server = uvicorn.Server(
+        uvicorn.Config(make_app(service, token), port=0, log_level="critical", timeout_keep_alive=75)
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
