@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 from uuid import uuid4
@@ -127,7 +127,7 @@ def _text(content: Any) -> str:
 
 def extras(found: Sequence[Routed]) -> dict[str, Any]:
     """Our figures: of one vote all of them, of several plain answers what they share."""
-    told = {name: value for name, value in asdict(found[0]).items() if name not in ("text", "finish")}
+    told = {name: value for name, value in vars(found[0]).items() if name not in ("text", "finish")}
     if len(found) > 1:
         for name in ("samples", "cost", "money", "tokens", "prompt_tokens"):
             told[name] = sum(getattr(one, name) for one in found)
