@@ -59,7 +59,8 @@ def hold_data(
     hard = np.flatnonzero(np.isin(rows // _ORDERS, longest))
     return {
         "budget": budget,
-        "price": policy.price(budget),
+        # Two rules are equally good at the price itself, and rounding would choose: begin a hair above it.
+        "price": policy.price(budget) * (1 + 1e-9),
         "step": STEP,
         "mix": [mix.low, mix.high, mix.share],
         "costs": policy.costs.tolist(),
