@@ -119,8 +119,8 @@ def test_the_exercise_takes_a_controller_and_nothing_less():
 
 
 def test_the_figures_show_what_they_are_given():
-    figure = watched([0.7, 0.6], [0.1, 0.2, 0.3], 1, 0.65, 3)
-    assert list(figure.data[0].x) == [2, 3]  # the window fills later than the price begins
+    figure = watched(3, [0.7, 0.6], [0.1, 0.2, 0.3], 1, 0.65, 3)
+    assert list(figure.data[0].x) == [2, 3]  # it begins when its window is full
     assert [trace.name for trace in figure.data] == ["agreement", "price", "alarm"]
     error = live({1: 0.4, 2: 0.5}, (1.5, 0.55), (0.4, 0.7)).data[1].error_y
     assert (error.array[0], error.arrayminus[0]) == (pytest.approx(0.15), pytest.approx(0.15))

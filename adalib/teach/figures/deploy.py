@@ -13,25 +13,16 @@ __all__ = ["live", "watched"]
 
 
 def watched(
-    agreement: Sequence[float], price: Sequence[float], shift: int, floor: float, alarm: int | None
+    asked: int, agreement: Sequence[float], price: Sequence[float], shift: int, floor: float, alarm: int | None
 ) -> go.Figure:
-    """Agreement over a window and the price, one question after another; the shift, and the moment of the alarm.
+    """Agreement and price, each over a window, up to the last of ``asked`` questions; the shift, and the alarm.
 
-    The agreement begins later than the price, when its first window is full.
+    Both begin when their first window is full.
     """
-    asked = list(range(1, len(price) + 1))
     fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08)
-    line = {"mode": "lines", "showlegend": False}
-    fig.add_scatter(
-        x=asked[-len(agreement) :],
-        y=list(agreement),
-        line={"color": COLOURS[0]},
-        name="agreement",
-        **line,
-        row=1,
-        col=1,
-    )
-    fig.add_scatter(x=asked, y=list(price), line={"color": COLOURS[1]}, name="price", **line, row=2, col=1)
+    for row, (name, values) in enumerate((("agreement", agreement), ("price", price)), start=1):
+        x = list(range(asked - len(values) + 1, asked + 1))
+        fig.add_scatter(x=x, y=list(values), name=name, mode="lines", line={"color": COLOURS[row - 1]}, row=row, col=1)
     fig.add_hline(y=floor, line={"dash": "dash", "color": COLOURS[6]}, row=1, col=1)
     fig.add_vline(x=shift, line={"dash": "dot", "color": COLOURS[3], "width": 2})
     if alarm is not None:
@@ -39,7 +30,7 @@ def watched(
             x=[alarm], y=[floor], mode="markers", marker={"size": 13, "color": COLOURS[3]}, name="alarm", row=1, col=1
         )
     fig.update_xaxes(title="questions", row=2, col=1)
-    fig.update_yaxes(title="agreement", row=1, col=1).update_yaxes(title="λ", type="log", row=2, col=1)
+    fig.update_yaxes(title="agreement", row=1, col=1).update_yaxes(title="λ, times the first", row=2, col=1)
     return fig.update_layout(height=480, showlegend=False)
 
 
