@@ -2,7 +2,7 @@
 (function () {
   "use strict";
 
-  const SVG = "http://www.w3.org/2000/svg";
+  const { element, shape, everywhere } = window.adalibParts;
   const WIDTH = 640;
   const HEIGHT = 200;
   const LEFT = 58;
@@ -10,19 +10,6 @@
   const TOP = 8;
   const STEPS = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2];
   const MEMORY = 100; // as in adalib.router.controller
-
-  function element(tag, properties, ...children) {
-    const made = Object.assign(document.createElement(tag), properties);
-    made.append(...children);
-    return made;
-  }
-
-  function drawn(tag, attributes, text) {
-    const made = document.createElementNS(SVG, tag);
-    Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value));
-    if (text !== undefined) made.textContent = text;
-    return made;
-  }
 
   // The stream, question by question: what adalib.teach.games.hold.hold_run does with a BudgetController. Without a step the price
   // stands still, where two rules are equally good, and a coin chooses.
@@ -50,15 +37,15 @@
   }
 
   function chart(title, low, high, scale, ticks, written) {
-    const svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
+    const svg = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
     const y = (value) => TOP + (HEIGHT - TOP - FOOT) * (1 - (scale(value) - scale(low)) / (scale(high) - scale(low)));
     const inside = (value) => y(Math.min(Math.max(value, low), high));
     ticks.forEach((tick) => {
-      svg.append(drawn("line", { class: "hold-grid", x1: LEFT, x2: WIDTH, y1: y(tick), y2: y(tick) }));
-      svg.append(drawn("text", { x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, written(tick)));
+      svg.append(shape("line", { class: "hold-grid", x1: LEFT, x2: WIDTH, y1: y(tick), y2: y(tick) }));
+      svg.append(shape("text", { x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, written(tick)));
     });
-    svg.append(drawn("text", { x: LEFT, y: HEIGHT - 6 }, "question 1"));
-    svg.append(drawn("text", { x: WIDTH, y: HEIGHT - 6, "text-anchor": "end" }, "1,000"));
+    svg.append(shape("text", { x: LEFT, y: HEIGHT - 6 }, "question 1"));
+    svg.append(shape("text", { x: WIDTH, y: HEIGHT - 6, "text-anchor": "end" }, "1,000"));
     return { box: element("div", { className: "hold-chart" }, element("p", {}, title), svg), svg, inside };
   }
 
@@ -66,11 +53,10 @@
 
   function line(values, inside, name) {
     const points = values.map((value, moment) => `${across(moment + 1, values.length).toFixed(1)},${inside(value).toFixed(1)}`);
-    return drawn("polyline", { class: name, points: points.join(" ") });
+    return shape("polyline", { class: name, points: points.join(" ") });
   }
 
-  function hold(root) {
-    const data = JSON.parse(root.querySelector("script").textContent);
+  function hold(root, data) {
     const all = data.mixed.length;
     const said = element("p", { className: "stop-board" });
     said.setAttribute("role", "status");
@@ -79,11 +65,11 @@
     const price = chart("The price λ, on a logarithmic scale", data.price / 8, data.price * 32, Math.log,
       [1 / 8, 1, 8, 32].map((part) => part * data.price), (tick) => tick.toPrecision(2));
     const budget = data.budget;
-    average.svg.append(drawn("rect", { class: "hold-band", x: LEFT, width: WIDTH - LEFT, y: average.inside(1.02 * budget),
+    average.svg.append(shape("rect", { class: "hold-band", x: LEFT, width: WIDTH - LEFT, y: average.inside(1.02 * budget),
       height: average.inside(0.98 * budget) - average.inside(1.02 * budget) }));
-    average.svg.append(drawn("line", { class: "hold-goal", x1: LEFT, x2: WIDTH, y1: average.inside(budget), y2: average.inside(budget) }));
-    const marks = [average, price].map(({ svg }) => svg.appendChild(drawn("line", { class: "hold-shift", y1: TOP, y2: HEIGHT - FOOT })));
-    const layers = [average, price].map(({ svg }) => svg.appendChild(drawn("g", {})));
+    average.svg.append(shape("line", { class: "hold-goal", x1: LEFT, x2: WIDTH, y1: average.inside(budget), y2: average.inside(budget) }));
+    const marks = [average, price].map(({ svg }) => svg.appendChild(shape("line", { class: "hold-shift", y1: TOP, y2: HEIGHT - FOOT })));
+    const layers = [average, price].map(({ svg }) => svg.appendChild(shape("g", {})));
 
     function slider(label, most, value, told, width) {
       const input = element("input", { type: "range", min: 0, max: most, step: width, value });
@@ -149,8 +135,7 @@
     ["questions", "questions a day"],
   ];
 
-  function bill(root) {
-    const data = JSON.parse(root.querySelector("script").textContent);
+  function bill(root, data) {
     const body = element("tbody");
     const said = element("p", { className: "stop-board" });
     said.setAttribute("role", "status");
@@ -190,8 +175,6 @@
     draw();
   }
 
-  document.addEventListener("DOMContentLoaded", () => {
-    document.querySelectorAll(".adalib-hold").forEach(hold);
-    document.querySelectorAll(".adalib-bill").forEach(bill);
-  });
+  everywhere("hold", hold);
+  everywhere("bill", bill);
 })();

@@ -26,7 +26,8 @@ def data():
 
 @pytest.fixture
 def page(data, browser, tmp_path):
-    script = (ROOT / "book" / "_static" / "deploy.js").read_text(encoding="utf-8")
+    static = ROOT / "book" / "_static"
+    script = "".join((static / name).read_text(encoding="utf-8") for name in ("parts.js", "deploy.js"))
     parts = hold(data).html + bill(ROWS, 16).html
     (tmp_path / "page.html").write_text(
         f'<!doctype html><meta charset="utf-8">{parts}<script>{script}</script>', encoding="utf-8"

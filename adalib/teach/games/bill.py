@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from adalib.teach.figures.style import HTML
+from adalib.teach.games.fragment import fragment
 
 __all__ = ["PriceList", "bill"]
 
@@ -65,7 +65,4 @@ def bill(
         Where the reader begins.
     """
     data = {"prices": asdict(prices or PriceList()), "rows": [list(row) for row in rows], "most": most, "focus": focus}
-    return HTML(
-        '<div class="adalib-bill"><p>This bill is added up with JavaScript.</p>'
-        f'<script type="application/json">{json.dumps(data)}</script></div>'
-    )
+    return fragment("bill", data, "This bill is added up with JavaScript.")

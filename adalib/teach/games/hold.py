@@ -5,8 +5,6 @@ The page gets everything from here, as data; ``book/_static/deploy.js`` plays it
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -14,6 +12,7 @@ from adalib.datasets.responses import Responses
 from adalib.router.controller import STEP, BudgetController
 from adalib.sequential.priced import PricedStopping
 from adalib.teach.figures.style import HTML
+from adalib.teach.games.fragment import fragment
 
 __all__ = ["hold", "hold_data", "hold_run", "still_run"]
 
@@ -127,7 +126,4 @@ def hold(data: dict) -> HTML:
     data : dict
         Of `hold_data`.
     """
-    return HTML(
-        '<div class="adalib-hold"><p>This picture is drawn with JavaScript.</p>'
-        f'<script type="application/json">{json.dumps(data)}</script></div>'
-    )
+    return fragment("hold", data, "This picture is drawn with JavaScript.")
