@@ -39,14 +39,14 @@ def auction(prices: Sequence[float], spent: np.ndarray, budget: float, rounds: S
             )
         ]
 
-    def title(number: int) -> str:
+    def title(number: int) -> dict:
         total = spent[number - 1].sum()
+        # Three short lines: a phone shows some thirty characters beside the machines' names.
         verdict = "too much: raise the price" if total > budget else "within the budget: lower it"
-        return f"round {number}: λ = {prices[number - 1]:.6g}<br>together {total:.4f}, {verdict}"
+        text = f"round {number}: λ = {prices[number - 1]:.6g}<br>together {total:.4f}<br>{verdict}"
+        return at_top(text) | {"pad": {"t": 14}}  # the first line's own height, which plotly forgets
 
-    frames = [
-        go.Frame(name=str(number), data=bars(number), layout={"title": at_top(title(number))}) for number in rounds
-    ]
+    frames = [go.Frame(name=str(number), data=bars(number), layout={"title": title(number)}) for number in rounds]
     fig = go.Figure(data=bars(rounds[0]), frames=frames)
     fig.add_vline(
         budget,
@@ -58,9 +58,9 @@ def auction(prices: Sequence[float], spent: np.ndarray, budget: float, rounds: S
     fig.update_xaxes(title="average cost, one machine after the other", range=[0, 1.12 * max(shown.max(), budget)])
     fig.update_yaxes(autorange="reversed")
     return fig.update_layout(
-        height=480,
+        height=500,
         showlegend=False,
-        title=at_top(title(rounds[0])),
-        margin={"t": 80},
+        title=title(rounds[0]),
+        margin={"t": 110},
         sliders=[slider(rounds, "round ")],
     )
