@@ -48,4 +48,4 @@ def hand_out(name: str, root: Path, built: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], Path.cwd()))
+    sys.exit(main(" ".join(sys.argv[1:]), Path.cwd()))
