@@ -84,7 +84,7 @@ def lab(tmp_path_factory):
     )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(240):
+        for _ in range(2400):  # ten minutes: a loaded machine is slow, not wrong
             assert server.poll() is None, (home / "log").read_text()
             try:
                 urllib.request.urlopen(f"{address}/api?token={token}", timeout=5)
@@ -104,12 +104,12 @@ def live(lab, browser):
     address, token, runtime = lab
     page = browser.new_page(viewport={"width": 1400, "height": 2800})
     page.goto(f"{address}/lab/tree/live.ipynb?token={token}")
-    page.get_by_text("| Idle").wait_for(timeout=90_000)  # a cell run before the kernel is there is not run at all
+    page.get_by_text("| Idle").wait_for(timeout=300_000)  # a cell run before the kernel is there is not run at all
     page.locator(".jp-Notebook .jp-CodeCell .cm-content").first.click()
     page.keyboard.press("Shift+Enter")
-    page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=90_000)
+    page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=300_000)
     page.keyboard.press("Shift+Enter")
-    page.locator(".js-plotly-plot .bars path").first.wait_for(timeout=90_000)
+    page.locator(".js-plotly-plot .bars path").first.wait_for(timeout=300_000)
     client = BlockingKernelClient(connection_file=str(kernel_file(runtime)))
     client.load_connection_file()
     client.start_channels()
@@ -129,7 +129,7 @@ def kernel_file(runtime: Path) -> Path:
     return file
 
 
-def until(condition, seconds: float = 20.0):
+def until(condition, seconds: float = 120.0):
     """Poll until the condition is true; kernels and pages talk to each other in their own time."""
     end = time.monotonic() + seconds
     while not (value := condition()):
@@ -221,7 +221,7 @@ def test_a_figure_that_was_moved_is_there_again_after_a_reload(live):
     page.keyboard.press("Control+s")
     until(lambda: page.locator(".jp-mod-dirty").count() == 0)
     page.reload()
-    page.locator(".js-plotly-plot .bars path").first.wait_for(timeout=90_000)
+    page.locator(".js-plotly-plot .bars path").first.wait_for(timeout=300_000)
     until(lambda: page.locator(".js-plotly-plot .gtitle").first.text_content() == "0.050")
     assert page.locator(".js-plotly-plot .bars path").count() == 3
-    page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=90_000)
+    page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=300_000)
