@@ -47,6 +47,15 @@ def test_a_class_of_any_size_is_a_lively_market(data, students):
     assert dear < 1.5
 
 
+@pytest.mark.parametrize("students", [10, 20, 30, 40])
+def test_rounding_hardly_moves_the_clearing_price(word, data, students):
+    cards, cost = data["cards"][:students], np.array([1, 2, 4, 8, 16])
+    exact = word.table().acc[[word.ids.index(card["id"]) for card in cards]]
+    rounded = np.array([card["points"] for card in cards]) / 100
+    prices = [100 * adalib.bisect(acc, cost, 3.0).lam for acc in (exact, rounded)]
+    assert abs(prices[0] - prices[1]) < 0.25
+
+
 def test_no_price_parts_the_twins(data):
     twin = data["twin"]
     assert (twin["low"], twin["high"]) == (1, 16)
