@@ -1,9 +1,9 @@
-"""Record chapter 10's comparison of stopping rules; writes data/recorded/stopping.json.
+"""Compute the whole comparison of chapter 10; writes data/recorded/stopping.json, which is not kept in the repository.
 
 Run ``python data/record_stopping.py`` (several minutes on two cores; what is there already is kept, so that it can be
 stopped and started again; ``--anew`` begins anew). Every bundled setting is held out by question and by family, at six
 targets, simulated populations by question. The cells come from `adalib.evaluate.stopping_table.stopping_cells`, which
-a test calls again for one of them.
+a test calls for a small file.
 """
 
 from __future__ import annotations

@@ -1,18 +1,16 @@
 """The whole comparison of chapter 10, cell by cell: every signal, every peer, and bars with the same weighted votes.
 
-It takes minutes, so the cells of the book's settings are recorded (``data/record_stopping.py`` writes
-``data/recorded/stopping.json``); a test computes some of them again.
+It takes minutes a file; ``data/record_stopping.py`` computes it for the bundled settings, by question and by family,
+and for simulated populations.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from adalib.datasets.folds import members
-from adalib.datasets.loading import data_folder
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, from_labels
 from adalib.evaluate.crossfit import compared
@@ -26,7 +24,7 @@ from adalib.sequential.streams import make_streams
 from adalib.sequential.tuning import CONFIDENT, PEERS, TunedRules
 from adalib.table import UtilityTable
 
-__all__ = ["LADDER", "compare", "recorded_cells", "stopping_cells", "weighted_bars"]
+__all__ = ["LADDER", "compare", "stopping_cells", "weighted_bars"]
 
 #: What each rung of the ladder looks at.
 LADDER: Mapping[str, tuple[str, ...]] = {
@@ -126,21 +124,6 @@ def stopping_cells(
         }
         for row in rows
     ]
-
-
-def recorded_cells(setting: str, protocol: str = "question") -> dict[tuple[str, float], dict]:
-    """Read the recorded cells of a bundled setting or a simulated population, by policy and target.
-
-    Explained in chapter 10, "When to stop".
-
-    Parameters
-    ----------
-    setting : str
-    protocol : {"question", "family"}
-        What was held out.
-    """
-    kept = json.loads((data_folder() / "recorded" / "stopping.json").read_text(encoding="utf-8"))["parts"]
-    return {(cell["policy"], cell["target"]): cell for cell in kept[f"{setting} by {protocol}"]}
 
 
 def _weighted(half: Responses, sharpness: float) -> UtilityTable:
