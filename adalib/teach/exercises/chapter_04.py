@@ -31,6 +31,8 @@ def _gap(answer: tuple) -> str | None:
 def _exact(answer: float) -> str | None:
     acc, cost = THREE
     answer = as_number(answer)
+    if np.isnan(answer):
+        return "give one number, a budget"
     if not 1 < answer < 4:
         return "the budget must lie strictly between 1, the cheapest plan, and 4, the dearest"
     if strong_duality(acc, cost, answer).printed[0].holds:

@@ -29,7 +29,7 @@ check = checker(
             more='replication.verdict_counts()["falls"].sum()',
             wrong={
                 "those are all claims": lambda: int(verdict_counts().to_numpy().sum()),
-                "those stand as printed": lambda: _verdicts("stands"),
+                "that is one part of the paper; add up all parts": lambda: int(verdict_counts()["falls"].max()),
                 "that is a share; the number is asked for": lambda: (
                     _verdicts("falls") / verdict_counts().to_numpy().sum()
                 ),
