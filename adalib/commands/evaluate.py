@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--folds", metavar="K", type=int, default=5, help="parts that the questions are dealt into (default 5)")
     add("--groups", metavar="FIELD", help="keep questions with the same value of this field in one fold")
     add("--seed", metavar="S", type=int, default=0, help="of the folds, the halves and the models (default 0)")
-    add("--learn-from", metavar="N", type=int, default=None, help="training questions a fold at most (default 2000)")
+    add("--learn-from", metavar="N", type=int, default=None, help="training questions a fold at most (default 1000)")
     add_prices(parser)
     add_scheduler(parser)
     add("--json", action="store_true", help="print one JSON object and nothing else")

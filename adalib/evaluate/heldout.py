@@ -45,7 +45,7 @@ STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
 POLICIES = (*BASELINES, "label", "curve", *STOPPING, "noise")
 
 #: Training questions that a fold learns from, at most: beyond so many a policy hardly improves, and hours are saved.
-TAUGHT = 2000
+TAUGHT = 1000
 
 _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
 
