@@ -44,7 +44,7 @@ STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
 #: The order of all rows, where nothing else is asked for.
 POLICIES = (*BASELINES, "label", "curve", *STOPPING, "noise")
 
-#: Training questions that a fold learns from, at most: beyond so many a policy hardly improves, and hours are saved.
+#: Training questions that a fold learns from, at most: the text's prior takes time with their cube. More may do better.
 TAUGHT = 1000
 
 _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
