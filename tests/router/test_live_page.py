@@ -9,7 +9,8 @@ from axe_playwright_python.sync_playwright import Axe
 from fault_server import FaultServer
 from test_server import ASK, folder, serving  # noqa: F401 - folder is a fixture
 
-SECONDS, RATE = 6, 50
+SECONDS, RATE = 4, 50
+PATIENCE = 300_000  # milliseconds: a loaded machine is slow, not wrong
 
 
 def storm(url, done):
@@ -21,7 +22,7 @@ def storm(url, done):
     async def run():
         statuses = []
         limits = httpx.Limits(max_connections=200)
-        how = {"timeout": 60, "trust_env": False, "limits": limits}
+        how = {"timeout": PATIENCE / 1000, "trust_env": False, "limits": limits}
         async with httpx.AsyncClient(base_url=url, **how) as client, asyncio.TaskGroup() as group:
             for _ in range(SECONDS * RATE):
                 group.create_task(one(client, statuses))
@@ -33,7 +34,7 @@ def storm(url, done):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_follows_fifty_requests_a_second(folder, browser, scheme):  # noqa: F811
-    with FaultServer(latency=0.02) as upstream, serving(folder, upstream, limit=500) as running:
+    with FaultServer(latency=0.02) as upstream, serving(folder, upstream, limit=500, patience=300) as running:
         page = browser.new_page(viewport={"width": 390, "height": 900}, color_scheme=scheme)
         outside, errors = [], []
         page.on("request", lambda request: request.url.startswith(running.url) or outside.append(request.url))
@@ -43,11 +44,13 @@ def test_it_follows_fifty_requests_a_second(folder, browser, scheme):  # noqa: F
         thread = threading.Thread(target=storm, args=(running.url, done))
         thread.start()
         asked = page.locator("#tiles .card").first.locator("b")
-        page.wait_for_function("document.querySelectorAll('#charts svg').length === 4", timeout=60_000)
+        page.wait_for_function("document.querySelectorAll('#charts svg').length === 4", timeout=PATIENCE)
         first = int(asked.inner_text())
-        page.wait_for_function(f"+document.querySelector('#tiles b').textContent > {first}", timeout=60_000)
+        page.wait_for_function(f"+document.querySelector('#tiles b').textContent > {first}", timeout=PATIENCE)
         thread.join()
-        page.wait_for_function(f"+document.querySelector('#tiles b').textContent === {SECONDS * RATE}", timeout=60_000)
+        page.wait_for_function(
+            f"+document.querySelector('#tiles b').textContent === {SECONDS * RATE}", timeout=PATIENCE
+        )
         assert done[0] == [200] * (SECONDS * RATE)
         assert page.locator("#charts svg").first.get_attribute("aria-label").startswith("Running average")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -63,6 +66,6 @@ def test_a_token_is_asked_for_and_then_it_shows(folder, browser):  # noqa: F811
         page.goto(running.url)
         page.locator("#token").fill("s3cret-t0ken")
         page.get_by_role("button", name="show").click()
-        page.wait_for_function("document.querySelectorAll('#charts svg').length === 4", timeout=60_000)
+        page.wait_for_function("document.querySelectorAll('#charts svg').length === 4", timeout=PATIENCE)
         assert page.locator("#ask").is_hidden()
         page.close()

@@ -50,10 +50,10 @@ class Running:
 
 
 @contextmanager
-def serving(folder, upstream, *, token="", limit=64, purse=None, prompt=None, tries=2, **how):
+def serving(folder, upstream, *, token="", limit=64, purse=None, prompt=None, tries=2, patience=5, **how):
     router = Router.load(folder)
     router.purse = purse or Purse()
-    service = Service(router, Endpoint(upstream.url, "m", tries=tries, timeout=5), Asking(**how), prompt, limit)
+    service = Service(router, Endpoint(upstream.url, "m", tries=tries, timeout=patience), Asking(**how), prompt, limit)
     server = uvicorn.Server(
         uvicorn.Config(make_app(service, token), port=0, log_level="critical", timeout_keep_alive=75)
     )
