@@ -20,7 +20,7 @@ def by_chapter(index, docnames=None) -> tuple[list, bool]:
     for label, found in getattr(env, "proof_list", {}).items():
         if not label:
             continue
-        entry = (found.get("title") or label, 0, found["docname"], label, "", "", found["realtype"])
+        entry = (found.get("title") or found["realtype"].title(), 0, found["docname"], label, "", "", found["realtype"])
         chapters.setdefault(found["docname"], []).append(entry)
     return [(env.titles[docname].astext(), chapters[docname]) for docname in sorted(chapters)], True
 
