@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -154,8 +155,14 @@ def _sort_piece(job: _Job) -> list[str]:
     return paths
 
 
-@lru_cache(maxsize=4096)
 def _run(path: str) -> Run:
+    # A worker may live longer than a run: what another table left under the same name must not be taken for this one.
+    told = os.stat(path)
+    return _opened(path, told.st_mtime_ns, told.st_ino, told.st_size)
+
+
+@lru_cache(maxsize=4096)
+def _opened(path: str, *_: int) -> Run:
     return Run.open(Path(path))
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 
 import numpy as np
@@ -71,6 +72,17 @@ def test_files_equal_the_frontier(tmp_path, monkeypatch, kind, files):
         assert name == (f"q{best.split.row}" if best.split else None)
         assert counts == np.bincount(best.labels, minlength=5).tolist()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "t"]
+
+
+def test_a_second_table_under_the_same_names_is_not_taken_for_the_first(tmp_path, table):
+    """In one process, as in a notebook or on a worker: the first run's steps lay in files of the same names."""
+    for acc in (table, table[:120], 1 - table):
+        for folder in ("t", "out"):
+            shutil.rmtree(tmp_path / folder, ignore_errors=True)
+        solved = solve_files(write_table(tmp_path / "t", acc), [2.5], tmp_path / "out")
+        best = adalib.frontier(acc, BUDGETS[: acc.shape[1]]).at(2.5)
+        assert read_labels(solved)[0] == [best.labels.tolist()]
+        assert solved.points[0].accuracy == pytest.approx(best.accuracy, abs=1e-12)
 
 
 def test_one_and_seven_files_agree_bit_by_bit(tmp_path, table):
