@@ -114,6 +114,11 @@ WRONG = {
         "twenty questions",
     ],
     ("chapter_09", "menu"): ["three", (1, 2), (1, 15, 16)],
+    ("chapter_11", "controller"): [
+        "a price",
+        lambda costs, budget, first, step: first,
+        lambda costs, budget, first, step: np.full(len(costs), first),
+    ],
 }
 
 

@@ -81,7 +81,7 @@ def test_both_play(fitted, browser, tmp_path):
         if number < 9:
             page.get_by_text("Next question").click()
     assert page.locator(".adalib-stop .stop-board").inner_text().startswith("After ten questions: you ")
-    slider, said = page.locator(".adalib-states input"), page.locator(".adalib-states .stop-board")
+    slider, said = page.locator(".adalib-states input[type=range]"), page.locator(".adalib-states .stop-board")
     slider.focus()
     before = said.inner_text()
     for _ in range(15):
