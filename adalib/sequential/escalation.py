@@ -147,15 +147,17 @@ class PricedEscalation:
     def _taught_apart(
         self, dear: Responses, known: np.ndarray | None, member: np.ndarray, half: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The same for training questions, each half decided by a fit on the other."""
-        if not half.any():  # a single fold: nobody else to learn from
-            return self._above(self.second, dear, known, self.seed)
-        paid, worth = np.empty((2, dear.n, self.prices.size))
-        for part in (0, 1):
+        """The same for training questions: the cost by the final fit, the worth of each half by a fit on the other.
+
+        What is worth much by chance must not be counted twice. A cost is chosen by nobody, and a fit on half of the
+        questions would spend otherwise than the one that is deployed.
+        """
+        paid, worth = self._above(self.second, dear, known, self.seed)
+        for part in (0, 1) if half.any() else ():
             rest, out = np.flatnonzero(half != part), np.flatnonzero(half == part)
             taught, asked = (None if known is None else known[rows] for rows in (rest, out))
             policy = self._alone(dear.take(rest), taught, member[rest])
-            paid[out], worth[out] = self._above(policy, dear.take(out), asked, self.seed)
+            worth[out] = self._above(policy, dear.take(out), asked, self.seed)[1]
         return paid, worth
 
     def _members(
