@@ -178,8 +178,10 @@ def test_figures_follow_the_theme_and_keep_their_own_colours(html, browser, tmp_
     page.close()
 
 
+# Controls of plotly's figures; pictures with a script of their own have tests of their own.
+CONTROLS = ".plotly-graph-div + .adalib-controls"
 STATE = """(at) => {
-  const box = document.querySelectorAll(".adalib-controls")[at];
+  const box = document.querySelectorAll(".plotly-graph-div + .adalib-controls")[at];
   const drawn = box.parentElement.querySelectorAll(".plot-container path, .plot-container text");
   const looks = [...drawn].map((e) => e.getAttribute("d") + e.getAttribute("style") + e.textContent).join();
   const input = box.querySelector("input:checked, input[type=range]");
@@ -195,8 +197,8 @@ def test_controls_move_by_key_and_by_mouse(html, browser, name):
     page.set_default_timeout(PATIENCE)
     page.goto((html / f"{name}.html").as_uri(), wait_until="load")
     page.evaluate(find.DRAWN)
-    for at in range(page.locator(".adalib-controls").count()):
-        box = page.locator(".adalib-controls").nth(at)
+    for at in range(page.locator(CONTROLS).count()):
+        box = page.locator(CONTROLS).nth(at)
         before = page.evaluate(STATE, at)
         assert (before["kind"] == "radio") == (before["last"] < 4)
         if before["kind"] == "range":
