@@ -170,7 +170,8 @@ class Package:
             elif isinstance(node, ast.Call):
                 called = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 by_name = called in _IMPORTS_BY_NAME and not (node.args and isinstance(node.args[0], ast.Constant))
-                if by_name and module.name != "_names":  # what `lazy` imports is read off its maps
+                # What `_names.lazy` imports is read off its maps, and `machines.need` imports other people's packages.
+                if by_name and module.name not in ("_names", "machines"):
                     yield EVERYTHING
         for text in _strings(nodes):
             inside = text.removeprefix(f"{PACKAGE}.")

@@ -74,7 +74,7 @@ def moodle(items: Iterable[Item]) -> str:
 
     Examples
     --------
-    >>> print(moodle([Item("a", "Is it?", (Option("Yes", True, "it is"), Option("No", False, "it is")))])[:60])
+    >>> print(moodle([Item("a", "Is it?", (Option("Yes", True, "it is"), Option("No", False, "it is")))])[:57])
     <?xml version='1.0' encoding='utf-8'?>
     <quiz>
       <question
