@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import browser as find
+import installing
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import HTML, toc_pages
@@ -273,7 +274,8 @@ def test_without_any_browser_one_line_says_what_to_do(monkeypatch):
     tried = []
     monkeypatch.delenv("ADALIB_BROWSER", raising=False)
     monkeypatch.setattr(find, "_candidates", lambda: iter(["/bin/true"]))
-    monkeypatch.setattr(find, "_run", lambda command: bool(tried.append(command)))
+    for module in (find, installing):
+        monkeypatch.setattr(module, "run", lambda command: bool(tried.append(command)))
     with pytest.raises(RuntimeError, match="install Chromium or Chrome") as error:
         find.find_browser.__wrapped__()
     assert "\n" not in str(error.value)
