@@ -235,6 +235,23 @@ def test_figures_and_formulas_wait_for_the_reader(html, browser):
     page.close()
 
 
+def centre(page, selector):
+    """Bring an element to the middle of the window, again until it stays there: a swipe's momentum may carry it off."""
+    page.evaluate(
+        """async (selector) => {
+          const element = document.querySelector(selector);
+          for (let at = null, still = 0; still < 30; ) {
+            element.scrollIntoView({block: "center", behavior: "instant"});
+            await new Promise(requestAnimationFrame);
+            const now = element.getBoundingClientRect().top;
+            still = now === at ? still + 1 : 0;
+            at = now;
+          }
+        }""",
+        selector,
+    )
+
+
 def test_a_swipe_over_a_figure_scrolls_the_page_and_a_tap_shows_a_value(html, browser):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
@@ -243,7 +260,7 @@ def test_a_swipe_over_a_figure_scrolls_the_page_and_a_tap_shows_a_value(html, br
     figure = page.locator(".plotly-graph-div").first
     figure.scroll_into_view_if_needed()
     figure.locator(".main-svg").first.wait_for()
-    page.evaluate("document.querySelector('.plotly-graph-div').scrollIntoView({block: 'center'})")
+    centre(page, ".plotly-graph-div")
     box, touch = figure.bounding_box(), context.new_cdp_session(page)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -256,7 +273,7 @@ def test_a_swipe_over_a_figure_scrolls_the_page_and_a_tap_shows_a_value(html, br
         send("touchMove", y - 20 * step)
     send("touchEnd")
     page.wait_for_function(f"() => scrollY > {before} + 100")
-    page.evaluate("document.querySelector('.plotly-graph-div').scrollIntoView({block: 'center'})")
+    centre(page, ".plotly-graph-div")
     mark = figure.locator(".points > .point, .js-line").first.bounding_box()
     page.touchscreen.tap(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
     figure.locator(".hovertext").first.wait_for()

@@ -10,6 +10,7 @@ import httpx
 import openai
 import pytest
 import uvicorn
+from conftest import run_to_end
 from fault_server import FaultServer
 
 from adalib import Router, load
@@ -211,7 +212,7 @@ def test_too_many_at_once_are_told_to_come_back(folder):
             return await asyncio.gather(*(client.post("/v1/chat/completions", json=ASK) for _ in range(8)))
 
     with FaultServer(latency=0.5) as upstream, serving(folder, upstream, limit=2) as running:
-        replies = asyncio.run(storm(running.url))
+        replies = run_to_end(storm(running.url))
         refused = [reply for reply in replies if reply.status_code == 429]
         assert sorted({reply.status_code for reply in replies}) == [200, 429]
         assert all(reply.headers["retry-after"] == "1" for reply in refused)
