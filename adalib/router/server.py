@@ -39,21 +39,48 @@ def make_app(service: Service, token: str = "") -> Starlette:
         What callers must send as their key; empty lets everyone in who can reach the port.
     """
 
-    def guarded(handler: Callable) -> Callable:
+    doors = _Doors(service, token)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with service.endpoint, service.share or contextlib.nullcontext():
+            yield
+
+    return Starlette(
+        routes=[
+            Route("/v1/chat/completions", doors.guarded(doors.chat), methods=["POST"]),
+            Route("/v1/models", doors.guarded(doors.models)),
+            Route("/metrics", doors.guarded(doors.metrics)),
+            Route("/live.json", doors.guarded(doors.live)),
+            Route("/health", doors.health),
+            Route("/", doors.page),
+        ],
+        lifespan=lifespan,
+    )
+
+
+class _Doors:
+    """What stands behind each address of the server."""
+
+    def __init__(self, service: Service, token: str):
+        self.service, self.token = service, token
+
+    def guarded(self, handler: Callable) -> Callable:
         async def guard(call: Call) -> Response:
             try:
-                _check_token(call, token)
+                _check_token(call, self.token)
                 response = await handler(call)
             except RequestError as error:
                 headers = {"Retry-After": "1"} if error.status == 429 else {}
                 response = JSONResponse(error_body(error), error.status, headers)
             if call.url.path == "/v1/chat/completions":
-                service.replies.labels(str(response.status_code)).inc()
+                self.service.replies.labels(str(response.status_code)).inc()
             return response
 
         return guard
 
-    async def chat(call: Call) -> Response:
+    async def chat(self, call: Call) -> Response:
+        service = self.service
         asked = read_request(await _body(call), service.endpoint.model, service.how, service.prompt)
         service.enter()
         work = asyncio.create_task(service.answer(asked))
@@ -77,38 +104,21 @@ def make_app(service: Service, token: str = "") -> Starlette:
             if not streams:
                 end()
 
-    async def models(call: Call) -> Response:
-        model = {"id": service.endpoint.model, "object": "model", "created": 0, "owned_by": "adalib"}
+    async def models(self, call: Call) -> Response:
+        model = {"id": self.service.endpoint.model, "object": "model", "created": 0, "owned_by": "adalib"}
         return JSONResponse({"object": "list", "data": [model]})
 
-    async def metrics(call: Call) -> Response:
-        return Response(service.metrics(), media_type="text/plain; version=0.0.4")
+    async def metrics(self, call: Call) -> Response:
+        return Response(self.service.metrics(), media_type="text/plain; version=0.0.4")
 
-    async def live(call: Call) -> Response:
-        return JSONResponse(service.live(), headers={"Cache-Control": "no-store"})
+    async def live(self, call: Call) -> Response:
+        return JSONResponse(self.service.live(), headers={"Cache-Control": "no-store"})
 
-    async def health(call: Call) -> Response:
+    async def health(self, call: Call) -> Response:
         return JSONResponse({"status": "ok"})
 
-    async def page(call: Call) -> Response:
+    async def page(self, call: Call) -> Response:
         return HTMLResponse(files("adalib.router").joinpath("live.html").read_text(encoding="utf-8"))
-
-    @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with service.endpoint, service.share or contextlib.nullcontext():
-            yield
-
-    return Starlette(
-        routes=[
-            Route("/v1/chat/completions", guarded(chat), methods=["POST"]),
-            Route("/v1/models", guarded(models)),
-            Route("/metrics", guarded(metrics)),
-            Route("/live.json", guarded(live)),
-            Route("/health", health),
-            Route("/", page),
-        ],
-        lifespan=lifespan,
-    )
 
 
 def _check_token(call: Call, token: str) -> None:

@@ -3,7 +3,7 @@
 ``math-verify`` knows, but what it is given comes from a language model or a stranger's file, and computer algebra can
 be made to run for ever (``9^{9^{9^9}}``) or to fill the memory. It also keeps time with signals, which work in the
 main thread alone. So it lives in a child process: it may be called from any thread, prints nothing, and one that does
-not answer in time is ended and started again. The child runs this same module.
+not answer in time is ended and started again. What the child does is in `adalib.vote.judge_child`.
 
 What it cannot decide within the time that a question may cost counts as not equal, and is counted: see `budget`.
 """
@@ -14,30 +14,19 @@ import atexit
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
-from functools import lru_cache
-from math import isinf
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from zlib import crc32
-
-from adalib.vote.arithmetic import arithmetic
 
 __all__ = ["budget", "given_up", "same_expression"]
 
 _LONGEST = 200  # characters; a longer "expression" is prose or an attack
-_PATIENCE = 2  # seconds of computing that the child gives one parse or one comparison
 _QUESTION = 2.5  # seconds of computing that one question may cost, see `budget`
 _LOST = 1.5  # seconds that a child costs which had to be ended: the next one has to start
 _LAST_RESORT = 30.0  # seconds after which a child that cannot even keep its own time is ended
-_MEMORY = 4 << 30  # bytes of address space the child may use
 _EXPLOSIVE = re.compile(r"(?:\^|\*\*)[\s{(-]*\d{4}|\d{4}!|(?:(?:\^|\*\*)[\s{(-]*\d+[\s})]*){2}")
 
 _lock = threading.Lock()
@@ -137,7 +126,7 @@ def _start() -> None:
     # -P keeps the current folder off the child's path: what lies there may hide the standard library.
     above = str(Path(__file__).parents[2])
     _child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "adalib.vote.judge"],
+        [sys.executable, "-P", "-m", "adalib.vote.judge_child"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([above, *filter(None, [os.environ.get("PYTHONPATH")])])},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -153,99 +142,3 @@ def _stop() -> None:
     if _child is not None and _owner == os.getpid():
         _child.kill()
         _child.communicate()
-
-
-def _serve() -> None:
-    """Answer pairs from standard input, one JSON line each, until it closes."""
-    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
-    os.dup2(2, 1)  # whatever the libraries print must not look like an answer
-    try:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    except (ImportError, OSError, ValueError):
-        pass  # no such limit on this system; the clock remains
-    import math_verify
-    import sympy
-    from math_verify.errors import TimeoutException
-
-    def too_long(*_: object) -> None:
-        raise TimeoutException
-
-    def in_time(function: Callable, *arguments: object, **options: object) -> Any:
-        """Call a function, for as long as it may compute: on a busy machine, that is longer by the clock."""
-        signal.setitimer(signal.ITIMER_PROF, _PATIENCE)
-        try:
-            return function(*arguments, **options)
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-
-    signal.signal(signal.SIGPROF, too_long)
-    base = math_verify.LatexExtractionConfig()
-    # Units are dropped before we are asked; here the m of 5m is a variable.
-    latex = [replace(base, normalization_config=replace(base.normalization_config, units=False))]
-
-    compound = (sympy.Interval, sympy.Union, sympy.Tuple, sympy.MatrixBase)
-
-    def sample(expression: sympy.Basic) -> complex:
-        """Return the value at one fixed point, or NaN where there is none."""
-        if not isinstance(expression, sympy.Expr):
-            return complex("nan")
-        point = {symbol: 1 + crc32(symbol.name.encode()) % 9973 / 9973 for symbol in expression.free_symbols}
-        return complex(expression.subs(point).evalf())
-
-    @lru_cache(maxsize=10_000)
-    def read(text: str) -> tuple[list, complex]:
-        """Return what math-verify makes of a text and its value at a point; nothing, if it cannot be had in time."""
-        number = arithmetic(text)  # reading LaTeX takes milliseconds
-        if number is not None:
-            value = complex(number) if abs(number) < 1e300 else complex("inf")
-            return [sympy.Rational(number.numerator, number.denominator)], value
-        try:
-            how = {"parsing_timeout": None, "fallback_mode": "no_fallback"}
-            parsed = in_time(math_verify.parse, f"${text}$", latex, **how)
-            try:
-                return parsed, in_time(sample, parsed[0]) if parsed else 0j
-            except Exception:
-                return parsed, complex("nan")
-        except TimeoutException:
-            return [], 0j
-
-    def same(a: str, b: str) -> bool:
-        (one, p), (other, q) = read(a), read(b)
-        # Two expressions that differ at a point are settled, and so are a number and a list: that spares nearly all of
-        # the slow comparisons.
-        if not one or not other or isinf(abs(p)) != isinf(abs(q)) or abs(p - q) > 1e-5 * max(1, abs(p), abs(q)):
-            return False
-        for single, several in ((one[0], other[0]), (other[0], one[0])):
-            if isinstance(single, sympy.Expr) and isinstance(several, compound):
-                return False
-        for gold, target in ((one, other), (other, one)):
-            try:
-                if in_time(math_verify.verify, gold, target, timeout_seconds=None, raise_on_error=True):
-                    return True
-            except TimeoutException:
-                return False
-            except Exception:
-                continue
-        return False
-
-    for line in sys.stdin:
-        begun = time.process_time()
-        _end_by(begun + 2 * _PATIENCE)
-        found = same(*json.loads(line))
-        answers.write(json.dumps([found, time.process_time() - begun]) + "\n")
-        answers.flush()
-
-
-def _end_by(seconds: float) -> None:
-    """Have the system end this process once it has computed for so long: no signal interrupts a huge power."""
-    with suppress(ImportError, OSError, ValueError):
-        import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, hard))
-
-
-if __name__ == "__main__":
-    _serve()

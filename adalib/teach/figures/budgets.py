@@ -90,21 +90,15 @@ def tangent(
 
     ``corners`` are the columns on the upper concave envelope; ``winners`` has one column a price.
     """
-    corners = list(corners)
     ends = np.array([0.0, float(cost[-1]) * 1.16])
 
     def touching(at: int) -> list[go.Scatter]:
         column = winners[at]
         line = acc[column] + prices[at] * (ends - cost[column])
+        star = {"symbol": "star", "size": 20, "color": COLOURS[1]}
         return [
             go.Scatter(x=ends, y=line, mode="lines", line={"color": COLOURS[1], "width": 2}, name="slope λ"),
-            go.Scatter(
-                x=[cost[column]],
-                y=[acc[column]],
-                mode="markers",
-                marker={"symbol": "star", "size": 20, "color": COLOURS[1]},
-                name="winner",
-            ),
+            go.Scatter(x=[cost[column]], y=[acc[column]], mode="markers", marker=star, name="winner"),
         ]
 
     def title(at: int) -> str:
@@ -112,26 +106,7 @@ def tangent(
 
     start = len(prices) // 2
     fig = go.Figure(
-        data=[
-            go.Scatter(
-                x=cost[corners],
-                y=acc[corners],
-                mode="lines",
-                line={"color": COLOURS[0], "width": 3},
-                name="envelope",
-            ),
-            go.Scatter(
-                x=cost,
-                y=acc,
-                mode="markers+text",
-                marker={"size": 11, "color": [COLOURS[0] if j in corners else COLOURS[6] for j in range(len(cost))]},
-                text=[f"b={b}" for b in budgets],
-                textposition=_below(len(cost)),
-                name="the question's curve",
-                showlegend=False,
-            ),
-            *touching(start),
-        ],
+        data=[*_curve(budgets, cost, acc, list(corners)), *touching(start)],
         frames=[
             go.Frame(data=touching(at), traces=[2, 3], name=f"{price:g}", layout={"title.text": title(at)})
             for at, price in enumerate(prices)
@@ -146,6 +121,25 @@ def tangent(
         margin={"t": 80},
         sliders=[slider([f"{p:g}" for p in prices], "λ = ", start)],
     )
+
+
+def _curve(budgets: Sequence, cost: np.ndarray, acc: np.ndarray, corners: list[int]) -> list[go.Scatter]:
+    """One question's upper concave envelope, and its points: those on the envelope in its colour."""
+    envelope = {"mode": "lines", "line": {"color": COLOURS[0], "width": 3}, "name": "envelope"}
+    colours = [COLOURS[0] if j in corners else COLOURS[6] for j in range(len(cost))]
+    return [
+        go.Scatter(x=cost[corners], y=acc[corners], **envelope),
+        go.Scatter(
+            x=cost,
+            y=acc,
+            mode="markers+text",
+            marker={"size": 11, "color": colours},
+            text=[f"b={b}" for b in budgets],
+            textposition=_below(len(cost)),
+            name="the question's curve",
+            showlegend=False,
+        ),
+    ]
 
 
 def filling(
@@ -164,42 +158,12 @@ def filling(
     ``lam`` and ``cost`` are the frontier's breakpoints; ``accuracy`` and the rows of ``labels`` (one column a question)
     belong to ``targets``. The coloured area is the accuracy gained over ``first_accuracy``.
     """
-    k, n = len(budgets), labels.shape[1]
     # Tiles in the order in which questions are served, so that the served ones fill the wall from the top.
     served = np.argsort(-(labels > 0).sum(axis=0), kind="stable")
-    rows = -(-n // width)
-    names = np.full(rows * width, "", dtype=object)
-    names[:n] = [plain(ids[i]) for i in served]
+    names = [plain(ids[i]) for i in served]
 
-    def area(at: int) -> go.Scatter:
-        inside = int(np.searchsorted(cost, targets[at], side="right"))
-        x, y = np.append(cost[:inside], targets[at]), np.append(lam[:inside], lam[inside - 1])
-        return go.Scatter(
-            x=x.round(5),
-            y=y.round(5),
-            mode="lines",
-            line={"shape": "hv", "width": 0},
-            fill="tozeroy",
-            fillcolor=_faint(COLOURS[1], 0.45),
-            hoverinfo="skip",
-            showlegend=False,
-        )
-
-    def wall(at: int) -> go.Heatmap:
-        z = np.full(rows * width, np.nan)
-        z[:n] = labels[at, served]
-        colours = budget_colours(k)
-        return go.Heatmap(
-            z=[[None if np.isnan(v) else int(v) for v in line] for line in z.reshape(rows, width)],
-            zmin=-0.5,
-            zmax=k - 0.5,
-            colorscale=[[(j + side) / k, colour] for j, colour in enumerate(colours) for side in (0, 1)],
-            showscale=False,
-            xgap=1,
-            ygap=1,
-            text=names.reshape(rows, width),
-            hovertemplate="%{text}<extra></extra>",
-        )
+    def moving(at: int) -> list:
+        return [_bought(lam, cost, targets[at]), _wall(labels[at, served], names, len(budgets), width)]
 
     def title(at: int) -> str:
         gain = accuracy[at] - first_accuracy
@@ -212,15 +176,16 @@ def filling(
         vertical_spacing=0.17,
         row_heights=[0.52, 0.48],
     )
-    fig.add_trace(area(start), row=1, col=1)
+    area, wall = moving(start)
+    fig.add_trace(area, row=1, col=1)
     curve = {"shape": "hv", "width": 2.5, "color": COLOURS[0]}
     fig.add_scatter(x=cost.round(5), y=lam.round(5), mode="lines", line=curve, showlegend=False, row=1, col=1)
-    fig.add_trace(wall(start), row=2, col=1)
-    for budget, colour in zip(budgets, budget_colours(k), strict=True):
+    fig.add_trace(wall, row=2, col=1)
+    for budget, colour in zip(budgets, budget_colours(len(budgets)), strict=True):
         key = {"symbol": "square", "size": 12, "color": colour}
         fig.add_scatter(x=[None], y=[None], mode="markers", marker=key, name=f"b = {budget}", row=2, col=1)
     fig.frames = [
-        go.Frame(data=[area(at), wall(at)], traces=[0, 2], name=f"{budget:g}", layout={"title.text": title(at)})
+        go.Frame(data=moving(at), traces=[0, 2], name=f"{budget:g}", layout={"title.text": title(at)})
         for at, budget in enumerate(targets)
     ]
     fig.update_xaxes(title="average cost B", row=1, col=1)
@@ -233,6 +198,39 @@ def filling(
         margin={"t": 130},
         legend={"y": 1.06, "font": {"size": 12}},
         sliders=[slider([f"{b:g}" for b in targets], "B = ", start)],
+    )
+
+
+def _bought(lam: np.ndarray, cost: np.ndarray, budget: float) -> go.Scatter:
+    """The area under the sorted steps, up to a budget."""
+    inside = int(np.searchsorted(cost, budget, side="right"))
+    return go.Scatter(
+        x=np.append(cost[:inside], budget).round(5),
+        y=np.append(lam[:inside], lam[inside - 1]).round(5),
+        mode="lines",
+        line={"shape": "hv", "width": 0},
+        fill="tozeroy",
+        fillcolor=_faint(COLOURS[1], 0.45),
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _wall(labels: np.ndarray, names: Sequence[str], k: int, width: int) -> go.Heatmap:
+    """Every question a tile, row by row, in the colour of its budget (one of k)."""
+    empty = -labels.size % width
+    tiles = [*map(int, labels), *[None] * empty]
+    texts = [*names, *[""] * empty]
+    return go.Heatmap(
+        z=[tiles[at : at + width] for at in range(0, len(tiles), width)],
+        zmin=-0.5,
+        zmax=k - 0.5,
+        colorscale=[[(j + side) / k, colour] for j, colour in enumerate(budget_colours(k)) for side in (0, 1)],
+        showscale=False,
+        xgap=1,
+        ygap=1,
+        text=[texts[at : at + width] for at in range(0, len(texts), width)],
+        hovertemplate="%{text}<extra></extra>",
     )
 
 
