@@ -137,7 +137,8 @@ def test_a_large_file_is_read_in_slices_with_progress_and_can_be_stopped(browser
         const turn = () => {
           if (!bar.parentNode.hidden) {
             shares.push(bar.value);
-            if (!stopped++) document.querySelector('.ax-reading button').click(); // a machine may read faster than we press
+            // Pressed from within: a machine may read faster than we press.
+            if (!stopped++) document.querySelector('.ax-reading button').click();
           }
           setTimeout(turn);
         };
