@@ -47,6 +47,21 @@ class TestHomework:
             for said, wrong in question.exercise.wrong.items():
                 assert question.exercise.fault(wrong()) in (None, said, *question.exercise.wrong), name
 
+    def test_every_question_knows_three_mistakes_by_name_and_a_second_hint(self):
+        """Two mistakes may meet in one student's numbers; each is told by its own name to somebody."""
+        told = set()
+        for student in range(40):
+            for name, question in homework(f"student-{student}").questions.items():
+                wrong = question.exercise.wrong
+                assert len(wrong) >= 3, name
+                told |= {(name, said) for said, value in wrong.items() if question.exercise.fault(value()) == said}
+                found = homework(f"student-{student}").check(name, 99)
+                assert found.hint == question.exercise.hint, "99 is nobody's mistake"
+                assert found.more not in ("", found.hint)
+                assert f"{question.exercise.truth():.4g}" not in found.more.split() or name == "label"
+        asked = homework("ada").questions
+        assert told == {(name, said) for name, question in asked.items() for said in question.exercise.wrong}
+
     def test_an_answer_is_told_and_in_an_exam_it_is_not(self):
         assert homework("ada").check("curse", 99).right is False
         said = homework("ada", exam=True).check("curse", 99)
