@@ -67,6 +67,7 @@ def _export(args: argparse.Namespace) -> int:
     chapters = sorted((args.book / "notebooks").glob("[0-9][0-9]_*.ipynb"))
     if not chapters:
         raise ValueError(f"{args.book}: has no notebooks/NN_name.ipynb; give the folder of the book's sources")
+    chapters += sorted((args.book / "notebooks").glob("appendix_*.ipynb"))
     items = [item for chapter in chapters for item in quiz_items(chapter)]
     items += misconceptions(args.book / "book" / "teach.md")
     args.out.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,9 @@ import nbformat
 import pytest
 from conftest import ROOT
 
-CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+CHAPTERS = [
+    path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if "## Quiz" in path.read_text(encoding="utf-8")
+]
 OPTION = re.compile(r"^ +- \[(?P<mark>[ x])\] (?P<text>.+?) \*(?P<why>[^*].*)\*$")
 
 
@@ -18,6 +20,11 @@ def questions(path) -> list[list[re.Match]]:
     quiz = text.split("## Quiz")[1].split("\n:::\n")[0]
     asked = re.split(r"^\d+\. ", quiz, flags=re.MULTILINE)[1:]
     return [[OPTION.match(line) for line in part.splitlines() if line.lstrip().startswith("- [")] for part in asked]
+
+
+def test_every_chapter_and_the_appendix_ask():
+    numbered = {path.stem for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")}
+    assert {path.stem for path in CHAPTERS} == numbered | {"appendix_markets"}
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
