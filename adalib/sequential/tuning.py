@@ -15,7 +15,7 @@ from adalib.sequential.replay import REPLAYS, Replay, in_parts, outcomes, shares
 from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, points_of
 from adalib.sequential.streams import Cost, Streams, make_streams
 
-__all__ = ["CONFIDENT", "PEERS", "Player", "TunedRules"]
+__all__ = ["CONFIDENT", "PEERS", "PUBLISHED", "Player", "Published", "TunedRules"]
 
 
 class Player(Protocol):
@@ -82,6 +82,32 @@ class TunedRules:
         return make_streams(responses, self.limit, repeats=repeats, seed=seed, cost=self.cost)
 
 
+class Published:
+    """One rule as its authors use it: it spends what it spends, whatever is asked for.
+
+    Explained in chapter 10, "When to stop".
+
+    Parameters
+    ----------
+    rule : Rule or Player
+    limit : int
+        Most answers asked.
+    """
+
+    def __init__(self, rule: Rule | Player, *, limit: int = 40) -> None:
+        self.rule, self.limit = rule, limit
+
+    def replay(self, responses: Any, *, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Answers asked and accuracy of every question, averaged over the orders."""
+        streams = make_streams(responses, self.limit, repeats=REPLAYS, seed=seed)
+        stops, worth = _played([self.rule], streams)
+        return streams.mean(stops[:, 0] + 1.0), streams.mean(worth[:, 0])
+
+    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The same at every target, for `adalib.held_out`: there is nothing to learn."""
+        return [self.replay(test.answers)] * len(targets)
+
+
 def _played(rules: Sequence[Rule | Player], streams: Streams) -> tuple[np.ndarray, np.ndarray]:
     """Where each rule stops every stream, and what the vote is worth there, both (M, rules)."""
     votes = streams.votes()
@@ -114,4 +140,16 @@ _ASKED = (2, 3, 4, 6, 8, 12, 16, 24, 40)
 CONFIDENT: Mapping[str, Sequence[Player]] = {
     "cisc": [Filtered(b, 1.0, sharpness) for sharpness in (1.5, 3.0, 6.0, 12.0) for b in _ASKED],
     "deepconf": [Filtered(b, keep, 6.0) for keep in (0.1, 0.9) for b in _ASKED],
+}
+
+#: Every family as its authors set it: thresholds and windows of the papers and packages, at most 40 answers.
+PUBLISHED: Mapping[str, Rule | Player] = {
+    "margin": Margin(3, 40),
+    "adaptive_consistency": Confidence(0.95, 40),
+    "esc": Window(5, 40),
+    "ac_entropy": Entropy(0.75, 40),
+    "ac_majority": Agreement(0.8, 40),
+    "ac_dirichlet": Dirichlet(0.95, 40),
+    "doubling": Doubling(0.75, 32),
+    "sprt": ProbabilityRatio(0.05, 0.7, 40),
 }

@@ -72,7 +72,8 @@ def backward_induction(
     fold : ndarray of int, shape (M,)
         Streams of one fold are decided by a fit on the others.
     ridge : float
-        Share of the features' variance added for stability.
+        Share of the features' variance added for stability at the first checkpoint, twice as much at the second, and
+        so on: the later it is, the fewer streams are still open, and the less there is to learn from.
 
     Returns
     -------
@@ -90,7 +91,7 @@ def backward_induction(
     for s in reversed(range(last)):
         reward -= np.multiply.outer(cost[:, s + 1] - cost[:, s], prices)
         now = value[:, s : s + 1]
-        coefficients[s], guess = cross_fitted(features[s][:, order], reward - now, parts, ridge)
+        coefficients[s], guess = cross_fitted(features[s][:, order], reward - now, parts, ridge * (s + 1))
         quit_here = guess <= 0
         np.copyto(stop, s, where=quit_here)
         np.copyto(reward, now, where=quit_here)
