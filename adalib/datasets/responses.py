@@ -123,9 +123,10 @@ class Responses:
             return self.correct
         values = np.zeros(self.classes.shape)
         for i, (gold, row) in enumerate(zip(self.golds, self.answers, strict=True)):
-            found, first = np.unique(self.classes[i], return_index=True)
-            right = [c for c, j in zip(found, first, strict=True) if c >= 0 and same_answer(row[j], gold)]
-            values[i] = np.isin(self.classes[i], right)
+            classes = self.classes[i].tolist()
+            first = dict(zip(reversed(classes), reversed(row), strict=True))  # the first member speaks for its class
+            right = {c for c, answer in first.items() if c >= 0 and same_answer(answer, gold)}
+            values[i] = [c in right for c in classes]
         return values
 
     def table(
@@ -266,12 +267,15 @@ class Responses:
         def dealt(column: Sequence) -> bool:
             return all(row is None or (isinstance(row, list) and len(row) == self.samples) for row in column)
 
-        return replace(
+        found = replace(
             self,
             answers=deal(self.answers),
             **self._sampled(lambda values: np.take_along_axis(values, places, 1)),
             extras={name: deal(column) if dealt(column) else column for name, column in self.extras.items()},
         )
+        if "classes" in self.__dict__:  # what has been compared is not compared again
+            found.__dict__["classes"] = _renumbered(np.take_along_axis(self.classes, places, 1))
+        return found
 
     def _sampled(self, change: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
         """The fields with one number a sample that are there, changed."""
@@ -300,3 +304,16 @@ class Responses:
             if column[i] is not None:
                 record[name] = column[i]
         return record
+
+
+def _renumbered(classes: np.ndarray) -> np.ndarray:
+    """Number the classes of every row in order of first appearance, as `answer_classes` does; -1 stays."""
+    rows, found = np.arange(len(classes)), np.full_like(classes, -1)
+    numbers = np.full((len(classes), int(classes.max(initial=0)) + 2), -1)  # the last column is that of -1
+    count = np.zeros(len(classes), dtype=classes.dtype)
+    for column, own in enumerate(classes.T):
+        new = (own >= 0) & (numbers[rows, own] < 0)
+        numbers[rows[new], own[new]] = count[new]
+        count += new
+        found[:, column] = numbers[rows, own]
+    return found

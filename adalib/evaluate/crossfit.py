@@ -173,4 +173,6 @@ def compared(responses: Responses | Menu) -> Responses | Menu:
     if isinstance(responses, Menu):
         return replace(responses, models={name: compared(one) for name, one in responses.models.items()})
     names = [["" if c < 0 else str(c) for c in row] for row in responses.classes.tolist()]
-    return replace(responses, answers=names, correct=responses.values, extras={})
+    found = replace(responses, answers=names, correct=responses.values, extras={})
+    found.__dict__["classes"] = responses.classes
+    return found

@@ -147,15 +147,20 @@ def held_out(
         raise ValueError(f"taught is {taught}; give at least 2 questions to learn from")
     inputs = list(_inputs(responses, fold, features, taught, seed))
     tally = Tally([*BASELINES, *learners, "noise"])
-    with tqdm(total=2 * splits * len(inputs), desc="evaluating", unit=" folds", disable=None, leave=False) as bar:
+    bar = tqdm(total=2 * splits * len(inputs), desc="evaluating", unit=" folds", disable=None, leave=False)
+
+    def turn(number: int) -> None:  # nothing but the tally outlives it
+        teach, score = _halves(votes, opening, number, seed, table, budgets)
+        seeds = range(1000 * seed + noises * number, 1000 * seed + noises * (number + 1))
+        blind = [(LabelPolicy(seed=seed), noise_features(responses.n, seed=noise)) for noise in seeds]
+        found = learned(teach, score, targets, inputs, member, learners, blind, bar, machines)
+        best = oracles_at(teach.table, targets)
+        _add_baselines(tally, teach.table, score.table, responses.questions, best)
+        tally.add_learned(found, best, score.table, overhead)
+
+    with bar:
         for number in range(2 * splits):
-            teach, score = _halves(votes, opening, number, seed, table, budgets)
-            seeds = range(1000 * seed + noises * number, 1000 * seed + noises * (number + 1))
-            blind = [(LabelPolicy(seed=seed), noise_features(responses.n, seed=noise)) for noise in seeds]
-            found = learned(teach, score, targets, inputs, member, learners, blind, bar, machines)
-            best = oracles_at(teach.table, targets)
-            _add_baselines(tally, teach.table, score.table, responses.questions, best)
-            tally.add_learned(found, best, score.table, overhead)
+            turn(number)
     for target, labels in oracles_at(full, targets):
         tally.add("oracle_in_sample", target, *from_labels(labels, full.k).outcome(full), full)
     return tally.rows(member)

@@ -150,13 +150,14 @@ class Tally:
         cost, imitated, saved = (
             [np.mean([turn[part] for turn in self._turns[key]], axis=0) for key in keys] for part in range(3)
         )
-        accuracy, mix = (
-            np.column_stack([self._sums[key][part] / len(self._turns[key]) for key in keys]) for part in range(2)
-        )
-        bar = [float(column.mean()) for column in mix.T]
-        mix -= accuracy  # no second table of every question: there may be very many
-        gains = _units(np.negative(mix, out=mix), member)
-        value, gain = bootstrap_mean(_units(accuracy, member), bounds=(0, 1)), bootstrap_mean(gains)
+        # A column at a time, for there may be very many questions.
+        values, gains = np.empty((2, member.max() + 1, len(keys)))
+        bar = []
+        for j, key in enumerate(keys):
+            accuracy, mix = self._sums[key] / len(self._turns[key])
+            values[:, j], gains[:, j] = _units(accuracy, member), _units(accuracy - mix, member)
+            bar.append(float(mix.mean()))
+        value, gain = bootstrap_mean(values, bounds=(0, 1)), bootstrap_mean(gains)
         best = {target: gain.mean[j] for j, (target, policy) in enumerate(keys) if policy == "oracle"}
         rows = []
         for j, (target, policy) in enumerate(keys):
@@ -191,12 +192,11 @@ def _mix_cost(score: UtilityTable, accuracy: float) -> float:
 
 
 def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:
-    """One row a group, whose mean is the mean over questions and whose spread is that of groups drawn whole.
+    """One value a group, whose mean is the mean over questions and whose spread is that of groups drawn whole.
 
-    A group's row is the mean plus what the group's questions add to it (the linearised ratio of resampled totals to
+    A group's value is the mean plus what the group's questions add to it (the linearised ratio of resampled totals to
     resampled sizes). Groups of one question are left as they are.
     """
-    mean, sizes = values.mean(axis=0), np.bincount(member)
-    excess = np.zeros((sizes.size, values.shape[1]))
-    np.add.at(excess, member, values - mean)
-    return mean + excess * sizes.size / len(values)
+    mean = values.mean()
+    excess = np.bincount(member, values - mean)
+    return mean + excess * excess.size / len(values)

@@ -169,8 +169,11 @@ def learned(
         Cost, accuracy and column of every question; NaN columns where a learner names none.
     """
 
-    jobs = [_job(teach, score, targets, fold, member, learners, blind) for fold in folds]
-    told_by = side_by_side(_one_fold, jobs) if machines is None else machines.map(_one_fold, jobs, what="folds")
+    job = partial(_job, teach, score, targets, member, learners, blind)
+    if machines is None:
+        told_by = side_by_side(lambda fold: _one_fold(job(fold)), folds)
+    else:
+        told_by = machines.map(_one_fold, [job(fold) for fold in folds], what="folds")
     found = np.empty((len(learners) + len(blind), len(targets), 3, len(member)))
     for fold, told in zip(folds, told_by, strict=True):
         found[..., fold.test] = told
@@ -184,10 +187,10 @@ def _job(
     teach: Half,
     score: Half,
     targets: Sequence[float],
-    fold: Fold,
     member: np.ndarray,
     learners: Mapping[str, Learner | Planner],
     blind: Sequence[tuple[Planner, pd.DataFrame]],
+    fold: Fold,
 ) -> tuple:
     """All that one fold needs, and no more, for it may travel."""
     taught, asked = (

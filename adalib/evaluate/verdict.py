@@ -103,9 +103,15 @@ def _by_chance(gains: np.ndarray, level: float) -> np.ndarray:
     chunks = int(np.ceil(20 / level / chunk))
     reached = np.ones(gains.shape[1])
     for _ in range(chunks):
-        flipped = sum(
-            rng.choice([-1.0, 1.0], size=(chunk, len(part))) @ part
-            for part in np.split(gains, range(_PART, len(gains), _PART))
-        )
+        parts = np.split(gains, range(_PART, len(gains), _PART))
+        flipped = sum(_signs(rng, chunk, len(part), many=len(parts) > 1) @ part for part in parts)
         reached += (flipped >= gains.sum(axis=0) - 1e-12).sum(axis=0)
     return reached / (1 + chunk * chunks) > level
+
+
+def _signs(rng: np.random.Generator, rows: int, columns: int, many: bool) -> np.ndarray:
+    """Random signs; of a random byte eight where many are needed, for a hundred thousand questions a billion."""
+    if not many:
+        return rng.choice([-1.0, 1.0], size=(rows, columns))
+    bits = np.unpackbits(rng.integers(256, size=(rows, -(-columns // 8)), dtype=np.uint8), axis=1, count=columns)
+    return bits * 2.0 - 1.0

@@ -14,14 +14,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import normalize
 
 from adalib.datasets.sealed import numbers, whole
 from adalib.learn.features import check_texts
 
 __all__ = ["TextEmbedding"]
 
+_PART = 1000  # texts embedded at a time: their n-grams are thousands of bytes each, the result is not
 _READ = 20_000  # characters of a text that are read: enough for a question, and a bound on what a huge one costs
 
 
@@ -81,9 +84,9 @@ class TextEmbedding:
             raise ValueError("the embedding has not been fitted; call fit with training texts first")
         texts = _cut(texts)
         values = np.zeros((len(texts), self.dims))
-        if texts:
-            found = self._svd.transform(self._tfidf.transform(texts))
-            values[:, : found.shape[1]] = found
+        for start in range(0, len(texts), _PART):
+            found = self._svd.transform(self._weights(texts[start : start + _PART]))
+            values[start : start + _PART, : found.shape[1]] = found
         return pd.DataFrame(values, columns=[f"embedding_{j}" for j in range(self.dims)])
 
     def embed(self, text: str) -> np.ndarray:
@@ -99,6 +102,21 @@ class TextEmbedding:
             found = weights @ self._directions[places] / np.sqrt(weights @ weights)
             values[: found.size] = found
         return values
+
+    def _weights(self, texts: Sequence[str]) -> csr_matrix:
+        """What scikit-learn's transform gives, ten times as fast: n-grams end at spaces, and words come again."""
+        known, of_word = self._tfidf.vocabulary_, {}
+        places, ends = [], [0]
+        for text in texts:
+            for word in text.lower().split():
+                if word not in of_word:
+                    of_word[word] = [known[ngram] for ngram in self._ngrams(word) if ngram in known]
+                places += of_word[word]
+            ends.append(len(places))
+        weights = csr_matrix((np.ones(len(places)), places, ends), shape=(len(texts), len(known)))
+        weights.sum_duplicates()
+        weights.data = (np.log(weights.data) + 1) * self._tfidf.idf_[weights.indices]
+        return normalize(weights, copy=False)
 
     @cached_property
     def _directions(self) -> np.ndarray:

@@ -17,7 +17,8 @@ __all__ = ["REPLAYS", "Replay", "in_parts", "outcomes", "shares_of"]
 #: Orders in which a question is played back when a rule is scored: of 48 answers each comes first once.
 REPLAYS = 48
 
-_PART = 2000  # questions played back at a time, in so many orders each: tens of megabytes
+_WHOLE = 2000  # questions that are played back all at once
+_CELLS = 1 << 15  # answers played back at a time where there are more: some megabytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +52,13 @@ def in_parts(
 
     ``play`` is given the answers, the features and a seed of every part.
     """
-    if responses.n <= _PART:
+    if responses.n <= _WHOLE:
         return play(responses, features, seed)
+    part = max(_CELLS // (min(REPLAYS, responses.samples) * responses.samples), 1)
     known = None if features is None else np.asarray(features)
     parts = []
-    for begin in range(0, responses.n, _PART):
-        rows = np.arange(begin, min(begin + _PART, responses.n))
+    for begin in range(0, responses.n, part):
+        rows = np.arange(begin, min(begin + part, responses.n))
         parts.append(play(responses.take(rows), None if known is None else known[rows], seed + begin))
     return Replay(*(np.concatenate([getattr(part, name.name) for part in parts]) for name in fields(Replay)))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -88,7 +88,16 @@ class Streams:
 
     def votes(self, sharpness: float = 0.0) -> Votes:
         r"""Count the votes, each weighted by :math:`e^{s \ell}`, where :math:`\ell` is the answer's log-probability."""
-        return _counted(self, sharpness if self.logprob is not None else 0.0)
+        sharpness = sharpness if self.logprob is not None else 0.0
+        if sharpness not in self._counted:
+            # An answer so unlikely that its weight would be 0 still votes, as good as not at all.
+            weights = np.exp(np.maximum(sharpness * self.logprob, -600.0)) if sharpness > 0 else None
+            self._counted[sharpness] = count_votes(self.classes, self.worth, weights)
+        return self._counted[sharpness]
+
+    @cached_property
+    def _counted(self) -> dict[float, Votes]:
+        return {}
 
     def first(self, answers: int) -> Streams:
         """Keep only so many answers of each stream."""
@@ -100,13 +109,6 @@ class Streams:
         """Average over the streams of each question: (M, ...) becomes (N, ...)."""
         n = int(self.question[-1]) + 1
         return values.reshape(n, -1, *values.shape[1:]).mean(axis=1)
-
-
-@lru_cache(maxsize=16)
-def _counted(streams: Streams, sharpness: float) -> Votes:
-    # An answer so unlikely that its weight would be 0 still votes, as good as not at all.
-    weights = np.exp(np.maximum(sharpness * streams.logprob, -600.0)) if sharpness > 0 else None
-    return count_votes(streams.classes, streams.worth, weights)
 
 
 @lru_cache(maxsize=8)  # several rules are often played the same answers, one after the other
