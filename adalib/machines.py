@@ -9,8 +9,10 @@ writes to a draft and renames it at the end.
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager
 from importlib import import_module
 from multiprocessing import get_context
 from types import ModuleType, TracebackType
@@ -24,7 +26,7 @@ _TRIES = 3  # a task is given to another worker this often when its worker dies
 _PATIENCE = 30  # seconds for a scheduler to answer, and for its first worker to come
 
 
-class Machines:
+class Machines(AbstractContextManager):
     """Something that calls a function on many items at once."""
 
     #: How many items it works on at a time, and how many of them share a machine's memory.
@@ -43,14 +45,9 @@ class Machines:
                 bar.update()
         return results
 
+    @abstractmethod
     def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
-        raise NotImplementedError
-
-    def __enter__(self) -> Machines:
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Let go of what was opened."""
+        """Yield the place of an item and its result, as they come."""
 
 
 class Here(Machines):
@@ -84,6 +81,9 @@ class Here(Machines):
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Nothing was opened for longer than a call."""
 
 
 class Cluster(Machines):
