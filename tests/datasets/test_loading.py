@@ -313,6 +313,17 @@ def test_split_samples_deals_everything_once_and_in_order():
         responses([["4"]]).split_samples(0)
 
 
+def test_classes_are_dealt_as_if_the_halves_had_been_compared_anew():
+    drawn = np.random.default_rng(0).choice(["", "7", "1/2", "0.5", "8", "x"], size=(60, 9)).tolist()
+    names = [str(i) for i in range(60)]
+    compared, fresh = (Responses(names, names, ["7"] * 60, drawn) for _ in range(2))
+    assert compared.classes.max() > 2
+    for one, two in zip(compared.split_samples(3), fresh.split_samples(3), strict=True):
+        assert "classes" in one.__dict__
+        np.testing.assert_array_equal(one.classes, two.classes)
+        np.testing.assert_array_equal(one.values, two.values)
+
+
 def test_set_aside_and_compared_keep_every_number_a_sample():
     first, rest = FULL.set_aside(1)
     assert first.logprob[:, 0].tolist() == FULL.logprob[:, 1].tolist()

@@ -175,10 +175,11 @@ def test_a_family_that_was_never_seen_teaches_nothing():
     assert row(seen, "oracle", 3).accuracy == row(unseen, "oracle", 3).accuracy
 
 
+@pytest.mark.parametrize("n", [50, 10_050])  # so many that signs are drawn in parts, eight of a byte
 @pytest.mark.parametrize(("units", "claimed"), [(4, False), (6, False), (7, True)])
-def test_luck_with_a_handful_is_no_evidence(told_rows, units, claimed):
+def test_luck_with_a_handful_is_no_evidence(told_rows, units, claimed, n):
     """All of k units gain: one chance in 2^k, and four looks share 5%, so that six are too few and seven enough."""
-    gains = np.zeros(50)
+    gains = np.zeros(n)
     gains[:units] = 0.2
     rows = [replace(r, gains=gains, gain_low=0.01) for r in told_rows]
     assert ("allocation pays" in verdict(rows)) == claimed
@@ -437,7 +438,8 @@ def test_many_questions_are_learned_from_a_stated_sample_and_all_are_scored(few)
 def test_answers_are_played_back_in_parts(few, monkeypatch):
     rule = TunedRules(PEERS["margin"], limit=few.samples).fit(few)
     whole = rule.replay(few, [1.5, 2])
-    monkeypatch.setattr("adalib.sequential.replay._PART", 5)
+    monkeypatch.setattr("adalib.sequential.replay._WHOLE", 5)
+    monkeypatch.setattr("adalib.sequential.replay._CELLS", 5 * min(48, few.samples) * few.samples)
     parts = rule.replay(few, [1.5, 2])
     assert parts.cost.shape == whole.cost.shape
     # Other orders of the same answers: the same but for their chance.

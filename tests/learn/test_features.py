@@ -189,6 +189,13 @@ def test_embedding_of_full_rank_keeps_the_angles():
     np.testing.assert_allclose(found @ found.T, weights @ weights.T, atol=1e-9)
 
 
+@given(st.lists(st.text(max_size=40), max_size=6))
+def test_n_grams_found_word_by_word_are_scikit_learns(texts):
+    embedding = TextEmbedding(dims=2).fit([*TRAINING, "ΟΔΟΣ İi ﬁn"])
+    found, expected = (weigh([*texts, *TRAINING]) for weigh in (embedding._weights, embedding._tfidf.transform))
+    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+
+
 @pytest.mark.parametrize("texts", [["a"], ["ab", ""], ["漢字"] * 3, ["7" * 10**6], ["\0"], [r"\frac{1}{2}", "½"]])
 def test_embedding_of_odd_texts(texts):
     frame = TextEmbedding(dims=5).fit(texts).transform([*texts, ""])
