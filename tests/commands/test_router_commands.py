@@ -12,11 +12,13 @@ from contextlib import contextmanager
 import openai
 import pytest
 from fault_server import FaultServer
+from odd_replies import ODD, STRANGE, as_replies, bomb
 
 from adalib import Router
 from adalib.commands.cli import main
 from adalib.datasets.jsonl import write_lines
 from adalib.datasets.loading import load
+from adalib.llm import endpoint as endpoints
 
 ASK = {"model": "m", "messages": [{"role": "user", "content": "What is 3 + 4?"}]}
 
@@ -71,6 +73,37 @@ def test_route_goes_on_where_it_stopped(folder, tmp_path, capsys):
         questions(tmp_path / "q.jsonl", 13)
         assert main(command) == 2  # answers to other questions are not mixed in
         assert "begun with questions" in capsys.readouterr().err
+
+
+def test_route_survives_every_odd_reply(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(endpoints, "FIRST_WAIT", 0.01)
+    replies = {**as_replies(ODD | STRANGE), "bomb": bomb()}
+    names = list(replies)
+    file, out = questions(tmp_path / "q.jsonl", 30), tmp_path / "out"
+    command = ["route", str(folder), file, "--model", "m", "--out", str(out), "--concurrency", "1"]
+    # Every other request is answered oddly, until all have been.
+    with FaultServer(lambda k: "ok" if k % 2 or k // 2 >= len(names) else names[k // 2], replies=replies) as upstream:
+        assert main([*command, "--base-url", upstream.url]) == 0
+        assert len(upstream.seen) > 2 * len(names)
+    for name in ("answers.jsonl", "routed.jsonl"):
+        rows = [json.loads(line, parse_constant=pytest.fail) for line in (out / name).read_text().splitlines()]
+        assert {row["answer"] for row in rows} == {"7"}
+
+
+@pytest.mark.parametrize("odd", ["choices-object", "deep", "bomb", "endless", "away"])
+def test_route_ends_in_one_line_where_every_reply_is_odd(folder, tmp_path, capsys, monkeypatch, odd):
+    monkeypatch.setattr(endpoints, "FIRST_WAIT", 0.01)
+    file = questions(tmp_path / "q.jsonl", 3)
+    with FaultServer() as other:
+        away = (308, f"Location: {other.url}/chat/completions\r\n", b"{}")
+        replies = {**as_replies(ODD), "bomb": bomb(), "away": away}
+        with FaultServer(lambda k: odd, replies=replies) as upstream:
+            where = ["--model", "m", "--out", str(tmp_path / "out"), "--base-url", upstream.url, "--tries", "2"]
+            assert main(["route", str(folder), file, *where]) == 2
+            told = capsys.readouterr().err.splitlines()[-1]
+            assert upstream.url in told
+            assert "Traceback" not in told
+        assert other.seen == []
 
 
 def test_an_interrupt_keeps_what_is_in_flight(folder, tmp_path):

@@ -11,19 +11,16 @@ import warnings
 import pytest
 from conftest import run_to_end
 from fault_server import FaultServer
+from odd_replies import GOOD, ODD, as_replies, bomb, changed, choice
 
 from adalib.datasets.loading import load
 from adalib.llm import EndpointError, collect, endpoint
 from adalib.llm.endpoint import Endpoint, backoff, retry_after
-from adalib.llm.reply import MAX_REPLY, MAX_TEXT, Answer, ReplyError, read_reply
+from adalib.llm.reply import Answer, ReplyError, read_reply
 from adalib.llm.store import Store, scan
 
 KEY = "sk-a-very-secret-key-0123"
 MESSAGES = [{"role": "user", "content": "What is 3 + 4?"}]
-GOOD = {
-    "choices": [{"message": {"content": "Answer: 7"}, "finish_reason": "stop"}],
-    "usage": {"completion_tokens": 9, "prompt_tokens": 20},
-}
 
 
 @pytest.fixture(autouse=True)
@@ -42,40 +39,13 @@ def ask(server, tries=2, messages=MESSAGES, timeout=20.0, **how):
     return run_to_end(main())
 
 
-def changed(**parts) -> bytes:
-    return json.dumps(GOOD | parts).encode()
-
-
-def choice(**parts) -> bytes:
-    return changed(choices=[GOOD["choices"][0] | parts])
-
-
-ODD = {
-    "choices-object": changed(choices={"0": 1}),
-    "choices-text": changed(choices="text"),
-    "choices-numbers": changed(choices=[1, 2]),
-    "message-list": choice(message=[1]),
-    "content-list": choice(message={"content": [{"type": "text"}]}),
-    "content-number": choice(message={"content": 7}),
-    "deep": b"[" * 100_000,
-    "deep-object": b'{"a":' * 100_000,
-    "deep-inside": b'{"choices": ' + b"[" * 5000 + b"]" * 5000 + b"}",
-    "digits": b'{"choices": ' + b"9" * 5000 + b"}",
-    "null": b"null",
-    "nothing": b"",
-    "spaces": b" " * 1000,
-    "latin": '{"é": 1}'.encode("latin-1"),
-    "too-long": choice(message={"content": "x" * (MAX_TEXT + 1)}),
-}
-
-
 @pytest.mark.parametrize("odd", ODD)
 def test_an_odd_reply_is_tried_again_and_then_told_in_one_line(odd):
-    with FaultServer([odd], replies={odd: (200, "", ODD[odd])}) as server:
+    with FaultServer([odd], replies=as_replies(ODD)) as server:
         assert ask(server).text.endswith("Answer: 7")
     once = r"^http://127.0.0.1:\d+/v1 failed once, the last time with: "
     with (
-        FaultServer([odd], replies={odd: (200, "", ODD[odd])}) as server,
+        FaultServer([odd], replies=as_replies(ODD)) as server,
         pytest.raises(EndpointError, match=once) as told,
     ):
         ask(server, tries=1)
@@ -86,8 +56,7 @@ def test_an_odd_reply_is_tried_again_and_then_told_in_one_line(odd):
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
 def test_a_compressed_bomb_is_refused(encoding):
-    body = gzip.compress(b" " * (MAX_REPLY + 10), 9) if encoding == "gzip" else b"\x78\x9c" + b"\x00" * 100
-    replies = {"bomb": (200, f"Content-Encoding: {encoding}\r\n", body)}
+    replies = {"bomb": bomb(encoding)}
     with FaultServer(["bomb"], replies=replies) as server:
         assert ask(server).text.endswith("Answer: 7")
     with FaultServer(["bomb"], replies=replies) as server, pytest.raises(EndpointError, match="the reply is "):

@@ -12,6 +12,7 @@ import pytest
 import uvicorn
 from conftest import run_to_end
 from fault_server import FaultServer
+from odd_replies import ODD, STRANGE, as_replies, bomb
 
 from adalib import Router, load
 from adalib.llm import endpoint as endpoints
@@ -186,6 +187,43 @@ def test_a_fault_that_stays_is_a_proper_error(folder, fault, status, kind, strea
         assert "\n" not in error.value.body["message"]
         assert ("retry-after" in error.value.response.headers) == (status == 429)
         assert running.service.open == 0
+
+
+def test_no_odd_reply_gets_through(folder):
+    """Every odd reply once, then for good: the next try answers, or a proper error does, in one line."""
+    turns = []
+    replies = {**as_replies(ODD), "bomb": bomb()}
+    upstream = FaultServer(lambda k: turns.pop() if turns else "ok", replies=replies)
+    with upstream, serving(folder, upstream) as running:
+        for odd in [*replies, "endless"]:
+            turns[:] = [odd]
+            assert running.post().json()["choices"][0]["message"]["content"] == upstream.text, odd
+            turns[:] = [odd, odd]
+            reply = running.post()
+            assert (reply.status_code, reply.json()["error"]["type"]) == (502, "upstream_error"), odd
+            assert "\n" not in reply.json()["error"]["message"]
+        assert running.service.open == 0
+
+
+def test_numbers_that_nobody_can_use_are_left_out(folder):
+    now = []
+    upstream = FaultServer(lambda k: now[-1], replies=as_replies(STRANGE))
+    with upstream, serving(folder, upstream) as running:
+        for strange in STRANGE:
+            now.append(strange)
+            told = json.loads(running.post().text, parse_constant=pytest.fail)
+            assert (told["choices"][0]["message"]["content"], told["adalib"]["answer"]) == ("Answer: 7", "7"), strange
+            assert 0 < told["usage"]["completion_tokens"] < 10_000  # what was said, or the most that it can have been
+
+
+def test_a_redirect_to_another_host_is_refused(folder):
+    with FaultServer() as other:
+        replies = {"away": (307, f"Location: {other.url}/chat/completions\r\n", b"{}")}
+        with FaultServer(lambda k: "away", replies=replies) as upstream, serving(folder, upstream) as running:
+            reply = running.post()
+            assert reply.status_code == 502
+            assert "another address" in reply.json()["error"]["message"]
+        assert other.seen == []
 
 
 def test_a_fault_in_the_middle_gives_the_best_vote_so_far(folder):
