@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Interval", "bootstrap_mean"]
+__all__ = ["Interval", "bootstrap_mean", "in_points"]
 
 _CHUNK = 1 << 17  # weights drawn at a time: a megabyte
 _MANY = 5000  # questions from which on a random weighing is normal for all that an interval can show
@@ -113,3 +113,14 @@ def _weighings(values: np.ndarray, draws: int, rng: np.random.Generator) -> tupl
         weighed.append((weights @ values).T)
         total.append(weights.sum(axis=1))
     return np.concatenate(weighed, axis=-1), np.concatenate(total)
+
+
+def in_points(gain: float, digits: int = 1) -> str:
+    """A gain of accuracy as the book writes it: in points, with a sign.
+
+    Examples
+    --------
+    >>> in_points(0.0361), in_points(-0.0361, 2), in_points(-0.0001)
+    ('+3.6', '-3.61', '+0.0')
+    """
+    return f"{100 * gain:+z.{digits}f}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adalib.evaluate.heldout import BASELINES, STOPPING, HeldOutRow
+from adalib.evaluate.intervals import in_points
 
 __all__ = ["verdict"]
 
@@ -62,22 +63,24 @@ def _found(
         return f"Adaptive allocation pays here: {_gain(best)}{share}.{_by_target(paying)}"
     oracle = max(oracles, key=lambda row: row.gain)
     possible = (
-        f"while the cross-fitted oracle, which reads the answer key, gains {oracle.gain:+.4f} at best (target "
-        f"{oracle.target:g})"
+        f"while the cross-fitted oracle, which reads the answer key, gains {in_points(oracle.gain, 2)} points at best "
+        f"(target {oracle.target:g})"
         if could
         else "and not even the cross-fitted oracle, which reads the answer key, has a gain that is clear of chance"
     )
     if max(row.gain_high for row in tried) < matters:
-        how = f"does not pay here: every learned gain is below {matters:g}"
+        how = f"does not pay here: every learned gain is below {100 * matters:g} points"
     else:
-        how = f"is not shown to pay here: no learned gain is clear of chance, and one of {matters:g} is not excluded"
+        large = f"one of {100 * matters:g} points is not excluded"
+        how = f"is not shown to pay here: no learned gain is clear of chance, and {large}"
     return f"Adaptive allocation {how}; at most {_gain(best)}, {possible}."
 
 
 def _gain(row: HeldOutRow) -> str:
+    gain, low, high = (in_points(value, 2) for value in (row.gain, row.gain_low, row.gain_high))
     return (
-        f"{row.policy} at target {row.target:g} gains {row.gain:+.4f} accuracy over the best random mix at equal "
-        f"cost {row.cost:.2f} (95% interval {row.gain_low:+.4f} to {row.gain_high:+.4f})"
+        f"{row.policy} at target {row.target:g} gains {gain} points over the best random mix at equal cost "
+        f"{row.cost:.2f} (95% interval {low} to {high})"
     )
 
 

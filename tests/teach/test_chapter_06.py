@@ -48,8 +48,8 @@ def test_gains_are_drawn_with_their_intervals_and_the_control_in_grey():
     assert [trace.name for trace in fig.data] == ["label", "noise"]
     for trace in fig.data:
         assert list(trace.x) == ["B = 1.5", "B = 3"]
-        assert np.add(trace.y, trace.error_y.array) == pytest.approx(ESTIMATE[2])
-        assert np.subtract(trace.y, trace.error_y.arrayminus) == pytest.approx(ESTIMATE[1])
+        assert np.add(trace.y, trace.error_y.array) / 100 == pytest.approx(ESTIMATE[2])
+        assert np.subtract(trace.y, trace.error_y.arrayminus) / 100 == pytest.approx(ESTIMATE[1])
     assert fig.data[1].marker.color == draw.CONTROL != fig.data[0].marker.color
     assert fig.layout.title.text == "a title"
 

@@ -9,15 +9,16 @@ MEAN, LOW, HIGH = [0.5, 0.6], [0.4, 0.55], [0.7, 0.61]
 
 
 def test_intervals_become_error_bars():
-    for fig in (
-        draw.points([1, 2], {"a": (MEAN, LOW, HIGH)}, "x", "y"),
-        draw.bars(["one", "two"], {"a": (MEAN, LOW, HIGH)}, "y"),
-        draw.claim_and_truth([1, 2], (MEAN, LOW, HIGH), truth=0.5),
+    for fig, scale in (
+        (draw.points([1, 2], {"a": (MEAN, LOW, HIGH)}, "x", "y"), 1),
+        (draw.bars(["one", "two"], {"a": (MEAN, LOW, HIGH)}, "y"), 100),  # gains, in points
+        (draw.bars(["one", "two"], {"a": (MEAN, LOW, HIGH)}, "y", percent=True), 1),
+        (draw.claim_and_truth([1, 2], (MEAN, LOW, HIGH), truth=0.5), 1),
     ):
         trace = fig.data[0]
-        assert list(trace.y) == MEAN
-        assert np.add(trace.y, trace.error_y.array) == pytest.approx(HIGH)
-        assert np.subtract(trace.y, trace.error_y.arrayminus) == pytest.approx(LOW)
+        assert np.divide(trace.y, scale) == pytest.approx(MEAN)
+        assert np.add(trace.y, trace.error_y.array) / scale == pytest.approx(HIGH)
+        assert np.subtract(trace.y, trace.error_y.arrayminus) / scale == pytest.approx(LOW)
 
 
 def test_the_histogram_counts_every_redraw():

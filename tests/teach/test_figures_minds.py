@@ -20,6 +20,6 @@ def test_a_model_has_one_colour_as_line_and_as_dots():
 
 def test_ratios_carry_their_intervals():
     fig = draw.ratios((2, 10), {"cascade": [(0.0, -0.25, 0.5), (0.5, 0.25, 1.0)]})
-    assert list(fig.data[0].y) == [0.0, 0.5]
-    assert list(fig.data[0].error_y.array) == [0.5, 0.5]
-    assert list(fig.data[0].error_y.arrayminus) == [0.25, 0.25]
+    assert list(fig.data[0].y) == [0.0, 50.0]  # in points
+    assert list(fig.data[0].error_y.array) == [50.0, 50.0]
+    assert list(fig.data[0].error_y.arrayminus) == [25.0, 25.0]

@@ -52,10 +52,10 @@ def test_the_stacks_and_their_headings_move_with_the_budget():
     fig = draw.drag_budget({"real": stack, "null": stack}, (1, 4), active=1)
     assert [frame.name for frame in fig.frames] == [step.label for step in fig.layout.sliders[0].steps] == ["1", "1.5"]
     assert [note.text for note in fig.frames[0].layout.annotations] == [
-        "real<br>claims +0.010, gains +0.000",
-        "null<br>claims +0.010, gains +0.000",
+        "real<br>claims +1.0, gains +0.0 points",
+        "null<br>claims +1.0, gains +0.0 points",
     ]
-    assert fig.layout.annotations[0].text == "real<br>claims +0.015, gains +0.000"
+    assert fig.layout.annotations[0].text == "real<br>claims +1.5, gains +0.0 points"
     assert list(fig.data[1].y) == pytest.approx([0.15] * 5)
     assert list(fig.frames[0].data[3].y) == pytest.approx([0.1] * 5)
     assert [trace.showlegend for trace in fig.data] == [True, True, False, False]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from adalib.evaluate.intervals import in_points
 from adalib.paper.printed import PAPER, PAPER_ABLATIONS, PAPER_SETTINGS
 from adalib.paper.replication.measures import SHOWN, cross_fitted_gain
 from adalib.paper.replication.measures_learned import (
@@ -30,10 +31,9 @@ def _trees(table=classifier_table):
 
     As shown: each question is in the pool nine times, and trees remember. On our real questions trees do lead.
     """
-    ours = {split: round(trees_over_linear(table(split)), 3) + 0.0 for split in ("row", "question")}
-    says = (
-        f"with noise features {ours['row']:+.3f} split by rows, {ours['question']:+.3f} split by questions (simulated)"
-    )
+    ours = {split: trees_over_linear(table(split)) for split in ("row", "question")}
+    rows, questions = map(in_points, (ours["row"], ours["question"]))
+    says = f"with noise features {rows} points split by rows, {questions} split by questions (simulated)"
     return ours["question"], says, ours["row"] > 0.01 and abs(ours["question"]) < 0.01
 
 
@@ -99,7 +99,8 @@ def _powers(menus=menus):
     """
     true = menus("true")
     fine, coarse, without = (true[menu] for menu in ("fine", "coarse", "without 2"))
-    says = f"fine {fine:+.4f}, coarse {coarse:+.4f}, without 2 {without:+.4f} (simulated truth)"
+    parts = [in_points(value, 2) for value in (fine, coarse, without)]
+    says = "fine {} points, coarse {}, without 2 {} (simulated truth)".format(*parts)
     return fine, says, abs(without) < 1e-9 and 0 < fine < 0.003
 
 
@@ -138,7 +139,8 @@ def _difference(rows=honest):
     It does differ; whether that helps was not compared. On ours a predicted curve did better, tuned by us.
     """
     label, curve = rows()["label"], rows()["curve"]
-    says = f"pricing predicted curves {curve.gain:+.3f}, imitating labels {label.gain:+.3f} (real, held out, B = 3)"
+    parts = [in_points(row.gain) for row in (curve, label)]
+    says = "pricing predicted curves {} points, imitating labels {} (real, held out, B = 3)".format(*parts)
     return curve.gain - label.gain, says, curve.gain > label.gain
 
 
@@ -149,9 +151,8 @@ def _any_setting(settings=("word-fewshot", "drill-fewshot")):
     It can be run there; whether it pays differs and must be measured. On easy drills little is left even to an oracle.
     """
     words, drills = map(cross_fitted_gain, settings)
-    says = (
-        f"cross-fitted oracle over the best mix at B = 3: {words:+.3f} on word problems, {drills:+.3f} on drills (real)"
-    )
+    gains = "{} points on word problems, {} on drills".format(*map(in_points, (words, drills)))
+    says = f"cross-fitted oracle over the best mix at B = 3: {gains} (real)"
     return drills / words, says, drills < words / 2
 
 
@@ -166,4 +167,5 @@ def _discrete(menu=tuple(range(1, 17))):
         for table in (paper_population(SHOWN).table(), paper_population(SHOWN).table(menu))
     ]
     more = values[1] - values[0]
-    return more, f"all whole numbers up to 16 add {more:+.4f} to the true oracle at B = 2 (simulated)", 0 < more < 0.005
+    says = f"all whole numbers up to 16 add {in_points(more, 2)} points to the true oracle at B = 2 (simulated)"
+    return more, says, 0 < more < 0.005

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from adalib.evaluate.intervals import in_points
 from adalib.paper.patterns import by_level, level_shares
 from adalib.paper.printed import PAPER, PAPER_SETTINGS
 from adalib.paper.replication.measures import SHOWN, clusters, null_hump, searched
@@ -57,7 +58,7 @@ def _two_rare(printed=PAPER):
     On average there is none: two votes that tie are worth one answer. Where b = 2 is chosen, noise chose it.
     """
     more = [np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][1::-1]) for name in PAPER_SETTINGS]
-    says = f"printed Fixed at b = 2 minus b = 1: {min(more):+.3f} to {max(more) + 0.0:+.3f}"
+    says = f"printed Fixed at b = 2 minus b = 1: {in_points(min(more))} to {in_points(max(more))} points"
     return max(more), says, max(more) < 0.0005
 
 

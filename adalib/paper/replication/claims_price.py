@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from adalib.evaluate.intervals import in_points
 from adalib.paper.printed import PAPER, PAPER_SETTINGS
 from adalib.paper.replication.measures import cross_fitted, cross_fitted_gain, mixed_misses, printed_misses
 from adalib.paper.replication.register import claims_about, row_of
@@ -23,7 +24,8 @@ def _worth(setting="word-fewshot"):
     The program is the right one, and on a real model an oracle gains from it on answers it has not seen.
     """
     gain, cost = cross_fitted_gain(setting, 1), float(cross_fitted(setting).cost[:, 1].mean())
-    return gain, f"{gain:+.3f} over the best random mix at cost {cost:.2f} (real, cross-fitted)", gain > 0.02
+    says = f"{in_points(gain)} points over the best random mix at cost {cost:.2f} (real, cross-fitted)"
+    return gain, says, gain > 0.02
 
 
 @claim("kinds", "stands", "Fig. 1", "ch01-kinds")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adalib.evaluate.intervals import in_points
 from adalib.paper import results
 from adalib.paper.printed import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
 from adalib.paper.replication.measures import SHOWN, printed_gains
@@ -143,5 +144,6 @@ def _predictable(rows=honest):
     For the paper's data it was not tested, as we reconstruct it; on ours features tell something, less on new kinds.
     """
     question, family = rows()["curve"], rows(by_family=True)["curve"]
-    says = f"on our questions {question.gain:+.3f} over the mix at B = 3; on families never seen {family.gain:+.3f} ("
-    return question.gain, f"{says}{family.gain_low:+.3f} to {family.gain_high:+.3f})", question.gain_low > 0
+    parts = map(in_points, (question.gain, family.gain, family.gain_low, family.gain_high))
+    says = "on our questions {} points over the mix at B = 3; on families never seen {} ({} to {})".format(*parts)
+    return question.gain, says, question.gain_low > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adalib.datasets.populations import two_answer
+from adalib.evaluate.intervals import in_points
 from adalib.paper.patterns import nearest_mix
 from adalib.paper.printed import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
 from adalib.paper.replication.measures import SHOWN, rehearsed, searched, trials
@@ -26,7 +27,8 @@ def _method(rows=honest):
     As a method it works: on real word problems it gains on questions that it has not seen.
     """
     label = rows()["label"]
-    says = f"imitation gains {label.gain:+.3f} ({label.gain_low:+.3f} to {label.gain_high:+.3f}) held out (real, B = 3)"
+    parts = map(in_points, (label.gain, label.gain_low, label.gain_high))
+    says = "imitation gains {} points ({} to {}) held out (real, B = 3)".format(*parts)
     return label.gain, says, label.gain_low > 0
 
 

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from adalib.evaluate.intervals import in_points
 from adalib.paper.printed import PAPER_ABLATIONS, PAPER_CLAIMS, PAPER_SETTINGS
 from adalib.paper.replication.cells import Cell, Found, found
 from adalib.paper.replication.measures import failures
@@ -62,7 +63,7 @@ def _data() -> Found:
         Cell("accuracy at all of the data: oracle, and ours", all_of_it.oracle, all_of_it.accuracy, 0.02),
         Cell("further from the oracle on unseen questions, at 80% (if it learned: 0)", 0.0, apart, 0.01),
         note="Simulated, noise features, B = 3: the same climb. On unseen questions it stands "
-        f"{unseen.accuracy - unseen.fixed:+.3f} from Fixed.",
+        f"{in_points(unseen.accuracy - unseen.fixed)} points from Fixed.",
     )
 
 
@@ -78,7 +79,8 @@ def _menus() -> Found:
         cells.append(Cell(f"coarse to default, {value}", coarse, -menus(value)["coarse"], 0.005))
         cells.append(Cell(f"default to fine, {value}", fine, menus(value)["fine"], 0.0, "<="))
     without, odd = (menus("true")[menu] for menu in ("without 2", "odd"))
-    note = f"Simulated, B = 2. Without b = 2: {without:+.4f}; with odd budgets: {odd:+.4f} (true)."
+    note = "Simulated, B = 2. Without b = 2: {} points; with odd budgets: {} (true)."
+    note = note.format(in_points(without, 2), in_points(odd, 2))
     return found(*cells, note=note, digits=4)
 
 

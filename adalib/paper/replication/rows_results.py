@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from adalib.evaluate.intervals import in_points
 from adalib.paper import results
 from adalib.paper.patterns import label_shares, level_shares
 from adalib.paper.printed import PAPER, PAPER_ABLATIONS, PAPER_CLAIMS, PAPER_SETTINGS
@@ -90,12 +91,12 @@ def _classifiers() -> Found:
     ours = classifier_table("row").loc[printed.index].join(printed.add_prefix("printed_")).reset_index(names="name")
     rooms = dict.fromkeys(("accuracy", "gap", "imitation"), 0.03) | {"cost": 0.3, "cost_std": 0.1}
     rooms |= dict.fromkeys(("accuracy_std", "gap_std", "imitation_std"), 0.02)
-    # Adding 0.0 turns a rounded -0.0 into 0.0.
-    lead = {split: round(trees_over_linear(classifier_table(split)), 3) + 0.0 for split in ("row", "question")}
+    tables = classifier_table("row"), classifier_table("question"), printed
+    rows, questions, told = (in_points(trees_over_linear(table)) for table in tables)
     return found(
         *beside_print(ours, "{name}", rooms),
-        note=f"Simulated, noise features. Trees minus linear models: {lead['row']:+.3f} split by rows, "
-        f"{lead['question']:+.3f} split by questions; printed {trees_over_linear(printed):+.3f}.",
+        note=f"Simulated, noise features. Trees minus linear models: {rows} points split by rows, "
+        f"{questions} split by questions; printed {told}.",
     )
 
 

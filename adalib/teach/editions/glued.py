@@ -1,4 +1,4 @@
-"""Numbers that the prose quotes, spelled out: ``{glue:text}`c03_price:.2f``` becomes 0.02."""
+"""Numbers that the prose quotes, spelled out: ``{glue:text}`price:.2f``` becomes 0.02, ``{points}`gain``` +3.6."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 __all__ = ["glued", "spelled_out"]
 
-_GLUE = re.compile(r"\{glue:text\}`([\w-]+)(?::([^`]+))?`")
+_GLUE = re.compile(r"\{(glue:text|points)\}`([\w-]+)(?::([^`]+))?`")
 
 
 def glued(kept: Mapping[str, Mapping]) -> dict[str, str]:
@@ -34,12 +34,16 @@ def spelled_out(text: str, values: Mapping[str, str]) -> str:
     --------
     >>> spelled_out("{glue:text}`n` questions, {glue:text}`share:.0%`", {"n": "372", "share": "0.25"})
     '372 questions, 25%'
+    >>> spelled_out("{points}`gain` points, {points}`less:2`", {"gain": "0.0361", "less": "-0.0004"})
+    '+3.6 points, -0.04'
     """
 
     def value(match: re.Match) -> str:
-        name, form = match.groups()
+        role, name, form = match.groups()
         if name not in values:
             raise KeyError(f"the text quotes {name!r}, which the last build did not compute: run `make book`")
+        if role == "points":
+            return format(float(values[name]), f"+z.{form or 1}%").removesuffix("%")
         if not form:
             return values[name]
         try:

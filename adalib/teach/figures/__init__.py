@@ -4,6 +4,6 @@ A chapter imports the module that draws its figures (``from adalib.teach.figures
 that it depends on its own figures and on no others.
 """
 
-from adalib.teach.figures.style import COLOURS, show, table
+from adalib.teach.figures.style import COLOURS, in_points, show, table
 
-__all__ = ["COLOURS", "show", "table"]
+__all__ = ["COLOURS", "in_points", "show", "table"]

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from adalib.teach.figures.style import COLOURS, error_bars, plain, slider
+from adalib.teach.figures.style import COLOURS, error_bars, hundredfold, plain, slider
 
 __all__ = [
     "Frame",
@@ -136,13 +136,12 @@ def bars(
     colours: Sequence[str] = (CLAIMED, HONEST, TRUE),
     percent: bool = False,
 ) -> go.Figure:
-    """Bars from zero, in groups, with intervals."""
+    """Bars from zero, in groups, with intervals: gains in points, or shares in percent."""
     fig = go.Figure()
     for (name, estimate), colour in zip(series.items(), colours, strict=False):
-        fig.add_bar(
-            x=list(groups), y=list(estimate[0]), error_y=error_bars(*estimate), name=plain(name), marker_color=colour
-        )
-    fig.update_yaxes(title=y_title, tickformat=".0%" if percent else ".3f")
+        value = list(estimate) if percent else hundredfold(estimate)
+        fig.add_bar(x=list(groups), y=value[0], error_y=error_bars(*value), name=plain(name), marker_color=colour)
+    fig.update_yaxes(title=y_title, tickformat=".0%" if percent else "+.1f")
     return fig.update_layout(barmode="group", height=380)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from adalib.teach.figures.style import COLOURS, error_bars, plain, slider
+from adalib.teach.figures.style import COLOURS, error_bars, hundredfold, plain, slider
 
 __all__ = ["gains", "predicted_and_measured", "price_choices"]
 
@@ -25,7 +25,7 @@ def gains(
     control: str | None = "noise",
     colours: Sequence[str] = COLOURS,
 ) -> go.Figure:
-    """Gains over the best random mix at equal cost, with intervals: targets along the axis, a mark a policy.
+    """Gains over the best random mix at equal cost, in points, with intervals: targets along the axis, a mark a policy.
 
     The series named ``control`` is drawn in grey.
     """
@@ -35,16 +35,17 @@ def gains(
     others = iter(zip(colours, symbols, strict=False))
     for name, estimate in series.items():
         colour, symbol = (CONTROL, "x") if name == control else next(others)
+        points = hundredfold(estimate)
         fig.add_scatter(
             x=places,
-            y=list(estimate[0]),
-            error_y=error_bars(*estimate, thickness=2),
+            y=points[0],
+            error_y=error_bars(*points, thickness=2),
             name=plain(name),
             mode="markers",
             marker={"color": colour, "size": 11, "symbol": symbol},
         )
     fig.add_hline(y=0, line={"color": CONTROL, "width": 2, "dash": "dash"})
-    fig.update_yaxes(title="gain in accuracy", tickformat="+.3f", zeroline=False)
+    fig.update_yaxes(title="gain, points", tickformat="+.1f", zeroline=False)
     return fig.update_layout(height=400, title=title, scattermode="group", scattergap=0.35)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from adalib.teach.figures.style import COLOURS, error_bars, plain
+from adalib.teach.figures.style import COLOURS, error_bars, hundredfold, plain
 
 __all__ = ["frontiers", "ratios", "votes"]
 
@@ -43,10 +43,8 @@ def ratios(ratio: Sequence[float], gains: Mapping[str, Sequence[tuple[float, flo
     """Gain over the best mix of arms at equal cost, by how much dearer the large model is; (mean, low, high) each."""
     fig = go.Figure()
     for name, points in gains.items():
-        mean, low, high = zip(*points, strict=True)
-        fig.add_scatter(
-            x=list(ratio), y=mean, name=plain(name), mode="lines+markers", error_y=error_bars(mean, low, high)
-        )
+        gain = hundredfold(list(zip(*points, strict=True)))
+        fig.add_scatter(x=list(ratio), y=gain[0], name=plain(name), mode="lines+markers", error_y=error_bars(*gain))
     fig.update_xaxes(title="price of the large model's answer, in answers of the small one", type="log")
     fig.update_xaxes(tickvals=list(ratio), ticktext=[f"{value:g}" for value in ratio])
-    return fig.update_yaxes(title="gain over the best mix", zeroline=True).update_layout(height=360)
+    return fig.update_yaxes(title="gain over the best mix, points", zeroline=True).update_layout(height=360)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from adalib.colours import budget_colours
-from adalib.teach.figures.style import COLOURS, error_bars, plain, slider
+from adalib.teach.figures.style import COLOURS, error_bars, hundredfold, in_points, plain, slider
 
 __all__ = ["Dots", "Stack", "drag_budget", "heatmaps", "means", "scatter"]
 
@@ -28,8 +28,11 @@ def means(
     *,
     colours: Sequence[str] = (CLAIMED, HONEST, COLOURS[2]),
     digits: str = ".2f",
+    points: bool = False,
 ) -> go.Figure:
-    """Means with their intervals, one panel above the other on one scale, the same lines in each."""
+    """Means with their intervals, one panel above the other on one scale, the same lines in each; gains in points."""
+    if points:
+        panels = {name: {line: hundredfold(part) for line, part in panel.items()} for name, panel in panels.items()}
     fig = make_subplots(rows=len(panels), subplot_titles=[plain(name) for name in panels], vertical_spacing=0.16)
     for row, panel in enumerate(panels.values(), start=1):
         for (name, estimate), colour in zip(panel.items(), colours, strict=False):
@@ -49,7 +52,7 @@ def means(
     ends = [end for panel in panels.values() for estimate in panel.values() for part in estimate[1:] for end in part]
     low, high = np.nanmin([0.0, *ends]), np.nanmax(ends)
     room = 0.06 * (high - low)
-    fig.update_yaxes(title=y_title, tickformat=digits, range=[low - room, high + room])
+    fig.update_yaxes(title=y_title, tickformat="+.0f" if points else digits, range=[low - room, high + room])
     return fig.update_layout(height=140 + 220 * len(panels), margin={"t": 70}, legend={"y": 1 + 0.16 / len(panels)})
 
 
@@ -159,9 +162,7 @@ def drag_budget(panels: Mapping[str, Mapping[float, Stack]], budgets: Sequence[i
     fifths = ["lowest", "2nd", "middle", "4th", "highest"]
 
     def heading(name: str, stack: Stack) -> str:
-        # Adding zero turns a rounded -0.0 into 0.0.
-        claimed, gain = (round(value, 3) + 0.0 for value in (stack.claimed, stack.gain))
-        return f"{plain(name)}<br>claims {claimed:+.3f}, gains {gain:+.3f}"
+        return f"{plain(name)}<br>claims {in_points(stack.claimed)}, gains {in_points(stack.gain)} points"
 
     def bars(B: float) -> list[go.Bar]:
         return [

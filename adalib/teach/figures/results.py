@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from adalib.teach.figures.style import COLOURS, error_bars, plain, slider
+from adalib.teach.figures.style import COLOURS, error_bars, hundredfold, plain, slider
 
 __all__ = [
     "Points",
@@ -170,26 +170,27 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
             style = {"mode": mode, "line": {"color": colour, "width": 3}, "marker": {"color": colour, "size": 9}}
             title = "oracle, cross-fitted" if name == "oracle" else name
             made.append(go.Scatter(x=list(points.cost), y=list(points.accuracy), name=title, **style))
-            error = error_bars(points.gain, points.low, points.high)
+            gain = hundredfold((points.gain, points.low, points.high))
             style["mode"] = "lines+markers" if name == "oracle" else "markers"
             style["marker"] = {"color": colour, "size": 7}
-            made.append(go.Scatter(x=list(points.cost), y=list(points.gain), error_y=error, showlegend=False, **style))
+            error = error_bars(*gain)
+            made.append(go.Scatter(x=list(points.cost), y=gain[0], error_y=error, showlegend=False, **style))
         return made
 
     def span(found: tuple) -> dict:
         policies, _, accuracy = found
         top = max(max(points.accuracy) for points in policies.values())
         low = min(accuracy)
-        ends = [min(min(p.low) for p in policies.values()), max(max(p.high) for p in policies.values())]
+        ends = hundredfold([min(min(p.low) for p in policies.values()), max(max(p.high) for p in policies.values())])
         return {
             "yaxis": {"range": [low - 0.01, top + 0.02]},
-            "yaxis2": {"range": [min(ends[0], 0) - 0.004, ends[1] + 0.004]},
+            "yaxis2": {"range": [min(ends[0], 0) - 0.4, ends[1] + 0.4], "tickformat": "+.0f"},
         }
 
     frames = {plain(name): (traces(found), span(found)) for name, found in settings.items()}
     fig = make_subplots(
         rows=2,
-        subplot_titles=["accuracy, held out", "gain over the best mix, 95% interval"],
+        subplot_titles=["accuracy, held out", "gain over the best mix in points, 95% interval"],
         vertical_spacing=0.13,
     )
     fig.add_hline(y=0, line={"color": MIX, "width": 3}, row=2, col=1)
@@ -208,10 +209,11 @@ def both_ways(settings: Sequence[str], panels: Mapping[str, Mapping[str, tuple]]
     names = [plain(s).replace("-", "-<br>") for s in settings]
     for row, bars in enumerate(panels.values(), start=1):
         for name, estimate in bars.items():
-            error = {**error_bars(*estimate), "color": MIX} if len(estimate) == 3 else None
+            gain = hundredfold(estimate)
+            error = {**error_bars(*gain), "color": MIX} if len(gain) == 3 else None
             fig.add_bar(
                 x=names,
-                y=list(estimate[0]),
+                y=gain[0],
                 error_y=error,
                 name=f"{name} features",
                 legendgroup=name,
@@ -221,7 +223,7 @@ def both_ways(settings: Sequence[str], panels: Mapping[str, Mapping[str, tuple]]
                 col=1,
             )
     fig.update_xaxes(tickangle=0)
-    fig.update_yaxes(title="gain over best mix", tickformat=".2f", matches="y")
+    fig.update_yaxes(title="gain over best mix, points", tickformat="+.0f", matches="y")
     return fig.update_layout(height=600, barmode="group", margin={"t": 80}, legend={"y": 1.07})
 
 
@@ -232,18 +234,21 @@ def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, tuple]
     def traces(policies: Mapping[str, tuple]) -> list:
         spread = np.linspace(-0.27, 0.27, len(policies))
         made = []
-        for (name, (mean, low, high)), shift in zip(policies.items(), spread, strict=True):
+        for (name, estimate), shift in zip(policies.items(), spread, strict=True):
             style = {"color": _POLICY[name], "size": 11}
             title = {"oracle": "oracle, cross-fitted", "noise": "noise control"}.get(name, name)
-            error = error_bars(mean, low, high)
-            made.append(go.Scatter(x=list(mean), y=at + shift, error_x=error, name=title, mode="markers", marker=style))
+            gain = hundredfold(estimate)
+            style = {"mode": "markers", "marker": style, "error_x": error_bars(*gain)}
+            made.append(go.Scatter(x=gain[0], y=at + shift, name=title, **style))
         return made
 
     frames = {name: (traces(policies), {}) for name, policies in targets.items()}
-    ends = [value for policies in targets.values() for part in policies.values() for side in part for value in side]
+    ends = hundredfold([side for policies in targets.values() for part in policies.values() for side in part])
     fig = go.Figure().update_layout(height=480)
     fig.add_vline(x=0, line={"color": MIX, "width": 3})
-    fig.update_xaxes(title="gain over the mix, held out", range=[min(ends) - 0.004, max(ends) + 0.004])
+    fig.update_xaxes(
+        title="gain over the mix, points", range=[np.min(ends) - 0.4, np.max(ends) + 0.4], tickformat="+.0f"
+    )
     fig.update_yaxes(tickvals=at, ticktext=[plain(s) for s in settings], autorange="reversed", zeroline=False)
     return _switch(frames, fig, [None] * len(next(iter(targets.values()))), "target B = ")
 
@@ -269,7 +274,7 @@ def drag_budget(
         mix = float(np.interp(curve.cost[j], *hull))
         colours = [MIX, CURVE, ORACLE]
         x, y = [curve.cost[j], curve.cost[j], oracle.cost[j]], [mix, curve.accuracy[j], oracle.accuracy[j]]
-        gains = [[part.gain[j], part.low[j], part.high[j]] for part in (curve, oracle)]
+        gains = [hundredfold([part.gain[j], part.low[j], part.high[j]]) for part in (curve, oracle)]
         return [
             go.Scatter(x=x, y=y, mode="markers", marker={"color": colours, "size": 15}, showlegend=False),
             go.Bar(
@@ -295,8 +300,8 @@ def drag_budget(
     ]
     fig.update_xaxes(type="log", range=[np.log10(0.95), np.log10(17)], title="average cost", row=1, **_TICKS)
     fig.update_yaxes(title="accuracy, held out", tickformat=".2f", row=1)
-    most = max(max(oracle.high), max(curve.high))
-    fig.update_xaxes(title="gain over the best mix", range=[min(0, min(curve.low)) - 0.002, most + 0.002], row=2)
+    least, most = hundredfold([min(0, min(curve.low)), max(*oracle.high, *curve.high)])
+    fig.update_xaxes(title="gain over the best mix, points", range=[least - 0.2, most + 0.2], tickformat="+.0f", row=2)
     return fig.update_layout(
         title={"text": title(active), "y": 0.98, "yanchor": "top"},
         height=660,

@@ -1,8 +1,8 @@
 """What all figures share: a common template, and one way to put a figure on a page.
 
-Every figure function takes plain arrays and returns a ``plotly`` Figure, so that figures depend on no other module of
-ours and can be drawn from anyone's numbers. :func:`show` places it on a page of the book, where it is drawn
-by the book's own copy of plotly.js with no network, in light and in dark, and in JupyterLab, by its own renderer.
+Every figure function takes plain arrays and returns a ``plotly`` Figure, so that figures can be drawn from anyone's
+numbers. :func:`show` places it on a page of the book, where it is drawn by the book's own copy of plotly.js with no
+network, in light and in dark, and in JupyterLab, by its own renderer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import plotly.graph_objects as go
 import plotly.io as pio
 from numpy.typing import ArrayLike
 
-__all__ = ["COLOURS", "HTML", "error_bars", "plain", "show", "slider", "table"]
+from adalib.evaluate.intervals import in_points
+
+__all__ = ["COLOURS", "HTML", "error_bars", "hundredfold", "in_points", "plain", "show", "slider", "table"]
 
 # Okabe and Ito's palette, which people with any common colour blindness can tell apart, without its black and its
 # yellow: each vanishes on one of our two backgrounds.
@@ -127,7 +129,7 @@ class HTML:
         return self.html
 
 
-def table(frame: pd.DataFrame, digits: int = 3, caption: str = "") -> HTML:
+def table(frame: pd.DataFrame, digits: int = 3, caption: str = "", points: Sequence[str] = ()) -> HTML:
     """Put a table on the page: whole texts, numbers to so many digits, no row numbers; make it the last expression.
 
     Explained in the teaching page, "How to add a chapter".
@@ -140,7 +142,10 @@ def table(frame: pd.DataFrame, digits: int = 3, caption: str = "") -> HTML:
         Digits after the point of fractional numbers.
     caption : str
         What there is to see, in a sentence. The page puts a number before it.
+    points : sequence of str
+        The columns that hold gains of accuracy: they are shown in points, with a sign.
     """
+    frame = frame.assign(**{name: frame[name].map(in_points, na_action="ignore") for name in points})
     with pd.option_context("display.max_colwidth", None):
         text = frame.to_html(
             index=False, na_rep="", float_format=lambda v: number(v, digits), border=0, classes="adalib-table"
@@ -181,6 +186,11 @@ def slider(values: Sequence, prefix: str, active: int = 0) -> dict:
     at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     steps = [{"label": str(v), "method": "animate", "args": [[str(v)], at_once]} for v in values]
     return {"active": active, "steps": steps, "currentvalue": {"prefix": prefix}}
+
+
+def hundredfold(estimate: Sequence[ArrayLike]) -> list[np.ndarray]:
+    """Gains of accuracy and the ends of their intervals, in points."""
+    return [100 * np.asarray(part, dtype=float) for part in estimate]
 
 
 def error_bars(mean: ArrayLike, low: ArrayLike, high: ArrayLike, thickness: float = 1.5) -> dict:
