@@ -1,5 +1,6 @@
 """Gains are quoted in one format on every page, and the notebooks for JupyterLab quote them the same."""
 
+import json
 import re
 
 import pytest
@@ -18,8 +19,6 @@ def test_points_are_hundredths_with_a_sign():
 
 @pytest.mark.parametrize("page", [page for page in toc_pages() if page.startswith("notebooks/")])
 def test_a_gain_on_the_page_is_the_gain_that_was_computed(page, html):
-    import json
-
     built = (html / f"{page}.html").read_text(encoding="utf-8")
     source = "".join(
         "".join(cell["source"])
