@@ -92,6 +92,8 @@ def _box(block: Block, book: Book) -> str:
         return f"<details>\n<summary><b>{block.argument}</b></summary>\n\n{body}\n\n</details>"
     if block.name == "prf:proof":
         return f"*Proof.* {body} ∎"
+    if block.name == "table":
+        return f"{body}\n\n*{block.argument}*"
     if block.name == "solution-start":
         return "**Solution.**"
     if block.name == "solution-end":
