@@ -12,6 +12,7 @@ from itertools import count
 from chapters import number
 
 _CAPTIONS = re.compile(r"<(figcaption|caption)\b[^>]*>")
+_ITS_OWN = re.compile(r'<span class="caption-number">.*?</span>')  # Sphinx counts the tables of the prose, and only those
 _KINDS = {"figcaption": "Figure", "caption": "Table"}
 
 
@@ -31,7 +32,7 @@ def numbered(body: str, pagename: str) -> str:
         kind = match[1]
         return f'{match[0]}<span class="adalib-number">{_KINDS[kind]} {front}{next(counts[kind])}.</span> '
 
-    return _CAPTIONS.sub(name, body)
+    return _CAPTIONS.sub(name, _ITS_OWN.sub("", body))
 
 
 def number_captions(app, pagename, templatename, context, doctree) -> None:

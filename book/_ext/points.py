@@ -5,6 +5,7 @@ More digits where a gain is small: ``{points}`c06_gain:2``` is +3.61. The senten
 
 from __future__ import annotations
 
+from docutils import nodes
 from myst_nb.ext.glue.roles import PasteTextRole
 
 
@@ -14,10 +15,10 @@ class Points(PasteTextRole):
     def run(self):
         name, _, digits = self.text.partition(":")
         self.text = f"{name}:+z.{digits or 1}%"
-        nodes, messages = super().run()
-        for node in nodes:
-            node.children[0] = type(node.children[0])(node.astext().removesuffix("%"))
-        return nodes, messages
+        found, messages = super().run()
+        for node in found:
+            node[0] = nodes.Text(node.astext().removesuffix("%"))
+        return found, messages
 
 
 def setup(app) -> dict:
