@@ -12,7 +12,7 @@ from itertools import count
 from chapters import number
 
 _CAPTIONS = re.compile(r"<(figcaption|caption)\b[^>]*>")
-_ITS_OWN = re.compile(r'<span class="caption-number">.*?</span>')  # Sphinx counts the tables of the prose, and only those
+_ITS_OWN = re.compile(r'<span class="caption-number">.*?</span>')  # Sphinx counts only the tables of the prose
 _KINDS = {"figcaption": "Figure", "caption": "Table"}
 
 
