@@ -90,17 +90,20 @@ def tree(folder: Path) -> set[Path]:
 
 def outdated(app, env, added, changed, removed) -> list[str]:
     """Before reading: find the notebooks whose fingerprint changed, drop their outputs, have Sphinx read them again."""
-    store = Path(app.outdir).parent / STORE
-    kept = json.loads(store.read_text()) if store.exists() else {}
+    path = Path(app.outdir).parent / STORE
+    app.fingerprints = json.loads(path.read_text()) if path.exists() else {}
     notebooks = {doc: Path(env.doc2path(doc)) for doc in env.found_docs if env.doc2path(doc).endswith(".ipynb")}
     root = Path(app.srcdir)
     package = Package(root / PACKAGE)
     app.fingerprints_now = {doc: fingerprint(path, root, package) for doc, path in notebooks.items()}
-    stale = {doc for doc, now in app.fingerprints_now.items() if kept.get(doc) != now}
-    # What is fresh stays known; a stale one is known again only once it has run.
-    app.fingerprints_kept = {doc: now for doc, now in app.fingerprints_now.items() if doc not in stale}
-    drop_cached({notebooks[doc].name for doc in stale}, env.mystnb_config.execution_cache_path)
-    return sorted(stale - added)
+    # What is fresh stays known; a stale one is known again only once it has run, and once it has been read.
+    stale = {}
+    for step in ("ran", "read"):
+        kept = app.fingerprints.get(step, {})
+        stale[step] = {doc for doc, now in app.fingerprints_now.items() if kept.get(doc) != now}
+        app.fingerprints[step] = {doc: now for doc, now in app.fingerprints_now.items() if doc not in stale[step]}
+    drop_cached({notebooks[doc].name for doc in stale["ran"]}, env.mystnb_config.execution_cache_path)
+    return sorted((stale["ran"] | stale["read"]) - added)
 
 
 def drop_cached(names: set[str], cache_path: str) -> None:
@@ -114,21 +117,34 @@ def drop_cached(names: set[str], cache_path: str) -> None:
                 cache.remove_cache(record.pk)
 
 
-def remember(app, doctree) -> None:
-    """A notebook that has been read has run without error: its fingerprint is good."""
-    if app.env.docname in app.fingerprints_now:
-        app.fingerprints_kept[app.env.docname] = app.fingerprints_now[app.env.docname]
+def ran(app, docname: str) -> None:
+    """A notebook has run without error: it need not run again, whatever becomes of this build."""
+    _keep(app, "ran", docname)
+    store(app)
 
 
-def store(app, exception) -> None:
-    """Keep the good fingerprints, also when a later page failed: what ran need not run again."""
-    if hasattr(app, "fingerprints_kept"):
-        text = json.dumps(app.fingerprints_kept, indent=1, sort_keys=True)
-        (Path(app.outdir).parent / STORE).write_text(text)
+def read(app, doctree) -> None:
+    """A notebook has been read, and has run before."""
+    _keep(app, "ran", app.env.docname)
+    _keep(app, "read", app.env.docname)
+
+
+def _keep(app, step: str, docname: str) -> None:
+    if docname in app.fingerprints_now:
+        app.fingerprints[step][docname] = app.fingerprints_now[docname]
+
+
+def store(app, exception=None) -> None:
+    """Write down what is good. What was read counts from the build's end on, when its pages have been written."""
+    if hasattr(app, "fingerprints"):
+        path = Path(app.outdir).parent / STORE
+        draft = path.with_suffix(".draft")
+        draft.write_text(json.dumps(app.fingerprints, indent=1, sort_keys=True))
+        draft.replace(path)
 
 
 def setup(app) -> dict:
     app.connect("env-get-outdated", outdated)
-    app.connect("doctree-read", remember)
+    app.connect("doctree-read", read)
     app.connect("build-finished", store)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

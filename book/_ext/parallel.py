@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import nbformat
+from freshness import ran
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
@@ -44,6 +45,7 @@ def run_ahead(app, env, added, changed, removed) -> list[str]:
                 logger.info("ran %s in %.0f s", path.name, result.time)
                 data = {"execution_seconds": result.time}
                 cache.cache_notebook_bundle(CacheBundleIn(result.nb, str(path), data=data), check_validity=False)
+                ran(app, env.path2doc(str(path)))
     return []
 
 

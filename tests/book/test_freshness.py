@@ -240,7 +240,7 @@ def test_reads_what_really_runs():
 
 
 def test_a_build_runs_again_exactly_what_a_change_can_affect(root):
-    """Two notebooks that count their own runs, built six times by Jupyter Book itself."""
+    """Two notebooks that count their own runs, built eight times by Jupyter Book itself."""
     for name, uses in (("one", "oracle.solve()"), ("two", "datasets.load()")):
         count = f"with open('{name}.count', 'a') as file:\n    file.write('x')"
         imports = f"from adalib import {uses.split('.')[0]}"
@@ -282,3 +282,16 @@ def test_a_build_runs_again_exactly_what_a_change_can_affect(root):
         build()
     (root / "adalib" / "oracle.py").write_text(MODULES["oracle.py"])
     assert build() == (3, 1)
+    # A build that fails in its reading, after the notebooks ran, has lost none of their runs.
+    with (root / "adalib" / "problem.py").open("a") as file:
+        file.write("SIZE = 3\n")
+    breaks = "def setup(app):\n    app.connect('source-read', lambda *_: 1 / 0)\n"
+    (root / "book" / "_ext" / "breaks.py").write_text(breaks)
+    config["sphinx"]["local_extensions"]["breaks"] = "book/_ext"
+    (root / "_config.yml").write_text(json.dumps(config))
+    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+        build()
+    assert runs() == (4, 1)
+    del config["sphinx"]["local_extensions"]["breaks"]
+    (root / "_config.yml").write_text(json.dumps(config))
+    assert build() == (4, 1)
