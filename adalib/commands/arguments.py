@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from adalib.table import UtilityTable
 
 __all__ = ["add_estimate", "add_prices", "add_scheduler", "parse_budgets", "parse_memory", "parse_numbers"]
-__all__ += ["parse_prices", "price", "read_answers", "read_table", "shown", "whole"]
+__all__ += ["learning_room", "parse_prices", "price", "read_answers", "read_table", "shown", "whole"]
 
 MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
 
@@ -38,6 +38,11 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
     """Declare the scheduler of many machines."""
     told = "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they must see the same files"
     parser.add_argument("--scheduler", metavar="ADDRESS", help=told)
+
+
+def learning_room(questions: int, samples: int) -> float:
+    """Bytes that it takes to learn from so many questions when to stop: a kernel between any two, and all replays."""
+    return 150e6 + 40 * questions**2 + 200 * questions * min(samples, 16) * min(samples, 40)
 
 
 def parse_memory(text: str) -> int:

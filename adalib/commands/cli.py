@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ COMMANDS = {
     "serve-llm": "start a small real language model on this machine",
 }
 
+_OUT_OF_MEMORY = "bad_alloc|[Cc]annot allocate memory|failed to map segment|can't start new thread"
 INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
 
 
@@ -80,13 +82,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         except BrokenPipeError:  # the reader of our output (head, less) has gone: nothing is wrong
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
-        except MemoryError:
-            free = f"{free_memory() / 1e9:.1f} GB"
-            say(
-                f"this needs more memory than there is ({free} are free now); split the file, or ask for less at a time"
-            )
-            return 2
         # Our errors are ValueErrors and RuntimeErrors with one line for the user; the system's are OSErrors.
-        except (ValueError, RuntimeError, OSError) as error:
-            say(error)
+        except (ValueError, RuntimeError, OSError, MemoryError, ImportError) as error:
+            if _starved(error):
+                say(_too_little(error))
+            elif isinstance(error, ImportError):
+                raise
+            else:
+                say(error)
             return 2
+
+
+def _starved(error: Exception) -> bool:
+    """Whether memory ran out: Python says so in its way, XGBoost, the loader of libraries and threads in theirs."""
+    return isinstance(error, MemoryError) or re.search(_OUT_OF_MEMORY, str(error)) is not None
+
+
+def _too_little(error: Exception) -> str:
+    asked = re.search(r"allocate ([\d.]+ \w*B)\b", str(error))  # numpy says how much it asked for
+    more = f"{asked[1]} at once, and " if asked else ""
+    free = f"{more}{free_memory() / 1e9:.1f} GB are free now"
+    return f"this needs more memory than there is ({free}); split the file, or ask for less at a time"

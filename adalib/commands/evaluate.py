@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Responses
 
 __all__ = ["arguments", "run"]
@@ -65,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
     taught = TAUGHT if args.learn_from is None else args.learn_from
     if taught < 2:
         raise ValueError(f"--learn-from is {taught}; give at least 2 questions")
+    _check_room(responses, taught)
     how = {"folds": args.folds, "groups": groups, "learners": learners, "taught": taught, "seed": args.seed}
     with Cluster(args.scheduler) if args.scheduler else nullcontext() as machines:
         rows = held_out(responses, targets, budgets, machines=machines, **how)
@@ -94,6 +97,17 @@ def run(args: argparse.Namespace) -> int:
     print("mix_cost is what the best random mix would spend to be as accurate, blank if it never is")
     print(said)
     return 0
+
+
+def _check_room(responses: Responses | Menu, taught: int) -> None:
+    """Folds learn side by side, each with its libraries' own memory; thousands of bytes are kept of every question."""
+    from adalib.commands.arguments import learning_room
+    from adalib.datasets.files import check_room
+
+    folds = os.cpu_count() * (150e6 + learning_room(min(taught, responses.n), responses.samples // 2))
+    need = folds + responses.n * (2000 + 200 * responses.samples)
+    work = f"evaluating {responses.n:,} questions of {responses.samples} answers"
+    check_room(responses.source, work, need, "take some of the questions, or let fewer teach with --learn-from N")
 
 
 def _field(responses: Responses, name: str) -> list:

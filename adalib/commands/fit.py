@@ -35,6 +35,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fit and save."""
+    from adalib.commands.arguments import learning_room
+    from adalib.datasets.files import check_room
     from adalib.datasets.loading import load
     from adalib.router.router import Router
 
@@ -44,6 +46,9 @@ def run(args: argparse.Namespace) -> int:
     schedule = None if args.round is None else range(args.round, max(40, args.round) + 1, args.round)
     cost = _cost(args)
     responses = load(args.file)
+    if args.policy != "curve":
+        need = learning_room(responses.n, responses.samples)
+        check_room(args.file, f"learning from {responses.n:,} questions", need, "keep some thousands of them")
     router = Router.fit(
         responses, budget=args.budget, policy=args.policy, signals=signals, cost=cost, schedule=schedule
     )

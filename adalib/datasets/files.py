@@ -25,7 +25,7 @@ from typing import IO, Any
 
 import numpy as np
 
-__all__ = ["DataError", "free_memory", "line_parts", "open_lines", "read_whole", "written"]
+__all__ = ["DataError", "check_room", "free_memory", "line_parts", "open_lines", "read_whole", "written"]
 
 MAX_FILE = 1_000_000_000  # bytes, decompressed
 MAX_LINE = 64_000_000  # bytes
@@ -139,6 +139,18 @@ def free_memory() -> int:
         except (OSError, ValueError):  # no such limit
             continue
     return max(0, min(free))
+
+
+def check_room(source: str, work: str, need: float, mend: str) -> None:
+    """Refuse work that would not fit into the memory: before it begins, with the sizes and what to do.
+
+    Libraries that are not Python end the process where memory runs out, and then nobody can say anything.
+    """
+    free = free_memory()
+    if need > free:
+        raise DataError(
+            f"{source}: {work} needs about {need / 1e9:.1f} GB of memory and {free / 1e9:.1f} GB are free; {mend}"
+        )
 
 
 def line_parts(path: str | os.PathLike, lines: int) -> Iterator[tuple[int, int, int]]:

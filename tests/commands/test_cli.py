@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 import subprocess
 import sys
 
@@ -90,3 +92,75 @@ def test_too_little_memory_is_one_line(tmp_path, capsys, monkeypatch):
     told = capsys.readouterr().err
     assert "needs more memory than there is" in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("Unable to allocate 2.98 GiB for an array with shape (20000, 20000) and data type float64"),
+        ImportError("libxgboost.so: failed to map segment from shared object"),
+        RuntimeError("can't start new thread"),
+        ValueError("std::bad_alloc"),
+    ],
+)
+def test_whoever_runs_out_of_memory_says_it_alike(capsys, monkeypatch, error):
+    from adalib.commands import solve
+
+    def run(args):
+        raise error
+
+    monkeypatch.setattr(solve, "run", run)
+    assert main(["solve", "x.csv", "--budget", "2"]) == 2
+    told = capsys.readouterr().err
+    assert "needs more memory than there is" in told
+    assert ("2.98 GiB at once" in told) == isinstance(error, MemoryError)
+
+
+@pytest.fixture(scope="module")
+def heavy(tmp_path_factory):
+    """A file of 40 MB that becomes some times as much."""
+    path = tmp_path_factory.mktemp("heavy") / "heavy.jsonl"
+    answers = json.dumps([f"answer {j}" for j in range(64)])
+    line = '{"id": "q%d", "question": "What?", "gold": "1", "answers": ' + answers + "}\n"
+    with path.open("w") as file:
+        file.writelines(line % i for i in range(40_000_000 // len(line)))
+    return path
+
+
+#: Megabytes of address space: enough to begin, too little to hold the file.
+WORDS = {
+    "solve": (450, ["--budget", "2"]),
+    "explore": (450, ["--out", "page.html"]),
+    "fit": (600, ["--budget", "2", "--out", "router"]),
+    "evaluate": (700, ["--targets", "2"]),
+    "table": (200, ["--out", "table"]),
+}
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_file_that_does_not_fit_is_one_line_under_ulimit(tmp_path, heavy, word):
+    size, more = WORDS[word]
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (size << 20, size << 20))
+
+    command = [sys.executable, "-m", "adalib", word, str(heavy), *more]
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # threads reserve address space
+    done = subprocess.run(command, cwd=tmp_path, env=os.environ | one, preexec_fn=limit, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert " GB" in done.stderr
+    assert "split" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_work_that_would_not_fit_is_refused_before_it_begins(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "mine.jsonl"
+    line = {"question": "What?", "gold": "1", "answers": ["1", "2"] * 4}
+    path.write_text("".join(json.dumps({"id": f"q{i}", **line}) + "\n" for i in range(30)))
+    monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 100_000_000)
+    for words in (["evaluate", "--targets", "2"], ["fit", "--budget", "2", "--out", str(tmp_path / "router")]):
+        assert main([words[0], str(path), *words[1:]]) == 2
+        told = capsys.readouterr().err
+        assert "30 questions" in told
+        assert "GB of memory and 0.1 GB are free" in told
+        assert told.count("\n") == 1
