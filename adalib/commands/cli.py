@@ -99,6 +99,7 @@ def _starved(error: Exception) -> bool:
 
 
 def _too_little(error: Exception) -> str:
+    error.__traceback__ = error.__context__ = None  # they hold what filled the memory, and telling takes some too
     asked = re.search(r"allocate ([\d.]+ \w*B)\b", str(error))  # numpy says how much it asked for
     more = f"{asked[1]} at once, and " if asked else ""
     free = f"{more}{free_memory() / 1e9:.1f} GB are free now"

@@ -133,6 +133,7 @@ WORDS = {
     "explore": (450, ["--out", "page.html"]),
     "fit": (600, ["--budget", "2", "--out", "router"]),
     "evaluate": (700, ["--targets", "2"]),
+    "collect": (280, ["--out", "answers", "--dry-run"]),
     "table": (200, ["--out", "table"]),
 }
 
