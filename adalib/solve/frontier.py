@@ -239,13 +239,15 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
         least = exact_mean(exact_sum(cost[:, 0]), n)
         del own, order  # a large table needs the room
 
-    def rises(part: slice) -> np.ndarray:
-        return by_code.take(codes.of(keys[part])) if rise is None else rise[part]
+    def rises(part: slice, room: np.ndarray) -> np.ndarray:
+        if rise is not None:
+            return rise[part]
+        return by_code.take(codes.of(keys[part]), out=room[: keys[part].size], mode="clip")
 
     path_cost, path_accuracy = _running_means(keys, rises, least, float(accuracy.mean()), n)
     points = _breakpoints(keys)
-    lam = np.append(keys, 0.0)
-    np.abs(lam, out=lam)
+    lam = np.zeros(keys.size + 1)
+    np.abs(keys, out=lam[:-1])
     return Frontier(
         lam=lam[points],
         cost=path_cost[points],
@@ -259,27 +261,33 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
 
 
 def _running_means(
-    keys: np.ndarray, rises: Callable[[slice], np.ndarray], cost: float, accuracy: float, n: int
+    keys: np.ndarray, rises: Callable[[slice, np.ndarray], np.ndarray], cost: float, accuracy: float, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Average cost and accuracy after every step; a part at a time, so that what is on the way stays in the cache."""
     paths = np.empty((2, keys.size + 1))
     paths[:, 0] = cost, accuracy
-    sums = [cost * n, accuracy * n]
+    spent, gained = cost * n, accuracy * n
+    room = np.empty((2, _PART))  # asked for once, not anew for every part
     for begin in range(0, keys.size, _PART):
         part = slice(begin, begin + _PART)
-        rise = rises(part)
-        for which, step in enumerate((rise, -rise * keys[part])):  # a gain is a rise times its slope
-            path = np.cumsum(step, out=paths[which, 1:][part])
-            path += sums[which]
-            sums[which] = path[-1]
-            path /= n
+        rise = rises(part, room[0])
+        path = np.cumsum(rise, out=paths[0, 1:][part])
+        path += spent
+        spent = path[-1]
+        path /= n
+        slope = keys[part]
+        path = np.cumsum(np.multiply(rise, slope, out=room[1, : slope.size]), out=paths[1, 1:][part])
+        np.subtract(gained, path, out=path)  # a gain is a rise times its slope, which is minus the key
+        gained = path[-1]
+        path /= n
     return paths[0], paths[1]
 
 
 def _breakpoints(keys: np.ndarray) -> slice | np.ndarray:
     """Where the price changes: before the first step, between two steps that differ, and after the last."""
-    new = np.empty(max(keys.size - 1, 0), dtype=bool)
-    for begin in range(0, new.size, _PART):
+    new, room = np.ones(keys.size + 1, dtype=bool), np.empty(_PART)
+    for begin in range(0, keys.size - 1, _PART):
         part = slice(begin, begin + _PART)
-        np.greater(keys[1:][part], keys[:-1][part] * (1 - _SAME), out=new[part])
-    return slice(None) if new.all() else np.concatenate([[0], np.flatnonzero(new) + 1, [keys.size]])
+        before = keys[:-1][part]
+        np.greater(keys[1:][part], np.multiply(before, 1 - _SAME, out=room[: before.size]), out=new[1:-1][part])
+    return slice(None) if new.all() else new
