@@ -6,6 +6,7 @@ import html
 import re
 from urllib.parse import parse_qs
 
+import nbformat
 import numpy as np
 import pytest
 from conftest import ROOT
@@ -73,3 +74,34 @@ def test_one_price_makes_two_bills(text):
 def test_voting_can_hurt():
     table, _, row = view("a question that voting hurts")
     assert (np.diff(table.acc[row, [0, 2, 3, 4]]) < 0).all()
+
+
+def needs(path) -> set[int]:
+    """The chapters that a chapter says it needs, on its own first lines."""
+    first = nbformat.read(path, as_version=4).cells[0].source
+    told = re.search(r"\*\d+ minutes.*?\*", first, re.S)[0]
+    told = re.search(r"(?:you need|;) .*", re.sub(r"\]\([^)]*\)", "]", told), re.S)[0]
+    for low, high in re.findall(r"(\d+) to (\d+)", told):
+        told += " ".join(f" {chapter}" for chapter in range(int(low), int(high) + 1))
+    return {int(chapter) for chapter in re.findall(r"\b\d+\b", told)}
+
+
+def test_the_graph_agrees_with_what_the_chapters_say_they_need():
+    arrows = [tuple(arrow.split("-")) for arrow in re.findall(r'data-arrow="(\w+-\w+)"', TEXT)]
+    before: dict[str, set[str]] = {}
+    for source, target in arrows:
+        before.setdefault(target, set()).add(source)
+
+    def ancestors(chapter: str) -> set[str]:
+        direct = before.get(chapter, set())
+        return direct.union(*(ancestors(one) for one in direct))
+
+    chapters = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    nodes = {str(int(path.stem[:2])): path for path in chapters} | {"A": ROOT / "notebooks" / "appendix_markets.ipynb"}
+    assert nodes.keys() == {end for arrow in arrows for end in arrow}
+    for name, path in nodes.items():
+        # "a little of 7" is in the chapter's own words, and no arrow
+        asked = {str(chapter) for chapter in needs(path)} - ({"7"} if name == "10" else set())
+        assert asked <= ancestors(name), f"{path.stem} needs {asked}, the graph leads from {ancestors(name)}"
+        assert name in TEXT
+        assert name == "A" or re.search(rf"(?i)\bchapters?[^|\n]*\b{name}\b", TEXT.split("## Plans")[1])
