@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["BUDGETS", "arm_colours", "budget_colours"]
+__all__ = ["BUDGETS", "MODELS", "arm_colours", "budget_colours"]
 
 BUDGETS = ("#b3bdc7", "#66beb0", "#2e96b4", "#4274be", "#8b3fae")
 

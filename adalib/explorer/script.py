@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from adalib.colours import BUDGETS
+from adalib.colours import BUDGETS, MODELS
 
 __all__ = ["PARTS", "script", "style"]
 
@@ -26,6 +26,7 @@ PARTS = (
     "files",
     "csv",
     "jsonlines",
+    "models",
     "crossfit",
     # what is drawn
     "dom",
@@ -56,7 +57,8 @@ def script() -> str:
     True
     """
     parts = [(_FRONT / f"{part}.js").read_text(encoding="utf-8") for part in PARTS]
-    return "\n".join([f"const BUDGET_COLOURS = {list(BUDGETS)};", *parts])
+    colours = [f"const BUDGET_COLOURS = {list(BUDGETS)};", f"const MODEL_COLOURS = {[list(ends) for ends in MODELS]};"]
+    return "\n".join([*colours, *parts])
 
 
 @cache

@@ -27,6 +27,7 @@ GAMES = {
     "market": "market.js",
     "hold": "deploy.js",
     "bill": "deploy.js",
+    "menu": "menu.js",
 }
 
 

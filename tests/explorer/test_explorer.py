@@ -260,13 +260,21 @@ def test_small_and_odd_tables(show, acc, cost):
 @pytest.fixture(scope="module")
 def functions(browser, tmp_path_factory):
     """The front end's own functions, on a bare page."""
-    names = "build, oracle, priceFor, splitsAt, subsetAccuracies"
+    names = "armColours, build, oracle, priceFor, splitsAt, subsetAccuracies"
     file = tmp_path_factory.mktemp("functions") / "bare.html"
     file.write_text(f'<meta charset="utf-8"><script type="module">{script()}\nwindow.ax = {{ {names} }};</script>')
     page = browser.new_page()
     page.goto(file.as_uri())
     yield page
     page.close()
+
+
+def test_a_model_has_its_hue_on_the_page_as_in_python(functions):
+    for models in (["s", "s", "l"], ["a", "b", "a", "c", "c", "b", "a"], list("abcdefab")):
+        theirs = functions.evaluate("(models) => ax.armColours(models)", models)
+        for one, other in zip(theirs, arm_colours(models), strict=True):
+            channels = ([int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in (one, other))
+            assert np.abs(np.subtract(*channels)).max() <= 1  # a half may be rounded either way
 
 
 def test_labels_are_the_same_at_and_beside_every_breakpoint(functions):
@@ -417,6 +425,35 @@ def test_an_opened_jsonl_is_explored(show, tmp_path):
         assert votes == [text for pair in [*top, ("no answer read", "1")] for text in pair]
 
 
+@pytest.mark.parametrize("tokens", [False, True])
+def test_a_dropped_file_of_several_models_is_a_menu(show, tmp_path, tokens):
+    """Two files one after the other, the second in another order: the arms, costs and colours of `adalib.load`."""
+    rng = np.random.default_rng(5)
+    lines = []
+    for model, price, samples in (("small", 1, 8), ("large", 4, 6)):
+        for i in rng.permutation(9):
+            answers = [str(a) for a in rng.choice([3, 4, 5], samples)]
+            line = {"id": f"q{i}", "question": f"What is {i}?", "gold": "3", "answers": answers}
+            line |= {"model": model, "price": price, "level": int(i % 3)}
+            lines.append(line | ({"tokens": rng.integers(5, 90, samples).tolist()} if tokens else {}))
+    path = tmp_path / "menu.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    menu = adalib.load(path)
+    table = menu.table((1, 2, 4))
+    page = show(random_table(1))
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Open your own file").press("Enter")
+    chooser.value.set_files(path)
+    page.get_by_text("9 questions, 6 budgets.").wait_for()
+    assert "small 1, large 4" in page.locator(".ax-about").text_content()
+    for keys in ["Home", "PageUp", "PageUp", "PageUp"]:
+        page.locator("[data-control=lambda]").press(keys)
+        check(page, table)
+    page.get_by_label("Search the questions").fill("q0")
+    page.keyboard.press("Enter")
+    assert page.locator(".ax-votes li").count() == 0  # whose votes would they be?
+
+
 GOOD = '{"id": "a", "question": "?", "gold": "1", "answers": ["1", "2"]}'
 BAD_FILES = [
     ("e.csv", "", "e.csv: the file is empty."),
@@ -438,6 +475,23 @@ BAD_FILES = [
     ("g.jsonl", GOOD.replace('"gold": "1"', '"gold": ""'), 'g.jsonl, line 1: "gold" is empty'),
     ("a.json", "[\n" + GOOD + "\n]", "a.json, line 1: is part of a JSON array; write one JSON object a line"),
     ("b.json", f"[{GOOD}]", "b.json, line 1: is a list, not an object"),
+    (
+        "m.jsonl",
+        GOOD.replace("}", ', "model": "s"}') + "\n" + GOOD,
+        'm.jsonl, line 2: has no "model", and other lines have',
+    ),
+    (
+        "o.jsonl",
+        "\n".join(GOOD.replace("}", f', "model": "{m}"}}') for m in "sl")
+        + "\n"
+        + GOOD.replace('"a"', '"b"').replace("}", ', "model": "s"}'),
+        'o.jsonl: question "b" is not answered by both "s" and "l"',
+    ),
+    (
+        "p.jsonl",
+        "\n".join(GOOD.replace("}", f', "model": "{m}", "price": {p}}}') for m, p in (("s", 1), ("l", 0))),
+        'p.jsonl, line 2: "price" is 0; give a number above 0.',
+    ),
     ("z.jsonl.gz", "not gzip", "z.jsonl.gz: cannot be read"),
     ("<img>.csv", "x", '<img>.csv, line 1: column 1 is headed "x"'),
 ]

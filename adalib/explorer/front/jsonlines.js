@@ -4,10 +4,22 @@
 const REQUIRED = ["id", "question", "gold", "answers"];
 const ONE_A_LINE = "write one JSON object a line";
 
-/** Sampled answers, one question a line: the page counts the votes itself, over all subsets, ties shared. */
+/** Sampled answers, one question a line, or a line a question and model. */
 async function parseJsonLines(name, text, slices) {
-  const known = { seen: new Map(), first: null, line: 0 };
-  const found = { ids: [], questions: [], golds: [], levels: [], acc: [], votes: [], halves: [[], []] };
+  try {
+    return await parseAnswers(name, text, slices);
+  } catch (error) {
+    if (error instanceof SeveralModels) return parseMenu(name, text, slices);
+    throw error;
+  }
+}
+
+const freshRules = () => ({ seen: new Map(), models: new Map(), first: null, line: 0 });
+const freshColumns = () => ({ ids: [], questions: [], golds: [], levels: [], acc: [], votes: [], halves: [[], []] });
+
+/** The answers of one model: the page counts the votes itself, over all subsets, ties shared. */
+async function parseAnswers(name, text, slices) {
+  const [known, found] = [freshRules(), freshColumns()];
   let budgets;
   for (const { raw, number, end } of textLines(text)) {
     if (slices.due) await slices.rest(end / text.length);
@@ -102,8 +114,11 @@ function checkedQuestion(record, where, number, known) {
   for (const field of REQUIRED)
     if (!Object.hasOwn(record, field)) throw new BadFile(`${where}: has no "${field}"; every line needs ${REQUIRED.join(", ")}.`);
   const [id, question, gold] = ["id", "question", "gold"].map((field) => textOf(record[field], `${where}: "${field}"`));
+  const model = String(record.model ?? null);
+  if (known.seen.has(id) && known.models.get(id) !== model) throw new SeveralModels();
   if (known.seen.has(id)) throw new BadFile(`${where}: id "${clip(visible(id))}" is already on line ${known.seen.get(id)}; give it another.`);
   known.seen.set(id, number);
+  known.models.set(id, model);
   const answers = listOf(record.answers, `${where}: "answers"`, textOf);
   known.line ||= number;
   known.samples ??= answers.length;
@@ -111,14 +126,14 @@ function checkedQuestion(record, where, number, known) {
     throw new BadFile(`${where}: has ${plural(answers.length, "answer")}, line ${known.line} has ${known.samples}; ` +
       'give every question equally many ("" where nothing was extracted).');
   known.first ??= record;
-  const [correct] = Object.entries(SAMPLED).map(([field, check]) => sampledField(record, field, check, where, known));
+  const [correct, tokens] = Object.entries(SAMPLED).map(([field, check]) => sampledField(record, field, check, where, known));
   const level = record.level ?? null;
   const shownLevel = level === null ? "" : textOf(level, `${where}: "level"`);
   if (!correct && !gold.trim()) throw new BadFile(`${where}: "gold" is empty; give the right answer, or "correct" for every sample.`);
-  return { id, question, gold, answers, correct, level: shownLevel };
+  return { id, question, gold, answers, correct, tokens, level: shownLevel };
 }
 
-// Fields with one number a sample, and what each number must be. The explorer itself uses only the first.
+// Fields with one number a sample, and what each number must be. The explorer uses the first, and of several models the second.
 const SAMPLED = {
   correct: (value, what) => {
     if (value !== 0 && value !== 1 && typeof value !== "boolean") throw new BadFile(`${what} is ${shown(value)}; give 0 or 1.`);

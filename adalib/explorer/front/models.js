@@ -1,0 +1,77 @@
+// A file with the answers of several models to the same questions, read as adalib.load reads it: an arm is a model and
+// a number of answers, and costs what its answers cost.
+
+/** A question came again with another model: the file is a menu. */
+class SeveralModels extends Error {}
+
+async function parseMenu(name, text, slices) {
+  const models = new Map();
+  for (const { raw, number, end } of textLines(text)) {
+    if (slices.due) await slices.rest(end / text.length);
+    if (/^[ \t\r\v\f]*$/.test(raw)) continue;
+    const where = `${name}, line ${number}`;
+    const record = parseRecord(raw, where);
+    const one = modelOf(models, record, where);
+    const checked = checkedQuestion(record, where, number, one.known);
+    one.budgets ??= BUDGETS.filter((b) => b <= checked.answers.length);
+    one.written += checked.tokens ? checked.tokens.reduce((sum, count) => sum + count, 0) / checked.answers.length : 0;
+    one.counted = checked.tokens !== null;
+    addQuestion(one.found, checked, one.budgets);
+  }
+  return menuOf(name, [...models]);
+}
+
+/** The model of a line: its price, and what was read of it so far. */
+function modelOf(models, record, where) {
+  if ((record.model ?? null) === null) throw new BadFile(`${where}: has no "model", and other lines have; give it on every line.`);
+  const model = textOf(record.model, `${where}: "model"`);
+  const price = record.price ?? 1;
+  if (!(typeof price === "number" && price > 0)) throw new BadFile(`${where}: "price" is ${shown(price)}; give a number above 0.`);
+  if (!models.has(model)) models.set(model, { price, written: 0, known: freshRules(), found: freshColumns() });
+  const one = models.get(model);
+  if (one.price !== price) throw new BadFile(`${where}: "price" is ${price}, and was ${one.price} for "${clip(visible(model))}"; give a model one.`);
+  return one;
+}
+
+function menuOf(name, models) {
+  const [first] = models.map(([, { found }]) => found);
+  const places = models.map(([model, { found }]) => placesOf(name, first, found, models[0][0], model));
+  const counted = models.every(([, one]) => one.counted);
+  const unit = models.map(([, one]) => one.price * (counted ? one.written / one.found.ids.length : 1));
+  const offered = models.map(([, one]) => one.budgets).reduce((least, own) => (own.length < least.length ? own : least));
+  const arms = models.flatMap((_, m) => offered.map((b, column) => ({ m, b, column, cost: b * unit[m] }))).sort((a, b) => a.cost - b.cost);
+  const value = (row, { m, column }) => models[m][1].found.acc[places[m][row] * models[m][1].budgets.length + column];
+  return {
+    ids: first.ids, questions: first.questions, golds: first.golds,
+    levels: first.levels.some(Boolean) ? first.levels : undefined,
+    acc: first.ids.flatMap((_, row) => arms.map((arm) => value(row, arm))),
+    budgets: arms.map(({ m, b }) => `${models[m][0]} x${b}`), cost: arms.map(({ cost }) => cost), unit: "cost",
+    colours: armColours(arms.map(({ m }) => m)),
+    about: `An answer costs its ${counted ? "tokens times the price of a token" : "price"}: ` +
+      `${models.map(([model, one]) => `${model} ${one.price}`).join(", ")}.`,
+  };
+}
+
+/** Where the first model's questions are among another's; each must have them all, and the same. */
+function placesOf(name, first, found, firstModel, model) {
+  const at = new Map(found.ids.map((id, place) => [id, place]));
+  const only = first.ids.find((id) => !at.has(id)) ?? found.ids.find((id) => !first.ids.includes(id));
+  if (only !== undefined)
+    throw new BadFile(`${name}: question "${clip(visible(only))}" is not answered by both "${firstModel}" and "${model}"; give every model all questions.`);
+  const places = first.ids.map((id) => at.get(id));
+  for (const field of ["questions", "golds"])
+    if (places.some((place, row) => found[field][place] !== first[field][row]))
+      throw new BadFile(`${name}: "${model}" has other ${field} than the first model; give the same.`);
+  return places;
+}
+
+/** A hue a model, darker if dearer: adalib.colours.arm_colours. */
+function armColours(models) {
+  const order = [...new Set(models)];
+  return models.map((model, place) => {
+    const [light, dark] = MODEL_COLOURS[order.indexOf(model) % MODEL_COLOURS.length].map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+    const own = models.flatMap((other, at) => (other === model ? [at] : []));
+    const share = own.indexOf(place) / Math.max(own.length - 1, 1);
+    return "#" + light.map((low, c) => Math.round(low + share * (dark[c] - low)).toString(16).padStart(2, "0")).join("");
+  });
+}
