@@ -14,7 +14,14 @@ from adalib.teach.exercises import Construction, Exercise, checker
 CHAPTERS = [m.name for m in pkgutil.iter_modules(exercises.__path__) if m.name.startswith("chapter_")]
 
 
-@pytest.mark.parametrize("answer", ["nonsense", float("nan"), -1e9, [1], object()])
+@pytest.mark.parametrize("answer", ["nonsense", float("nan"), [1, 2], {"a": 1}, object(), "1/0"])
+def test_what_is_no_number_is_told_so(answer):
+    found = checker({"e": Exercise(lambda: 0.5, "think of a coin", 1e-3)})("e", answer)
+    assert not found.right
+    assert "that is no number" in found.hint
+
+
+@pytest.mark.parametrize("answer", [-1e9, [1], True, float("inf")])
 def test_anything_else_gets_a_hint(answer):
     found = checker({"e": Exercise(lambda: 0.5, "think of a coin", 1e-3)})("e", answer)
     assert (found.right, found.hint) == (False, "think of a coin")

@@ -97,8 +97,8 @@ class Exercise(NamedTuple):
     Examples
     --------
     >>> half = Exercise(lambda: 0.5, "think of a coin", 1e-3, wrong={"that is one minus it": lambda: 1.5})
-    >>> half.fault("1/2"), half.fault(1.5), half.fault(7)
-    (None, 'that is one minus it', 'think of a coin')
+    >>> half.fault("1/2"), half.fault(1.5), half.fault(7), half.fault("half")
+    (None, 'that is one minus it', 'think of a coin', 'that is no number; give one, such as 0.875 or 7/8')
     """
 
     truth: Callable[[], Any]
@@ -109,8 +109,11 @@ class Exercise(NamedTuple):
 
     def fault(self, answer: Any) -> str | None:
         """None for a right answer, else the typical mistake that it is, else the hint."""
-        if _agrees(answer, self.truth(), self.tolerance):
+        truth = self.truth()
+        if _agrees(answer, truth, self.tolerance):
             return None
+        if not isinstance(truth, str) and math.isnan(as_number(answer)):
+            return "that is no number; give one, such as 0.875 or 7/8"
         for name, value in self.wrong.items():
             if _agrees(answer, value(), self.tolerance):
                 return name
