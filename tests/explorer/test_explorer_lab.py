@@ -223,8 +223,8 @@ def test_widgets_and_figures_are_there_after_a_reload_and_still_move(live):
     page, ask = live
 
     def drawn(title: str):
-        """Wait for a figure with this title; plotly measures its texts on a figure of its own, which does not count."""
-        page.locator(".js-plotly-plot .gtitle", has_text=title).wait_for(timeout=120_000)
+        """Wait for a figure with this title; the copy that the Lab makes of it for a picture does not count."""
+        page.locator(".jp-Notebook .js-plotly-plot .gtitle", has_text=title).wait_for(timeout=120_000)
 
     page.locator(".jp-Notebook .jp-CodeCell .cm-content").nth(1).click()
     page.keyboard.press("Shift+Enter")
@@ -233,7 +233,7 @@ def test_widgets_and_figures_are_there_after_a_reload_and_still_move(live):
     handle.focus()
     page.keyboard.press("ArrowRight")
     drawn("at 0.021: 1.79")
-    assert page.locator(".js-plotly-plot .point").count() == 2  # the old picture is gone
+    assert page.locator(".jp-Notebook .js-plotly-plot .point").count() == 2  # the old picture is gone
     page.keyboard.press("Control+s")
     until(lambda: "notebook is saved" if not page.locator(".jp-mod-dirty").count() else None)
     page.reload()
@@ -245,7 +245,7 @@ def test_widgets_and_figures_are_there_after_a_reload_and_still_move(live):
     handle.focus()
     page.keyboard.press("ArrowRight")
     drawn("at 0.022: 1.78")
-    assert page.locator(".js-plotly-plot .point").count() == 2
+    assert page.locator(".jp-Notebook .js-plotly-plot .point").count() == 2
     explorer.press("ArrowRight")
     price = page.evaluate(SCRAPE)["lam"]
     until(lambda: float(ask("value = w.lam")) == price)
