@@ -7,12 +7,15 @@ and for simulated populations.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from adalib.datasets.folds import members
+from adalib.datasets.jsonl import read_lines
+from adalib.datasets.loading import data_folder
 from adalib.datasets.responses import Responses
-from adalib.evaluate.baselines import best_mix, from_labels
+from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import compared
 from adalib.evaluate.heldout import held_out, oracles_at
 from adalib.evaluate.intervals import bootstrap_mean
@@ -21,10 +24,10 @@ from adalib.evaluate.trials import Learner, Planner
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.streams import make_streams
-from adalib.sequential.tuning import CONFIDENT, PEERS, TunedRules
+from adalib.sequential.tuning import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
 from adalib.table import UtilityTable
 
-__all__ = ["LADDER", "compare", "stopping_cells", "weighted_bars"]
+__all__ = ["AS_PUBLISHED", "LADDER", "compare", "control_cells", "recorded_cells", "stopping_cells", "weighted_bars"]
 
 #: What each rung of the ladder looks at.
 LADDER: Mapping[str, tuple[str, ...]] = {
@@ -34,9 +37,14 @@ LADDER: Mapping[str, tuple[str, ...]] = {
     "all three": ("votes", "text", "certainty"),
 }
 
+#: Said of a peer that is not tuned.
+AS_PUBLISHED = "as published"
+
 _BUDGETS = (1, 2, 4, 8, 16)
 _SHARPNESS = (1.5, 3.0, 6.0, 12.0)
 _KEPT = ("cost", "accuracy", "low", "high", "gain", "gain_low", "gain_high", "mix_cost")
+_LEFT_OUT = ("fixed", "random", "length")  # chapter 7 has them: no better than the mix
+_NO_BARS = ("mix", "oracle_in_sample")  # gains count over the mix already; what is in sample is no bar
 
 
 def weighted_bars(
@@ -91,39 +99,98 @@ def stopping_cells(
     targets, groups
         As for `adalib.held_out`.
     peers : bool
-        Whether the peers are scored too.
+        Whether the peers are scored too: tuned to every target, and as published, at what that costs.
 
     Returns
     -------
     list of dict
-        Policy, target, its figures, and in ``over`` its lead on others at equal cost with the interval.
+        Policy, target, its figures, and in ``over`` its lead on others at equal cost with the interval. The target of a
+        peer ``as published`` is what it spends on these answers, and the rungs are scored there too.
     """
     sure, told = responses.logprob is not None, len(set(responses.questions)) > 1
     there = {"votes", *["text"] * told, *["certainty"] * sure}
-    learners: dict[str, Learner | Planner] = {
-        name: PricedStopping(signals) for name, signals in LADDER.items() if set(signals) <= there
-    }
-    rungs = list(learners)
+    rungs = {name: PricedStopping(signals) for name, signals in LADDER.items() if set(signals) <= there}
+    learners: dict[str, Learner | Planner] = {**rungs, **({"curve": CurvePolicy()} if told else {})}
+    own: dict[str, float] = {}
     if peers:
         families = {**PEERS, **(CONFIDENT if sure else {})}
         learners |= {name: TunedRules(rules) for name, rules in families.items()}
-    if told:
-        learners["curve"] = CurvePolicy()
-    rows = held_out(responses, targets, learners=learners, groups=groups, noises=0)
+        published = {f"{name} {AS_PUBLISHED}": Published(rule) for name, rule in PUBLISHED.items()}
+        read = compared(responses)
+        own = {name: round(float(peer.replay(read)[0].mean()), 2) for name, peer in published.items()}
+        learners |= published
+    rows = held_out(responses, [*targets, *own.values()], learners=learners, groups=groups, noises=0)
     rows += weighted_bars(responses, targets, groups) if sure else []
-    found = {(row.policy, row.target): row for row in rows}
-    bars = ["oracle", *(["oracle_weighted", "mix_weighted"] if sure else []), *learners]
-    return [
-        {
-            "policy": row.policy,
-            "target": row.target,
-            **{name: _short(getattr(row, name)) for name in _KEPT},
-            "over": {bar: compare(row, found[bar, row.target]) for bar in bars if bar != row.policy}
-            if row.policy in (rungs[0], rungs[-1], "votes + text")
-            else {},
-        }
-        for row in rows
-    ]
+    ends = {"votes", list(rungs)[-1]}
+    shown = [row for row in rows if _shown(row, targets, own, ends)]
+    found = {(row.policy, row.target): row for row in shown}
+    leading = {*ends, "votes + text"}
+    return [_cell(row, found if row.policy in leading else {}) for row in shown]
+
+
+def control_cells(responses: Responses, targets: Sequence[float], seed: int = 0) -> list[dict]:
+    """Compute what signals that say nothing add to votes alone: features of noise, and shuffled log-probabilities.
+
+    Parameters
+    ----------
+    responses : Responses
+        With log-probabilities.
+    targets, seed
+        As for `adalib.held_out`.
+
+    Returns
+    -------
+    list of dict
+        As from `stopping_cells`, with the lead on ``votes`` in ``over``.
+    """
+    flat = np.random.default_rng(seed).permutation(responses.logprob.ravel())
+    blind = replace(responses, logprob=flat.reshape(responses.logprob.shape))
+    noise = noise_features(responses.n, seed=seed)
+    tried = (
+        ("votes", responses, None, LADDER["votes"]),
+        ("votes + noise", responses, noise, LADDER["votes + text"]),
+        ("votes + shuffled certainty", blind, None, LADDER["votes + certainty"]),
+    )
+    rows = {
+        (row.policy, row.target): row
+        for name, answers, known, signals in tried
+        for row in held_out(answers, targets, learners={name: PricedStopping(signals)}, features=known, noises=0)
+        if row.policy == name
+    }
+    plain = {key: row for key, row in rows.items() if key[0] == "votes"}
+    return [_cell(row, plain) for key, row in rows.items() if key not in plain]
+
+
+def recorded_cells() -> dict[str, dict[tuple[str, float], dict]]:
+    """Read the cells that ``data/record_stopping.py`` computed: by part, then by policy and target.
+
+    Explained in chapter 10, "When to stop".
+
+    Examples
+    --------
+    >>> cells = recorded_cells()["word-fewshot by question"]
+    >>> cells["all three", 2]["accuracy"] > cells["oracle", 2]["accuracy"] > cells["mix", 2]["accuracy"]
+    True
+    """
+    found: dict[str, dict[tuple[str, float], dict]] = {}
+    for _, cell in read_lines(data_folder() / "recorded" / "stopping.jsonl"):
+        found.setdefault(cell["part"], {})[cell["policy"], cell["target"]] = cell
+    return found
+
+
+def _shown(row: HeldOutRow, targets: Sequence[float], own: Mapping[str, float], ends: set[str]) -> bool:
+    """Whether a row is a cell: all at the targets, a published peer and the ladder's two ends at what that costs."""
+    if row.policy in own:
+        return row.target == own[row.policy]
+    return row.policy not in _LEFT_OUT and (row.target in targets or row.policy in ends)
+
+
+def _cell(row: HeldOutRow, others: Mapping[tuple[str, float], HeldOutRow]) -> dict:
+    """One row's figures, and its lead on the others at its target."""
+    bars = {name: bar for (name, target), bar in others.items() if target == row.target and name != row.policy}
+    figures = {name: _short(getattr(row, name)) for name in _KEPT}
+    over = {name: compare(row, bar) for name, bar in bars.items() if name not in _NO_BARS}
+    return {"policy": row.policy, "target": row.target, **figures, "over": over}
 
 
 def _weighted(half: Responses, sharpness: float) -> UtilityTable:

@@ -19,6 +19,7 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.sequential.library import mix_for
 from adalib.sequential.priced import PricedStopping
+from adalib.sequential.prior import Prior
 from adalib.sequential.replay import REPLAYS, shares_of
 from adalib.sequential.streams import Streams, make_streams
 from adalib.sequential.value import cross_fitted, in_parts
@@ -87,7 +88,8 @@ class PricedEscalation:
         known = None if features is None else np.asarray(features, dtype=float)
         self.first, self.second = (self._alone(answers, known, member) for answers in (cheap, dear))
         streams = self._streams(cheap, self.seed, self.repeats)
-        told = None if self.first.prior is None else np.hstack([p.prior.left_out for p in (self.first, self.second)])
+        priors = self._priors()
+        told = np.hstack([prior.left_out for prior in priors]) if priors else None
         self.coefficients: dict[int, np.ndarray] = {}
 
         order, parts = in_parts(fold[streams.question])
@@ -108,9 +110,8 @@ class PricedEscalation:
         """Play answers back to unseen questions: cost and accuracy of every question, a pair a budget."""
         cheap, dear = (menu.models[name] for name in self.order)
         known = None if features is None else np.asarray(features, dtype=float)
-        told = None
-        if self.first.prior is not None:
-            told = np.hstack([policy.prior.predict(known) for policy in (self.first, self.second)])
+        priors = self._priors()
+        told = np.hstack([prior.predict(known) for prior in priors]) if priors else None
 
         def recall(step: int, state: np.ndarray, gains: np.ndarray) -> np.ndarray:
             fitted = self.coefficients[step]
@@ -131,6 +132,11 @@ class PricedEscalation:
     def _alone(self, answers: Responses, known: np.ndarray | None, member: np.ndarray) -> PricedStopping:
         schedule = range(1, min(self.most, answers.samples) + 1)
         return PricedStopping(schedule=schedule, repeats=self.repeats, seed=self.seed).fit(answers, known, member)
+
+    def _priors(self) -> list[Prior]:
+        """What the text says of either model; nothing where it says nothing of one of them."""
+        priors = [policy.prior for policy in (self.first, self.second)]
+        return [] if None in priors else priors
 
     def _streams(self, cheap: Responses, seed: int, repeats: int) -> Streams:
         return make_streams(cheap, int(self.first.schedule[-1]), repeats=repeats, seed=seed)

@@ -33,6 +33,9 @@ SIGNALS = ("votes", "text", "certainty")
 _FOLDS = 10  # inside the training questions: each is decided by a fit on nine tenths of the others
 _SHARPNESS = (0.0, 1.5, 3.0, 6.0, 12.0)
 _LONG = 16  # the text is asked for the accuracy of one answer, and of a vote of so many
+#: A text that explains less than this of what questions left out differ in is not listened to: it would only move the
+#: budget about. Noise explains about nothing; the texts of the bundled settings explain more, by family too.
+_TOLD = 0.03
 #: Prices tried, in accuracy for the cost of one average answer. Three hundred questions cannot tell apart what is worth
 #: less than the first of them, and rules fitted there would differ from fold to fold: plain rules do that part.
 _PRICES = np.geomspace(1e-3, 0.3, 32)
@@ -50,7 +53,7 @@ class PricedStopping:
     ----------
     signals : sequence of str
         Some of `SIGNALS`; "votes" is always among them. Text needs ``features``, certainty needs log-probabilities;
-        what is not there is left out.
+        what is not there, or a text that says nothing, is left out.
     cost : {"samples", "tokens"} or function of Responses
         What an answer costs (`adalib.sequential.streams.Money` is a price list).
     schedule : sequence of int, optional
@@ -117,7 +120,8 @@ class PricedStopping:
         self.prior = None
         if "text" in self.signals and features is not None and member.any():
             ends = responses.table((1, min(_LONG, responses.samples))).acc
-            self.prior = Prior().fit(features, ends, fold)
+            prior = Prior().fit(features, ends, fold)
+            self.prior = prior if prior.explained > _TOLD else None
         seen = self.seen(streams, None if self.prior is None else self.prior.left_out)
         self._fit_library(seen, streams, fold[streams.question])
         return self

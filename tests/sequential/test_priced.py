@@ -168,3 +168,13 @@ def test_bad_arguments():
         PricedStopping(("votes", "mood"))
     with pytest.raises(ValueError, match="schedule"):
         PricedStopping(schedule=[4, 2])
+
+
+def test_a_text_that_says_nothing_is_not_listened_to(real):
+    teach, score, known, _ = real
+    noise = noise_features(teach.n + score.n).to_numpy()
+    deaf = PricedStopping().fit(teach, noise[: teach.n])
+    assert deaf.prior is None
+    assert PricedStopping().fit(teach, known).prior.explained > 0.15
+    votes = PricedStopping(("votes", "certainty")).fit(teach)
+    assert np.array_equal(deaf.replay(score, [2.0], noise[teach.n :]).cost, votes.replay(score, [2.0]).cost)
