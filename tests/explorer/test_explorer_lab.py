@@ -14,6 +14,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+from conftest import ROOT
 from jupyter_client import BlockingKernelClient
 from test_explorer import SCRAPE, STEPS, check
 
@@ -43,13 +44,39 @@ w.observe(tell, "lam")
 ipywidgets.VBox([w, said])
 """
 
+# What chapter 2 has made before its cell with the slider.
+BEFORE = """
+import plotly.graph_objects as go
+from adalib.teach.figures import show
+
+
+def at_price(lam):
+    return [1 - 5 * lam, 5 * lam], 2 - 10 * lam
+
+
+def title(lam, spent):
+    return f"at {lam:.3f}: {spent:.2f}"
+
+
+fig = go.Figure(go.Bar(x=["b = 1", "b = 2"], y=at_price(0.02)[0])).update_layout(title=title(0.02, 1.8))
+"""
+
+
+def slider_of_chapter_2() -> str:
+    """The cell of the book that draws at every move of a slider."""
+    cells = nbformat.read(ROOT / "notebooks" / "02_oracle.ipynb", as_version=4).cells
+    (cell,) = (cell.source for cell in cells if "interactive_output" in cell.source)
+    return cell
+
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     """Address, token and runtime folder of a JupyterLab that keeps all its files in a temporary folder."""
     home = tmp_path_factory.mktemp("lab")
     head = nbformat.v4.new_markdown_cell("# A section\n\nwhich an arrow key could fold")
-    notebook = nbformat.v4.new_notebook(cells=[head, nbformat.v4.new_code_cell(CELL.strip())])
+    notebook = nbformat.v4.new_notebook(
+        cells=[head, *map(nbformat.v4.new_code_cell, (CELL.strip(), BEFORE + slider_of_chapter_2()))]
+    )
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, home / "live.ipynb")
     with socket.socket() as free:
@@ -190,3 +217,35 @@ def test_what_a_callback_prints_after_a_mouse_move_appears(live):
     page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] / 2, steps=4)
     page.mouse.up()
     until(lambda: page.get_by_text(f"the price is now {float(ask('value = w.lam')):.4f}").count())
+
+
+def test_widgets_and_figures_are_there_after_a_reload_and_still_move(live):
+    page, ask = live
+
+    def drawn(title: str):
+        """Wait for a figure with this title; the copy that the Lab makes of it for a picture does not count."""
+        page.locator(".jp-Notebook .js-plotly-plot .gtitle", has_text=title).wait_for(timeout=120_000)
+
+    page.locator(".jp-Notebook .jp-CodeCell .cm-content").nth(1).click()
+    page.keyboard.press("Shift+Enter")
+    drawn("at 0.020: 1.80")
+    handle = page.locator(".noUi-handle").first
+    handle.focus()
+    page.keyboard.press("ArrowRight")
+    drawn("at 0.021: 1.79")
+    assert page.locator(".jp-Notebook .js-plotly-plot .point").count() == 2  # the old picture is gone
+    page.keyboard.press("Control+s")
+    until(lambda: "notebook is saved" if not page.locator(".jp-mod-dirty").count() else None)
+    page.reload()
+    page.get_by_text("| Idle").wait_for(timeout=300_000)
+    drawn("at 0.021: 1.79")
+    explorer = page.locator(".adalib-explorer [data-control=lambda]")
+    explorer.wait_for(timeout=120_000)
+    assert page.evaluate(SCRAPE)["lam"] == pytest.approx(float(ask("value = w.lam")))
+    handle.focus()
+    page.keyboard.press("ArrowRight")
+    drawn("at 0.022: 1.78")
+    assert page.locator(".jp-Notebook .js-plotly-plot .point").count() == 2
+    explorer.press("ArrowRight")
+    price = page.evaluate(SCRAPE)["lam"]
+    until(lambda: float(ask("value = w.lam")) == price)
