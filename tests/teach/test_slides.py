@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from offline import GAMES
 
 from adalib.teach.slides.cut import slides
 from adalib.teach.slides.decks import deck, write_decks
@@ -58,6 +59,12 @@ def test_a_deck_uses_the_books_own_files():
     assert "other.js" not in text
     assert 'href="../html/notebooks/03_budgets.html"' in text
     assert "assert secret" not in text
+
+
+@pytest.mark.parametrize("script", sorted({"parts.js", *GAMES.values()}))
+def test_every_game_of_the_book_can_be_played_on_a_slide(script):
+    page = PAGE.replace("../_static/other.js", f"../_static/{script}")
+    assert f"../html/_static/{script}" in deck(page)
 
 
 @pytest.fixture(scope="module")
