@@ -61,10 +61,14 @@ def test_a_deck_uses_the_books_own_files():
     assert "assert secret" not in text
 
 
-@pytest.mark.parametrize("script", sorted({"parts.js", *GAMES.values()}))
-def test_every_game_of_the_book_can_be_played_on_a_slide(script):
+@pytest.mark.parametrize(("game", "script"), GAMES.items())
+def test_every_game_of_the_book_can_be_played_on_a_slide(game, script):
+    place = f'<div class="adalib-{game}"><script type="application/json">{{}}</script></div>'
     page = PAGE.replace("../_static/other.js", f"../_static/{script}")
-    assert f"../html/_static/{script}" in deck(page)
+    page = re.sub(r"<figure.*?</figure>", place, page, flags=re.S)
+    text = deck(page)
+    assert f"../html/_static/{script}" in text
+    assert f'class="adalib-{game}"' in text
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ from bs4.element import NavigableString, Tag
 __all__ = ["Slide", "slides"]
 
 _SKIPPED = ("Check", "Exercises", "References")  # for the book: a check is run, an exercise is done at a desk
-_SHOWN = ("figure", "table", "explorer", "spend", "stop", "states", "guess", "lineup", "noise", "cards", "market")
+_GAMES = ("spend", "stop", "states", "guess", "lineup", "noise", "cards", "market", "hold", "bill", "menu")
+_SHOWN = ("figure", "table", "explorer", *_GAMES)
 _SHOWS = ", ".join([*(f".adalib-{kind}" for kind in _SHOWN), "img"])
 _LINES = 22  # a longer program cannot be read from the last row
 
