@@ -107,7 +107,7 @@ class Responses:
         # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
         rows = tqdm(self.answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
         before = given_up()
-        classes = np.stack([answer_classes(row) for row in rows])
+        classes = np.stack([answer_classes(row) for row in rows], dtype=np.int32, casting="same_kind")
         if given_up() > before:
             warnings.warn(
                 f"{self.source}: {given_up() - before:,} comparisons of formulas were too slow and were given up; "
@@ -309,7 +309,9 @@ class Responses:
 def _renumbered(classes: np.ndarray) -> np.ndarray:
     """Number the classes of every row in order of first appearance, as `answer_classes` does; -1 stays."""
     rows, found = np.arange(len(classes)), np.full_like(classes, -1)
-    numbers = np.full((len(classes), int(classes.max(initial=0)) + 2), -1)  # the last column is that of -1
+    numbers = np.full(
+        (len(classes), int(classes.max(initial=0)) + 2), -1, dtype=classes.dtype
+    )  # the last column is that of -1
     count = np.zeros(len(classes), dtype=classes.dtype)
     for column, own in enumerate(classes.T):
         new = (own >= 0) & (numbers[rows, own] < 0)

@@ -152,7 +152,8 @@ def held_out(
     def turn(number: int) -> None:  # nothing but the tally outlives it
         teach, score = _halves(votes, opening, number, seed, table, budgets)
         seeds = range(1000 * seed + noises * number, 1000 * seed + noises * (number + 1))
-        blind = [(LabelPolicy(seed=seed), noise_features(responses.n, seed=noise)) for noise in seeds]
+        noise = (noise_features(responses.n, seed=one).astype(np.float32) for one in seeds)  # as trees read it
+        blind = [(LabelPolicy(seed=seed), known) for known in noise]
         found = learned(teach, score, targets, inputs, member, learners, blind, bar, machines)
         best = oracles_at(teach.table, targets)
         _add_baselines(tally, teach.table, score.table, responses.questions, best)

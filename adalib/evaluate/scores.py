@@ -84,8 +84,9 @@ class Tally:
     def __init__(self, order: Sequence[str]) -> None:
         self._order = list(order)
         self._turns: dict[tuple[float, str], list[tuple]] = {}
-        #: Sums over the turns of every question's accuracy, and of the mix's: all that is kept of a question.
+        #: Sums over the turns of every question's accuracy; the mix's are made again from its shares and the table.
         self._sums: dict[tuple[float, str], np.ndarray] = {}
+        self._mixes: dict[tuple[float, str], list[tuple[np.ndarray, UtilityTable]]] = {}
 
     def add(
         self,
@@ -114,11 +115,11 @@ class Tally:
         # cheapest budget, and that is the bar.
         spent = max(cost.mean(), np.mean(score.cost[..., 0]))
         # The bar knows the half that scores: nobody passes it because the other half misjudged the average question.
-        mix = best_mix(score.acc, score.cost, spent)
+        mix = best_mix(score.acc, score.cost, spent, n=1).weights
         turn = cost.mean(), imitated or (), _mix_cost(score, accuracy.mean())
         self._turns.setdefault((target, policy), []).append(turn)
-        both = np.array([accuracy, mix.expected(score.acc)])
-        self._sums[target, policy] = both + self._sums.get((target, policy), 0.0)
+        self._sums[target, policy] = accuracy + self._sums.get((target, policy), 0.0)
+        self._mixes.setdefault((target, policy), []).append((mix, score))
 
     def add_learned(
         self,
@@ -154,7 +155,8 @@ class Tally:
         values, gains = np.empty((2, member.max() + 1, len(keys)))
         bar = []
         for j, key in enumerate(keys):
-            accuracy, mix = self._sums[key] / len(self._turns[key])
+            accuracy = self._sums[key] / len(self._turns[key])
+            mix = np.mean([(shares * score.acc).sum(axis=1) for shares, score in self._mixes[key]], axis=0)
             values[:, j], gains[:, j] = _units(accuracy, member), _units(accuracy - mix, member)
             bar.append(float(mix.mean()))
         value, gain = bootstrap_mean(values, bounds=(0, 1)), bootstrap_mean(gains)

@@ -158,8 +158,8 @@ class PricedStopping:
         used, shares = shares_of([self.mix(budget) for budget in budgets])
         members = [self.members[number] for number in used]
 
-        def play(answers: Responses, known: ArrayLike | None, seed: int) -> Replay:
-            streams = self._streams(answers, seed, REPLAYS)
+        def play(answers: Responses, known: ArrayLike | None, seed: int, orders: int) -> Replay:
+            streams = self._streams(answers, seed, orders)
             seen = self.seen(streams, None if self.prior is None else self.prior.predict(known))
             stops = self._stops(seen, members)
             worth = np.take_along_axis(seen.value, stops, axis=1)

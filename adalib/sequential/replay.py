@@ -17,7 +17,8 @@ __all__ = ["REPLAYS", "Replay", "in_parts", "outcomes", "shares_of"]
 #: Orders in which a question is played back when a rule is scored: of 48 answers each comes first once.
 REPLAYS = 48
 
-_WHOLE = 2000  # questions that are played back all at once
+_WHOLE = 2000  # questions that are played back all at once, and in all orders
+_FEWEST = 4  # orders of a question, however many there are
 _CELLS = 1 << 15  # answers played back at a time where there are more: some megabytes
 
 
@@ -43,23 +44,25 @@ class Replay:
 
 
 def in_parts(
-    play: Callable[[Responses, np.ndarray | None, int], Replay],
+    play: Callable[[Responses, np.ndarray | None, int, int], Replay],
     responses: Responses,
     features: ArrayLike | None,
     seed: int,
 ) -> Replay:
     """Play many questions back, some at a time, so that what it takes does not grow with their number.
 
-    ``play`` is given the answers, the features and a seed of every part.
+    ``play`` is given the answers, the features and a seed of every part, and in how many orders to play them: fewer
+    where there are so many questions that chance evens out over them.
     """
     if responses.n <= _WHOLE:
-        return play(responses, features, seed)
-    part = max(_CELLS // (min(REPLAYS, responses.samples) * responses.samples), 1)
+        return play(responses, features, seed, REPLAYS)
+    orders = max(REPLAYS * _WHOLE // responses.n, _FEWEST)
+    part = max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
     known = None if features is None else np.asarray(features)
     parts = []
     for begin in range(0, responses.n, part):
         rows = np.arange(begin, min(begin + part, responses.n))
-        parts.append(play(responses.take(rows), None if known is None else known[rows], seed + begin))
+        parts.append(play(responses.take(rows), None if known is None else known[rows], seed + begin, orders))
     return Replay(*(np.concatenate([getattr(part, name.name) for part in parts]) for name in fields(Replay)))
 
 

@@ -65,8 +65,8 @@ class TunedRules:
         used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
         members = [self.members[number] for number in used]
 
-        def play(answers: Any, _: Any, seed: int) -> Replay:
-            streams = self._streams(answers, seed, REPLAYS)
+        def play(answers: Any, _: Any, seed: int, orders: int) -> Replay:
+            streams = self._streams(answers, seed, orders)
             stops, worth = _played(members, streams)
             return outcomes(streams, worth, np.arange(1, streams.classes.shape[1] + 1), stops, shares)
 
