@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import verdict
     from adalib.machines import Cluster
+    from adalib.sequential.replay import WHOLE
 
     targets, offered = parse_numbers(args.targets, "--targets"), parse_budgets(args.budgets)
     if args.seed < 0:
@@ -78,6 +79,8 @@ def run(args: argparse.Namespace) -> int:
     if training > taught:
         told = f"each fold learned from {taught:,} of about {training:,} training questions, drawn at random"
         notes.append(f"{told}, and all {responses.n:,} questions were scored; --learn-from N takes more")
+    if watching and responses.n // args.folds > WHOLE:
+        notes.append("with so many questions, answers are played back to the stopping rules in fewer orders a question")
     for note in notes:
         print(f"adalib evaluate: {note}", file=sys.stderr)
     said = verdict(rows)

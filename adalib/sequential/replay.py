@@ -12,12 +12,14 @@ from adalib.datasets.responses import Responses
 from adalib.sequential.library import Mix
 from adalib.sequential.streams import Streams
 
-__all__ = ["REPLAYS", "Replay", "in_parts", "outcomes", "shares_of"]
+__all__ = ["REPLAYS", "WHOLE", "Replay", "in_parts", "outcomes", "shares_of"]
 
 #: Orders in which a question is played back when a rule is scored: of 48 answers each comes first once.
 REPLAYS = 48
 
-_WHOLE = 2000  # questions that are played back all at once, and in all orders
+#: Questions that are played back all at once, and in all orders; more are played in parts, and in fewer.
+WHOLE = 2000
+
 _FEWEST = 4  # orders of a question, however many there are
 _CELLS = 1 << 15  # answers played back at a time where there are more: some megabytes
 
@@ -54,9 +56,9 @@ def in_parts(
     ``play`` is given the answers, the features and a seed of every part, and in how many orders to play them: fewer
     where there are so many questions that chance evens out over them.
     """
-    if responses.n <= _WHOLE:
+    if responses.n <= WHOLE:
         return play(responses, features, seed, REPLAYS)
-    orders = max(REPLAYS * _WHOLE // responses.n, _FEWEST)
+    orders = max(REPLAYS * WHOLE // responses.n, _FEWEST)
     part = max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
     known = None if features is None else np.asarray(features)
     parts = []

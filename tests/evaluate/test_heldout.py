@@ -438,7 +438,7 @@ def test_many_questions_are_learned_from_a_stated_sample_and_all_are_scored(few)
 def test_answers_are_played_back_in_parts(few, monkeypatch):
     rule = TunedRules(PEERS["margin"], limit=few.samples).fit(few)
     whole = rule.replay(few, [1.5, 2])
-    monkeypatch.setattr("adalib.sequential.replay._WHOLE", 5)
+    monkeypatch.setattr("adalib.sequential.replay.WHOLE", 5)
     monkeypatch.setattr("adalib.sequential.replay._CELLS", 5 * min(48, few.samples) * few.samples)
     parts = rule.replay(few, [1.5, 2])
     assert parts.cost.shape == whole.cost.shape

@@ -1,7 +1,8 @@
 """Load thousands of damaged files in one child process: a crash of the interpreter is a missing last line.
 
-Run as ``python mutate_saved.py FOLDER SEED COUNT``. Every file of the folder is damaged in turn: its bytes as they are,
-or its values with a repaired checksum, so that the checks behind the checksum are what is tried.
+Run as ``python mutate_saved.py FOLDER SEED COUNT [unchecked]``. Every file of the folder is damaged in turn: its bytes
+as they are, or its values with a repaired checksum, so that the checks behind the checksum are what is tried. With
+``unchecked`` trees are not looked at before XGBoost has them: that must not end well, or the damage is none.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from adalib.datasets.jsonl import DataError
 from adalib.datasets.sealed import digest, seal
+from adalib.learn import saving
 from adalib.learn.label_policy import load_policy
 from adalib.router.router import Router
 from adalib.sequential.saving import load_stopping
@@ -129,4 +131,6 @@ def main(folder, seed, count):
 
 
 if __name__ == "__main__":
+    if sys.argv[4:] == ["unchecked"]:
+        saving.check_trees = lambda *_: None
     main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,6 +1,7 @@
 """Damaged policies, stopping rules and routers: one clear error each, and the process lives."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,12 @@ def test_a_thousand_damaged_files_and_not_one_crash(saved):
     assert found["done"] == 1000
     assert found["refused"] > 500  # the damage is real
     assert found["loaded"] > 20  # and some of it is only another number
+
+
+def test_the_same_damage_does_harm_where_trees_are_not_checked(saved, tmp_path):
+    program, copy = Path(__file__).with_name("mutate_saved.py"), shutil.copytree(saved, tmp_path / "saved")
+    run = subprocess.run([sys.executable, program, copy, "13", "300", "unchecked"], capture_output=True, text=True)
+    assert run.returncode != 0  # a crash, or a policy that fails when it is used
 
 
 def trees_of(saved, name):
