@@ -309,9 +309,8 @@ class Responses:
 def _renumbered(classes: np.ndarray) -> np.ndarray:
     """Number the classes of every row in order of first appearance, as `answer_classes` does; -1 stays."""
     rows, found = np.arange(len(classes)), np.full_like(classes, -1)
-    numbers = np.full(
-        (len(classes), int(classes.max(initial=0)) + 2), -1, dtype=classes.dtype
-    )  # the last column is that of -1
+    width = int(classes.max(initial=0)) + 2  # the last column is that of -1
+    numbers = np.full((len(classes), width), -1, dtype=classes.dtype)
     count = np.zeros(len(classes), dtype=classes.dtype)
     for column, own in enumerate(classes.T):
         new = (own >= 0) & (numbers[rows, own] < 0)
