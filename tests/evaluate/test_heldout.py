@@ -440,8 +440,12 @@ def test_answers_are_played_back_in_parts(few, monkeypatch):
     whole = rule.replay(few, [1.5, 2])
     monkeypatch.setattr("adalib.sequential.replay.WHOLE", 5)
     monkeypatch.setattr("adalib.sequential.replay._CELLS", 5 * min(48, few.samples) * few.samples)
+    fewer = rule.replay(few, [1.5, 2])
+    assert fewer.accuracy.mean() == pytest.approx(whole.accuracy.mean(), abs=0.1)
+    monkeypatch.setattr("adalib.sequential.replay._FEWEST", 48)  # all orders, as for few questions
     parts = rule.replay(few, [1.5, 2])
     assert parts.cost.shape == whole.cost.shape
+    assert not np.array_equal(parts.cost, fewer.cost)
     # Other orders of the same answers: the same but for their chance.
     assert parts.accuracy.mean() == pytest.approx(whole.accuracy.mean(), abs=0.05)
     assert np.array_equal(rule.replay(few.take(range(5)), [1.5, 2]).cost, parts.cost[:5])
