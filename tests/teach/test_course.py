@@ -14,7 +14,7 @@ from adalib.teach import find_the_flaw, grade, homework
 from adalib.teach.__main__ import SECRET, main
 from adalib.teach.course.flaws import SINS, Flaw
 from adalib.teach.course.quizzes import misconceptions, moodle, qti, quiz_items
-from adalib.teach.course.tokens import student_key
+from adalib.teach.course.tokens import seal, student_key
 
 CLASS = "a long secret of the class"
 
@@ -114,6 +114,22 @@ class TestTokens:
     @pytest.mark.parametrize("token", ["", "adalib1", "adalib1.x.y", "adalib1.W10.x", "hello", "adalib1..", "a.b.c"])
     def test_what_is_no_token_is_refused(self, token):
         assert grade(token, CLASS).refused
+
+    def test_a_token_nested_without_end_is_refused(self):
+        deep = base64.urlsafe_b64encode(b"[" * 200_000).decode()
+        assert "cannot be read" in grade(f"adalib1.{deep}.x", CLASS).refused
+
+    @pytest.mark.parametrize(
+        "content", [{}, {"sheet": "1"}, {"sheet": "1", "answers": [1, 2]}, {"sheet": {"a": 1}, "answers": {}}]
+    )
+    def test_a_sealed_token_without_a_sheet_and_answers_is_refused(self, content):
+        token = seal({"student": "ada", **content}, student_key(CLASS, "ada"))
+        assert "no sheet and answers" in grade(token, CLASS).refused
+
+    def test_odd_answers_under_a_true_seal_are_wrong_and_no_error(self):
+        odd = {"bill": {"x": [1]}, "curse": None, "price": [1e308, 2], "bound": "NaN", "subsets": "1/0", "other": 7}
+        token = seal({"student": "ada", "sheet": "1", "answers": odd, "right": ["bill"]}, student_key(CLASS, "ada"))
+        assert (grade(token, CLASS).refused, grade(token, CLASS).right) == ("", ())
 
     def test_a_claim_to_be_right_is_worth_nothing(self):
         """The student's own copy may say what it likes: the teacher's side grades the answers anew."""

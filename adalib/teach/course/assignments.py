@@ -145,9 +145,11 @@ def grade(token: str, secret: str) -> Grade:
     try:
         student = read_owner(token)
         content = open_token(token, student_key(secret, student))
-        sheet, answers = str(content["sheet"]), dict(content["answers"])
-    except (KeyError, TypeError, ValueError) as error:
-        return Grade(student, "", (), 0, str(error) or "the token cannot be read")
+    except ValueError as error:
+        return Grade(student, "", (), 0, str(error))
+    sheet, answers = content.get("sheet"), content.get("answers")
+    if not isinstance(sheet, str) or not isinstance(answers, dict):
+        return Grade(student, "", (), 0, "the token holds no sheet and answers; hand in the one that check returned")
     asked = homework(student, sheet).questions
     right = tuple(name for name in asked if name in answers and asked[name].exercise.fault(answers[name]) is None)
     return Grade(student, sheet, right, len(asked))

@@ -74,7 +74,7 @@ def _parts(token: str) -> tuple[str, str]:
 def _content(body: str) -> dict[str, Any]:
     try:
         content = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-    except (ValueError, UnicodeDecodeError):
+    except (ValueError, RecursionError):  # no base64, no text, no JSON, or nested without end
         raise ValueError("the token cannot be read; copy all of it") from None
     if not isinstance(content, dict):
         raise ValueError("the token cannot be read; copy all of it")
