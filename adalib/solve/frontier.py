@@ -290,4 +290,7 @@ def _breakpoints(keys: np.ndarray) -> slice | np.ndarray:
         part = slice(begin, begin + _PART)
         before = keys[:-1][part]
         np.greater(keys[1:][part], np.multiply(before, 1 - _SAME, out=room[: before.size]), out=new[1:-1][part])
-    return slice(None) if new.all() else new
+    count = np.count_nonzero(new)
+    if count == new.size:
+        return slice(None)
+    return new if 2 * count > new.size else np.flatnonzero(new)  # long runs are copied whole, short ones place by place
