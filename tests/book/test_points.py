@@ -31,3 +31,7 @@ def test_a_gain_on_the_page_is_the_gain_that_was_computed(page, html):
     for name, digits in QUOTED.findall(source):
         said = f"{100 * float(values[name]['data']['text/plain']):+z.{digits or 1}f}"
         assert f'<span class="pasted-text">{said}</span>' in built
+
+
+def test_a_number_at_the_head_of_a_line_begins_no_list():
+    assert spelled_out("it takes\n{glue:text}`n`. The {glue:text}`n`. Then", {"n": "1"}) == "it takes\n1\\. The 1. Then"

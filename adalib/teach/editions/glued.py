@@ -43,12 +43,20 @@ def spelled_out(text: str, values: Mapping[str, str]) -> str:
         if name not in values:
             raise KeyError(f"the text quotes {name!r}, which the last build did not compute: run `make book`")
         if role == "points":
-            return format(float(values[name]), f"+z.{form or 1}%").removesuffix("%")
-        if not form:
-            return values[name]
-        try:
-            return format(int(values[name]), form)
-        except ValueError:
-            return format(float(values[name]), form)
+            said = format(float(values[name]), f"+z.{form or 1}%").removesuffix("%")
+        elif form:
+            said = _formatted(values[name], form)
+        else:
+            said = values[name]
+        # A whole number at the head of a line, and a full stop: Markdown would begin a list.
+        heads_a_list = said.isdigit() and text[: match.start()][-1:] in ("", "\n") and text[match.end() :][:1] == "."
+        return said + "\\" if heads_a_list else said
 
     return _GLUE.sub(value, text)
+
+
+def _formatted(value: str, form: str) -> str:
+    try:
+        return format(int(value), form)
+    except ValueError:
+        return format(float(value), form)
