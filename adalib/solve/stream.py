@@ -8,10 +8,12 @@ before an interruption is not done again: its file is there, complete, or it is 
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -34,6 +36,7 @@ __all__ = ["FilesSolved", "solve_files"]
 
 _RESERVE = 300_000_000  # bytes for Python and its libraries
 _COPIES = 10  # numbers in memory for every number of a batch, at the worst moment
+_ARENAS = -8  # M_ARENA_MAX of the C library
 _FAR = 7  # prices called out at once where answers travel: 3 bits a round
 _MOST, _LEAST = 1_000_000, 10_000  # rows in a batch
 
@@ -74,6 +77,7 @@ def solve_files(
     names = [f"at_{budget:.12g}" for budget in budgets]
     if len(set(names)) != len(names):
         raise ValueError(f"the budgets {', '.join(map(str, budgets))} are not all different; give each once")
+    _few_heaps()
     machines = machines or Here()
     rows = _rows_at_once(found.form, memory, machines.sharing)
     draft = claim(out, {"table": found.files})
@@ -131,6 +135,12 @@ class _Order:
     def mark(self) -> str:
         """What a finished file of labels carries, so that a later run knows whether it is the one it wants."""
         return hashlib.sha256(repr((self.job.piece, self.cuts, self.names)).encode()).hexdigest()
+
+
+def _few_heaps() -> None:
+    """Let threads share two heaps: Linux gives each one of its own, 64 MB of addresses that a limit outside counts."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_ARENAS, 2)
 
 
 def _rows_at_once(form: Form, memory: int, sharing: int) -> int:
