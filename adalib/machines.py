@@ -35,6 +35,9 @@ class Machines(AbstractContextManager):
     #: How many others there are to ask a short question; asking oneself is quicker than starting a thread.
     others: int = 1
 
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Hand back what it holds: nothing, unless it says otherwise."""
+
     def map(self, call: Callable, items: Sequence, *, what: str = "") -> list:
         """Results in the order of the items; ``what`` names the work on the progress bar."""
         results = [None] * len(items)
@@ -81,9 +84,6 @@ class Here(Machines):
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Nothing was opened for longer than a call."""
 
 
 class Cluster(Machines):
