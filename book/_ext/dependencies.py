@@ -27,7 +27,7 @@ EVERYTHING: Node = ("", WHOLE)
 DATA: Node = ("data/", FILES)
 
 _STARTS_PROGRAMS = re.compile(
-    r"subprocess|\w*popen|system|spawn\w*|\w*exec\w*|eval|get_ipython|run\w*|importlib|import_module|__import__|which",
+    r"subprocess|\w*popen|system|spawn\w*|\w*exec\w*|eval|get_ipython|run(?:_\w+|py)?|importlib|import_module|__import__|which",
     re.IGNORECASE,
 )
 _IMPORTS_BY_NAME = ("import_module", "__import__", "exec", "eval", "run_module", "run_path")

@@ -186,7 +186,7 @@ def test_every_figure_draws_what_it_is_given():
     assert frames(draw.simulated_frontiers({"x": front, "y": front})) == ["x", "y"]
     assert frames(draw.real_frontiers({"x": ({"oracle": best, "curve": one}, *hull)})) == ["x"]
     ways = draw.both_ways(["a"], {"paper": {"text": ([0.1],)}, "held out": {"text": ([0.1], [0.0], [0.2])}})
-    assert ways.data[1].error_y.array[0] == pytest.approx(0.1)
+    assert ways.data[1].error_y.array[0] == pytest.approx(10)  # points
     dots = draw.gain_dots(["a"], {"2": {"oracle": ([0.1], [0.0], [0.2])}})
     assert frames(dots) == ["2"]
     drag = draw.drag_budget([1, 3], hull, best, one, [1.0, float("nan")], active=1)

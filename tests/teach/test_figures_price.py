@@ -179,13 +179,17 @@ def test_the_widget_of_chapter_2_that_the_book_does_not_run_works():
     start = next(number for number, text in enumerate(code) if text.startswith("def at_price"))
     end = max(number for number, tag in enumerate(tags) if "skip-execution" in tag)
     table = adalib.load("word-fewshot").table()
-    space = {"adalib": adalib, "np": np, "utility": table, "show": lambda fig, alt: None}
+    shown = []
+    space = {"adalib": adalib, "np": np, "utility": table, "show": lambda fig, alt="": fig, "display": shown.append}
     oracle = next(text for text in code if "def buy(" in text)  # the chapter's own oracle, which the widget asks
     exec("\n".join([oracle, *code[start : end + 1]]), space)
+    before = len(shown)
     space["slider"].value = 0.05
+    assert len(shown) == before + 1  # every move draws anew
+    assert shown[-1] is space["fig"]
     labels = adalib.oracle_labels(table.acc, table.cost, 0.05)
-    assert list(space["live"].data[0].y) == pytest.approx(np.bincount(labels, minlength=5) / table.n)
-    assert space["live"].layout.title.text.startswith("λ = 0.050")
+    assert list(space["fig"].data[0].y) == pytest.approx(np.bincount(labels, minlength=5) / table.n)
+    assert space["fig"].layout.title.text.startswith("λ = 0.050")
     assert space["w"].lam == 0.03
 
 
