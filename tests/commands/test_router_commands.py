@@ -3,6 +3,7 @@
 import functools
 import json
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from odd_replies import ODD, STRANGE, as_replies, bomb
 
 from adalib import Router
 from adalib.commands.cli import main
+from adalib.commands.serve import listen
 from adalib.datasets.jsonl import write_lines
 from adalib.datasets.loading import load
 from adalib.llm import endpoint as endpoints
@@ -216,3 +218,11 @@ def test_killed_the_client_sees_a_lost_connection_and_no_hang(folder):
         with in_flight(client, upstream) as outcome:
             process.kill()
         assert isinstance(outcome[0], openai.APIConnectionError)
+
+
+def test_a_reply_does_not_wait_for_the_one_before_it():
+    """Without it the second part of every reply comes 40 ms late, on Linux."""
+    with listen("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        called, _ = listening.accept()
+        with called:
+            assert called.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
