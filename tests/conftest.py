@@ -63,3 +63,22 @@ def browser():
         chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def play(browser, tmp_path):
+    """Open a game of the book, its markup and its script, on a page of its own and on a phone."""
+    opened = []
+
+    def open_page(markup: str, script: str):
+        static = ROOT / "book" / "_static"
+        code = "".join((static / name).read_text(encoding="utf-8") for name in ("parts.js", script))
+        file = tmp_path / "page.html"
+        file.write_text(f'<!doctype html><meta charset="utf-8">{markup}<script>{code}</script>', encoding="utf-8")
+        opened.append(browser.new_page(viewport={"width": 390, "height": 900}))
+        opened[-1].goto(file.as_uri())
+        return opened[-1]
+
+    yield open_page
+    for page in opened:
+        page.close()

@@ -81,22 +81,10 @@ def test_a_reader_that_goes_away_ends_it_quietly(tmp_path):
     assert process.returncode == 0
 
 
-def test_too_little_memory_is_one_line(tmp_path, capsys, monkeypatch):
-    from adalib.commands import solve
-
-    def run(args):
-        raise MemoryError
-
-    monkeypatch.setattr(solve, "run", run)
-    assert main(["solve", "x.csv", "--budget", "2"]) == 2
-    told = capsys.readouterr().err
-    assert "needs more memory than there is" in told
-    assert told.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     "error",
     [
+        MemoryError(),
         MemoryError("Unable to allocate 2.98 GiB for an array with shape (20000, 20000) and data type float64"),
         ImportError("libxgboost.so: failed to map segment from shared object"),
         RuntimeError("can't start new thread"),
@@ -113,7 +101,8 @@ def test_whoever_runs_out_of_memory_says_it_alike(capsys, monkeypatch, error):
     assert main(["solve", "x.csv", "--budget", "2"]) == 2
     told = capsys.readouterr().err
     assert "needs more memory than there is" in told
-    assert ("2.98 GiB at once" in told) == isinstance(error, MemoryError)
+    assert told.count("\n") == 1
+    assert ("2.98 GiB at once" in told) == ("2.98 GiB" in str(error))
 
 
 @pytest.fixture(scope="module")

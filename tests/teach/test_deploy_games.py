@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 import adalib
 from adalib.router.controller import BudgetController
@@ -25,17 +24,8 @@ def data():
 
 
 @pytest.fixture
-def page(data, browser, tmp_path):
-    static = ROOT / "book" / "_static"
-    script = "".join((static / name).read_text(encoding="utf-8") for name in ("parts.js", "deploy.js"))
-    parts = hold(data).html + bill(ROWS, 16).html
-    (tmp_path / "page.html").write_text(
-        f'<!doctype html><meta charset="utf-8">{parts}<script>{script}</script>', encoding="utf-8"
-    )
-    page = browser.new_page(viewport={"width": 390, "height": 900})
-    page.goto(f"file://{tmp_path}/page.html")
-    yield page
-    page.close()
+def page(data, play):
+    return play(hold(data).html + bill(ROWS, 16).html, "deploy.js")
 
 
 def test_hard_ones_take_the_longest_votes(data):

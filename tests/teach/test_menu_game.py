@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 import adalib
 from adalib.teach.games.menu import Charges, menu_bill, priced_in_dollars
@@ -22,17 +21,8 @@ def menu():
 
 
 @pytest.fixture
-def page(menu, browser, tmp_path):
-    static = ROOT / "book" / "_static"
-    script = "".join((static / name).read_text(encoding="utf-8") for name in ("parts.js", "menu.js"))
-    html = menu_bill(menu, CHARGES, PROMPT, DOLLARS).html
-    (tmp_path / "page.html").write_text(
-        f'<!doctype html><meta charset="utf-8">{html}<script>{script}</script>', encoding="utf-8"
-    )
-    page = browser.new_page(viewport={"width": 390, "height": 900})
-    page.goto(f"file://{tmp_path}/page.html")
-    yield page
-    page.close()
+def page(menu, play):
+    return play(menu_bill(menu, CHARGES, PROMPT, DOLLARS).html, "menu.js")
 
 
 def rows(page) -> dict[str, list[str]]:

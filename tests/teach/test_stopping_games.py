@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
-from conftest import ROOT
 
 import adalib
 from adalib.sequential.priced import PricedStopping
@@ -64,16 +63,10 @@ def test_a_longer_lead_goes_on_at_lower_prices_only(fitted):
     assert np.median(near) > np.median(far)
 
 
-def test_both_play(fitted, browser, tmp_path):
+def test_both_play(fitted, play):
     rungs, teach, asked, texts = fitted
-    static = ROOT / "book" / "_static"
-    script = "".join((static / name).read_text(encoding="utf-8") for name in ("parts.js", "stop.js"))
     parts = stop(rungs[True, True], asked, texts, 0.03).html, states(rungs, make_streams(teach, 40, repeats=8)).html
-    (tmp_path / "page.html").write_text(
-        f'<!doctype html><meta charset="utf-8">{"".join(parts)}<script>{script}</script>', encoding="utf-8"
-    )
-    page = browser.new_page(viewport={"width": 390, "height": 900})
-    page.goto(f"file://{tmp_path}/page.html")
+    page = play("".join(parts), "stop.js")
     for number in range(10):
         page.get_by_text("One more answer").click()
         page.get_by_text("Stop here").click()
@@ -91,4 +84,3 @@ def test_both_play(fitted, browser, tmp_path):
     for _ in range(40):
         page.keyboard.press("ArrowRight")
     assert page.locator(".states-go").count() < going
-    page.close()
