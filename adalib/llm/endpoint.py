@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -106,7 +107,7 @@ class Endpoint:
         # Retries are ours (the client's own neither see a page instead of JSON nor tell the progress bar), and so is
         # the time limit (the client's counts silence only). A redirect would take the key and the question elsewhere.
         http = openai.DefaultAsyncHttpxClient(
-            transport=BoundedTransport(_transport(self.url, self.loopback)), trust_env=False, follow_redirects=False
+            transport=BoundedTransport(_lines(self.url, self.loopback)), trust_env=False, follow_redirects=False
         )
         self._client = openai.AsyncOpenAI(
             base_url=self.url, api_key=self._key or "none", max_retries=0, timeout=None, http_client=http
@@ -149,16 +150,16 @@ class Endpoint:
         EndpointError
             On a refusal (400, 401, 403, 404 and their like), or after ``tries`` failures in a row.
         """
-        request: dict = {"temperature": temperature, "max_tokens": max_tokens}
+        request: dict = {"model": self.model, "messages": list(messages)}
+        request |= {"temperature": temperature, "max_tokens": max_tokens}
         if seed is not None:
             request["seed"] = seed
         if logprobs:
             request |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
-        if extra:
-            request["extra_body"] = extra
+        request |= extra or {}
         for attempt in range(1, self.tries + 1):
             try:
-                return await self._ask(messages, request)
+                return await self._ask(request)
             except _PassingError as error:
                 why, hint, status = str(error), error.hint, error.status
             if attempt < self.tries:
@@ -167,11 +168,12 @@ class Endpoint:
         times = "once" if self.tries == 1 else f"{self.tries} times in a row"
         raise EndpointError(f"{self.url} failed {times}, the last time with: {why}", status)
 
-    async def _ask(self, messages: Sequence[dict[str, str]], request: dict) -> Answer:
+    async def _ask(self, request: dict) -> Answer:
         try:
             async with asyncio.timeout(self.timeout):
-                create = self._client.chat.completions.with_raw_response.create
-                raw = await create(model=self.model, messages=messages, **request)
+                # The client's own way in for plain bodies: taking request and reply apart as it does for its users
+                # would be half of what the router adds to a question, and the reply is read in one place of ours.
+                raw = await self._client.post("/chat/completions", body=request, cast_to=httpx.Response)
             answer = read_reply(raw.content)
         except TimeoutError:
             raise _PassingError(f"no answer within {self.timeout:g} s") from None
@@ -186,7 +188,7 @@ class Endpoint:
         except Exception as error:  # whatever the client makes of a reply: its context may hold the key
             raise _PassingError(f"the client could not read the reply ({type(error).__name__})") from None
         # A key that is long enough to be one is never stored, unless the question itself holds it.
-        if len(self._key) >= SECRET and not any(self._key in turn["content"] for turn in messages):
+        if len(self._key) >= SECRET and self._key not in str(request["messages"]):
             answer = replace(answer, text=answer.text.replace(self._key, "[key]"))
         return replace(answer, finish=self.clean(answer.finish))
 
@@ -247,19 +249,21 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
     return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
-def _transport(url: str, loopback: bool) -> httpx.AsyncHTTPTransport:
-    """The way to one host: straight, or through the proxy that the environment names for it."""
+def _lines(url: str, loopback: bool) -> Callable[[], httpx.AsyncHTTPTransport]:
+    """What opens a line to one host: straight, or through the proxy that the environment names for it."""
     parts, known = urlsplit(url), getproxies()
     # A proxy must not stand between us and this machine.
     straight = loopback or proxy_bypass(parts.hostname)
     proxy = None if straight else known.get(parts.scheme) or known.get("all")
+    one, trusted = httpx.Limits(max_connections=1), httpx.create_ssl_context()
     try:
-        return httpx.AsyncHTTPTransport(proxy=proxy, limits=openai.DEFAULT_CONNECTION_LIMITS)
+        httpx.AsyncHTTPTransport(proxy=proxy, limits=one, verify=trusted)
     except Exception:  # SOCKS needs a package that we do not have; other schemes are unknown
         raise EndpointError(
             f"the proxy that the environment names for {parts.scheme} cannot be used (only http and https proxies "
             "can); unset it, or list the host in NO_PROXY"
         ) from None
+    return partial(httpx.AsyncHTTPTransport, proxy=proxy, limits=one, verify=trusted)
 
 
 def _checked_name(key_env: str) -> str:

@@ -7,11 +7,14 @@ completion is a `ReplyError`, worth another try, and what is stored can be read 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import zlib
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import httpx2 as httpx  # the one that openai stands on
@@ -20,6 +23,8 @@ __all__ = ["Answer", "BoundedTransport", "ReplyError", "mean_entropy", "mean_log
 
 MAX_REPLY = 32_000_000  # bytes of one reply, decompressed
 MAX_TEXT = 1_000_000  # characters of one answer
+MAX_LINES = 900  # connections at a time; a process may have 1,024 files open
+IDLE = 5.0  # seconds after which a connection that nobody used is closed
 MAX_COUNT = 10**15  # tokens; no more than a file of answers may hold
 
 
@@ -52,15 +57,36 @@ class Answer:
 
 
 class BoundedTransport(httpx.AsyncBaseTransport):
-    """A transport that reads every body up to `MAX_REPLY` bytes, also of what a compressed body becomes."""
+    """A transport that reads every body up to `MAX_REPLY` bytes, also of what a compressed body becomes.
 
-    def __init__(self, inner: httpx.AsyncBaseTransport):
-        self.inner = inner
+    Each request has a line to itself while it lasts, the one that was last put down if there is one: a pool looks at
+    every line it holds for every request, which at 64 at a time takes longer than the rest of the router.
+
+    Parameters
+    ----------
+    new_line : callable
+        Makes a transport that holds one connection.
+    """
+
+    def __init__(self, new_line: Callable[[], httpx.AsyncBaseTransport]):
+        self._new_line = new_line
+        self._idle: deque[tuple[float, httpx.AsyncBaseTransport]] = deque()  # since when, the oldest first
+        self._room = asyncio.Semaphore(MAX_LINES)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request and read the whole reply, or refuse it."""
         request.headers["Accept-Encoding"] = "identity"
-        response = await self.inner.handle_async_request(request)
+        async with self._room:
+            while self._idle and self._idle[0][0] < monotonic() - IDLE:
+                await self._idle.popleft()[1].aclose()
+            line = self._idle.pop()[1] if self._idle else self._new_line()
+            try:
+                return await self._exchange(line, request)
+            finally:
+                self._idle.append((monotonic(), line))
+
+    async def _exchange(self, line: httpx.AsyncBaseTransport, request: httpx.Request) -> httpx.Response:
+        response = await line.handle_async_request(request)
         try:
             encoding = response.headers.pop("Content-Encoding", "identity").strip().lower()
             body = await _bounded(response.stream, encoding)
@@ -74,7 +100,8 @@ class BoundedTransport(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self.inner.aclose()
+        while self._idle:
+            await self._idle.pop()[1].aclose()
 
 
 async def _bounded(stream: Any, encoding: str) -> bytes:

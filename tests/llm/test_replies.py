@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import math
 import random
 import warnings
 
+import httpx2 as httpx
 import pytest
 from conftest import run_to_end
 from fault_server import FaultServer
 from odd_replies import GOOD, ODD, as_replies, bomb, changed, choice
 
 from adalib.datasets.loading import load
-from adalib.llm import EndpointError, collect, endpoint
+from adalib.llm import EndpointError, collect, endpoint, reply
 from adalib.llm.endpoint import Endpoint, backoff, retry_after
 from adalib.llm.reply import Answer, ReplyError, read_reply
 from adalib.llm.store import Store, scan
@@ -209,3 +211,80 @@ def test_a_give_up_keeps_the_answers_that_are_paid_for(tmp_path, monkeypatch):
         path = collect(file, tmp_path / "out", base_url=server.url, model="m", samples=1, concurrency=6, progress=False)
     assert load(path).n == 6
     assert server.sent == 6
+
+
+class Line(httpx.AsyncBaseTransport):
+    """A line that knows how many talk on it, and whether it was put down for good."""
+
+    made: list[Line]
+
+    def __init__(self):
+        self.talking, self.closed = 0, False
+        self.made.append(self)
+
+    async def handle_async_request(self, request):
+        assert not self.talking
+        assert not self.closed
+        self.talking += 1
+        await asyncio.sleep(0)
+        self.talking -= 1
+        if request.url.path == "/cut":
+            raise httpx.ReadError("cut")
+        return httpx.Response(200, content=b"{}")
+
+    async def aclose(self):
+        self.closed = True
+
+
+@pytest.fixture
+def lines(monkeypatch):
+    """A transport, and the lines it made."""
+    monkeypatch.setattr(Line, "made", [], raising=False)
+    return reply.BoundedTransport(Line), Line.made
+
+
+def call(transport, path="/"):
+    return transport.handle_async_request(httpx.Request("GET", f"http://127.0.0.1{path}"))
+
+
+def test_a_line_is_used_again_and_never_by_two(lines):
+    transport, made = lines
+
+    async def run():
+        for _ in range(5):
+            await call(transport)
+        assert len(made) == 1
+        await asyncio.gather(*(call(transport) for _ in range(8)))
+        assert len(made) == 8
+        with pytest.raises(httpx.ReadError):
+            await call(transport, "/cut")
+        await asyncio.gather(*(call(transport) for _ in range(8)))
+        assert len(made) == 8  # a fault gives its line back, too
+        await transport.aclose()
+        assert all(line.closed for line in made)
+
+    run_to_end(run())
+
+
+def test_lines_that_nobody_uses_are_closed(lines, monkeypatch):
+    transport, made = lines
+
+    async def run():
+        await asyncio.gather(*(call(transport) for _ in range(4)))
+        monkeypatch.setattr(reply, "IDLE", -1.0)
+        await call(transport)
+        assert [line.closed for line in made] == [True] * 4 + [False]
+
+    run_to_end(run())
+
+
+def test_there_are_no_more_lines_than_files_that_may_be_open(lines, monkeypatch):
+    _, made = lines
+    monkeypatch.setattr(reply, "MAX_LINES", 3)
+    transport = reply.BoundedTransport(Line)
+
+    async def run():
+        await asyncio.gather(*(call(transport) for _ in range(20)))
+
+    run_to_end(run())
+    assert len(made) == 3
