@@ -168,7 +168,9 @@ def check_table(acc: ArrayLike, cost: ArrayLike, any_scale: bool = False) -> tup
     if not (cost.min() >= 0 and cost.max() < np.inf):
         place = _first(~((cost >= 0) & (cost < np.inf)))
         raise ValueError(f"cost{list(place)} is {cost[place]:g}; every cost must be a finite number, 0 or more")
-    falls = cost[..., 1:] < cost[..., :-1]
+    falls = np.zeros(cost.shape, dtype=bool)
+    np.less(cost.ravel()[1:], cost.ravel()[:-1], out=falls.ravel()[:-1])  # in one go, not five numbers a row at a time
+    falls[..., -1] = False  # a row may begin below the end of the one before
     if falls.any():
         *row, j = _first(falls)
         before, after = (*row, j), (*row, j + 1)

@@ -85,39 +85,42 @@ def _walk_block(
     k = len(value)
     before = None
     for low in range(k - 1):
-        rows = np.flatnonzero(at == low)
-        whole = rows.size == at.size
-        v = value[low:] if whole else value[low:].take(rows, axis=1)
+        here = at == low
+        rows = np.flatnonzero(here)
+        most = 2 * rows.size > at.size  # then it is quicker to reckon for all and drop some than to pick these
+        v = value[low:] if most else value[low:].take(rows, axis=1)
         if shared is not None:
-            inverse = shared[low, low:]
+            inverse = shared[low, low + 1 :]
         else:
-            here = price[low:] if whole else price[low:].take(rows, axis=1)
-            inverse = _inverse(here - here[0])
+            paid = price[low:] if most else price[low:].take(rows, axis=1)
+            inverse = _inverse(paid[1:] - paid[0])
         # A gain within the tolerance is rounding. The second bound keeps out a slope of 0, made tiny by its code.
         least = np.minimum(-TIE * inverse[-1], -1e-300)
-        key, slope = np.empty((2, rows.size))
+        key, slope = np.empty((2, v.shape[1]))
         key[:] = least
         for j in range(1, k - low):
             np.subtract(v[0], v[j], out=slope)
-            slope *= inverse[j]
+            slope *= inverse[j - 1]
             codes.put(slope, codes.number(low, low + j))
             np.minimum(key, slope, out=key)
-        steep = np.flatnonzero(key < least)
+        steep = np.flatnonzero((key < least) & here if most else key < least)
         if steep.size == 0:
             continue
-        if steep.size < rows.size:
-            rows, key = rows.take(steep), key.take(steep)
+        if steep.size < key.size:
+            key = key.take(steep)
+        rows = steep if most else rows.take(steep)
+        stepping = slice(None) if rows.size == at.size else rows
         if before is None:
             before = np.full(at.size, -np.inf)
         else:
             # Rounding may turn a later step of a row steeper than the one before; the envelope is concave: level it.
-            late = np.flatnonzero(key < before.take(rows))
+            late = np.flatnonzero(key < before[stepping])
             if late.size:
                 level = before[rows[late]]
                 codes.put(level, codes.of(key[late]))
                 key[late] = level
-        before[rows] = key
-        at[rows] = codes.high.take(codes.of(key))
+        before[stepping] = key
+        at[stepping] = codes.high.take(codes.of(key))
         yield rows, key
 
 
@@ -167,7 +170,7 @@ def steps(
             if own is not None:
                 row, code = (first + begin + rows) * k, codes.of(found)
                 for side, column in zip(own, (codes.low, codes.high), strict=True):
-                    flat.take(row + column.take(code), out=side[part])
+                    flat.take(row + column.take(code), out=side[part], mode="clip")  # "raise" would copy once more
         return size
 
     if n < _MANY:
@@ -194,12 +197,14 @@ def in_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     keys = keys.take(order)
     new = keys[1:] != keys[:-1]
     if not new.all():
+        bits = keys.size.bit_length()  # a place takes so many; the group of equals goes above them
         group = np.zeros(keys.size, dtype=np.int64)
         np.cumsum(new, out=group[1:])
-        group *= keys.size
-        group += order
+        group <<= bits
+        group |= order
         group.sort()
-        order = group % keys.size
+        group &= (1 << bits) - 1
+        order = group
     return keys, order
 
 
@@ -237,18 +242,20 @@ def labels_after(
 
 
 def _inverse(rise: np.ndarray) -> np.ndarray:
-    """1 / rise where the cost rises, else 0: among equal costs the better column has been taken already."""
-    return 1 / np.where(rise > 0, rise, np.inf)
+    """1 / rise where the cost rises, else 0, in place: among equal costs the better column has been taken already."""
+    np.copyto(rise, np.inf, where=rise <= 0)
+    return np.divide(1, rise, out=rise)
 
 
 def cheapest(acc: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The best of each row's cheapest columns, and its accuracy."""
-    start, value = np.zeros(len(acc), dtype=int), acc[:, 0]
+    start, value = np.zeros(len(acc), dtype=int), acc[:, 0].copy()
     for column in range(1, acc.shape[1]):
         same = cost[..., column] == cost[..., 0]
         if not np.any(same):
             break  # costs never fall along a row
-        better = same & (acc[:, column] > value)
-        start[better] = column
-        value = np.where(better, acc[:, column], value)
+        rows = np.flatnonzero(same) if cost.ndim == 2 else slice(None)
+        better = acc[rows, column] > value[rows]
+        start[rows] = np.where(better, column, start[rows])
+        value[rows] = np.where(better, acc[rows, column], value[rows])
     return start, value
