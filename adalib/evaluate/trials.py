@@ -179,7 +179,7 @@ def learned(
         found[..., fold.test] = told
         if bar is not None:
             bar.update()
-    by_name = {name: found[[j]] for j, name in enumerate(learners)}
+    by_name = {name: found[j : j + 1] for j, name in enumerate(learners)}
     return by_name | ({"noise": found[len(learners) :]} if blind else {})
 
 
