@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from adalib.table import UtilityTable
 
 __all__ = ["add_estimate", "add_prices", "add_scheduler", "parse_budgets", "parse_memory", "parse_numbers"]
-__all__ += ["learning_room", "parse_prices", "price", "read_answers", "read_table", "shown", "whole"]
+__all__ += ["add_learn_from", "check_learn_from", "evaluating_room", "learning_room", "parse_prices", "price"]
+__all__ += ["read_answers", "read_table", "shown", "whole"]
 
 MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
 
@@ -38,6 +40,27 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
     """Declare the scheduler of many machines."""
     told = "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they must see the same files"
     parser.add_argument("--scheduler", metavar="ADDRESS", help=told)
+
+
+def add_learn_from(parser: argparse.ArgumentParser, who: str) -> None:
+    """Declare how many questions teach."""
+    told = f"training questions {who} at most (default 1000)"
+    parser.add_argument("--learn-from", metavar="N", type=int, default=None, help=told)
+
+
+def check_learn_from(given: int | None) -> int:
+    """How many questions teach at most."""
+    from adalib.evaluate.heldout import TAUGHT
+
+    if given is not None and given < 2:
+        raise ValueError(f"--learn-from is {given}; give at least 2 questions")
+    return TAUGHT if given is None else given
+
+
+def evaluating_room(responses: Responses | Menu, taught: int) -> float:
+    """Bytes for held-out scores: folds learn side by side, each with its libraries' own; thousands a question stay."""
+    folds = os.cpu_count() * (150e6 + learning_room(min(taught, responses.n), responses.samples // 2))
+    return folds + responses.n * (2000 + 200 * responses.samples)
 
 
 def learning_room(questions: int, samples: int) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ _PROMISED = ("policy", "target", "cost", "accuracy", "low", "high", "mix_accurac
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``evaluate`` takes."""
-    from adalib.commands.arguments import add_prices, add_scheduler
+    from adalib.commands.arguments import add_learn_from, add_prices, add_scheduler
 
     add = parser.add_argument
     add("file", metavar="FILE", help="answers (.jsonl), or a bundled setting")
@@ -34,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--folds", metavar="K", type=int, default=5, help="parts that the questions are dealt into (default 5)")
     add("--groups", metavar="FIELD", help="keep questions with the same value of this field in one fold")
     add("--seed", metavar="S", type=int, default=0, help="of the folds, the halves and the models (default 0)")
-    add("--learn-from", metavar="N", type=int, default=None, help="training questions a fold at most (default 1000)")
+    add_learn_from(parser, "a fold")
     add_prices(parser)
     add_scheduler(parser)
     add("--json", action="store_true", help="print one JSON object and nothing else")
@@ -42,9 +41,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Evaluate, and print the rows and the verdict."""
-    from adalib.commands.arguments import parse_budgets, parse_numbers, read_answers
+    from adalib.commands.arguments import check_learn_from, parse_budgets, parse_numbers, read_answers
     from adalib.datasets.menu import Menu
-    from adalib.evaluate.heldout import TAUGHT, held_out, planning_policies, stopping_policies
+    from adalib.evaluate.heldout import held_out, planning_policies, stopping_policies
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import verdict
     from adalib.machines import Cluster
@@ -65,9 +64,7 @@ def run(args: argparse.Namespace) -> int:
     # Those that watch the answers come in know one model; whom to ask is decided before asking.
     watching = {} if isinstance(responses, Menu) else stopping_policies(args.seed)
     learners = planning_policies(args.seed) | watching
-    taught = TAUGHT if args.learn_from is None else args.learn_from
-    if taught < 2:
-        raise ValueError(f"--learn-from is {taught}; give at least 2 questions")
+    taught = check_learn_from(args.learn_from)
     _check_room(responses, taught)
     how = {"folds": args.folds, "groups": groups, "learners": learners, "taught": taught, "seed": args.seed}
     with Cluster(args.scheduler) if args.scheduler else nullcontext() as machines:
@@ -103,13 +100,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_room(responses: Responses | Menu, taught: int) -> None:
-    """Folds learn side by side, each with its libraries' own memory; thousands of bytes are kept of every question."""
-    from adalib.commands.arguments import learning_room
+    from adalib.commands.arguments import evaluating_room
     from adalib.datasets.files import check_room
 
-    folds = os.cpu_count() * (150e6 + learning_room(min(taught, responses.n), responses.samples // 2))
-    need = folds + responses.n * (2000 + 200 * responses.samples)
     work = f"evaluating {responses.n:,} questions of {responses.samples} answers"
+    need = evaluating_room(responses, taught)
     check_room(responses.source, work, need, "take some of the questions, or let fewer teach with --learn-from N")
 
 

@@ -6,6 +6,7 @@ The folder holds JSON and nothing that runs; `route` and `serve` read it, on thi
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ __all__ = ["arguments", "run"]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``fit`` takes."""
+    from adalib.commands.arguments import add_learn_from
+
     add = parser.add_argument
     add("file", metavar="FILE", help="sampled answers, JSON Lines, or the name of a bundled setting")
     add("--budget", type=float, required=True, metavar="B", help="average cost of a question")
@@ -30,14 +33,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--per-token", type=float, metavar="$", help="with --cost money: dollars for a token that is written")
     add("--per-answer", type=float, default=0.0, metavar="$", help="with --cost money: dollars to ask at all")
     add("--certainty", action="store_true", help="weigh answers by log-probability; the endpoint must give them")
+    add_learn_from(parser, "for priced stopping")
     add("--round", type=int, metavar="N", help="ask N answers at a time: fewer rounds to wait for, a little dearer")
 
 
 def run(args: argparse.Namespace) -> int:
     """Fit and save."""
-    from adalib.commands.arguments import learning_room
+    from adalib.commands.arguments import check_learn_from, evaluating_room, learning_room
     from adalib.datasets.files import check_room
     from adalib.datasets.loading import load
+    from adalib.learn.curve_policy import CurvePolicy
     from adalib.router.router import Router
 
     signals = ("votes", "text", "certainty") if args.certainty else ("votes", "text")
@@ -46,17 +51,22 @@ def run(args: argparse.Namespace) -> int:
     schedule = None if args.round is None else range(args.round, max(40, args.round) + 1, args.round)
     cost = _cost(args)
     responses = load(args.file)
+    taught = min(check_learn_from(args.learn_from), responses.n)
     if args.policy != "curve":
-        need = learning_room(responses.n, responses.samples)
-        check_room(args.file, f"learning from {responses.n:,} questions", need, "keep some thousands of them")
-    router = Router.fit(
-        responses, budget=args.budget, policy=args.policy, signals=signals, cost=cost, schedule=schedule
-    )
+        need = learning_room(taught, responses.samples)
+        if args.policy == "verdict":
+            need = max(need, evaluating_room(responses, taught))
+        mend = "let fewer teach with --learn-from N, or take some of the questions"
+        check_room(args.file, f"learning from {taught:,} of {responses.n:,} questions", need, mend)
+    how = {"signals": signals, "cost": cost, "schedule": schedule, "taught": taught}
+    router = Router.fit(responses, budget=args.budget, policy=args.policy, **how)
     router.save(args.out)
+    learned = responses.n if isinstance(router.policy, CurvePolicy) else taught
+    if learned < responses.n:
+        told = f"learned from {learned:,} of {responses.n:,} questions, drawn at random"
+        print(f"adalib fit: {told}; --learn-from N takes more", file=sys.stderr)
     price = router.controller.price
-    print(
-        f"fitted on {responses.n} questions: budget {args.budget:g} {router.unit} a question, first price {price:.4g}"
-    )
+    print(f"fitted on {learned} questions: budget {args.budget:g} {router.unit} a question, first price {price:.4g}")
     print(f"wrote {args.out}; next: python -m adalib serve {args.out} --upstream URL --model M")
     return 0
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from adalib.datasets.jsonl import DataError
 from adalib.datasets.responses import Responses
 
-__all__ = ["FEWEST", "deal", "group_numbers", "members"]
+__all__ = ["FEWEST", "deal", "drawn", "group_numbers", "members"]
 
 #: With fewer questions than this there is nothing to learn from and nothing to be sure of.
 FEWEST = 10
@@ -43,6 +43,18 @@ def group_numbers(groups: Sequence, n: int, sort: bool = False) -> np.ndarray:
     if len(groups) != n:
         raise ValueError(f"groups has {len(groups)} entries for {n} questions; give one a question")
     return pd.factorize(np.array([str(group) for group in groups], dtype=object), sort=sort)[0]
+
+
+def drawn(rows: ArrayLike, most: int, rng: np.random.Generator | int) -> np.ndarray:
+    """All of the rows or, where there are more than ``most``, so many of them, drawn at random and in order.
+
+    Examples
+    --------
+    >>> drawn(range(3), 5, 0).tolist(), drawn(range(1000), 2, 0).size
+    ([0, 1, 2], 2)
+    """
+    rows = np.asarray(rows)
+    return np.sort(np.random.default_rng(rng).choice(rows, most, replace=False)) if rows.size > most else rows
 
 
 def deal(member: ArrayLike, folds: int, seed: int = 0, order: ArrayLike | None = None) -> np.ndarray:

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
-from adalib.datasets.folds import deal, members
+from adalib.datasets.folds import deal, drawn, members
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
@@ -247,8 +247,7 @@ def _inputs(
     draw = np.random.default_rng(seed)
     for out in np.unique(fold):
         train, test = np.flatnonzero(fold != out), np.flatnonzero(fold == out)
-        if train.size > taught:
-            train = np.sort(draw.choice(train, taught, replace=False))
+        train = drawn(train, taught, draw)
         texts = tuple(responses.questions[i] for i in train)
         known = given
         if features is None and any(text.strip() for text in texts):

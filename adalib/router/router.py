@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
+from adalib.datasets.folds import drawn
 from adalib.datasets.jsonl import DataError
 from adalib.datasets.responses import Responses
+from adalib.evaluate.heldout import TAUGHT
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.llm.questions import Prompt, load_prompt
 from adalib.router import saving
@@ -76,6 +78,7 @@ class Router:
         cost: Literal["samples", "tokens"] | Money = "samples",
         schedule: Sequence[int] | None = None,
         groups: Sequence | None = None,
+        taught: int = TAUGHT,
         seed: int = 0,
     ) -> Router:
         """Learn a policy from sampled answers.
@@ -97,6 +100,8 @@ class Router:
             Numbers of answers at which priced stopping may stop: ``range(4, 41, 4)`` waits for a tenth of the rounds.
         groups : sequence, optional
             Questions of one group are left out together when the policy is valued.
+        taught : int
+            Questions that priced stopping learns from, drawn at random where there are more, as in `held_out`.
         seed : int
 
         Returns
@@ -114,6 +119,10 @@ class Router:
             raise ValueError("a price list needs policy='priced': the others count answers or tokens")
         if policy == "verdict":
             policy, _ = recommended(responses, budget, _BUDGETS, signals, cost, groups, seed)
+        if policy == "priced":
+            rows = drawn(range(responses.n), taught, seed)
+            groups = None if groups is None else [groups[row] for row in rows]
+            responses = responses.take(rows)
         reads = policy == "curve" or "text" in signals
         reader = Reader(responses.questions) if reads else None
         known = reader.read(responses.questions) if reads else None

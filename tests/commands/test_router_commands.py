@@ -10,6 +10,7 @@ import threading
 import time
 from contextlib import contextmanager
 
+import numpy as np
 import openai
 import pytest
 from fault_server import FaultServer
@@ -18,6 +19,7 @@ from odd_replies import ODD, STRANGE, as_replies, bomb
 from adalib import Router
 from adalib.commands.cli import main
 from adalib.commands.serve import listen
+from adalib.datasets.folds import drawn
 from adalib.datasets.jsonl import write_lines
 from adalib.datasets.loading import load
 from adalib.llm import endpoint as endpoints
@@ -42,6 +44,19 @@ def test_fit_refuses_what_cannot_be(folder, capsys):
     assert "cheapest" in capsys.readouterr().err
     assert main(["fit", file, "--budget", "3", "--round", "0", "--out", str(folder.parent / "x")]) == 2
     assert not (folder.parent / "x").exists()
+
+
+def test_fit_learns_from_a_sample_where_there_are_many_and_says_so(folder, tmp_path, capsys):
+    file, fit = folder.parent / "few.jsonl", ["fit", str(folder.parent / "few.jsonl"), "--budget", "3", "--out"]
+    assert main([*fit, str(tmp_path / "some"), "--learn-from", "20"]) == 0
+    told = capsys.readouterr()
+    assert "learned from 20 of 31 questions, drawn at random; --learn-from N takes more" in told.err
+    assert "fitted on 20 questions" in told.out
+    some = load(file).take(drawn(range(31), 20, 0))
+    assert np.array_equal(Router.load(tmp_path / "some").policy.costs, Router.fit(some, budget=3).policy.costs)
+    assert main([*fit, str(tmp_path / "none"), "--learn-from", "1"]) == 2
+    assert "at least 2 questions" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
 
 
 def questions(path, n):
