@@ -1,9 +1,10 @@
 """What does the server add, how much of the upstream's speed does it keep, and does its memory grow?
 
-A loopback upstream (a process of its own) answers after a while; `adalib serve` (another process) stands in front. The
-same client asks both by turns, one answer a question: one request at a time for what is added, 64 at a time for what is
-kept; the figures are medians over the rounds, and the ratio is of one run. Then one process answers 100,000 requests
-through the whole application, with an upstream that takes no time, and its memory is looked at on the way.
+A loopback upstream (a process of its own) answers after a while; `adalib serve` (another process) stands in front, and
+so does a pass-through of the same packages that decides nothing: what it costs, any such server costs. The same client
+asks all by turns, one answer a question: one request at a time for what is added, 64 at a time for what is kept; the
+figures are medians over the rounds, and the ratio is of one run. Then one process answers 100,000 requests through the
+whole application, with an upstream that takes no time, and its memory is looked at on the way.
 
     python benchmarks/bench_server.py
 """
@@ -19,12 +20,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import openai
 import psutil
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from adalib import Router, load
+from adalib.commands.serve import listen
 from adalib.llm.endpoint import Answer, Endpoint
 from adalib.router.asking import Asking
 from adalib.router.server import make_app
@@ -62,17 +73,46 @@ async def ask(url: str, requests: int, at_a_time: int) -> tuple[float, list[floa
     return took, waits
 
 
-def compare(bare: str, ours: str, rounds: int, requests: int) -> None:
-    """Print what is added to one request, and which share of the throughput is kept."""
-    added, kept = [], []
+def compare(bare: str, others: dict[str, str], rounds: int, requests: int) -> None:
+    """Print what each adds to one request, and which share of the throughput it keeps."""
+    added, kept = defaultdict(list), defaultdict(list)
     for _ in range(rounds):
-        alone = {url: statistics.median(asyncio.run(ask(url, requests // 8, 1))[1]) for url in (bare, ours)}
-        busy = {url: asyncio.run(ask(url, requests, CONCURRENCY))[0] for url in (bare, ours)}
-        added.append(1e3 * (alone[ours] - alone[bare]))
-        kept.append((busy[bare] / busy[ours], requests / busy[bare], requests / busy[ours]))
-    share, before, after = (statistics.median(column) for column in zip(*kept, strict=True))
-    print(f"  added to a request: {statistics.median(added):.2f} ms, p50 (under 5 wanted)")
-    print(f"  throughput kept at {CONCURRENCY}: {share:.0%} ({after:.0f} of {before:.0f} a second; 90% wanted)")
+        urls = {"": bare, **others}
+        alone = {name: statistics.median(asyncio.run(ask(url, requests // 16, 1))[1]) for name, url in urls.items()}
+        busy = {name: requests / asyncio.run(ask(url, requests, CONCURRENCY))[0] for name, url in urls.items()}
+        for name in others:
+            added[name].append(1e3 * (alone[name] - alone[""]))
+            kept[name].append((busy[name] / busy[""], busy[name], busy[""]))
+    for name in others:
+        share, after, before = (statistics.median(column) for column in zip(*kept[name], strict=True))
+        print(f"  {name} adds {statistics.median(added[name]):.2f} ms to a request, p50 (under 5 wanted)")
+        print(f"    and keeps {share:.0%} of the throughput at {CONCURRENCY} ({after:.0f} of {before:.0f} a second)")
+
+
+def pass_through(upstream: str) -> None:
+    """Serve what any server of these packages does: read a request, ask the official client, send the reply on."""
+    client = openai.AsyncOpenAI(base_url=upstream, api_key="none", max_retries=0)
+
+    async def chat(call: Request) -> Response:
+        asked = await call.json()
+        asked.pop("adalib")
+        return JSONResponse((await client.chat.completions.create(**asked)).model_dump())
+
+    app = Starlette(routes=[Route("/v1/chat/completions", chat, methods=["POST"])])
+    with listen("127.0.0.1", 0) as listening:
+        print(f"m listens at http://127.0.0.1:{listening.getsockname()[1]}/v1,", flush=True)
+        uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(sockets=[listening])
+
+
+@contextmanager
+def started(*command: str) -> Iterator[str]:
+    """A program of its own while it is needed, and its first line."""
+    process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True)
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.communicate()
 
 
 class Instant(Endpoint):
@@ -115,24 +155,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--requests", type=int, default=640, help="a round, at 64 at a time")
     parser.add_argument("--memory", type=int, default=100_000, help="requests while the memory is watched")
+    parser.add_argument("--pass-through", metavar="URL", help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.pass_through:
+        pass_through(args.pass_through)
+        return
     router = Router.fit(load("word-fewshot"), budget=3)
     with tempfile.TemporaryDirectory() as folder:
         router.save(folder)
         for latency in args.latency:
             print(f"an upstream that takes {1e3 * latency:g} ms:")
-            pipe = {"stdout": subprocess.PIPE, "text": True}
-            upstream = subprocess.Popen([sys.executable, str(UPSTREAM), "--latency", str(latency)], **pipe)
-            url = upstream.stdout.readline().strip()
-            command = ["-m", "adalib", "serve", folder, "--upstream", url, "--model", "m", "--port", "0"]
-            server = subprocess.Popen([sys.executable, *command, "--limit", "200"], **pipe)
-            try:
-                ours = server.stdout.readline().split(" listens at ")[1].split(",")[0]
-                compare(url, ours, args.rounds, args.requests)
-            finally:
-                for process in (server, upstream):
-                    process.kill()
-                    process.communicate()
+            with started(str(UPSTREAM), "--latency", str(latency)) as url:
+                serve = ("-m", "adalib", "serve", folder, "--upstream", url, "--model", "m", "--port", "0")
+                with started(__file__, "--pass-through", url) as plain, started(*serve, "--limit", "200") as ours:
+                    lines = {"a pass-through": plain, "adalib serve": ours}
+                    others = {name: line.split(" listens at ")[1].split(",")[0] for name, line in lines.items()}
+                    compare(url, others, args.rounds, args.requests)
     if args.memory:
         sizes = asyncio.run(grown(router, args.memory))
         print(f"memory over {args.memory:,} requests: {sizes[0]:.1f} MB after a tenth, {sizes[-1]:.1f} MB at the end")

@@ -25,6 +25,7 @@ MAX_REPLY = 32_000_000  # bytes of one reply, decompressed
 MAX_TEXT = 1_000_000  # characters of one answer
 MAX_LINES = 900  # connections at a time; a process may have 1,024 files open
 IDLE = 5.0  # seconds after which a connection that nobody used is closed
+_OF_THE_LINE = (b"content-encoding", b"content-length", b"transfer-encoding")  # how it came, not what it says
 MAX_COUNT = 10**15  # tokens; no more than a file of answers may hold
 
 
@@ -88,15 +89,12 @@ class BoundedTransport(httpx.AsyncBaseTransport):
     async def _exchange(self, line: httpx.AsyncBaseTransport, request: httpx.Request) -> httpx.Response:
         response = await line.handle_async_request(request)
         try:
-            encoding = response.headers.pop("Content-Encoding", "identity").strip().lower()
+            encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
             body = await _bounded(response.stream, encoding)
         finally:
             await response.aclose()
-        for name in ("Content-Length", "Transfer-Encoding"):
-            response.headers.pop(name, None)
-        return httpx.Response(
-            response.status_code, headers=response.headers, content=body, extensions=response.extensions
-        )
+        headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_LINE]
+        return httpx.Response(response.status_code, headers=headers, content=body, extensions=response.extensions)
 
     async def aclose(self) -> None:
         """Close the connections."""
