@@ -1,7 +1,7 @@
 """A student's book, built: no solution, no key and no marked option in a page, its notebook or the search index.
 
-A small book of two chapters, from the outputs of the last build: what is cut is cut before anything runs, so that
-nothing needs to run again. That all chapters are cut alike is tested on their sources (tests/teach/test_editions.py).
+The whole of it, from the outputs of the last build: what is cut is cut before anything runs, so that nothing needs to
+run again.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import ROOT
+from conftest import ROOT, toc_pages
 from jupyter_cache import get_cache
 
 from adalib.teach.editions.student import for_students, solution_cells
-from adalib.teach.editions.writing import live_notebooks, read_values, student_sources
+from adalib.teach.editions.writing import TEACHERS, live_notebooks, read_values, student_sources
 
-CHAPTERS = ("01_motivation", "02_oracle")
+CHAPTERS = [name for page in toc_pages() if page not in TEACHERS and (name := page.removeprefix("notebooks/")) != page]
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +28,7 @@ def student(html, tmp_path_factory):
     """The folder of the built book; the chapters' cells carry the outputs of the last build."""
     folder = tmp_path_factory.mktemp("student")
     values = read_values(html.parent / "jupyter_execute" / "notebooks")
-    pages = ["book/intro", *(f"notebooks/{name}" for name in CHAPTERS), "book/glossary"]
-    student_sources(ROOT, folder, values, pages)
+    student_sources(ROOT, folder, values)
     config = (folder / "_config.yml").read_text(encoding="utf-8")
     (folder / "_config.yml").write_text(config.replace("execute_notebooks: cache", "execute_notebooks: 'off'"))
     cache = get_cache(html.parent / ".jupyter_cache")

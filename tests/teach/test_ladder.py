@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import adalib
 import adalib.solve.reference
-from adalib.teach.exercises import checker, ladder, ladder_answers, ladder_rest
+from adalib.teach.exercises import checker, dispatch, ladder, ladder_answers, ladder_rest
+from adalib.teach.exercises.build import Build
 from adalib.teach.exercises.tables import TARGETED, best_value
 
-RUNGS = {name: getattr(module, name) for module in (ladder, ladder_answers, ladder_rest) for name in module.__all__}
+RUNGS = {
+    name: rung
+    for module in (ladder, ladder_answers, ladder_rest, dispatch)
+    for name, rung in vars(module).items()
+    if isinstance(rung, Build)
+}
 PACKAGE = {
     "ORACLE": adalib.oracle_labels,
     "AVERAGE_COST": adalib.average_cost,
@@ -59,6 +66,26 @@ def test_a_coin_from_the_package_passes():
 def test_the_best_value_is_the_linear_program():
     for case in TARGETED.cases(30):
         assert best_value(**case) == pytest.approx(adalib.solve.reference.lp_value(**case), abs=1e-7)
+
+
+def test_plants_of_equal_fuel_may_share_as_they_like():
+    """Merit order with turned ties, and by the linear program."""
+
+    def solved(capacity, fuel, demand):
+        bounds = [(0, most) for most in capacity]
+        return linprog(fuel, A_eq=[np.ones(len(fuel))], b_eq=[demand], bounds=bounds).x.round(9)
+
+    def turned(capacity, fuel, demand):
+        run = np.zeros(len(fuel))
+        for plant in sorted(range(len(fuel)), key=lambda i: (fuel[i], -i)):
+            run[plant] = min(capacity[plant], demand - run.sum())
+        return run
+
+    check = checker({"dispatch": dispatch.DISPATCH})
+    assert check("dispatch", solved).right
+    assert check("dispatch", turned).right
+    assert "above its capacity" in check("dispatch", lambda capacity, fuel, demand: 0 * fuel + demand).hint
+    assert "the demand is" in check("dispatch", lambda capacity, fuel, demand: 0 * fuel).hint
 
 
 def test_the_failing_table_is_small():

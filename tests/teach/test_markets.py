@@ -7,7 +7,10 @@ import pytest
 from scipy.optimize import linprog
 
 import adalib
+from adalib.teach.exercises import Exercise
 from adalib.teach.exercises.appendix_markets import MARKETS, check
+from adalib.teach.exercises.build import Build
+from adalib.teach.exercises.prove import Proof
 
 
 @pytest.mark.parametrize("name", MARKETS)
@@ -26,10 +29,17 @@ def test_the_price_of_electricity_is_the_marginal_plants():
     assert check("hurdle", "no number").right is False
 
 
-@pytest.mark.parametrize("name", check.exercises)
+def test_every_size_of_exercise_is_there():
+    """What is built and proved is tried with its mistakes in test_ladder.py and test_proofs.py."""
+    assert len(check.exercises) >= 5
+    assert {Exercise, Build, Proof} == {type(exercise) for exercise in check.exercises.values()}
+
+
+@pytest.mark.parametrize("name", [name for name, asked in check.exercises.items() if isinstance(asked, Exercise)])
 def test_mistakes_have_names(name):
     exercise = check.exercises[name]
     assert check(name, exercise.truth()).right
     assert len(exercise.wrong) >= 3
+    assert exercise.more
     for said, wrong in exercise.wrong.items():
         assert check(name, wrong()).hint == said

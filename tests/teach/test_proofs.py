@@ -7,7 +7,7 @@ import pytest
 
 import adalib
 from adalib.solve.oracle import chosen
-from adalib.teach.exercises import checker, proofs, proofs_duality
+from adalib.teach.exercises import checker, dispatch, proofs, proofs_duality
 from adalib.teach.exercises.prove import Proof
 
 
@@ -69,12 +69,17 @@ RIGHT = {
         lambda draws, truth: np.linalg.norm(draws - truth, axis=1).mean(),
         lambda draws, truth: np.sqrt(((draws - truth) ** 2).mean(axis=0).sum()),
     ],
+    "FLOOR": [
+        lambda capacity, fuel, demand, price: price * demand - capacity @ np.maximum(price - fuel, 0),
+        lambda fuel, run, demand, price: price * demand - run @ np.maximum(price - fuel, 0),
+        lambda fuel, run: run @ fuel,
+    ],
 }
 
 
 CLAIMS = {
     name: claim
-    for module in (proofs, proofs_duality)
+    for module in (proofs, proofs_duality, dispatch)
     for name, claim in vars(module).items()
     if isinstance(claim, Proof)
 }

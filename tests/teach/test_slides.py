@@ -122,11 +122,12 @@ def test_the_deck_plays(oracle, browser):
     page.close()
 
 
-def test_every_chapter_gets_a_deck(html, tmp_path):
+def test_every_chapter_and_the_appendix_get_a_deck(tmp_path):
     (tmp_path / "html").mkdir()
     (tmp_path / "html" / "notebooks").mkdir()
-    (tmp_path / "html" / "notebooks" / "02_oracle.html").write_text(PAGE, encoding="utf-8")
-    (tmp_path / "html" / "notebooks" / "replication.html").write_text(PAGE, encoding="utf-8")
+    for name in ("appendix_markets", "02_oracle", "replication"):
+        (tmp_path / "html" / "notebooks" / f"{name}.html").write_text(PAGE, encoding="utf-8")
     written = write_decks(tmp_path / "html", tmp_path / "slides")
-    assert [path.name for path in written] == ["02_oracle.html"]
-    assert "02_oracle.html" in (tmp_path / "slides" / "index.html").read_text(encoding="utf-8")
+    assert [path.name for path in written] == ["02_oracle.html", "appendix_markets.html"]
+    index = (tmp_path / "slides" / "index.html").read_text(encoding="utf-8")
+    assert index.index("02_oracle.html") < index.index("appendix_markets.html")

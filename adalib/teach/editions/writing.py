@@ -125,7 +125,7 @@ def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def student_sources(root: Path, target: Path, values: Mapping[str, str], pages: list[str] | None = None) -> None:
+def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None:
     """Write the sources of the student's book: no solution, no marked option, no teacher's page.
 
     Files that did not change are left alone, so that a second build is as quick as that of the book.
@@ -138,8 +138,6 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str], pages: 
         Where the sources go.
     values : mapping of str to str
         The numbers that the explanations of a quiz quote, which are locked as text.
-    pages : list of str, optional
-        Only these, for a small book. Default: all that _toc.yml names.
     """
     target.mkdir(parents=True, exist_ok=True)
     for name in _LINKED:
@@ -147,7 +145,7 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str], pages: 
             (target / name).symlink_to(root / name)
     toc = (root / "_toc.yml").read_text(encoding="utf-8")
     named = re.findall(r"(?:root|file): *(\S+)", toc)
-    left_out = {page for page in named if page in TEACHERS or (pages is not None and page not in pages)}
+    left_out = {page for page in named if page in TEACHERS}
     _write(target / "_toc.yml", _shortened(toc, left_out))
     _write(target / "_config.yml", (root / "_config.yml").read_text(encoding="utf-8"))
     shutil.copytree(root / "book", target / "book", dirs_exist_ok=True, ignore=lambda _, names: _prose(names))

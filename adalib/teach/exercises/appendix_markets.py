@@ -6,6 +6,7 @@ import numpy as np
 
 from adalib.solve.frontier import Allocation, frontier
 from adalib.teach.exercises import Exercise, checker
+from adalib.teach.exercises.dispatch import DISPATCH, FLOOR
 
 __all__ = ["MARKETS", "check"]
 
@@ -69,5 +70,22 @@ check = checker(
                 ),
             },
         ),
+        "click": Exercise(
+            lambda: 1 / _at("advertising", 160).lam,
+            "the price of the frontier is in clicks a euro, at 160 euros; a click costs the inverse",
+            5e-3,
+            more="1 / ads.at(160 / 6).lam",
+            wrong={
+                "that is clicks a euro; euros a click are asked for": lambda: _at("advertising", 160).lam,
+                "that is a click at the margin of 240 euros; with less to spend the last click is cheaper": lambda: (
+                    1 / _at("advertising", 240).lam
+                ),
+                "that is what a click costs on average; the last one costs more": lambda: (
+                    160 / (6 * _at("advertising", 160).bound)
+                ),
+            },
+        ),
+        "dispatch": DISPATCH,
+        "floor": FLOOR,
     }
 )

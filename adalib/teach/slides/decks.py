@@ -84,7 +84,7 @@ def _section(slide: Slide) -> str:
 
 
 def write_decks(built: Path, target: Path) -> list[Path]:
-    """A deck for every chapter of a built book, and a list of them.
+    """A deck for every chapter of a built book, its appendix included, and a list of them.
 
     Parameters
     ----------
@@ -95,7 +95,8 @@ def write_decks(built: Path, target: Path) -> list[Path]:
     """
     target.mkdir(parents=True, exist_ok=True)
     written, lines = [], []
-    for page in sorted((built / "notebooks").glob("[0-9]*.html")):
+    pages = built / "notebooks"
+    for page in [*sorted(pages.glob("[0-9]*.html")), *sorted(pages.glob("appendix_*.html"))]:
         text = deck(page.read_text(encoding="utf-8"))
         (target / page.name).write_text(text, encoding="utf-8")
         written.append(target / page.name)
