@@ -1,8 +1,8 @@
 """The rendered book asks nothing of the network: it carries its own MathJax and plotly.js.
 
-Both are copied at build time out of installed, pinned packages: one file each, and plotly.js is loaded only when a
-figure comes near the screen. (The ``sphinx-mathjax-offline`` package is used for its files alone; as an extension it
-would copy 24 MB of fonts and speech rules that the SVG output never asks for.)
+Both come at build time out of installed, pinned packages: one file each, of plotly.js the part that the book draws with
+(see `small_plotly`), loaded only when a figure comes near the screen. (The ``sphinx-mathjax-offline`` package is used
+for its files alone; as an extension it would copy 24 MB of fonts and speech rules that the SVG output never asks for.)
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import shutil
 from importlib.metadata import files
 from importlib.resources import files as resources
 from pathlib import Path
+
+import small_plotly
 
 MATHJAX = "tex-svg-full.js"  # _config.yml names it as mathjax_path
 PLOTLY = "plotly.min.js"
@@ -41,15 +43,24 @@ def plotly_source() -> Path:
     return Path(str(resources("plotly") / "package_data" / PLOTLY))
 
 
+def write_plotly(target: Path) -> None:
+    """Cut the book's part out of plotly.js, unless that was done since plotly or the cut changed."""
+    made_from = plotly_source(), Path(small_plotly.__file__)
+    if not target.exists() or target.stat().st_mtime <= max(source.stat().st_mtime for source in made_from):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(small_plotly.small_plotly(plotly_source().read_text(encoding="utf-8")), encoding="utf-8")
+
+
 def copy_assets(app) -> None:
-    """Copy the two libraries into the book's own static folder, and our style and scripts where they changed.
+    """Put the two libraries into the book's own static folder, and our style and scripts where they changed.
 
     Sphinx copies static files only when a page is out of date, so that a change of style alone would not be seen.
     """
     if app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
-    wanted = {static / "lib" / source.name: source for source in (mathjax_source(), plotly_source())}
+    write_plotly(static / "lib" / PLOTLY)
+    wanted = {static / "lib" / MATHJAX: mathjax_source()}
     for name in app.config.html_static_path:
         folder = Path(app.srcdir) / name
         if not Path(name).is_absolute():  # the others are the extensions' own

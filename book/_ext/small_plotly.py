@@ -1,0 +1,147 @@
+"""plotly.js with the traces that the book draws, cut out of the whole one that the installed package brings.
+
+The bundle is a row of statements, each a module that runs when it is first asked for; the last one asks for all traces.
+Its list is shortened, and then every module that nobody asks for any more is left out. A name counts as asked for
+wherever it occurs, so that a module is rather kept than lost. What cannot be read for certain is an error: a new
+version of plotly wants a look, and ``tests/book/test_small_plotly.py`` draws what is left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+#: What figures of the book are made of; scatter belongs to the core.
+TRACES = ("bar", "heatmap")
+
+_TOKEN = re.compile(
+    r"""
+    //[^\n]* | /\*.*?\*/                                            # comments
+    | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*'                     # texts
+    | (?P<template>`)
+    | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<end>[;,])
+    | (?P<slash>/)
+    """,
+    re.X | re.S,
+)
+_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
+_BEFORE_REGEX = re.compile(r"(?:[(,=:\[!&|?{};+*%<>~^-]|\b(?:return|typeof|case|in|of|else|void|delete))$")
+_NAME = re.compile(r"(?:(?<=\.\.\.)|(?<![.\w$]))[A-Za-z_$][\w$]*")  # a property is no name, what is spread out is one
+_REGISTER = re.compile(r"\.register\(\[((?:[\w$]+\(\),?)+)\]\)")
+_LAZY = re.compile(r"([\w$]+)=([\w$]+)\((?:\([\w$,]*\)|[\w$]+)=>\{")
+_FRONT, _BACK = "var Plotly=(()=>{", "})();\n"
+
+
+def small_plotly(source: str, traces: tuple[str, ...] = TRACES) -> str:
+    """The bundle with these traces alone."""
+    start, stop = source.index(_FRONT) + len(_FRONT), source.rindex(_BACK)
+    asked = list(_REGISTER.finditer(source))[-1]
+    modules = [name.removesuffix("()") for name in asked[1].split(",")]
+    wanted = [module for module in modules if _trace(source, module) in traces]
+    if len(wanted) != len(traces):
+        raise ValueError(
+            f"plotly.js: the traces {', '.join(traces)} are not where they were; see book/_ext/small_plotly.py"
+        )
+    body = source[start : asked.start(1)] + ",".join(f"{name}()" for name in wanted) + source[asked.end(1) : stop]
+    return source[:start] + "".join(_needed(list(statements(body)))) + source[stop:]
+
+
+def _trace(source: str, module: str) -> str | None:
+    """The name of the trace that a module hands on."""
+    handed = re.search(rf"var {re.escape(module)}=[\w$]+\(\([\w$,]*\)=>{{[^}}]*?\.exports=([\w$]+)\(\)}}", source)
+    at = handed and source.find(f"var {handed[1]}=")
+    named = handed and re.compile(r'moduleType:"trace",name:"(\w+)"').search(source, at, at + 6000)
+    return named[1] if named else None
+
+
+def statements(body: str) -> list[list[str]]:
+    """The statements of a program, each as its declarations: semicolons and commas outside all brackets part them."""
+    found, parts, depth, from_, at = [], [], 0, 0, 0
+    while token := _TOKEN.search(body, at):
+        at = token.end()
+        kind = token.lastgroup
+        if kind == "template":
+            at = _template_end(body, at)
+        elif kind == "slash":
+            before = body[max(0, token.start() - 12) : token.start()].rstrip()
+            if not before or _BEFORE_REGEX.search(before):
+                at = _REGEX.match(body, token.start()).end()
+        elif kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth -= 1
+            declared = body[from_:at].lstrip() if depth == 0 and token[0] == "}" and not parts else ""
+            if declared.startswith(("function", "class ", "async function")):
+                found.append([body[from_:at]])
+                from_ = at
+        elif kind == "end" and depth == 0:
+            parts.append(body[from_:at])
+            from_ = at
+            if token[0] == ";":
+                found.append(parts)
+                parts = []
+    if depth or parts:
+        raise ValueError("plotly.js: its brackets do not match; look at _TOKEN")
+    return [*found, [body[from_:]]]
+
+
+def _template_end(body: str, at: int) -> int:
+    """Past a template, whose values may hold templates."""
+    depth = 0
+    while True:
+        step = re.compile(r"\\.|\$\{|[`{}]", re.S).search(body, at)
+        at = step.end()
+        if step[0] in ("${", "{") and (step[0] == "${" or depth):
+            depth += 1
+        elif step[0] == "}" and depth:
+            depth -= 1
+        elif step[0] == "`":
+            if not depth:
+                return at
+            at = _template_end(body, at)
+
+
+def _needed(found: list[list[str]]) -> list[str]:
+    """The statements that run, and those that they name, directly or not."""
+    wraps = Counter(lazy[2] for parts in found for part in parts if (lazy := _LAZY.match(_bare(part))))
+    wrap = {name for name, count in wraps.items() if count > 10}
+    texts = ["".join(parts) for parts in found]
+    declares = [_declared(parts, wrap) for parts in found]
+    owners: dict[str, list[int]] = {}
+    for i, names in enumerate(declares):
+        for name in names:
+            owners.setdefault(name, []).append(i)
+    kept, waiting = set(), [i for i, names in enumerate(declares) if not names]
+    while waiting:
+        i = waiting.pop()
+        if i not in kept:
+            kept.add(i)
+            waiting += {owner for name in _NAME.findall(texts[i]) for owner in owners.get(name, [])} - kept
+    return [text for i, text in enumerate(texts) if i in kept]
+
+
+def _bare(declaration: str) -> str:
+    return declaration.lstrip().removeprefix("var ")
+
+
+def _declared(parts: list[str], wrap: set[str]) -> list[str]:
+    """The names by which a statement is asked for, if it does nothing by itself; none if it runs at once.
+
+    What a module declares beside itself has no value before the module has run, so that the module's name will do.
+    """
+    function = re.match(r"(?:async )?function\*? ?([\w$]+)", parts[0].lstrip())
+    filled = re.match(r"[\w$]+\(([\w$]+),\{", parts[0].lstrip())  # the exports of a module are put into its object
+    if function or filled:
+        return [(function or filled)[1]]
+    if not parts[0].lstrip().startswith("var "):
+        return []
+    lazy, plain = [], []
+    for part in map(_bare, parts):
+        wrapped, simple = _LAZY.match(part), re.match(r"([\w$]+)(?:=\{\})?[,;]$", part)
+        if wrapped and wrapped[2] in wrap:
+            lazy.append(wrapped[1])
+        elif simple:
+            plain.append(simple[1])
+        else:
+            return []
+    return lazy or plain

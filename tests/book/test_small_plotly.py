@@ -1,0 +1,73 @@
+"""The part of plotly.js that the book carries: small, and all that the book's figures need."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import pytest
+import small_plotly
+from offline import PLOTLY, plotly_source
+
+KEPT = {"scatter", *small_plotly.TRACES}
+
+
+@pytest.fixture(scope="module")
+def whole() -> str:
+    return plotly_source().read_text(encoding="utf-8")
+
+
+def test_statements_are_told_apart_whatever_their_texts_hold():
+    program = """var a=1,b="};",c=/[/}]/g;function d(){return`${{x:"`"}.x};`}f(e=>{g;h});var i=j/k/l;"""
+    assert ["".join(parts) for parts in small_plotly.statements(program)] == [
+        'var a=1,b="};",c=/[/}]/g;',
+        'function d(){return`${{x:"`"}.x};`}',
+        "f(e=>{g;h});",
+        "var i=j/k/l;",
+        "",
+    ]
+    with pytest.raises(ValueError, match="brackets"):
+        small_plotly.statements("var a=(1;")
+
+
+def test_the_books_part_is_what_the_book_has_and_a_third_of_the_whole(html, whole):
+    built = (html / "_static" / "lib" / PLOTLY).read_text(encoding="utf-8")
+    assert built == small_plotly.small_plotly(whole)
+    assert len(built) < len(whole) / 3
+    assert built[:100] == whole[:100]  # with its name, version and licence
+
+
+def test_a_trace_that_is_not_there_is_an_error(whole):
+    with pytest.raises(ValueError, match="bar, staircase are not where they were"):
+        small_plotly.small_plotly(whole, ("bar", "staircase"))
+
+
+def test_no_figure_of_the_book_needs_another_trace(html):
+    used = set()
+    for path in html.glob("*/*.html"):
+        page = path.read_text(encoding="utf-8")
+        for figure in re.findall(r'plotly-graph-div.*?<script type="application/json">(.*?)</script>', page, re.S):
+            used |= {trace.get("type", "scatter") for trace in json.loads(unescape(figure))["data"]}
+    assert used == KEPT
+
+
+def test_it_draws_each_kind_of_trace_and_no_other(html, browser):
+    page = browser.new_page()
+    page.goto((html / "search.html").as_uri())
+    page.add_script_tag(path=html / "_static" / "lib" / PLOTLY)
+    drawn = page.evaluate(
+        """() => Plotly.newPlot(document.body.appendChild(document.createElement("div")), [
+            {type: "scatter", y: [1, 2], fill: "tozeroy", error_y: {array: [0.1, 0.1]}, mode: "lines+markers"},
+            {type: "bar", y: [1, 2]},
+            {type: "heatmap", z: [[1, 2], [3, 4]], xaxis: "x2", yaxis: "y2", colorbar: {title: {text: "c"}}},
+        ], {grid: {rows: 1, columns: 2, pattern: "independent"}, annotations: [{text: "b", x: 0, y: 1}],
+            shapes: [{type: "rect", x0: 0, x1: 1, y0: 0, y1: 1}]}).then((div) => [
+            ".scatterlayer .point", ".barlayer .point", ".heatmaplayer image",
+            ".annotation", ".shapelayer path", ".cbtitle",
+        ].map((part) => div.querySelectorAll(part).length > 0))"""
+    )
+    assert drawn == [True] * 6
+    known = page.evaluate("Object.keys(Plotly.PlotSchema.get().traces)")
+    assert set(known) == KEPT
+    page.close()
