@@ -1,7 +1,8 @@
-"""Numbers for figures and tables: "Figure 3.2" is the second figure of chapter 3.
+"""Numbers for figures, tables and exercises: "Figure 3.2" is the second figure of chapter 3.
 
 A figure's caption comes from ``adalib.teach.figures.show`` and a table's from ``table``; which chapter they stand in,
-and how many stand before them, is known only to the page.
+and how many stand before them, is known only to the page. Exercises are counted by their extension through the whole
+book, and here within their chapter. A theorem has a name and no number.
 """
 
 from __future__ import annotations
@@ -12,17 +13,21 @@ from itertools import count
 from chapters import number
 
 _CAPTIONS = re.compile(r"<(figcaption|caption)\b[^>]*>")
-_ITS_OWN = re.compile(r'<span class="caption-number">.*?</span>')  # Sphinx counts only the tables of the prose
+# Sphinx counts only the tables of the prose.
+_ITS_OWN = re.compile(r'(<caption\b[^>]*>)\s*<span class="caption-number">.*?</span>', re.S)
+_EXERCISES = re.compile(r'(<span class="caption-number">Exercise )\d+')
 _KINDS = {"figcaption": "Figure", "caption": "Table"}
 
 
 def numbered(body: str, pagename: str) -> str:
-    """The page with a number in front of every caption.
+    """The page with a number in front of every caption and of every exercise.
 
     Examples
     --------
     >>> numbered("<figcaption>Rises.</figcaption>", "notebooks/03_budgets")
     '<figcaption><span class="adalib-number">Figure 3.1.</span> Rises.</figcaption>'
+    >>> numbered('<p><span class="caption-number">Exercise 11 </span> (read)</p>', "notebooks/03_budgets")
+    '<p><span class="caption-number">Exercise 3.1 </span> (read)</p>'
     """
     counts = {kind: count(1) for kind in _KINDS}
     chapter = number(pagename)
@@ -32,7 +37,9 @@ def numbered(body: str, pagename: str) -> str:
         kind = match[1]
         return f'{match[0]}<span class="adalib-number">{_KINDS[kind]} {front}{next(counts[kind])}.</span> '
 
-    return _CAPTIONS.sub(name, _ITS_OWN.sub("", body))
+    exercises = count(1)
+    body = _EXERCISES.sub(lambda match: f"{match[1]}{front}{next(exercises)}", _ITS_OWN.sub(r"\1", body))
+    return _CAPTIONS.sub(name, body)
 
 
 def number_captions(app, pagename, templatename, context, doctree) -> None:

@@ -24,6 +24,7 @@ _TOKEN = re.compile(
     """,
     re.X | re.S,
 )
+_IN_TEMPLATE = re.compile(r"\\.|\$\{|`", re.S)
 _REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 _BEFORE_REGEX = re.compile(r"(?:[(,=:\[!&|?{};+*%<>~^-]|\b(?:return|typeof|case|in|of|else|void|delete))$")
 _NAME = re.compile(r"(?:(?<=\.\.\.)|(?<![.\w$]))[A-Za-z_$][\w$]*")  # a property is no name, what is spread out is one
@@ -86,19 +87,14 @@ def statements(body: str) -> list[list[str]]:
 
 
 def _template_end(body: str, at: int) -> int:
-    """Past a template, whose values may hold templates."""
-    depth = 0
-    while True:
-        step = re.compile(r"\\.|\$\{|[`{}]", re.S).search(body, at)
-        at = step.end()
-        if step[0] in ("${", "{") and (step[0] == "${" or depth):
-            depth += 1
-        elif step[0] == "}" and depth:
-            depth -= 1
-        elif step[0] == "`":
-            if not depth:
-                return at
-            at = _template_end(body, at)
+    """Past a template, whose values are programs again."""
+    while (step := _IN_TEMPLATE.search(body, at))[0] != "`":
+        at, depth = step.end(), step[0] == "${"
+        while depth:
+            token = _TOKEN.search(body, at)
+            at = _template_end(body, token.end()) if token.lastgroup == "template" else token.end()
+            depth += (token[0] == "{") - (token[0] == "}")
+    return step.end()
 
 
 def _needed(found: list[list[str]]) -> list[str]:

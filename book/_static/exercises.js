@@ -25,7 +25,8 @@
   function box(place) {
     const exercise = JSON.parse(place.dataset.exercise);
     if (!exercise.key) {
-      place.textContent = "This one wants code: run it in the notebook (`make lab`, or download it at the top of this page).";
+      const lab = Object.assign(document.createElement("code"), { textContent: "make lab" });
+      place.replaceChildren("This one wants code: run it in the notebook (", lab, ", or download it at the top of this page).");
       return;
     }
     let misses = 0;

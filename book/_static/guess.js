@@ -3,7 +3,7 @@
   "use strict";
 
   const { element, button, shape, everywhere } = window.adalibParts;
-  const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [640, 300, 48, 14, 46];
+  const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [640, 324, 68, 16, 68]; // room for the larger letters of a phone
 
   everywhere("guess", (root, { budgets, truth, known }) => {
     const values = truth.map((value, at) => (at < known ? value : truth[known - 1]));
@@ -16,8 +16,8 @@
       svg.append(shape("line", { x1: LEFT, x2: WIDTH - 12, y1: y(value), y2: y(value), class: "guess-grid" }));
       svg.append(shape("text", { x: LEFT - 8, y: y(value) + 5, "text-anchor": "end" }, value.toFixed(2)));
     }
-    budgets.forEach((b, at) => svg.append(shape("text", { x: x(at), y: HEIGHT - 24, "text-anchor": "middle" }, String(b))));
-    svg.append(shape("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, "answers in the vote"));
+    budgets.forEach((b, at) => svg.append(shape("text", { x: x(at), y: HEIGHT - 40, "text-anchor": "middle" }, String(b))));
+    svg.append(shape("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 10, "text-anchor": "middle" }, "answers in the vote"));
     const real = shape("polyline", { class: "guess-truth", points: "" });
     const line = shape("polyline", { class: "guess-line" });
     svg.append(real, line);

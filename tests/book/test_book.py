@@ -153,3 +153,16 @@ def test_the_welcome_page_quotes_three_findings_with_their_links(html):
     for finding in findings:
         page, _, label = finding.a["href"].partition("#")
         assert soup(html / "book", page.removesuffix(".html")).find(id=label)
+
+
+def test_exercises_are_counted_within_their_chapter_and_theorems_say_what_they_are(html):
+    """A title without its kind, " (Weak duality)" or " (read)", would tell nobody what stands below it."""
+    for path in sorted((html / "notebooks").glob("*.html")):
+        soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        titles = [title.get_text() for title in soup.select(".exercise > .admonition-title")]
+        front = f"{int(path.stem[:2])}." if path.stem[0].isdigit() else ""
+        assert [re.match(r"Exercise \S+", title)[0] for title in titles] == [
+            f"Exercise {front}{number}" for number in range(1, len(titles) + 1)
+        ], path.stem
+        stated = [title.get_text().split()[0] for title in soup.select(".proof > .admonition-title")]
+        assert set(stated) <= {"Theorem", "Proposition", "Lemma", "Remark", "Corollary", "Definition"}, path.stem
