@@ -465,7 +465,16 @@ BAD_FILES = [
     ("nan.csv", "1,2\n0.5,nan\n", 'nan.csv, line 2, column "2": "nan" is not an accuracy'),
     ("j.jsonl", GOOD + "\n{oops\n", "j.jsonl, line 2: is not JSON"),
     ("f.jsonl", '{"id": "a", "question": "?", "gold": "1"}', 'f.jsonl, line 1: has no "answers"'),
-    ("d.jsonl", GOOD + "\n" + GOOD, 'd.jsonl, line 2: id "a" is already on line 1'),
+    (
+        "d.jsonl",
+        GOOD + "\n" + GOOD,
+        'd.jsonl, line 2: id "a" is already on line 1; give it another, or say on every line which "model" answered.',
+    ),
+    (
+        "t.jsonl",
+        "\n".join(GOOD.replace("}", f', "model": "{m}"}}') for m in "sls"),
+        't.jsonl, line 3: id "a" is already on line 1; give it another, or say on every line which "model" answered.',
+    ),
     ("r.jsonl", GOOD + "\n" + GOOD.replace('"a"', '"b"').replace(', "2"', ""), "r.jsonl, line 2: has 1 answer,"),
     (
         "k.jsonl",

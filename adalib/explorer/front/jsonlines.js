@@ -28,7 +28,7 @@ async function parseAnswers(name, text, slices) {
     budgets ??= BUDGETS.filter((b) => b <= record.answers.length);
     addQuestion(found, record, budgets);
   }
-  if (!budgets) throw new BadFile(`${name}: holds no questions; ${ONE_A_LINE} with ${REQUIRED.join(", ")}.`);
+  if (!budgets) throw new BadFile(`${name}: holds no questions; ${ONE_A_LINE} with ${REQUIRED.join(", ")} (and model, where several answered).`);
   return {
     ...found, budgets: budgets.map(String), cost: budgets, unit: "samples",
     levels: found.levels.some(Boolean) ? found.levels : undefined,
@@ -116,7 +116,9 @@ function checkedQuestion(record, where, number, known) {
   const [id, question, gold] = ["id", "question", "gold"].map((field) => textOf(record[field], `${where}: "${field}"`));
   const model = String(record.model ?? null);
   if (known.seen.has(id) && known.models.get(id) !== model) throw new SeveralModels();
-  if (known.seen.has(id)) throw new BadFile(`${where}: id "${clip(visible(id))}" is already on line ${known.seen.get(id)}; give it another.`);
+  if (known.seen.has(id))
+    throw new BadFile(`${where}: id "${clip(visible(id))}" is already on line ${known.seen.get(id)}; ` +
+    'give it another, or say on every line which "model" answered.');
   known.seen.set(id, number);
   known.models.set(id, model);
   const answers = listOf(record.answers, `${where}: "answers"`, textOf);
