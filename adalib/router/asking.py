@@ -29,6 +29,7 @@ PURSE = "the total in money is spent"
 LATE = "the time for a question is over"
 ONE = "one answer was asked for"
 OTHER = "no short answer to vote on"
+_MOST_TOKENS = 10**9  # of one answer; no model writes as many
 _TURN = 16  # tokens that a turn's own marks may cost, on top of its text
 
 
@@ -82,10 +83,12 @@ class Asking:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.max_tokens < 1 or not 0 <= self.temperature < 100 or not self.cap > 0 or not self.deadline > 0:
+        if not 1 <= self.max_tokens <= _MOST_TOKENS:
+            raise ValueError(f"max_tokens must lie between 1 and {_MOST_TOKENS:,}")
+        if not 0 <= self.temperature < 100 or not self.cap > 0 or not self.deadline > 0:
             raise ValueError(
-                f"need max_tokens >= 1, temperature >= 0, cap > 0 and deadline > 0, got {self.max_tokens}, "
-                f"{self.temperature}, {self.cap} and {self.deadline}"
+                f"need temperature >= 0, cap > 0 and deadline > 0, got {self.temperature}, {self.cap} and "
+                f"{self.deadline}"
             )
         if self.price is not None and not 0 <= self.price < inf:
             raise ValueError(f"the price is {self.price}; give a number, 0 or more")

@@ -61,8 +61,13 @@ def read_request(body: bytes, model: str, defaults: Asking, prompt: Prompt | Non
     """
     try:
         asked = json.loads(body)
+        json.dumps(asked, ensure_ascii=False).encode()  # JSON can carry half a character, which nothing else can
+    except UnicodeEncodeError:
+        raise RequestError(400, "the body holds half a character (a surrogate without its other half)") from None
     except ValueError:
         raise RequestError(400, "the body is not JSON") from None
+    except RecursionError:
+        raise RequestError(400, "the body is nested too deep") from None
     if not isinstance(asked, dict):
         raise RequestError(400, "the body must be a JSON object")
     if asked.get("model") != model:

@@ -11,8 +11,11 @@ import asyncio
 import contextlib
 import hmac
 import json
+import logging
+import traceback
 from collections.abc import AsyncIterator, Callable, Sequence
 from importlib.resources import files
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.requests import Request as Call
@@ -25,6 +28,7 @@ from adalib.router.service import Service
 
 __all__ = ["make_app"]
 
+_LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
 _LARGEST = 1 << 20  # bytes of a request
 _QUIET = 10.0  # seconds of silence in a stream before a comment says that we are still here
 
@@ -70,9 +74,10 @@ class _Doors:
             try:
                 _check_token(call, self.token)
                 response = await handler(call)
-            except RequestError as error:
-                headers = {"Retry-After": "1"} if error.status == 429 else {}
-                response = JSONResponse(error_body(error), error.status, headers)
+            except Exception as error:
+                told = _told(error)
+                headers = {"Retry-After": "1"} if told.status == 429 else {}
+                response = JSONResponse(error_body(told), told.status, headers)
             if call.url.path == "/v1/chat/completions":
                 self.service.replies.labels(str(response.status_code)).inc()
             return response
@@ -119,6 +124,15 @@ class _Doors:
 
     async def page(self, call: Call) -> Response:
         return HTMLResponse(files("adalib.router").joinpath("live.html").read_text(encoding="utf-8"))
+
+
+def _told(error: Exception) -> RequestError:
+    """What the caller is told; of a fault of ours the operator gets one line, since its context may hold a key."""
+    if isinstance(error, RequestError):
+        return error
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    _LOG.error("%s in %s, line %d: please report it", type(error).__name__, Path(at.filename).name, at.lineno)
+    return RequestError(500, f"the server failed on this request ({type(error).__name__})", "server_error")
 
 
 def _check_token(call: Call, token: str) -> None:
@@ -175,8 +189,8 @@ async def _events(service: Service, asked: Request, work: asyncio.Task) -> Async
             await asyncio.wait({work}, timeout=_QUIET)
         try:
             chunks = stream_chunks(work.result(), service.endpoint.model, asked.include_usage)
-        except RequestError as error:
-            chunks = [error_body(error)]
+        except Exception as error:
+            chunks = [error_body(_told(error))]
         for chunk in chunks:
             yield b"data: " + json.dumps(chunk).encode() + b"\n\n"
         yield b"data: [DONE]\n\n"

@@ -311,6 +311,12 @@ def test_what_is_watched(folder):
         (json.dumps(ASK | {"temperature": -1}), 400, "temperature"),
         (json.dumps(ASK | {"adalib": {"prize": 1}}), 400, "prize"),
         (json.dumps(ASK | {"adalib": {"price": -1}}), 400, "price"),
+        (json.dumps(ASK | {"temperature": float("nan")}), 400, "temperature"),
+        (json.dumps(ASK | {"max_tokens": 10**400}), 400, "max_tokens"),
+        (json.dumps(ASK | {"max_tokens": 0}), 400, "max_tokens"),
+        (json.dumps(ASK | {"messages": [{"role": "user", "content": "half \ud83d of it"}]}), 400, "half a character"),
+        (b"[" * 100_000, 400, "too deep"),
+        (b'{"a":' * 100_000, 400, "too deep"),
         (b" " * (2 << 20), 413, "larger"),
     ],
 )
@@ -320,6 +326,21 @@ def test_what_cannot_be_answered(folder, body, status, told):
         assert reply.status_code == status
         assert told in reply.json()["error"]["message"]
         assert upstream.seen == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_fault_of_ours_is_a_proper_error_and_one_line(folder, monkeypatch, caplog, stream):
+    def fails(*_):
+        raise ZeroDivisionError("key sk-a-very-secret-key-0123")
+
+    with FaultServer() as upstream, serving(folder, upstream) as running:
+        monkeypatch.setattr(running.service.router, "plan", fails)
+        reply = running.post(stream=stream)
+        assert (reply.status_code, reply.json()["error"]["type"]) == (500, "server_error")
+        assert "secret" not in reply.text + caplog.text
+        assert running.service.open == 0
+        monkeypatch.undo()
+        assert running.post().status_code == 200  # on the same line
 
 
 def test_a_story_is_passed_on_or_refused(folder):
