@@ -43,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
     """Evaluate, and print the rows and the verdict."""
     from adalib.commands.arguments import check_learn_from, parse_budgets, parse_numbers, read_answers
     from adalib.datasets.menu import Menu
-    from adalib.evaluate.heldout import held_out, planning_policies, stopping_policies
+    from adalib.evaluate.heldout import held_out
+    from adalib.evaluate.policies import planning_policies, stopping_policies
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import verdict
     from adalib.machines import Cluster

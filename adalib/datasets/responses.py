@@ -7,7 +7,6 @@ known about them. Answers are compared once, and every estimate of Acc(x, b) is 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,13 +14,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm import tqdm
 
+from adalib.datasets.classes import classes_of, renumbered, worth
 from adalib.datasets.jsonl import DataError, write_lines
 from adalib.table import UtilityTable
-from adalib.vote.answers import answer_classes, same_answer
 from adalib.vote.estimators import ESTIMATORS, Ties
-from adalib.vote.judge import given_up
 
 __all__ = ["REQUIRED", "SAMPLED", "Responses"]
 
@@ -104,30 +101,14 @@ class Responses:
     @cached_property
     def classes(self) -> np.ndarray:
         """The answer class of every sample, (N, R); -1 for an empty answer."""
-        # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
-        rows = tqdm(self.answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
-        before = given_up()
-        classes = np.stack([answer_classes(row) for row in rows], dtype=np.int32, casting="same_kind")
-        if given_up() > before:
-            warnings.warn(
-                f"{self.source}: {given_up() - before:,} comparisons of formulas were too slow and were given up; "
-                "those answers count as different",
-                stacklevel=2,
-            )
-        return classes
+        return classes_of(self.answers, self.source)
 
     @cached_property
     def values(self) -> np.ndarray:
         """What every sample is worth, (N, R): the given ``correct``, else 1 where its class equals the gold."""
         if self.correct is not None:
             return self.correct
-        values = np.zeros(self.classes.shape)
-        for i, (gold, row) in enumerate(zip(self.golds, self.answers, strict=True)):
-            classes = self.classes[i].tolist()
-            first = dict(zip(reversed(classes), reversed(row), strict=True))  # the first member speaks for its class
-            right = {c for c, answer in first.items() if c >= 0 and same_answer(answer, gold)}
-            values[i] = [c in right for c in classes]
-        return values
+        return worth(self.classes, self.answers, self.golds)
 
     def table(
         self,
@@ -274,7 +255,7 @@ class Responses:
             extras={name: deal(column) if dealt(column) else column for name, column in self.extras.items()},
         )
         if "classes" in self.__dict__:  # what has been compared is not compared again
-            found.__dict__["classes"] = _renumbered(np.take_along_axis(self.classes, places, 1))
+            found.__dict__["classes"] = renumbered(np.take_along_axis(self.classes, places, 1))
         return found
 
     def _sampled(self, change: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
@@ -304,17 +285,3 @@ class Responses:
             if column[i] is not None:
                 record[name] = column[i]
         return record
-
-
-def _renumbered(classes: np.ndarray) -> np.ndarray:
-    """Number the classes of every row in order of first appearance, as `answer_classes` does; -1 stays."""
-    rows, found = np.arange(len(classes)), np.full_like(classes, -1)
-    width = int(classes.max(initial=0)) + 2  # the last column is that of -1
-    numbers = np.full((len(classes), width), -1, dtype=classes.dtype)
-    count = np.zeros(len(classes), dtype=classes.dtype)
-    for column, own in enumerate(classes.T):
-        new = (own >= 0) & (numbers[rows, own] < 0)
-        numbers[rows[new], own[new]] = count[new]
-        count += new
-        found[:, column] = numbers[rows, own]
-    return found

@@ -21,6 +21,7 @@ from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.first_vote import first_vote_table, joined
+from adalib.evaluate.policies import BASELINES, checked
 from adalib.evaluate.scores import HeldOutRow, Tally
 from adalib.evaluate.trials import Fold, Half, Learner, Planner, learned
 from adalib.learn.curve_policy import CurvePolicy
@@ -28,21 +29,10 @@ from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
 from adalib.machines import Machines
-from adalib.sequential.priced import PricedStopping
-from adalib.sequential.tuning import PEERS, TunedRules
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
-__all__ = ["BASELINES", "POLICIES", "STOPPING", "TAUGHT", "check_targets", "held_out", "oracles_at", "unseen_curves"]
-
-#: Policies that learn nothing, in the order of their rows.
-BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
-
-#: Policies that watch the answers come in, of which `stopping_policies` gives the learners.
-STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
-
-#: The order of all rows, where nothing else is asked for.
-POLICIES = (*BASELINES, "label", "curve", *STOPPING, "noise")
+__all__ = ["TAUGHT", "check_targets", "held_out", "oracles_at", "unseen_curves"]
 
 #: Training questions that a fold learns from, at most: the text's prior takes time with their cube. More may do better.
 TAUGHT = 1000
@@ -130,7 +120,7 @@ def held_out(
     member = members(responses, groups)
     fold = deal(member, folds, seed)
     check_halves(responses, budgets, splits)
-    learners = _checked(learners, seed)
+    learners = checked(learners, seed)
     if noises < 0 or not 0 <= overhead < np.inf:
         raise ValueError(f"noises is {noises} and overhead {overhead}; give 0 or more")
     if first is not None and table is not Responses.table:
@@ -199,24 +189,6 @@ def unseen_curves(
     return found
 
 
-def planning_policies(seed: int = 0) -> dict[str, Planner]:
-    """What decides before asking, by the name of its rows: ``label`` and ``curve``."""
-    return {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
-
-
-def stopping_policies(seed: int = 0) -> dict[str, Learner]:
-    """What decides while the answers come in, by the name of its rows, for the ``learners`` of `held_out`.
-
-    ``priced`` looks at every signal that the file has, ``priced_votes`` at the votes alone; the others are peers, tuned
-    to the same cost. Explained in chapter 10, "When to stop".
-    """
-    return {
-        "priced": PricedStopping(seed=seed),
-        "priced_votes": PricedStopping(("votes",), seed=seed),
-        **{name: TunedRules(PEERS[name], seed=seed) for name in STOPPING[2:]},
-    }
-
-
 def check_targets(targets: Sequence[float], cost: np.ndarray) -> list[float]:
     """Return the targets, each once; one below the cheapest column's cost, or its mean, is refused."""
     cheapest = float(np.mean(cost[..., 0]))
@@ -266,17 +238,6 @@ def _halves(
     if opening is None:
         return taught, Half(score, table(score, budgets))
     return taught, Half(joined(opening, score), first_vote_table(opening, score, budgets))
-
-
-def _checked(learners: Mapping[str, Learner | Planner] | None, seed: int) -> dict[str, Learner | Planner]:
-    if learners is None:
-        return planning_policies(seed)
-    if not learners:
-        raise ValueError("learners is empty; give at least one")
-    taken = [name for name in learners if name in (*BASELINES, "noise")]
-    if taken:
-        raise ValueError(f"a learner is called {taken[0]!r}, which is a row of its own; give it another name")
-    return dict(learners)
 
 
 def oracles_at(table: UtilityTable, targets: Sequence[float]) -> list[tuple[float, np.ndarray]]:

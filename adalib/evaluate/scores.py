@@ -133,16 +133,18 @@ class Tally:
         ``overhead`` is what every question pays on top, save where noise is in place of what it bought.
         """
         for name, parts in found.items():
-            for (target, labels), (cost, accuracy, columns) in zip(oracles, parts.transpose(1, 2, 0, 3), strict=True):
+            for number, (target, labels) in enumerate(oracles):
+                at = parts[:, number]
+                columns = at["column"]
                 imitated = (columns == labels).mean(), np.bincount(labels).max() / labels.size
                 # Noise has several policies: the mean over them is the plan that draws one.
                 self.add(
                     name,
                     target,
-                    cost.mean(axis=0) + (0.0 if name == "noise" else overhead),
-                    accuracy.mean(axis=0),
+                    at["cost"].mean(axis=0) + (0.0 if name == "noise" else overhead),
+                    at["accuracy"].mean(axis=0),
                     score,
-                    None if np.isnan(columns).any() else imitated,
+                    None if (columns < 0).any() else imitated,
                 )
 
     def rows(self, member: np.ndarray) -> list[HeldOutRow]:

@@ -26,6 +26,10 @@ from adalib.table import UtilityTable
 __all__ = ["Fold", "Half", "Learner", "Planner", "Questions", "learned", "outcomes", "planned"]
 
 
+#: What a policy comes to on one question; the column is -1 where it names none. Kept small: there may be very many.
+_OUTCOME = np.dtype([("cost", float), ("accuracy", float), ("column", np.int16)])
+
+
 @dataclass(frozen=True, eq=False)
 class Questions:
     """Questions as they are handed to a learner: to learn from, or to be scored on.
@@ -115,18 +119,19 @@ def outcomes(
 
     Returns
     -------
-    ndarray, shape (targets, 3, n)
-        Costs, accuracies, and columns where the learner gives them (else NaN).
+    structured ndarray, shape (targets, n)
+        Fields ``cost``, ``accuracy`` and ``column``, -1 where the learner names none.
     """
     trial: Callable = learner.trial if hasattr(learner, "trial") else partial(planned, learner)
     told, n = list(trial(train, test, targets)), len(test.groups)
-    found = np.full((len(targets), 3, n), np.nan)
+    found = np.full((len(targets), n), np.array((np.nan, np.nan, -1), dtype=_OUTCOME))
     for number, parts in enumerate(told):
         if number >= len(targets) or not 2 <= len(parts) <= 3 or any(np.shape(part) != (n,) for part in parts):
             break
-        found[number, : len(parts)] = parts
+        for name, part in zip(_OUTCOME.names, parts, strict=False):
+            found[name][number] = part
     else:
-        cost, accuracy = found[:, 0], found[:, 1]
+        cost, accuracy = found["cost"], found["accuracy"]
         if len(told) == len(targets) and ((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all():
             return found
     raise ValueError(
@@ -165,8 +170,8 @@ def learned(
 
     Returns
     -------
-    dict of str to ndarray, shape (policies of that name, targets, 3, N)
-        Cost, accuracy and column of every question; NaN columns where a learner names none.
+    dict of str to structured ndarray, shape (policies of that name, targets, N)
+        What `outcomes` says, of every question.
     """
 
     job = partial(_job, teach, score, targets, member, learners, blind)
@@ -174,7 +179,7 @@ def learned(
         told_by = side_by_side(lambda fold: _one_fold(job(fold)), folds)
     else:
         told_by = machines.map(_one_fold, [job(fold) for fold in folds], what="folds")
-    found = np.empty((len(learners) + len(blind), len(targets), 3, len(member)))
+    found = np.empty((len(learners) + len(blind), len(targets), len(member)), dtype=_OUTCOME)
     for fold, told in zip(folds, told_by, strict=True):
         found[..., fold.test] = told
         if bar is not None:

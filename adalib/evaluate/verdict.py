@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adalib.evaluate.heldout import BASELINES, STOPPING, HeldOutRow
 from adalib.evaluate.intervals import in_points
+from adalib.evaluate.policies import BASELINES, STOPPING
+from adalib.evaluate.scores import HeldOutRow
 
 __all__ = ["verdict"]
 

@@ -16,7 +16,8 @@ from adalib.datasets.jsonl import DataError
 from adalib.datasets.populations import beta_population, flat_null, two_answer
 from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.crossfit import cross_fitted_oracle
-from adalib.evaluate.heldout import BASELINES, POLICIES, STOPPING, held_out, unseen_curves
+from adalib.evaluate.heldout import held_out, unseen_curves
+from adalib.evaluate.policies import BASELINES, POLICIES, STOPPING
 from adalib.evaluate.scores import as_table
 from adalib.evaluate.verdict import verdict
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
