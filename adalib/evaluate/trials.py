@@ -128,8 +128,8 @@ def outcomes(
     for number, parts in enumerate(told):
         if number >= len(targets) or not 2 <= len(parts) <= 3 or any(np.shape(part) != (n,) for part in parts):
             break
-        for name, part in zip(_OUTCOME.names, parts, strict=False):
-            found[name][number] = part
+        for part_name, part in zip(_OUTCOME.names, parts, strict=False):
+            found[part_name][number] = part
     else:
         cost, accuracy = found["cost"], found["accuracy"]
         if len(told) == len(targets) and ((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all():
