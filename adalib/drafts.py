@@ -11,13 +11,27 @@ import os
 import re
 import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-__all__ = ["claim", "publish", "replacing"]
+__all__ = ["claim", "filling", "publish", "replacing"]
 
 _STALE = re.compile(r"\..*\.[0-9a-f]{8}\.part")  # a draft of one file, see `replacing`
+
+
+@contextmanager
+def filling(out: Path, plan: dict) -> Iterator[Path]:
+    """A draft folder to fill, as `claim` finds it; an error leaves it to be gone on with, unless it holds nothing."""
+    draft = claim(out, plan)
+    try:
+        yield draft
+    except BaseException:
+        if not _begun(draft):
+            shutil.rmtree(draft, ignore_errors=True)
+        raise
 
 
 def claim(out: Path, plan: dict) -> Path:
@@ -34,7 +48,7 @@ def claim(out: Path, plan: dict) -> Path:
     draft = out.with_name(out.name + ".part")
     note = draft / "work" / "plan.json"
     if note.exists() and _plan(note) != plan:
-        if any(file != note and file.is_file() and not _STALE.fullmatch(file.name) for file in draft.rglob("*")):
+        if _begun(draft):
             raise ValueError(f"{draft}: is an unfinished run with other input; give another folder, or remove it")
         note.unlink()  # it had come to nothing
     if not note.exists():
@@ -42,6 +56,12 @@ def claim(out: Path, plan: dict) -> Path:
         with replacing(note) as file:
             file.write_text(json.dumps(plan), encoding="utf-8")
     return draft
+
+
+def _begun(draft: Path) -> bool:
+    """Whether a draft holds more than its plan."""
+    files = (file for file in draft.rglob("*") if file.is_file() and not _STALE.fullmatch(file.name))
+    return any(file != draft / "work" / "plan.json" for file in files)
 
 
 def _plan(note: Path) -> Any:

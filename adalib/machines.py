@@ -143,6 +143,7 @@ def need(module: str) -> ModuleType:
     """Import what only large tables need, or say in one line what to install."""
     try:
         return import_module(module)
-    except ImportError:
-        name = module.split(".")[0]
-        raise RuntimeError(f"{name} is not installed; install it with: pip install 'adalib[scale]'") from None
+    except ImportError as error:
+        there = not isinstance(error, ModuleNotFoundError)
+        fault = f"cannot be loaded ({error})" if there else "is not installed"
+        raise RuntimeError(f"{module.split('.')[0]} {fault}; install it with: pip install 'adalib[scale]'") from None

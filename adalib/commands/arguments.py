@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from adalib.table import UtilityTable
 
 __all__ = ["add_estimate", "add_prices", "add_scheduler", "parse_budgets", "parse_memory", "parse_numbers"]
-__all__ += ["add_learn_from", "check_learn_from", "evaluating_room", "learning_room", "parse_prices", "price"]
-__all__ += ["read_answers", "read_table", "shown", "whole"]
+__all__ += ["add_learn_from", "check_learn_from", "check_libraries", "evaluating_room", "learning_room"]
+__all__ += ["parse_prices", "price", "read_answers", "read_table", "shown", "whole"]
 
+_LIBRARIES = 500_000_000  # bytes of address space that pandas, scikit-learn and XGBoost take before they do anything
 MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
 
 
@@ -55,6 +56,13 @@ def check_learn_from(given: int | None) -> int:
     if given is not None and given < 2:
         raise ValueError(f"--learn-from is {given}; give at least 2 questions")
     return TAUGHT if given is None else given
+
+
+def check_libraries(source: str) -> None:
+    """Refuse where not even the libraries that learn have room: loaded by halves, some of them end the process."""
+    from adalib.datasets.files import check_room
+
+    check_room(source, "loading what learns", _LIBRARIES, "free some, or raise the limit")
 
 
 def evaluating_room(responses: Responses | Menu, taught: int) -> float:

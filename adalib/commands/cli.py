@@ -18,7 +18,7 @@ from typing import Any
 
 from adalib import __version__
 from adalib.commands.arguments import shown
-from adalib.datasets.files import free_memory
+from adalib.datasets.files import free_memory, most_memory
 
 __all__ = ["COMMANDS", "main"]
 
@@ -36,6 +36,7 @@ COMMANDS = {
 }
 
 _OUT_OF_MEMORY = "bad_alloc|[Cc]annot allocate memory|failed to map segment|can't start new thread"
+_SPARE = 4_000_000  # bytes kept back, so that there is room to say that there is none
 INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
 
 
@@ -70,6 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     def say(line: object) -> None:
         print(f"adalib {args.word}: {shown(str(line))}", file=sys.stderr)
 
+    spare = bytearray(_SPARE)
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: say(f"note: {message}")
         try:
@@ -85,6 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Our errors are ValueErrors and RuntimeErrors with one line for the user; the system's are OSErrors.
         except (ValueError, RuntimeError, OSError, MemoryError, ImportError) as error:
             if _starved(error):
+                spare.clear()
                 say(_too_little(error))
             elif isinstance(error, ImportError):
                 raise
@@ -101,6 +104,6 @@ def _starved(error: Exception) -> bool:
 def _too_little(error: Exception) -> str:
     error.__traceback__ = error.__context__ = None  # they hold what filled the memory, and telling takes some too
     asked = re.search(r"allocate ([\d.]+ \w*B)\b", str(error))  # numpy says how much it asked for
-    more = f"{asked[1]} at once, and " if asked else ""
-    free = f"{more}{free_memory() / 1e9:.1f} GB are free now"
-    return f"this needs more memory than there is ({free}); split the file, or ask for less at a time"
+    more = f", {asked[1]} at once" if asked else ""
+    room = f"over {most_memory() / 1e9:.1f} GB in all{more}, and {free_memory() / 1e9:.1f} GB are free now"
+    return f"this needs more memory than there is ({room}); split the file, or ask for less at a time"

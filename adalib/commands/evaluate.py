@@ -41,7 +41,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Evaluate, and print the rows and the verdict."""
-    from adalib.commands.arguments import check_learn_from, parse_budgets, parse_numbers, read_answers
+    from adalib.commands.arguments import check_learn_from, check_libraries, parse_budgets, parse_numbers, read_answers
+
+    check_libraries(args.file)
     from adalib.datasets.menu import Menu
     from adalib.evaluate.heldout import held_out
     from adalib.evaluate.policies import planning_policies, stopping_policies

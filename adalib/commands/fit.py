@@ -39,7 +39,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fit and save."""
-    from adalib.commands.arguments import check_learn_from, evaluating_room, learning_room
+    from adalib.commands.arguments import check_learn_from, check_libraries, evaluating_room, learning_room
+
+    check_libraries(args.file)
     from adalib.datasets.files import check_room
     from adalib.datasets.loading import load
     from adalib.learn.curve_policy import CurvePolicy

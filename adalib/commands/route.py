@@ -51,6 +51,9 @@ def asking(args: argparse.Namespace, **more: float) -> dict:
 
 def run(args: argparse.Namespace) -> int:
     """Route, or go on."""
+    from adalib.commands.arguments import check_libraries
+
+    check_libraries(args.folder)
     from adalib.llm.endpoint import Endpoint
     from adalib.router.asking import Asking
     from adalib.router.controller import Purse

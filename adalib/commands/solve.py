@@ -77,13 +77,19 @@ def _split_told(split: dict) -> str:
 
 def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
     from adalib.commands.arguments import parse_memory
+    from adalib.datasets.files import check_room
     from adalib.machines import Cluster, Here
     from adalib.solve.stream import solve_files
 
     if not args.out:
         raise ValueError("say where the labels go: --out FOLDER")
+    memory = parse_memory(args.memory)
+    if not args.scheduler:
+        check_room(
+            args.file, f"solving with --memory {args.memory}", memory, "give less with --memory SIZE, or free some"
+        )
     with Cluster(args.scheduler) if args.scheduler else Here() as machines:
-        solved = solve_files(args.file, budgets, args.out, memory=parse_memory(args.memory), machines=machines)
+        solved = solve_files(args.file, budgets, args.out, memory=memory, machines=machines)
     told = solved.as_json()
     if args.json:
         print(json.dumps(told, ensure_ascii=False))

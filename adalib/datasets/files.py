@@ -25,7 +25,7 @@ from typing import IO, Any
 
 import numpy as np
 
-__all__ = ["DataError", "check_room", "free_memory", "line_parts", "open_lines", "read_whole", "written"]
+__all__ = ["DataError", "check_room", "free_memory", "line_parts", "most_memory", "open_lines", "read_whole", "written"]
 
 MAX_FILE = 1_000_000_000  # bytes, decompressed
 MAX_LINE = 64_000_000  # bytes
@@ -141,6 +141,13 @@ def free_memory() -> int:
     return max(0, min(free))
 
 
+def most_memory() -> int:
+    """Bytes that this process may have, where there is a limit, else the most it has had; asking takes no memory."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit if soft == resource.RLIM_INFINITY else soft
+
+
 def check_room(source: str, work: str, need: float, mend: str) -> None:
     """Refuse work that would not fit into the memory: before it begins, with the sizes and what to do.
 
@@ -182,6 +189,8 @@ def _lines(
     last = None if lines is None else number + lines
     size = blank = 0
     look, before = _STEP, _pages(1)
+    if total is not None and total > _STEP:
+        _check_memory(path, 1, total, 1)  # a byte becomes a byte at least
     while number != last and (line := file.readline(MAX_LINE + 1)):
         number += 1
         size += len(line)

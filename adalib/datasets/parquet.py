@@ -14,12 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from adalib.datasets.files import check_room
 from adalib.datasets.jsonl import DataError
 from adalib.drafts import replacing
 from adalib.machines import need
 from adalib.table import check_table
 
-__all__ = ["Batch", "Form", "ParquetTable", "Piece", "open_parquet", "write_parquet"]
+__all__ = ["ROOM", "Batch", "Form", "ParquetTable", "Piece", "open_parquet", "write_parquet"]
+
+#: Bytes that pyarrow takes before it has read anything.
+ROOM = 250_000_000
 
 _FORM = "a table has a column acc_B for every budget B, such as acc_1, acc_2, acc_4"
 
@@ -89,6 +93,8 @@ class Form:
                         raise DataError(f"{where}: {error}") from None
                     yield Batch(piece.first + begin, values, paid, batch.column("id") if self.ids else None)
                     begin += batch.num_rows
+        except MemoryError:  # Arrow's is one of its own exceptions too
+            raise
         except (pa.ArrowException, OSError) as error:
             raise _unsound(piece.path, error) from None
 
@@ -147,6 +153,7 @@ def open_parquet(path: str | Path) -> ParquetTable:
     RuntimeError
         If pyarrow is not installed.
     """
+    check_room(str(path), "reading Parquet", ROOM, "free some, or raise the limit")
     need("pyarrow")
     files = _files(Path(path))
     forms = [_form(file) for file in files]
@@ -186,6 +193,8 @@ def _opened(path: str | Path) -> Any:
         return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file; every machine must see it under this path") from None
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError) as error:
         raise _unsound(path, error) from None
 

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
+from adalib.datasets.files import check_room
 from adalib.datasets.jsonl import DataError, line_parts, read_lines
 from adalib.datasets.loading import from_records
-from adalib.datasets.parquet import write_parquet
-from adalib.drafts import claim, publish
+from adalib.datasets.parquet import ROOM, write_parquet
+from adalib.drafts import filling, publish
 from adalib.machines import Here, Machines, need
 from adalib.table import UtilityTable
 
@@ -80,24 +81,25 @@ def tabulate(
     DataError
         One sentence that names the file, the line and the mend.
     """
+    check_room(str(sources[0]), "writing Parquet", ROOM, "free some, or raise the limit")
     need("pyarrow")
     out, machines = Path(out).absolute(), machines or Here(processes=True)
     sources = [Path(source).absolute() for source in sources]
     how = {"budgets": tuple(budgets), "estimator": estimator, "ties": ties, "cost": cost}
     parts = [list(line_parts(source, _LINES)) for source in sources]
     about = [(str(source), source.stat().st_size, source.stat().st_mtime_ns) for source in sources]
-    draft = claim(out, {"sources": about, "how": how})
-    jobs = [
-        _Job(str(source), part, f"{draft}/part-{number:05d}", tuple(how.items()))
-        for number, (source, own) in enumerate(zip(sources, parts, strict=True))
-        for part in own
-    ]
-    written = [file for own in machines.map(_write, jobs, what="comparing answers") for file in own]
-    if not written:
-        raise DataError(f"{sources[0]}: holds no questions; write one JSON object a line")
-    _check_together(written)
-    publish(draft, out, keep={Path(file.path).name for file in written})
-    return sum(file.marks.size for file in written)
+    with filling(out, {"sources": about, "how": how}) as draft:
+        jobs = [
+            _Job(str(source), part, f"{draft}/part-{number:05d}", tuple(how.items()))
+            for number, (source, own) in enumerate(zip(sources, parts, strict=True))
+            for part in own
+        ]
+        written = [file for own in machines.map(_write, jobs, what="comparing answers") for file in own]
+        if not written:
+            raise DataError(f"{sources[0]}: holds no questions; write one JSON object a line")
+        _check_together(written)
+        publish(draft, out, keep={Path(file.path).name for file in written})
+        return sum(file.marks.size for file in written)
 
 
 def _write(job: _Job) -> list[_Written]:

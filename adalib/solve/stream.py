@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from adalib.datasets.jsonl import DataError
 from adalib.datasets.parquet import Batch, Form, ParquetTable, Piece, open_parquet
-from adalib.drafts import claim, publish, replacing
+from adalib.drafts import filling, publish, replacing
 from adalib.machines import Here, Machines, need
 from adalib.solve.envelope import cheapest, labels_after
 from adalib.solve.exact import exact_sum
@@ -80,25 +80,27 @@ def solve_files(
     _few_heaps()
     machines = machines or Here()
     rows = _rows_at_once(found.form, memory, machines.sharing)
-    draft = claim(out, {"table": found.files})
-    work = draft / "work" / str(rows)  # gone on with where as many rows fit into memory as before
-    work.mkdir(exist_ok=True)
-    jobs = [_Job(found.form, piece, rows, str(work)) for piece in found.pieces(rows)]
-    made = machines.map(_sort_piece, jobs, what="sorting steps")
-    paths = [path for own in made for path in own]
-    runs = [_run(path) for path in paths]
-    clearings = clear(runs, budgets, *_auctioneer(paths, machines), at_once=1 if machines.others == 1 else _FAR)
-    orders, at = [], 0
-    for job, own in zip(jobs, made, strict=True):
-        cuts = tuple(tuple(clearing.cuts[i] for clearing in clearings) for i in range(at, at + len(own)))
-        orders.append(_Order(job, tuple(run.rows for run in runs[at : at + len(own)]), cuts, tuple(names), str(draft)))
-        at += len(own)
-    written = machines.map(_label_piece, orders, what="writing labels")
-    solved = _settled(found, clearings, written, out)
-    with replacing(draft / "_solution.json") as file:
-        file.write_text(json.dumps(solved.as_json(), indent=1) + "\n", encoding="utf-8")
-    publish(draft, out, keep={"_solution.json", *(Path(order.path).name for order in orders)})
-    return solved
+    with filling(out, {"table": found.files}) as draft:
+        work = draft / "work" / str(rows)  # gone on with where as many rows fit into memory as before
+        work.mkdir(exist_ok=True)
+        jobs = [_Job(found.form, piece, rows, str(work)) for piece in found.pieces(rows)]
+        made = machines.map(_sort_piece, jobs, what="sorting steps")
+        paths = [path for own in made for path in own]
+        runs = [_run(path) for path in paths]
+        clearings = clear(runs, budgets, *_auctioneer(paths, machines), at_once=1 if machines.others == 1 else _FAR)
+        orders, at = [], 0
+        for job, own in zip(jobs, made, strict=True):
+            cuts = tuple(tuple(clearing.cuts[i] for clearing in clearings) for i in range(at, at + len(own)))
+            orders.append(
+                _Order(job, tuple(run.rows for run in runs[at : at + len(own)]), cuts, tuple(names), str(draft))
+            )
+            at += len(own)
+        written = machines.map(_label_piece, orders, what="writing labels")
+        solved = _settled(found, clearings, written, out)
+        with replacing(draft / "_solution.json") as file:
+            file.write_text(json.dumps(solved.as_json(), indent=1) + "\n", encoding="utf-8")
+        publish(draft, out, keep={"_solution.json", *(Path(order.path).name for order in orders)})
+        return solved
 
 
 @dataclass(frozen=True)

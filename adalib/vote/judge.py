@@ -25,7 +25,7 @@ __all__ = ["budget", "given_up", "same_expression"]
 
 _LONGEST = 200  # characters; a longer "expression" is prose or an attack
 _QUESTION = 2.5  # seconds of computing that one question may cost, see `budget`
-_LOST = 1.5  # seconds that a child costs which had to be ended: the next one has to start
+_LOST = 2.5  # seconds that a child costs which had to be ended: what it computed, and the start of the next
 _LAST_RESORT = 30.0  # seconds after which a child that cannot even keep its own time is ended
 _EXPLOSIVE = re.compile(r"(?:\^|\*\*)[\s{(-]*\d{4}|\d{4}!|(?:(?:\^|\*\*)[\s{(-]*\d+[\s})]*){2}")
 
@@ -97,7 +97,7 @@ def given_up() -> int:
 
 
 def _ask(a: str, b: str) -> tuple[bool | None, float]:
-    """Whether the child finds two expressions equal (None if it was lost on them), and the seconds that it took."""
+    """Whether the child finds two expressions equal (None if it was too slow or lost), and the seconds it took."""
     global _child
     try:
         if _child is None or _owner != os.getpid() or _child.poll() is not None:

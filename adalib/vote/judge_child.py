@@ -24,7 +24,7 @@ from math_verify.errors import TimeoutException
 
 from adalib.vote.arithmetic import arithmetic
 
-_PATIENCE = 2  # seconds of computing that one parse or one comparison may take
+_PATIENCE = 1  # seconds of computing that one parse or one comparison may take
 _MEMORY = 4 << 30  # bytes of address space that we may use
 _BASE = math_verify.LatexExtractionConfig()
 # Units are dropped before we are asked; here the m of 5m is a variable.
@@ -47,9 +47,12 @@ def serve() -> None:
         answers.flush()
 
 
-def same(a: str, b: str) -> bool:
-    """Whether math-verify finds two expressions equal, in either direction and in time."""
-    (one, p), (other, q) = _read(a), _read(b)
+def same(a: str, b: str) -> bool | None:
+    """Whether math-verify finds two expressions equal, in either direction; None where it does not say so in time."""
+    read = _read(a), _read(b)
+    if None in read:
+        return None
+    (one, p), (other, q) = read
     # Two expressions that differ at a point are settled, and so are a number and a list: that spares nearly all of
     # the slow comparisons.
     if not one or not other or isinf(abs(p)) != isinf(abs(q)) or abs(p - q) > 1e-5 * max(1, abs(p), abs(q)):
@@ -62,15 +65,15 @@ def same(a: str, b: str) -> bool:
             if _in_time(math_verify.verify, gold, target, timeout_seconds=None, raise_on_error=True):
                 return True
         except TimeoutException:
-            return False
+            return None
         except Exception:
             continue
     return False
 
 
 @lru_cache(maxsize=10_000)
-def _read(text: str) -> tuple[list, complex]:
-    """Return what math-verify makes of a text and its value at a point; nothing, if it cannot be had in time."""
+def _read(text: str) -> tuple[list, complex] | None:
+    """Return what math-verify makes of a text and its value at a point; None, if it cannot be had in time."""
     number = arithmetic(text)  # reading LaTeX takes milliseconds
     if number is not None:
         value = complex(number) if abs(number) < 1e300 else complex("inf")
@@ -83,7 +86,7 @@ def _read(text: str) -> tuple[list, complex]:
         except Exception:
             return parsed, complex("nan")
     except TimeoutException:
-        return [], 0j
+        return None
 
 
 def _sample(expression: sympy.Basic) -> complex:

@@ -8,10 +8,12 @@ import resource
 import subprocess
 import sys
 
+import pyarrow as pa
 import pytest
 
 from adalib.commands.arguments import shown
 from adalib.commands.cli import COMMANDS, main
+from adalib.datasets.parquet import write_parquet
 
 SECRET = "sk-proj-not-to-be-seen"
 
@@ -148,9 +150,38 @@ def test_work_that_would_not_fit_is_refused_before_it_begins(tmp_path, capsys, m
     line = {"question": "What?", "gold": "1", "answers": ["1", "2"] * 4}
     path.write_text("".join(json.dumps({"id": f"q{i}", **line}) + "\n" for i in range(30)))
     monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 100_000_000)
-    for words in (["evaluate", "--targets", "2"], ["fit", "--budget", "2", "--out", str(tmp_path / "router")]):
-        assert main([words[0], str(path), *words[1:]]) == 2
-        told = capsys.readouterr().err
-        assert "30 questions" in told
-        assert "GB of memory and 0.1 GB are free" in told
-        assert told.count("\n") == 1
+    out = str(tmp_path / "out")
+    words = (["evaluate", "--targets", "2"], ["fit", "--budget", "2", "--out", out])
+    words += (["fit", "--budget", "2", "--policy", "verdict", "--out", out],)
+    for libraries, named in ((500_000_000, "loading what learns"), (0, "30 questions")):
+        monkeypatch.setattr("adalib.commands.arguments._LIBRARIES", libraries)
+        for word, *more in words:
+            assert main([word, str(path), *more]) == 2
+            told = capsys.readouterr().err
+            assert named in told
+            assert "GB of memory and 0.1 GB are free" in told
+            assert told.count("\n") == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.jsonl"]
+
+
+def test_large_tables_say_what_memory_they_need_and_leave_nothing(tmp_path, capsys, monkeypatch):
+    answers = tmp_path / "mine.jsonl"
+    answers.write_text('{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2"]}\nno\n')
+    write_parquet(tmp_path / "table.parquet", {"acc_1": [0.1], "acc_2": [0.2]})
+    out = ["--out", str(tmp_path / "out")]
+    solve, table = ["solve", str(tmp_path / "table.parquet"), "--budget", "1", *out], ["table", str(answers), *out]
+    assert main([*table, "--budgets", "1,2"]) == 2  # a fault in the file: the draft came to nothing, and goes
+    assert "line 2" in capsys.readouterr().err
+    monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 100_000_000)
+    for words, named in ((solve, "--memory 1GB needs about 1.0 GB"), (table, "writing Parquet needs about 0.2 GB")):
+        assert main(words) == 2
+        assert f"{named} of memory and 0.1 GB are free" in capsys.readouterr().err
+
+    def fail(*_, **__):
+        raise pa.ArrowMemoryError("malloc of size 2097152 failed")
+
+    monkeypatch.undo()
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile", fail)
+    assert main(solve) == 2
+    assert "needs more memory than there is" in capsys.readouterr().err
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.jsonl", "table.parquet"]
