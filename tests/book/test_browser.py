@@ -150,23 +150,54 @@ def test_search_from_disk_shows_the_words_around_a_hit(html, page):
     assert page.wrong == []
 
 
-def test_figures_follow_the_theme_and_keep_their_own_colours(html, browser, tmp_path):
-    """One figure, drawn by the book's own scripts, through a change of theme."""
-    import plotly.graph_objects as go
-
+def drawn_alone(html, browser, tmp_path, fig, width):
+    """A page of some width with one figure, drawn by the book's own scripts."""
     from adalib.teach import figures
 
-    fig = go.Figure(go.Bar(y=[1, 2], marker_color="#123456"))
-    fig.update_layout(xaxis_title="<b>x</b></script><script>document.title = 'broken'</script>")
-    scripts = "".join(f'<script src="{(html / "_static" / file).as_uri()}"></script>' for file in ("figures.js",))
     (tmp_path / "page.html").write_text(
-        f'<!doctype html><html data-theme="light"><meta charset="utf-8"><body style="width: 600px">'
-        f"{figures.show(fig, alt='Two bars.')._repr_html_()}{scripts}",
+        f'<!doctype html><html data-theme="light"><meta charset="utf-8"><body style="width: {width}px">'
+        f"{figures.show(fig, alt='Two bars.')._repr_html_()}"
+        f'<script src="{(html / "_static" / "figures.js").as_uri()}"></script>',
         encoding="utf-8",
     )
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
     page.evaluate(find.DRAWN)
+    return page
+
+
+@pytest.mark.parametrize(("width", "rows"), [(350, 2), (700, 1)], ids=["phone", "desktop"])
+def test_what_is_written_around_a_figure_fits_it(html, browser, tmp_path, width, rows):
+    """On a phone long titles take several lines, also after a slider has changed them."""
+    import plotly.graph_objects as go
+
+    steps = [
+        {"label": str(i), "method": "update", "args": [{}, {"title.text": f"{i}: a title of as many words as these"}]}
+        for i in range(6)
+    ]
+    fig = go.Figure(go.Bar(y=[1, 2]))
+    fig.update_layout(sliders=[{"steps": steps}], title="a title of just as many words as those")
+    fig.update_xaxes(title="the name of an axis that says it all")
+    page = drawn_alone(html, browser, tmp_path, fig, width)
+    outside = """() => [...document.querySelectorAll(".main-svg :is(.gtitle, .xtitle)")].filter((text) => {
+      const [own, all] = [text, text.closest(".main-svg")].map((each) => each.getBoundingClientRect());
+      return own.left < all.left || own.right > all.right || own.top < all.top || own.bottom > all.bottom;
+    }).map((text) => text.textContent)"""
+    assert page.evaluate(outside) == []
+    page.locator("input[type=range]").press("End")
+    page.wait_for_function("() => document.querySelector('.gtitle').textContent.startsWith('5:')")
+    assert page.evaluate(outside) == []
+    assert page.locator(".gtitle tspan.line").count() == (rows if rows > 1 else 0)
+    page.close()
+
+
+def test_figures_follow_the_theme_and_keep_their_own_colours(html, browser, tmp_path):
+    """Through a change of theme."""
+    import plotly.graph_objects as go
+
+    fig = go.Figure(go.Bar(y=[1, 2], marker_color="#123456"))
+    fig.update_layout(xaxis_title="<b>x</b></script><script>document.title = 'broken'</script>")
+    page = drawn_alone(html, browser, tmp_path, fig, 600)
     colours = "() => { const l = document.querySelector('.plotly-graph-div')._fullLayout; return l.font.color; }"
     bar = "() => getComputedStyle(document.querySelector('.bars path')).fill"
     light = page.evaluate(colours)
