@@ -65,7 +65,7 @@
     figure.config = { responsive: true, displayModeBar: false };
     // Plotly would take every touch for a drag. Kept from it, a swipe scrolls the page and a tap still shows a value.
     div.addEventListener("touchstart", (event) => event.stopPropagation(), { capture: true, passive: true });
-    fold(figure.layout, slider ? slider.steps : [], div.clientWidth);
+    fold(figure, div.clientWidth);
     await Plotly.newPlot(div, figure);
     if (slider) div.after(slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider));
   }
@@ -86,8 +86,9 @@
   }
 
   /** Break what is wider than the figure: titles, those that a slider will set, headings of panels, names of axes. */
-  function fold(layout, steps, width) {
+  function fold({ layout, frames = [] }, width) {
     if (width >= NARROW) return;
+    const layouts = [layout, ...(frames || []).map((frame) => frame.layout || {})];
     const broken = (holder, key, room) => {
       const text = holder?.[key];
       if (typeof text !== "string") return 0;
@@ -95,15 +96,14 @@
       holder[key] = parts.join("<br>");
       return parts.length;
     };
-    const titles = [[layout.title, "text"], ...steps.flatMap((step) => step.args.map((change) => [change, "title.text"]))];
-    const rows = Math.max(...titles.map(([holder, key]) => broken(holder, key, width)));
+    const rows = Math.max(...layouts.map(({ title }) => broken(title, "text", width)));
     if (rows) {
       // Plotly makes room for one line of a title, and puts the others above the figure.
       layout.title = { ...layout.title, automargin: false, yref: "container", y: 1, yanchor: "top", pad: { t: 20 } };
       layout.margin = { ...layout.template.layout.margin, ...layout.margin };
       layout.margin.t = Math.max(layout.margin.t + 20 * (rows - 1), 24 + 20 * rows);
     }
-    for (const note of layout.annotations || []) if (!note.showarrow) broken(note, "text", width);
+    for (const note of layouts.flatMap(({ annotations }) => annotations || [])) if (!note.showarrow) broken(note, "text", width);
     for (const name of Object.keys(layout).filter((each) => /^xaxis\d*$/.test(each))) {
       const [from, to] = layout[name].domain || [0, 1];
       if (broken(layout[name].title, "text", width * (to - from)) > 1) layout[name].automargin = true;
