@@ -36,6 +36,7 @@ COMMANDS = {
 }
 
 _OUT_OF_MEMORY = "bad_alloc|[Cc]annot allocate memory|failed to map segment|can't start new thread"
+_OUT_OF_MEMORY += "|error return without exception set"  # by an extension that found no room even for its error
 _SPARE = 4_000_000  # bytes kept back, so that there is room to say that there is none
 INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
 
@@ -85,11 +86,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         # Our errors are ValueErrors and RuntimeErrors with one line for the user; the system's are OSErrors.
-        except (ValueError, RuntimeError, OSError, MemoryError, ImportError) as error:
+        except (ValueError, RuntimeError, OSError, MemoryError, ImportError, SystemError) as error:
             if _starved(error):
                 spare.clear()
                 say(_too_little(error))
-            elif isinstance(error, ImportError):
+            elif isinstance(error, ImportError | SystemError):
                 raise
             else:
                 say(error)

@@ -41,6 +41,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted; what is in flight is finished."""
+    from adalib.commands.arguments import check_libraries
+
+    check_libraries(args.folder)
     try:
         import uvicorn
 

@@ -91,6 +91,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(tmp_path):
         ImportError("libxgboost.so: failed to map segment from shared object"),
         RuntimeError("can't start new thread"),
         ValueError("std::bad_alloc"),
+        SystemError("error return without exception set"),
     ],
 )
 def test_whoever_runs_out_of_memory_says_it_alike(capsys, monkeypatch, error):
