@@ -92,6 +92,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(tmp_path):
         RuntimeError("can't start new thread"),
         ValueError("std::bad_alloc"),
         SystemError("error return without exception set"),
+        SystemError("<function f> returned NULL without setting an exception"),
     ],
 )
 def test_whoever_runs_out_of_memory_says_it_alike(capsys, monkeypatch, error):
