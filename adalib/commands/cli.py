@@ -36,7 +36,7 @@ COMMANDS = {
 }
 
 _OUT_OF_MEMORY = "bad_alloc|[Cc]annot allocate memory|failed to map segment|can't start new thread"
-_OUT_OF_MEMORY += "|without exception set|without setting an exception"  # by an extension that found no room even for its error
+_OUT_OF_MEMORY += "|without exception set|without setting an exception"  # extensions without room for an error
 _SPARE = 4_000_000  # bytes kept back, so that there is room to say that there is none
 INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
 
