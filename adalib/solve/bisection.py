@@ -192,7 +192,8 @@ def mix(
     """
     found = bisect(acc, cost, budget, iterations, bracket)
     cheap, dear = found.feasible, found.above
-    share = 0.0 if dear is cheap else (budget - cheap.cost) / (dear.cost - cheap.cost)
+    # The cheap one may cost the budget and a rounding more.
+    share = 0.0 if dear is cheap else min(max((budget - cheap.cost) / (dear.cost - cheap.cost), 0.0), 1.0)
     return Mixture(
         cheap,
         dear,

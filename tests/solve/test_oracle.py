@@ -192,6 +192,11 @@ def test_bisection_names_what_to_change():
         bisect([[0, 1]], [1, 2], 1.5, bracket=(0.0, 0.5))
 
 
+def test_a_budget_that_is_rounded_down_to_just_below_a_point_is_no_negative_chance():
+    both = mix([[0.1, 0.9], [0.2, 0.6]], [1, 2], np.nextafter(1.5, 0))
+    assert (both.cheap.cost, both.dear.cost, both.share) == (1.5, 2.0, 0.0)
+
+
 @settings(deadline=None)
 @given(tables(), st.floats(0, 1.1))
 def test_mixing_meets_the_budget_and_attains_the_relaxed_optimum(table, share):

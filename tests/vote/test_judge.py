@@ -154,3 +154,9 @@ def test_an_expression_on_which_the_child_was_lost_is_not_tried_again(monkeypatc
     assert answer_classes([f"z^{{{n}}}+w" for n in range(2, 30)]).max() == 27
     assert 1 <= len(lost) <= 3
     assert judge.given_up() > before
+
+
+def test_a_comparison_that_takes_too_long_is_given_up_and_counted():
+    before = judge.given_up()
+    assert not same_expression("(x+17)^{99}(x-17)^{99}", "(x-17)^{99}(17+x)^{99}+0")
+    assert judge.given_up() == before + 1
