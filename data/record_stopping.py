@@ -9,7 +9,7 @@ question. The cells come from `adalib.evaluate.stopping_table`; a test computes 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -38,16 +38,16 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
         yield f"{name} by question", partial(stopping_cells, population.sample(96, seed=1), TARGETS)
 
 
-def main() -> None:
-    """Compute what is missing, and write after every part."""
-    kept = [] if "--anew" in sys.argv or not FILE.exists() else [cell for _, cell in read_lines(FILE)]
+def record(file: Path, parts: Iterable[tuple[str, Callable[[], list[dict]]]]) -> None:
+    """Compute the parts that a file lacks (all of them with ``--anew``), and write it after every part."""
+    kept = [] if "--anew" in sys.argv or not file.exists() else [cell for _, cell in read_lines(file)]
     there = {cell["part"] for cell in kept}
-    FILE.parent.mkdir(exist_ok=True)
-    for name, compute in tqdm(list(parts()), unit=" parts"):
+    file.parent.mkdir(exist_ok=True)
+    for name, compute in tqdm(list(parts), unit=" parts"):
         if name not in there:
             kept += [{"part": name, **cell} for cell in compute()]
-            write_lines(FILE, kept)
+            write_lines(file, kept)
 
 
 if __name__ == "__main__":
-    main()
+    record(FILE, parts())

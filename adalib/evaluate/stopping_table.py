@@ -27,7 +27,8 @@ from adalib.sequential.streams import make_streams
 from adalib.sequential.tuning import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
 from adalib.table import UtilityTable
 
-__all__ = ["AS_PUBLISHED", "LADDER", "compare", "control_cells", "recorded_cells", "stopping_cells", "weighted_bars"]
+__all__ = ["AS_PUBLISHED", "LADDER", "compare", "control_cells", "recorded_cells", "row_figures", "stopping_cells"]
+__all__ += ["weighted_bars"]
 
 #: What each rung of the ladder looks at.
 LADDER: Mapping[str, tuple[str, ...]] = {
@@ -161,10 +162,15 @@ def control_cells(responses: Responses, targets: Sequence[float], seed: int = 0)
     return [_cell(row, plain) for key, row in rows.items() if key not in plain]
 
 
-def recorded_cells() -> dict[str, dict[tuple[str, float], dict]]:
-    """Read the cells that ``data/record_stopping.py`` computed: by part, then by policy and target.
+def recorded_cells(name: str = "stopping") -> dict[str, dict[tuple[str, float], dict]]:
+    """Read the cells that ``data/record_stopping.py``, or another of these, computed: by part, policy and target.
 
     Explained in chapter 10, "When to stop".
+
+    Parameters
+    ----------
+    name : str
+        The record: "stopping" (chapter 10) or "minds" (chapter 13).
 
     Examples
     --------
@@ -173,7 +179,7 @@ def recorded_cells() -> dict[str, dict[tuple[str, float], dict]]:
     True
     """
     found: dict[str, dict[tuple[str, float], dict]] = {}
-    for _, cell in read_lines(data_folder() / "recorded" / "stopping.jsonl"):
+    for _, cell in read_lines(data_folder() / "recorded" / f"{name}.jsonl"):
         found.setdefault(cell["part"], {})[cell["policy"], cell["target"]] = cell
     return found
 
@@ -188,9 +194,13 @@ def _shown(row: HeldOutRow, targets: Sequence[float], own: Mapping[str, float], 
 def _cell(row: HeldOutRow, others: Mapping[tuple[str, float], HeldOutRow]) -> dict:
     """One row's figures, and its lead on the others at its target."""
     bars = {name: bar for (name, target), bar in others.items() if target == row.target and name != row.policy}
-    figures = {name: _short(getattr(row, name)) for name in _KEPT}
     over = {name: compare(row, bar) for name, bar in bars.items() if name not in _NO_BARS}
-    return {"policy": row.policy, "target": row.target, **figures, "over": over}
+    return {**row_figures(row), "over": over}
+
+
+def row_figures(row: HeldOutRow) -> dict:
+    """What is recorded of a row: its policy, its target and its figures to five digits."""
+    return {"policy": row.policy, "target": row.target, **{name: _short(getattr(row, name)) for name in _KEPT}}
 
 
 def _weighted(half: Responses, sharpness: float) -> UtilityTable:
