@@ -86,8 +86,10 @@
   }
 
   /** Break what is wider than the figure: titles, those that a slider will set, headings of panels, names of axes. */
-  function fold({ layout, frames = [] }, width) {
+  function fold({ data, layout, frames = [] }, width) {
     if (width >= NARROW) return;
+    const names = data.flatMap(({ y }) => (Array.isArray(y) ? y : [])).filter((value) => typeof value === "string");
+    const beside = LETTER * Math.max(0, ...names.map((name) => name.length)); // what stands left of the axis takes its room
     const layouts = [layout, ...(frames || []).map((frame) => frame.layout || {})];
     const broken = (holder, key, room) => {
       const text = holder?.[key];
@@ -106,7 +108,7 @@
     for (const note of layouts.flatMap(({ annotations }) => annotations || [])) if (!note.showarrow) broken(note, "text", width);
     for (const name of Object.keys(layout).filter((each) => /^xaxis\d*$/.test(each))) {
       const [from, to] = layout[name].domain || [0, 1];
-      if (broken(layout[name].title, "text", width * (to - from)) > 1) layout[name].automargin = true;
+      if (broken(layout[name].title, "text", width * (to - from) - beside / 2) > 1) layout[name].automargin = true;
     }
   }
 
