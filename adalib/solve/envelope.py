@@ -249,11 +249,13 @@ def _inverse(rise: np.ndarray) -> np.ndarray:
 
 def cheapest(acc: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The best of each row's cheapest columns, and its accuracy."""
-    start, value = np.zeros(len(acc), dtype=int), acc[:, 0].copy()
+    start, value = np.zeros(len(acc), dtype=int), acc[:, 0]
     for column in range(1, acc.shape[1]):
         same = cost[..., column] == cost[..., 0]
         if not np.any(same):
             break  # costs never fall along a row
+        if column == 1:
+            value = value.copy()  # it is the table's own
         rows = np.flatnonzero(same) if cost.ndim == 2 else slice(None)
         better = acc[rows, column] > value[rows]
         start[rows] = np.where(better, column, start[rows])
