@@ -152,7 +152,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--latency", type=float, nargs="+", default=[0.02, 0.5], help="seconds that the upstream takes")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--requests", type=int, default=640, help="a round, at 64 at a time")
     parser.add_argument("--memory", type=int, default=100_000, help="requests while the memory is watched")
     parser.add_argument("--pass-through", metavar="URL", help=argparse.SUPPRESS)
