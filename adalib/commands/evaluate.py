@@ -14,6 +14,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Responses
 
@@ -88,18 +90,23 @@ def run(args: argparse.Namespace) -> int:
         kept = [{name: getattr(row, name) for name in _PROMISED} for row in rows]
         print(json.dumps({"rows": kept, "verdict": said}))
         return 0
-    by = "" if args.groups is None else f" by {args.groups}"
+    _show(args.groups, responses, as_table(rows), watches=bool(watching))
+    print(said)
+    return 0
+
+
+def _show(groups: str | None, responses: Responses | Menu, rows: DataFrame, watches: bool) -> None:
+    """Print the rows for a person, and what their columns mean."""
+    by = "" if groups is None else f" by {groups}"
     print(f"Protocol: held out{by}, {responses.n} questions with {responses.samples} samples")
-    print(as_table(rows).drop(columns="protocol").to_string(index=False, na_rep="", float_format="{:.4f}".format))
-    unit = "questions" if args.groups is None else "groups"
+    print(rows.drop(columns="protocol").to_string(index=False, na_rep="", float_format="{:.4f}".format))
+    unit = "questions" if groups is None else "groups"
     print(f"low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own cost;")
     print("oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and knows nothing")
-    if watching:
+    if watches:
         print("label and curve decide before asking; priced, priced_votes, margin, adaptive_consistency and esc watch")
         print("the answers come in")
     print("mix_cost is what the best random mix would spend to be as accurate, blank if it never is")
-    print(said)
-    return 0
 
 
 def _check_room(responses: Responses | Menu, taught: int) -> None:
