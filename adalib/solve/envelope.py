@@ -8,15 +8,18 @@ once, column by column, with numpy; what comes out is a stream of steps that `ad
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from adalib.solve.oracle import TIE
 from adalib.solve.wide import scan
 
-__all__ = ["Codes", "cheapest", "in_order", "labels_after", "steps", "walk"]
+__all__ = ["Codes", "at_once", "cheapest", "in_order", "labels_after", "steps", "walk"]
 
 _THREADS = min(os.cpu_count() or 1, 8)
 _MANY = 100_000  # rows that are worth a second thread
@@ -173,12 +176,9 @@ def steps(
                     flat.take(row + column.take(code), out=side[part], mode="clip")  # "raise" would copy once more
         return size
 
-    if n < _MANY:
-        cuts, ends = [0], [fill(0, n)]
-    else:
-        cuts = [n * part // _THREADS for part in range(_THREADS + 1)]
-        with ThreadPoolExecutor(_THREADS) as pool:  # numpy computes outside Python's lock
-            ends = list(pool.map(fill, cuts[:-1], cuts[1:]))
+    threads = _THREADS if n >= _MANY else 1
+    cuts = [n * part // threads for part in range(threads + 1)]
+    ends = at_once([partial(fill, *part) for part in pairwise(cuts)], worth=n)
     size = 0
     for first, end in zip(cuts, ends, strict=False):  # close the gaps
         for array in (keys, *(own or ())):
@@ -186,6 +186,14 @@ def steps(
                 array[size : size + end - first * most] = array[first * most : end]
         size += end - first * most
     return keys[:size], own and (own[0][:size], own[1][:size])
+
+
+def at_once(calls: Sequence[Callable[[], Any]], *, worth: int) -> list:
+    """Results of several calls; on threads where they go through many numbers: numpy computes outside Python's lock."""
+    if worth < _MANY:
+        return [call() for call in calls]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return [future.result() for future in [pool.submit(call) for call in calls]]
 
 
 def in_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

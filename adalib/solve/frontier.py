@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.solve.envelope import Codes, cheapest, in_order, labels_after, steps
+from adalib.solve.envelope import Codes, at_once, cheapest, in_order, labels_after, steps
 from adalib.solve.exact import DIGITS, exact_mean, exact_sum, most_within
 from adalib.solve.oracle import chosen
 from adalib.table import check_table
@@ -239,15 +239,25 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
         least = exact_mean(exact_sum(cost[:, 0]), n)
         del own, order  # a large table needs the room
 
+    lam = np.zeros(keys.size + 1)
+    np.abs(keys, out=lam[:-1])
+
     def rises(part: slice, room: np.ndarray) -> np.ndarray:
         if rise is not None:
             return rise[part]
         return by_code.take(codes.of(keys[part]), out=room[: keys[part].size], mode="clip")
 
-    path_cost, path_accuracy = _running_means(keys, rises, least, float(accuracy.mean()), n)
-    points = _breakpoints(keys)
-    lam = np.zeros(keys.size + 1)
-    np.abs(keys, out=lam[:-1])
+    def gains(part: slice, room: np.ndarray) -> np.ndarray:
+        return np.multiply(rises(part, room), lam[:-1][part], out=room[: keys[part].size])
+
+    path_cost, path_accuracy, points = at_once(
+        [
+            lambda: _running_mean(rises, keys.size, least, n),
+            lambda: _running_mean(gains, keys.size, float(accuracy.mean()), n),
+            lambda: _breakpoints(keys),
+        ],
+        worth=keys.size,
+    )
     return Frontier(
         lam=lam[points],
         cost=path_cost[points],
@@ -260,27 +270,18 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
     )
 
 
-def _running_means(
-    keys: np.ndarray, rises: Callable[[slice, np.ndarray], np.ndarray], cost: float, accuracy: float, n: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Average cost and accuracy after every step; a part at a time, so that what is on the way stays in the cache."""
-    paths = np.empty((2, keys.size + 1))
-    paths[:, 0] = cost, accuracy
-    spent, gained = cost * n, accuracy * n
-    room = np.empty((2, _PART))  # asked for once, not anew for every part
-    for begin in range(0, keys.size, _PART):
+def _running_mean(changes: Callable[[slice, np.ndarray], np.ndarray], steps: int, first: float, n: int) -> np.ndarray:
+    """A mean over n questions after every step; a part at a time, so that what is on the way stays in the cache."""
+    path, total = np.empty(steps + 1), first * n
+    path[0] = first
+    room = np.empty(_PART)  # asked for once, not anew for every part
+    for begin in range(0, steps, _PART):
         part = slice(begin, begin + _PART)
-        rise = rises(part, room[0])
-        path = np.cumsum(rise, out=paths[0, 1:][part])
-        path += spent
-        spent = path[-1]
-        path /= n
-        slope = keys[part]
-        path = np.cumsum(np.multiply(rise, slope, out=room[1, : slope.size]), out=paths[1, 1:][part])
-        np.subtract(gained, path, out=path)  # a gain is a rise times its slope, which is minus the key
-        gained = path[-1]
-        path /= n
-    return paths[0], paths[1]
+        after = np.cumsum(changes(part, room), out=path[1:][part])
+        after += total
+        total = after[-1]
+        after /= n
+    return path
 
 
 def _breakpoints(keys: np.ndarray) -> slice | np.ndarray:
