@@ -31,14 +31,15 @@ class Codes:
     """Numbers for the steps from a column to a dearer one, kept in the last bits of the step's slope.
 
     So a step goes through the sort as one float64, and `numpy.sort` moves values several times faster than
-    `numpy.argsort` moves indices. A slope loses its last bits: a relative 4e-15 for K = 5, 5e-13 for K = 50. The
-    cheaper the low column, then the nearer the high one, the larger the code and the earlier the step among equal
-    slopes: the steps of a question stay in order.
+    `numpy.argsort` moves indices. A slope loses its last bits: a relative 4e-15 for K = 5, 5e-13 for K = 50, 2e-9 for
+    K = 3,000. The cheaper the low column, then the nearer the high one, the larger the code and the earlier the step
+    among equal slopes: the steps of a question stay in order.
     """
 
     def __init__(self, k: int) -> None:
         self.low, self.high = (side[::-1].astype(np.int16) for side in np.triu_indices(k, 1))
         self.mask = (1 << self.low.size.bit_length()) - 1
+        self.precision = (self.mask + 1) * np.finfo(float).eps  # within it, equal slopes may differ by their codes
         self._k = k
 
     def number(self, low: int | np.ndarray, high: int | np.ndarray) -> int | np.ndarray:
@@ -135,7 +136,7 @@ class _Strict:
         self.least = np.minimum(-TIE * (1 / (cost[-1] - cost[:-1])), -1e-300)
         # So clearly that no rounding could let the walk prefer a longer line: it must find the very same steps.
         reach = (cost[2:] - cost[1:-1]) / (cost[2:] - cost[:-2])
-        self.margin = 8 * np.finfo(float).eps * (codes.mask + 1) / reach
+        self.margin = 8 * codes.precision / reach
 
     def keys(self, value: np.ndarray) -> list[np.ndarray] | None:
         """Keys of the steps from each column to the next; None where some row goes another way."""

@@ -25,7 +25,7 @@ from adalib.table import check_table
 
 __all__ = ["Allocation", "Frontier", "Split", "frontier"]
 
-_SAME = 10.0**-DIGITS  # prices that agree to this relative precision are one breakpoint
+_SAME = 10.0**-DIGITS  # prices that agree to this relative precision, or to that of their keys, are one breakpoint
 _PART = 1 << 15  # steps that are added up together
 
 
@@ -254,7 +254,7 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
         [
             lambda: _running_mean(rises, keys.size, least, n),
             lambda: _running_mean(gains, keys.size, float(accuracy.mean()), n),
-            lambda: _breakpoints(keys),
+            lambda: _breakpoints(keys, max(_SAME, codes.precision)),
         ],
         worth=keys.size,
     )
@@ -284,13 +284,13 @@ def _running_mean(changes: Callable[[slice, np.ndarray], np.ndarray], steps: int
     return path
 
 
-def _breakpoints(keys: np.ndarray) -> slice | np.ndarray:
-    """Where the price changes: before the first step, between two steps that differ, and after the last."""
+def _breakpoints(keys: np.ndarray, same: float) -> slice | np.ndarray:
+    """Where the price changes: before the first step, between two steps that differ clearly, and after the last."""
     new, room = np.ones(keys.size + 1, dtype=bool), np.empty(_PART)
     for begin in range(0, keys.size - 1, _PART):
         part = slice(begin, begin + _PART)
         before = keys[:-1][part]
-        np.greater(keys[1:][part], np.multiply(before, 1 - _SAME, out=room[: before.size]), out=new[1:-1][part])
+        np.greater(keys[1:][part], np.multiply(before, 1 - same, out=room[: before.size]), out=new[1:-1][part])
     count = np.count_nonzero(new)
     if count == new.size:
         return slice(None)
