@@ -24,7 +24,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``solve`` takes."""
     add = parser.add_argument
     add("file", metavar="FILE", help="answers (.jsonl), accuracies (.csv, .parquet or a folder), or a bundled setting")
-    add("--budget", metavar="B", required=True, help="what a question may cost on average (Parquet: several, 1.5,2,3)")
+    told = "what a question may cost on average (Parquet: several, 1.5,2,3)"
+    add("--budget", metavar="B", required=True, action="append", help=told)
     add_estimate(parser)
     add_prices(parser)
     add("--out", metavar="LABELS", help="Parquet: folder for the labels; must not exist yet")
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from adalib.commands.arguments import parse_numbers, read_table
     from adalib.solve.frontier import frontier
 
-    budgets = parse_numbers(args.budget, "--budget")
+    budgets = parse_numbers(",".join(args.budget), "--budget")  # given twice, both count
     if Path(args.file).suffix == ".parquet" or Path(args.file).is_dir():
         return _run_parquet(args, budgets)
     if len(budgets) > 1 or args.out or args.scheduler:

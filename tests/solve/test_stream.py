@@ -277,10 +277,9 @@ def test_the_commands_take_a_scheduler(tmp_path, capsys, dask):
     words = ["table", str(tmp_path / "toy.jsonl"), "--out", str(tmp_path / "t"), "--budgets", "1,2,4"]
     assert main([*words, *given[:2]]) == 0
     found = []
-    for name, more in (("there", given), ("here", given[2:])):
+    for name, more in (("there", ["--budget", "1.5,2", *given]), ("here", ["--budget=1.5", "--budget=2", *given[2:]])):
         capsys.readouterr()
-        out = str(tmp_path / name)
-        assert main(["solve", str(tmp_path / "t"), "--budget", "1.5,2", "--out", out, *more]) == 0
+        assert main(["solve", str(tmp_path / "t"), "--out", str(tmp_path / name), *more]) == 0
         found.append(json.loads(capsys.readouterr().out))
     for one, other in zip(*(part["points"] for part in found), strict=True):
         assert {**one, "rounds": 0} == {**other, "rounds": 0}
