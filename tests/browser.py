@@ -27,7 +27,6 @@ DRAWN = """async () => {
   const done = () =>
     [...document.querySelectorAll(".plotly-graph-div")].every((div) => div.querySelector(".main-svg")) &&
     [...document.querySelectorAll(".math")].every((math) => math.querySelector("mjx-container"));
-  if (window.MathJax) await MathJax.startup.promise;
   window.dispatchEvent(new Event("beforeprint"));
   while (!done()) await new Promise((go) => setTimeout(go, 50));
 }"""

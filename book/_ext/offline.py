@@ -1,8 +1,9 @@
-"""The rendered book asks nothing of the network: it carries its own MathJax and plotly.js.
+"""The rendered book asks nothing of the network: it carries its own MathJax, plotly.js and icons.
 
-Both come at build time out of installed, pinned packages: one file each, of plotly.js the part that the book draws with
-(see `small_plotly`), loaded only when a figure comes near the screen. (The ``sphinx-mathjax-offline`` package is used
-for its files alone; as an extension it would copy 24 MB of fonts and speech rules that the SVG output never asks for.)
+They come at build time out of installed, pinned packages, and of each only what the book uses: the parts of MathJax
+that read TeX and write SVG, the traces of plotly.js that are drawn (see `small_plotly`), the icons that are shown (see
+`small_icons`). MathJax and plotly.js are loaded when a formula or a figure comes near the screen. (The
+``sphinx-mathjax-offline`` package is used for its files alone; as an extension it would copy 24 MB.)
 """
 
 from __future__ import annotations
@@ -13,10 +14,22 @@ from importlib.metadata import files
 from importlib.resources import files as resources
 from pathlib import Path
 
+import small_icons
 import small_plotly
 
-MATHJAX = "tex-svg-full.js"  # _config.yml names it as mathjax_path
+# Together two thirds of the bundle that would do the same, and run in short turns; _config.yml names them, too.
+MATHJAX = (
+    "startup.js",
+    "core.js",
+    "input/tex.js",
+    "output/svg.js",
+    "output/svg/fonts/tex.js",
+    "a11y/assistive-mml.js",
+)
 PLOTLY = "plotly.min.js"
+ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load it from
+# Before a script it tells Chromium to compile all of it while it arrives, beside the page, and not bit by bit later.
+EAGER = "//# allFunctionsCalledOnLoad\n"
 # What plays the places that adalib.teach.games.fragment leaves on a page, by their names.
 GAMES = {
     "spend": "spend.js",
@@ -34,8 +47,8 @@ GAMES = {
 
 
 def mathjax_source() -> Path:
-    """Where pip put the one MathJax file that we need."""
-    return next(Path(f.locate()) for f in files("sphinx-mathjax-offline") if f.name == MATHJAX)
+    """Where pip put MathJax."""
+    return next(Path(f.locate()).parent for f in files("sphinx-mathjax-offline") if f.name == MATHJAX[0])
 
 
 def plotly_source() -> Path:
@@ -48,11 +61,22 @@ def write_plotly(target: Path) -> None:
     made_from = plotly_source(), Path(small_plotly.__file__)
     if not target.exists() or target.stat().st_mtime <= max(source.stat().st_mtime for source in made_from):
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(small_plotly.small_plotly(plotly_source().read_text(encoding="utf-8")), encoding="utf-8")
+        cut = small_plotly.small_plotly(plotly_source().read_text(encoding="utf-8"))
+        target.write_text(EAGER + cut, encoding="utf-8")
+
+
+def write_mathjax(target: Path) -> None:
+    """Copy the parts of MathJax, unless they are there."""
+    for part in MATHJAX:
+        source = (mathjax_source() / part).read_text(encoding="utf-8")
+        path = target / part
+        if not path.exists() or path.read_text(encoding="utf-8") != EAGER + source:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(EAGER + source, encoding="utf-8")
 
 
 def copy_assets(app) -> None:
-    """Put the two libraries into the book's own static folder, and our style and scripts where they changed.
+    """Put the libraries into the book's own static folder, and our style and scripts where they changed.
 
     Sphinx copies static files only when a page is out of date, so that a change of style alone would not be seen.
     """
@@ -60,7 +84,8 @@ def copy_assets(app) -> None:
         return
     static = Path(app.outdir) / "_static"
     write_plotly(static / "lib" / PLOTLY)
-    wanted = {static / "lib" / MATHJAX: mathjax_source()}
+    write_mathjax(static / "lib" / "mathjax")
+    wanted = {}
     for name in app.config.html_static_path:
         folder = Path(app.srcdir) / name
         if not Path(name).is_absolute():  # the others are the extensions' own
@@ -72,20 +97,32 @@ def copy_assets(app) -> None:
 
 
 def load_scripts(app, pagename, templatename, context, doctree) -> None:
-    """Load what draws on the pages that hold a figure, and what typesets on those with formulas (MathJax is there)."""
+    """Load what draws on the pages that hold a figure or a game. (Sphinx loads what typesets where formulas are.)"""
     body = context.get("body", "")
     if "plotly-graph-div" in body:
-        app.add_js_file("figures.js", loading_method="defer")  # it fetches plotly.js when a figure comes near
+        app.add_js_file("figures.js", loading_method="defer")  # it runs plotly.js when a figure comes near
+        library = context["pathto"](f"_static/lib/{PLOTLY}", resource=True)
+        context["metatags"] = context.get("metatags", "") + f'<link rel="preload" as="script" href="{library}">\n'
     played = [script for name, script in GAMES.items() if f'class="adalib-{name}"' in body]
     for script in dict.fromkeys(["parts.js", *played] if played else []):
         app.add_js_file(script, loading_method="defer")
     if "market.js" in played:
         app.add_css_file("market.css")
-    if 'class="math' in body:
-        app.add_js_file("formulas.js", loading_method="defer", priority=900)
+
+
+def write_icons(app, error) -> None:
+    """Put a few icons in the place of the theme's script, which holds all there are."""
+    if error or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    theme = resources("pydata_sphinx_theme") / "theme" / "pydata_sphinx_theme" / "static"
+    pages = (page.read_text(encoding="utf-8") for page in out.rglob("*.html"))
+    small = small_icons.small_icons((theme / ICONS).read_text(encoding="utf-8"), pages)
+    (out / "_static" / ICONS).write_text(small, encoding="utf-8")
 
 
 def setup(app) -> dict:
     app.connect("builder-inited", copy_assets)
+    app.connect("build-finished", write_icons)
     app.connect("html-page-context", load_scripts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

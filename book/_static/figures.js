@@ -5,7 +5,6 @@
   "use strict";
 
   const LIBRARY = new URL("lib/plotly.min.js", document.currentScript.src).href;
-  const NEAR = "900px 0px"; // about a screen ahead: drawn before the reader arrives
   const FEW = 4; // a choice of so many is a row of buttons, not a slider
 
   const PALETTES = {
@@ -169,18 +168,7 @@
 
   function start() {
     const figures = [...document.querySelectorAll(".adalib-figure .plotly-graph-div")];
-    const near = new IntersectionObserver(
-      (entries) => {
-        for (const entry of entries) {
-          if (!entry.isIntersecting) continue;
-          near.unobserve(entry.target);
-          draw(entry.target);
-        }
-      },
-      { rootMargin: NEAR },
-    );
-    figures.forEach((div) => near.observe(div));
-    window.addEventListener("beforeprint", () => figures.forEach(draw));
+    whenNear(figures, (come) => come.forEach(draw));
     new MutationObserver(() => {
       for (const div of figures.filter((each) => each.layout)) {
         Plotly.relayout(div, { template: themed(div.layout.template) });
@@ -188,6 +176,5 @@
     }).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
-  else start();
+  document.addEventListener("DOMContentLoaded", start);
 })();

@@ -1,29 +1,30 @@
-// Typesets the formulas when they come near the screen. All at once they keep a long page busy for seconds.
+// Typesets the formulas when they come near the screen, and fetches MathJax for the first of them. All at once they keep
+// a long page busy for seconds.
 (function () {
   "use strict";
 
-  const NEAR = "900px 0px"; // about a screen ahead
+  const LIBRARY = new URL("lib/mathjax/startup.js", document.currentScript.src).href;
 
-  async function start() {
-    await MathJax.startup.promise;
-    let queue = Promise.resolve();
-    const waiting = new Set(document.querySelectorAll(".math"));
-    const typeset = (formulas) => {
-      const some = formulas.filter((formula) => waiting.delete(formula));
-      if (!some.length) return;
-      queue = queue.then(() => MathJax.typesetPromise(some)).then(() => window.dispatchEvent(new Event("adalib-typeset")));
-    };
-    const near = new IntersectionObserver(
-      (entries) => {
-        const arrived = entries.filter((entry) => entry.isIntersecting).map((entry) => entry.target);
-        arrived.forEach((formula) => near.unobserve(formula));
-        typeset(arrived);
-      },
-      { rootMargin: NEAR },
-    );
-    waiting.forEach((formula) => near.observe(formula));
-    window.addEventListener("beforeprint", () => typeset([...waiting]));
+  let library = null;
+  function loaded() {
+    library ??= new Promise((done, failed) => {
+      const script = document.createElement("script");
+      // What it begins is over when its promise is kept: it fetches its parts by itself.
+      Object.assign(script, { src: LIBRARY, onload: () => done(MathJax.startup.promise), onerror: failed });
+      document.head.append(script);
+    });
+    return library;
   }
 
-  document.addEventListener("DOMContentLoaded", start);
+  let queue = Promise.resolve();
+  /** Typeset the formulas inside these elements; other scripts call it for what they put on the page later. */
+  window.typesetFormulas = (elements) => {
+    queue = queue
+      .then(loaded)
+      .then(() => MathJax.typesetPromise(elements))
+      .then(() => window.dispatchEvent(new Event("adalib-typeset")))
+      .catch((error) => console.error(error));
+  };
+
+  document.addEventListener("DOMContentLoaded", () => whenNear(document.querySelectorAll(".math"), typesetFormulas));
 })();

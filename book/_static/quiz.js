@@ -8,7 +8,7 @@
   // Say something, and why. The reason was no part of the page when its formulas were typeset.
   function tell(said, words, why) {
     said.replaceChildren(words, ...[...why.childNodes].map((node) => node.cloneNode(true)));
-    if (said.querySelector(".math")) window.MathJax?.typesetPromise?.([said]);
+    if (said.querySelector(".math")) window.typesetFormulas?.([said]);
   }
 
   // A question counts by its first answer; later ones are for learning.
@@ -29,7 +29,7 @@
         for (const other of choices.children) other.classList.remove("quiz-right", "quiz-wrong");
         button.classList.add(right ? "quiz-right" : "quiz-wrong");
         tell(said, right ? "Right. " : "Not quite. ", why);
-        if (said.querySelector(".math")) window.MathJax?.typesetPromise?.([said]); // it was not on the page before
+        if (said.querySelector(".math")) window.typesetFormulas?.([said]); // it was not on the page before
         answer(right, !answered);
         answered = true;
       });

@@ -4,6 +4,13 @@
 
   const KINDS = "pre, div.math, mjx-container, .adalib-scroll, table.dataframe, .pst-scrollable-table-container";
 
+  // Measuring lays out the page: once for all that happens together, and not while it is busy.
+  let soon = null;
+  function later() {
+    clearTimeout(soon);
+    soon = setTimeout(mark, 200);
+  }
+
   function mark() {
     for (const box of document.querySelectorAll(`.bd-article :is(${KINDS})`)) {
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
@@ -14,5 +21,5 @@
   window.addEventListener("load", () => {
     document.querySelectorAll(".citation-list[role=list]").forEach((list) => list.removeAttribute("role"));
   });
-  for (const event of ["load", "resize", "adalib-typeset"]) window.addEventListener(event, mark);
+  for (const event of ["load", "resize", "adalib-typeset"]) window.addEventListener(event, later);
 })();

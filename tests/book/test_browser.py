@@ -150,14 +150,36 @@ def test_search_from_disk_shows_the_words_around_a_hit(html, page):
     assert page.wrong == []
 
 
+def test_every_icon_of_a_page_is_drawn(html, page):
+    page.goto((html / "notebooks" / "01_motivation.html").as_uri())
+    assert page.locator("svg.svg-inline--fa").count() > 5
+    assert page.locator("i[class*='fa-'], span[class*='fa-']").count() == 0
+    assert 10 < page.locator(".prev-next-area svg, .search-button-field svg").first.bounding_box()["height"] < 30
+    assert page.wrong == []
+
+
+def test_what_is_below_the_screen_waits_for_a_sign_of_the_reader(html, page):
+    page.goto((html / "notebooks" / "01_motivation.html").as_uri())
+    formulas, set_ = page.locator(".math"), page.locator(".math mjx-container")
+    page.locator(".plotly-graph-div .main-svg").first.wait_for()  # it is on the first screen
+    below = page.evaluate("document.querySelector('.math').getBoundingClientRect().top > innerHeight")
+    assert below, "the test wants a page whose first formula is below the first screen"
+    assert set_.count() == 0
+    page.mouse.move(200, 200)
+    set_.first.wait_for(state="attached")
+    assert set_.count() < formulas.count()
+    assert page.wrong == []
+
+
 def drawn_alone(html, browser, tmp_path, fig, width):
     """A page of some width with one figure, drawn by the book's own scripts."""
     from adalib.teach import figures
 
+    scripts = [(html / "_static" / name).as_uri() for name in ("near.js", "figures.js")]
     (tmp_path / "page.html").write_text(
         f'<!doctype html><html data-theme="light"><meta charset="utf-8"><body style="width: {width}px">'
         f"{figures.show(fig, alt='Two bars.')._repr_html_()}"
-        f'<script src="{(html / "_static" / "figures.js").as_uri()}"></script>',
+        + "".join(f'<script src="{script}"></script>' for script in scripts),
         encoding="utf-8",
     )
     page = browser.new_page()

@@ -13,7 +13,7 @@ from adalib.teach.slides.cut import Slide, slides
 __all__ = ["deck", "write_decks"]
 
 _NEEDED = re.compile(
-    r"/(figures|formulas|parts|tables|spend|stop|guess|lineup|noise|cards|market|deploy|menu)\.js|tex-svg|window\.MathJax"
+    r"/(near|figures|formulas|parts|tables|spend|stop|guess|lineup|noise|cards|market|deploy|menu)\.js|window\.MathJax"
 )
 _HELP = (
     "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, Esc leaves a slider; "
