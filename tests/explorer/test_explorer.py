@@ -120,7 +120,7 @@ def check(page: Page, table: UtilityTable) -> dict:
     assert number["cost"] == shown(cost, digits_of(number["cost"]))
     assert number["accuracy"] == shown(accuracy, 4)
     assert number["mix"] == shown(mix, 4)
-    assert number["gain"] == "+" + shown(accuracy - mix, 4)
+    assert number["gain"] == "+" + shown(100 * (accuracy - mix), 2)
     counts = np.bincount(labels, minlength=table.k)
     assert seen["shares"] == [
         [str(b), str(c), f"{shown(100 * c / table.n, 1)}%"] for b, c in zip(table.budgets, counts, strict=True)

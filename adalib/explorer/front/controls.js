@@ -1,7 +1,7 @@
 // The two sliders with their exact values, and the five numbers that follow them.
 
 const STEPS = 400; // positions of the price slider; 0 is free
-const NUMBERS = { lambda: "price \u03bb", cost: "mean cost", accuracy: "accuracy", mix: "best mix", gain: "gain" };
+const NUMBERS = { lambda: "price \u03bb", cost: "mean cost", accuracy: "accuracy", mix: "best mix", gain: "gain, points" };
 
 class Controls {
   constructor(act, uid) {
@@ -60,7 +60,7 @@ class Controls {
     const shownPrice = showPrice(view.lam);
     const text = {
       lambda: shownPrice, cost, accuracy: fixed(view.accuracy, 4),
-      mix: fixed(view.mix, 4), gain: signed(view.gain, 4),
+      mix: fixed(view.mix, 4), gain: signed(100 * view.gain, 2),
     };
     for (const key in text) this.numbers[key].textContent = text[key];
     this.numbers.lambda.title = `exactly ${view.lam}`;
@@ -73,7 +73,7 @@ class Controls {
     this.verdict.classList.toggle("ax-warn", fit?.fit === "impossible");
     set(price.input, { "aria-valuetext": `price ${shownPrice}, average cost ${cost} ${table.units}` });
     set(budget.input, { "aria-valuetext": `budget ${state.budget ?? cost}, average cost ${cost} ${table.units} at price ${shownPrice}` });
-    return `Price ${shownPrice}: average cost ${cost} ${table.units}, accuracy ${text.accuracy}, ${text.gain} over the best mix.`;
+    return `Price ${shownPrice}: average cost ${cost} ${table.units}, accuracy ${text.accuracy}, ${text.gain} points over the best mix.`;
   }
 }
 

@@ -96,7 +96,7 @@ class FrontierPanel {
     const py = this.y(view.accuracy);
     const my = this.y(view.mix);
     set(this.gain, { d: `M${px} ${my}V${py}M${px - 4} ${my}h8` });
-    this.place(this.box, px, py, signed(view.gain, 4), "", "left");
+    this.place(this.box, px, py, `${signed(100 * view.gain, 2)} points`, "", "left");
     this.svg.setAttribute("aria-label", "Accuracy against average cost. " +
       `At ${fixed(view.cost, table.range.digits)} ${table.units} the oracle reaches ` +
       `${fixed(view.accuracy, 4)}, the best mix of uniform budgets ${fixed(view.mix, 4)}. Uniform budgets: ` +
