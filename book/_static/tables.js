@@ -1,10 +1,12 @@
-// Tables on a narrow screen. One that does not fit is stacked: the cells of a row stand below each other, each with the
-// name of its column. One that fits stays a table. Single words (names of settings, of functions) never break in two.
+// Tables that do not fit. On a wide screen one is set more tightly. One that does not fit even so, or on a phone, is
+// stacked: the cells of a row stand below each other, each with the name of its column. One that fits stays as it is.
+// Single words (names of settings, of functions) never break in two.
 (function () {
   "use strict";
 
   const TABLES = ".bd-article table:not(.states-grid, .adalib-explorer table)";
   const LONGEST = 30; // letters of a name that is kept whole
+  const ROOMY = 600; // pixels of an article in which small letters are read with ease
 
   function cells(table) {
     return [...table.querySelectorAll("tbody > tr")].flatMap((row) => [...row.children].map((cell, at) => [cell, at]));
@@ -43,10 +45,16 @@
     return table.scrollWidth > table.clientWidth + 1 || table.getBoundingClientRect().right > room + 1;
   }
 
-  function fit(tables) {
-    tables.forEach((table) => stack(table, false));
+  function fit(tables, room) {
+    const tighten = (table, is) => table.classList.toggle("adalib-tight", is);
+    tables.forEach((table) => (stack(table, false), tighten(table, false)));
     // All are measured before any is changed: a change would make the browser lay out the page again for each.
-    const found = tables.filter(wide);
+    let found = tables.filter(wide);
+    if (room >= ROOMY && found.length) {
+      found.forEach((table) => tighten(table, true));
+      found = found.filter(wide);
+      found.forEach((table) => tighten(table, false));
+    }
     found.forEach((table) => stack(table, true));
   }
 
@@ -60,10 +68,10 @@
     new ResizeObserver(() => {
       if (article.clientWidth === width) return;
       width = article.clientWidth;
-      fit(tables);
+      fit(tables, width);
     }).observe(article);
     // What is folded has no width until it opens.
-    article.addEventListener("toggle", () => fit(tables), { capture: true });
-    window.addEventListener("adalib-typeset", () => fit(tables));
+    article.addEventListener("toggle", () => fit(tables, width), { capture: true });
+    window.addEventListener("adalib-typeset", () => fit(tables, width));
   });
 })();

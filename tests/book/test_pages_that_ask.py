@@ -165,3 +165,16 @@ def test_a_table_is_stacked_only_where_it_does_not_fit(opened):
     assert wide.get_by_role("cell").count() == 14
     page.set_viewport_size({"width": 1280, "height": 900})
     page.locator("table:not(.adalib-stacked)").nth(1).wait_for()
+
+
+def test_a_table_that_hardly_fits_is_set_tightly_before_it_is_stacked(opened):
+    frame = pd.DataFrame({f"unbroken-heading-{i}": [0.5, 22.853] for i in range(6)})
+    page = opened(table(frame, caption="wide").html, "tables.js")
+    found = []
+    for width in range(1280, 400, -40):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        classes = page.locator("table").get_attribute("class")
+        found.append(next((name for name in ("stacked", "tight") if f"adalib-{name}" in classes), "as it is"))
+    assert list(dict.fromkeys(found)) == ["as it is", "tight", "stacked"]
+    assert found == sorted(found, key=["as it is", "tight", "stacked"].index)
