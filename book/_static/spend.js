@@ -35,7 +35,7 @@
       const budget = game.budgets[labels[row]];
       tile.textContent = budget > 1 ? budget : "";
       Object.assign(tile.style, { background: game.colours[labels[row]], color: game.inks[labels[row]] });
-      tile.setAttribute("aria-label", `Question ${row + 1}, level ${game.levels[row]}: ${budget} answers`);
+      tile.setAttribute("aria-label", `Question ${row + 1}, level ${game.levels[row]}: ${budget} answer${budget === 1 ? "" : "s"}`);
     }
 
     function look(row) {
