@@ -1,8 +1,9 @@
-"""Numbers for figures, tables and exercises: "Figure 3.2" is the second figure of chapter 3.
+"""Numbers for figures, tables, theorems and exercises: "Figure 3.2" is the second figure of chapter 3.
 
 A figure's caption comes from ``adalib.teach.figures.show`` and a table's from ``table``; which chapter they stand in,
 and how many stand before them, is known only to the page. Exercises are counted by their extension through the whole
-book, and here within their chapter. A theorem has a name and no number.
+book, and here within their chapter. Theorems, lemmas and definitions have names, by which the text calls them, and one
+count together: "Theorem 4.2" is not the paper's Theorem 2.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ _CAPTIONS = re.compile(r"<(figcaption|caption)\b[^>]*>")
 # Sphinx counts only the tables of the prose.
 _ITS_OWN = re.compile(r'(<caption\b[^>]*>)\s*<span class="caption-number">.*?</span>', re.S)
 _EXERCISES = re.compile(r'(<span class="caption-number">Exercise )\d+')
+_STATEMENTS = re.compile(
+    r'(<span class="caption-number">(?:Theorem|Lemma|Proposition|Corollary|Definition)) (?=</span>)'
+)
 _KINDS = {"figcaption": "Figure", "caption": "Table"}
 
 
 def numbered(body: str, pagename: str) -> str:
-    """The page with a number in front of every caption and of every exercise.
+    """The page with a number at every caption, theorem and exercise.
 
     Examples
     --------
@@ -28,6 +32,8 @@ def numbered(body: str, pagename: str) -> str:
     '<figcaption><span class="adalib-number">Figure 3.1.</span> Rises.</figcaption>'
     >>> numbered('<p><span class="caption-number">Exercise 11 </span> (read)</p>', "notebooks/03_budgets")
     '<p><span class="caption-number">Exercise 3.1 </span> (read)</p>'
+    >>> numbered('<p><span class="caption-number">Lemma </span> (The ledger)</p>', "notebooks/04_duality")
+    '<p><span class="caption-number">Lemma 4.1 </span> (The ledger)</p>'
     """
     counts = {kind: count(1) for kind in _KINDS}
     chapter = number(pagename)
@@ -37,8 +43,9 @@ def numbered(body: str, pagename: str) -> str:
         kind = match[1]
         return f'{match[0]}<span class="adalib-number">{_KINDS[kind]} {front}{next(counts[kind])}.</span> '
 
-    exercises = count(1)
+    exercises, statements = count(1), count(1)
     body = _EXERCISES.sub(lambda match: f"{match[1]}{front}{next(exercises)}", _ITS_OWN.sub(r"\1", body))
+    body = _STATEMENTS.sub(lambda match: f"{match[1]} {front}{next(statements)} ", body)
     return _CAPTIONS.sub(name, body)
 
 

@@ -155,7 +155,7 @@ def test_the_welcome_page_quotes_three_findings_with_their_links(html):
         assert soup(html / "book", page.removesuffix(".html")).find(id=label)
 
 
-def test_exercises_are_counted_within_their_chapter_and_theorems_say_what_they_are(html):
+def test_exercises_and_theorems_are_counted_within_their_chapter_and_say_what_they_are(html):
     """A title without its kind, " (Weak duality)" or " (read)", would tell nobody what stands below it."""
     for path in sorted((html / "notebooks").glob("*.html")):
         soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
@@ -164,5 +164,6 @@ def test_exercises_are_counted_within_their_chapter_and_theorems_say_what_they_a
         assert [re.match(r"Exercise \S+", title)[0] for title in titles] == [
             f"Exercise {front}{number}" for number in range(1, len(titles) + 1)
         ], path.stem
-        stated = [title.get_text().split()[0] for title in soup.select(".proof > .admonition-title")]
-        assert set(stated) <= {"Theorem", "Proposition", "Lemma", "Remark", "Corollary", "Definition"}, path.stem
+        stated = [title.get_text().split()[:2] for title in soup.select(".proof:not(.remark) > .admonition-title")]
+        assert {kind for kind, _ in stated} <= {"Theorem", "Proposition", "Lemma", "Corollary", "Definition"}, path.stem
+        assert [number for _, number in stated] == [f"{front}{i}" for i in range(1, len(stated) + 1)], path.stem
