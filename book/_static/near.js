@@ -31,7 +31,7 @@
     };
     for (const sign of SIGNS) window.addEventListener(sign, arrive, { passive: true, signal: signs.signal });
     window.addEventListener("beforeprint", () => {
-      const rest = [...waiting];
+      const rest = [...waiting].filter((element) => element.isConnected); // a quiz keeps its explanations to itself
       waiting.clear();
       if (rest.length) call(rest);
     });
