@@ -17,7 +17,7 @@ from pathlib import Path
 import small_icons
 import small_plotly
 
-# Together two thirds of the bundle that would do the same, and run in short turns; _config.yml names them, too.
+# Together three quarters of the bundle that would do the same, and run in short turns; _config.yml names them, too.
 MATHJAX = (
     "startup.js",
     "core.js",

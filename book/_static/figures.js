@@ -34,11 +34,7 @@
 
   let library = null;
   function loaded() {
-    library ??= new Promise((done, failed) => {
-      const script = document.createElement("script");
-      Object.assign(script, { src: LIBRARY, onload: done, onerror: failed });
-      document.head.append(script);
-    });
+    library ??= fetchScript(LIBRARY);
     return library;
   }
 

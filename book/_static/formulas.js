@@ -7,12 +7,7 @@
 
   let library = null;
   function loaded() {
-    library ??= new Promise((done, failed) => {
-      const script = document.createElement("script");
-      // What it begins is over when its promise is kept: it fetches its parts by itself.
-      Object.assign(script, { src: LIBRARY, onload: () => done(MathJax.startup.promise), onerror: failed });
-      document.head.append(script);
-    });
+    library ??= fetchScript(LIBRARY).then(() => MathJax.startup.promise); // it fetches its parts by itself
     return library;
   }
 

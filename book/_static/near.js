@@ -6,6 +6,14 @@
   const AHEAD = "900px 0px"; // about a screen
   const SIGNS = ["scroll", "wheel", "touchstart", "pointermove", "keydown"];
 
+  /** Run a script of the book that only some readers need; the promise is kept once it ran. */
+  window.fetchScript = (src) =>
+    new Promise((done, failed) => {
+      const script = document.createElement("script");
+      Object.assign(script, { src, onload: done, onerror: failed });
+      document.head.append(script);
+    });
+
   /** Call with those of the elements, each once, whose time has come. */
   window.whenNear = (elements, call) => {
     const waiting = new Set(elements);
