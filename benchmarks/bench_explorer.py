@@ -14,7 +14,7 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 
 from adalib.explorer import page, setting
-from adalib.explorer.script import script, style
+from adalib.explorer.static import script, style
 from adalib.table import UtilityTable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))

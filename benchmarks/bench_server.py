@@ -37,9 +37,8 @@ from starlette.routing import Route
 from adalib import Router, load
 from adalib.commands.serve import listen
 from adalib.llm.endpoint import Answer, Endpoint
-from adalib.router.asking import Asking
-from adalib.router.server import make_app
-from adalib.router.service import Service
+from adalib.router.ask import Asking
+from adalib.router.server import Service, make_app
 
 UPSTREAM = Path(__file__).parent.parent / "tests" / "fault_server.py"
 CONCURRENCY = 64

@@ -54,8 +54,8 @@ def make_increments(folder: Path, rows: int) -> Path:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from adalib.datasets.parquet import open_parquet
     from adalib.drafts import replacing
+    from adalib.scale.tables import open_parquet
     from adalib.solve.envelope import Codes, cheapest, steps
 
     out = folder / f"increments-{rows}"
@@ -73,7 +73,7 @@ def make_increments(folder: Path, rows: int) -> Path:
 
 def ours(folder: Path, rows: int, memory: int) -> None:
     """Solve for five budgets, end to end: Parquet in, labels in Parquet out."""
-    from adalib.solve.stream import solve_files
+    from adalib.scale.stream import solve_files
 
     solve_files(folder / f"table-{rows}", BUDGETS, scratch(folder) / "labels", memory=memory * 6 // 10)
 
@@ -95,7 +95,7 @@ def duck(folder: Path, rows: int, memory: int) -> None:
 
 def in_memory(folder: Path, rows: int, memory: int) -> None:
     """The frontier of the whole table in memory, and the labels of five budgets."""
-    from adalib.datasets.parquet import open_parquet
+    from adalib.scale.tables import open_parquet
     from adalib.solve.frontier import frontier
 
     table = open_parquet(folder / f"table-{rows}")
@@ -111,8 +111,8 @@ def on_dask(folder: Path, rows: int, memory: int, workers: int) -> None:
     """The same through a Dask scheduler with so many workers of one thread."""
     from distributed import LocalCluster
 
-    from adalib.machines import Cluster
-    from adalib.solve.stream import solve_files
+    from adalib.scale.machines import Cluster
+    from adalib.scale.stream import solve_files
 
     options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
     with LocalCluster(n_workers=workers, **options) as cluster, Cluster(cluster.scheduler_address) as machines:

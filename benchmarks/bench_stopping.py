@@ -11,7 +11,7 @@ import numpy as np
 
 from adalib.datasets.loading import load
 from adalib.evaluate.heldout import held_out
-from adalib.evaluate.policies import planning_policies, stopping_policies
+from adalib.evaluate.trials import planning_policies, stopping_policies
 from adalib.learn.features import text_features
 from adalib.sequential.priced import PricedStopping
 

@@ -24,7 +24,7 @@ from families import WORD
 from make_questions import draw_set
 
 import adalib
-from adalib.datasets.jsonl import write_lines
+from adalib.datasets.files import write_lines
 from adalib.llm import collect, local_model
 
 HERE = Path(__file__).parent

@@ -21,8 +21,7 @@ from scipy.special import betaincinv
 from tqdm import tqdm
 
 from adalib.datasets.populations import draw
-from adalib.paper.printed import PAPER_SETTINGS
-from adalib.paper.stand_ins import build
+from adalib.paper.settings import PAPER_SETTINGS, build
 from adalib.vote.estimators import acc_windows
 
 FOLDER = Path(__file__).resolve().parent / "simulated"

@@ -3,7 +3,7 @@
 Run ``python data/record_minds.py`` (about two minutes on two cores; what is there already is kept, so that it can be
 stopped and started again; ``--anew`` begins anew). Each of three models is held out on the questions that fit it, at an
 average of two answers; the menu of the two larger ones under two price lists. The cells come from
-`adalib.evaluate.minds_table`; the chapter and a test compute some of them again.
+`adalib.evaluate.recorded`; the chapter and a test compute some of them again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from record_stopping import record
 
 import adalib
-from adalib.evaluate.minds_table import model_cells, way_cells
+from adalib.evaluate.recorded import model_cells, way_cells
 
 FILE = Path(__file__).resolve().parent / "recorded" / "minds.jsonl"
 

@@ -3,7 +3,7 @@
 Run ``python data/record_stopping.py`` (about a quarter of an hour on two cores; what is there already is kept, so that
 it can be stopped and started again; ``--anew`` begins anew). Four bundled settings are held out by question, at six
 targets, with every peer and with signals that say nothing; those of `word` by family too; simulated populations by
-question. The cells come from `adalib.evaluate.stopping_table`; a test computes some of them again.
+question. The cells come from `adalib.evaluate.recorded`; a test computes some of them again.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 import adalib
-from adalib.datasets.jsonl import read_lines, write_lines
-from adalib.evaluate.stopping_table import control_cells, stopping_cells
+from adalib.datasets.files import read_lines, write_lines
+from adalib.evaluate.recorded import control_cells, stopping_cells
 
 FILE = Path(__file__).resolve().parent / "recorded" / "stopping.jsonl"
 TARGETS = (1.5, 2, 3, 4, 6, 8)

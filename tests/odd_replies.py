@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 
-from adalib.llm.reply import MAX_REPLY, MAX_TEXT
+from adalib.llm.endpoint import MAX_REPLY, MAX_TEXT
 
 GOOD = {
     "choices": [{"message": {"content": "Answer: 7"}, "finish_reason": "stop"}],

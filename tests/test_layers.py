@@ -6,14 +6,13 @@ from conftest import ROOT
 
 # From the ground floor up: a room imports only from rooms below it, which stand before it here.
 ORDER = """
-    _names       public names, loaded on first use
     drafts       nothing half-written is taken for a result
-    machines     where work runs: all cores, or all machines
     colours      one colour a budget
     table        the utility table
     vote         read answers, compare them, count votes
     datasets     anyone's sampled answers; populations whose truth is known
     solve        the price of compute, and every budget at once
+    scale        the same on more rows than memory, on more machines than one
     learn        what can be known before asking
     sequential   what can be known while the answers come in
     evaluate     honest comparison

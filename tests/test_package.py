@@ -7,7 +7,6 @@ import subprocess
 import sys
 import zipfile
 
-import pytest
 from conftest import ROOT
 
 import adalib
@@ -35,8 +34,7 @@ def test_the_tests_run_against_this_checkout():
     assert adalib.__file__ == str(ROOT / "adalib" / "__init__.py")
 
 
-def test_every_name_of_the_paper_is_there_and_an_old_one_says_what_it_is_called_now():
-    for name in adalib.paper.__all__:
-        assert getattr(adalib.paper, name) is not None
-    with pytest.warns(DeprecationWarning, match=r"is now adalib\.paper\.reconstructed"):
-        assert adalib.paper.as_in_paper is adalib.paper.reconstructed
+def test_every_public_name_is_there():
+    for package in (adalib, adalib.paper):
+        for name in package.__all__:
+            assert getattr(package, name) is not None

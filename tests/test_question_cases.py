@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from adalib import load
-from adalib.datasets.jsonl import DataError
-from adalib.explorer.script import script
+from adalib.datasets.files import DataError
+from adalib.explorer.static import script
 from adalib.llm import load_questions
 
 CASES = json.loads(Path(__file__).with_name("question_cases.json").read_text(encoding="utf-8"))

@@ -48,10 +48,10 @@ def run(args: argparse.Namespace) -> int:
     check_libraries(args.file)
     from adalib.datasets.menu import Menu
     from adalib.evaluate.heldout import held_out
-    from adalib.evaluate.policies import planning_policies, stopping_policies
     from adalib.evaluate.scores import as_table
+    from adalib.evaluate.trials import planning_policies, stopping_policies
     from adalib.evaluate.verdict import verdict
-    from adalib.machines import Cluster
+    from adalib.scale.machines import Cluster
     from adalib.sequential.replay import WHOLE
 
     targets, offered = parse_numbers(args.targets, "--targets"), parse_budgets(args.budgets)

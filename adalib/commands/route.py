@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
     check_libraries(args.folder)
     from adalib.llm.endpoint import Endpoint
-    from adalib.router.asking import Asking
+    from adalib.router.ask import Asking
     from adalib.router.controller import Purse
     from adalib.router.route import route
     from adalib.router.router import Router

@@ -47,13 +47,12 @@ def run(args: argparse.Namespace) -> int:
     try:
         import uvicorn
 
-        from adalib.router.server import make_app
-        from adalib.router.service import Service
+        from adalib.router.server import Service, make_app
     except ModuleNotFoundError as error:
         raise ValueError(f"serve needs the package {error.name}: run pip install 'adalib[serve]'") from None
     from adalib.llm.endpoint import Endpoint
     from adalib.llm.questions import load_prompt
-    from adalib.router.asking import Asking
+    from adalib.router.ask import Asking
     from adalib.router.controller import Purse
     from adalib.router.router import Router
 

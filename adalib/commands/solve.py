@@ -79,8 +79,8 @@ def _split_told(split: dict) -> str:
 def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
     from adalib.commands.arguments import parse_memory
     from adalib.datasets.files import check_room
-    from adalib.machines import Cluster, Here
-    from adalib.solve.stream import solve_files
+    from adalib.scale.machines import Cluster, Here
+    from adalib.scale.stream import solve_files
 
     if not args.out:
         raise ValueError("say where the labels go: --out FOLDER")

@@ -24,8 +24,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the table."""
     from adalib.commands.arguments import parse_budgets
-    from adalib.datasets.tabulate import tabulate
-    from adalib.machines import Cluster, Here
+    from adalib.scale.machines import Cluster, Here
+    from adalib.scale.tables import tabulate
 
     with Cluster(args.scheduler) if args.scheduler else Here(processes=True) as machines:
         rows = tabulate(

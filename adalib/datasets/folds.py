@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
 
 __all__ = ["FEWEST", "deal", "drawn", "group_numbers", "members"]

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
 from adalib.table import UtilityTable
 from adalib.vote.estimators import Ties

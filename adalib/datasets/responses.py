@@ -7,6 +7,7 @@ known about them. Answers are compared once, and every estimate of Acc(x, b) is 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,13 +15,61 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from tqdm import tqdm
 
-from adalib.datasets.classes import classes_of, renumbered, worth
-from adalib.datasets.jsonl import DataError, write_lines
+from adalib.datasets.files import DataError, write_lines
 from adalib.table import UtilityTable
+from adalib.vote.answers import answer_classes, same_answer
 from adalib.vote.estimators import ESTIMATORS, Ties
+from adalib.vote.judge import given_up
 
-__all__ = ["REQUIRED", "SAMPLED", "Responses"]
+__all__ = ["REQUIRED", "Responses", "SAMPLED", "classes_of", "renumbered", "worth"]
+
+
+# Answers compared once: the class of every sample, and what it is worth.
+#
+# Comparing is the slow part, and every estimate needs it, so it is done question by question and kept as numbers.
+
+
+def classes_of(answers: Sequence[Sequence[str]], source: str) -> np.ndarray:
+    """The answer class of every sample, (N, R); -1 for an empty answer. Comparisons given up are told of."""
+    # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
+    rows = tqdm(answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
+    before = given_up()
+    classes = np.stack([answer_classes(row) for row in rows], dtype=np.int32, casting="same_kind")
+    if given_up() > before:
+        warnings.warn(
+            f"{source}: {given_up() - before:,} comparisons of formulas were too slow and were given up; "
+            "those answers count as different",
+            stacklevel=3,
+        )
+    return classes
+
+
+def worth(classes: np.ndarray, answers: Sequence[Sequence[str]], golds: Sequence[str]) -> np.ndarray:
+    """1 for every sample whose class equals the gold, else 0; shape (N, R)."""
+    values = np.zeros(classes.shape)
+    for i, (gold, row) in enumerate(zip(golds, answers, strict=True)):
+        own = classes[i].tolist()
+        first = dict(zip(reversed(own), reversed(row), strict=True))  # the first member speaks for its class
+        right = {c for c, answer in first.items() if c >= 0 and same_answer(answer, gold)}
+        values[i] = [c in right for c in own]
+    return values
+
+
+def renumbered(classes: np.ndarray) -> np.ndarray:
+    """Number the classes of every row in order of first appearance, as `answer_classes` does; -1 stays."""
+    rows, found = np.arange(len(classes)), np.full_like(classes, -1)
+    width = int(classes.max(initial=0)) + 2  # the last column is that of -1
+    numbers = np.full((len(classes), width), -1, dtype=classes.dtype)
+    count = np.zeros(len(classes), dtype=classes.dtype)
+    for column, own in enumerate(classes.T):
+        new = (own >= 0) & (numbers[rows, own] < 0)
+        numbers[rows[new], own[new]] = count[new]
+        count += new
+        found[:, column] = numbers[rows, own]
+    return found
+
 
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
 SAMPLED = ("correct", "tokens", "logprob")  # fields with one number a sample

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from adalib.datasets import files
-from adalib.datasets.jsonl import DataError, one_line, read_json, read_lines, write_lines
+from adalib.datasets.files import DataError, one_line, read_json, read_lines, write_lines
 
 __all__ = ["DataError", "digest", "number", "numbers", "open_seal", "read_sealed", "seal", "whole", "write_sealed"]
 

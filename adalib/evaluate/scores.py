@@ -14,7 +14,7 @@ import pandas as pd
 
 from adalib.evaluate.baselines import best_mix
 from adalib.evaluate.intervals import bootstrap_mean
-from adalib.sequential.library import corners
+from adalib.sequential.replay import corners
 from adalib.table import UtilityTable
 
 __all__ = ["HeldOutRow", "Tally", "as_table"]

@@ -10,7 +10,7 @@ import traitlets
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.explorer.data import setting
-from adalib.explorer.script import script, style
+from adalib.explorer.static import script, style
 from adalib.table import UtilityTable
 
 __all__ = ["Explorer", "explore"]

@@ -17,7 +17,7 @@ from xgboost import XGBRegressor
 
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.sealed import number, numbers
-from adalib.learn import saving
+from adalib.learn import policy as saving
 from adalib.learn.policy import Policy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels

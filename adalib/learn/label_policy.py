@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from xgboost import XGBClassifier
 
 from adalib.datasets.sealed import DataError, number, numbers
-from adalib.learn import saving
+from adalib.learn import policy as saving
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.policy import Policy
 from adalib.solve.frontier import frontier

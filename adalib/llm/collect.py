@@ -25,8 +25,7 @@ from pathlib import Path
 
 from tqdm.auto import tqdm
 
-from adalib.datasets.files import MAX_FILE, MAX_LINE
-from adalib.datasets.jsonl import DataError, write_lines
+from adalib.datasets.files import MAX_FILE, MAX_LINE, DataError, write_lines
 from adalib.llm.endpoint import Endpoint, EndpointError
 from adalib.llm.questions import Prompt, load_prompt, load_questions
 from adalib.llm.store import MAX_SAMPLES, Store, read_answers, read_settings, scan

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adalib.datasets.files import read_whole
-from adalib.datasets.jsonl import DataError, read_json, read_lines
-from adalib.datasets.rules import QuestionRules
+from adalib.datasets.files import DataError, read_json, read_lines, read_whole
+from adalib.datasets.loading import QuestionRules
 
 __all__ = ["Plan", "Prompt", "load_prompt", "load_questions", "plan"]
 

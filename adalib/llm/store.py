@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adalib.datasets.files import open_lines, read_whole
-from adalib.datasets.jsonl import DataError, read_json, write_lines
-from adalib.llm.reply import MAX_COUNT
+from adalib.datasets.files import DataError, open_lines, read_json, read_whole, write_lines
+from adalib.llm.endpoint import MAX_COUNT
 
 __all__ = ["MAX_SAMPLES", "Held", "Store", "read_answers", "read_settings", "scan"]
 

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from adalib.llm.questions import Prompt
-from adalib.router.asking import Asking, Routed
+from adalib.router.ask import Asking, Routed
 
 __all__ = ["Request", "RequestError", "completion", "error_body", "extras", "read_request", "stream_chunks"]
 

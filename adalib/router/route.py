@@ -7,15 +7,13 @@ import threading
 from dataclasses import asdict
 from pathlib import Path
 
-from adalib.datasets.jsonl import write_lines
+from adalib.datasets.files import write_lines
 from adalib.llm.collect import fingerprint
 from adalib.llm.endpoint import Endpoint, EndpointError
 from adalib.llm.questions import load_prompt, load_questions
 from adalib.llm.store import Store, read_answers
-from adalib.router.asking import Asking, Routed
-from adalib.router.background import wait_for
-from adalib.router.many import ask_many
-from adalib.router.router import Router
+from adalib.router.ask import Asking, Routed, ask_many
+from adalib.router.router import Router, wait_for
 from adalib.vote.answers import same_answer
 
 __all__ = ["route"]

@@ -17,10 +17,9 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
-from adalib.sequential.library import mix_for
 from adalib.sequential.priced import PricedStopping
-from adalib.sequential.prior import Prior
-from adalib.sequential.replay import REPLAYS, shares_of
+from adalib.sequential.replay import REPLAYS, mix_for, shares_of
+from adalib.sequential.signals import Prior
 from adalib.sequential.streams import Streams, make_streams
 from adalib.sequential.value import cross_fitted, in_parts
 

@@ -1,21 +1,176 @@
-"""What others do: stopping rules from their published descriptions.
-
-Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of four measures; ESC (Li et al.
-2024) when a whole window agrees; its_hub doubles the answers until three quarters agree; Wald's test (1945) when the
-evidence for or against a majority is strong enough. `adalib.sequential.dirichlet` has Adaptive-Consistency's fourth
-rule, `adalib.sequential.filtering` the votes by confidence of CISC and DeepConf.
-"""
+"""Peers tuned to a budget: the settings of one family, valued on training questions, and the envelope over them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammainc, gammaln
 
-from adalib.sequential.rules import NEVER
-from adalib.sequential.votes import Votes
+from adalib.datasets.files import DataError
+from adalib.sequential.replay import REPLAYS, Replay, corners, in_parts, mix_for, outcomes, shares_of
+from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
+from adalib.sequential.streams import Cost, Streams, Votes, count_votes, make_streams
 
-__all__ = ["Agreement", "Doubling", "Entropy", "ProbabilityRatio", "Window"]
+__all__ = [
+    "Agreement",
+    "CONFIDENT",
+    "Dirichlet",
+    "Doubling",
+    "Entropy",
+    "Filtered",
+    "PEERS",
+    "PUBLISHED",
+    "Player",
+    "ProbabilityRatio",
+    "Published",
+    "TunedRules",
+    "Window",
+    "dirichlet_holds",
+    "filtered_value",
+]
+
+
+# Adaptive-Consistency's Dirichlet rule: is the leader the most frequent of the five leading answers?
+#
+# The Beta rule compares the leader with the runner-up alone. This one lets all five have their say, at the price of an
+# integral a state; states repeat, so that each is computed once.
+
+
+_TOP = 5
+
+
+@dataclass(frozen=True)
+class Dirichlet:
+    """Stop when the leader is the most frequent answer with this probability (`dirichlet_holds`), or at the cap."""
+
+    threshold: float
+    cap: int = NEVER
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        """The answer after which each stream stops, counted from 0, and what its vote is worth there."""
+        stops = _chances(streams) >= self.threshold
+        stops[:, min(self.cap, stops.shape[1]) - 1 :] = True
+        first = stops.argmax(axis=1)
+        return first, streams.votes().value[np.arange(len(first)), first]
+
+
+def dirichlet_holds(counts: ArrayLike, top: int = _TOP) -> float:
+    r"""Probability that the leading answer is the most frequent one, from a flat Dirichlet prior over the ``top``.
+
+    With :math:`c_1 \ge c_2 \ge \dots` votes, independent gamma variables give the Dirichlet, and one integral is left:
+    :math:`\int g_{c_1 + 1}(x) \prod_{i > 1} G_{c_i + 1}(x)\, dx`. Two answers alone are the Beta rule.
+
+    Explained in chapter 10, "When to stop".
+
+    Examples
+    --------
+    >>> round(dirichlet_holds([3, 0]), 4), round(dirichlet_holds([2, 2, 2]), 4)
+    (0.9375, 0.3333)
+    """
+    counts = np.sort(np.asarray(counts, dtype=int))[::-1][:top]
+    return float(_holds(counts[None])[0])
+
+
+def _holds(states: np.ndarray) -> np.ndarray:
+    """The probability in every state, a row of counts that falls; beyond the second, 0 is nobody."""
+    x, density, below = _tables(int(states.max(initial=0)))
+    inside = density[states[:, 0]]
+    for place in range(1, states.shape[1]):
+        rival = states[:, place]
+        inside *= below[rival] if place == 1 else np.where(rival[:, None] > 0, below[rival], 1.0)
+    return np.trapezoid(inside, x, axis=1)
+
+
+@lru_cache(maxsize=4)
+def _tables(most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places, and the gamma density and distribution at each, a row for every count."""
+    x = np.linspace(0, most + 13 + 12 * np.sqrt(most + 1), 1601)
+    count = np.arange(most + 1)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        density = np.exp(np.where(count > 0, count * np.log(x), 0.0) - x - gammaln(count + 1))
+    return x, density, gammainc(count + 1, x)
+
+
+@lru_cache(maxsize=8)
+def _chances(streams: Streams) -> np.ndarray:
+    """The probability after every answer of every stream, shape (M, T)."""
+    m, t = streams.classes.shape
+    held = np.zeros((m, max(int(streams.classes.max(initial=0)) + 1, _TOP)), dtype=np.int64)
+    codes = np.empty((m, t), dtype=np.int64)
+    rows, digits = np.arange(m), (t + 1) ** np.arange(_TOP)
+    for step in range(t):
+        own = streams.classes[:, step]
+        held[rows, np.maximum(own, 0)] += own >= 0
+        codes[:, step] = np.sort(np.partition(held, -_TOP, axis=1)[:, -_TOP:], axis=1) @ digits
+    unique, where = np.unique(codes, return_inverse=True)
+    states = (unique[:, None] // digits[::-1]) % (t + 1)
+    return _holds(states)[where.reshape(m, t)]
+
+
+# Votes weighted or filtered by confidence, of a number of answers that is fixed beforehand.
+#
+# CISC (Taubenfeld et al. 2025) weighs every vote by how sure the model was of it; DeepConf's offline rule (Fu et al.
+# 2025) also leaves out the least sure answers. Neither stops early: they are peers for the better vote, not for the
+# better stop.
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """Ask ``answers`` times; the ``keep`` most confident of them vote, with weights of this ``sharpness``."""
+
+    answers: int
+    keep: float
+    sharpness: float
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        """The answer after which each stream stops, counted from 0, and what its vote is worth there."""
+        answers = min(self.answers, streams.classes.shape[1])
+        stops = np.full(len(streams.classes), answers - 1)
+        return stops, filtered_value(streams, answers, self.keep, self.sharpness)
+
+
+def filtered_value(streams: Streams, answers: int, keep: float, sharpness: float) -> np.ndarray:
+    """What a vote of the most confident answers is worth, stream by stream.
+
+    Explained in chapter 10, "When to stop".
+
+    Parameters
+    ----------
+    streams : Streams
+        With log-probabilities.
+    answers : int
+        How many are asked.
+    keep : float
+        Share of them that votes, the most confident ones; at least one.
+    sharpness : float
+        How steeply certainty weighs, as in `Streams.votes`.
+
+    Returns
+    -------
+    ndarray, shape (M,)
+    """
+    if streams.logprob is None:
+        raise DataError('there are no log-probabilities; add "logprob" to every line of the file')
+    if keep >= 1:
+        return streams.votes(sharpness).value[:, answers - 1]
+    certain = streams.logprob[:, :answers]
+    least = -np.sort(-certain, axis=1)[:, max(int(np.ceil(keep * answers)), 1) - 1]
+    classes = np.where(certain >= least[:, None], streams.classes[:, :answers], -1)
+    weights = np.exp(np.maximum(sharpness * certain, -600.0))
+    return count_votes(classes, streams.worth[:, :answers], weights).value[:, -1]
+
+
+# What others do: stopping rules from their published descriptions.
+#
+# Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of four measures; ESC (Li et al.
+# 2024) when a whole window agrees; its_hub doubles the answers until three quarters agree; Wald's test (1945) when the
+# evidence for or against a majority is strong enough. `adalib.sequential.peers` has Adaptive-Consistency's fourth
+# rule, `adalib.sequential.peers` the votes by confidence of CISC and DeepConf.
 
 
 @dataclass(frozen=True)
@@ -91,3 +246,140 @@ class ProbabilityRatio:
         against = votes.n - votes.empty - votes.leader
         evidence = (votes.leader - against) * np.log(self.high / (1 - self.high))
         return (np.abs(evidence) >= np.log((1 - self.error) / self.error) - 1e-12) | (votes.n >= self.cap)
+
+
+class Player(Protocol):
+    """A rule that looks at more than the votes' `Votes`, or that votes in its own way."""
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        """The answer after which each stream stops, counted from 0, and what its vote is worth there."""
+
+
+class TunedRules:
+    """A family of plain rules, tuned on training questions to any budget: the envelope over its settings.
+
+    A rule that cannot spend so little is mixed with asking once. Explained in chapter 10, "When to stop".
+
+    Parameters
+    ----------
+    rules : sequence of Rule or Player
+    limit : int
+        Most answers asked.
+    cost, repeats, seed
+        As for `PricedStopping`.
+    """
+
+    def __init__(
+        self,
+        rules: Sequence[Rule | Player],
+        *,
+        limit: int = 40,
+        cost: Cost = "samples",
+        repeats: int = 16,
+        seed: int = 0,
+    ) -> None:
+        self.rules = [Fixed(1), *rules]
+        self.limit, self.cost, self.repeats, self.seed = limit, cost, repeats, seed
+
+    def fit(self, responses: Any) -> TunedRules:
+        """Learn what every setting costs and brings."""
+        streams = self._streams(responses, self.seed, self.repeats)
+        stops, worth = _played(self.rules, streams)
+        cost, accuracy = np.take_along_axis(streams.cost, stops, axis=1).mean(axis=0), worth.mean(axis=0)
+        best = corners(cost, accuracy)
+        self.members, self.costs, self.accuracies = [self.rules[i] for i in best], cost[best], accuracy[best]
+        return self
+
+    def replay(self, responses: Any, budgets: Sequence[float], *, seed: int = 1) -> Replay:
+        """Play answers back to unseen questions, at every budget."""
+        used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
+        members = [self.members[number] for number in used]
+
+        def play(answers: Any, _: Any, seed: int, orders: int) -> Replay:
+            streams = self._streams(answers, seed, orders)
+            stops, worth = _played(members, streams)
+            return outcomes(streams, worth, np.arange(1, streams.classes.shape[1] + 1), stops, shares)
+
+        return in_parts(play, responses, None, seed)
+
+    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
+        limit = min(self.limit, train.answers.samples, test.answers.samples)
+        tuned = TunedRules(self.rules[1:], limit=limit, cost=self.cost, repeats=self.repeats, seed=self.seed)
+        return tuned.fit(train.answers).replay(test.answers, targets).pairs()
+
+    def _streams(self, responses: Any, seed: int, repeats: int) -> Streams:
+        return make_streams(responses, self.limit, repeats=repeats, seed=seed, cost=self.cost)
+
+
+class Published:
+    """One rule as its authors use it: it spends what it spends, whatever is asked for.
+
+    Explained in chapter 10, "When to stop".
+
+    Parameters
+    ----------
+    rule : Rule or Player
+    limit : int
+        Most answers asked.
+    """
+
+    def __init__(self, rule: Rule | Player, *, limit: int = 40) -> None:
+        self.rule, self.limit = rule, limit
+
+    def replay(self, responses: Any, *, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Answers asked and accuracy of every question, averaged over the orders."""
+        streams = make_streams(responses, self.limit, repeats=REPLAYS, seed=seed)
+        stops, worth = _played([self.rule], streams)
+        return streams.mean(stops[:, 0] + 1.0), streams.mean(worth[:, 0])
+
+    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The same at every target, for `adalib.held_out`: there is nothing to learn."""
+        return [self.replay(test.answers)] * len(targets)
+
+
+def _played(rules: Sequence[Rule | Player], streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+    """Where each rule stops every stream, and what the vote is worth there, both (M, rules)."""
+    votes = streams.votes()
+    plain = [j for j, rule in enumerate(rules) if not hasattr(rule, "play")]
+    stops, worth = np.zeros((len(votes.n), len(rules)), dtype=int), np.zeros((len(votes.n), len(rules)))
+    stops[:, plain] = points_of([rules[j] for j in plain], votes)
+    worth[:, plain] = np.take_along_axis(votes.value, stops[:, plain], axis=1)
+    for j in set(range(len(rules))) - set(plain):
+        stops[:, j], worth[:, j] = rules[j].play(streams)
+    return stops, worth
+
+
+_CAPS = (4, 8, 16, 24, 40)
+
+#: The settings of every family that `TunedRules` chooses among.
+PEERS: Mapping[str, Sequence[Rule | Player]] = {
+    "margin": [Margin(lead, cap) for lead in range(1, 9) for cap in _CAPS],
+    "adaptive_consistency": [Confidence(p, cap) for p in (0.6, 0.8, 0.9, 0.95, 0.975, 0.99) for cap in _CAPS],
+    "esc": [Window(size, cap) for size in range(2, 9) for cap in _CAPS],
+    "ac_entropy": [Entropy(h, cap) for h in (0.2, 0.4, 0.5, 0.6, 0.75, 0.9) for cap in _CAPS],
+    "ac_majority": [Agreement(share, cap) for share in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9) for cap in _CAPS],
+    "ac_dirichlet": [Dirichlet(p, cap) for p in (0.5, 0.7, 0.8, 0.9, 0.95, 0.99) for cap in _CAPS],
+    "doubling": [Doubling(share, cap) for share in (0.55, 0.65, 0.75, 0.85, 0.95) for cap in _CAPS],
+    "sprt": [ProbabilityRatio(e, p, cap) for e in (0.01, 0.05, 0.1, 0.2) for p in (0.55, 0.65, 0.8) for cap in _CAPS],
+}
+
+_ASKED = (2, 3, 4, 6, 8, 12, 16, 24, 40)
+
+#: The same for votes by confidence, of files with log-probabilities.
+CONFIDENT: Mapping[str, Sequence[Player]] = {
+    "cisc": [Filtered(b, 1.0, sharpness) for sharpness in (1.5, 3.0, 6.0, 12.0) for b in _ASKED],
+    "deepconf": [Filtered(b, keep, 6.0) for keep in (0.1, 0.9) for b in _ASKED],
+}
+
+#: Every family as its authors set it: thresholds and windows of the papers and packages, at most 40 answers.
+PUBLISHED: Mapping[str, Rule | Player] = {
+    "margin": Margin(3, 40),
+    "adaptive_consistency": Confidence(0.95, 40),
+    "esc": Window(5, 40),
+    "ac_entropy": Entropy(0.75, 40),
+    "ac_majority": Agreement(0.8, 40),
+    "ac_dirichlet": Dirichlet(0.95, 40),
+    "doubling": Doubling(0.75, 32),
+    "sprt": ProbabilityRatio(0.05, 0.7, 40),
+}

@@ -8,24 +8,172 @@ library names, for a budget, two members and a coin.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
+from math import log
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
-from adalib.sequential.library import Mix, corners, mix_for
-from adalib.sequential.members import Member, Seen, plain_members, plain_points
-from adalib.sequential.prior import Prior
-from adalib.sequential.replay import REPLAYS, Replay, in_parts, outcomes, shares_of
-from adalib.sequential.session import Session
-from adalib.sequential.streams import Cost, Streams, make_streams
-from adalib.sequential.value import backward_induction, follow
-from adalib.sequential.votes import Votes
+from adalib.sequential.replay import REPLAYS, Mix, Replay, corners, in_parts, mix_for, outcomes, shares_of
+from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
+from adalib.sequential.signals import Prior
+from adalib.sequential.streams import Cost, Streams, Votes, make_streams
+from adalib.sequential.value import backward_induction, follow, state_features
 
-__all__ = ["SIGNALS", "PricedStopping"]
+__all__ = ["Member", "PricedStopping", "SIGNALS", "Seen", "Session", "plain_members", "plain_points"]
+
+
+# Members of the library: what is known at a checkpoint, and rules that need no fit.
+
+
+class Seen(NamedTuple):
+    """What is known at every checkpoint: the votes, the votes weighted by certainty, and what the text says."""
+
+    plain: Votes
+    weighted: Votes | None
+    prior: np.ndarray | None
+
+    @property
+    def value(self) -> np.ndarray:
+        """What the vote is worth at every checkpoint: the weighted one, where certainty is known."""
+        return (self.plain if self.weighted is None else self.weighted).value
+
+    def features(self, column: int) -> np.ndarray:
+        """The features at one checkpoint, shape (d, M)."""
+        weighted = None if self.weighted is None else self.weighted.at(column)
+        return state_features(self.plain.at(column), weighted, self.prior)
+
+
+class Member(NamedTuple):
+    """A member of the library: a plain rule on plain or weighted votes, or (rule None) a priced one."""
+
+    rule: Rule | None
+    weighted: bool = False
+    price: int = -1
+
+
+def plain_points(members: Sequence[Member], seen: Seen) -> np.ndarray:
+    """Where plain members stop every stream, shape (M, members)."""
+    found = np.empty((len(seen.plain.n), len(members)), dtype=np.int16)
+    for weighted, votes in ((False, seen.plain), (True, seen.weighted)):
+        places = [j for j, member in enumerate(members) if member.weighted == weighted]
+        if places:
+            found[:, places] = points_of([members[j].rule for j in places], votes)
+    return found
+
+
+def plain_members(schedule: np.ndarray, weighted: Votes | None) -> list[Member]:
+    """Rules that need no fit: fixed numbers, leads and Beta thresholds with caps, quitting where nothing repeats."""
+    longest = int(schedule[-1])
+    caps = sorted({int(schedule[schedule >= min(cap, longest)][0]) for cap in (4, 8, 16, 24, longest)})
+    waits = [NEVER, *(wait for wait in (3, 5, 8, 12) if wait < longest)]
+    members = [Member(Fixed(int(answers))) for answers in schedule]
+    for cap in caps:
+        members += [Member(Margin(lead, cap, wait)) for lead in (1, 2, 3, 4, 5) for wait in waits]
+        members += [Member(Confidence(level, cap)) for level in (0.7, 0.8, 0.9, 0.95, 0.99)]
+        if weighted is not None:
+            one = float((weighted.leader[:, 0]).mean())  # what an average answer weighs
+            leads = (0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4)
+            members += [Member(Margin(lead * one, cap), weighted=True) for lead in leads]
+    return members
+
+
+# One question, answer by answer: the policy at work.
+
+
+class Session:
+    """The vote on one question, with a policy that says whether to go on.
+
+    Made by `PricedStopping.start`. Explained in chapter 10, "When to stop".
+
+    Parameters
+    ----------
+    policy : PricedStopping
+    member : Member
+        The member of the library that the coin chose for this question.
+    prior : ndarray, shape (2,), or None
+        What the text says.
+    """
+
+    def __init__(self, policy: PricedStopping, member: Member, prior: np.ndarray | None) -> None:
+        self._policy, self._member, self._prior = policy, member, prior
+        self._votes: dict[Hashable, int] = {}
+        self._weights: dict[Hashable, float] = {}
+        self._checkpoints = {int(n): column for column, n in enumerate(policy.schedule)}
+        self._n = self._empty = self._run = 0
+        self._last: Hashable = None
+        self._go = True
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether another answer is worth its price."""
+        return self._go
+
+    @property
+    def leaders(self) -> list[Hashable]:
+        """The answers that lead the vote, in the order they came: one, several that are tied, or none."""
+        counts = self._weights if self._policy.sharpness else self._votes
+        return [answer for answer, votes in counts.items() if votes == max(counts.values())]
+
+    def add(self, answer: Hashable, logprob: float | None = None) -> bool:
+        """Count one more answer, and say whether to go on.
+
+        Parameters
+        ----------
+        answer : hashable
+            Equal answers are one class; None or "" is an answer that could not be read.
+        logprob : float, optional
+            Mean log-probability of its tokens; needed where the policy weighs by certainty.
+
+        Returns
+        -------
+        bool
+        """
+        self._n += 1
+        if answer is None or answer == "":
+            self._empty += 1
+            self._run = 0
+        else:
+            self._votes[answer] = self._votes.get(answer, 0) + 1
+            self._weights[answer] = self._weights.get(answer, 0.0) + self._weight(logprob)
+            self._run = self._run + 1 if answer == self._last else 1
+        self._last = answer
+        column = self._checkpoints.get(self._n)
+        if self._n >= self._policy.schedule[-1]:
+            self._go = False
+        elif column is not None:
+            self._go = not self._stops(column)
+        return self._go
+
+    def _weight(self, logprob: float | None) -> float:
+        if not self._policy.sharpness:
+            return 1.0
+        if logprob is None:
+            raise ValueError("this policy weighs answers by their log-probability; give logprob with every answer")
+        return float(np.exp(max(self._policy.sharpness * logprob, -600.0)))
+
+    def _state(self, counts: dict[Hashable, float]) -> Votes:
+        first, second = 0.0, 0.0
+        for votes in counts.values():
+            if votes > first:
+                first, second = votes, first
+            elif votes > second:
+                second = votes
+        log_sum = sum(votes * log(votes) for votes in counts.values())
+        return Votes(self._n, first, second, len(counts), self._empty, self._run, log_sum, np.nan)
+
+    def _stops(self, column: int) -> bool:
+        weighted = self._state(self._weights) if self._policy.sharpness else None
+        if self._member.rule is not None:
+            votes = weighted if self._member.weighted else self._state(self._votes)
+            return bool(self._member.rule.stops(votes))
+        known = state_features(self._state(self._votes), weighted, self._prior)
+        fitted = self._policy.coefficients[column, :, self._member.price]
+        return bool(fitted[0] + known @ fitted[1:] <= 0)
+
 
 #: What a stopping rule may look at: the votes always, the text and the certainty where they are there.
 SIGNALS = ("votes", "text", "certainty")

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import betainc
 
-from adalib.sequential.votes import Votes
+from adalib.sequential.streams import Votes
 
 __all__ = ["Confidence", "Fixed", "Margin", "NEVER", "Rule", "leader_holds", "points_of", "stopping_points"]
 
@@ -39,7 +39,7 @@ def stopping_points(rule: Rule, votes: Votes) -> np.ndarray:
 
     Examples
     --------
-    >>> from adalib.sequential.votes import count_votes
+    >>> from adalib.sequential.streams import count_votes
     >>> votes = count_votes([[0, 1, 1, 1], [0, 0, 1, 1]], worth=[[0, 1, 1, 1], [1, 1, 0, 0]])
     >>> stopping_points(Margin(2), votes).tolist()
     [3, 1]

@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
-from adalib.sequential.members import Member
-from adalib.sequential.priced import PricedStopping
-from adalib.sequential.prior import Prior
+from adalib.sequential.priced import Member, PricedStopping
 from adalib.sequential.rules import Confidence, Fixed, Margin
-from adalib.sequential.streams import Cost, Money
+from adalib.sequential.signals import Prior
+from adalib.sequential.streams import Cost, Money, Votes
 from adalib.sequential.value import state_features
-from adalib.sequential.votes import Votes
 
 __all__ = ["load_stopping", "save_stopping"]
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adalib.sequential.votes import Votes
+from adalib.sequential.streams import Votes
 
 __all__ = ["backward_induction", "cross_fitted", "follow", "in_parts", "state_features"]
 

@@ -13,7 +13,7 @@ import pytest
 
 from adalib.commands.arguments import shown
 from adalib.commands.cli import COMMANDS, main
-from adalib.datasets.parquet import write_parquet
+from adalib.scale.tables import write_parquet
 
 SECRET = "sk-proj-not-to-be-seen"
 

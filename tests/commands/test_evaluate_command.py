@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adalib.commands.cli import main
-from adalib.evaluate.policies import POLICIES
+from adalib.evaluate.trials import POLICIES
 
 KEYS = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
 QUICK = ["--budgets", "1,4,8", "--folds", "2", "--targets", "2"]

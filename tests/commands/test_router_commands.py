@@ -19,8 +19,8 @@ from odd_replies import ODD, STRANGE, as_replies, bomb
 from adalib import Router
 from adalib.commands.cli import main
 from adalib.commands.serve import listen
+from adalib.datasets.files import write_lines
 from adalib.datasets.folds import drawn
-from adalib.datasets.jsonl import write_lines
 from adalib.datasets.loading import load
 from adalib.llm import endpoint as endpoints
 

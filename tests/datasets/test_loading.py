@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import adalib
 from adalib.datasets import files, loading
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.files import DataError
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import compared
-from adalib.evaluate.first_vote import joined
+from adalib.evaluate.heldout import joined
 
 GOOD = {"id": "q1", "question": "2 + 2?", "gold": "4", "answers": ["4", "5", ""]}
 
@@ -245,7 +245,7 @@ def test_table_refusals(arguments, says):
 def test_classes_are_computed_once(monkeypatch):
     mine = responses([["4", "5"]])
     mine.table((1,))
-    monkeypatch.setattr("adalib.datasets.classes.answer_classes", None)
+    monkeypatch.setattr("adalib.datasets.responses.answer_classes", None)
     mine.table((1, 2), ties="first")
 
 

@@ -12,8 +12,7 @@ from scipy.stats import chisquare
 
 import adalib
 from adalib.datasets.populations import Population, beta_population, flat_null, two_answer
-from adalib.paper.printed import PAPER, PAPER_SETTINGS
-from adalib.paper.stand_ins import fit_table, paper_population, paper_setting
+from adalib.paper.settings import PAPER, PAPER_SETTINGS, fit_table, paper_population, paper_setting
 
 BUDGETS = np.array([1, 2, 4, 8, 16])
 

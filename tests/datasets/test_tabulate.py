@@ -9,11 +9,10 @@ import pytest
 
 import adalib
 from adalib.commands.cli import main
-from adalib.datasets import tabulate as module
-from adalib.datasets.jsonl import line_parts, read_lines
-from adalib.datasets.parquet import open_parquet
-from adalib.datasets.tabulate import tabulate
-from adalib.machines import Machines
+from adalib.datasets.files import line_parts, read_lines
+from adalib.scale import tables as module
+from adalib.scale.machines import Machines
+from adalib.scale.tables import open_parquet, tabulate
 
 
 def write_answers(path, numbers, samples=8, tokens=False, end="\n"):

@@ -11,8 +11,7 @@ from scipy.optimize import linprog
 
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import Plan
-from adalib.paper.printed import PAPER, PAPER_SETTINGS
-from adalib.paper.stand_ins import paper_setting
+from adalib.paper.settings import PAPER, PAPER_SETTINGS, paper_setting
 from adalib.solve.reference import lp_value
 
 COST = np.array([1.0, 2, 4, 8, 16])

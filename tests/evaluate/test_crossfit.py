@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import adalib
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.files import DataError
 from adalib.datasets.populations import Population, beta_population, flat_null, two_answer
-from adalib.evaluate.crossfit import cross_fitted_oracle, score_oracle
-from adalib.evaluate.rehearsal import rehearse_oracle
+from adalib.evaluate.crossfit import cross_fitted_oracle, rehearse_oracle, score_oracle
 from adalib.table import UtilityTable
 from adalib.vote.estimators import acc_iid, acc_subsets
 

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adalib
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.files import DataError
 from adalib.datasets.populations import two_answer
-from adalib.evaluate.first_vote import first_vote_table, joined
-from adalib.evaluate.heldout import held_out
+from adalib.evaluate.heldout import first_vote_table, held_out, joined
 from adalib.learn.label_policy import CurvePolicy
 from adalib.vote.estimators import majority
 

@@ -11,18 +11,18 @@ import pytest
 
 import adalib
 import adalib.paper
+from adalib.datasets.files import DataError
 from adalib.datasets.folds import deal, members
-from adalib.datasets.jsonl import DataError
 from adalib.datasets.populations import beta_population, flat_null, two_answer
 from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.crossfit import cross_fitted_oracle
 from adalib.evaluate.heldout import held_out, unseen_curves
-from adalib.evaluate.policies import BASELINES, POLICIES, STOPPING
 from adalib.evaluate.scores import as_table
+from adalib.evaluate.trials import BASELINES, POLICIES, STOPPING
 from adalib.evaluate.verdict import verdict
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
 from adalib.paper.protocol import reconstructed
-from adalib.sequential.tuning import PEERS, TunedRules
+from adalib.sequential.peers import PEERS, TunedRules
 from adalib.solve.frontier import frontier
 
 TARGETS = (1.5, 3)

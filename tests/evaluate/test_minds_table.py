@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import adalib
-from adalib.evaluate.minds_table import GO_UP, MODEL_LEARNERS, model_cells, way_cells
-from adalib.evaluate.stopping_table import recorded_cells
+from adalib.evaluate.recorded import GO_UP, MODEL_LEARNERS, model_cells, recorded_cells, way_cells
 
 
 def test_a_menu_has_its_oracle_its_climber_and_one_model_alone():

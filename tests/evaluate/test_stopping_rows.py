@@ -5,7 +5,7 @@ import pytest
 
 from adalib.datasets.populations import beta_population, flat_null
 from adalib.evaluate.heldout import held_out
-from adalib.evaluate.policies import STOPPING, planning_policies, stopping_policies
+from adalib.evaluate.trials import STOPPING, planning_policies, stopping_policies
 from adalib.evaluate.verdict import verdict
 
 

@@ -8,16 +8,9 @@ import pytest
 from adalib import cross_fitted_oracle, load
 from adalib.datasets.populations import beta_population
 from adalib.evaluate.heldout import held_out
-from adalib.evaluate.stopping_table import (
-    AS_PUBLISHED,
-    LADDER,
-    control_cells,
-    recorded_cells,
-    stopping_cells,
-    weighted_bars,
-)
+from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, control_cells, recorded_cells, stopping_cells, weighted_bars
+from adalib.sequential.peers import PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
-from adalib.sequential.tuning import PEERS, PUBLISHED, Published, TunedRules
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,11 @@ from playwright.sync_api import Page
 
 import adalib
 from adalib.colours import arm_colours, budget_colours
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
 from adalib.explorer import page as write_page
 from adalib.explorer import read_csv, setting, static_html
-from adalib.explorer.script import PARTS, script, style
+from adalib.explorer.static import PARTS, script, style
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable

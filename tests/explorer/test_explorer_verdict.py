@@ -14,7 +14,7 @@ from adalib.evaluate.baselines import from_labels
 from adalib.evaluate.scores import Tally
 from adalib.explorer import page as write_page
 from adalib.explorer import setting
-from adalib.explorer.script import script
+from adalib.explorer.static import script
 from adalib.solve.frontier import frontier
 
 TARGETS = (1.0, 1.5, 2.0, 3.0, 7.3, 40.0)

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.files import DataError
 from adalib.datasets.sealed import digest, seal
-from adalib.learn import saving
+from adalib.learn import policy as saving
 from adalib.learn.label_policy import load_policy
 from adalib.router.router import Router
 from adalib.sequential.saving import load_stopping

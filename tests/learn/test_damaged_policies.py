@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from xgboost import XGBClassifier, XGBRegressor
 
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import digest, number, numbers, read_sealed, seal, whole, write_sealed
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy, load_policy
-from adalib.learn.trees import check_trees
+from adalib.learn.policy import check_trees
 from adalib.router.router import Router
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.saving import save_stopping

@@ -25,7 +25,7 @@ from sklearn.utils.estimator_checks import (
 from xgboost import XGBClassifier, XGBRegressor
 
 import adalib
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.files import DataError
 from adalib.datasets.populations import beta_population, two_answer
 from adalib.datasets.sealed import seal
 from adalib.evaluate.baselines import best_mix, noise_features

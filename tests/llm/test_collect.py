@@ -20,7 +20,7 @@ from fault_server import FaultServer
 
 import adalib
 from adalib.commands.cli import main
-from adalib.datasets.jsonl import DataError
+from adalib.datasets.files import DataError
 from adalib.llm import EndpointError, collect, export, load_prompt, load_questions, plan
 from adalib.llm.store import Store, scan
 from adalib.vote.answers import extract_answer

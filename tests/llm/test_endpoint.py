@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adalib.llm import Answer, Endpoint, EndpointError
-from adalib.llm.endpoint import FIRST_WAIT, LONGEST_WAIT, backoff, retry_after
-from adalib.llm.reply import mean_entropy, mean_logprob
+from adalib.llm.endpoint import FIRST_WAIT, LONGEST_WAIT, backoff, mean_entropy, mean_logprob, retry_after
 
 KEY = "sk-a-very-secret-key-0123"
 MESSAGES = [{"role": "user", "content": "What is 3 + 4?"}]

@@ -16,9 +16,9 @@ from fault_server import FaultServer
 from odd_replies import GOOD, ODD, as_replies, bomb, changed, choice
 
 from adalib.datasets.loading import load
-from adalib.llm import EndpointError, collect, endpoint, reply
-from adalib.llm.endpoint import Endpoint, backoff, retry_after
-from adalib.llm.reply import Answer, ReplyError, read_reply
+from adalib.llm import EndpointError, collect, endpoint
+from adalib.llm import endpoint as reply
+from adalib.llm.endpoint import Answer, Endpoint, ReplyError, backoff, read_reply, retry_after
 from adalib.llm.store import Store, scan
 
 KEY = "sk-a-very-secret-key-0123"

@@ -11,9 +11,8 @@ import adalib
 import adalib.paper
 from adalib import UtilityTable
 from adalib.paper import ablations, theorems
-from adalib.paper.ablations import Comparison, near_misses
-from adalib.paper.ablations.comparison import Trial
-from adalib.paper.printed import PAPER_ABLATIONS
+from adalib.paper.classifiers import Comparison, Trial, near_misses
+from adalib.paper.settings import PAPER_ABLATIONS
 from adalib.teach.figures import ablations as draw
 
 ODD = np.arange(40) % 2

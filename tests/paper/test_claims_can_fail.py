@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from adalib.paper import results
-from adalib.paper.printed import PAPER, PAPER_ABLATIONS, PAPER_SETTINGS
-from adalib.paper.replication import CLAIMS, Cell, Claim, Found
-from adalib.paper.settings import PAPER_WAY
+from adalib.paper.register import CLAIMS, Cell, Claim, Found
+from adalib.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_SETTINGS, PAPER_WAY
 
 
 def printed(change, source=PAPER):

@@ -17,8 +17,7 @@ import adalib
 import adalib.paper
 from adalib.evaluate.intervals import bootstrap_mean
 from adalib.paper import patterns, protocol
-from adalib.paper.printed import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
-from adalib.paper.stand_ins import paper_setting
+from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, paper_setting
 from adalib.teach.exercises.chapter_08 import check
 
 COST = np.array([1.0, 2, 4, 8, 16])

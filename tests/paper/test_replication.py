@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 import adalib
 import adalib.paper
 from adalib.paper import replication
-from adalib.paper.replication import CLAIMS, PARTS, ROWS, VERDICTS, Cell, Claim, Found, Row, chapter
+from adalib.paper.register import CLAIMS, PARTS, ROWS, VERDICTS, Cell, Claim, Found, Row, chapter
 from adalib.teach.exercises import chapter_12
 from adalib.teach.figures import verdicts
 

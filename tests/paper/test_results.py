@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import adalib
 import adalib.paper
 from adalib.paper import results
-from adalib.paper.printed import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
 from adalib.paper.results import TARGETS, TOLERANCE
+from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
 from adalib.teach.figures import results as draw
 
 MATH = "deepseek-v3-math"

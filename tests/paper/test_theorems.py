@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adalib.paper import theorems
-from adalib.paper.theorems import COUNTEREXAMPLES, Case
+from adalib.paper.cases import COUNTEREXAMPLES, Case
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferential
 from adalib.solve.reference import lp_solution, milp_solution

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from adalib import load
 from adalib.router.controller import BudgetController, Purse
-from adalib.sequential.library import corners
 from adalib.sequential.priced import PricedStopping
+from adalib.sequential.replay import corners
 
 BUDGET = 4.0
 

@@ -10,11 +10,11 @@ from playback import Playback
 
 from adalib import CurvePolicy, DataError, PricedStopping, Router, TextEmbedding, held_out, load, verdict
 from adalib.llm.endpoint import EndpointError
-from adalib.router import asking
+from adalib.router import ask as asking
 from adalib.router import router as routers
-from adalib.router.asking import NotShortError
-from adalib.router.choose import recommended
+from adalib.router.ask import NotShortError
 from adalib.router.controller import Purse
+from adalib.router.router import recommended
 
 
 @pytest.fixture(scope="module")

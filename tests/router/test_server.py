@@ -18,10 +18,9 @@ from adalib import Router, load
 from adalib.llm import endpoint as endpoints
 from adalib.llm.endpoint import Endpoint
 from adalib.router import server as servers
-from adalib.router.asking import CAP, ONE, OTHER, Asking
+from adalib.router.ask import CAP, ONE, OTHER, Asking
 from adalib.router.controller import Purse
-from adalib.router.server import make_app
-from adalib.router.service import Service
+from adalib.router.server import Service, make_app
 
 ASK = {"model": "m", "messages": [{"role": "user", "content": "What is 3 + 4?"}]}
 

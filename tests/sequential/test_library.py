@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adalib.sequential.library import corners, mix_for
+from adalib.sequential.replay import corners, mix_for
 from adalib.solve.frontier import frontier
 
 points = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 20)), min_size=1, max_size=12)

@@ -15,13 +15,22 @@ from its_hub.core.algorithms.beta_self_consistency import BetaSelfConsistency
 
 from adalib import load
 from adalib.datasets.populations import beta_population
-from adalib.sequential.dirichlet import Dirichlet, dirichlet_holds
-from adalib.sequential.filtering import Filtered, filtered_value
-from adalib.sequential.peers import Agreement, Doubling, Entropy, ProbabilityRatio, Window
+from adalib.sequential.peers import (
+    CONFIDENT,
+    PEERS,
+    Agreement,
+    Dirichlet,
+    Doubling,
+    Entropy,
+    Filtered,
+    ProbabilityRatio,
+    TunedRules,
+    Window,
+    dirichlet_holds,
+    filtered_value,
+)
 from adalib.sequential.rules import Confidence, Fixed, Margin, leader_holds, points_of, stopping_points
-from adalib.sequential.streams import Streams
-from adalib.sequential.tuning import CONFIDENT, PEERS, TunedRules
-from adalib.sequential.votes import Votes, count_votes
+from adalib.sequential.streams import Streams, Votes, count_votes
 
 
 def states(most: int, parts: int = 40, limit: int | None = None):

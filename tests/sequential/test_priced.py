@@ -9,10 +9,10 @@ import pytest
 from adalib import load, noise_features, text_features
 from adalib.datasets.populations import Population, beta_population, flat_null
 from adalib.datasets.sealed import seal
+from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.saving import load_stopping, save_stopping
 from adalib.sequential.streams import Money
-from adalib.sequential.tuning import PEERS, TunedRules
 
 
 @pytest.fixture(scope="module")

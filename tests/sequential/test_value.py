@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from adalib.sequential.prior import Prior
+from adalib.sequential.signals import Prior
+from adalib.sequential.streams import count_votes
 from adalib.sequential.value import backward_induction, follow
-from adalib.sequential.votes import count_votes
 
 PEOPLE = np.array([0.9, 0.6, 0.35])  # how often the right one of two answers comes, in equal thirds
 LAST = 7

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adalib.datasets.populations import beta_population
-from adalib.sequential.streams import Money, make_streams
-from adalib.sequential.votes import count_votes
+from adalib.sequential.streams import Money, count_votes, make_streams
 
 
 @given(st.lists(st.integers(-1, 4), min_size=1, max_size=15), st.booleans())

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from test_frontier import KINDS, budgets_for, random_table, tables
 
 import adalib
-from adalib.solve import runs
+from adalib.scale import shards as runs
+from adalib.scale.shards import Run, clear, make_run, solve_shards
 from adalib.solve.envelope import Codes, cheapest, walk
 from adalib.solve.exact import exact_mean, exact_sum, most_within, units
 from adalib.solve.reference import lp_value
-from adalib.solve.runs import Run, make_run
-from adalib.solve.shards import clear, solve_shards
 
 
 def cut_up(acc, cost, pieces, rng):

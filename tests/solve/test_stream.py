@@ -13,12 +13,12 @@ from test_frontier import random_table
 
 import adalib
 from adalib.commands.cli import main
-from adalib.datasets.parquet import open_parquet, write_parquet
 from adalib.evaluate.scores import as_table
-from adalib.machines import Cluster, Here, Machines
-from adalib.sequential.tuning import PEERS, TunedRules
-from adalib.solve import stream
-from adalib.solve.stream import solve_files
+from adalib.scale import stream
+from adalib.scale.machines import Cluster, Here, Machines
+from adalib.scale.stream import solve_files
+from adalib.scale.tables import open_parquet, write_parquet
+from adalib.sequential.peers import PEERS, TunedRules
 
 BUDGETS = (1, 2, 4, 8, 16)
 
@@ -299,7 +299,7 @@ def test_folds_run_on_machines_and_no_digit_changes(dask):
 
 @pytest.mark.parametrize("word", ["solve", "table", "evaluate"])
 def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path, monkeypatch, capsys, word):
-    monkeypatch.setattr("adalib.machines._PATIENCE", 1)
+    monkeypatch.setattr("adalib.scale.machines._PATIENCE", 1)
     write_table(tmp_path / "t", np.array([[0.1, 0.2]]), files=1)
     (tmp_path / "a.jsonl").write_text('{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2", "1", "1"]}\n')
     words = {
@@ -315,11 +315,11 @@ def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path, monkeypatch, cap
 
 
 def test_no_scheduler_and_no_package_are_said_in_one_line(monkeypatch):
-    import adalib.machines
+    import adalib.scale.machines
 
-    monkeypatch.setattr(adalib.machines, "_PATIENCE", 1)
+    monkeypatch.setattr(adalib.scale.machines, "_PATIENCE", 1)
     with pytest.raises(RuntimeError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9") as caught:
         Cluster("tcp://127.0.0.1:9")
     assert "\n" not in str(caught.value)
     with pytest.raises(RuntimeError, match=r"pip install 'adalib\[scale\]'"):
-        adalib.machines.need("nosuchmodule")
+        adalib.scale.machines.need("nosuchmodule")

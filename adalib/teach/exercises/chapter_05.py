@@ -8,10 +8,8 @@ from math import comb
 import numpy as np
 
 from adalib.datasets.populations import Population
-from adalib.evaluate.crossfit import OracleScore
-from adalib.evaluate.rehearsal import rehearse_oracle
-from adalib.paper.settings import answers, utility
-from adalib.paper.stand_ins import paper_population
+from adalib.evaluate.crossfit import OracleScore, rehearse_oracle
+from adalib.paper.settings import answers, paper_population, utility
 from adalib.teach.exercises import Construction, Exercise, checker
 from adalib.teach.exercises.ladder_answers import CROSS_FIT
 from adalib.teach.exercises.proofs_duality import BRACKET, NOISE

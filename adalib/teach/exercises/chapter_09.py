@@ -9,10 +9,8 @@ import pandas as pd
 
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
-from adalib.paper.ablations import granularity
-from adalib.paper.settings import answers, path, utility
-from adalib.paper.stand_ins import paper_population
-from adalib.paper.unlisted_features import extra_features
+from adalib.paper.ablations import extra_features, granularity
+from adalib.paper.settings import answers, paper_population, path, utility
 from adalib.teach.exercises import Construction, Exercise, checker
 from adalib.teach.exercises.ladder_rest import FOLDS
 

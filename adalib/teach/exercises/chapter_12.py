@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from adalib.paper.replication import verdict_counts
+from adalib.paper.register import verdict_counts
 from adalib.paper.results import implied_held_out
 from adalib.teach.exercises import Exercise, checker
 

@@ -1,0 +1,645 @@
+"""How many labelled questions does a policy need? The same trees, scored on what they saw and on what they did not.
+
+In the paper's figure the share of the training data grows and accuracy is drawn on all questions. Then two things grow
+at once: what the model can generalise from, and how much of the test it has seen. `learning_curve` keeps them apart;
+`held_out_curve` asks the question again on real answers, by the held-out protocol.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from adalib.datasets.folds import deal
+from adalib.datasets.loading import load
+from adalib.datasets.populations import Population
+from adalib.datasets.responses import Responses
+from adalib.evaluate import baselines
+from adalib.evaluate.baselines import Plan, best_mix, from_labels, noise_features
+from adalib.evaluate.crossfit import OracleScore, check_halves, compared, cross_fitted_oracle, score_oracle
+from adalib.evaluate.heldout import check_targets, oracles_at
+from adalib.evaluate.intervals import bootstrap_mean
+from adalib.evaluate.scores import Tally
+from adalib.evaluate.trials import Fold, Half, learned
+from adalib.learn.features import check_texts, one_each, question_marks, text_features
+from adalib.learn.label_policy import CurvePolicy, LabelPolicy
+from adalib.learn.policy import side_by_side
+from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_setting
+from adalib.solve.bisection import bisect
+from adalib.table import UtilityTable
+
+__all__ = [
+    "EXTRA_FEATURES",
+    "LEAKS",
+    "MENUS",
+    "Pooled",
+    "SHARES",
+    "extra_features",
+    "granularity",
+    "held_out_curve",
+    "importances",
+    "learning_curve",
+    "pool",
+    "real_pool",
+    "signatures",
+    "simulated_pool",
+]
+
+
+# Four features that the paper's importance figure names and its list does not; one of them needs the answer key.
+
+
+#: Names in the paper's importance figure that its list lacks (``has_fractions`` there is taken for ``has_fraction``).
+EXTRA_FEATURES = ("has_square_roots", "has_equation", "has_multi_subproblems", "single_pass_acc")
+
+#: Features that cannot be computed without the answer key: a policy that uses one cannot be deployed.
+LEAKS = ("single_pass_acc",)
+
+_ROOT = re.compile(r"\\sqrt|√|square root", re.IGNORECASE)
+_EQUATION = re.compile(r"(?<![<>!])=|\\begin\{(?:equation|align)|\bequations?\b", re.IGNORECASE)
+_PARTS = (("(a)", "(b)"), ("(i)", "(ii)"), ("(1)", "(2)"))
+
+
+def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None = None) -> pd.DataFrame:
+    """Compute the features that the paper's importance figure names and its list does not.
+
+    ``single_pass_acc`` is Acc(x, 1), or one graded answer: either way it takes the answer key, which is why `LEAKS`
+    names it. Explained in chapter 9, "Ablations".
+
+    Parameters
+    ----------
+    questions : sequence of N str
+    single_pass_acc : array_like, shape (N,), optional
+        To show what the leak does; without it the column is absent.
+
+    Returns
+    -------
+    DataFrame, shape (N, 3), or (N, 4) with ``single_pass_acc``
+        Columns `EXTRA_FEATURES`.
+
+    Examples
+    --------
+    >>> extra_features(["(a) Solve x + 2 = 5. (b) Find its square root."]).iloc[0].tolist()
+    [1.0, 1.0, 1.0]
+    """
+    texts = check_texts(questions)
+    columns = {
+        "has_square_roots": [_ROOT.search(text) is not None for text in texts],
+        "has_equation": [_EQUATION.search(text) is not None for text in texts],
+        "has_multi_subproblems": [
+            question_marks(text) > 1 or any(a in text and b in text for a, b in _PARTS) for text in texts
+        ],
+    }
+    if single_pass_acc is not None:
+        columns["single_pass_acc"] = one_each(single_pass_acc, len(texts), "single_pass_acc")
+    return pd.DataFrame(columns, dtype=float)
+
+
+# Several settings and targets under one another: the rows that a classifier is trained on.
+#
+# A question stands in the pool once for every setting and target, always with the same text.
+
+
+_REAL = ("word-fewshot", "word-hot", "word-zeroshot")
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """Rows for a classifier: every question of every setting at every target.
+
+    Attributes
+    ----------
+    features : DataFrame, shape (n, d)
+    question, setting, target : ndarray, shape (n,)
+        Which question (a number), which setting (a name) and which average cost a row stands for.
+    lam, labels : ndarray, shape (n,)
+        The price that the search found for the row's setting and target, and the oracle's column at it.
+    choose, acc : ndarray, shape (n, K)
+        Accuracies that made the labels, and those that score a prediction.
+    budgets : ndarray, shape (K,)
+        What each column costs.
+    """
+
+    features: pd.DataFrame
+    question: np.ndarray
+    setting: np.ndarray
+    target: np.ndarray
+    lam: np.ndarray
+    labels: np.ndarray
+    choose: np.ndarray
+    acc: np.ndarray
+    budgets: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.labels)
+
+    def grouped(self, groups: Sequence) -> Pooled:
+        """Return the same rows with whole groups as questions, such as families: a split then keeps a group together.
+
+        Parameters
+        ----------
+        groups : sequence
+            The group of each question, in the order of their numbers.
+        """
+        codes = pd.factorize(np.array([str(group) for group in groups], dtype=object))[0]
+        if codes.size != self.question.max() + 1:
+            raise ValueError(f"groups has {codes.size} entries for {self.question.max() + 1} questions; give one each")
+        return replace(self, question=codes[self.question])
+
+    def labelled_among(self, rows: ArrayLike) -> np.ndarray:
+        """Return the oracle's columns of some rows at prices found on these rows alone, as if there were no others.
+
+        Parameters
+        ----------
+        rows : array_like of bool, shape (n,)
+            Which rows.
+        """
+        rows, labels = np.asarray(rows, dtype=bool), self.labels.copy()
+        cell = pd.factorize(pd.MultiIndex.from_arrays([self.setting, self.target]))[0]
+        for number in np.unique(cell[rows]):
+            here = rows & (cell == number)
+            labels[here] = bisect(self.choose[here], self.budgets, self.target[here][0]).labels
+        return labels[rows]
+
+
+def pool(
+    tables: Mapping[str, UtilityTable],
+    features: ArrayLike,
+    own: Mapping[str, ArrayLike] | None = None,
+    targets: Sequence[float] = TARGETS,
+    score: Mapping[str, UtilityTable] | None = None,
+) -> Pooled:
+    """Put settings that share their questions under one another, each at every target, labelled as the paper labels.
+
+    Explained in chapter 9, "Ablations".
+
+    Parameters
+    ----------
+    tables : mapping of name to UtilityTable
+        The same questions and budgets in each; bisection makes the labels from them.
+    features : DataFrame or array_like, shape (N, d)
+        What is known of a question in every setting. The target is added as a column.
+    own : mapping of name to DataFrame or array_like, shape (N, e), optional
+        What is known of a question in one setting only; default: which setting it is, as columns of 0 and 1.
+    targets : sequence of float
+        Average costs.
+    score : mapping of name to UtilityTable, optional
+        Accuracies from other samples, to score on; default: those that made the labels, as in the paper.
+
+    Returns
+    -------
+    Pooled
+        A row a setting, target and question, in this order.
+    """
+    names = list(tables)
+    first = tables[names[0]]
+    score = tables if score is None else score
+    for name in names:
+        for table in (tables[name], score[name]):
+            if table.ids != first.ids or table.budgets != first.budgets or table.cost.ndim != 1:
+                raise ValueError(f"{name} has other questions, budgets or costs than {names[0]}; pool what is alike")
+    shared = np.asarray(features, dtype=float)
+    if own is None:
+        own = {name: np.tile(np.eye(len(names))[j], (first.n, 1)) for j, name in enumerate(names)}
+    parts: dict[str, list] = {key: [] for key in ("x", "setting", "target", "lam", "labels", "choose", "acc")}
+    for name in names:
+        for target in targets:
+            found = bisect(tables[name].acc, tables[name].cost, target)
+            same = np.ones(first.n)
+            parts["x"].append(np.column_stack([shared, np.asarray(own[name], dtype=float), target * same]))
+            parts["setting"].append([name] * first.n)
+            parts["target"].append(target * same)
+            parts["lam"].append(found.lam * same)
+            parts["labels"].append(found.labels)
+            parts["choose"].append(tables[name].acc)
+            parts["acc"].append(score[name].acc)
+    whole = {key: np.concatenate(blocks) for key, blocks in parts.items()}
+    question = np.tile(np.arange(first.n), len(names) * len(targets))
+    columns = list(features.columns) if hasattr(features, "columns") else [f"x{j}" for j in range(shared.shape[1])]
+    extra = whole["x"].shape[1] - len(columns) - 1
+    frame = pd.DataFrame(whole.pop("x"), columns=[*columns, *(f"setting_{j}" for j in range(extra)), "target"])
+    return Pooled(frame, question=question, budgets=np.asarray(first.cost, dtype=float), **whole)
+
+
+def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
+    """The paper's pool with nothing to learn: its three MATH settings, simulated, and features that are noise.
+
+    Fourteen noise columns belong to the question and two to the question in one setting (the paper's entropy needs an
+    answer of the model, and so differs by model); the target is known. Labels as in the paper: 48 answers, windows,
+    first-seen ties. Explained in chapter 9, "Ablations".
+
+    Parameters
+    ----------
+    seed : int
+        Of the noise.
+    targets : sequence of float
+
+    Returns
+    -------
+    Pooled
+        1800 rows at three targets.
+    """
+    names = PAPER_SETTINGS[:3]
+    tables = {name: paper_setting(name).table(**PAPER_WAY) for name in names}
+    n = tables[names[0]].n
+    own = {name: noise_features(n, 2, seed=1000 * (seed + 1) + j) for j, name in enumerate(names)}
+    return pool(tables, noise_features(n, 14, seed=seed), own, targets)
+
+
+def real_pool(
+    names: Sequence[str] = _REAL,
+    features: ArrayLike | None = None,
+    targets: Sequence[float] = TARGETS,
+    seed: int = 0,
+) -> Pooled:
+    """Pool real settings that share their questions: labels from one half of the answers, scores from the other.
+
+    Explained in chapter 9, "Ablations".
+
+    Parameters
+    ----------
+    names : sequence of str
+        Bundled settings, or files, with the same questions.
+    features : DataFrame or array_like, shape (N, d), optional
+        Default: `adalib.text_features`. The setting and the target are added.
+    targets : sequence of float
+    seed : int
+        Deals the answers into halves.
+
+    Returns
+    -------
+    Pooled
+    """
+    sets: dict[str, Responses] = {name: load(name) for name in names}
+    if features is None:
+        features = text_features(sets[names[0]].questions)
+    halves = {name: [half.table() for half in compared(r).split_samples(seed)] for name, r in sets.items()}
+    choose, score = ({name: pair[j] for name, pair in halves.items()} for j in range(2))
+    return pool(choose, features, targets=targets, score=score)
+
+
+# What does the model look at? Importances and class profiles, beside what they look like when there is nothing to see.
+#
+# Both always come out as something: importances sum to 1 whatever the features, and the means of five classes always
+# differ. So each is computed again where the answer is known to be nothing: on noise columns, and on shuffled labels.
+
+
+def importances(
+    features: pd.DataFrame,
+    labels: ArrayLike,
+    draws: int = 20,
+    seed: int = 0,
+    groups: Sequence | None = None,
+) -> pd.DataFrame:
+    """Share of each feature in the gain of the paper's trees, beside two references that hold no signal.
+
+    Explained in chapter 9, "Ablations".
+
+    Parameters
+    ----------
+    features : DataFrame, shape (N, d)
+    labels : array_like of int, shape (N,)
+        The oracle's columns.
+    draws : int
+        How often each reference is drawn.
+    seed : int
+    groups : sequence of N values, optional
+        Shuffle the labels by whole groups, all of one size: questions of a family keep each other's company.
+
+    Returns
+    -------
+    DataFrame
+        A row a feature, most important first: ``feature``, ``importance``; ``shuffled_low`` and ``shuffled_high``, the
+        95% range of its importance when the labels are shuffled; ``noise_low`` and ``noise_high``, the lowest and the
+        highest importance in the mean noise fit (as many noise columns, true labels): the same in every row.
+    """
+    labels = np.asarray(labels)
+    rng = np.random.default_rng(seed)
+    mixed = [_shuffle(labels, groups, rng) for _ in range(draws)]
+    blind = [noise_features(len(labels), features.shape[1], seed=seed + draw) for draw in range(draws)]
+    jobs = [(features, labels), *((features, other) for other in mixed), *((noise, labels) for noise in blind)]
+    found = list(side_by_side(lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs))
+    shuffled, noise = np.array(found[1 : 1 + draws]), np.array(found[1 + draws :])
+    low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
+    table = pd.DataFrame(
+        {
+            "feature": list(features.columns),
+            "importance": found[0],
+            "shuffled_low": low,
+            "shuffled_high": high,
+            "noise_low": noise.min(axis=1).mean(),
+            "noise_high": noise.max(axis=1).mean(),
+        }
+    )
+    return table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+
+
+def signatures(
+    features: pd.DataFrame,
+    labels: ArrayLike,
+    draws: int = 500,
+    seed: int = 0,
+    groups: Sequence | None = None,
+) -> pd.DataFrame:
+    """Mean of each feature in each class of the oracle's labels, drawn as in the paper and in standard deviations.
+
+    Explained in chapter 9, "Ablations".
+
+    Parameters
+    ----------
+    features : DataFrame, shape (N, d)
+    labels : array_like of int, shape (N,)
+    draws : int
+        Shuffles of the labels.
+    seed : int
+    groups : sequence of N values, optional
+        As for `importances`.
+
+    Returns
+    -------
+    DataFrame
+        A row a feature and class: ``feature``, ``label``, ``questions`` (in the class); ``drawn``, the class mean
+        standardised over the classes of its row, as in the paper's figure; ``effect``, the class mean minus the mean of
+        all, in standard deviations of the feature; ``low`` and ``high``, the 95% range of the effect when the labels
+        are shuffled; ``outside``, whether the effect lies outside. A constant feature has 0 everywhere.
+    """
+    labels = np.asarray(labels)
+    values = features.to_numpy(dtype=float)
+    spread = values.std(axis=0)
+    scaled = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    classes, codes = np.unique(labels, return_inverse=True)
+    member = np.eye(classes.size)[codes]
+    sizes = member.sum(axis=0)
+
+    def effects(of: np.ndarray) -> np.ndarray:
+        return of.T @ scaled / sizes[:, None]
+
+    effect = effects(member)
+    rng = np.random.default_rng(seed)
+    order = np.arange(labels.size)
+    shuffled = np.array([effects(member[_shuffle(order, groups, rng)]) for _ in range(draws)])
+    low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
+    row_spread = effect.std(axis=0)
+    drawn = (effect - effect.mean(axis=0)) / np.where(row_spread > 0, row_spread, 1.0)
+    cells = [(f, c) for f in range(values.shape[1]) for c in range(classes.size)]
+    return pd.DataFrame(
+        [
+            (
+                str(features.columns[f]),
+                int(classes[c]),
+                int(sizes[c]),
+                *(float(part[c, f]) for part in (drawn, effect, low, high)),
+                bool(effect[c, f] < low[c, f] or effect[c, f] > high[c, f]),
+            )
+            for f, c in cells
+        ],
+        columns=["feature", "label", "questions", "drawn", "effect", "low", "high", "outside"],
+    )
+
+
+def _shuffle(labels: np.ndarray, groups: Sequence | None, rng: np.random.Generator) -> np.ndarray:
+    """The labels in another order; with groups, each group gets the labels of another one."""
+    if groups is None:
+        return rng.permutation(labels)
+    codes, names = pd.factorize(np.array([str(group) for group in groups], dtype=object))
+    sizes = np.bincount(codes, minlength=len(names))
+    if codes.size != labels.size or (sizes != sizes[0]).any():
+        raise ValueError("groups must name one group a question, all of one size; leave them out to shuffle freely")
+    blocks = np.argsort(codes, kind="stable").reshape(len(names), -1)
+    shuffled = np.empty_like(labels)
+    shuffled[blocks] = labels[blocks[rng.permutation(len(names))]]
+    return shuffled
+
+
+# Which budgets to put on the menu? The best allocation with coarser, finer and odd sets of budgets.
+#
+# A longer menu can only raise the oracle that is chosen and scored on the same answers: there are more estimates to
+# pick the luckiest of. Where the truth is known, or on answers that did not choose, the menus can be told apart fairly.
+
+
+#: The paper's three menus, and two that chapter 5 makes one ask for.
+MENUS = {
+    "coarse": (1, 8, 16),
+    "without 2": (1, 4, 8, 16),
+    "default": (1, 2, 4, 8, 16),
+    "odd": (1, 3, 5, 7, 16),
+    "fine": (1, 2, 3, 4, 6, 8, 12, 16),
+}
+
+
+def granularity(
+    source: Population | Responses,
+    targets: Sequence[float] = TARGETS,
+    menus: Mapping[str, Sequence[int]] = MENUS,
+    **table,
+) -> pd.DataFrame:
+    """Value the oracle with every menu of budgets.
+
+    Explained in chapter 9, "Ablations".
+
+    Parameters
+    ----------
+    source : Population or Responses
+        A population gives the exact truth, answers give estimates.
+    targets : sequence of float
+        Average costs allowed.
+    menus : mapping of name to sequence of int
+        Sets of budgets; the others are compared with "default".
+    **table
+        How accuracies are estimated from answers: ``estimator`` and ``ties`` of `Responses.table`.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``menu``, ``tiers`` (how many budgets), ``target``, ``value``, ``accuracy``, ``cost``, and ``gain``,
+        ``low``, ``high``: accuracy above the default menu's, question by question, with a 95% interval. ``value`` is
+        "true" for a population, where nothing is estimated and the interval is the gain itself; answers have two rows:
+        "in-sample" (chosen and scored on all of them) and "cross-fitted".
+
+    Raises
+    ------
+    ValueError
+        If there is no default menu to compare with.
+    """
+    if "default" not in menus:
+        raise ValueError('menus have no "default"; name the one that the others are compared with so')
+    scores: dict[tuple[str, str], OracleScore] = {}
+    for name, budgets in menus.items():
+        if isinstance(source, Population):
+            truth = source.table(budgets)
+            scores[name, "true"] = score_oracle(truth, truth, targets)
+        else:
+            full = source.table(budgets, **table)
+            scores[name, "in-sample"] = score_oracle(full, full, targets)
+            scores[name, "cross-fitted"] = cross_fitted_oracle(source, targets, budgets, **table)
+    rows = []
+    for (name, value), score in scores.items():
+        extra = score.accuracy - scores["default", value].accuracy
+        found = bootstrap_mean(extra)
+        exact = value == "true"
+        low, high = (found.mean, found.mean) if exact else (found.low, found.high)
+        for j, target in enumerate(targets):
+            at = score.accuracy[:, j].mean(), score.cost[:, j].mean(), found.mean[j], low[j], high[j]
+            rows.append((name, len(menus[name]), target, value, *map(float, at)))
+    return pd.DataFrame(rows, columns=["menu", "tiers", "target", "value", "accuracy", "cost", "gain", "low", "high"])
+
+
+#: The shares of the training data that the paper's figure shows.
+SHARES = (0.1, 0.2, 0.25, 0.4, 0.6, 0.8, 1.0)
+
+_COLUMNS = ["policy", "target", "share", "questions", "cost", "accuracy", "gain", "low", "high"]
+_LEARNING_CURVES_PARTS = {"our reconstruction": ("all",), "held out": ("unseen",), None: ("seen", "unseen", "all")}
+
+
+def learning_curve(
+    table: UtilityTable,
+    features: ArrayLike,
+    targets: Sequence[float] = TARGETS,
+    shares: Sequence[float] = SHARES,
+    seeds: int = 4,
+    protocol: str | None = "our reconstruction",
+) -> pd.DataFrame:
+    """Train the label policy on a growing share of the questions.
+
+    Labels come from the whole table by bisection, as the paper makes them. Explained in chapter 9, "Ablations".
+
+    Parameters
+    ----------
+    table : UtilityTable
+        Makes the labels and scores them.
+    features : DataFrame or array_like, shape (N, d)
+    targets : sequence of float
+        Average costs.
+    shares : sequence of float
+        Shares of the questions to train on, in (0, 1].
+    seeds : int
+        Random orders of the questions; the paper has 4. A larger share holds the smaller ones.
+    protocol : {"our reconstruction", "held out", None}
+        Score on all questions, or only on those that were not trained on; None: both, and the trained ones too.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``target``, ``share``, ``seed``, ``part`` ("seen", "unseen" or "all"), ``questions`` (how many were
+        scored), ``accuracy``, ``cost``, ``imitation``, and on the same questions ``fixed`` (the paper's Fixed-b),
+        ``mix`` (the best random mix at the realised cost) and ``oracle`` (in-sample). Nothing is unseen at a share of
+        1, and there is no such row.
+    """
+    if protocol not in _LEARNING_CURVES_PARTS:
+        raise ValueError(f'protocol is {protocol!r}; choose "our reconstruction", "held out" or None')
+    n, acc, paid = table.n, table.acc, np.broadcast_to(table.cost, table.acc.shape)
+    sizes = {share: round(share * n) for share in shares}
+    if not sizes or min(sizes.values()) < 1 or max(sizes.values()) > n:
+        raise ValueError(f"shares are {tuple(shares)}; give numbers up to 1, each worth at least one question of {n}")
+    inputs = pd.DataFrame(features)
+    best = {target: bisect(table.acc, table.cost, target).labels for target in targets}
+    same = {target: baselines.fixed(table.cost, target, n).expected(table.acc) for target in targets}
+    jobs = [(target, share, seed) for target in targets for share in sizes for seed in range(seeds)]
+
+    def run(job: tuple[float, float, int]) -> list[dict]:
+        target, share, seed = job
+        train = np.random.default_rng(seed).permutation(n)[: sizes[share]]
+        labels = best[target]
+        predicted = LabelPolicy(seed=seed).fit_labels(inputs.iloc[train], labels[train]).predict(inputs)
+        parts = {"seen": train, "unseen": np.setdiff1d(np.arange(n), train), "all": np.arange(n)}
+        found = []
+        for part in _LEARNING_CURVES_PARTS[protocol]:
+            rows = parts[part]
+            if not rows.size:
+                continue
+            cost, accuracy, over = _scored(from_labels(predicted[rows], table.k), acc[rows], paid[rows])
+            found.append(
+                {
+                    "target": target,
+                    "share": share,
+                    "seed": seed,
+                    "part": part,
+                    "questions": rows.size,
+                    "accuracy": accuracy,
+                    "cost": cost,
+                    "imitation": (predicted == labels)[rows].mean(),
+                    "fixed": same[target][rows].mean(),
+                    "mix": accuracy - over.mean(),
+                    "oracle": acc[rows, labels[rows]].mean(),
+                }
+            )
+        return found
+
+    return pd.DataFrame([row for rows in side_by_side(run, jobs) for row in rows])
+
+
+def held_out_curve(
+    responses: Responses,
+    targets: Sequence[float] = (2.0,),
+    shares: Sequence[float] = (0.1, 0.25, 0.5, 1.0),
+    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    *,
+    features: ArrayLike | None = None,
+    folds: int = 5,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Learning curves of the label and the curve policy by the held-out protocol, with a noise control.
+
+    The questions are dealt into folds, the answers into halves. Policies learn a share of the questions of the other
+    folds, from one half of the answers; every question is scored once a half, on the other answers. Explained in
+    chapter 9, "Ablations".
+
+    Parameters
+    ----------
+    responses : Responses
+        With at least twice as many answers a question as the largest budget.
+    targets : sequence of float
+        Average costs to aim for.
+    shares : sequence of float
+        Shares of the training questions to learn from, in (0, 1].
+    budgets : sequence of int
+        Numbers of answers on offer.
+    features : DataFrame or array_like, shape (N, d), optional
+        Default: `adalib.text_features`.
+    folds : int
+    seed : int
+        Deals questions and answers.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``policy`` ("label", "curve", "noise": the label policy on noise), ``target``, ``share``, ``questions``
+        (trained on, in the mean), ``cost``, ``accuracy``, and ``gain``, ``low``, ``high``: over the best random mix at
+        the realised cost, with a 95% interval over questions.
+    """
+    check_halves(responses, budgets, 1)
+    n, alone = responses.n, np.arange(responses.n)
+    inputs = pd.DataFrame(text_features(responses.questions) if features is None else features).reset_index(drop=True)
+    order, fold = np.random.default_rng(seed).permutation(n), deal(alone, folds, seed)
+    halves = [Half(half, half.table(budgets)) for half in compared(responses).split_samples(seed)]
+    targets = check_targets(targets, halves[0].table.cost)
+    learners = {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
+    names, rows = [*learners, "noise"], []
+    for share in shares:
+        parts = []
+        for out in np.unique(fold):
+            others = order[fold[order] != out]
+            parts.append(Fold(others[: max(round(share * others.size), 2)], np.flatnonzero(fold == out), inputs))
+        tally = Tally(names)
+        for number, (teach, score) in enumerate((halves, halves[::-1])):
+            noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
+            found = learned(teach, score, targets, parts, alone, learners, [(LabelPolicy(seed=seed), noise)])
+            tally.add_learned(found, oracles_at(teach.table, targets), score.table)
+        size = float(np.mean([part.train.size for part in parts]))
+        for row in sorted(tally.rows(alone), key=lambda row: names.index(row.policy)):
+            at = row.cost, row.accuracy, row.gain, row.gain_low, row.gain_high
+            rows.append((row.policy, row.target, share, size, *at))
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _scored(plan: Plan, acc: np.ndarray, paid: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """Cost, accuracy, and each question's gain over the best mix at that cost."""
+    cost, value = plan.expected(paid).mean(), plan.expected(acc)
+    return cost, value.mean(), value - best_mix(acc, paid, cost).expected(acc)

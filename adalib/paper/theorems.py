@@ -1,0 +1,583 @@
+"""Statements about a policy beside the oracle: the ledger, regret and imitation, primal recovery.
+
+A policy is given by its labels, one column index a question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from adalib.solve.frontier import Allocation, Frontier, frontier
+from adalib.solve.integer import integer_optimum
+from adalib.solve.oracle import TIE, average_cost, dual, oracle_labels, subdifferential
+from adalib.table import check_table
+
+__all__ = [
+    "Claim",
+    "Statement",
+    "at_most",
+    "cost_monotone",
+    "decomposition",
+    "equal",
+    "everett",
+    "figure_bounds",
+    "free_compute",
+    "imitation",
+    "ledger",
+    "optimal_price",
+    "own_cost",
+    "recovery",
+    "strong_duality",
+    "subgradient",
+    "switches",
+    "vertex",
+    "weak_duality",
+]
+
+
+# A claim with its two sides measured, and a statement: the claims of a theorem, as printed and as corrected.
+
+
+_ROUNDING = 1e-9  # sides that differ by less, relative to 1 plus their size, are equal
+
+COLUMNS = ["version", "claim", "left", "is", "right", "gap", "holds"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One inequality or equality, measured.
+
+    Explained in chapter 4, "Duality".
+
+    Attributes
+    ----------
+    text : str
+        The claim in words and symbols.
+    left : float
+    relation : {"<=", "="}
+    right : float
+
+    Examples
+    --------
+    >>> claim = Claim("V(B) = min G", 0.0, "=", 0.5)
+    >>> claim.gap, claim.holds
+    (0.5, False)
+    """
+
+    text: str
+    left: float
+    relation: str
+    right: float
+
+    @property
+    def gap(self) -> float:
+        """``right - left``: the room an inequality has, negative where it fails; 0 where an equality holds."""
+        return self.right - self.left
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim is true of these two numbers, up to rounding."""
+        room = _ROUNDING * (1 + abs(self.left) + abs(self.right))
+        return bool(abs(self.gap) <= room or (self.relation == "<=" and self.gap > 0))
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a theorem says about one table.
+
+    Explained in chapter 4, "Duality".
+
+    Attributes
+    ----------
+    name : str
+    printed : tuple of Claim
+        As in the paper; empty where the statement is ours.
+    corrected : tuple of Claim
+        What we say instead, or in addition.
+    steps : tuple of Claim
+        Steps of the printed proof that do not hold in general.
+    """
+
+    name: str
+    printed: tuple[Claim, ...] = ()
+    corrected: tuple[Claim, ...] = ()
+    steps: tuple[Claim, ...] = ()
+
+    def rows(self) -> list[tuple]:
+        """One tuple a claim: version ("printed", "step" or "ours"), text, both sides, the gap, and whether it holds."""
+        versions = [("printed", self.printed), ("step", self.steps), ("ours", self.corrected)]
+        return [(v, c.text, c.left, c.relation, c.right, c.gap, c.holds) for v, claims in versions for c in claims]
+
+    def frame(self) -> pd.DataFrame:
+        """The `rows` as a table."""
+        return pd.DataFrame(self.rows(), columns=COLUMNS)
+
+
+def at_most(text: str, left: float, right: float) -> Claim:
+    """The claim that ``left <= right``."""
+    return Claim(text, float(left), "<=", float(right))
+
+
+def equal(text: str, left: float, right: float) -> Claim:
+    """The claim that ``left = right``."""
+    return Claim(text, float(left), "=", float(right))
+
+
+# Statements about prices and budgets: monotone cost, weak duality, the subgradient, the vertices, the duality gap.
+
+
+_SHARE = 1e-7  # a solver's shares this close to 0 are 0
+
+
+def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> Statement:
+    """Theorem 1: a higher price never costs more. Ours needs no tie rule, so it is measured with the worst one.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost : array_like
+        A table, as for `adalib.oracle_labels`.
+    low, high : float
+        Two prices, ``low < high``. The claim is sharp, so prices closer than about 1e-4 meet the tie tolerance.
+
+    Examples
+    --------
+    >>> statement = cost_monotone([[0.0, 1.0]], cost=[1, 2], low=0.5, high=1.0)
+    >>> [claim.holds for claim in (*statement.printed, *statement.corrected)]
+    [True, True]
+    """
+    if not low < high:
+        raise ValueError(f"the prices are {low} and {high}; give two different ones, the lower first")
+    before = average_cost(acc, cost, low)
+    return Statement(
+        "Theorem 1",
+        (at_most("C(high) ≤ C(low), ties to the cheaper", average_cost(acc, cost, high), before),),
+        (at_most("C(high) ≤ C(low), worst ties", average_cost(acc, cost, high, "dearest"), before),),
+    )
+
+
+def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
+    """Theorem 1's count: how often a question changes its label as the price runs through all values.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost : array_like
+        A table, as for `adalib.oracle_labels`.
+    """
+    acc, cost = check_table(acc, cost)
+    k = acc.shape[1]
+    labels = np.array([oracle_labels(acc, cost, price) for price in frontier(acc, cost).lam])
+    most = (np.diff(labels, axis=0) != 0).sum(axis=0).max()
+    return Statement(
+        "Switches",
+        (at_most("changes of a label ≤ K(K-1)/2", most, k * (k - 1) / 2),),
+        (at_most("changes of a label ≤ K-1", most, k - 1),),
+    )
+
+
+def free_compute(acc: ArrayLike, cost: ArrayLike) -> Statement:
+    """What the price 0 buys: printed, the largest budget for all; in fact the cheapest of each question's best.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost : array_like
+        A table, as for `adalib.oracle_labels`.
+    """
+    acc, cost = check_table(acc, cost)
+    wide = np.broadcast_to(cost, acc.shape)
+    spent = average_cost(acc, cost, 0.0)
+    best = np.where(acc >= acc.max(axis=1, keepdims=True) - TIE, wide, np.inf).min(axis=1)
+    affordable = frontier(acc, cost).at(spent)
+    return Statement(
+        "The price 0",
+        (equal("C(0) = cost of the largest budget", spent, wide[:, -1].mean()),),
+        (
+            equal("C(0) = cost of the cheapest best budgets", spent, best.mean()),
+            equal("V(C(0)) = best accuracy at any cost", affordable.accuracy, acc.max(axis=1).mean()),
+        ),
+    )
+
+
+def weak_duality(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> Statement:
+    """The dual function at any price bounds what the budget can buy; ours bounds mixtures too.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost : array_like
+        A table, as for `adalib.oracle_labels`.
+    lam, budget : float
+        Any price, any budget that can be kept.
+    """
+    best, bound = integer_optimum(acc, cost, budget), dual(acc, cost, lam, budget)
+    return Statement(
+        "Weak duality",
+        (at_most("V(B) ≤ G(λ)", best.accuracy, bound),),
+        (at_most("V_LP(B) ≤ G(λ)", best.bound, bound),),
+    )
+
+
+def subgradient(acc: ArrayLike, cost: ArrayLike, lam: float, other: float, budget: float) -> Statement:
+    """The dual function lies above its tangents at ``lam``; ours takes the steepest of them towards ``other``.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost : array_like
+        A table, as for `adalib.oracle_labels`.
+    lam, other : float
+        Where the tangent touches, and where it is compared with the dual function.
+    budget : float
+    """
+    here, there = dual(acc, cost, [lam, other], budget)
+    low, high = subdifferential(acc, cost, lam, budget)
+    steepest = high if other >= lam else low
+    slope = budget - average_cost(acc, cost, lam)
+    return Statement(
+        "Subgradient",
+        (at_most("tangent of slope B − C(λ) ≤ G", here + slope * (other - lam), there),),
+        (at_most("every tangent at λ ≤ G", here + steepest * (other - lam), there),),
+    )
+
+
+def optimal_price(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
+    """The price that minimises the dual function: printed, it costs the budget; in fact the budget may lie in a jump.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost : array_like
+        A table, as for `adalib.oracle_labels`.
+    budget : float
+    """
+    path = frontier(acc, cost)
+    lam = path.at(budget).lam
+    low, high = subdifferential(acc, cost, lam, budget)
+    return Statement(
+        "Optimal price",
+        (equal("C(λ*) = B", budget - high, budget),),
+        (
+            at_most("B − C(λ*-) ≤ 0", low, 0.0),
+            at_most("0 ≤ B − C(λ*)", 0.0, high),
+            equal("G(λ*) = min G", dual(acc, cost, lam, budget), _least_dual(acc, cost, path, budget)),
+        ),
+    )
+
+
+def vertex(acc: ArrayLike, cost: ArrayLike, budget: float, shares: ArrayLike | None = None) -> Statement:
+    """An optimal vertex of the relaxed problem splits at most one question, over two columns that tie at the price.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost : array_like
+        A table, as for `adalib.oracle_labels`.
+    budget : float
+    shares : array_like, shape (N, K), optional
+        An optimal vertex from any solver, say `adalib.solve.reference.lp_solution`; by default the frontier's.
+    """
+    acc, cost = check_table(acc, cost)
+    best = frontier(acc, cost).at(budget)
+    shares = _shares(best, acc.shape) if shares is None else np.asarray(shares, dtype=float)
+    used = shares > _SHARE
+    columns = used.sum(axis=1)
+    net = acc - best.lam * cost
+    given_up = (net.max(axis=1, keepdims=True) - net)[used].max()
+    return Statement(
+        "Vertices",
+        corrected=(
+            at_most("questions split ≤ 1", (columns > 1).sum(), 1),
+            at_most("columns of a question ≤ 2", columns.max(), 2),
+            at_most("net value given up at λ* ≤ 0", given_up, 0.0),
+        ),
+        steps=(equal("questions split = 0", (columns > 1).sum(), 0),),
+    )
+
+
+def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
+    """Proposition 1: printed, the best accuracy is the least dual value; in fact a small gap remains, but for mixtures.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost : array_like
+        A table, as for `adalib.oracle_labels`.
+    budget : float
+
+    Examples
+    --------
+    >>> statement = strong_duality([[0.0, 1.0]], cost=[1, 2], budget=1.5)
+    >>> statement.printed[0]
+    Claim(text='V(B) = min G', left=0.0, relation='=', right=0.5)
+    """
+    acc, cost = check_table(acc, cost)
+    n, path = len(acc), frontier(acc, cost)
+    best, value = path.at(budget), integer_optimum(acc, cost, budget).accuracy
+    least = _least_dual(acc, cost, path, budget)
+    oracle = chosen(acc, oracle_labels(acc, cost, best.lam)).mean()
+    shares, split = _shares(best, acc.shape), best.split
+    gain = 0.0 if split is None else acc[split.row, split.high] - acc[split.row, split.low]
+    return Statement(
+        "Proposition 1",
+        (
+            equal("V(B) = min G", value, least),
+            equal("accuracy of the oracle at λ* = V(B)", oracle, value),
+        ),
+        (
+            equal("accuracy of the mixture = min G", (shares * acc).sum() / n, least),
+            at_most("cost of the mixture ≤ B", (shares * cost).sum() / n, budget),
+            at_most("min G − V(B) ≤ λ* slack", least - value, best.lam * best.slack),
+            at_most("λ* slack ≤ gain of the split / N", best.lam * best.slack, gain / n),
+            at_most("gain of the split / N ≤ 1/N", gain / n, 1 / n),
+        ),
+    )
+
+
+def everett(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike | None = None) -> Statement:
+    """What a price chooses is exactly optimal, among mixtures too, for the budget that it spends.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost : array_like
+        A table, as for `adalib.oracle_labels`.
+    lam : float
+    labels : array_like of int, shape (N,), optional
+        Any labels of largest net value at ``lam``; by default the cheapest.
+    """
+    acc, cost = check_table(acc, cost)
+    labels = oracle_labels(acc, cost, lam) if labels is None else check_labels(labels, acc.shape)
+    net = acc - lam * cost
+    given_up = net.max(axis=1) - chosen(net, labels)
+    if given_up.max() > TIE:
+        row = int(given_up.argmax())
+        raise ValueError(f"labels[{row}] gives up {given_up[row]:g} of net value at price {lam:g}; give a maximiser")
+    accuracy, spent = chosen(acc, labels).mean(), chosen(np.broadcast_to(cost, acc.shape), labels).mean()
+    best = integer_optimum(acc, cost, spent)
+    return Statement(
+        "Everett",
+        corrected=(
+            equal("Acc = V(cost)", accuracy, best.accuracy),
+            equal("Acc = V_LP(cost)", accuracy, best.bound),
+        ),
+    )
+
+
+def check_labels(labels: ArrayLike, shape: tuple[int, int]) -> np.ndarray:
+    """The labels as an array, or a ValueError that says what they must be."""
+    n, k = shape
+    labels = np.asarray(labels)
+    if labels.shape != (n,) or labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= k:
+        raise ValueError(f"labels must be {n} column indices from 0 to {k - 1}, one a question")
+    return labels
+
+
+def chosen(table: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The labelled entry of every row."""
+    return table[np.arange(len(table)), labels]
+
+
+def _least_dual(acc: ArrayLike, cost: ArrayLike, path: Frontier, budget: float) -> float:
+    """The dual function is convex with kinks only at the frontier's prices, so one of them is a minimum."""
+    return dual(acc, cost, path.lam, budget).min()
+
+
+def _shares(best: Allocation, shape: tuple[int, int]) -> np.ndarray:
+    """The frontier's mixed solution as a matrix of shares."""
+    shares = np.zeros(shape)
+    shares[np.arange(shape[0]), best.labels] = 1.0
+    if best.split is not None:
+        row, low, high, share = best.split
+        shares[row, [low, high]] = 1 - share, share
+    return shares
+
+
+def ledger(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike) -> Statement:
+    """The identity behind the chapter: what is missing to the bound is regret plus the price of the money unspent.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost : array_like
+        A table, as for `adalib.oracle_labels`.
+    lam, budget : float
+        Any price, any budget.
+    labels : array_like of int, shape (N,)
+        Any policy.
+    """
+    policy = _Policy(acc, cost, lam, labels)
+    missing, unspent = dual(acc, cost, lam, budget) - policy.accuracy, budget - policy.cost
+    return Statement(
+        "Ledger", corrected=(equal("G(λ) − Acc = Reg + λ (B − cost)", missing, policy.regret + lam * unspent),)
+    )
+
+
+def decomposition(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
+    """Corollary 1: regret is the accuracy lost minus the price of the cost saved.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost, lam, labels
+        As for `ledger`.
+    """
+    policy = _Policy(acc, cost, lam, labels)
+    net = policy.lost - lam * policy.saved
+    return Statement("Corollary 1", (equal("Reg = accuracy lost − λ × cost saved", policy.regret, net),))
+
+
+def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
+    """Theorem 2: regret is at most the gap of the questions that differ, at most the largest gap times their share.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost, lam, labels
+        As for `ledger`.
+    """
+    policy = _Policy(acc, cost, lam, labels)
+    return Statement(
+        "Theorem 2",
+        (
+            at_most("Reg ≤ E[M 1(differs)]", policy.regret, policy.weighted),
+            at_most("E[M 1(differs)] ≤ max M × ε", policy.weighted, policy.worst * policy.eps),
+        ),
+    )
+
+
+def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
+    """What the paper's figure draws for Theorem 2: accuracy lost not regret, the mean gap not the largest.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost, lam, labels
+        As for `ledger`.
+    """
+    policy = _Policy(acc, cost, lam, labels)
+    largest, mean = policy.worst * policy.eps, policy.gaps.mean() * policy.eps
+    covariance = ((policy.gaps - policy.gaps.mean()) * (policy.differs - policy.eps)).mean()
+    return Statement(
+        "Theorem 2, drawn",
+        (
+            at_most("accuracy lost ≤ max M × ε", policy.lost, largest),
+            at_most("Reg ≤ mean M × ε", policy.regret, mean),
+        ),
+        (
+            at_most("accuracy lost ≤ max M × ε + λ × cost saved", policy.lost, largest + lam * policy.saved),
+            at_most("Reg ≤ mean M × ε + Cov(M, differs)", policy.regret, mean + covariance),
+        ),
+    )
+
+
+def recovery(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike) -> Statement:
+    """Theorem 3: a near copy of an affordable oracle is nearly affordable (1); how near to optimal is priced (2).
+
+    The corrected bound is proved for mixtures, hence for V(B') too. Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost, lam, budget, labels
+        As for `ledger`, with a price at which the oracle keeps the budget.
+
+    Raises
+    ------
+    ValueError
+        If the oracle at ``lam`` costs more than ``budget``: the theorem does not speak of it.
+
+    Examples
+    --------
+    >>> statement = recovery([[0.0, 1.0], [0.0, 1.0]], cost=[1, 2], lam=1.0, budget=1.5, labels=[0, 0])
+    >>> [claim.holds for claim in statement.printed], [claim.holds for claim in statement.corrected]
+    ([True, False], [True, True])
+    """
+    policy = _Policy(acc, cost, lam, labels)
+    slack = budget - policy.oracle_cost
+    if slack < -TIE * budget:
+        raise ValueError(
+            f"at price {lam:g} the oracle costs {policy.oracle_cost:g}, more than the budget {budget:g}; raise either"
+        )
+    more = budget + policy.eps * policy.spread
+    best = integer_optimum(acc, cost, more)
+    bound = policy.weighted + lam * (more - policy.cost)
+    simple = policy.worst * policy.eps + lam * (slack + 2 * policy.eps * policy.spread)
+    return Statement(
+        "Theorem 3",
+        (
+            at_most("(1) cost ≤ B'", policy.cost, more),
+            at_most("(2) V(B') − Acc ≤ max M × ε", best.accuracy - policy.accuracy, policy.worst * policy.eps),
+        ),
+        (
+            at_most(
+                "(2) V_LP(B') − Acc ≤ E[M 1(differs)] + λ (B' − cost)",
+                best.bound - policy.accuracy,
+                bound,
+            ),
+            at_most("that bound ≤ max M × ε + λ (s + 2 ε ΔC)", bound, simple),
+        ),
+        (
+            at_most("V(B') ≤ G(λ), with G at B", best.accuracy, dual(acc, cost, lam, budget)),
+            at_most("λ (B − cost) ≤ 0", lam * (budget - policy.cost), 0.0),
+        ),
+    )
+
+
+def own_cost(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
+    """Against the best of its own cost, a policy loses at most its regret, at any price; at the best price just that.
+
+    Explained in chapter 4, "Duality".
+
+    Parameters
+    ----------
+    acc, cost, lam, labels
+        As for `ledger`.
+    """
+    policy = _Policy(acc, cost, lam, labels)
+    best = frontier(acc, cost).at(policy.cost)
+    behind = best.bound - policy.accuracy
+    return Statement(
+        "Own cost",
+        corrected=(
+            at_most("V_LP(cost) − Acc ≤ Reg", behind, policy.regret),
+            equal("V_LP(cost) − Acc = least Reg", behind, _Policy(acc, cost, best.lam, labels).regret),
+        ),
+    )
+
+
+class _Policy:
+    """A policy beside the oracle at a price: every quantity that the statements speak of."""
+
+    def __init__(self, acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> None:
+        acc, cost = check_table(acc, cost)
+        labels = check_labels(labels, acc.shape)
+        oracle, wide = oracle_labels(acc, cost, lam), np.broadcast_to(cost, acc.shape)
+        net = acc - lam * wide
+        self.accuracy, self.cost = chosen(acc, labels).mean(), chosen(wide, labels).mean()
+        self.oracle_cost = chosen(wide, oracle).mean()
+        self.lost = chosen(acc, oracle).mean() - self.accuracy
+        self.saved = self.oracle_cost - self.cost
+        self.regret = (chosen(net, oracle) - chosen(net, labels)).mean()
+        self.differs = labels != oracle
+        self.gaps = chosen(net, oracle) - net.min(axis=1)
+        self.eps, self.worst = self.differs.mean(), self.gaps.max()
+        self.weighted = (self.gaps * self.differs).mean()
+        self.spread = (wide[:, -1] - wide[:, 0]).max()

@@ -1,0 +1,1 @@
+"""The price of compute on more rows than memory, and on more machines than one."""

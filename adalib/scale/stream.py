@@ -1,0 +1,324 @@
+"""More rows than memory, more machines than one: solve a table in Parquet files.
+
+Three passes. Every piece of the table is read once and its steps are sorted into runs, files that answer "what would
+you spend at this price?". The auctioneer finds the price of each budget. Then every piece is read again and its labels
+are written. A piece needs no other piece, so pieces run on all cores or on all machines, and a piece that was finished
+before an interruption is not done again: its file is there, complete, or it is not there.
+
+Files are streamed with pyarrow. DuckDB could sort the steps, too; but they would have to be made and written for it
+first, and its sort alone, of a hundred million rows, takes half the time of all three passes and twice their memory
+(``benchmarks/bench_shards.py``).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from adalib.datasets.files import DataError
+from adalib.drafts import filling, publish, replacing
+from adalib.scale.machines import Here, Machines, need
+from adalib.scale.shards import Clearing, Cut, Run, ShardedAllocation, clear, make_run, settle
+from adalib.scale.tables import Batch, Form, ParquetTable, Piece, open_parquet
+from adalib.solve.envelope import cheapest, labels_after
+from adalib.solve.exact import exact_sum
+from adalib.solve.oracle import chosen
+
+__all__ = ["FilesSolved", "as_values", "solve_files"]
+
+
+# What solving a table in files comes to: a point a budget, and where the labels are.
+
+
+@dataclass(frozen=True)
+class FilesSolved:
+    """What `solve_files` found.
+
+    Attributes
+    ----------
+    points : list of ShardedAllocation
+        One a budget; their labels are in the files.
+    split_ids : list of str or None
+        Id of the question to split at each budget, or its row number where the table has no ids.
+    budgets : tuple of str
+        Names of the columns.
+    counts : list of list of int
+        How many questions get each of them, for every budget.
+    rows : int
+    folder : str
+        Where the labels are: Parquet files, in the order of the rows, with ``id`` (or ``row``) and a column ``at_B``
+        for every average budget B.
+    """
+
+    points: list[ShardedAllocation]
+    split_ids: list[str | None]
+    budgets: tuple[str, ...]
+    counts: list[list[int]]
+    rows: int
+    folder: str
+
+    def as_json(self) -> dict[str, Any]:
+        """What `_solution.json` holds and ``adalib solve --json`` prints: an object a budget under "points"."""
+        names = as_values(self.budgets)
+        points = []
+        for point, name, counts in zip(self.points, self.split_ids, self.counts, strict=True):
+            told = {key: getattr(point, key) for key in ("budget", "lam", "cost", "accuracy", "bound", "slack")}
+            split = point.split and {
+                "id": name,
+                "low": names[point.split.low],
+                "high": names[point.split.high],
+                "share": point.split.share,
+            }
+            told |= {"labels": f"at_{point.budget:.12g}", "split": split, "rounds": point.rounds}
+            points.append({**told, "counts": dict(zip(self.budgets, counts, strict=True))})
+        return {"rows": self.rows, "folder": self.folder, "points": points}
+
+
+def as_values(budgets: Sequence[str]) -> list:
+    """Names of budgets as whole numbers where they all are, else as they stand."""
+    try:
+        return [int(budget) for budget in budgets]
+    except ValueError:
+        return list(budgets)
+
+
+_RESERVE = 300_000_000  # bytes for Python and its libraries
+_COPIES = 10  # numbers in memory for every number of a batch, at the worst moment
+_ARENAS = -8  # M_ARENA_MAX of the C library
+_FAR = 7  # prices called out at once where answers travel: 3 bits a round
+_MOST, _LEAST = 1_000_000, 10_000  # rows in a batch
+
+
+def solve_files(
+    table: str | Path,
+    budgets: Sequence[float],
+    out: str | Path,
+    *,
+    memory: int = 1_000_000_000,
+    machines: Machines | None = None,
+) -> FilesSolved:
+    """Solve a table in Parquet files for several budgets, exactly, and write the labels.
+
+    Explained in chapter 3, "The market on many machines".
+
+    Parameters
+    ----------
+    table : path
+        A Parquet file, or a folder of them, as `adalib.scale.tables` describes.
+    budgets : sequence of float
+        Average costs allowed.
+    out : path
+        Folder for the labels; it appears when all of them are there. An interrupted run left it as ``OUT.part`` and is
+        gone on with.
+    memory : int
+        Bytes to stay under: on this machine, or on every worker.
+    machines : Machines, optional
+        Default: the cores of this machine. See `adalib.scale.machines.Cluster`.
+
+    Raises
+    ------
+    DataError
+        If a file is missing or broken, or ``out`` holds something else: one sentence.
+    """
+    found, out = open_parquet(table), Path(out).absolute()
+    budgets = [float(budget) for budget in budgets]
+    names = [f"at_{budget:.12g}" for budget in budgets]
+    if len(set(names)) != len(names):
+        raise ValueError(f"the budgets {', '.join(map(str, budgets))} are not all different; give each once")
+    _few_heaps()
+    machines = machines or Here()
+    rows = _rows_at_once(found.form, memory, machines.sharing)
+    with filling(out, {"table": found.files}) as draft:
+        work = draft / "work" / str(rows)  # gone on with where as many rows fit into memory as before
+        work.mkdir(exist_ok=True)
+        jobs = [_Job(found.form, piece, rows, str(work)) for piece in found.pieces(rows)]
+        made = machines.map(_sort_piece, jobs, what="sorting steps")
+        paths = [path for own in made for path in own]
+        runs = [_run(path) for path in paths]
+        clearings = clear(runs, budgets, *_auctioneer(paths, machines), at_once=1 if machines.others == 1 else _FAR)
+        orders, at = [], 0
+        for job, own in zip(jobs, made, strict=True):
+            cuts = tuple(tuple(clearing.cuts[i] for clearing in clearings) for i in range(at, at + len(own)))
+            orders.append(
+                _Order(job, tuple(run.rows for run in runs[at : at + len(own)]), cuts, tuple(names), str(draft))
+            )
+            at += len(own)
+        written = machines.map(_label_piece, orders, what="writing labels")
+        solved = _settled(found, clearings, written, out)
+        with replacing(draft / "_solution.json") as file:
+            file.write_text(json.dumps(solved.as_json(), indent=1) + "\n", encoding="utf-8")
+        publish(draft, out, keep={"_solution.json", *(Path(order.path).name for order in orders)})
+        return solved
+
+
+@dataclass(frozen=True)
+class _Job:
+    form: Form
+    piece: Piece
+    rows: int
+    work: str
+
+
+@dataclass
+class _Sums:
+    """What the labels of a piece come to: a number a budget, exact; and, for every batch, the rows that come next."""
+
+    spent: list[int]
+    gained: list[int]
+    counts: list[list[int]]
+    split: list[list[tuple[int, str]]]
+
+
+@dataclass(frozen=True)
+class _Order:
+    job: _Job
+    sizes: tuple[int, ...]  # rows of every batch
+    cuts: tuple[tuple[Cut, ...], ...]  # of every batch, one a budget
+    names: tuple[str, ...]
+    out: str
+
+    @property
+    def path(self) -> str:
+        return f"{self.out}/part-{self.job.piece.first:014d}.parquet"
+
+    @property
+    def mark(self) -> str:
+        """What a finished file of labels carries, so that a later run knows whether it is the one it wants."""
+        return hashlib.sha256(repr((self.job.piece, self.cuts, self.names)).encode()).hexdigest()
+
+
+def _few_heaps() -> None:
+    """Let threads share two heaps: Linux gives each one of its own, 64 MB of addresses that a limit outside counts."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_ARENAS, 2)
+
+
+def _rows_at_once(form: Form, memory: int, sharing: int) -> int:
+    numbers = len(form.budgets) * (2 if form.own_costs else 1)
+    rows = int((memory - _RESERVE) / (8 * numbers * _COPIES * sharing))
+    if rows < _LEAST:
+        raise ValueError(f"{memory / 1e6:.0f} MB of memory are too few for {sharing} at a time; give at least 500MB")
+    return min(rows, _MOST)
+
+
+def _sort_piece(job: _Job) -> list[str]:
+    """Sort a piece's steps into runs, unless an earlier attempt has done it; return their files."""
+    done = Path(job.work, f"{job.piece.first:014d}.done")
+    if done.exists():
+        return json.loads(done.read_text(encoding="utf-8"))
+    paths = []
+    for batch in job.form.batches(job.piece, job.rows):
+        paths.append(f"{job.work}/{batch.first:014d}.run")
+        make_run(batch.acc, batch.cost, batch.first).save(Path(paths[-1]))
+    with replacing(done) as draft:
+        draft.write_text(json.dumps(paths), encoding="utf-8")
+    return paths
+
+
+def _run(path: str) -> Run:
+    # A worker may live longer than a run: what another table left under the same name must not be taken for this one.
+    told = os.stat(path)
+    return _opened(path, told.st_mtime_ns, told.st_ino, told.st_size)
+
+
+@lru_cache(maxsize=4096)
+def _opened(path: str, *_: int) -> Run:
+    return Run.open(Path(path))
+
+
+def _spent(question: tuple[list[str], list[float]]) -> list[int]:
+    paths, prices = question
+    return [sum(_run(path).spent(price) for path in paths) for price in prices]
+
+
+def _tied(question: tuple[list[str], list[float]]) -> list[list[tuple[int, int]]]:
+    paths, prices = question
+    return [[_run(path).tied(price) for path in paths] for price in prices]
+
+
+def _auctioneer(paths: list[str], machines: Machines):
+    """Two questions to all runs at once: what they spend at some prices, and what is tied there."""
+    cuts = np.linspace(0, len(paths), min(machines.others, len(paths)) + 1).astype(int)
+    groups = [paths[begin:end] for begin, end in zip(cuts, cuts[1:], strict=False)]
+    bar = tqdm(desc="calling prices", unit=" rounds", disable=None, leave=False)
+
+    def ask(prices: list[float]) -> list[int]:
+        bar.update()
+        return [sum(own) for own in zip(*machines.map(_spent, [(group, prices) for group in groups]), strict=True)]
+
+    def ties(prices: list[float]) -> list[list[tuple[int, int]]]:
+        bar.close()
+        answers = machines.map(_tied, [(group, prices) for group in groups])
+        return [[pair for own in answers for pair in own[which]] for which in range(len(prices))]
+
+    return ask, ties
+
+
+def _label_piece(order: _Order) -> _Sums:
+    """Write the labels of a piece, unless they are there; return their exact sums and the rows to split."""
+    pq = need("pyarrow.parquet")
+    path = Path(order.path)
+    if path.exists():
+        told = pq.read_metadata(path).metadata
+        if told.get(b"adalib_mark") == order.mark.encode():
+            return _Sums(**json.loads(told[b"adalib_sums"]))
+    job, count = order.job, len(order.names)
+    sums = _Sums([0] * count, [0] * count, [[0] * len(job.form.budgets) for _ in range(count)], [])
+    with replacing(path) as draft:
+        writer = None
+        try:
+            for at, batch in enumerate(job.form.batches(job.piece, job.rows)):
+                if at >= len(order.sizes) or len(batch.acc) != order.sizes[at]:
+                    raise DataError(f"{job.piece.path}: has changed since its steps were sorted; start again")
+                rows = _label_batch(order, batch, order.cuts[at], sums)
+                writer = writer or pq.ParquetWriter(draft, rows.schema, compression="zstd")
+                writer.write_table(rows)
+            writer.add_key_value_metadata({"adalib_mark": order.mark, "adalib_sums": json.dumps(asdict(sums))})
+        finally:
+            if writer is not None:
+                writer.close()
+    return sums
+
+
+def _label_batch(order: _Order, batch: Batch, cuts: Sequence[Cut], sums: _Sums):
+    """The labels of some rows as an Arrow table; what they come to is added to the sums."""
+    budgets = order.job.form.budgets
+    start = cheapest(batch.acc, batch.cost)[0].astype(np.int16)
+    labels, following = labels_after(batch.acc, batch.cost, start, [(-cut.price, cut.count) for cut in cuts])
+    for which, own in enumerate(labels):
+        sums.spent[which] += exact_sum(chosen(batch.cost, own))
+        sums.gained[which] += exact_sum(chosen(batch.acc, own))
+        for column, many in enumerate(np.bincount(own, minlength=len(budgets)).tolist()):
+            sums.counts[which][column] += many
+    named = [str(batch.first + row if batch.ids is None else batch.ids[max(row, 0)]) for row in following]
+    sums.split.append([(batch.first + row, name) for row, name in zip(following, named, strict=True)])
+    names = np.array(as_values(budgets))
+    first = {"row": np.arange(batch.first, batch.first + len(batch.acc))} if batch.ids is None else {"id": batch.ids}
+    columns = {name: names[own] for name, own in zip(order.names, labels, strict=True)}
+    return need("pyarrow").table({**first, **columns})
+
+
+def _settled(table: ParquetTable, clearings: list[Clearing], written: list[_Sums], out: Path) -> FilesSolved:
+    """Add up what the pieces report, and hold it against what the auctioneer decided."""
+    after = [pair for own in written for pair in own.split]  # one entry a run
+    points, ids, counts = [], [], []
+    for which, clearing in enumerate(clearings):
+        if sum(own.spent[which] for own in written) != clearing.spent:
+            raise DataError(f"{out}: the table has changed since its steps were sorted; start again in another folder")
+        row, name = after[clearing.split][which] if clearing.split >= 0 else (None, None)
+        gained = sum(own.gained[which] for own in written)
+        points.append(settle(clearing, len(table.form.budgets), table.rows, gained, row))
+        ids.append(name if points[-1].split else None)
+        counts.append(np.sum([own.counts[which] for own in written], axis=0).tolist())
+    return FilesSolved(points, ids, table.form.budgets, counts, table.rows, str(out))

@@ -1,0 +1,393 @@
+"""From files of sampled answers to a table in Parquet files: more questions than memory, compared on all cores.
+
+A file is cut into parts of a few thousand lines. Each part is read, its answers are compared, its accuracies estimated
+and written, by whichever core or machine is free; only the ids of all questions meet again, as 8 bytes each, to make
+sure that no question is there twice.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adalib.datasets.files import DataError, check_room, line_parts, read_lines
+from adalib.datasets.loading import from_records
+from adalib.drafts import filling, publish, replacing
+from adalib.scale.machines import Here, Machines, need
+from adalib.table import UtilityTable, check_table
+
+__all__ = ["Batch", "Form", "ParquetTable", "Piece", "ROOM", "open_parquet", "tabulate", "write_parquet"]
+
+
+# A table of accuracies in Parquet files, more of it than fits into memory.
+#
+# One row a question; a column ``acc_B`` for every budget B, in increasing order; optionally ``cost_B`` for every one of
+# them, where questions pay differently (else B is the cost); optionally ``id``. A folder of such files is one table,
+# its rows in the order of the file names. Rows are read a few at a time.
+
+
+#: Bytes that pyarrow takes before it has read anything.
+ROOM = 250_000_000
+
+_FORM = "a table has a column acc_B for every budget B, such as acc_1, acc_2, acc_4"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some row groups of one file.
+
+    Attributes
+    ----------
+    path : str
+    groups : tuple of int
+    first, rows : int
+        Number of the first row in the whole table, and how many there are.
+    in_file : int
+        Number of that row in its file.
+    """
+
+    path: str
+    groups: tuple[int, ...]
+    first: int
+    rows: int
+    in_file: int
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows that are in memory together: checked accuracies and costs, and the ids where there are any."""
+
+    first: int
+    acc: np.ndarray
+    cost: np.ndarray
+    ids: Any | None
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the columns of a table are.
+
+    Attributes
+    ----------
+    budgets : tuple of str
+        What the columns are called.
+    own_costs, ids : bool
+        Whether every row has costs of its own, and an id.
+    """
+
+    budgets: tuple[str, ...]
+    own_costs: bool
+    ids: bool
+
+    def batches(self, piece: Piece, rows: int) -> Iterator[Batch]:
+        """Read a piece, so many rows at a time."""
+        pa = need("pyarrow")
+        acc, cost = ([f"{side}_{budget}" for budget in self.budgets] for side in ("acc", "cost"))
+        columns = [*acc, *(cost if self.own_costs else []), *(["id"] if self.ids else [])]
+        begin = 0
+        try:
+            with _opened(piece.path) as file:
+                for batch in file.iter_batches(rows, row_groups=list(piece.groups), columns=columns, use_threads=False):
+                    where = f"{piece.path}, counting from row {piece.in_file + begin}"
+                    values = _matrix(batch, acc, where)
+                    paid = _matrix(batch, cost, where) if self.own_costs else np.array(self.budgets, dtype=float)
+                    try:
+                        check_table(values, paid)
+                    except ValueError as error:
+                        raise DataError(f"{where}: {error}") from None
+                    yield Batch(piece.first + begin, values, paid, batch.column("id") if self.ids else None)
+                    begin += batch.num_rows
+        except MemoryError:  # Arrow's is one of its own exceptions too
+            raise
+        except (pa.ArrowException, OSError) as error:
+            raise _unsound(piece.path, error) from None
+
+
+@dataclass(frozen=True)
+class ParquetTable:
+    """What the footers of the files say.
+
+    Attributes
+    ----------
+    files : tuple of (str, int, int)
+        Path, size in bytes and time of the last change.
+    form : Form
+    groups : tuple of tuple of int
+        Rows in each row group of each file.
+    """
+
+    files: tuple[tuple[str, int, int], ...]
+    form: Form
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def rows(self) -> int:
+        """Rows in all files."""
+        return sum(map(sum, self.groups))
+
+    def pieces(self, rows: int) -> list[Piece]:
+        """Cut the table along row groups into pieces of at most so many rows, or of one row group."""
+        found, first = [], 0
+        for (path, _, _), sizes in zip(self.files, self.groups, strict=True):
+            in_file, held = 0, []
+            for group, size in enumerate(sizes):
+                if held and sum(sizes[i] for i in held) + size > rows:
+                    found.append(self._piece(path, held, sizes, first, in_file))
+                    in_file, held = in_file + found[-1].rows, []
+                held.append(group)
+            if sum(sizes[i] for i in held):
+                found.append(self._piece(path, held, sizes, first, in_file))
+            first += sum(sizes)
+        return found
+
+    @staticmethod
+    def _piece(path: str, held: list[int], sizes: Sequence[int], first: int, in_file: int) -> Piece:
+        return Piece(path, tuple(held), first + in_file, sum(sizes[i] for i in held), in_file)
+
+
+def open_parquet(path: str | Path) -> ParquetTable:
+    """Read the footers of a Parquet file, or of all files of a folder, and check that they make one table.
+
+    Explained in chapter 3, "The market on many machines".
+
+    Raises
+    ------
+    DataError
+        One sentence that names the file, what is wrong and the mend.
+    RuntimeError
+        If pyarrow is not installed.
+    """
+    check_room(str(path), "reading Parquet", ROOM, "free some, or raise the limit")
+    need("pyarrow")
+    files = _files(Path(path))
+    forms = [_form(file) for file in files]
+    for file, (form, _) in zip(files, forms, strict=True):
+        if form != forms[0][0]:
+            raise DataError(f"{file}: has other columns than {files[0]}; give all files of a table the same")
+    about = tuple((str(file.absolute()), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
+    table = ParquetTable(about, forms[0][0], tuple(groups for _, groups in forms))
+    if table.rows == 0:
+        raise DataError(f"{path}: holds no rows; write at least one question")
+    return table
+
+
+def write_parquet(path: Path, columns: dict[str, Any], metadata: dict[str, str] | None = None) -> None:
+    """Write columns to a Parquet file that appears under its name only when complete."""
+    pa, pq = need("pyarrow"), need("pyarrow.parquet")
+    table = pa.table(columns).replace_schema_metadata(metadata)
+    with replacing(path) as draft:
+        pq.write_table(table, draft, compression="zstd")
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file or folder; check the path")
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.glob("*.parquet") if not file.name.startswith((".", "_")))
+    if not files:
+        raise DataError(f"{path}: holds no .parquet files; give a folder with some, or make one with `adalib table`")
+    return files
+
+
+def _opened(path: str | Path) -> Any:
+    pa, pq = need("pyarrow"), need("pyarrow.parquet")
+    try:
+        # A small buffer for each column instead of whole row groups: the rows come a few at a time.
+        return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file; every machine must see it under this path") from None
+    except MemoryError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise _unsound(path, error) from None
+
+
+def _unsound(path: str | Path, error: Exception) -> DataError:
+    said = " ".join(str(error).split())[:160]
+    return DataError(f"{path}: is not sound Parquet ({said}); copy it or write it again")
+
+
+def _form(path: Path) -> tuple[Form, tuple[int, ...]]:
+    """The columns, and the sizes of the row groups."""
+    with _opened(path) as file:
+        names = file.schema_arrow.names
+        about = file.metadata
+        groups = tuple(about.row_group(i).num_rows for i in range(about.num_row_groups))
+    budgets = tuple(name.removeprefix("acc_") for name in names if name.startswith("acc_"))
+    if not budgets:
+        raise DataError(f"{path}: has no accuracies among its columns ({', '.join(names)[:80]}); {_FORM}")
+    costs = {name.removeprefix("cost_") for name in names if name.startswith("cost_")}
+    if costs and costs != set(budgets):
+        raise DataError(f"{path}: has cost_ columns for some budgets only; give cost_B for every acc_B, or for none")
+    if not costs:
+        try:
+            check_table([[0.0] * len(budgets)], [float(budget) for budget in budgets])
+        except ValueError:
+            raise DataError(
+                f"{path}: the budgets {', '.join(budgets)} are no increasing costs; name the columns after what "
+                "they cost, in order, or add cost_B columns"
+            ) from None
+    return Form(budgets, bool(costs), "id" in names), groups
+
+
+def _matrix(batch: Any, names: list[str], where: str) -> np.ndarray:
+    pa = need("pyarrow")
+    values = np.empty((batch.num_rows, len(names)))
+    for place, name in enumerate(names):
+        column = batch.column(name)
+        if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+            raise DataError(f"{where}: column {name} holds no numbers; write it as floats")
+        column = column.cast(pa.float64())
+        # By way of DLPack, because to_numpy would load pandas; a null becomes NaN, which no table may hold.
+        values[:, place] = np.from_dlpack(column.fill_null(np.nan) if column.null_count else column)
+    return values
+
+
+_LINES = 2_000  # questions in a part
+
+
+@dataclass(frozen=True)
+class _Job:
+    source: str
+    part: tuple[int, int, int]
+    stem: str
+    how: tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Written:
+    """A file of the table: where its questions come from, how many samples they have, and 8 bytes for each id."""
+
+    source: str
+    path: str
+    samples: int
+    marks: np.ndarray
+
+
+def tabulate(
+    sources: Sequence[str | Path],
+    out: str | Path,
+    *,
+    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    estimator: str = "subsets",
+    ties: str = "share",
+    cost: str = "samples",
+    machines: Machines | None = None,
+) -> int:
+    """Estimate the accuracies of all questions in files of answers and write them as a table in Parquet files.
+
+    The same numbers as ``adalib.load(file).table(...)``. Explained in chapter 3, "The market on many machines".
+
+    Parameters
+    ----------
+    sources : sequence of path
+        ``.jsonl`` or ``.jsonl.gz`` files, one question a line.
+    out : path
+        Folder for the table; it appears when it is complete. An interrupted run is gone on with.
+    budgets, estimator, ties, cost
+        As in `adalib.Responses.table`.
+    machines : Machines, optional
+        Default: a process on every core of this machine.
+
+    Returns
+    -------
+    int
+        Number of questions.
+
+    Raises
+    ------
+    DataError
+        One sentence that names the file, the line and the mend.
+    """
+    check_room(str(sources[0]), "writing Parquet", ROOM, "free some, or raise the limit")
+    need("pyarrow")
+    out, machines = Path(out).absolute(), machines or Here(processes=True)
+    sources = [Path(source).absolute() for source in sources]
+    how = {"budgets": tuple(budgets), "estimator": estimator, "ties": ties, "cost": cost}
+    parts = [list(line_parts(source, _LINES)) for source in sources]
+    about = [(str(source), source.stat().st_size, source.stat().st_mtime_ns) for source in sources]
+    with filling(out, {"sources": about, "how": how}) as draft:
+        jobs = [
+            _Job(str(source), part, f"{draft}/part-{number:05d}", tuple(how.items()))
+            for number, (source, own) in enumerate(zip(sources, parts, strict=True))
+            for part in own
+        ]
+        written = [file for own in machines.map(_write, jobs, what="comparing answers") for file in own]
+        if not written:
+            raise DataError(f"{sources[0]}: holds no questions; write one JSON object a line")
+        _check_together(written)
+        publish(draft, out, keep={Path(file.path).name for file in written})
+        return sum(file.marks.size for file in written)
+
+
+def _write(job: _Job) -> list[_Written]:
+    """Write the table of a part of a file, in files of a few thousand rows each."""
+    records = (
+        (f"{job.source}, line {number}", number, record) for number, record in read_lines(job.source, part=job.part)
+    )
+    return [_write_some(job, some) for some in _batches(records)]
+
+
+def _batches(records: Iterator) -> Iterator[list]:
+    while some := list(itertools.islice(records, _LINES)):
+        yield some
+
+
+def _write_some(job: _Job, records: list) -> _Written:
+    pq = need("pyarrow.parquet")
+    path = Path(f"{job.stem}-{records[0][1]:012d}.parquet")
+    if path.exists():  # complete, for it has its name
+        ids = pq.read_table(path, columns=["id"])["id"].to_pylist()
+        return _Written(job.source, str(path), int(pq.read_metadata(path).metadata[b"adalib_samples"]), _marks(ids))
+    responses = from_records(job.source, records)
+    table = responses.table(**dict(job.how))
+    write_parquet(path, _columns(table), {"adalib_samples": str(responses.samples)})
+    return _Written(job.source, str(path), responses.samples, _marks(table.ids))
+
+
+def _columns(table: UtilityTable) -> dict:
+    columns = {"id": list(table.ids)}
+    columns |= {f"acc_{budget}": table.acc[:, j] for j, budget in enumerate(table.budgets)}
+    if table.cost.ndim == 2:
+        columns |= {f"cost_{budget}": table.cost[:, j] for j, budget in enumerate(table.budgets)}
+    return columns
+
+
+def _marks(ids: Sequence[str]) -> np.ndarray:
+    digests = b"".join(blake2b(name.encode("utf-8", "replace"), digest_size=8).digest() for name in ids)
+    return np.frombuffer(digests, dtype=np.uint64)
+
+
+def _check_together(written: list[_Written]) -> None:
+    """What no part can see alone: as many samples everywhere in a file, and no id twice."""
+    for source, files in itertools.groupby(written, key=lambda file: file.source):
+        samples = {file.samples for file in files}
+        if len(samples) > 1:
+            raise DataError(
+                f"{source}: has questions with {min(samples)} answers and with {max(samples)}; give every question "
+                'equally many ("" where nothing was extracted)'
+            )
+    marks = np.concatenate([file.marks for file in written])
+    values, counts = np.unique(marks, return_counts=True)
+    for mark in values[counts > 1]:
+        seen: dict[str, str] = {}
+        for place in np.flatnonzero(marks == mark):  # two ids may share a mark by accident: look at them
+            file, name = _id_at(written, int(place))
+            if name in seen:
+                raise DataError(f"{file.source}: id {name[:60]!r} is also in {seen[name]}; give every question its own")
+            seen[name] = file.source
+
+
+def _id_at(written: list[_Written], place: int) -> tuple[_Written, str]:
+    for file in written:
+        if place < file.marks.size:
+            return file, need("pyarrow.parquet").read_table(file.path, columns=["id"])["id"][place].as_py()
+        place -= file.marks.size
+    raise AssertionError("there is no such place")
