@@ -5,12 +5,13 @@ Together they take more than a minute; ``data/record_minds.py`` computes them fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from tqdm import tqdm
 
-from adalib.datasets.files import read_lines
+from adalib.datasets.files import read_lines, write_lines
 from adalib.datasets.folds import members
 from adalib.datasets.loading import data_folder
 from adalib.datasets.menu import Menu
@@ -37,6 +38,8 @@ __all__ = [
     "compare",
     "control_cells",
     "model_cells",
+    "record",
+    "recorded",
     "recorded_cells",
     "row_figures",
     "stopping_cells",
@@ -184,26 +187,36 @@ def control_cells(responses: Responses, targets: Sequence[float], seed: int = 0)
     return [_cell(row, plain) for key, row in rows.items() if key not in plain]
 
 
+def record(name: str, parts: Iterable[tuple[str, Callable[[], Iterable[dict]]]], *, anew: bool = False) -> None:
+    """Compute the parts that ``data/recorded/NAME.jsonl`` lacks (all of them where ``anew``), and save after each.
+
+    A part is a name, and a function that returns its rows; so that the work can be stopped and started again.
+    """
+    file = data_folder() / "recorded" / f"{name}.jsonl"
+    rows = [] if anew or not file.exists() else [row for _, row in read_lines(file)]
+    there = {row["part"] for row in rows}
+    for part, compute in tqdm(list(parts), unit=" parts"):
+        if part not in there:
+            rows += [{"part": part, **row} for row in compute()]
+            write_lines(file, rows)
+
+
+def recorded(name: str) -> dict[str, list[dict]]:
+    """Read the rows of a record that `record` wrote, by part."""
+    parts: dict[str, list[dict]] = {}
+    for _, row in read_lines(data_folder() / "recorded" / f"{name}.jsonl"):
+        parts.setdefault(row["part"], []).append(row)
+    return parts
+
+
 def recorded_cells(name: str = "stopping") -> dict[str, dict[tuple[str, float], dict]]:
-    """Read the cells that ``data/record_stopping.py``, or another of these, computed: by part, policy and target.
+    """Read the tables of chapter 10 ("stopping") or 13 ("minds"): by part, policy and target.
 
-    Explained in chapter 10, "When to stop".
-
-    Parameters
-    ----------
-    name : str
-        The record: "stopping" (chapter 10) or "minds" (chapter 13).
-
-    Examples
-    --------
     >>> cells = recorded_cells()["word-fewshot by question"]
     >>> cells["all three", 2]["accuracy"] > cells["oracle", 2]["accuracy"] > cells["mix", 2]["accuracy"]
     True
     """
-    found: dict[str, dict[tuple[str, float], dict]] = {}
-    for _, cell in read_lines(data_folder() / "recorded" / f"{name}.jsonl"):
-        found.setdefault(cell["part"], {})[cell["policy"], cell["target"]] = cell
-    return found
+    return {part: {(row["policy"], row["target"]): row for row in rows} for part, rows in recorded(name).items()}
 
 
 def _shown(row: HeldOutRow, targets: Sequence[float], own: Mapping[str, float], ends: set[str]) -> bool:
