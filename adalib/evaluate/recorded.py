@@ -18,9 +18,8 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import compared
-from adalib.evaluate.heldout import held_out, oracles_at
+from adalib.evaluate.heldout import HeldOutRow, Protocol, Scores, held_out, oracles_at
 from adalib.evaluate.intervals import bootstrap_mean
-from adalib.evaluate.scores import HeldOutRow, Tally
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
@@ -95,16 +94,16 @@ def weighted_bars(
     """
     halves = compared(responses).split_samples(seed)
     voted = [{s: _weighted(half, s) for s in _SHARPNESS} for half in halves]
-    tally = Tally(["mix_weighted", "oracle_weighted"])
+    scores = Scores(["mix_weighted", "oracle_weighted"])
     for number in range(2):
         teach, score = voted[number], voted[1 - number]
         best = max(_SHARPNESS, key=lambda s: teach[s].acc.mean())
         chosen, scored, plain = teach[best], score[best], halves[1 - number].table(_BUDGETS)
         for target, labels in oracles_at(chosen, targets):
             mix = best_mix(chosen.acc, chosen.cost, target)
-            tally.add("mix_weighted", target, *mix.outcome(scored), plain)
-            tally.add("oracle_weighted", target, *from_labels(labels, chosen.k).outcome(scored), plain)
-    return tally.rows(members(responses, groups))
+            scores.add("mix_weighted", target, *mix.outcome(scored), plain)
+            scores.add("oracle_weighted", target, *from_labels(labels, chosen.k).outcome(scored), plain)
+    return scores.rows(members(responses, groups))
 
 
 def compare(policy: HeldOutRow, other: HeldOutRow) -> list[float]:
@@ -145,7 +144,7 @@ def stopping_cells(
         read = compared(responses)
         own = {name: round(float(peer.replay(read)[0].mean()), 2) for name, peer in published.items()}
         learners |= published
-    rows = held_out(responses, [*targets, *own.values()], learners=learners, groups=groups, noises=0)
+    rows = held_out(responses, [*targets, *own.values()], learners=learners, noises=0, protocol=Protocol(groups=groups))
     rows += weighted_bars(responses, targets, groups) if sure else []
     ends = {"votes", list(rungs)[-1]}
     shown = [row for row in rows if _shown(row, targets, own, ends)]
@@ -300,7 +299,7 @@ def model_cells(
     >>> [cell["policy"] for cell in cells]
     ['oracle', 'oracle_in_sample', 'curve policy', 'noise']
     """
-    rows = held_out(answers, targets, folds=2, learners=learners, noises=1)
+    rows = held_out(answers, targets, learners=learners, noises=1, protocol=Protocol(folds=2))
     return [row_figures(row) for row in rows if row.policy in ("oracle", "oracle_in_sample", "noise", *learners)]
 
 
@@ -321,5 +320,5 @@ def way_cells(menu: Menu, targets: Sequence[float], alone: str | None = None) ->
     learners: dict[str, Learner] = {GO_UP: PricedEscalation(repeats=_REPEATS)}
     if alone is not None:
         learners[f"{alone} alone, priced"] = _Alone(alone)
-    rows = held_out(menu, targets, folds=2, learners=learners, noises=0)
+    rows = held_out(menu, targets, learners=learners, noises=0, protocol=Protocol(folds=2))
     return [row_figures(row) for row in rows if row.policy in ("oracle", *learners)]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import in_points
-from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.trials import BASELINES, STOPPING
 
 __all__ = ["verdict"]
