@@ -21,7 +21,7 @@ from adalib.datasets.folds import deal, drawn, members
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
-from adalib.evaluate.baselines import best_mix, from_labels, noise_features
+from adalib.evaluate.baselines import Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.intervals import bootstrap_mean
 from adalib.evaluate.trials import BASELINES, Fold, Half, Learner, Planner, checked, learned
@@ -41,6 +41,9 @@ __all__ += ["held_out", "joined", "oracles_at", "unseen_curves"]
 TAUGHT = 1000
 
 _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
+
+#: How a half of the answers, Responses or a Menu, becomes a table: a function of them and of the budgets on offer.
+MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 
 #: Means with their intervals, as a row has them.
 _FIGURES = ("accuracy", "low", "high", "mix_accuracy", "gain", "gain_low", "gain_high")
@@ -79,7 +82,7 @@ class Protocol:
     groups: Sequence | None = None
     splits: int = 1
     taught: int = TAUGHT
-    table: Callable[[Any, Sequence[int]], UtilityTable] | None = None
+    table: MakeTable | None = None
     machines: Machines | None = None
     seed: int = 0
 
@@ -159,13 +162,6 @@ def held_out(
     list of HeldOutRow
         A row a policy and target. ``oracle`` is cross-fitted; ``oracle_in_sample`` is chosen and scored on all
         samples, and so is its mix; ``noise`` is ``label`` with features that know nothing.
-
-    Raises
-    ------
-    DataError
-        If there are too few questions, groups or samples.
-    ValueError
-        If a target lies below the cheapest budget, or folds or splits are too few.
     """
     how = Protocol() if protocol is None else protocol
     known = features if isinstance(features, Known) else Known(features)
@@ -178,7 +174,7 @@ def held_out(
     if known.first is not None and how.table is not None:
         raise ValueError("the table of a vote that a first answer opens is given; give first or table, not both")
     opening, votes = _votes(responses, known.first)
-    table = how.table or type(responses).table
+    table: MakeTable = how.table or type(responses).table
     full = table(votes, budgets)
     targets = check_targets(targets, full.cost)
     inputs = list(_inputs(responses, fold, known.features, how.taught, how.seed))
@@ -187,14 +183,18 @@ def held_out(
 
     def turn(number: int) -> None:  # nothing but the scores outlives it; turns 0 and 1 are one split, both ways round
         first, second = votes.split_samples(how.seed + number // 2)[:: 1 if number % 2 == 0 else -1]
-        teach, score = Half(first, table(first, budgets)), _scoring(opening, second, table, budgets)
+        teach, score = Half(first, table(first, budgets)), Half(second, table(second, budgets))
+        if opening is not None:
+            score = Half(joined(opening, second), first_vote_table(opening, second, budgets))
         seeds = range(1000 * how.seed + noises * number, 1000 * how.seed + noises * (number + 1))
         noise = (noise_features(responses.n, seed=one).astype(np.float32) for one in seeds)  # as trees read it
         blind = [(LabelPolicy(seed=how.seed), one) for one in noise]
         outcomes = learned(teach, score, targets, inputs, member, trained, blind, bar, how.machines)
-        best = oracles_at(teach.table, targets)
-        _add_baselines(scores, teach.table, score.table, responses.questions, best)
-        scores.add_learned(outcomes, best, score.table, known.overhead)
+        oracles = oracles_at(teach.table, targets)
+        for target, labels in oracles:
+            for policy, plan in _baselines(teach.table, target, labels, responses.questions).items():
+                scores.add(policy, target, *plan.outcome(score.table), score.table)
+        scores.add_learned(outcomes, oracles, score.table, known.overhead)
 
     with bar:
         for number in range(2 * how.splits):
@@ -217,15 +217,12 @@ def unseen_curves(
 
     Parameters
     ----------
-    responses, budgets, features
-        As for `held_out`.
-    protocol : Protocol, optional
-        Its folds, groups and seed count.
+    responses, budgets, features, protocol
+        As for `held_out`; of the protocol, folds, groups and seed count.
 
     Returns
     -------
     ndarray, shape (N, K)
-        In [0, 1].
     """
     how = Protocol() if protocol is None else protocol
     fold = deal(members(responses, how.groups), how.folds, how.seed)
@@ -401,11 +398,11 @@ class Scores:
             values[:, j], gains[:, j], bars[j] = _units(accuracy, member), _units(accuracy - mix, member), mix.mean()
         value, gain = bootstrap_mean(values, bounds=(0, 1)), bootstrap_mean(gains)
         figures = np.column_stack([value.mean, value.low, value.high, bars, gain.mean, gain.low, gain.high])
-        means = dict(zip(keys, figures.tolist(), strict=True))
+        named = [dict(zip(_FIGURES, row, strict=True)) for row in figures.tolist()]
+        best = {target: row["gain"] for (target, policy), row in zip(keys, named, strict=True) if policy == "oracle"}
         rows = []
         for j, (target, policy) in enumerate(keys):
-            turns, named = self._turns[target, policy], dict(zip(_FIGURES, means[target, policy], strict=True))
-            best = dict(zip(_FIGURES, means.get((target, "oracle"), np.zeros(7)), strict=True))["gain"]
+            turns = self._turns[target, policy]
             imitated = [turn.imitated for turn in turns if turn.imitated]
             same, majority = np.mean(imitated, axis=0).tolist() if imitated else (None, None)
             mix_cost = float(np.mean([turn.mix_cost for turn in turns]))
@@ -414,8 +411,8 @@ class Scores:
                     policy=policy,
                     target=target,
                     cost=float(np.mean([turn.cost for turn in turns])),
-                    **named,
-                    share=named["gain"] / best if best > 0 else None,
+                    **named[j],
+                    share=named[j]["gain"] / best[target] if best.get(target, 0) > 0 else None,
                     imitation=same,
                     majority=majority,
                     mix_cost=mix_cost if np.isfinite(mix_cost) else None,
@@ -470,7 +467,7 @@ def _inputs(
         yield Fold(train, test, known)
 
 
-def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Responses | None, Responses | Menu]:
+def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Responses | None, Any]:
     """The answers that open a vote, where there are some, and all others, compared with one another once."""
     if first is None:
         return None, compared(responses)
@@ -479,31 +476,15 @@ def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Respon
     return compared(joined(first, responses)).set_aside(0)
 
 
-def _scoring(opening: Responses | None, score: Any, table: Callable, budgets: Sequence[int]) -> Half:
-    """The half that scores."""
-    if opening is None:
-        return Half(score, table(score, budgets))
-    return Half(joined(opening, score), first_vote_table(opening, score, budgets))
-
-
-def _add_baselines(
-    scores: Scores,
-    choose: UtilityTable,
-    score: UtilityTable,
-    questions: Sequence[str],
-    oracles: Sequence[tuple[float, np.ndarray]],
-) -> None:
-    """Score every plan that learns nothing."""
-    for target, best in oracles:
-        plans = {
-            "oracle": from_labels(best, choose.k),
-            "mix": best_mix(choose.acc, choose.cost, target),
-            "fixed": baselines.fixed(choose.cost, target, choose.n),
-            "random": baselines.random(choose.cost, target, choose.n),
-            "length": baselines.length(questions, choose.cost, target),
-        }
-        for policy, plan in plans.items():
-            scores.add(policy, target, *plan.outcome(score), score)
+def _baselines(choose: UtilityTable, target: float, oracle: np.ndarray, questions: Sequence[str]) -> dict[str, Plan]:
+    """Every plan that learns nothing."""
+    return {
+        "oracle": from_labels(oracle, choose.k),
+        "mix": best_mix(choose.acc, choose.cost, target),
+        "fixed": baselines.fixed(choose.cost, target, choose.n),
+        "random": baselines.random(choose.cost, target, choose.n),
+        "length": baselines.length(questions, choose.cost, target),
+    }
 
 
 def _mix_cost(score: UtilityTable, accuracy: float) -> float:

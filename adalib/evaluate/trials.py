@@ -18,8 +18,6 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from adalib.datasets.menu import Menu
-from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
@@ -29,7 +27,7 @@ from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.priced import PricedStopping
 from adalib.table import UtilityTable
 
-__all__ = ["BASELINES", "POLICIES", "STOPPING", "Fold", "Half", "Learner", "Planner", "Questions", "checked"]
+__all__ = ["BASELINES", "STOPPING", "Fold", "Half", "Learner", "Planner", "Questions", "checked"]
 __all__ += ["learned", "planning_policies", "stopping_policies"]
 
 #: Policies that learn nothing, in the order of their rows.
@@ -37,9 +35,6 @@ BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
 
 #: Policies that watch the answers come in, of which `stopping_policies` gives the learners.
 STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
-
-#: The order of all rows, where nothing else is asked for.
-POLICIES = (*BASELINES, "label", "curve", *STOPPING, "noise")
 
 _FIELDS = ("cost", "accuracy", "column")
 #: What a policy comes to on one question; the column is -1 where it names none. Kept small: there may be very many.
@@ -53,8 +48,9 @@ class Questions:
     #: Known of a question before it is asked, shape (n, d).
     features: pd.DataFrame
     #: The answers of one half, in the order in which they came: of the teaching half where there is something to
-    #: learn, of the scoring half where a rule is replayed. Texts are replaced by the numbers of their classes.
-    answers: Responses | Menu
+    #: learn, of the scoring half where a rule is replayed. Responses whose texts are the numbers of their classes, or
+    #: a Menu where one is evaluated.
+    answers: Any
     #: What those answers say of every budget.
     table: UtilityTable
     #: Questions of one group belong together, shape (n,): folds inside a learner must not part them either.
@@ -64,7 +60,7 @@ class Questions:
 class Half(NamedTuple):
     """One half of every question's answers, and the table that they give."""
 
-    answers: Responses | Menu
+    answers: Any
     table: UtilityTable
 
 
@@ -147,7 +143,15 @@ def learned(
     "noise". Every name gets an array of outcomes (fields cost, accuracy and column), shape (policies of that name,
     targets, N). The folds are worked on by the cores of this machine, or by ``machines``.
     """
-    job = partial(_job, teach, score, targets, member, learners, blind)
+
+    def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
+        train, test = (
+            Questions(fold.known.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows])
+            for half, rows in ((teach, fold.train), (score, fold.test))
+        )
+        unseeing = [(policy, known.iloc[fold.train], known.iloc[fold.test]) for policy, known in blind]
+        return train, test, targets, learners, unseeing
+
     if machines is None:
         by_fold = side_by_side(lambda fold: _one_fold(job(fold)), folds)
     else:
@@ -159,24 +163,6 @@ def learned(
             bar.update()
     by_name = {name: every[j : j + 1] for j, name in enumerate(learners)}
     return by_name | ({"noise": every[len(learners) :]} if blind else {})
-
-
-def _job(
-    teach: Half,
-    score: Half,
-    targets: Sequence[float],
-    member: np.ndarray,
-    learners: Mapping[str, Learner | Planner],
-    blind: Sequence[tuple[Planner, pd.DataFrame]],
-    fold: Fold,
-) -> tuple:
-    """All that one fold needs, and no more, for it may travel."""
-    train, test = (
-        Questions(fold.known.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows])
-        for half, rows in ((teach, fold.train), (score, fold.test))
-    )
-    unseeing = [(policy, known.iloc[fold.train], known.iloc[fold.test]) for policy, known in blind]
-    return train, test, targets, learners, unseeing
 
 
 def _one_fold(job: tuple) -> list[np.ndarray]:
