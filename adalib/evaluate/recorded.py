@@ -129,13 +129,13 @@ def stopping_cells(
     return [_cell(row, shown if row.policy in leading else ()) for row in shown]
 
 
-def control_cells(responses: Responses, targets: Sequence[float], seed: int = 0) -> list[dict]:
+def control_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
     """Compute what signals that say nothing add to votes alone: features of noise, and shuffled log-probabilities."""
     if responses.logprob is None:
         raise ValueError(f"{responses.source}: has no log-probabilities to shuffle")
-    flat = np.random.default_rng(seed).permutation(responses.logprob.ravel())
+    flat = np.random.default_rng(0).permutation(responses.logprob.ravel())
     blind = replace(responses, logprob=flat.reshape(responses.logprob.shape))
-    noise = noise_features(responses.n, seed=seed)
+    noise = noise_features(responses.n)
     tried = (
         ("votes", responses, None, LADDER["votes"]),
         ("votes + noise", responses, noise, LADDER["votes + text"]),
@@ -151,15 +151,13 @@ def control_cells(responses: Responses, targets: Sequence[float], seed: int = 0)
     return [_cell(row, plain) for row in rows if row.policy != "votes"]
 
 
-def weighted_bars(
-    responses: Responses, targets: Sequence[float], groups: Sequence | None = None, seed: int = 0
-) -> list[HeldOutRow]:
+def weighted_bars(responses: Responses, targets: Sequence[float], groups: Sequence | None = None) -> list[HeldOutRow]:
     """Score the best mix and the static oracle when votes are weighted by certainty: a better vote, no better plan.
 
     How steeply certainty weighs is chosen on the half that teaches. Gains count over the mix of plain votes, so that
     they stand beside those of `adalib.held_out`.
     """
-    halves = compared(responses).split_samples(seed)
+    halves = compared(responses).split_samples(0)
     voted = [{s: _weighted(half, s) for s in _SHARPNESS} for half in halves]
     scores = Scores(["mix_weighted", "oracle_weighted"])
     for number in range(2):
