@@ -232,7 +232,7 @@ class TunedRules:
     --------
     >>> from adalib import beta_population
     >>> teach, score = beta_population(60, 1.5, 1.5).sample(24).split_samples(0)
-    >>> TunedRules(PEERS["margin"]).fit(teach).replay(score, [1.0]).answers.mean()
+    >>> TunedRules(PEERS["margin"]).fit(teach).replay(score, [1.0]).answers.mean().item()
     1.0
     """
 

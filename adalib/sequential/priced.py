@@ -140,7 +140,7 @@ class PricedStopping:
     >>> from adalib import beta_population
     >>> teach, score = beta_population(60, 1.5, 1.5).sample(24).split_samples(0)
     >>> policy = PricedStopping(("votes",), repeats=2).fit(teach)
-    >>> policy.replay(score, [1.0]).cost.mean(), policy.start(1.0).add("7")
+    >>> policy.replay(score, [1.0]).cost.mean().item(), policy.start(1.0).add("7")
     (1.0, False)
     """
 
