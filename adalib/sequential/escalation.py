@@ -145,13 +145,12 @@ class PricedEscalation:
         """Cost and accuracy of every question (rows) under every member of the library (columns)."""
         told = [policy.foretold(known, taught) for policy in (self.first, self.second)]
         said = [part for part in told if part is not None]
-        text, heard = np.zeros((0, len(streams.question))), self.first.heard
+        text, seen = np.zeros((0, len(streams.question))), self.first.seen(streams, known, taught=taught)
         if len(said) == 2:
             guesses = np.hstack(said)[streams.question].T
             text = np.vstack([guesses, guesses**2, guesses[1] * guesses[2]])
         else:  # what says nothing of one model is not heard of the other
-            heard = {name: signal for name, signal in heard.items() if not signal.takes}
-        seen = self.first.seen(streams, known, taught=taught, heard=heard)
+            seen = seen._replace(signals={name: one for name, one in seen.signals.items() if not one.takes})
         value = np.hstack([np.zeros((len(streams.question), 1)), seen.votes.value])
         states = [text]  # before the first answer the text is all there is
         for step in range(self.first.schedule.size):
