@@ -1,17 +1,25 @@
 """The dear tables of chapters 10 and 13: their cells, and a cheap part of what is recorded computed again."""
 
+from __future__ import annotations
+
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import adalib
 from adalib.datasets.populations import beta_population
 from adalib.evaluate import recorded as tables
 from adalib.evaluate.heldout import held_out
-from adalib.evaluate.recorded import AS_PUBLISHED, GO_UP, LADDER, MODEL_LEARNERS, recorded_cells, weighted_bars
+from adalib.evaluate.recorded import AS_PUBLISHED, GO_UP, LADDER, MODEL_LEARNERS, recorded_cells
 from adalib.sequential.peers import PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
+
+sys.path.insert(0, str(ROOT / "data"))
+from record_minds import way_cells
+from record_stopping import control_cells, entropy_cells, stopping_cells, weighted_bars
 
 
 def by_name(cells):
@@ -54,7 +62,7 @@ def test_certainty_lifts_both_bars(answers):
 
 
 def test_a_cell_a_policy_and_target_with_its_leads(answers):
-    cells = by_name(tables.stopping_cells(answers, [2], peers=False))
+    cells = by_name(stopping_cells(answers, [2], peers=False))
     assert {*LADDER, "curve", "oracle", "oracle_weighted", "mix"} <= {policy for policy, _ in cells}
     best = cells["all three", 2]
     for other, (mean, low, high) in best["over"].items():
@@ -64,14 +72,14 @@ def test_a_cell_a_policy_and_target_with_its_leads(answers):
 
 
 def test_without_log_probabilities_votes_and_text_remain(answers):
-    cells = tables.stopping_cells(replace(answers, logprob=None), [2], peers=False)
+    cells = stopping_cells(replace(answers, logprob=None), [2], peers=False)
     assert {"votes", "votes + text"} <= {cell["policy"] for cell in cells}
     assert not {"all three", "oracle_weighted"} & {cell["policy"] for cell in cells}
 
 
 def test_a_peer_as_published_spends_what_it_spends():
     simulated = beta_population(16, 1.5, 1.5).sample(32)
-    cells = by_name(tables.stopping_cells(simulated, [2]))
+    cells = by_name(stopping_cells(simulated, [2]))
     for name, rule in PUBLISHED.items():
         cost = Published(rule).replay(simulated)[0].mean()
         peer = f"{name} {AS_PUBLISHED}"
@@ -84,20 +92,29 @@ def test_a_peer_as_published_spends_what_it_spends():
 
 
 def test_controls_are_scored_over_votes_alone(answers):
-    cells = tables.control_cells(answers.take(range(20)), [3])
+    cells = control_cells(answers.take(range(20)), [3])
     assert {cell["policy"] for cell in cells} == {"votes + noise", "votes + shuffled certainty"}
     for cell in cells:
         mean, low, high = cell["over"]["votes"]
         assert low <= mean <= high
         assert low < 0.02
     with pytest.raises(ValueError, match="no log-probabilities"):
-        tables.control_cells(replace(answers, logprob=None), [3])
+        control_cells(replace(answers, logprob=None), [3])
+
+
+def test_entropy_is_scored_over_what_it_joins(answers):
+    over = {cell["policy"]: cell["over"] for cell in entropy_cells(answers.take(range(16)), [3])}
+    kept = recorded_cells()["word-hot, entropy"]
+    for name, bars in over.items():
+        assert set(bars) == set(kept[name, 3]["over"])
+        assert all(low <= mean <= high for mean, low, high in bars.values())
+    assert set(over) == {policy for policy, _ in kept}
 
 
 def test_a_menu_has_its_oracle_its_climber_and_one_model_alone():
     models = {name: adalib.load(f"story-{key}").take(range(40)) for name, key in (("s", "qwen05"), ("l", "qwen15"))}
     menu = adalib.Menu(models).priced({"s": 1, "l": 3}, per="samples")
-    cells = by_name(tables.way_cells(menu, [3, 6], alone="l"))
+    cells = by_name(way_cells(menu, [3, 6], alone="l"))
     assert set(cells) == {(policy, target) for policy in ("oracle", GO_UP, "l alone, priced") for target in (3, 6)}
     assert all(cell["gain_low"] <= cell["gain"] <= cell["gain_high"] for cell in cells.values())
 
