@@ -15,18 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_shared", "check_learning", "check_libraries", "parse_budgets", "parse_memory", "parse_numbers"]
 __all__ += ["price", "read_answers", "read_table", "shown", "whole"]
-    "add_shared",
-    "check_learning",
-    "check_libraries",
-    "parse_budgets",
-    "parse_memory",
-    "parse_numbers",
-    "price",
-    "read_answers",
-    "read_table",
-    "shown",
-    "whole",
-]
 
 _LIBRARIES = 500_000_000  # bytes of address space that pandas, scikit-learn and XGBoost take before they do anything
 MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
