@@ -25,7 +25,8 @@ from make_questions import draw_set
 
 import adalib
 from adalib.datasets.files import write_lines
-from adalib.llm import collect, local_model
+from adalib.llm.collect import collect
+from adalib.llm.local import local_model
 
 HERE = Path(__file__).parent
 SETTING = "word-fewshot"

@@ -19,7 +19,9 @@ from conftest import ROOT, run_to_end
 
 import adalib
 from adalib.commands.cli import main
-from adalib.llm import Endpoint, LocalModelError, collect, local_model
+from adalib.llm.collect import collect
+from adalib.llm.endpoint import Endpoint
+from adalib.llm.local import LocalModelError, local_model
 
 QUESTIONS = [
     {"id": f"{a}x{b}", "question": f"What is {a} times {b}?", "gold": str(a * b), "level": 1}
@@ -123,7 +125,7 @@ def test_serve_llm_says_where_it_listens_and_ends_when_asked(how):
 
 
 def test_the_server_ends_with_whoever_started_it():
-    started = "from adalib.llm import local_model; import os\n"
+    started = "from adalib.llm.local import local_model; import os\n"
     started += "with local_model(parallel=1, context=64) as m: print(m.base_url, flush=True); os.kill(os.getpid(), 9)"
     url = subprocess.run([sys.executable, "-c", started], stdout=subprocess.PIPE, text=True).stdout.strip()
     port = int(url.split(":")[-1].removesuffix("/v1"))
