@@ -33,6 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--per-token", type=float, metavar="$", help="with --cost money: dollars for a token that is written")
     add("--per-answer", type=float, default=0.0, metavar="$", help="with --cost money: dollars to ask at all")
     add("--certainty", action="store_true", help="weigh answers by log-probability; the endpoint must give them")
+    add("--entropy", action="store_true", help="weigh answers by the entropy of their tokens; log-probabilities again")
     add_learn_from(parser, "for priced stopping")
     add("--round", type=int, metavar="N", help="ask N answers at a time: fewer rounds to wait for, a little dearer")
 
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     from adalib.learn.curve_policy import CurvePolicy
     from adalib.router.router import Router
 
-    signals = ("votes", "text", "certainty") if args.certainty else ("votes", "text")
+    signals = ("votes", "text", *(name for name in ("certainty", "entropy") if getattr(args, name)))
     if args.round is not None and args.round < 1:
         raise ValueError(f"--round is {args.round}; give 1 or more")
     schedule = None if args.round is None else range(args.round, max(40, args.round) + 1, args.round)

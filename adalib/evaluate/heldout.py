@@ -48,7 +48,7 @@ def joined(first: Responses, rest: Responses) -> Responses:
         raise ValueError("the first answers must be one a question, to the same questions; see Responses.set_aside")
     answers = [[*one, *more] for one, more in zip(first.answers, rest.answers, strict=True)]
     sampled = {"correct": np.hstack([first.values, rest.values])}
-    for name in ("tokens", "logprob"):
+    for name in ("tokens", "logprob", "entropy"):
         both = [getattr(part, name) for part in (first, rest)]
         sampled[name] = None if any(values is None for values in both) else np.hstack(both)
     return replace(rest, answers=answers, extras={}, **sampled)

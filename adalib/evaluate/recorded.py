@@ -26,6 +26,7 @@ from adalib.learn.label_policy import LabelPolicy
 from adalib.sequential.escalation import PricedEscalation
 from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
+from adalib.sequential.signals import SIGNALS
 from adalib.sequential.streams import Money, make_streams
 from adalib.table import UtilityTable
 
@@ -36,6 +37,7 @@ __all__ = [
     "MODEL_LEARNERS",
     "compare",
     "control_cells",
+    "entropy_cells",
     "model_cells",
     "recorded_cells",
     "row_figures",
@@ -182,6 +184,24 @@ def control_cells(responses: Responses, targets: Sequence[float], seed: int = 0)
     }
     plain = {key: row for key, row in rows.items() if key[0] == "votes"}
     return [_cell(row, plain) for key, row in rows.items() if key not in plain]
+
+
+def entropy_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
+    """Compute what the mean token entropy adds: to votes, beside certainty, and to all that is usually heard."""
+    tried = {
+        "votes + entropy": ("votes", "votes + certainty"),
+        "votes + certainty + entropy": ("votes + certainty",),
+        "all four": ("all three",),
+    }
+    signals = {name: LADDER[name] for bars in tried.values() for name in bars}
+    signals |= {name: tuple(name.split(" + ")) for name in tried} | {"all four": tuple(SIGNALS)}
+    learners = {name: PricedStopping(heard) for name, heard in signals.items()}
+    rows = {(row.policy, row.target): row for row in held_out(responses, targets, learners=learners, noises=0)}
+    return [
+        _cell(rows[name, target], {(bar, target): rows[bar, target] for bar in bars})
+        for name, bars in tried.items()
+        for target in targets
+    ]
 
 
 def recorded_cells(name: str = "stopping") -> dict[str, dict[tuple[str, float], dict]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Protocol
@@ -43,9 +43,10 @@ class Vote(Protocol):
 
     goes_on: bool
     leaders: list
+    reads: Mapping[str, str]  # the fields that every reply must have, each with the signal that needs it
 
-    def add(self, answer: int | None, logprob: float | None = None) -> bool:
-        """Count one more answer, and say whether to go on."""
+    def add(self, answer: int | None, **said: float | None) -> bool:
+        """Count one more answer with what its reply says of it, and say whether to go on."""
 
 
 class Counted:
@@ -59,7 +60,7 @@ class Counted:
     """
 
     def __init__(self, answers: int) -> None:
-        self.answers, self.n, self.votes = answers, 0, {}
+        self.answers, self.n, self.votes, self.reads = answers, 0, {}, {}
 
     @property
     def goes_on(self) -> bool:
@@ -71,7 +72,7 @@ class Counted:
         """The classes that lead, in the order they came."""
         return [answer for answer, votes in self.votes.items() if votes == max(self.votes.values())]
 
-    def add(self, answer: int | None, logprob: float | None = None) -> bool:
+    def add(self, answer: int | None, **said: float | None) -> bool:
         """Count one more answer; None is one that could not be read."""
         self.n += 1
         if answer is not None:
@@ -136,11 +137,13 @@ class Tally:
         """Whether the first answer, said to its end, is no short one."""
         return self.opening is not None and self.opening.finish == "stop" and not is_short(self.opening.text)
 
-    async def add(self, answer: Answer, weighs: bool) -> None:
+    async def add(self, answer: Answer) -> None:
         """Read one more text, and put it to the vote."""
-        if weighs and answer.logprob is None:
+        said = {field: getattr(answer, field) for field in self.vote.reads}
+        if None in said.values():
             raise EndpointError(
-                "the endpoint gives no log-probabilities, by which this policy weighs answers; fit it without certainty"
+                "the endpoint gives no log-probabilities, by which this policy weighs answers; "
+                f"fit it without {' and '.join(self.vote.reads.values())}"
             )
         self.n += 1
         self.opening = self.opening or answer
@@ -151,7 +154,7 @@ class Tally:
             self.votes.append(0)
         if number >= 0:
             self.votes[number] += 1
-        self.vote.add(None if number < 0 else number, answer.logprob)
+        self.vote.add(None if number < 0 else number, **said)
 
     async def _class(self, told: str) -> int:
         if told not in self._classes:
@@ -459,7 +462,7 @@ class _Question:
             elif error is not None:
                 raise error
             else:
-                await self.tally.add(task.result(), self.plan.logprobs)
+                await self.tally.add(task.result())
         return fault
 
     def outcome(self, reason: str, price: float) -> Routed:

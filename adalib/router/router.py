@@ -32,8 +32,7 @@ from adalib.learn.label_policy import load_policy
 from adalib.llm.questions import Prompt, load_prompt
 from adalib.router.ask import Asking, Client, Counted, Plan, Routed, ask, ask_many
 from adalib.router.controller import BudgetController, Purse
-from adalib.sequential.priced import PricedStopping
-from adalib.sequential.saving import load_stopping, save_stopping
+from adalib.sequential.priced import PricedStopping, load_stopping, save_stopping
 from adalib.sequential.streams import Money
 
 __all__ = ["Reader", "Router", "recommended", "wait_for"]
@@ -209,7 +208,7 @@ class Router:
             Decide after every answer (chapter 10), before the first (chapter 6), or whichever of the two gains more at
             this budget on held-out questions (chapter 7), which takes as long as `evaluate`.
         signals : sequence of str
-            What priced stopping looks at; "certainty" needs log-probabilities, here and from the endpoint.
+            What priced stopping looks at; "certainty" and "entropy" need log-probabilities, here and from the endpoint.
         cost : {"samples", "tokens"} or Money
             A price list holds the average bill of a question; priced stopping only.
         schedule : sequence of int, optional
@@ -260,7 +259,7 @@ class Router:
         number = self.policy.at_price(price)
         session = self.policy.begin(number, None if known is None else known[0])
         stops = tuple(int(stop) for stop in self.policy.schedule)
-        return Plan(session, float(self.policy.costs[number]), stops, bool(self.policy.sharpness))
+        return Plan(session, float(self.policy.costs[number]), stops, bool(self.policy.reads))
 
     @property
     def unit(self) -> str:
@@ -426,7 +425,7 @@ def _check_fit(policy: PricedStopping | CurvePolicy, reader: Reader | None, abou
             raise ValueError(f"it has {len(asked)} budgets and a policy of {policy.cost_.size}")
         needs = policy.n_features_in_
     elif isinstance(policy, PricedStopping):
-        needs = 0 if policy.prior is None else policy.prior.points.shape[1]
+        needs = policy.takes
     else:
         raise ValueError("its policy cannot be held to a budget")
     reads = 0 if reader is None else reader.read([""]).shape[1]

@@ -44,7 +44,7 @@ def test_a_sample_is_set_aside_with_all_that_belongs_to_it():
     real = adalib.load("word-fewshot").take(range(3))
     first, rest = real.set_aside(5)
     for q in range(3):
-        assert first.extras["entropy"][q] == [real.extras["entropy"][q][5]]
+        assert first.entropy[q] == real.entropy[q][5]
         assert rest.answers[q] == [*real.answers[q][:5], *real.answers[q][6:]]
         assert first.extras["family"][q] == real.extras["family"][q]
     assert (first.samples, rest.samples) == (1, 95)
