@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 SETTING = "word-fewshot"
 SEED = 11  # not that of the bundled questions, nor the pilot's
 TEMPERATURE, MAX_TOKENS = 0.7, 96  # as the bundled answers were sampled
-KEPT = ("answer", "votes", "samples", "rounds", "cost", "certainty", "agreement", "reason", "price")
+KEPT = ("answer", "votes", "samples", "rounds", "cost", "confidence", "agreement", "reason", "price")
 
 
 def fresh_questions(count: int) -> list[dict]:

@@ -313,7 +313,7 @@ async def _body(call: Call) -> bytes:
 def _headers(found: Sequence[Routed]) -> dict[str, str]:
     told = extras(found)
     headers = {
-        f"X-Adalib-{name.title()}": f"{told[name]:g}" for name in ("samples", "rounds", "cost", "price", "certainty")
+        f"X-Adalib-{name.title()}": f"{told[name]:g}" for name in ("samples", "rounds", "cost", "price", "confidence")
     }
     # A header is one line of ASCII, and a short one.
     headers["X-Adalib-Reason"] = json.dumps(told["reason"])[:300]

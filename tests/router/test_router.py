@@ -46,7 +46,7 @@ def test_the_vote_is_on_classes_and_the_text_is_the_winner_s_own(router):
     assert found.votes["1/2"] == 2 * found.votes["3"] or found.samples % 3
     assert sum(found.votes.values()) == found.samples == found.cost
     assert found.agreement == found.votes["1/2"] / found.samples
-    assert 0.5 < found.certainty < 1
+    assert 0.5 < found.confidence < 1
     assert found.tokens == 9 * found.samples
     assert found.prompt_tokens == 20 * found.samples
 
@@ -132,7 +132,7 @@ def spoil(folder, how):
     if how == "tampered":
         manifest.write_text(json.dumps(about | {"budget": 99}) + "\n")
     elif how == "newer":
-        manifest.write_text(json.dumps(about | {"version": 2}) + "\n")
+        manifest.write_text(json.dumps(about | {"format": "adalib router, version 3"}) + "\n")
     elif how == "no router":
         manifest.write_text("{}\n")
     elif how == "truncated":
@@ -150,7 +150,7 @@ def spoil(folder, how):
     [
         ("tampered", "checksum"),
         ("newer", "version 2"),
-        ("no router", "not a saved router"),
+        ("no router", "not what adalib saves"),
         ("truncated", "line 1"),
         ("missing part", "no such file"),
         ("truncated part", "checksum"),
