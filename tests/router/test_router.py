@@ -230,13 +230,20 @@ def test_a_budget_below_one_answer_is_refused(answers):
 
 
 def test_the_verdict_names_the_policy(monkeypatch):
-    answers = load("word-fewshot").take(range(0, 372, 6))
-    name, sentence = recommended(answers, 3.0, (1, 2, 4), ("votes",))
-    rows = held_out(
-        answers, [3.0], (1, 2, 4), noises=0, learners={"curve": CurvePolicy(), "priced": PricedStopping(("votes",))}
-    )
-    gains = {row.policy: row.gain for row in rows}
-    assert name == max(("curve", "priced"), key=gains.get)
+    answers, rows = load("word-fewshot").take(range(0, 372, 12)), []
+
+    def spy(responses, targets, budgets, **how):
+        assert (responses, targets, budgets) == (answers, [3.0], [1, 2, 4])
+        assert {name: type(one) for name, one in how["learners"].items()} == policies
+        assert how["learners"]["priced"].signals == ("votes",)
+        rows.extend(held_out(responses, targets, budgets, **how))
+        return rows
+
+    policies = {"curve": CurvePolicy, "priced": PricedStopping}
+    monkeypatch.setattr(routers, "held_out", spy)
+    name, sentence = recommended(answers, 3.0, (1, 2, 4, 64), ("votes",))
+    gains = {row.policy: row.gain for row in rows if row.policy in policies}
+    assert name == max(policies, key=gains.get)
     assert sentence == verdict(rows)
     monkeypatch.setattr(routers, "recommended", lambda *_: ("curve", ""))
     assert isinstance(Router.fit(answers, budget=3, policy="verdict").policy, CurvePolicy)
