@@ -21,7 +21,9 @@ from fault_server import FaultServer
 import adalib
 from adalib.commands.cli import main
 from adalib.datasets.files import DataError
-from adalib.llm import EndpointError, collect, export, load_prompt, load_questions, plan
+from adalib.llm.collect import collect, export
+from adalib.llm.endpoint import EndpointError
+from adalib.llm.questions import load_prompt, load_questions, workload
 from adalib.llm.store import Store, scan
 from adalib.vote.answers import extract_answer
 
@@ -175,8 +177,7 @@ def test_kill_9_at_a_random_moment_loses_only_what_was_in_flight(file, tmp_path,
         if seed % 2:  # a tear, at a random place in a line, in case the kill made none
             torn = json.dumps(answer(0)).encode()
             (tmp_path / "answers.jsonl").write_bytes(kept + torn[: rng.randint(1, len(torn))])
-        again = subprocess.run(command(file, tmp_path, server), capture_output=True, text=True)
-    assert again.returncode == 0, again.stderr
+        assert main(command(file, tmp_path, server)[3:]) == 0
     assert (tmp_path / "answers.jsonl").read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
     assert pairs(tmp_path) == rectangle(6)
     assert adalib.load(tmp_path / "responses.jsonl").samples == 6
@@ -220,16 +221,10 @@ def test_a_waiting_try_ends_at_the_first_interrupt_and_a_hanging_one_at_the_seco
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        ("401", "HTTP 401"),
-        ("403", "HTTP 403"),
-        ("404", "HTTP 404"),
-        ("400", "HTTP 400"),
-        ("429", "HTTP 429"),
-        ("500", "HTTP 500"),
+        *((status, f"HTTP {status}") for status in ("400", "401", "429", "500")),  # all others: test_endpoint.py
         ("hang", "no answer within 2 s"),
         ("cut", "no connection"),
         ("html", "the reply is a page"),
-        ("bytes", "the reply is not UTF-8"),
         ("empty", "the reply holds no choices"),
     ],
 )
@@ -252,6 +247,16 @@ def test_a_passing_storm_costs_nothing_but_time(file, tmp_path):
         quick(file, tmp_path, server, samples=2)
     assert pairs(tmp_path) == rectangle(2)
     assert server.sent == 16
+
+
+def test_a_give_up_keeps_the_answers_that_are_paid_for(file, tmp_path):
+    """One request is refused at once while the others are on their way."""
+    with FaultServer(["400"], latency=0.3) as server:
+        with pytest.raises(EndpointError, match="7 of 8 answers are kept"):
+            quick(file, tmp_path, server, samples=1, concurrency=8)
+        assert server.sent == 7
+        assert adalib.load(quick(file, tmp_path, server, samples=1)).n == 8
+    assert server.sent == 8
 
 
 def test_a_second_collector_is_refused_until_the_first_is_gone(file, tmp_path):
@@ -419,14 +424,14 @@ def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
 # What goes in
 
 
-def test_the_papers_plan():
-    assert plan(200, 48).calls == 9_600
-    assert plan(200, 48, settings=4).calls == 38_400
-    priced = plan(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)
+def test_the_papers_workload():
+    assert workload(200, 48).calls == 9_600
+    assert workload(200, 48, settings=4).calls == 38_400
+    priced = workload(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)
     assert (priced.tokens_in, priced.tokens_out) == (1_440_000, 4_915_200)
     assert priced.cost == pytest.approx(1.44 * 0.15 + 4.9152 * 0.6)
     with pytest.raises(ValueError, match="0 or more"):
-        plan(-1, 48)
+        workload(-1, 48)
 
 
 def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
@@ -469,20 +474,11 @@ def test_bundled_prompts_and_questions_go_by_name(name):
     assert questions[0]["question"] in last["content"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{",
-        "[]",
-        "{}",
-        '{"messages": []}',
-        '{"messages": "x"}',
-        '{"messages": [{"role": "user", "content": "no gap"}]}',
-        '{"messages": [{"role": "king", "content": "{question}"}]}',
-        '{"messages": [{"role": "assistant", "content": "{question}"}]}',
-        '{"messages": [{"role": "user", "content": 3}]}',
-    ],
-)
+BAD_TURNS = ["[]", '"x"', '[{"role": "user", "content": "no gap"}]', '[{"role": "king", "content": "{question}"}]']
+BAD_TURNS += ['[{"role": "assistant", "content": "{question}"}]', '[{"role": "user", "content": 3}]']
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", *(f'{{"messages": {turns}}}' for turns in BAD_TURNS)])
 def test_a_bad_prompt_is_refused_in_one_line(file, tmp_path, capsys, text):
     path = tmp_path / "p.json"
     path.write_text(text, encoding="utf-8")
@@ -490,30 +486,20 @@ def test_a_bad_prompt_is_refused_in_one_line(file, tmp_path, capsys, text):
     assert capsys.readouterr().err.startswith(f"adalib collect: {path}: a prompt is ")
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (b"", ""),
-        (b"nonsense\n", "line 1"),
-        (b'{"id": "a", "question": "q", "gold": "1"}\n[]\n', "line 2"),
-        (b'{"id": "a", "question": "q"}\n', 'line 1.*"gold"'),
-        (b'{"id": "a", "question": "  ", "gold": "1"}\n', 'line 1.*"question"'),
-        (b'{"id": "a", "question": "q", "gold": "1"}\n{"id": "a", "question": "r", "gold": "1"}\n', "line 2.*'a'"),
-        (b'{"id": "a", "question": "\xff", "gold": "1"}\n', "line 1"),
-        (b'{"id": "a", "question": "q", "gold": NaN}\n', "line 1"),
-    ],
-)
+# What else can be wrong with a file of questions: tests/test_question_cases.py.
+@pytest.mark.parametrize(("text", "told"), [(b"", ""), (b'{"id": "a", "question": "q"}\n', 'line 1.*"gold"')])
 def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(tmp_path, capsys, text, told):
     path = tmp_path / "bad.jsonl"
     path.write_bytes(text)
     with pytest.raises(DataError, match=f"bad.jsonl.*{told}"):
         load_questions(path)
-    assert (
-        main(["collect", str(path), "--out", str(tmp_path / "out"), "--base-url", "http://[::1]/v1", "--model", "m"])
-        == 2
-    )
+    where = ["--base-url", "http://[::1]/v1", "--model", "m"]
+    assert main(["collect", str(path), "--out", str(tmp_path / "out"), *where]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+HERE = ["--base-url", "http://127.0.0.1:1/v1", "--model", "m"]
 
 
 @pytest.mark.parametrize(
@@ -521,12 +507,9 @@ def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(tmp_path, 
     [
         ([], "name the endpoint and the model"),
         (["--base-url", "nowhere", "--model", "m"], "the base URL must look like"),
-        (["--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--samples", "0"], "need samples"),
-        (["--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--temperature", "nan"], "temperature=nan"),
-        (
-            ["--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--prompt", "no-such"],
-            "neither a file nor one of the bundled prompts",
-        ),
+        ([*HERE, "--samples", "0"], "need samples"),
+        ([*HERE, "--temperature", "nan"], "temperature=nan"),
+        ([*HERE, "--prompt", "no-such"], "neither a file nor one of the bundled prompts"),
         (["--export"], "nothing was collected here"),
     ],
 )
