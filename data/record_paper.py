@@ -16,15 +16,15 @@ import numpy as np
 import pandas as pd
 
 import adalib
-from adalib import CurvePolicy, LabelPolicy, paper
+from adalib import CurvePolicy, Known, LabelPolicy, Protocol, paper
 from adalib.evaluate.recorded import record
-from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, REAL, TARGETS, answers, utility
+from adalib.paper.settings import PAPER_SETTINGS, REAL, TARGETS, answers, utility
 
 Part = tuple[str, Callable[[], list[dict]]]
 
 THREE = {"label": LabelPolicy(), "weighted label": LabelPolicy(weighted=True), "curve": CurvePolicy()}
 CURVE = {"learners": {"curve": CurvePolicy()}, "noises": 0}
-LABEL = {"learners": {"label": LabelPolicy()}, "noises": 0, "folds": 3}
+LABEL = {"learners": {"label": LabelPolicy()}, "noises": 0, "protocol": Protocol(folds=3)}
 TREES = ("logistic", "forest", "gbm")
 
 
@@ -58,11 +58,11 @@ def learning() -> Iterator[Part]:
     key = paper.extra_features(word.questions, single_pass_acc=marked.values.mean(axis=1))
     whole = partial(held, word, (*THREE, "noise", "oracle"), THREE, learners=THREE)
     yield "word-fewshot by question", whole
-    yield "word-fewshot by family", partial(whole, groups=word.extras["family"])
+    yield "word-fewshot by family", partial(whole, protocol=Protocol(groups=word.extras["family"]))
     yield "without the embedding", partial(held, word, gains=["curve"], features=fifteen, **CURVE)
-    yield "entropy not used", partial(held, rest, gains=["curve"], features=fifteen, first=first, **CURVE)
-    yield "entropy counted", partial(held, rest, features=sixteen, overhead=1, **CURVE)
-    yield "entropy reused", partial(held, rest, gains=["curve"], features=sixteen, first=first, **CURVE)
+    yield "entropy not used", partial(held, rest, gains=["curve"], features=Known(fifteen, first=first), **CURVE)
+    yield "entropy counted", partial(held, rest, features=Known(sixteen, overhead=1), **CURVE)
+    yield "entropy reused", partial(held, rest, gains=["curve"], features=Known(sixteen, first=first), **CURVE)
     yield "answer key leaked", partial(held, unmarked, features=pd.concat([fifteen, key], axis=1), **CURVE)
     yield "answer key not used", partial(held, unmarked, ("curve", "oracle"), features=fifteen, **CURVE)
 
@@ -83,8 +83,9 @@ def results() -> Iterator[Part]:
         noise = adalib.noise_features(word.n, seed=seed)
         yield f"noise {seed} held out", partial(held, word, ("label",), targets=[3.0], features=noise, **LABEL)
         yield f"noise {seed} in-sample", partial(in_sample, "word-fewshot", "noise", seed, (3.0,))
-    by_family = {"groups": word.extras["family"], "learners": {"curve": CurvePolicy()}, "noises": 1}
-    yield "one noise by family", partial(held, word, ("oracle", "curve", "noise"), **by_family)
+    kept, apart = ("oracle", "curve", "noise"), Protocol(groups=word.extras["family"])
+    one = {"learners": {"curve": CurvePolicy()}, "noises": 1, "protocol": apart}
+    yield "one noise by family", partial(held, word, kept, **one)
 
 
 def main_rows(seed: int | None) -> list[dict]:
@@ -155,7 +156,9 @@ def shares(name: str) -> list[dict]:
             for seed in range(seeds):
                 train = np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]
                 policy = LabelPolicy(seed=seed).fit_labels(noise.iloc[train], labels[train])
-                rows.append({"target": target, "share": share, "seed": seed, "predicted": digits(policy.predict(noise))})
+                rows.append(
+                    {"target": target, "share": share, "seed": seed, "predicted": digits(policy.predict(noise))}
+                )
     return rows
 
 
@@ -167,5 +170,4 @@ def parts() -> Iterator[Part]:
 
 
 if __name__ == "__main__":
-    assert PAPER_WAY
     record("paper", parts(), anew="--anew" in sys.argv)

@@ -47,8 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
     check_libraries(args.file)
     from adalib.datasets.menu import Menu
-    from adalib.evaluate.heldout import held_out
-    from adalib.evaluate.scores import as_table
+    from adalib.evaluate.heldout import Protocol, as_table, held_out
     from adalib.evaluate.trials import planning_policies, stopping_policies
     from adalib.evaluate.verdict import verdict
     from adalib.scale.machines import Cluster
@@ -71,9 +70,9 @@ def run(args: argparse.Namespace) -> int:
     learners = planning_policies(args.seed) | watching
     taught = check_learn_from(args.learn_from)
     _check_room(responses, taught)
-    how = {"folds": args.folds, "groups": groups, "learners": learners, "taught": taught, "seed": args.seed}
     with Cluster(args.scheduler) if args.scheduler else nullcontext() as machines:
-        rows = held_out(responses, targets, budgets, machines=machines, **how)
+        how = Protocol(folds=args.folds, groups=groups, taught=taught, machines=machines, seed=args.seed)
+        rows = held_out(responses, targets, budgets, learners=learners, protocol=how)
     # After the work, so that an input which cannot be evaluated is one line and no more.
     most = responses.take([0]).table(budgets).cost[-1]
     notes = _notes(responses.samples, offered, budgets, targets, most)

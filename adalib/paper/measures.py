@@ -17,7 +17,7 @@ from adalib.datasets.loading import load
 from adalib.datasets.populations import Population, flat_null
 from adalib.evaluate.baselines import best_mix, noise_features
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle, score_oracle
-from adalib.evaluate.scores import HeldOutRow
+from adalib.evaluate.heldout import HeldOutRow
 from adalib.paper import ablations, results, theorems
 from adalib.paper.comparison import Comparison, near_misses, recorded_comparison
 from adalib.paper.patterns import by_difficulty, curve_clusters, level_shares

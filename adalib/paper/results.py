@@ -20,9 +20,8 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import score_oracle
-from adalib.evaluate.heldout import check_targets, held_out
+from adalib.evaluate.heldout import HeldOutRow, check_targets, held_out
 from adalib.evaluate.recorded import recorded
-from adalib.evaluate.scores import HeldOutRow
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
 from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_population, paper_setting

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import adalib
 from adalib.datasets.files import DataError
 from adalib.datasets.populations import two_answer
-from adalib.evaluate.heldout import first_vote_table, held_out, joined
+from adalib.evaluate.heldout import Known, first_vote_table, held_out, joined
 from adalib.learn.label_policy import CurvePolicy
 from adalib.vote.estimators import majority
 
@@ -78,7 +78,8 @@ def doubtful():
 
 
 def curve(rest, signal, target=2.0, **how):
-    rows = held_out(rest, [target], (1, 8), features=signal, learners={"curve": CurvePolicy()}, noises=0, **how)
+    learners = {"curve": CurvePolicy()}
+    rows = held_out(rest, [target], (1, 8), features=Known(signal, **how), learners=learners, noises=0)
     return next(row for row in rows if row.policy == "curve")
 
 
@@ -101,6 +102,6 @@ def test_the_answer_that_was_looked_at_is_in_the_vote_that_is_scored(doubtful):
 def test_the_reference_rows_do_not_pay_for_the_signal(doubtful):
     _, rest, signal = doubtful
     plain = held_out(rest, [2], (1, 8), features=signal)
-    counted = held_out(rest, [2], (1, 8), features=signal, overhead=1.0)
+    counted = held_out(rest, [2], (1, 8), features=Known(signal, overhead=1.0))
     for one, other in zip(plain, counted, strict=True):
         assert other.cost - one.cost == pytest.approx(1.0 if one.policy in ("label", "curve") else 0.0)

@@ -16,12 +16,11 @@ from adalib.datasets.folds import deal, members
 from adalib.datasets.populations import beta_population, flat_null, two_answer
 from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.crossfit import cross_fitted_oracle
-from adalib.evaluate.heldout import held_out, unseen_curves
-from adalib.evaluate.scores import as_table
+from adalib.evaluate.heldout import Known, Protocol, as_table, held_out, unseen_curves
 from adalib.evaluate.trials import BASELINES, POLICIES, STOPPING
 from adalib.evaluate.verdict import verdict
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
-from adalib.paper.protocol import reconstructed
+from adalib.paper.results import reconstructed
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.solve.frontier import frontier
 
@@ -53,7 +52,7 @@ def row(rows, policy, target):
 
 
 def test_a_row_a_policy_and_target_in_order(told):
-    rows = held_out(told, [3, 1.5, 3], BUDGETS, folds=2)
+    rows = held_out(told, [3, 1.5, 3], BUDGETS, protocol=Protocol(folds=2))
     assert [(r.policy, r.target) for r in rows] == [
         (policy, target) for target in TARGETS for policy in POLICIES if policy not in STOPPING
     ]
@@ -92,7 +91,9 @@ def test_features_that_know_nothing_claim_nothing(told):
 
 def test_a_null_pays_nobody():
     """Twenty draws of a population that nothing helps; a false claim in twenty is allowed, and they are rarer."""
-    drawn = [held_out(flat_null(80, seed).sample(48, seed), [3], BUDGETS, folds=3) for seed in range(20)]
+    drawn = [
+        held_out(flat_null(80, seed).sample(48, seed), [3], BUDGETS, protocol=Protocol(folds=3)) for seed in range(20)
+    ]
     assert sum("allocation pays" in verdict(rows) for rows in drawn) <= 1
     for policy in ("oracle", "label", "curve", "noise"):
         claims = [row(rows, policy, 3).gain_low > 0 for rows in drawn]
@@ -112,7 +113,7 @@ def test_no_policy_beats_the_cross_fitted_oracle(real):
 
 def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
     responses = beta_population(30, 0.5, 0.5).sample(33)  # an odd number: halves of 16 and 17
-    rows = held_out(responses, TARGETS, BUDGETS, splits=2, seed=4, folds=2)
+    rows = held_out(responses, TARGETS, BUDGETS, protocol=Protocol(splits=2, seed=4, folds=2))
     crossed = cross_fitted_oracle(responses, TARGETS, BUDGETS, splits=2, seed=4)
     for t, target in enumerate(TARGETS):
         oracle, mix = row(rows, "oracle", target), row(rows, "mix", target)
@@ -125,7 +126,7 @@ def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
 def test_the_mix_is_the_hull_at_the_realised_cost():
     """By hand: the line between the uniform budgets 1 and 16 of two-answer questions, halves apart."""
     responses = two_answer(np.full(20, 0.7)).sample(64)
-    rows = held_out(responses, [2], (1, 16), folds=2)
+    rows = held_out(responses, [2], (1, 16), protocol=Protocol(folds=2))
     uniform = np.mean([half.table((1, 16)).acc.mean(axis=0) for half in responses.split_samples(0)], axis=0)
     for r in rows:
         if r.policy in ("mix", "random", "length"):
@@ -156,7 +157,7 @@ def test_copies_do_not_narrow_the_interval():
     copies = {name: [value for value in getattr(once, name) for _ in range(3)] for name in columns}
     thrice = replace(once, ids=[str(i) for i in range(120)], **copies)
     one, three, apart = (
-        row(held_out(responses, [1], (1, 4), folds=2, groups=groups), "fixed", 1)
+        row(held_out(responses, [1], (1, 4), protocol=Protocol(folds=2, groups=groups)), "fixed", 1)
         for responses, groups in ((once, None), (thrice, None), (thrice, range(120)))
     )
     assert (three.accuracy, three.low, three.high) == pytest.approx((one.accuracy, one.low, one.high))
@@ -169,7 +170,7 @@ def test_a_family_that_was_never_seen_teaches_nothing():
     responses = two_answer(np.tile([0.98, 0.65, 0.02], 4)[family]).sample(32, seed=2)
     known = np.eye(12)[family]
     seen = held_out(responses, [3], BUDGETS, features=known)
-    unseen = held_out(responses, [3], BUDGETS, features=known, groups=family)
+    unseen = held_out(responses, [3], BUDGETS, features=known, protocol=Protocol(groups=family))
     assert "allocation pays" in verdict(seen)
     assert "allocation pays" not in verdict(unseen)
     assert unseen[0].gains.shape == (12,)
@@ -265,7 +266,7 @@ def few():
 def test_a_rule_that_watches_the_answers_is_scored_like_a_plan(few):
     """By brute force over both halves: every question once a half, on the answers of the half that did not teach."""
     rule = UntilTwoAgree()
-    rows = held_out(few, [3, 6], BUDGETS, folds=2, learners={"agree": rule}, noises=0)
+    rows = held_out(few, [3, 6], BUDGETS, learners={"agree": rule}, noises=0, protocol=Protocol(folds=2))
     whole = [rule.trial(None, Namespace(answers=half, groups=range(few.n)), [3])[0] for half in few.split_samples(0)]
     for target in (3, 6):
         found = row(rows, "agree", target)
@@ -282,7 +283,7 @@ def test_a_rule_that_watches_the_answers_is_scored_like_a_plan(few):
 
 def test_a_learner_is_handed_apart_what_teaches_and_what_scores(few):
     rule, families = UntilTwoAgree(), few.extras["family"]
-    held_out(few, [3], BUDGETS, folds=2, learners={"agree": rule}, noises=0, groups=families)
+    held_out(few, [3], BUDGETS, learners={"agree": rule}, noises=0, protocol=Protocol(folds=2, groups=families))
     halves = few.split_samples(0)
     assert len(rule.seen) == 4
     for turn, (train, test) in enumerate(rule.seen):
@@ -300,7 +301,9 @@ def test_a_learner_is_handed_apart_what_teaches_and_what_scores(few):
 def test_the_answer_that_opens_a_vote_is_the_first_that_comes(few):
     rule = UntilTwoAgree()
     first, rest = few.set_aside(0)
-    held_out(rest, [3], BUDGETS, folds=2, learners={"agree": rule}, noises=0, first=first)
+    held_out(
+        rest, [3], BUDGETS, learners={"agree": rule}, noises=0, features=Known(first=first), protocol=Protocol(folds=2)
+    )
     for _, test in rule.seen:
         assert test.answers.samples == 1 + 95 // 2 or test.answers.samples == 1 + 95 - 95 // 2
         rows = [list(few.ids).index(name) for name in test.answers.ids]
@@ -321,7 +324,14 @@ def test_the_answer_that_opens_a_vote_is_the_first_that_comes(few):
 def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(told):
     answers = flat_null(20).sample(32)
     with pytest.raises(ValueError, match="learner 'odd' must return, for each of the 1 targets, 10 finite costs"):
-        held_out(answers, [2], BUDGETS, folds=2, learners={"odd": Namespace(trial=lambda *_: told)}, noises=0)
+        held_out(
+            answers,
+            [2],
+            BUDGETS,
+            learners={"odd": Namespace(trial=lambda *_: told)},
+            noises=0,
+            protocol=Protocol(folds=2),
+        )
 
 
 def test_another_table_is_another_vote_or_another_cost(few):
@@ -329,13 +339,22 @@ def test_another_table_is_another_vote_or_another_cost(few):
         return half.table(budgets, cost="tokens")
 
     unit = few.tokens.mean()
-    rows = held_out(few, [2 * unit], BUDGETS, folds=2, learners={"curve": CurvePolicy()}, noises=0, table=by_tokens)
+    rows = held_out(
+        few,
+        [2 * unit],
+        BUDGETS,
+        learners={"curve": CurvePolicy()},
+        noises=0,
+        protocol=Protocol(folds=2, table=by_tokens),
+    )
     oracle = row(rows, "oracle", 2 * unit)
     crossed = cross_fitted_oracle(few, [2 * unit], BUDGETS, splits=1, cost="tokens")
     assert oracle.cost == pytest.approx(crossed.cost.mean())
     assert oracle.accuracy == pytest.approx(crossed.accuracy.mean())
     with pytest.raises(ValueError, match="give first or table, not both"):
-        held_out(few, [2 * unit], BUDGETS, first=few.set_aside(0)[0], table=by_tokens)
+        held_out(
+            few, [2 * unit], BUDGETS, features=Known(first=few.set_aside(0)[0]), protocol=Protocol(table=by_tokens)
+        )
 
 
 def test_a_verdict_needs_somebody_who_learns(told_rows):
@@ -349,33 +368,33 @@ def test_curves_of_unseen_questions(told):
     truth = {word: two_answer(p).acc(BUDGETS)[0] for word, p in (("calm", 0.98), ("wild", 0.65), ("dull", 0.03))}
     errors = np.abs(curves - np.array([truth[word] for word in kind])).mean(axis=0)
     assert (errors < 0.1).all()
-    apart = unseen_curves(told, BUDGETS, groups=kind)
+    apart = unseen_curves(told, BUDGETS, protocol=Protocol(groups=kind))
     assert (np.abs(apart - np.array([truth[word] for word in kind])).mean(axis=0) > 0.3).all()
 
 
 @pytest.mark.parametrize(
     ("change", "how", "said"),
     [
-        ({}, {"learners": {"mix": LabelPolicy()}}, "called 'mix'"),
-        ({}, {"learners": {}}, "learners is empty"),
-        ({}, {"noises": -1}, "noises is -1"),
-        ({}, {"overhead": np.inf}, "overhead inf"),
-        ({}, {"targets": [0.5]}, "target 0.5 cannot be met"),
-        ({}, {"targets": [np.nan]}, "target nan cannot be met"),
-        ({}, {"targets": []}, "no target"),
-        ({}, {"folds": 1}, "folds is 1"),
-        ({}, {"splits": 0}, "splits is 0"),
-        ({}, {"groups": ["one"] * 20}, "one group"),
-        ({}, {"groups": ["one"]}, "groups has 1 entries for 20"),
-        ({"R": 31}, {}, "a half of 15 cannot hold a vote of 16"),
-        ({"n": 9}, {}, "has 9 questions; give at least 10"),
+        ({}, lambda: {"learners": {"mix": LabelPolicy()}}, "called 'mix'"),
+        ({}, lambda: {"learners": {}}, "learners is empty"),
+        ({}, lambda: {"noises": -1}, "noises is -1"),
+        ({}, lambda: {"features": Known(overhead=np.inf)}, "overhead is inf"),
+        ({}, lambda: {"targets": [0.5]}, "target 0.5 cannot be met"),
+        ({}, lambda: {"targets": [np.nan]}, "target nan cannot be met"),
+        ({}, lambda: {"targets": []}, "no target"),
+        ({}, lambda: {"protocol": Protocol(folds=1)}, "folds is 1"),
+        ({}, lambda: {"protocol": Protocol(splits=0)}, "splits is 0"),
+        ({}, lambda: {"protocol": Protocol(groups=["one"] * 20)}, "one group"),
+        ({}, lambda: {"protocol": Protocol(groups=["one"])}, "groups has 1 entries for 20"),
+        ({"R": 31}, lambda: {}, "a half of 15 cannot hold a vote of 16"),
+        ({"n": 9}, lambda: {}, "has 9 questions; give at least 10"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(change, how, said):
     shape = {"n": 20, "R": 32, **change}
     responses = flat_null(shape["n"]).sample(shape["R"])
     with pytest.raises((ValueError, DataError), match=said):
-        held_out(responses, **{"targets": [2], "budgets": BUDGETS, **how})
+        held_out(responses, **{"targets": [2], "budgets": BUDGETS, **how()})
 
 
 @pytest.fixture(scope="module")
@@ -427,13 +446,13 @@ def test_many_questions_are_learned_from_a_stated_sample_and_all_are_scored(few)
             seen.append((len(train.groups), len(test.groups), len(train.features)))
             return [(np.ones(len(test.groups)), np.zeros(len(test.groups)))] * len(targets)
 
-    rows = held_out(few, [2], (1, 2), folds=2, learners={"mine": Watching()}, noises=0, taught=7)
+    rows = held_out(few, [2], (1, 2), learners={"mine": Watching()}, noises=0, protocol=Protocol(folds=2, taught=7))
     assert [train for train, _, _ in seen] == [7] * 4
     assert [known for _, _, known in seen] == [7] * 4
     assert sum(test for _, test, _ in seen) == 2 * few.n
     assert all(len(row.gains) == few.n for row in rows)
     with pytest.raises(ValueError, match="taught is 1"):
-        held_out(few, [2], (1, 2), taught=1)
+        held_out(few, [2], (1, 2), protocol=Protocol(taught=1))
 
 
 def test_answers_are_played_back_in_parts(few, monkeypatch):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adalib.datasets.populations import beta_population, flat_null
-from adalib.evaluate.heldout import held_out
+from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.trials import STOPPING, planning_policies, stopping_policies
 from adalib.evaluate.verdict import verdict
 
@@ -12,7 +12,14 @@ from adalib.evaluate.verdict import verdict
 @pytest.fixture(scope="module")
 def rows():
     answers = beta_population(90, 1.5, 1.0).sample(48)
-    return held_out(answers, [2, 4], (1, 4, 16), folds=3, learners=planning_policies() | stopping_policies(), noises=0)
+    return held_out(
+        answers,
+        [2, 4],
+        (1, 4, 16),
+        learners=planning_policies() | stopping_policies(),
+        noises=0,
+        protocol=Protocol(folds=3),
+    )
 
 
 def test_a_row_a_policy_and_target(rows):
@@ -46,6 +53,6 @@ def test_the_verdict_names_what_to_use_and_what_can_be_decided_before(rows):
 
 def test_where_votes_say_nothing_nothing_pays():
     answers = flat_null(60).sample(32)
-    found = held_out(answers, [3], (1, 4, 16), folds=3, learners=stopping_policies(), noises=0)
+    found = held_out(answers, [3], (1, 4, 16), learners=stopping_policies(), noises=0, protocol=Protocol(folds=3))
     assert "allocation pays" not in verdict(found)
     assert np.abs([row.gain for row in found if row.policy in STOPPING]).max() < 0.03
