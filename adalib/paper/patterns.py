@@ -268,9 +268,10 @@ def gain_by(
             spent = (plans[half].expected(halves[half].cost) for half in (one, other))
             looks.append((np.asarray(group_of(halves[one])), *spent, *gains))
     groups, *columns = (np.array(part) for part in zip(*looks, strict=True))
+    means = [group_means(values, groups, k) for values in columns]
     frame = pd.DataFrame({"group": range(k), "share": np.bincount(groups.ravel(), minlength=k) / groups.size})
-    for name, values in zip(("budget", "budget_apart", "claimed", "gain"), columns, strict=True):
-        _put(frame, name, group_means(values, groups, k))
+    for name, mean in zip(("budget", "budget_apart", "claimed", "gain"), means, strict=True):
+        _put(frame, name, mean)
     return frame
 
 
