@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from adalib.datasets.folds import deal
-from adalib.datasets.loading import load
 from adalib.datasets.populations import Population
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
@@ -29,7 +29,7 @@ from adalib.learn.features import check_texts, one_each, question_marks, text_fe
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
 from adalib.learn.policy import side_by_side
 from adalib.paper.results import recorded_part
-from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_setting, utility
+from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, TARGETS, answers, paper_setting, utility
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
 
@@ -81,7 +81,7 @@ def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None =
     [1.0, 1.0, 1.0]
     """
     texts = check_texts(questions)
-    columns = {
+    columns: dict[str, Any] = {
         "has_square_roots": [_ROOT.search(text) is not None for text in texts],
         "has_equation": [_EQUATION.search(text) is not None for text in texts],
         "has_multi_subproblems": [
@@ -197,13 +197,13 @@ def pool(
             known = np.column_stack([shared, np.asarray(own[name], dtype=float), np.full(first.n, target)])
             cells = ([name] * first.n, known[:, -1], np.full(first.n, search.lam), search.labels)
             blocks.append((known, *cells, tables[name].acc, score[name].acc))
-    known, setting, target, lam, labels, choose, acc = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    known, setting, aim, lam, labels, choose, acc = (np.concatenate(part) for part in zip(*blocks, strict=True))
     columns = list(features.columns) if hasattr(features, "columns") else [f"x{j}" for j in range(shared.shape[1])]
     extra = known.shape[1] - len(columns) - 1
     frame = pd.DataFrame(known, columns=[*columns, *(f"setting_{j}" for j in range(extra)), "target"])
     question = np.tile(np.arange(first.n), len(names) * len(targets))
     budgets = np.asarray(first.cost, dtype=float)
-    return Pooled(frame, question, setting, target, lam, labels, choose, acc, budgets)
+    return Pooled(frame, question, setting, aim, lam, labels, choose, acc, budgets)
 
 
 def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
@@ -246,7 +246,7 @@ def real_pool(
     seed : int
         Deals the answers into halves.
     """
-    sets: dict[str, Responses] = {name: load(name) for name in names}
+    sets = {name: answers(name) for name in names}
     if features is None:
         features = text_features(sets[names[0]].questions)
     halves = {name: [half.table() for half in compared(r).split_samples(seed)] for name, r in sets.items()}
@@ -438,10 +438,12 @@ def granularity(
     rows = []
     for (name, value), score in scores.items():
         extra = score.accuracy - scores["default", value].accuracy
-        gain = bootstrap_mean(extra)
-        low, high = (gain.mean, gain.mean) if value == "true" else (gain.low, gain.high)
+        interval = bootstrap_mean(extra)
+        gain, low, high = map(np.asarray, (interval.mean, interval.low, interval.high))
+        if value == "true":  # nothing is estimated
+            low = high = gain
         for j, target in enumerate(targets):
-            at = score.accuracy[:, j].mean(), score.cost[:, j].mean(), gain.mean[j], low[j], high[j]
+            at = score.accuracy[:, j].mean(), score.cost[:, j].mean(), gain[j], low[j], high[j]
             rows.append((name, len(menus[name]), target, value, *map(float, at)))
     return pd.DataFrame(rows, columns=["menu", "tiers", "target", "value", "accuracy", "cost", "gain", "low", "high"])
 

@@ -6,6 +6,8 @@ function looks at is an argument, so that a test can show it something that flip
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
@@ -52,6 +54,7 @@ from adalib.paper.settings import (
     REAL,
     TARGETS,
     answers,
+    levels_of,
     paper_population,
     path,
     utility,
@@ -99,17 +102,17 @@ def _upper(samples=48):
 
 @measures("8 to 16 trials")
 def _few_trials(trials=trials):
-    found = trials()
-    says = f"16 trials claim {found.claimed[16]:.3f} and are worth {found.worth[16]:.3f} (simulated, B = 3)"
-    return found.claimed[16] - found.worth[16], says, found.claimed[16] - found.worth[16] > 0.01
+    claimed, worth = trials().loc[16]
+    says = f"16 trials claim {claimed:.3f} and are worth {worth:.3f} (simulated, B = 3)"
+    return claimed - worth, says, claimed - worth > 0.01
 
 
 @measures("one trial")
-def _one_trial(trials=trials, truth=None):
-    found, acc = trials(), paper_population(SHOWN).acc((1,)) if truth is None else truth
+def _one_trial(trials=trials):
+    (claimed, worth), acc = trials().loc[1], paper_population(SHOWN).acc((1,))
     error = float(np.sqrt((acc * (1 - acc)).sum()) / len(acc))
-    says = f"one trial: standard error {error:.3f} for one answer each; its labels claim {found.claimed[1]:.3f}, worth "
-    return error, f"{says}{found.worth[1]:.3f} (simulated, B = 3)", error < 0.03 < found.claimed[1] - found.worth[1]
+    says = f"one trial: standard error {error:.3f} for one answer each; its labels claim {claimed:.3f}, worth "
+    return error, f"{says}{worth:.3f} (simulated, B = 3)", error < 0.03 < claimed - worth
 
 
 @measures("base accuracy")
@@ -164,8 +167,8 @@ def _worth(setting="word-fewshot"):
 
 @measures("kinds")
 def _kinds(setting="word-fewshot"):
-    found = archetypes(utility(setting))
-    least = min(float(np.mean(found == kind)) for kind in ("easy", "responsive", "diminishing", "hard"))
+    kinds = archetypes(utility(setting))
+    least = min(float(np.mean(kinds == kind)) for kind in ("easy", "responsive", "diminishing", "hard"))
     return least, f"the rarest of the four kinds has {least:.0%} of the questions (real)", least > 0.05
 
 
@@ -198,8 +201,8 @@ def _leaving(setting="word-fewshot"):
 
 @measures("budget targeting")
 def _targeting(misses=printed_misses):
-    found = misses()
-    over, most = sum(miss > 0 for miss in found), max(abs(miss) for miss in found[:9])
+    missed = misses()
+    over, most = sum(miss > 0 for miss in missed), max(abs(miss) for miss in missed[:9])
     return over, f"{over} of 12 printed plans overspend; the largest miss on MATH is {most:.3f}", over > 0
 
 
@@ -234,41 +237,37 @@ def _lattice(finer=None):
     return widest[1] / widest[0], says, widest[1] < 0.7 * widest[0]
 
 
-def _holds(fared: pd.DataFrame) -> tuple[int, str, bool]:
+def _holds(statement: str, lines: slice, fared=failures):
     """Of a statement that is right as printed: it fails nowhere."""
-    broken = int(fared.failures.sum())
-    return broken, f"{broken} failures in {fared.cases.iloc[0]} random cases", broken == 0
+    table = fared(statement)[lines]
+    broken = int(table.failures.sum())
+    return broken, f"{broken} failures in {table.cases.iloc[0]} random cases", broken == 0
 
 
-def _fails(fared: pd.DataFrame, claim: int = 0) -> tuple[int, str, bool]:
+def _fails(statement: str, line: int, fared=failures):
     """Of a statement that is not: it fails, and what we put in its place does not."""
-    broken, ours = int(fared.failures[claim]), int(fared.failures[fared.version == "ours"].sum())
-    says = f"fails in {broken} of {fared.cases[claim]} random cases; what we put in its place in {ours}"
+    table = fared(statement)
+    broken, ours = int(table.failures[line]), int(table.failures[table.version == "ours"].sum())
+    says = f"fails in {broken} of {table.cases[line]} random cases; what we put in its place in {ours}"
     return broken, says, broken > 0 and ours == 0
 
 
-def _printed(fared: pd.DataFrame) -> pd.DataFrame:
-    return fared[fared.version == "printed"]
-
-
-@measures("Theorem 1")
-def _theorem_1(fared=failures):
-    return _holds(_printed(fared("Theorem 1")))
-
-
-@measures("weak duality")
-def _weak_duality(fared=failures):
-    return _holds(_printed(fared("Weak duality")))
-
-
-@measures("relaxation")
-def _relaxation(fared=failures):
-    return _holds(fared("Proposition 1").iloc[[2]])
-
-
-@measures("Proposition 1")
-def _proposition_1(fared=failures):
-    return _fails(fared("Proposition 1"))
+# The lines of a statement's survey that a claim is about; the printed ones come first.
+for _name, _statement, _lines in (
+    ("Theorem 1", "Theorem 1", slice(1)),
+    ("weak duality", "Weak duality", slice(1)),
+    ("relaxation", "Proposition 1", slice(2, 3)),
+    ("Theorem 2", "Theorem 2", slice(2)),
+    ("Corollary 1", "Corollary 1", slice(1)),
+    ("Theorem 3 (1)", "Theorem 3", slice(1)),
+):
+    measures(_name)(partial(_holds, _statement, _lines))
+for _name, _statement, _line in (
+    ("Proposition 1", "Proposition 1", 0),
+    ("optimality condition", "Optimal price", 0),
+    ("Theorem 3 (2)", "Theorem 3", 1),
+):
+    measures(_name)(partial(_fails, _statement, _line))
 
 
 @measures("exact solution")
@@ -276,21 +275,6 @@ def _exact(fared=failures):
     missed, everett = int(fared("Proposition 1").failures[1]), int(fared("Everett").failures.sum())
     says = f"misses the best plan for B in {missed} of 700 random cases, that for its own cost in {everett}"
     return missed, says, missed > 0 and everett == 0
-
-
-@measures("optimality condition")
-def _optimality_condition(fared=failures):
-    return _fails(fared("Optimal price"))
-
-
-@measures("Theorem 2")
-def _theorem_2(fared=failures):
-    return _holds(_printed(fared("Theorem 2")))
-
-
-@measures("Corollary 1")
-def _corollary_1(fared=failures):
-    return _holds(_printed(fared("Corollary 1")))
 
 
 @measures("proportional")
@@ -302,19 +286,8 @@ def _proportional(compared=compared):
 
 @measures("figure of Theorem 2")
 def _drawn(fared=failures):
-    found = fared("Theorem 2, drawn").failures
-    says = f"the two lines fail in {found[0]} and {found[1]} of 700 random cases"
-    return found[0] + found[1], says, found[0] > 0 and found[1] > 0
-
-
-@measures("Theorem 3 (1)")
-def _theorem_3_1(fared=failures):
-    return _holds(fared("Theorem 3").iloc[[0]])
-
-
-@measures("Theorem 3 (2)")
-def _theorem_3_2(fared=failures):
-    return _fails(fared("Theorem 3"), claim=1)
+    lost, regret = fared("Theorem 2, drawn").failures[:2]
+    return lost + regret, f"the two lines fail in {lost} and {regret} of 700 random cases", lost > 0 and regret > 0
 
 
 @measures("vanishing gap")
@@ -358,8 +331,8 @@ def _points(gains=printed_gains):
 
 @measures("imitation")
 def _imitation(gap=results.oracle_gap, implied=results.implied_held_out):
-    found, implied = gap(), implied()
-    off = float((found.imitation - found.printed_imitation).abs().max())
+    table, implied = gap(), implied()
+    off = float((table.imitation - table.printed_imitation).abs().max())
     below = int((implied.held_out_imitation < implied.majority).sum())
     says = (
         f"noise features come within {off:.3f} (simulated); implied on new questions: below always-one in {below} of "
@@ -425,8 +398,8 @@ def _predictable(rows=honest):
 def _medium(by_level=by_level):
     overlap = 0
     for name in _MATH:
-        found = by_level(utility(name), [str(level) for level in answers(name).levels]).set_index("level")
-        overlap += found.gain_low["3"] < found.gain_high["2"]
+        gains = by_level(utility(name), [str(level) for level in levels_of(name)]).set_index("level")
+        overlap += gains.gain_low["3"] < gains.gain_high["2"]
     return overlap, f"the intervals of levels 2 and 3 overlap in {overlap} of 3 settings (simulated)", overlap == 3
 
 
@@ -469,7 +442,7 @@ def _hump(null=null_hump):
 def _levels(printed=PAPER):
     gains = np.array([printed[name]["level_gain"] for name in _MATH])
     more = int((gains[:, 0] > gains[:, 2]).sum())
-    shares = level_shares(searched(SHOWN, 1.5).labels, answers(SHOWN).levels, 5).iloc[:, 2:].sum(axis=1)
+    shares = level_shares(searched(SHOWN, 1.5).labels, levels_of(SHOWN), 5).iloc[:, 2:].sum(axis=1)
     says = (
         f"level 2 gains more in {more} of 3 printed settings; simulated, {shares[2]:.0%} and {shares[4]:.0%} get b ≥ 4"
     )
@@ -484,8 +457,8 @@ def _faithful(copied=copied):
 
 @measures("four clusters")
 def _four_clusters(clusters=clusters):
-    found = clusters()
-    easy, hard, first = (found[key] for key in ("easy_first", "hard_highest", "responsive_first"))
+    centres = clusters()
+    easy, hard, first = (centres[key] for key in ("easy_first", "hard_highest", "responsive_first"))
     says = f"easy from {easy:.2f}, hard below {hard:.2f}; responsive from {first:.2f}, not 0.35 (simulated)"
     return first, says, easy >= 0.75 and hard < 0.25 and abs(first - 0.35) > 0.1
 
@@ -523,9 +496,9 @@ def _errors(printed=PAPER_ABLATIONS):
 
 @measures("near misses")
 def _near(near=near):
-    found = near()
-    says = f"noise: {found['near']:.0%} of errors go next door, {found['to_first']:.0%} to b = 1 (simulated, by rows)"
-    return found["near"], says, found["near"] < 0.5
+    share, first = (near()[key] for key in ("near", "to_first"))
+    says = f"noise: {share:.0%} of errors go next door, {first:.0%} to b = 1 (simulated, by rows)"
+    return share, says, share < 0.5
 
 
 @measures("a few dozen questions")

@@ -22,7 +22,16 @@ from adalib.paper import ablations, results, theorems
 from adalib.paper.comparison import Comparison, near_misses, recorded_comparison
 from adalib.paper.patterns import by_difficulty, curve_clusters, level_shares
 from adalib.paper.results import recorded_frame, recorded_rows
-from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS, answers, paper_population, utility
+from adalib.paper.settings import (
+    PAPER,
+    PAPER_SETTINGS,
+    PAPER_WAY,
+    TARGETS,
+    answers,
+    levels_of,
+    paper_population,
+    utility,
+)
 from adalib.solve.bisection import Bisection, bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
@@ -137,7 +146,7 @@ class Outcome(NamedTuple):
         return f"{len(values)} numbers, {low} to {high}"
 
 
-def outcome(*cells: Cell, note: str = "", holds: bool = True, digits: int = 3) -> Outcome:
+def outcome(*cells: Cell, note: str = "", holds: bool | np.bool = True, digits: int = 3) -> Outcome:
     """What a row measured, its cells one after the other."""
     return Outcome(cells, note, bool(holds), digits)
 
@@ -360,7 +369,7 @@ def frontier_of_shown() -> pd.DataFrame:
 @cache
 def copied() -> float:
     """Largest difference between the oracle's map at B = 3 and that of a policy of noise, by our reconstruction."""
-    levels, labels, k = answers(SHOWN).levels, searched(SHOWN, 3.0).labels, utility(SHOWN).k
+    levels, labels, k = levels_of(SHOWN), searched(SHOWN, 3.0).labels, utility(SHOWN).k
     learned = results.mostly_seen(noise_features(labels.size), labels)
     return float((level_shares(learned, levels, k) - level_shares(labels, levels, k)).abs().to_numpy().max())
 

@@ -166,8 +166,16 @@ def reconstructed(
             plans = [from_labels(labels, k) for labels in drawn]
             accuracy, cost = ([plan.expected(part).mean() for plan in plans] for part in (table.acc, table.cost))
             same = float(np.mean([labels == oracle for labels in drawn])) if method == "Ours" else None
-            spread = [float(value) for part in (accuracy, cost) for value in (np.mean(part), np.std(part))]
-            rows.append(PaperRow(method, target, *spread, same))
+            row = PaperRow(
+                method=method,
+                target=target,
+                accuracy=float(np.mean(accuracy)),
+                accuracy_std=float(np.std(accuracy)),
+                cost=float(np.mean(cost)),
+                cost_std=float(np.std(cost)),
+                imitation=same,
+            )
+            rows.append(row)
     return rows
 
 
@@ -312,15 +320,14 @@ def implied_held_out() -> pd.DataFrame:
     """
     rows = []
     for name in PAPER_SETTINGS:
-        paper = PAPER[name]
-        main, one, four = paper["main"], paper["main"]["Fixed"]["accuracy"][0], paper["implied_acc4"]
+        paper, main = PAPER[name], PAPER[name]["main"]
+        one = main["Fixed"]["accuracy"][0]
         for t, target in enumerate(TARGETS):
             # The sweep prints the oracle's cost to a digit more than the main table.
             oracle, oracle_cost = main["Oracle"]["accuracy"][t], paper["lambda_sweep"]["cost"][t]
-            ours, cost = main["Ours"]["accuracy"][t], main["Ours"]["cost"][t]
+            ours, paid = main["Ours"]["accuracy"][t], _rest(main["Ours"]["cost"][t], oracle_cost)
             imitation, majority = paper["oracle_gap"]["imitation"][t], paper["label_shares"][t][0]
-            paid = _rest(cost, oracle_cost)
-            mix = one + (four - one) * (paid - 1) / 3
+            mix = _printed_mix(name, paid)
             rows.append(
                 {
                     "setting": name,
@@ -352,24 +359,30 @@ def claimed_gains() -> pd.DataFrame:
         A row a setting: the gain ``claimed`` over Fixed, the ``difference`` in the table, what Fixed and Ours cost
         there, the random ``mix`` of budgets 1 and 4 at Ours' cost, and Ours' gain ``over_mix``.
     """
-    rows = []
-    for name in PAPER_SETTINGS:
-        paper = PAPER[name]
-        ours, plain = ({key: values[-1] for key, values in paper["main"][m].items()} for m in ("Ours", "Fixed"))
-        one = paper["main"]["Fixed"]["accuracy"][0]
-        mix = one + (paper["implied_acc4"] - one) * (ours["cost"] - 1) / 3
-        rows.append(
-            {
-                "setting": name,
-                "claimed": paper["claimed_gain"],
-                "difference": ours["accuracy"] - plain["accuracy"],
-                "fixed_cost": plain["cost"],
-                "cost": ours["cost"],
-                "mix": mix,
-                "over_mix": ours["accuracy"] - mix,
-            }
-        )
-    return pd.DataFrame(rows)
+    main = [PAPER[name]["main"] for name in PAPER_SETTINGS]
+    last = {
+        (method, part): np.array([cells[method][part][-1] for cells in main])
+        for method in ("Ours", "Fixed")
+        for part in ("accuracy", "cost")
+    }
+    mix = np.array([_printed_mix(*cell) for cell in zip(PAPER_SETTINGS, last["Ours", "cost"], strict=True)])
+    return pd.DataFrame(
+        {
+            "setting": PAPER_SETTINGS,
+            "claimed": [PAPER[name]["claimed_gain"] for name in PAPER_SETTINGS],
+            "difference": last["Ours", "accuracy"] - last["Fixed", "accuracy"],
+            "fixed_cost": last["Fixed", "cost"],
+            "cost": last["Ours", "cost"],
+            "mix": mix,
+            "over_mix": last["Ours", "accuracy"] - mix,
+        }
+    )
+
+
+def _printed_mix(name: str, cost: float) -> float:
+    """The random mix of budgets 1 and 4 at a cost, from printed accuracies."""
+    one, four = PAPER[name]["main"]["Fixed"]["accuracy"][0], PAPER[name]["implied_acc4"]
+    return one + (four - one) * (cost - 1) / 3
 
 
 def _rest(whole: float, trained: float) -> float:
@@ -406,10 +419,10 @@ def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> 
     chosen, best = score_oracle(estimate, truth, grid), score_oracle(truth, truth, grid)
     # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all those budgets.
     most = float(frontier(estimate.acc, estimate.cost).cost[-1])
-    capped = np.minimum(grid, max(most, min(grid)))
+    capped = np.minimum(grid, max(most, min(grid))).tolist()
     learned = reconstructed(responses, capped, seeds=1, features=noise_features(responses.n))
     at = {row.target: row for row in learned if row.method == "Ours"}
-    ours = [at[budget] for budget in capped.tolist()]
+    ours = [at[budget] for budget in capped]
     plans = {
         "mix": [best_mix(truth.acc, truth.cost, budget) for budget in grid],
         "fixed": [baselines.fixed(truth.cost, budget, truth.n) for budget in grid],

@@ -51,6 +51,7 @@ from adalib.paper.settings import (
     REAL,
     TARGETS,
     answers,
+    levels_of,
     paper_population,
     path,
     utility,
@@ -127,11 +128,11 @@ def _classifiers() -> Outcome:
 @measures("Fig heatmap")
 def _heatmap() -> Outcome:
     claims, k = PAPER_CLAIMS, utility(SHOWN).k
-    (low, high), cells = claims["heatmap_two"], []
+    (low, high), cells = claims["heatmap_two"], list[Cell]()
     for B in (1.5, 3.0):
         two = float(label_shares(searched(SHOWN, B).labels, k)[1])
         cells += between(f"B = {B:g}: share of b = 2", low, two, high, 0.005)
-    shares = level_shares(searched(SHOWN, 1.5).labels, answers(SHOWN).levels, k)
+    shares = level_shares(searched(SHOWN, 1.5).labels, levels_of(SHOWN), k)
     low, high = claims["heatmap_middle"]
     for level in shares.index[1:]:
         ours = float(shares.loc[level, [2, 3]].sum())
@@ -269,7 +270,7 @@ def _levels() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
         printed = PAPER[name]
-        ours = by_level(utility(name), [str(level) for level in answers(name).levels]).set_index("level")
+        ours = by_level(utility(name), [str(level) for level in levels_of(name)]).set_index("level")
         for (level, at), gain in zip(printed["per_level"].items(), printed["level_gain"], strict=True):
             columns = {"accuracy at b = 1": "first", "accuracy at b = 16": "last", "gain": "gain"}
             for (part, column), paper in zip(columns.items(), (at["acc1"], at["acc16"], gain), strict=True):
@@ -362,7 +363,7 @@ def _diagnostics() -> Outcome:
 @measures("Fig lagrangian (a–c)")
 def _waterfall() -> Outcome:
     table, (low, high) = utility(SHOWN), PAPER_CLAIMS["transition"]
-    at = average_cost(table.acc, table.cost, [0.0, low, high])
+    at = np.asarray(average_cost(table.acc, table.cost, [0.0, low, high]))
     share = float((at[1] - at[2]) / (at[0] - 1))
     labels = np.array([oracle_labels(table.acc, table.cost, lam) for lam in path(SHOWN).lam[::-1]])
     rises = int((np.diff(labels, axis=0) > 0).any(axis=0).sum())
@@ -399,7 +400,7 @@ def _grouped() -> Outcome:
 
 @measures("NEW R3")
 def _curse() -> Outcome:
-    optimism = {R: float(rehearsed(R).optimism.mean[-1]) for R in (16, 48, 96, 192, 480)}
+    optimism = {R: float(np.asarray(rehearsed(R).optimism.mean)[-1]) for R in (16, 48, 96, 192, 480)}
     return outcome(
         *(Cell(f"{R} samples: claimed minus true, B = 3", 0.0, value, 0.001) for R, value in optimism.items()),
         note="Simulated DeepSeek-V3 on MATH, windows, first-seen ties.",
@@ -412,10 +413,11 @@ def _crossed() -> Outcome:
     scores = {name: cross_fitted_oracle(answers(name), TARGETS, **PAPER_WAY) for name in REAL}
     honest, best = rehearsed(96, halves=True), rehearsed(48)
     off = abs(float(honest.accuracy[:, -1].mean() - best.accuracy[:, -1].mean()))
+    optimism = {name: float(np.asarray(score.optimism.mean)[-1]) for name, score in scores.items()}
     return outcome(
         *(
-            Cell(f"{name} (real): claimed minus cross-fitted, B = 3", 0.0, float(score.optimism.mean[-1]), 0.001)
-            for name, score in scores.items()
+            Cell(f"{name} (real): claimed minus cross-fitted, B = 3", 0.0, value, 0.001)
+            for name, value in optimism.items()
         ),
         note="Real settings, 48 samples choose, windows. Where the truth is known, cross-fitting misses it by "
         f"{off:.4f}.",

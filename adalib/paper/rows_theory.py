@@ -6,6 +6,7 @@ import json
 import time
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,12 @@ def _seconds(work) -> float:
 
 def _config() -> dict:
     """What was trained, not what we say of it. A saved policy has forgotten its rate."""
-    return json.loads(_fitted().model_.get_booster().save_config())["learner"]
+    return json.loads(_model().get_booster().save_config())["learner"]
+
+
+def _model() -> Any:
+    """The XGBoost model inside."""
+    return _fitted().model_
 
 
 def _training_time() -> Cell:
@@ -90,7 +96,7 @@ def _pipeline() -> Outcome:
 def _loss() -> Outcome:
     labels, known = searched(SHOWN, 2.0).labels, baselines.noise_features(200)
     columns, codes = np.unique(labels, return_inverse=True)
-    chance = _fitted().model_.predict_proba(known.to_numpy())
+    chance = _model().predict_proba(known.to_numpy())
     before = -np.log(np.bincount(codes)[codes] / codes.size).mean()
     after = -np.log(chance[np.arange(200), codes]).mean()
     off = float((columns[chance.argmax(axis=1)] != _fitted().predict(known)).sum())
@@ -132,7 +138,7 @@ def _setup() -> Outcome:
 @measures("Hyper: GBM")
 def _trees() -> Outcome:
     trees, depth, rate = PAPER_CLAIMS["trees"]
-    booster, params = _fitted().model_.get_booster(), _config()["gradient_booster"]["tree_train_param"]
+    booster, params = _model().get_booster(), _config()["gradient_booster"]["tree_train_param"]
     deepest = max(line.count("\t") for tree in booster.get_dump() for line in tree.split("\n"))
     return outcome(
         Cell("rounds of trees", trees, booster.num_boosted_rounds()),
@@ -235,7 +241,7 @@ def _oracle() -> Outcome:
         least = np.where(net >= net.max(axis=1, keepdims=True) - 1e-12, cost, np.inf).min(axis=1)
         labels += float((least != cost[rows, oracle_labels(acc, case.cost, case.lam)]).sum())
         whole = max(_chosen(net, plan) for plan in _plans(acc)) + case.lam * case.budget
-        values = max(values, abs(whole - dual(acc, case.cost, case.lam, case.budget)))
+        values = max(values, abs(whole - float(dual(acc, case.cost, case.lam, case.budget))))
     return outcome(
         Cell("labels that are not the cheapest maximiser", 0.0, labels),
         Cell("largest Lagrangian over all plans, minus ours", 0.0, values),
@@ -274,7 +280,7 @@ def _monotone() -> Outcome:
 @measures("Fig2 monotone")
 def _fall() -> Outcome:
     def at(name: str, price: float, printed: float, room: float) -> Cell:
-        ours = average_cost(utility(name).acc, utility(name).cost, price)
+        ours = float(average_cost(utility(name).acc, utility(name).cost, price))
         return Cell(f"{name}: cost at the price {price:g}", printed, ours, room)
 
     high, end = PAPER_CLAIMS["transition"][1], PAPER_CLAIMS["cost_beyond_transition"]

@@ -6,7 +6,9 @@ The chapters and the replication table start from the same tables, so that they 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,6 +33,7 @@ __all__ = [
     "build",
     "fit_table",
     "kind",
+    "levels_of",
     "paper_population",
     "paper_setting",
     "path",
@@ -49,10 +52,10 @@ PAPER_SETTINGS = ("deepseek-v3-math", "gpt-4o-mini-math", "qwen2.5-7b-math", "de
 PAPER: dict[str, dict] = _TABLES["settings"]
 
 #: Its classifier table, and what it says of its other ablations.
-PAPER_ABLATIONS: dict[str, dict | float | list] = _TABLES["ablations"]
+PAPER_ABLATIONS: dict[str, Any] = _TABLES["ablations"]
 
 #: Numbers that its text states without a table.
-PAPER_CLAIMS: dict[str, float | list] = _TABLES["claims"]
+PAPER_CLAIMS: dict[str, Any] = _TABLES["claims"]
 
 
 # Stand-ins for the paper's four settings: simulated answers, calibrated to its printed tables.
@@ -121,7 +124,7 @@ def build(spec: dict) -> Population:
     # One fixed shuffle, the same for all settings, so that a question's number says nothing about it.
     order = np.argsort(np.random.default_rng(0).random(len(levels)))
     return Population(
-        probs[order], np.zeros(len(levels), dtype=int), levels=[levels[i] for i in order], label=spec["label"]
+        probs[order], np.zeros(len(levels), dtype=int), levels=tuple(levels[i] for i in order), label=spec["label"]
     )
 
 
@@ -168,7 +171,7 @@ SETTINGS = (*REAL, *PAPER_SETTINGS)
 #: How we reconstruct the paper's estimates. Disjoint windows are its words; of ties it says nothing. They cannot have
 #: been shared (with no unread answers two would then be worth one to the last digit, and it prints .495 and .491);
 #: that they go to the answer seen first is our choice.
-PAPER_WAY = {"estimator": "windows", "ties": "first"}
+PAPER_WAY: dict[str, Any] = {"estimator": "windows", "ties": "first"}
 
 #: The average budgets of its tables.
 TARGETS = (1.5, 2.0, 3.0)
@@ -188,7 +191,16 @@ def kind(name: str) -> str:
 @cache
 def answers(name: str) -> Responses:
     """The answers of a setting, real or simulated. Explained in chapter 0, "One question, many answers"."""
-    return paper_setting(name) if name in PAPER_SETTINGS else load(name)
+    bundled = paper_setting(name) if name in PAPER_SETTINGS else load(name)
+    assert isinstance(bundled, Responses)  # not a menu of models
+    return bundled
+
+
+def levels_of(name: str) -> Sequence:
+    """The level of every question of a setting."""
+    levels = answers(name).levels
+    assert levels is not None
+    return levels
 
 
 @cache

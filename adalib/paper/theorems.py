@@ -95,12 +95,12 @@ class Statement:
         return pd.DataFrame(self.rows(), columns=COLUMNS)
 
 
-def at_most(text: str, left: float, right: float) -> Relation:
+def at_most(text: str, left: float | np.ndarray, right: float | np.ndarray) -> Relation:
     """The claim that ``left <= right``."""
     return Relation(text, float(left), "<=", float(right))
 
 
-def equal(text: str, left: float, right: float) -> Relation:
+def equal(text: str, left: float | np.ndarray, right: float | np.ndarray) -> Relation:
     """The claim that ``left = right``."""
     return Relation(text, float(left), "=", float(right))
 
@@ -140,7 +140,7 @@ def free_compute(acc: ArrayLike, cost: ArrayLike) -> Statement:
     """What the price 0 buys: printed, the largest budget for all; in fact the cheapest of each question's best."""
     acc, cost = check_table(acc, cost)
     wide = np.broadcast_to(cost, acc.shape)
-    spent = average_cost(acc, cost, 0.0)
+    spent = float(average_cost(acc, cost, 0.0))
     best = np.where(acc >= acc.max(axis=1, keepdims=True) - TIE, wide, np.inf).min(axis=1)
     affordable = frontier(acc, cost).at(spent)
     return Statement(
@@ -165,7 +165,7 @@ def weak_duality(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> 
 
 def subgradient(acc: ArrayLike, cost: ArrayLike, lam: float, other: float, budget: float) -> Statement:
     """The dual function lies above its tangents at ``lam``; ours takes the steepest of them towards ``other``."""
-    here, there = dual(acc, cost, [lam, other], budget)
+    here, there = np.asarray(dual(acc, cost, [lam, other], budget))
     low, high = subdifferential(acc, cost, lam, budget)
     steepest = high if other >= lam else low
     slope = budget - average_cost(acc, cost, lam)
@@ -273,7 +273,7 @@ def chosen(table: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def _least_dual(acc: ArrayLike, cost: ArrayLike, path: Frontier, budget: float) -> float:
     """The dual function is convex with kinks only at the frontier's prices, so one of them is a minimum."""
-    return dual(acc, cost, path.lam, budget).min()
+    return float(np.min(dual(acc, cost, path.lam, budget)))
 
 
 def _shares(best: Allocation, shape: tuple[int, int]) -> np.ndarray:
@@ -484,7 +484,8 @@ def random_cases(count: int, seed: int = 0, questions: int = 5, budgets: int = 4
 
 
 def _table(kind: str, n: int, k: int, rng: np.random.Generator) -> UtilityTable:
-    acc, cost = rng.random((n, k)), np.cumsum(rng.uniform(0.1, 2, k))
+    acc: np.ndarray = rng.random((n, k))
+    cost: np.ndarray = np.cumsum(rng.uniform(0.1, 2, k))
     if kind == "counted":  # as estimated from 48 answers
         acc, cost = rng.integers(0, 49, (n, k)) / 48, 2.0 ** np.arange(k)
     elif kind == "ties":
