@@ -1,7 +1,7 @@
 """The paper's ablations, each beside what it shows where there is nothing to see.
 
 Features that its figure names and its list does not; the pool of rows that its classifiers learn from; importances and
-class profiles; menus of budgets; and how many labelled questions a policy needs.
+class profiles; menus of budgets; and how many labelled questions a policy needs. Explained in chapter 9, "Ablations".
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None =
     """Compute the features that the paper's importance figure names and its list does not.
 
     ``single_pass_acc`` is Acc(x, 1), or one graded answer: either way it takes the answer key, which is why `LEAKS`
-    names it. Explained in chapter 9, "Ablations".
+    names it.
 
     Parameters
     ----------
@@ -161,8 +161,6 @@ def pool(
 ) -> Pooled:
     """Put settings that share their questions under one another, each at every target, labelled as the paper labels.
 
-    Explained in chapter 9, "Ablations".
-
     Parameters
     ----------
     tables : mapping of name to UtilityTable
@@ -211,7 +209,7 @@ def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
 
     Fourteen noise columns belong to the question and two to the question in one setting (the paper's entropy needs an
     answer of the model, and so differs by model); the target is known. Labels as in the paper: 48 answers, windows,
-    first-seen ties. Explained in chapter 9, "Ablations".
+    first-seen ties.
 
     Parameters
     ----------
@@ -233,8 +231,6 @@ def real_pool(
     seed: int = 0,
 ) -> Pooled:
     """Pool real settings that share their questions: labels from one half of the answers, scores from the other.
-
-    Explained in chapter 9, "Ablations".
 
     Parameters
     ----------
@@ -266,8 +262,6 @@ def importances(
     groups: Sequence | None = None,
 ) -> pd.DataFrame:
     """Share of each feature in the gain of the paper's trees, beside two references that hold no signal.
-
-    Explained in chapter 9, "Ablations".
 
     Parameters
     ----------
@@ -316,8 +310,6 @@ def signatures(
     groups: Sequence | None = None,
 ) -> pd.DataFrame:
     """Mean of each feature in each class of the oracle's labels, drawn as in the paper and in standard deviations.
-
-    Explained in chapter 9, "Ablations".
 
     Parameters
     ----------
@@ -402,8 +394,6 @@ def granularity(
 ) -> pd.DataFrame:
     """Value the oracle with every menu of budgets.
 
-    Explained in chapter 9, "Ablations".
-
     Parameters
     ----------
     source : Population or Responses
@@ -463,7 +453,7 @@ def learning_curve(
 
     Labels come from the whole table by bisection, as the paper makes them. In the paper's figure accuracy is drawn on
     all questions. Then two things grow at once: what the model can generalise from, and how much of the test it has
-    seen. Explained in chapter 9, "Ablations".
+    seen.
 
     Parameters
     ----------
@@ -505,8 +495,6 @@ def recorded_curve(
     name: str, targets: Sequence[float] = TARGETS, shares: Sequence[float] = SHARES, seeds: int = 8
 ) -> pd.DataFrame:
     """`learning_curve` with noise features on a simulated setting, by models that ``data/record_paper.py`` trained.
-
-    Explained in chapter 9, "Ablations".
 
     Parameters
     ----------
@@ -575,8 +563,7 @@ def held_out_curve(
     """Learning curves of the label and the curve policy by the held-out protocol, with a noise control.
 
     The questions are dealt into folds, the answers into halves. Policies learn a share of the questions of the other
-    folds, from one half of the answers; every question is scored once a half, on the other answers. Explained in
-    chapter 9, "Ablations".
+    folds, from one half of the answers; every question is scored once a half, on the other answers.
 
     Parameters
     ----------

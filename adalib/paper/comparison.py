@@ -2,6 +2,7 @@
 
 A split by rows puts copies of a question on both sides; a split by questions does not, and its labels for training are
 made from training questions alone. What differs between the two is what the copies were worth.
+Explained in chapter 9, "Ablations".
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def zoo(seed: int = 0) -> dict[str, LabelPolicy]:
     """Return the five classifiers of the paper's ablation as unfitted policies, by name.
 
     Logistic regression, an SVM with a Gaussian kernel, a random forest of 100 trees, a network with 64 hidden units,
-    and XGBoost; the first, second and fourth see standardised features. Explained in chapter 9, "Ablations".
+    and XGBoost; the first, second and fourth see standardised features.
 
     Parameters
     ----------
@@ -196,8 +197,6 @@ def classifiers(
 ) -> Comparison:
     """Train the paper's five classifiers on the same splits of a pool.
 
-    Explained in chapter 9, "Ablations".
-
     Parameters
     ----------
     pooled : Pooled
@@ -236,8 +235,6 @@ def classifiers(
 def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10) -> Comparison:
     """What the classifiers that ``data/record_paper.py`` trained did: as `classifiers` on the same pool and splits.
 
-    Explained in chapter 9, "Ablations".
-
     Parameters
     ----------
     part : str
@@ -255,8 +252,6 @@ def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10)
 
 def near_misses(confusion: ArrayLike) -> dict[str, float]:
     """Say where the errors of a confusion matrix go.
-
-    Explained in chapter 9, "Ablations".
 
     Parameters
     ----------

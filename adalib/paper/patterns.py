@@ -1,4 +1,7 @@
-"""Who gets the budget: by level, difficulty and kind of curve; whether a pattern is real; what printed shares imply."""
+"""Who gets the budget: by level, difficulty and kind of curve; whether a pattern is real; what printed shares imply.
+
+Explained in chapter 8, "Patterns".
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def group_means(values: ArrayLike, groups: ArrayLike, k: int) -> Interval:
     """Mean of each of ``k`` groups with its 95% interval over questions.
 
     A question may be looked at several times (once a split of its samples) and change its group in between; it is
-    still one question, and is resampled as one. Explained in chapter 8, "Patterns".
+    still one question, and is resampled as one.
 
     Parameters
     ----------
@@ -74,8 +77,6 @@ def group_means(values: ArrayLike, groups: ArrayLike, k: int) -> Interval:
 def by_level(table: UtilityTable, levels: Sequence) -> pd.DataFrame:
     """Accuracy of the smallest and of the largest budget by level, and the gain from one to the other.
 
-    Explained in chapter 8, "Patterns".
-
     Parameters
     ----------
     table : UtilityTable
@@ -102,7 +103,7 @@ def by_level(table: UtilityTable, levels: Sequence) -> pd.DataFrame:
 
 
 def label_shares(labels: ArrayLike, k: int) -> np.ndarray:
-    """Share of the questions at each of ``k`` columns. Explained in chapter 8, "Patterns".
+    """Share of the questions at each of ``k`` columns.
 
     Parameters
     ----------
@@ -120,8 +121,6 @@ def label_shares(labels: ArrayLike, k: int) -> np.ndarray:
 
 def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
     """Deal the questions into equally large bins, from the lowest accuracy to the highest; equals in their order.
-
-    Explained in chapter 8, "Patterns".
 
     Parameters
     ----------
@@ -148,8 +147,6 @@ def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
 
 def by_difficulty(acc1: ArrayLike, labels: ArrayLike, budgets: Sequence[float], bins: int = 5) -> pd.DataFrame:
     """Budgets by bin of the accuracy of one answer: the numbers behind the paper's scatter and quintile figure.
-
-    Explained in chapter 8, "Patterns".
 
     Parameters
     ----------
@@ -186,8 +183,6 @@ def by_difficulty(acc1: ArrayLike, labels: ArrayLike, budgets: Sequence[float], 
 
 def level_shares(labels: ArrayLike, levels: Sequence, k: int) -> pd.DataFrame:
     """Share of each level's questions at each of ``k`` columns: one of the paper's heatmaps.
-
-    Explained in chapter 8, "Patterns".
 
     Parameters
     ----------
@@ -235,7 +230,7 @@ def gain_by(
     """What the oracle spends on each group of questions, what it says this gains, and what it does gain.
 
     Every split deals the samples into halves. One half makes the groups and the labels; the other half scores the
-    labels; then the other way round. Explained in chapter 8, "Patterns".
+    labels; then the other way round.
 
     Parameters
     ----------
@@ -285,8 +280,6 @@ def out_of_fold(
 ) -> np.ndarray:
     """Columns that the label policy gives to questions it did not learn from.
 
-    Explained in chapter 8, "Patterns".
-
     Parameters
     ----------
     features : DataFrame or array_like, shape (N, d)
@@ -331,7 +324,7 @@ def curve_clusters(acc: ArrayLike, clusters: int = 4, seed: int = 0) -> Clusters
 
     The clusters are numbered from the highest mean accuracy to the lowest. Of four, the first is called easy, the last
     hard, and of the two between the one that gains more from the first budget to the last is responsive and comes
-    first, the other diminishing: a convention, since K-means names nothing. Explained in chapter 8, "Patterns".
+    first, the other diminishing: a convention, since K-means names nothing.
 
     Parameters
     ----------
@@ -365,8 +358,6 @@ def curve_clusters(acc: ArrayLike, clusters: int = 4, seed: int = 0) -> Clusters
 def nearest_mix(by_level: ArrayLike, overall: ArrayLike, n: int = 200) -> tuple[tuple[int, ...], float]:
     """The whole numbers of questions a level whose averages come nearest to printed overall accuracies.
 
-    Explained in chapter 8, "Patterns".
-
     Parameters
     ----------
     by_level : array_like, shape (settings, 3)
@@ -396,8 +387,6 @@ def whole_counts(
     shares: Sequence[float], cost: float, budgets: Sequence[int], n: int = 200, half_digit: float = 0.005
 ) -> list[tuple[int, ...]]:
     """All whole numbers of questions a budget that print as these shares and have this average cost.
-
-    Explained in chapter 8, "Patterns".
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 What the paper has, where, and how it comes out in our hands is ``data/simulated/paper_register.jsonl``, a line each in
 the order of the paper. Whether it does come out so only the measured numbers decide: what comes out otherwise says so.
+Explained in chapter 12, "The referee".
 """
 
 from __future__ import annotations
@@ -154,8 +155,6 @@ def replication_table() -> pd.DataFrame:
 def claim_table(verdict: str | None = None) -> pd.DataFrame:
     """Measure the claims, or those with one verdict, and put them in a table.
 
-    Explained in chapter 12, "The referee".
-
     Parameters
     ----------
     verdict : one of `VERDICTS`, optional
@@ -172,6 +171,6 @@ def claim_table(verdict: str | None = None) -> pd.DataFrame:
 
 
 def verdict_counts() -> pd.DataFrame:
-    """Count the claims by part of the paper (rows) and verdict (columns). Explained in chapter 12, "The referee"."""
+    """Count the claims by part of the paper (rows) and verdict (columns)."""
     counts = pd.crosstab([claim.part for claim in CLAIMS], [claim.verdict for claim in CLAIMS])
     return counts.reindex(index=PARTS, columns=VERDICTS, fill_value=0)

@@ -3,7 +3,7 @@
 Our reconstruction: labels are made from all samples of all questions, a classifier learns four questions in five, and
 it is scored on all of them with the samples that made the labels. The paper says "an 80/20 split with 3 random seeds"
 (in an appendix, "train/validation split"); which questions it scores it does not say. That all are scored is inferred:
-the printed tables fit it. The honest protocol is `adalib.held_out`.
+the printed tables fit it. The honest protocol is `adalib.held_out`. Explained in chapter 7, "Results".
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def reconstructed(
 
     Disjoint windows, labels by bisection from all questions, a classifier of four fifths of them: the paper's words.
     Ours: first-seen ties, scores on all questions with the samples that made the labels, how Random and Heuristic deal
-    out their budgets. Explained in chapter 7, "Results".
+    out their budgets.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def main_table(seed: int | None = None, noise: int = 0) -> pd.DataFrame:
     """The paper's main table by our reconstruction of its protocol, with noise features, beside the printed values.
 
     Five methods, four simulated settings and three budgets; 48 samples, three splits of the questions, scored in-sample
-    on all of them. Explained in chapter 7, "Results".
+    on all of them.
 
     Parameters
     ----------
@@ -236,8 +236,6 @@ def main_table(seed: int | None = None, noise: int = 0) -> pd.DataFrame:
 
 def oracle_gap(seed: int | None = None, noise: int = 0) -> pd.DataFrame:
     """The paper's oracle-gap table beside ours, a row a setting and target; the gap is oracle minus learned.
-
-    Explained in chapter 7, "Results".
 
     Parameters
     ----------
@@ -279,8 +277,6 @@ def _scored(seed: int | None, noise: int) -> list[dict]:
 def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
     """Lay `main_table` out as the paper does, each cell the printed value, an arrow, and ours with its deviation.
 
-    Explained in chapter 7, "Results".
-
     Parameters
     ----------
     frame : DataFrame
@@ -308,7 +304,7 @@ def implied_held_out() -> pd.DataFrame:
 
     Suppose that the learned policy repeats the oracle on the 80% of the questions it was trained on. Then every printed
     average is 0.8 times the oracle's value plus 0.2 times the value on the others, and the latter can be solved for.
-    Rounding in print leaves about 0.005 in accuracy and imitation and 0.04 in cost. Explained in chapter 7, "Results".
+    Rounding in print leaves about 0.005 in accuracy and imitation and 0.04 in cost.
 
     Returns
     -------
@@ -350,8 +346,6 @@ def implied_held_out() -> pd.DataFrame:
 
 def claimed_gains() -> pd.DataFrame:
     """Gains stated in the paper's text, beside its own table at B = 3, and at equal cost: from printed numbers alone.
-
-    Explained in chapter 7, "Results".
 
     Returns
     -------
@@ -395,8 +389,6 @@ def _rest(whole: float, trained: float) -> float:
 
 def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> pd.DataFrame:
     """Accuracy against the average budget on a simulated setting, claimed and true.
-
-    Explained in chapter 7, "Results".
 
     Parameters
     ----------
@@ -446,8 +438,6 @@ def in_sample_gains(
 ) -> pd.DataFrame:
     """Our reconstruction of the learned policy's scores, held against the best random mix at the cost that it had.
 
-    Explained in chapter 7, "Results".
-
     Parameters
     ----------
     responses, features, targets
@@ -471,7 +461,7 @@ def held_out_along(responses: Responses, grid: Sequence[float] = GRID) -> list[H
     """Held out: the curve policy and the baselines along a grid, label imitation and its noise control at `TARGETS`.
 
     The rows are those of `adalib.held_out`, which would train a classifier a budget, and two for noise; the curve
-    policy is one model for all budgets. Explained in chapter 7, "Results".
+    policy is one model for all budgets.
 
     Parameters
     ----------
@@ -487,8 +477,6 @@ def held_out_along(responses: Responses, grid: Sequence[float] = GRID) -> list[H
 
 def mix_cost(acc: ArrayLike, cost: ArrayLike, accuracy: float) -> float:
     """What the best random mix would have to spend for an accuracy; NaN where no mix reaches it.
-
-    Explained in chapter 7, "Results".
 
     Parameters
     ----------
