@@ -1,4 +1,4 @@
-"""The rendered book asks nothing of the network: it carries its own MathJax, plotly.js and icons.
+"""The rendered book asks nothing of the network: it carries its own MathJax, plotly.js, icons and fonts.
 
 They come at build time out of installed, pinned packages, and of each only what the book uses: the parts of MathJax
 that read TeX and write SVG, the traces of plotly.js that are drawn (see `small_plotly`), the icons that are shown (see
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import filecmp
 import shutil
+from base64 import b64encode
 from importlib.metadata import files
 from importlib.resources import files as resources
 from pathlib import Path
@@ -30,6 +31,12 @@ PLOTLY = "plotly.min.js"
 ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load it from
 # Before a script it tells Chromium to compile all of it while it arrives, beside the page, and not bit by bit later.
 EAGER = "//# allFunctionsCalledOnLoad\n"
+# Family, weights and style of every font file (book/make_fonts.py cut them).
+FONTS = {
+    "sans.woff2": ("Adalib Sans", "400 700", "normal"),
+    "sans-italic.woff2": ("Adalib Sans", "400 700", "italic"),
+    "mono.woff2": ("Adalib Mono", "400 700", "normal"),
+}
 # What plays the places that adalib.teach.games.fragment leaves on a page, by their names.
 GAMES = {
     "spend": "spend.js",
@@ -54,6 +61,18 @@ def mathjax_source() -> Path:
 def plotly_source() -> Path:
     """Where pip put plotly.js."""
     return Path(str(resources("plotly") / "package_data" / PLOTLY))
+
+
+def fonts_css() -> str:
+    """The fonts as a style sheet that holds them: from disk, browsers refuse to load a font from a file of its own."""
+    faces = []
+    for name, (family, weights, style) in FONTS.items():
+        data = b64encode((Path(__file__).parent.parent / "fonts" / name).read_bytes()).decode()
+        faces.append(
+            f'@font-face {{ font-family: "{family}"; font-weight: {weights}; font-style: {style}; '
+            f'src: url("data:font/woff2;base64,{data}") format("woff2"); }}\n'
+        )
+    return "".join(faces)
 
 
 def write_plotly(target: Path) -> None:
@@ -84,6 +103,7 @@ def copy_assets(app) -> None:
         return
     static = Path(app.outdir) / "_static"
     write_plotly(static / "lib" / PLOTLY)
+    (static / "fonts.css").write_text(fonts_css(), encoding="utf-8")
     write_mathjax(static / "lib" / "mathjax")
     wanted = {}
     for name in app.config.html_static_path:
