@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from browser import FLAGS, find_browser
+from bs4 import BeautifulSoup
 from hypothesis import settings
 
 # The same cases on every machine and every run: a failure is then about the change, never about the day.
@@ -45,6 +47,12 @@ def toc_pages() -> list[str]:
                 yield from walk(item)
 
     return list(walk(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+
+
+@functools.cache
+def soup(page: str) -> BeautifulSoup:
+    """A page of the built book, parsed once for all tests: copy what you change."""
+    return BeautifulSoup((HTML / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
 
 
 @pytest.fixture(scope="session")
