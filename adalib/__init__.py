@@ -38,7 +38,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "evaluate.baselines": ["Plan", "best_mix", "noise_features"],
         "evaluate.intervals": ["bootstrap_mean"],
         "evaluate.crossfit": ["cross_fitted_oracle", "score_oracle", "rehearse_oracle"],
-        "evaluate.heldout": ["first_vote_table", "held_out", "unseen_curves"],
+        "evaluate.heldout": ["Known", "Protocol", "first_vote_table", "held_out", "unseen_curves"],
         "evaluate.verdict": ["verdict"],
         "router.router": ["Router"],
         "llm.collect": ["collect"],

@@ -22,9 +22,8 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import OracleScore, check_halves, compared, cross_fitted_oracle, score_oracle
-from adalib.evaluate.heldout import check_targets, oracles_at
+from adalib.evaluate.heldout import Scores, check_targets, oracles_at
 from adalib.evaluate.intervals import bootstrap_mean
-from adalib.evaluate.scores import Tally
 from adalib.evaluate.trials import Fold, Half, learned
 from adalib.learn.features import check_texts, one_each, question_marks, text_features
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
@@ -627,13 +626,13 @@ def held_out_curve(
         for out in np.unique(fold):
             others = order[fold[order] != out]
             parts.append(Fold(others[: max(round(share * others.size), 2)], np.flatnonzero(fold == out), inputs))
-        tally = Tally(names)
+        scores = Scores(names)
         for number, (teach, score) in enumerate((halves, halves[::-1])):
             noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
             found = learned(teach, score, targets, parts, alone, learners, [(LabelPolicy(seed=seed), noise)])
-            tally.add_learned(found, oracles_at(teach.table, targets), score.table)
+            scores.add_learned(found, oracles_at(teach.table, targets), score.table)
         size = float(np.mean([part.train.size for part in parts]))
-        for row in sorted(tally.rows(alone), key=lambda row: names.index(row.policy)):
+        for row in sorted(scores.rows(alone), key=lambda row: names.index(row.policy)):
             at = row.cost, row.accuracy, row.gain, row.gain_low, row.gain_high
             rows.append((row.policy, row.target, share, size, *at))
     return pd.DataFrame(rows, columns=_COLUMNS)

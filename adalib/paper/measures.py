@@ -15,8 +15,7 @@ from adalib.datasets.loading import load
 from adalib.datasets.populations import Population, flat_null
 from adalib.evaluate.baselines import best_mix, noise_features
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle, score_oracle
-from adalib.evaluate.heldout import held_out
-from adalib.evaluate.scores import HeldOutRow
+from adalib.evaluate.heldout import HeldOutRow, Protocol, held_out
 from adalib.paper import ablations, protocol, results, theorems
 from adalib.paper.classifiers import TRIES
 from adalib.paper.patterns import by_difficulty, curve_clusters, level_shares
@@ -190,7 +189,7 @@ def honest(by_family: bool = False) -> dict[str, HeldOutRow]:
     """What every policy has at B = 3 on word-fewshot, held out by question or by family; a row a policy."""
     responses = load("word-fewshot")
     groups = responses.extras["family"] if by_family else None
-    return {row.policy: row for row in held_out(responses, [3.0], groups=groups)}
+    return {row.policy: row for row in held_out(responses, [3.0], protocol=Protocol(groups=groups))}
 
 
 @cache

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, fixed, noise_features, random
 from adalib.evaluate.crossfit import score_oracle
-from adalib.evaluate.heldout import held_out
-from adalib.evaluate.scores import HeldOutRow
+from adalib.evaluate.heldout import HeldOutRow, held_out
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy
 from adalib.learn.policy import side_by_side
 from adalib.paper.protocol import PaperRow, reconstructed

@@ -23,7 +23,7 @@ from adalib.datasets.files import DataError, read_lines, write_lines
 from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import digest, number, open_seal, seal, whole
-from adalib.evaluate.heldout import TAUGHT, held_out
+from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.verdict import verdict
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
@@ -102,8 +102,8 @@ def recommended(
     """
     learners = {"curve": CurvePolicy(seed=seed), "priced": PricedStopping(signals, cost=cost, seed=seed)}
     offered = [b for b in budgets if 2 * b <= responses.samples]
-    table = partial(Responses.table, cost=cost)
-    rows = held_out(responses, [budget], offered, groups=groups, learners=learners, noises=0, table=table, seed=seed)
+    protocol = Protocol(groups=groups, table=partial(Responses.table, cost=cost), seed=seed)
+    rows = held_out(responses, [budget], offered, learners=learners, noises=0, protocol=protocol)
     best = max((row for row in rows if row.policy in learners), key=lambda row: row.gain)
     return best.policy, verdict(rows)
 

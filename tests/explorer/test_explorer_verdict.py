@@ -11,7 +11,7 @@ from adalib.datasets.folds import members
 from adalib.datasets.populations import flat_null
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
-from adalib.evaluate.scores import Tally
+from adalib.evaluate.heldout import Scores
 from adalib.explorer import page as write_page
 from adalib.explorer import setting
 from adalib.explorer.static import script
@@ -47,13 +47,13 @@ def held_out_rows(responses: Responses, budgets) -> list:
     """The package's own tally of the oracle, on the even and the odd samples."""
     every = [[list(range(half, responses.samples, 2))] * responses.n for half in (0, 1)]
     halves = [responses._samples(np.array(places)).table(budgets) for places in every]
-    tally = Tally(["oracle"])
+    scores = Scores(["oracle"])
     for choose, score in (halves, halves[::-1]):
         path = frontier(choose.acc, choose.cost)
         for target in TARGETS:
             plan = from_labels(path.at(target).labels, choose.k)
-            tally.add("oracle", target, plan.expected(score.cost), plan.expected(score.acc), score)
-    return tally.rows(members(responses, None))
+            scores.add("oracle", target, plan.expected(score.cost), plan.expected(score.acc), score)
+    return scores.rows(members(responses, None))
 
 
 def answers_of(seed: int, n: int, samples: int, copies: int = 1) -> Responses:

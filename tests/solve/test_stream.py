@@ -13,7 +13,7 @@ from test_frontier import random_table
 
 import adalib
 from adalib.commands.cli import main
-from adalib.evaluate.scores import as_table
+from adalib.evaluate.heldout import as_table
 from adalib.scale import stream
 from adalib.scale.machines import Cluster, Here, Machines
 from adalib.scale.stream import solve_files
@@ -290,10 +290,10 @@ def test_the_commands_take_a_scheduler(tmp_path, capsys, dask):
 def test_folds_run_on_machines_and_no_digit_changes(dask):
     answers = adalib.load("drill-fewshot").take(range(24))
     rule = {"margin": TunedRules(PEERS["margin"])}
-    how = {"learners": rule, "folds": 2, "noises": 1}
-    here = adalib.held_out(answers, [2], (1, 2, 4), **how)
+    how = {"learners": rule, "noises": 1}
+    here = adalib.held_out(answers, [2], (1, 2, 4), **how, protocol=adalib.Protocol(folds=2))
     with Cluster(dask.scheduler_address) as machines:
-        there = adalib.held_out(answers, [2], (1, 2, 4), machines=machines, **how)
+        there = adalib.held_out(answers, [2], (1, 2, 4), **how, protocol=adalib.Protocol(folds=2, machines=machines))
     assert as_table(here).equals(as_table(there))
 
 
