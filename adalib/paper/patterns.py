@@ -1,4 +1,4 @@
-"""Arithmetic on printed tables: which whole numbers of questions could stand behind rounded figures."""
+"""Who gets the budget: by level, difficulty and kind of curve; whether a pattern is real; what printed shares imply."""
 
 from __future__ import annotations
 
@@ -32,12 +32,8 @@ __all__ = [
     "level_shares",
     "nearest_mix",
     "out_of_fold",
-    "put",
     "whole_counts",
 ]
-
-
-# Tables of who gets the budget: by level, by difficulty, and the means of groups with their intervals.
 
 
 def group_means(values: ArrayLike, groups: ArrayLike, k: int) -> Interval:
@@ -51,13 +47,8 @@ def group_means(values: ArrayLike, groups: ArrayLike, k: int) -> Interval:
     values : array_like, shape (N,) or (T, N)
         One number a question, or one row a look.
     groups : array_like of int, the same shape
-        Group numbers from 0 to ``k - 1``.
+        Group numbers from 0 to ``k - 1``; a group that nobody is in has the mean NaN.
     k : int
-
-    Returns
-    -------
-    Interval
-        Arrays of ``k`` entries; NaN for a group that nobody is in.
 
     Examples
     --------
@@ -74,9 +65,9 @@ def group_means(values: ArrayLike, groups: ArrayLike, k: int) -> Interval:
     there = size > 0
     # What each question adds to its groups' means (the linearised ratio of resampled totals to resampled sizes).
     excess = ((values[:, :, None] - mean[there]) * inside[:, :, there]).sum(axis=0) * values.shape[1] / size[there]
-    found = bootstrap_mean(mean[there] + excess)
+    interval = bootstrap_mean(mean[there] + excess)
     low, high = np.full(k, np.nan), np.full(k, np.nan)
-    low[there], high[there] = found.low, found.high
+    low[there], high[there] = interval.low, interval.high
     return Interval(mean, low, high)
 
 
@@ -106,7 +97,7 @@ def by_level(table: UtilityTable, levels: Sequence) -> pd.DataFrame:
     frame = pd.DataFrame({"level": names, "questions": np.bincount(codes)})
     first, last = table.acc[:, 0], table.acc[:, -1]
     for name, values in (("first", first), ("last", last), ("gain", last - first)):
-        put(frame, name, group_means(values, codes, len(names)))
+        _put(frame, name, group_means(values, codes, len(names)))
     return frame
 
 
@@ -137,12 +128,7 @@ def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
     acc1 : array_like, shape (N,)
         Accuracy of one answer.
     bins : int
-        At most N.
-
-    Returns
-    -------
-    ndarray of int, shape (N,)
-        Bin numbers from 0.
+        At most N; they are numbered from 0.
 
     Examples
     --------
@@ -192,7 +178,7 @@ def by_difficulty(acc1: ArrayLike, labels: ArrayLike, budgets: Sequence[float], 
         raise ValueError(f"there are {place.size} accuracies and {len(weights)} labels; give one of each a question")
     frame = pd.DataFrame({"bin": np.arange(1, bins + 1), "questions": np.bincount(place)})
     frame["acc1"] = np.bincount(place, acc1) / frame["questions"]
-    put(frame, "budget", group_means(weights @ np.asarray(budgets, dtype=float), place, bins))
+    _put(frame, "budget", group_means(weights @ np.asarray(budgets, dtype=float), place, bins))
     for budget, column in zip(budgets, weights.T, strict=True):
         frame[f"b={budget}"] = np.bincount(place, column) / frame["questions"]
     return frame
@@ -210,11 +196,6 @@ def level_shares(labels: ArrayLike, levels: Sequence, k: int) -> pd.DataFrame:
     levels : sequence of N labels
     k : int
 
-    Returns
-    -------
-    DataFrame
-        A row a level, in order; columns 0 to ``k - 1``; rows sum to 1.
-
     Examples
     --------
     >>> level_shares([0, 1, 0], levels=[3, 3, 2], k=2).to_dict("index")
@@ -225,9 +206,9 @@ def level_shares(labels: ArrayLike, levels: Sequence, k: int) -> pd.DataFrame:
     return pd.DataFrame(weights, columns=range(k)).groupby(names[codes]).mean()
 
 
-def put(frame: pd.DataFrame, name: str, found: Interval) -> None:
+def _put(frame: pd.DataFrame, name: str, interval: Interval) -> None:
     """Add a mean and the ends of its interval to a table, in place: ``name``, ``name_low``, ``name_high``."""
-    frame[name], frame[f"{name}_low"], frame[f"{name}_high"] = found.mean, found.low, found.high
+    frame[name], frame[f"{name}_low"], frame[f"{name}_high"] = interval.mean, interval.low, interval.high
 
 
 def _codes(levels: Sequence, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -259,7 +240,6 @@ def gain_by(
     Parameters
     ----------
     responses : Responses
-        With at least twice as many samples a question as the largest budget.
     target : float
         Average cost allowed.
     group_of : function of a UtilityTable
@@ -267,7 +247,7 @@ def gain_by(
     k : int
         Number of groups.
     budgets, splits, seed, **table
-        As for `cross_fitted_oracle`.
+        As for `adalib.cross_fitted_oracle`.
 
     Returns
     -------
@@ -288,10 +268,10 @@ def gain_by(
             spent = (plans[half].expected(halves[half].cost) for half in (one, other))
             looks.append((np.asarray(group_of(halves[one])), *spent, *gains))
     groups, *columns = (np.array(part) for part in zip(*looks, strict=True))
-    found = [group_means(values, groups, k) for values in columns]
+    means = [group_means(values, groups, k) for values in columns]
     frame = pd.DataFrame({"group": range(k), "share": np.bincount(groups.ravel(), minlength=k) / groups.size})
-    for name, means in zip(("budget", "budget_apart", "claimed", "gain"), found, strict=True):
-        put(frame, name, means)
+    for name, mean in zip(("budget", "budget_apart", "claimed", "gain"), means, strict=True):
+        _put(frame, name, mean)
     return frame
 
 
@@ -303,7 +283,7 @@ def out_of_fold(
     folds: int = 5,
     seed: int = 0,
 ) -> np.ndarray:
-    """Labels that the label policy gives to questions it did not learn from.
+    """Columns that the label policy gives to questions it did not learn from.
 
     Explained in chapter 8, "Patterns".
 
@@ -314,18 +294,10 @@ def out_of_fold(
         Each fold's model learns the oracle's labels of the other folds' questions.
     budget : float
         Average cost allowed.
-    groups : sequence of N values, optional
-        Questions of one group stay in one fold. Default: every question is its own group.
-    folds : int
-    seed : int
-        Deals the groups into folds.
-
-    Returns
-    -------
-    ndarray of int, shape (N,)
-        Columns.
+    groups, folds, seed
+        As for `adalib.held_out`; by default every question is its own group.
     """
-    inputs, found = pd.DataFrame(features), np.empty(table.n, dtype=int)
+    inputs, columns = pd.DataFrame(features), np.empty(table.n, dtype=int)
     member = np.arange(table.n) if groups is None else group_numbers(groups, table.n, sort=True)
     # Folds are the runs of a shuffled list, as scikit-learn's GroupKFold has them; the book's heatmaps stand on these.
     runs = np.array_split(np.random.RandomState(seed).permutation(member.max() + 1), folds)
@@ -334,8 +306,8 @@ def out_of_fold(
     for out in np.unique(fold):
         train, test = np.flatnonzero(fold != out), np.flatnonzero(fold == out)
         policy = LabelPolicy(seed=seed).fit(inputs.iloc[train], table.acc[train], table.cost, budget=budget)
-        found[test] = policy.predict(inputs.iloc[test])
-    return found
+        columns[test] = policy.predict(inputs.iloc[test])
+    return columns
 
 
 # Curves in groups: K-means, as in the paper's archetype figure.
@@ -347,17 +319,7 @@ SHAPES = ("easy", "responsive", "diminishing", "hard")
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Curves in groups, as `curve_clusters` found them.
-
-    Attributes
-    ----------
-    labels : ndarray of int, shape (N,)
-        Cluster of every curve, from 0.
-    centres : ndarray, shape (clusters, K)
-        Mean curve of each cluster.
-    names : tuple of str
-        Of four clusters `SHAPES`; of any other number "1", "2" and so on.
-    """
+    """The cluster of every curve, each cluster's mean curve, and its name: of four `SHAPES`, else "1", "2", ..."""
 
     labels: np.ndarray
     centres: np.ndarray
@@ -379,10 +341,6 @@ def curve_clusters(acc: ArrayLike, clusters: int = 4, seed: int = 0) -> Clusters
     seed : int
         Of the starting points; the best of ten starts is kept.
 
-    Returns
-    -------
-    Clusters
-
     Examples
     --------
     >>> curve_clusters([[0.9, 1.0], [0.3, 0.9], [0.4, 0.5], [0.0, 0.0], [1.0, 1.0]]).labels.tolist()
@@ -394,13 +352,14 @@ def curve_clusters(acc: ArrayLike, clusters: int = 4, seed: int = 0) -> Clusters
     different = len(np.unique(acc, axis=0)) if acc.ndim == 2 else 0
     if not 1 <= clusters <= different:
         raise ValueError(f"{clusters} clusters cannot be made of {different} different curves; give a table of more")
-    found = KMeans(clusters, n_init=10, random_state=seed).fit(acc)
-    order = np.argsort(-found.cluster_centers_.mean(axis=1), kind="stable")
-    rise = found.cluster_centers_[:, -1] - found.cluster_centers_[:, 0]
+    model = KMeans(clusters, n_init=10, random_state=seed).fit(acc)
+    centres = model.cluster_centers_
+    order = np.argsort(-centres.mean(axis=1), kind="stable")
+    rise = centres[:, -1] - centres[:, 0]
     if clusters == len(SHAPES) and rise[order[1]] < rise[order[2]]:
         order[[1, 2]] = order[[2, 1]]
     names = SHAPES if clusters == len(SHAPES) else tuple(str(number + 1) for number in range(clusters))
-    return Clusters(np.argsort(order)[found.labels_], found.cluster_centers_[order], names)
+    return Clusters(np.argsort(order)[model.labels_], centres[order], names)
 
 
 def nearest_mix(by_level: ArrayLike, overall: ArrayLike, n: int = 200) -> tuple[tuple[int, ...], float]:
@@ -420,7 +379,7 @@ def nearest_mix(by_level: ArrayLike, overall: ArrayLike, n: int = 200) -> tuple[
     Returns
     -------
     counts, error
-        Questions at each level, and the largest difference over the settings. Every mix was tried.
+        Questions at each level, and the largest difference over the settings. Every mix is tried.
 
     Examples
     --------

@@ -56,13 +56,11 @@ PAPER_CLAIMS: dict[str, float | list] = _TABLES["claims"]
 
 
 # Stand-ins for the paper's four settings: simulated answers, calibrated to its printed tables.
-#
-# They are calibrated, not recorded. ``data/fit_paper_settings.py`` chose the parameters in
-# ``data/simulated/paper_settings.json`` so that 48 answers a question, voted on in the paper's disjoint windows (with
-# first-seen ties, which is our choice), give its printed tables: accuracy by level, accuracy of the uniform budgets,
-# oracle accuracy and cost, label shares. Two choices were made by looking at those tables: the parameters (on the
-# average of 16 draws), and then the default draw (the nearest of 200 others). `fit_table` shows every target, what the default
-# draw gives, and the mean and spread over those 200, so that a reader can tell a fit from a lucky draw.
+# ``data/fit_paper_settings.py`` chose the parameters in ``data/simulated/paper_settings.json`` so that 48 answers a
+# question, voted on in the paper's disjoint windows (with first-seen ties, our choice), give its printed tables.
+# Two choices were made by looking at those tables: the parameters (on the average of 16 draws), and then the default
+# draw (the nearest of 200 others). `fit_table` shows every target, what the default draw gives, and the mean and spread
+# over those 200, so that a reader can tell a fit from a lucky draw.
 
 
 _GOLDEN = (np.sqrt(5) - 1) / 2

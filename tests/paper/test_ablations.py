@@ -11,9 +11,8 @@ import adalib
 import adalib.paper
 from adalib import UtilityTable
 from adalib.paper import ablations, theorems
-from adalib.paper.classifiers import Comparison, Trial, near_misses
+from adalib.paper.comparison import Comparison, Trial, near_misses
 from adalib.paper.settings import PAPER_ABLATIONS
-from adalib.teach.figures import ablations as draw
 
 ODD = np.arange(40) % 2
 
@@ -190,7 +189,7 @@ def test_the_real_pool_scores_on_the_other_half():
 @pytest.fixture(scope="module")
 def curve():
     table = adalib.paper.paper_setting("deepseek-v3-math").table(estimator="windows", ties="first")
-    return adalib.paper.learning_curve(table, adalib.noise_features(200), [2], (0.2, 0.6, 1.0), seeds=3, protocol=None)
+    return adalib.paper.learning_curve(table, adalib.noise_features(200), [2], (0.2, 0.6, 1.0), seeds=3)
 
 
 def test_all_is_the_weighted_mean_of_seen_and_unseen(curve):
@@ -209,17 +208,12 @@ def test_noise_climbs_on_all_questions_and_stays_flat_on_unseen_ones(curve):
     assert gain["unseen"].index.tolist() == [0.2, 0.6]
 
 
-def test_a_protocol_keeps_its_part():
-    table = tables(1)["s0"]
-    args = (table, adalib.noise_features(40, 2), [2], (0.5, 1.0), 1)
-    assert set(adalib.paper.learning_curve(*args, protocol="our reconstruction").part) == {"all"}
-    assert adalib.paper.learning_curve(*args, protocol="held out")[["part", "share"]].to_numpy().tolist() == [
-        ["unseen", 0.5]
-    ]
-    with pytest.raises(ValueError, match="protocol is"):
-        adalib.paper.learning_curve(*args, protocol="mine")
+def test_nothing_is_unseen_at_the_whole_and_shares_are_worth_a_question():
+    table, known = tables(1)["s0"], adalib.noise_features(40, 2)
+    found = adalib.paper.learning_curve(table, known, [2], (0.5, 1.0), 1)
+    assert found[found.part == "unseen"].share.tolist() == [0.5]
     with pytest.raises(ValueError, match="at least one question"):
-        adalib.paper.learning_curve(table, adalib.noise_features(40, 2), shares=(0.001,))
+        adalib.paper.learning_curve(table, known, shares=(0.001,))
 
 
 def test_a_feature_that_tells_the_label_is_learned_held_out_and_noise_is_not():
@@ -304,7 +298,7 @@ def test_shuffled_families_keep_each_others_company():
         adalib.paper.signatures(features, labels, groups=[0] * 99 + [1])
 
 
-# The printed table, and the figures.
+# The printed table.
 
 
 def test_the_printed_table_is_as_in_the_paper():
@@ -314,36 +308,6 @@ def test_the_printed_table_is_as_in_the_paper():
     assert printed.cost.tolist() == [1.03, 1.00, 2.16, 1.11, 2.17]
     low, high = PAPER_ABLATIONS["importance_range"]
     assert 15 * low + high > 1
-
-
-def test_the_slider_has_a_frame_a_share():
-    frames = {"10%": {"seen": 0.8, "unseen": 0.1, "all": 0.2}, "100%": {"seen": 1.0, "unseen": np.nan, "all": 1.0}}
-    fig = draw.drag_share(frames, active=1)
-    assert [frame.name for frame in fig.frames] == [step.label for step in fig.layout.sliders[0].steps] == list(frames)
-    assert list(fig.frames[0].data[0].y) == [0.8, 0.1, 0.2]
-    assert fig.data[0].text[1] == "none left"
-
-
-def test_the_confusion_shows_shares_of_rows():
-    fig = draw.confusion(np.array([[3, 1], [0, 0]]), (1, 2))
-    assert np.array(fig.data[0].z).tolist() == [[0.75, 0.25], [0, 0]]
-
-
-def test_marks_and_ranges_are_drawn_as_given():
-    fig = draw.class_profile(["f"], ["b=1", "b=2"], np.array([[0.5, -1.0]]), np.array([[False, True]]))
-    assert np.array(fig.data[0].text).tolist() == [["0.5", "-1.0*"]]
-    fig = draw.importance_ranges(["a", "b"], [0.7, 0.3], ([0.1, 0.2], [0.4, 0.5]), (0.05, 0.1))
-    bars = next(trace for trace in fig.data if trace.type == "bar")
-    assert list(bars.y) == ["b", "a"]
-    assert list(fig.data[1].x) == [0.3, 0.7]
-    assert np.add(bars.base, bars.x).tolist() == pytest.approx([0.5, 0.4])
-    fig = draw.regret_scatter([0.1, 0.2], {"regret": [0.01, 0.02]}, {"bound": 0.5})
-    assert fig.data[1].y[1] == pytest.approx(0.5 * fig.data[1].x[1])
-    fig = draw.accuracy_by_share(
-        [0.5, 1.0], {"B = 2": {"all": np.array([0.1, 0.2]), "unseen": np.array([0.1, np.nan])}}
-    )
-    assert list(fig.data[1].x) == [0.5]
-    assert list(draw.frontiers({"a": ([1, 2], [0.5, 0.6])}, 2).data[0].y) == [0.5, 0.6]
 
 
 def test_a_printed_spread_of_zero_needs_a_split_that_keeps_the_shares_of_the_labels():

@@ -31,14 +31,12 @@ from adalib.evaluate.intervals import Interval, bootstrap_mean
 from adalib.learn.label_policy import LabelPolicy, regret_weights
 from adalib.learn.policy import side_by_side
 from adalib.paper.ablations import Pooled
+from adalib.paper.results import recorded_part
 
-__all__ = ["Comparison", "TRIES", "Trial", "ZOO", "classifiers", "near_misses", "zoo"]
-
-
-# The five classifiers of the paper's ablation, as policies that imitate labels.
+__all__ = ["Comparison", "TRIES", "Trial", "ZOO", "classifiers", "near_misses", "recorded_comparison", "zoo"]
 
 
-#: Their names, in the order of the paper's table.
+#: The five classifiers of the paper's ablation, in the order of its table.
 ZOO = ("logistic", "svm", "forest", "mlp", "gbm")
 
 
@@ -87,14 +85,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What every classifier did on every split.
-
-    Attributes
-    ----------
-    pooled : Pooled
-    split : {"row", "stratified", "question", "fold"}
-    trials : tuple of Trial
-    """
+    """What every classifier did on every split: the trials, and what they add up to."""
 
     pooled: Pooled
     split: str
@@ -159,10 +150,10 @@ class Comparison:
         return bootstrap_mean(gains.to_numpy())
 
     def _all(self, classifier: str) -> tuple[np.ndarray, np.ndarray]:
-        found = [trial for trial in self.trials if trial.classifier == classifier]
-        if not found:
+        mine = [trial for trial in self.trials if trial.classifier == classifier]
+        if not mine:
             raise ValueError(f"no trial is called {classifier!r}")
-        return np.concatenate([trial.rows for trial in found]), np.concatenate([trial.predicted for trial in found])
+        return np.concatenate([trial.rows for trial in mine]), np.concatenate([trial.predicted for trial in mine])
 
     def _measure(self, trial: Trial) -> dict:
         pooled, rows, predicted = self.pooled, trial.rows, trial.predicted
@@ -219,14 +210,6 @@ def classifiers(
     models : sequence of names in `adalib.paper.zoo`, or mapping of name to int
         Which classifiers; a mapping says on how many of the splits each is tried, at most.
 
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    ValueError
-        If the split is not one of the four or there are too few of them.
     """
     held, by_rows = list(_splits(pooled, split, splits)), split in _BY_ROWS
     tries = models if isinstance(models, Mapping) else dict.fromkeys(models, splits)
@@ -248,6 +231,26 @@ def classifiers(
         trials = list(side_by_side(train, jobs))
     order = list(tries)
     return Comparison(pooled, split, tuple(sorted(trials, key=lambda t: (order.index(t.classifier), t.number))))
+
+
+def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10) -> Comparison:
+    """What the classifiers that ``data/record_paper.py`` trained did: as `classifiers` on the same pool and splits.
+
+    Explained in chapter 9, "Ablations".
+
+    Parameters
+    ----------
+    part : str
+        Of the record, such as ``"simulated pool by row"``.
+    pooled, split, splits
+        As for `classifiers`.
+    """
+    held = [np.sort(rows) for rows in _splits(pooled, split, splits)]
+    trials = [
+        Trial(line["classifier"], line["number"], held[line["number"]], np.array(list(line["predicted"]), dtype=int))
+        for line in recorded_part(part)
+    ]
+    return Comparison(pooled, split, tuple(trials))
 
 
 def near_misses(confusion: ArrayLike) -> dict[str, float]:
@@ -274,14 +277,14 @@ def near_misses(confusion: ArrayLike) -> dict[str, float]:
     """
     counts = np.asarray(confusion, dtype=float)
     wrong = counts - np.diag(np.diag(counts))
-    total = wrong.sum() or 1.0
-    near = np.diag(counts, 1).sum() + np.diag(counts, -1).sum()
-    shares = near, wrong[1:, 0].sum(), wrong[2:, 0].sum(), wrong[0].sum()
-    names = ("near", "to_first", "far_to_first", "from_first")
-    return {
-        "error": float(wrong.sum() / counts.sum()),
-        **{k: float(v / total) for k, v in zip(names, shares, strict=True)},
+    errors = {
+        "near": np.diag(counts, 1).sum() + np.diag(counts, -1).sum(),
+        "to_first": wrong[1:, 0].sum(),
+        "far_to_first": wrong[2:, 0].sum(),
+        "from_first": wrong[0].sum(),
     }
+    shares = {kind: float(count / (wrong.sum() or 1.0)) for kind, count in errors.items()}
+    return {"error": float(wrong.sum() / counts.sum()), **shares}
 
 
 def _splits(pooled: Pooled, split: str, splits: int) -> Iterator[np.ndarray]:
