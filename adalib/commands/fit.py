@@ -29,6 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--per-token", type=float, metavar="$", help="with --cost money: dollars for a token that is written")
     add("--per-answer", type=float, default=0.0, metavar="$", help="with --cost money: dollars to ask at all")
     add("--certainty", action="store_true", help="weigh answers by log-probability; the endpoint must give them")
+    add("--entropy", action="store_true", help="weigh answers by the entropy of their tokens; log-probabilities again")
     told = "training questions for priced stopping at most (default 1000)"
     add("--learn-from", metavar="N", type=int, default=1000, help=told)
     add("--round", type=int, metavar="N", help="ask N answers at a time: fewer rounds to wait for, a little dearer")
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     from adalib.learn.curve_policy import CurvePolicy
     from adalib.router.router import Router
 
-    signals = ("votes", "text", "certainty") if args.certainty else ("votes", "text")
+    signals = ("votes", "text", *(name for name in ("certainty", "entropy") if getattr(args, name)))
     if args.round is not None and args.round < 1:
         raise ValueError(f"--round is {args.round}; give 1 or more")
     schedule = None if args.round is None else range(args.round, max(40, args.round) + 1, args.round)

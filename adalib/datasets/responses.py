@@ -72,7 +72,7 @@ def renumbered(classes: np.ndarray) -> np.ndarray:
 
 
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
-SAMPLED = ("correct", "tokens", "logprob")  # fields with one number a sample
+SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number a sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +94,8 @@ class Responses:
         0 or 1 a sample, used instead of comparing with the gold.
     logprob : ndarray, shape (N, R), optional
         Mean log-probability of each sample's tokens, 0 or less: how sure the model was of it.
+    entropy : ndarray, shape (N, R), optional
+        Mean entropy of each sample's tokens, in nats: how many ways the model saw to go on.
     extras : dict of str to list
         Every other field, one value a question (None where a line had none).
     source : str
@@ -108,6 +110,7 @@ class Responses:
     tokens: np.ndarray | None = None
     correct: np.ndarray | None = None
     logprob: np.ndarray | None = None
+    entropy: np.ndarray | None = None
     extras: dict[str, list] = field(default_factory=dict)
     source: str = "responses"
 

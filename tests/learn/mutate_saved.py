@@ -21,7 +21,7 @@ from adalib.datasets.sealed import digest, seal
 from adalib.learn import policy as saving
 from adalib.learn.label_policy import load_policy
 from adalib.router.router import Router
-from adalib.sequential.saving import load_stopping
+from adalib.sequential.priced import load_stopping
 
 ODD = (-1, 0, 1, 2, 3, 7, 2**31 - 1, 2**31, -(2**31), 2**63, 10**299, -1.5, 0.5, 1e300, 5e-324, True, None)
 ODD += ("", "0", "1", "-1", "999999", "4294967295", "1e9", "[1,2]", "nan", "gbtree", "x" * 300, [], {}, [[]], [0] * 5)
@@ -85,14 +85,13 @@ def use(path):
         router = Router.load(path.parent)
         for text in ("", "How many hens?"):
             plan = router.plan(text, router.controller.price)
-            while plan.session.add("7", -0.5):
+            while plan.session.add("7", logprob=-0.5):
                 pass
 
 
 def follow(policy, budget):
-    known = None if policy.prior is None else np.zeros(policy.prior.points.shape[1])
-    session = policy.start(budget, known, 0)
-    while session.add("7", -0.5):
+    session = policy.start(budget, np.zeros(policy.takes), 0)
+    while session.add("7", logprob=-0.5, entropy=0.5):
         pass
 
 

@@ -17,8 +17,7 @@ from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy, load_policy
 from adalib.learn.policy import check_trees
 from adalib.router.router import Router
-from adalib.sequential.priced import PricedStopping
-from adalib.sequential.saving import save_stopping
+from adalib.sequential.priced import PricedStopping, save_stopping
 
 RNG = np.random.default_rng(0)
 KNOWN, LABELS, ACC = RNG.normal(size=(60, 3)), RNG.integers(0, 3, 60), np.sort(RNG.random((60, 4)), axis=1)

@@ -27,7 +27,6 @@ from adalib.sequential.peers import (
     TunedRules,
     Window,
     dirichlet_holds,
-    filtered_value,
 )
 from adalib.sequential.rules import Confidence, Fixed, Margin, leader_holds, points_of, stopping_points
 from adalib.sequential.streams import Streams, Votes, count_votes
@@ -110,7 +109,7 @@ def test_dirichlet_equals_adaptive_consistency():
 
 def test_dirichlet_in_replay_is_the_rule_at_every_step():
     classes = np.random.default_rng(5).integers(-1, 7, size=(12, 20))
-    streams = Streams(np.arange(12), classes, (classes == 0) * 1.0, np.arange(1, 21) * np.ones((12, 1)), None)
+    streams = Streams(np.arange(12), classes, (classes == 0) * 1.0, np.arange(1, 21) * np.ones((12, 1)), {}.get)
     for threshold, cap in ((0.6, 40), (0.9, 13)):
         stops, worth = Dirichlet(threshold, cap).play(streams)
         for row, stop in zip(classes, stops, strict=True):
@@ -184,14 +183,12 @@ def test_windows_and_ratios_by_hand():
 
 def test_filtering_drops_the_unsure():
     classes, worth, logprob = np.array([[0, 0, 1]]), np.array([[0.0, 0.0, 1.0]]), -np.array([[3, 2, 0.1]])
-    streams = Streams(np.array([0]), classes, worth, np.arange(1, 4)[None], logprob)
-    assert filtered_value(streams, 3, keep=1.0, sharpness=0.0).tolist() == [0.0]
-    assert filtered_value(streams, 3, keep=0.3, sharpness=0.0).tolist() == [1.0]
-    stops, worth = Filtered(3, 0.3, 0.0).play(streams)
-    assert stops.tolist() == [2]
-    assert worth.tolist() == [1.0]
+    streams = Streams(np.array([0]), classes, worth, np.arange(1, 4)[None], {"logprob": logprob}.get)
+    for keep, right in ((1.0, 0.0), (0.3, 1.0)):
+        stops, value = Filtered(3, keep, 0.0).play(streams)
+        assert (stops.tolist(), value.tolist()) == ([2], [right])
     with pytest.raises(ValueError, match="log-probabilities"):
-        filtered_value(replace(streams, logprob=None), 3, 0.3, 0.0)
+        Filtered(3, 0.3, 0.0).play(replace(streams, read={}.get))
 
 
 @pytest.mark.parametrize("name", CONFIDENT)
@@ -210,7 +207,7 @@ def test_rules_played_together_stop_where_each_does_alone(name):
     classes = np.random.default_rng(2).integers(-1, 4, size=(60, 30))
     votes = count_votes(classes, np.zeros(classes.shape)).at([0, 1, 2, 3, 5, 8, 13, 29])
     alone = [rule for rule in PEERS[name] if not hasattr(rule, "play")]
-    rules = [*alone, Fixed(3), Margin(3, 9, 4), Confidence(0.9, patience=3)]
+    rules = [*alone, Fixed(3), Margin(3, 9, 4), Confidence(0.9)]
     together = points_of(rules, votes)
     for j, rule in enumerate(rules):
         assert np.array_equal(together[:, j], stopping_points(rule, votes)), rule

@@ -10,8 +10,8 @@ from adalib import load, noise_features, text_features
 from adalib.datasets.populations import Population, beta_population, flat_null
 from adalib.datasets.sealed import seal
 from adalib.sequential.peers import PEERS, TunedRules
-from adalib.sequential.priced import PricedStopping
-from adalib.sequential.saving import load_stopping, save_stopping
+from adalib.sequential.priced import PricedStopping, load_stopping, save_stopping
+from adalib.sequential.signals import SIGNALS, USUAL
 from adalib.sequential.streams import Money
 
 
@@ -44,24 +44,26 @@ def test_signals_add_up(real):
     assert accuracy["text"].mean() > accuracy["votes"].mean() + 0.01
 
 
-def test_a_session_decides_as_the_replay(real):
+@pytest.mark.parametrize("signals", [USUAL, tuple(SIGNALS)])
+def test_a_session_decides_as_the_replay(real, signals):
     teach, score, known, unknown = real
-    policy = PricedStopping().fit(teach, known)
+    policy = PricedStopping(signals).fit(teach, known)
+    assert set(policy.heard) == set(signals)
     streams = policy._streams(score, 1, 2)
-    prior = policy.prior.predict(unknown)
-    stops = policy._stops(policy.seen(streams, prior), policy.members)
+    said = {field: streams.read(field) for field in policy.reads}
+    stops = policy._stops(policy.seen(streams, unknown), policy.members)
     rng = np.random.default_rng(0)
     for row in rng.choice(len(streams.question), 25, replace=False):
         for number in rng.choice(len(policy.members), 3, replace=False):
             budget = policy.costs[number]
             session = policy.start(budget, unknown[streams.question[row]])
             assert session._member == policy.members[number]
-            for answer, logprob in zip(streams.classes[row], streams.logprob[row], strict=True):
-                if not session.add("" if answer < 0 else int(answer), float(logprob)):
+            for answer, *numbers in zip(streams.classes[row], *(field[row] for field in said.values()), strict=True):
+                if not session.add("" if answer < 0 else int(answer), **dict(zip(said, numbers, strict=True))):
                     break
             assert session._n == policy.schedule[stops[row, number]]
             assert not session.goes_on
-            assert len(session.leaders) <= 1 or session._weights
+            assert len(session.leaders) <= 1
 
 
 def test_what_a_session_needs(real):
@@ -72,14 +74,15 @@ def test_what_a_session_needs(real):
         policy.start(2.0, real[3][0]).add("7")
 
 
-def test_saved_and_loaded(real, tmp_path):
-    policy = PricedStopping().fit(real[0], real[2])
+@pytest.mark.parametrize("signals", [USUAL, tuple(SIGNALS)])
+def test_saved_and_loaded(real, tmp_path, signals):
+    policy = PricedStopping(signals).fit(real[0], real[2])
     save_stopping(policy, tmp_path / "policy.json")
     again = load_stopping(tmp_path / "policy.json")
     first, second = (p.replay(real[1], [1.5, 4.0], real[3]) for p in (policy, again))
     assert np.array_equal(first.accuracy, second.accuracy)
     assert np.array_equal(first.cost, second.cost)
-    (bad,) = seal([{"format": "adalib stopping, version 2", "signals": ["votes"]}])
+    (bad,) = seal([{"format": "adalib stopping, version 3", "signals": ["votes"]}])
     (tmp_path / "bad.json").write_text(json.dumps(bad) + "\n")
     with pytest.raises(ValueError, match="sound policy"):
         load_stopping(tmp_path / "bad.json")
@@ -174,7 +177,7 @@ def test_a_text_that_says_nothing_is_not_listened_to(real):
     teach, score, known, _ = real
     noise = noise_features(teach.n + score.n).to_numpy()
     deaf = PricedStopping().fit(teach, noise[: teach.n])
-    assert deaf.prior is None
-    assert PricedStopping().fit(teach, known).prior.explained > 0.15
+    assert "text" not in deaf.heard
+    assert PricedStopping().fit(teach, known).heard["text"].prior.explained > 0.15
     votes = PricedStopping(("votes", "certainty")).fit(teach)
     assert np.array_equal(deaf.replay(score, [2.0], noise[teach.n :]).cost, votes.replay(score, [2.0]).cost)

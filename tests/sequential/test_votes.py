@@ -35,13 +35,6 @@ def test_every_prefix(classes, weighted):
         assert votes.run[0, at] == (run if classes[n - 1] >= 0 else 0)
 
 
-def test_bad_input():
-    with pytest.raises(ValueError, match="not positive"):
-        count_votes([[0]], [[1]], [[0.0]])
-    with pytest.raises(ValueError, match="shapes"):
-        count_votes([[0, 1]], [[1]])
-
-
 def test_streams_are_the_answers_in_other_orders():
     answers = beta_population(5, 1.5, 1.5).sample(12)
     streams = make_streams(answers, limit=12, repeats=12)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-import numpy as np
 import pandas as pd
 
 from adalib.learn.features import text_features
@@ -30,7 +29,7 @@ def _menu_fault(menu: object) -> str | None:
 @cache
 def _importance() -> pd.Series:
     few, table = answers("word-fewshot"), utility("word-fewshot")
-    known = text_features(few.questions, np.asarray(few.extras["entropy"])[:, 0])
+    known = text_features(few.questions, few.entropy[:, 0])
     leaking = pd.concat([known, extra_features(few.questions, table.acc[:, 0])], axis=1)
     return LabelPolicy().fit_labels(leaking, path("word-fewshot").at(2).labels).importance()
 

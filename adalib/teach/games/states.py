@@ -32,10 +32,10 @@ def limit_prices(policy: PricedStopping, streams: Streams) -> np.ndarray:
     streams : Streams
         Answers of the training questions, played back.
     """
-    seen = policy.seen(streams, None if policy.prior is None else policy.prior.left_out)
-    features = [seen.features(column) for column in range(policy.schedule.size - 1)]
+    seen = policy.seen(streams, taught=True)
+    features = [seen.at(column).features() for column in range(policy.schedule.size - 1)]
     paid = streams.cost[:, policy.schedule - 1]
-    fitted, _ = backward_induction(features, seen.value, paid, _PRICES, streams.question % 10)
+    fitted, _ = backward_induction(features, seen.votes.value, paid, _PRICES, streams.question % 10)
     found = np.empty((len(paid), len(features)))
     for column, known in enumerate(features):
         goes = fitted[column, 0] + known.T @ fitted[column, 1:] > 0
@@ -58,12 +58,12 @@ def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Stream
         Votes of the leader, at most.
     """
     limits = {key: limit_prices(policy, streams) for key, policy in policies.items()}
-    best = policies[True, True]
-    seen = best.seen(streams, best.prior.left_out)
+    told = policies[True, True].seen(streams, taught=True).told
+    plain, weighed = told["votes"], told["certainty"]
     last = limits[True, True].shape[1]
-    promise = np.broadcast_to(seen.prior[0][:, None], (len(streams.question), last))
-    sure = (seen.weighted.leader / np.maximum(seen.plain.leader, 1))[:, :last]
-    leader, runner = seen.plain.leader[:, :last], seen.plain.runner[:, :last]
+    promise = np.broadcast_to(told["text"].start[:, None], (len(streams.question), last))
+    sure = (weighed.leader / np.maximum(plain.leader, 1))[:, :last]
+    leader, runner = plain.leader[:, :last], plain.runner[:, :last]
 
     def cell(text: int, certainty: int, first: int, second: int) -> float | None:
         here = (leader == first) & (runner == second)

@@ -46,7 +46,7 @@ def stop_data(
     answers = int(policy.schedule[-1])
     streams = make_streams(responses, answers, repeats=1, seed=seed)
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
-    worth = streams.votes(policy.sharpness).value
+    worth, sure = policy.decides.count(streams).value, streams.read("logprob")
     return {
         "points": _POINTS,
         "price": round(_POINTS * near, 1),
@@ -55,7 +55,7 @@ def stop_data(
                 "text": responses.questions[row],
                 "gold": responses.golds[row],
                 "answers": _texts(responses, row, streams.classes[row]),
-                "sure": [] if streams.logprob is None else np.exp(streams.logprob[row]).round(2).tolist(),
+                "sure": [] if sure is None else np.exp(sure[row]).round(2).tolist(),
                 "worth": worth[row].round(3).tolist(),
                 "stop": int(policy.schedule[stops[row]]),
             }
