@@ -2,8 +2,9 @@
 
 Run ``python data/record_stopping.py`` (about a quarter of an hour on two cores; what is there already is kept, so that
 it can be stopped and started again; ``--anew`` begins anew). Four bundled settings are held out by question, at six
-targets, with every peer and with signals that say nothing, and at three of them with the mean token entropy; those of
-`word` by family too; simulated populations by question. The cells come from `adalib.evaluate.recorded`; a test computes some of them again.
+targets, with every peer and with signals that say nothing, and at three targets with the mean token entropy; those of
+`word` by family too; simulated populations by question. The cells come from `adalib.evaluate.recorded`; a test computes
+some of them again.
 """
 
 from __future__ import annotations

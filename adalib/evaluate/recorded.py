@@ -31,8 +31,8 @@ from adalib.sequential.signals import SIGNALS
 from adalib.sequential.streams import Money, make_streams
 from adalib.table import UtilityTable
 
-__all__ = ["AS_PUBLISHED", "GO_UP", "LADDER", "MODEL_LEARNERS", "control_cells", "entropy_cells", "model_cells", "record"]
-__all__ += ["recorded", "recorded_cells", "stopping_cells", "way_cells", "weighted_bars"]
+__all__ = ["AS_PUBLISHED", "GO_UP", "LADDER", "MODEL_LEARNERS", "control_cells", "entropy_cells", "model_cells"]
+__all__ += ["record", "recorded", "recorded_cells", "stopping_cells", "way_cells", "weighted_bars"]
 
 #: What each rung of the ladder looks at.
 LADDER: Mapping[str, tuple[str, ...]] = {

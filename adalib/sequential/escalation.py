@@ -43,7 +43,6 @@ class PricedEscalation:
         Answers of either model, at most.
     repeats : int
         Orders in which every training question is played back.
-    seed : int
 
     Attributes
     ----------
@@ -56,8 +55,8 @@ class PricedEscalation:
         price, then every arm of one model alone.
     """
 
-    def __init__(self, *, most: int = 8, repeats: int = 16, seed: int = 0) -> None:
-        self.most, self.repeats, self.seed = most, repeats, seed
+    def __init__(self, *, most: int = 8, repeats: int = 16) -> None:
+        self.most, self.repeats = most, repeats
 
     def fit(self, menu: Menu, features: ArrayLike | None = None, groups: Sequence | None = None) -> PricedEscalation:
         """Learn what each way on is worth, at every price, from a menu of two models: the cheaper one is asked first.
@@ -72,10 +71,10 @@ class PricedEscalation:
         self.prices = np.geomspace(1e-3 / self.units[1], 0.3 / self.units[0], 40)
         cheap, dear = (menu.models[name] for name in self.order)
         member = group_numbers(range(menu.n) if groups is None else groups, menu.n)
-        fold = deal(member, _FOLDS, self.seed) if member.any() else np.zeros(menu.n, dtype=int)
+        fold = deal(member, _FOLDS) if member.any() else np.zeros(menu.n, dtype=int)
         known = None if features is None else np.asarray(features, dtype=float)
         self.first, self.second = (self._alone(answers, known, member) for answers in (cheap, dear))
-        streams = self._streams(cheap, self.seed, self.repeats)
+        streams = self._streams(cheap, 0, self.repeats)
         self.coefficients: dict[int, np.ndarray] = {}
         order, parts = fold_slices(fold[streams.question])
 
@@ -90,7 +89,7 @@ class PricedEscalation:
         return self
 
     def replay(
-        self, menu: Menu, budgets: Sequence[float], features: ArrayLike | None = None, *, seed: int = 1
+        self, menu: Menu, budgets: Sequence[float], features: ArrayLike | None = None
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Play answers back to unseen questions: cost and accuracy of every question, a pair a budget."""
         cheap, dear = (menu.models[name] for name in self.order)
@@ -101,22 +100,20 @@ class PricedEscalation:
             return fitted[0] + state.T @ fitted[1:]
 
         used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
-        above = self._above(self.second, dear, known, seed)
-        paid, worth = self._members(menu, self._streams(cheap, seed, REPLAYS), known, above, recall)
+        above = self._above(self.second, dear, known, seed=1)
+        paid, worth = self._members(menu, self._streams(cheap, 1, REPLAYS), known, above, recall)
         return list(zip((paid[:, used] @ shares.T).T, (worth[:, used] @ shares.T).T, strict=True))
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
         # One half may be an answer longer than the other: nobody plans for more than there is to ask.
         most = min(self.most, train.answers.samples, test.answers.samples)
-        policy = PricedEscalation(most=most, repeats=self.repeats, seed=self.seed)
+        policy = PricedEscalation(most=most, repeats=self.repeats)
         return policy.fit(train.answers, train.features, train.groups).replay(test.answers, targets, test.features)
 
     def _alone(self, answers: Responses, known: np.ndarray | None, member: np.ndarray) -> PricedStopping:
         schedule = range(1, min(self.most, answers.samples) + 1)
-        return PricedStopping(schedule=schedule, repeats=self.repeats, seed=self.seed).fit(
-            answers, known, member.tolist()
-        )
+        return PricedStopping(schedule=schedule, repeats=self.repeats).fit(answers, known, member.tolist())
 
     def _streams(self, cheap: Responses, seed: int, repeats: int) -> Streams:
         return make_streams(cheap, int(self.first.schedule[-1]), repeats=repeats, seed=seed)
@@ -134,12 +131,12 @@ class PricedEscalation:
         What is worth much by chance must not be counted twice. A cost is chosen by nobody, and a fit on half of the
         questions would spend otherwise than the one that is deployed.
         """
-        paid, worth = self._above(self.second, dear, known, self.seed)
+        paid, worth = self._above(self.second, dear, known, seed=0)
         for part in (0, 1) if half.any() else ():
             rest, out = np.flatnonzero(half != part), np.flatnonzero(half == part)
             taught, asked = (None if known is None else known[rows] for rows in (rest, out))
             policy = self._alone(dear.take(rest), taught, member[rest])
-            worth[out] = self._above(policy, dear.take(out), asked, self.seed)[1]
+            worth[out] = self._above(policy, dear.take(out), asked, seed=0)[1]
         return paid, worth
 
     def _members(
@@ -148,13 +145,12 @@ class PricedEscalation:
         """Cost and accuracy of every question (rows) under every member of the library (columns)."""
         told = [policy.foretold(known, taught) for policy in (self.first, self.second)]
         said = [part for part in told if part is not None]
-        text, heard = np.zeros((0, len(streams.question))), self.first.heard
+        text, seen = np.zeros((0, len(streams.question))), self.first.seen(streams, known, taught=taught)
         if len(said) == 2:
             guesses = np.hstack(said)[streams.question].T
             text = np.vstack([guesses, guesses**2, guesses[1] * guesses[2]])
         else:  # what says nothing of one model is not heard of the other
-            heard = {name: signal for name, signal in heard.items() if not signal.takes}
-        seen = self.first.seen(streams, known, taught=taught, heard=heard)
+            seen = seen._replace(signals={name: one for name, one in seen.signals.items() if not one.takes})
         value = np.hstack([np.zeros((len(streams.question), 1)), seen.votes.value])
         states = [text]  # before the first answer the text is all there is
         for step in range(self.first.schedule.size):

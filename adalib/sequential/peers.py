@@ -21,7 +21,7 @@ from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
 from adalib.sequential.replay import REPLAYS, Replay, corners, mix_for, outcomes, played_in_parts, shares_of
 from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
-from adalib.sequential.streams import Cost, Streams, Votes, count_votes, make_streams, weight_of
+from adalib.sequential.streams import Streams, Votes, count_votes, make_streams, weight_of
 
 __all__ = [
     "Agreement",
@@ -225,58 +225,47 @@ class TunedRules:
     rules : sequence of Rule or Player
     limit : int
         Most answers asked.
-    cost, repeats, seed
+    repeats, seed
         As for `PricedStopping`.
 
     Examples
     --------
     >>> from adalib import beta_population
     >>> teach, score = beta_population(60, 1.5, 1.5).sample(24).split_samples(0)
-    >>> TunedRules(PEERS["margin"]).fit(teach).replay(score, [1.0]).answers.mean()
+    >>> TunedRules(PEERS["margin"]).fit(teach).replay(score, [1.0]).answers.mean().item()
     1.0
     """
 
-    def __init__(
-        self,
-        rules: Sequence[Rule | Player],
-        *,
-        limit: int = 40,
-        cost: Cost = "samples",
-        repeats: int = 16,
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, rules: Sequence[Rule | Player], *, limit: int = 40, repeats: int = 16, seed: int = 0) -> None:
         self.rules = [Fixed(1), *rules]
-        self.limit, self.cost, self.repeats, self.seed = limit, cost, repeats, seed
+        self.limit, self.repeats, self.seed = limit, repeats, seed
 
     def fit(self, responses: Responses) -> TunedRules:
         """Learn what every setting costs and brings."""
-        streams = self._streams(responses, self.seed, self.repeats)
+        streams = make_streams(responses, self.limit, repeats=self.repeats, seed=self.seed)
         stops, worth = _played(self.rules, streams)
         cost, accuracy = np.take_along_axis(streams.cost, stops, axis=1).mean(axis=0), worth.mean(axis=0)
         best = corners(cost, accuracy)
         self.members, self.costs, self.accuracies = [self.rules[i] for i in best], cost[best], accuracy[best]
         return self
 
-    def replay(self, responses: Responses, budgets: Sequence[float], *, seed: int = 1) -> Replay:
+    def replay(self, responses: Responses, budgets: Sequence[float]) -> Replay:
         """Play answers back to unseen questions, at every budget."""
         used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
         members = [self.members[number] for number in used]
 
         def play(answers: Responses, _: Any, seed: int, orders: int) -> Replay:
-            streams = self._streams(answers, seed, orders)
+            streams = make_streams(answers, self.limit, repeats=orders, seed=seed)
             stops, worth = _played(members, streams)
             return outcomes(streams, worth, np.arange(1, streams.classes.shape[1] + 1), stops, shares)
 
-        return played_in_parts(play, responses, None, seed)
+        return played_in_parts(play, responses, None, seed=1)
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
         limit = min(self.limit, train.answers.samples, test.answers.samples)
-        tuned = TunedRules(self.rules[1:], limit=limit, cost=self.cost, repeats=self.repeats, seed=self.seed)
+        tuned = TunedRules(self.rules[1:], limit=limit, repeats=self.repeats, seed=self.seed)
         return tuned.fit(train.answers).replay(test.answers, targets).pairs()
-
-    def _streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
-        return make_streams(responses, self.limit, repeats=repeats, seed=seed, cost=self.cost)
 
 
 class Published:
@@ -285,9 +274,9 @@ class Published:
     def __init__(self, rule: Rule | Player) -> None:
         self.rule = rule
 
-    def replay(self, responses: Responses, *, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def replay(self, responses: Responses) -> tuple[np.ndarray, np.ndarray]:
         """Answers asked and accuracy of every question, averaged over the orders."""
-        streams = make_streams(responses, 40, repeats=REPLAYS, seed=seed)
+        streams = make_streams(responses, 40, repeats=REPLAYS, seed=1)
         stops, worth = _played([self.rule], streams)
         return streams.mean(stops[:, 0] + 1.0), streams.mean(worth[:, 0])
 

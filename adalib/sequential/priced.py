@@ -21,7 +21,7 @@ from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
 from adalib.sequential.replay import REPLAYS, Mix, Replay, corners, mix_for, outcomes, played_in_parts, shares_of
 from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, points_of
-from adalib.sequential.signals import SIGNALS, USUAL, Lesson, Seen, Signal, VoteCount
+from adalib.sequential.signals import SIGNALS, USUAL, Lesson, Seen, VoteCount
 from adalib.sequential.streams import Cost, Money, Streams, make_streams
 from adalib.sequential.value import backward_induction, follow
 
@@ -140,7 +140,7 @@ class PricedStopping:
     >>> from adalib import beta_population
     >>> teach, score = beta_population(60, 1.5, 1.5).sample(24).split_samples(0)
     >>> policy = PricedStopping(("votes",), repeats=2).fit(teach)
-    >>> policy.replay(score, [1.0]).cost.mean(), policy.start(1.0).add("7")
+    >>> policy.replay(score, [1.0]).cost.mean().item(), policy.start(1.0).add("7")
     (1.0, False)
     """
 
@@ -265,19 +265,11 @@ class PricedStopping:
         said = [part for part in told if part is not None]
         return np.hstack(said) if said else None
 
-    def seen(
-        self,
-        streams: Streams,
-        features: ArrayLike | None = None,
-        *,
-        taught: bool = False,
-        heard: Mapping[str, Signal] | None = None,
-    ) -> Seen:
+    def seen(self, streams: Streams, features: ArrayLike | None = None, *, taught: bool = False) -> Seen:
         """What the policy knows of streams at its checkpoints; ``taught`` if it learned from their questions."""
-        heard = self.heard if heard is None else heard
         columns = self.schedule - 1
-        told = {name: signal.watch(streams, columns, features, taught) for name, signal in heard.items()}
-        return Seen(heard, told, self.decides)
+        told = {name: signal.watch(streams, columns, features, taught) for name, signal in self.heard.items()}
+        return Seen(self.heard, told, self.decides)
 
     def _streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         return make_streams(responses, int(self.schedule[-1]), repeats=repeats, seed=seed, cost=self.cost)

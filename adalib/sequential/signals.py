@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import number, numbers
 from adalib.sequential.rules import NEVER, Confidence, Margin, Rule
-from adalib.sequential.streams import BallotBox, Streams, Votes, weight_of
+from adalib.sequential.streams import BallotBox, Streams, Votes, count_votes, weight_of
 
 __all__ = ["Lesson", "Prior", "SIGNALS", "Seen", "Signal", "Text", "USUAL", "VoteCount", "WeighedCount"]
 
@@ -136,13 +136,15 @@ class WeighedCount(VoteCount):
     sharpness: float
 
     def fit(self, lesson: Lesson) -> bool:
-        if getattr(lesson.responses, self.reads) is None:
+        streams, told = lesson.streams, lesson.streams.read(self.reads)
+        if told is None:
             return False
-        schedule = lesson.schedule[:_EARLY]
-        early = lesson.streams.first(int(schedule[-1]))
-        worth = [early.votes(self.sign * step, self.reads).at(schedule - 1).value.mean() for step in _SHARPNESS]
-        best = int(np.argmax(worth))
-        self.sharpness, self.gain = _SHARPNESS[best], float(worth[best] - worth[0])
+        early = lesson.schedule[:_EARLY]
+        classes, worth, told = (part[:, : early[-1]] for part in (streams.classes, streams.worth, told))
+        weights = [None, *(weight_of(self.sign * step, told) for step in _SHARPNESS[1:])]
+        values = [count_votes(classes, worth, weight).at(early - 1).value.mean() for weight in weights]
+        best = int(np.argmax(values))
+        self.sharpness, self.gain = _SHARPNESS[best], float(values[best] - values[0])
         return best > 0
 
     def count(self, streams: Streams) -> Votes:

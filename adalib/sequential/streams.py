@@ -186,16 +186,6 @@ class Streams:
     def _counted(self) -> dict[tuple[float, str], Votes]:
         return {}
 
-    def first(self, answers: int) -> Streams:
-        """Keep only so many answers of each stream."""
-
-        def read(field: str) -> np.ndarray | None:
-            told = self.read(field)
-            return None if told is None else told[:, :answers]
-
-        classes, worth, cost = (part[:, :answers] for part in (self.classes, self.worth, self.cost))
-        return Streams(self.question, classes, worth, cost, read)
-
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Average over the streams of each question: (M, ...) becomes (N, ...)."""
         n = int(self.question[-1]) + 1

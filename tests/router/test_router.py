@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -247,3 +248,23 @@ def test_the_verdict_names_the_policy(monkeypatch):
     assert sentence == verdict(rows)
     monkeypatch.setattr(routers, "recommended", lambda *_: ("curve", ""))
     assert isinstance(Router.fit(answers, budget=3, policy="verdict").policy, CurvePolicy)
+
+
+class Sure(Playback):
+    """The same, with what a model says of itself: of the answer 8 it is sure."""
+
+    async def sample(self, messages, **how):
+        answer = await super().sample(messages, **how)
+        doubt = 0.01 if "8" in answer.text else 3.0
+        return replace(answer, logprob=-doubt, entropy=doubt)
+
+
+def test_what_a_reply_says_of_itself_reaches_the_vote(answers, tmp_path):
+    Router.fit(answers, budget=4, signals=("votes", "certainty", "entropy")).save(tmp_path)
+    router, client = Router.load(tmp_path), Sure(["Answer: 7", "Answer: 7", "Answer: 8"])
+    routed = router.answer("How much?", client, price=1e-9)
+    assert routed.answer == "8"  # a third of the votes, and nearly all of their weight
+    assert routed.votes["7"] > routed.votes["8"]
+    assert all(how["logprobs"] for how in client.how)
+    with pytest.raises(EndpointError, match="fit it without certainty and entropy"):
+        router.answer("How much?", Playback(SPLIT))

@@ -1,6 +1,7 @@
 """Votes counted step by step, against counting each prefix anew."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adalib.datasets.populations import beta_population
-from adalib.sequential.streams import Money, count_votes, make_streams
+from adalib.sequential.streams import BallotBox, Money, count_votes, make_streams
 
 
 @given(st.lists(st.integers(-1, 4), min_size=1, max_size=15), st.booleans())
@@ -16,7 +17,10 @@ def test_every_prefix(classes, weighted):
     weights = np.linspace(0.5, 1.7, len(classes)) if weighted else np.ones(len(classes))
     worth = [(c % 2) * 1.0 for c in classes]
     votes = count_votes([classes], [worth], weights[None] if weighted else None)
+    box = BallotBox()
     for n in range(1, len(classes) + 1):
+        box.add(None if classes[n - 1] < 0 else classes[n - 1], weights[n - 1])
+        one = box.votes()
         held = Counter()
         for c, w in zip(classes[:n], weights, strict=False):
             if c >= 0:
@@ -24,15 +28,15 @@ def test_every_prefix(classes, weighted):
         first, second = ([*sorted(held.values(), reverse=True), 0, 0])[:2]
         best = [c for c, w in held.items() if w == first]
         at = n - 1
-        assert votes.leader[0, at] == pytest.approx(first)
-        assert votes.runner[0, at] == pytest.approx(second)
-        assert votes.distinct[0, at] == len(held)
-        assert votes.empty[0, at] == sum(c < 0 for c in classes[:n])
+        run = next((k for k, c in enumerate(classes[:n][::-1]) if c != classes[n - 1]), n)
+        for state in (votes.at(at), one):
+            assert (np.squeeze(state.leader), np.squeeze(state.runner)) == (pytest.approx(first), pytest.approx(second))
+            assert (state.n, state.distinct, state.empty) == (n, len(held), sum(c < 0 for c in classes[:n]))
+            assert state.run == (run if classes[n - 1] >= 0 else 0)
+        assert set(box.leaders) == set(best)
         if not weighted:
             assert votes.log_sum[0, at] == pytest.approx(sum(w * np.log(w) for w in held.values()))
         assert votes.value[0, at] == pytest.approx(np.mean([c % 2 for c in best]) if best else 0)
-        run = next((k for k, c in enumerate(classes[:n][::-1]) if c != classes[n - 1]), n)
-        assert votes.run[0, at] == (run if classes[n - 1] >= 0 else 0)
 
 
 def test_streams_are_the_answers_in_other_orders():
@@ -53,8 +57,6 @@ def test_a_replay_of_fixed_size_is_the_average_over_subsets():
 
 
 def test_tokens_and_money():
-    from dataclasses import replace
-
     answers = beta_population(3, 1.5, 1.5).sample(6)
     answers = replace(answers, tokens=np.arange(18.0).reshape(3, 6))
     streams = make_streams(answers, limit=6, repeats=2, cost="tokens")
