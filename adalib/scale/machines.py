@@ -55,23 +55,17 @@ class Machines(AbstractContextManager):
 
 
 class Here(Machines):
-    """The cores of this machine.
-
-    Parameters
-    ----------
-    processes : bool
-        Use processes, for work that holds Python's lock, instead of threads.
-    """
+    """The cores of this machine: threads, or ``processes`` for work that holds Python's lock."""
 
     def __init__(self, processes: bool = False) -> None:
-        self.width = self.sharing = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        self.width = self.sharing = cores or 1
         self._processes = processes
 
     def _pool(self) -> Executor:
-        # A fresh process, not a fork: a fork copies locks that threads of ours may hold.
-        return (
-            ProcessPoolExecutor(self.width, get_context("spawn")) if self._processes else ThreadPoolExecutor(self.width)
-        )
+        if self._processes:  # fresh ones, not forks: a fork copies locks that threads of ours may hold
+            return ProcessPoolExecutor(self.width, get_context("spawn"))
+        return ThreadPoolExecutor(self.width)
 
     def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
         if self.width == 1 or len(items) == 1:
@@ -90,15 +84,7 @@ class Here(Machines):
 class Cluster(Machines):
     """The workers of a Dask scheduler, through futures; connect only to a scheduler that you trust.
 
-    Parameters
-    ----------
-    address : str
-        For example ``tcp://10.0.0.1:8786``.
-
-    Raises
-    ------
-    RuntimeError
-        If nothing answers there, or no worker comes: one line.
+    The address reads like ``tcp://10.0.0.1:8786``. RuntimeError, one line, if nothing answers or no worker comes.
     """
 
     def __init__(self, address: str) -> None:

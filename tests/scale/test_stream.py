@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from test_frontier import random_table
+from random_tables import random_table
 
 import adalib
 from adalib.commands.cli import main
