@@ -198,11 +198,6 @@ def load_policy(path: str | os.PathLike) -> LabelPolicy | CurvePolicy:
     Returns
     -------
     LabelPolicy or CurvePolicy
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or is not a saved policy.
     """
     about, grown = read_sealed(path, FORMAT, 2, "save the policy again")
     kinds: dict[str, type[LabelPolicy | CurvePolicy]] = {"label": LabelPolicy, "curve": CurvePolicy}

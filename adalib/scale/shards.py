@@ -75,11 +75,6 @@ def solve_shards(shards: Sequence[tuple[ArrayLike, ArrayLike]], budgets: Sequenc
     list of ShardedAllocation
         One a budget.
 
-    Raises
-    ------
-    ValueError
-        If a shard is broken, or a budget is below the cheapest allocation.
-
     Examples
     --------
     >>> (best,) = solve_shards([([[0.1, 0.9]], [1, 2]), ([[0.2, 0.6]], [1, 2])], budgets=[1.75])

@@ -110,11 +110,6 @@ def solve_files(
         Bytes to stay under: on this machine, or on every worker.
     machines : Machines, optional
         Default: the cores of this machine. See `adalib.scale.machines.Cluster`.
-
-    Raises
-    ------
-    DataError
-        If a file is missing or broken, or ``out`` holds something else: one sentence.
     """
     source, out = open_parquet(table), Path(out).absolute()
     budgets = [float(budget) for budget in budgets]

@@ -261,11 +261,6 @@ def tabulate(
     -------
     int
         Number of questions.
-
-    Raises
-    ------
-    DataError
-        One sentence that names the file, the line and the mend.
     """
     _load_arrow(str(sources[0]), "writing Parquet")
     out, machines = Path(out).absolute(), machines or Here(processes=True)

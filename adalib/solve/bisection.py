@@ -78,11 +78,6 @@ def bisect(
     Bisection
         The end of the last bracket whose cost is closest to the budget, the feasible end, and the path.
 
-    Raises
-    ------
-    ValueError
-        If the table is broken or even the highest price costs more than the budget.
-
     Examples
     --------
     >>> ends = bisect([[0.1, 0.9], [0.1, 0.9]], cost=[1, 16], budget=8.5)

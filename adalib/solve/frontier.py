@@ -168,11 +168,6 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
     Frontier
         Keeps a reference to the table: do not change it afterwards.
 
-    Raises
-    ------
-    ValueError
-        If the table is broken; the sentence names the row and column.
-
     Examples
     --------
     >>> whole = frontier([[0.1, 0.9], [0.2, 0.6]], cost=[1, 2])

@@ -52,11 +52,6 @@ def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOp
     -------
     IntegerOptimum
 
-    Raises
-    ------
-    ValueError
-        If the table is broken or the budget is below the cheapest allocation.
-
     Examples
     --------
     >>> best = integer_optimum([[0.0, 0.9, 1.0], [0.0, 0.0, 0.8]], cost=[0, 3, 4], budget=2)

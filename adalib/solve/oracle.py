@@ -54,11 +54,6 @@ def oracle_labels(
     ndarray of int, shape (N,)
         Column of each question.
 
-    Raises
-    ------
-    ValueError
-        If the table is broken, the price is negative or the tie rule is unknown.
-
     Examples
     --------
     >>> oracle_labels([[0.5, 0.9, 1.0], [0.2, 0.2, 0.2]], cost=[1, 2, 4], lam=0.05)
