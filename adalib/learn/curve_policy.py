@@ -74,22 +74,11 @@ class CurvePolicy(Policy):
         lam: float | None = None,
         groups: Sequence | None = None,
     ) -> CurvePolicy:
-        """Learn the curves, and what every price would cost.
+        """Learn the curves, and what every price would cost; ``budget`` or ``lam`` is what `predict` then aims at.
 
         Trees know their training questions too well, so the costs are those of curves predicted for each training
-        question by trees that did not see it.
-
-        Parameters
-        ----------
-        features : DataFrame or array_like, shape (N, d)
-            Finite numbers.
-        acc, cost
-            As for `oracle_labels`.
-        budget, lam : float, optional
-            What `predict` is to aim at: an average cost, or a price. `for_budget` takes any other budget later.
-        groups : sequence of N values, optional
-            The costs of a question are then those of trees that saw none of its group. Give families where the policy
-            is to meet new families.
+        question by trees that did not see it, nor any of its group: give families as ``groups`` where the policy is to
+        meet new families. Features are finite numbers, one row per question.
         """
         acc, cost = check_table(acc, cost)
         if budget is not None and lam is not None:

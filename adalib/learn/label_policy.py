@@ -100,16 +100,9 @@ class LabelPolicy(Policy):
         budget: float | None = None,
         lam: float | None = None,
     ) -> LabelPolicy:
-        """Solve the training questions for a budget, or at a price, and learn the labels.
+        """Solve the training questions for an average ``budget``, never exceeded, or at a price, and learn the labels.
 
-        Parameters
-        ----------
-        features : DataFrame or array_like, shape (N, d)
-            Finite numbers.
-        acc, cost
-            As for `oracle_labels`.
-        budget, lam : float
-            One of them: the average cost allowed (the exact frontier's labels, never above it), or the price.
+        Features are finite numbers, one row per question; ``acc`` and ``cost`` are as for `oracle_labels`.
         """
         acc, cost = check_table(acc, cost)
         if budget is not None and lam is None:
@@ -124,15 +117,9 @@ class LabelPolicy(Policy):
         return self
 
     def fit_labels(self, features: ArrayLike, labels: ArrayLike, weights: ArrayLike | None = None) -> LabelPolicy:
-        """Learn labels that were made elsewhere: other tie rules, or several tables pooled.
+        """Learn labels, columns, that were made elsewhere: other tie rules, or several tables pooled.
 
-        Parameters
-        ----------
-        features : DataFrame or array_like, shape (N, d)
-        labels : array_like of int, shape (N,)
-            Column of each question. Columns that do not occur are never predicted.
-        weights : array_like, shape (N,), optional
-            Importance of each question, at least 0; only their proportions matter.
+        Columns that do not occur are never predicted. Of the questions' ``weights`` only the proportions matter.
         """
         values, labels = self._taught(features), np.asarray(labels)
         if labels.shape != (len(values),) or labels.size == 0 or labels.dtype.kind not in "iu" or labels.min() < 0:

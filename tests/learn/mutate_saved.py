@@ -122,9 +122,8 @@ def main(folder, seed, count):
             if "budget" not in str(error):
                 sys.exit(f"{path} {number}: {error!r}")
             ends["no price"] += 1
-        for other, content in whole.items():
-            if other.parent == path.parent:
-                other.write_bytes(content)
+        for changed in {path, manifest} & set(whole):
+            changed.write_bytes(whole[changed])
     print(json.dumps({"done": count, **ends}))
 
 
