@@ -22,7 +22,6 @@ from tqdm import tqdm
 
 __all__ = ["Cluster", "Here", "Machines", "need"]
 
-
 _TRIES = 3  # a task is given to another worker this often when its worker dies
 _PATIENCE = 30  # seconds for a scheduler to answer, and for its first worker to come
 
@@ -30,11 +29,8 @@ _PATIENCE = 30  # seconds for a scheduler to answer, and for its first worker to
 class Machines(AbstractContextManager):
     """Something that calls a function on many items at once."""
 
-    #: How many items it works on at a time, and how many of them share a machine's memory.
-    width: int = 1
-    sharing: int = 1
-    #: How many others there are to ask a short question; asking oneself is quicker than starting a thread.
-    others: int = 1
+    sharing = 1  # how many items share a machine's memory
+    others = 1  # how many others there are to ask a short question; asking oneself is quicker than starting a thread
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Hand back what it holds: nothing, unless it says otherwise."""
@@ -59,16 +55,15 @@ class Here(Machines):
 
     def __init__(self, processes: bool = False) -> None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        self.width = self.sharing = cores or 1
-        self._processes = processes
+        self.sharing, self._processes = cores or 1, processes
 
     def _pool(self) -> Executor:
         if self._processes:  # fresh ones, not forks: a fork copies locks that threads of ours may hold
-            return ProcessPoolExecutor(self.width, get_context("spawn"))
-        return ThreadPoolExecutor(self.width)
+            return ProcessPoolExecutor(self.sharing, get_context("spawn"))
+        return ThreadPoolExecutor(self.sharing)
 
     def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
-        if self.width == 1 or len(items) == 1:
+        if self.sharing == 1 or len(items) == 1:
             yield from ((place, call(item)) for place, item in enumerate(items))
             return
         with self._pool() as pool:
@@ -104,7 +99,7 @@ class Cluster(Machines):
                 f"the scheduler at {address} has no workers; start some with `dask worker {address}`"
             ) from None
         threads = list(self._client.nthreads().values())
-        self.width, self.sharing, self.others = sum(threads), max(threads), sum(threads)
+        self.sharing, self.others = max(threads), sum(threads)
 
     def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
         distributed = need("distributed")

@@ -309,7 +309,13 @@ def test_a_dropped_file_of_several_models_is_a_menu(show, tmp_path, tokens):
     assert page.locator(".ax-votes li").count() == 0  # whose votes would they be?
 
 
-GOOD = '{"id": "a", "question": "?", "gold": "1", "answers": ["1", "2"]}'
+def line(**fields) -> str:
+    """A line of a file of answers; a field that is None is left out."""
+    whole = {"id": "a", "question": "?", "gold": "1", "answers": ["1", "2"], **fields}
+    return json.dumps({name: value for name, value in whole.items() if value is not None}) + "\n"
+
+
+TWICE = 'id "a" is already on line 1; give it another, or say on every line which "model" answered.'
 BAD_FILES = [
     ("e.csv", "", "e.csv: the file is empty."),
     ("h.csv", "id,1,two\na,0,1\n", 'h.csv, line 1: column 3 is headed "two"'),
@@ -318,44 +324,18 @@ BAD_FILES = [
     ("c.csv", "1,2\n0.5\n", "c.csv, line 2: 1 cell where the header has 2."),
     ("v.csv", "id,1,2\na,0.5,0.6\nb,0.5,7\n", 'v.csv, line 3, column "2": "7" is not an accuracy'),
     ("nan.csv", "1,2\n0.5,nan\n", 'nan.csv, line 2, column "2": "nan" is not an accuracy'),
-    ("j.jsonl", GOOD + "\n{oops\n", "j.jsonl, line 2: is not JSON"),
-    ("f.jsonl", '{"id": "a", "question": "?", "gold": "1"}', 'f.jsonl, line 1: has no "answers"'),
-    (
-        "d.jsonl",
-        GOOD + "\n" + GOOD,
-        'd.jsonl, line 2: id "a" is already on line 1; give it another, or say on every line which "model" answered.',
-    ),
-    (
-        "t.jsonl",
-        "\n".join(GOOD.replace("}", f', "model": "{m}"}}') for m in "sls"),
-        't.jsonl, line 3: id "a" is already on line 1; give it another, or say on every line which "model" answered.',
-    ),
-    ("r.jsonl", GOOD + "\n" + GOOD.replace('"a"', '"b"').replace(', "2"', ""), "r.jsonl, line 2: has 1 answer,"),
-    (
-        "k.jsonl",
-        GOOD.replace('["1", "2"]', '["1", {"x": 1}]'),
-        'k.jsonl, line 1: "answers"[1] is an object;',
-    ),
-    ("g.jsonl", GOOD.replace('"gold": "1"', '"gold": ""'), 'g.jsonl, line 1: "gold" is empty'),
-    ("a.json", "[\n" + GOOD + "\n]", "a.json, line 1: is part of a JSON array; write one JSON object a line"),
-    ("b.json", f"[{GOOD}]", "b.json, line 1: is a list, not an object"),
-    (
-        "m.jsonl",
-        GOOD.replace("}", ', "model": "s"}') + "\n" + GOOD,
-        'm.jsonl, line 2: has no "model", and other lines have',
-    ),
-    (
-        "o.jsonl",
-        "\n".join(GOOD.replace("}", f', "model": "{m}"}}') for m in "sl")
-        + "\n"
-        + GOOD.replace('"a"', '"b"').replace("}", ', "model": "s"}'),
-        'o.jsonl: question "b" is not answered by both "s" and "l"',
-    ),
-    (
-        "p.jsonl",
-        "\n".join(GOOD.replace("}", f', "model": "{m}", "price": {p}}}') for m, p in (("s", 1), ("l", 0))),
-        'p.jsonl, line 2: "price" is 0; give a number above 0.',
-    ),
+    ("j.jsonl", line() + "{oops\n", "j.jsonl, line 2: is not JSON"),
+    ("f.jsonl", line(answers=None), 'f.jsonl, line 1: has no "answers"'),
+    ("d.jsonl", line() * 2, f"d.jsonl, line 2: {TWICE}"),
+    ("t.jsonl", "".join(line(model=m) for m in "sls"), f"t.jsonl, line 3: {TWICE}"),
+    ("r.jsonl", line() + line(id="b", answers=["1"]), "r.jsonl, line 2: has 1 answer,"),
+    ("k.jsonl", line(answers=["1", {"x": 1}]), 'k.jsonl, line 1: "answers"[1] is an object;'),
+    ("g.jsonl", line(gold=""), 'g.jsonl, line 1: "gold" is empty'),
+    ("a.json", f"[\n{line()}]", "a.json, line 1: is part of a JSON array; write one JSON object a line"),
+    ("b.json", f"[{line().strip()}]", "b.json, line 1: is a list, not an object"),
+    ("m.jsonl", line(model="s") + line(), 'm.jsonl, line 2: has no "model", and other lines have'),
+    ("o.jsonl", line(model="s") + line(model="l") + line(id="b", model="s"), 'question "b" is not answered by both'),
+    ("p.jsonl", line(model="s", price=1) + line(model="l", price=0), 'p.jsonl, line 2: "price" is 0; give a number'),
     ("z.jsonl.gz", "not gzip", "z.jsonl.gz: cannot be read"),
     ("<img>.csv", "x", '<img>.csv, line 1: column 1 is headed "x"'),
 ]
