@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_frontier import KINDS, budgets_for, random_table, tables
+from random_tables import KINDS, budgets_for, random_table, tables
 
 import adalib
 from adalib.scale import shards as runs
-from adalib.scale.shards import Run, clear, make_run, solve_shards
-from adalib.solve.envelope import Codes, cheapest, walk
+from adalib.scale.shards import Market, Run, clear, make_run, solve_shards
+from adalib.solve.envelope import Codes, cheapest, steps
 from adalib.solve.exact import exact_mean, exact_sum, most_within, units
 from adalib.solve.reference import lp_value
 
@@ -27,11 +27,10 @@ def cut_up(acc, cost, pieces, rng):
 
 def all_steps(acc, cost):
     """Key and exact cost of every step, one by one."""
-    codes = Codes(acc.shape[1])
-    for begin, rows, keys in walk(acc, cost, cheapest(acc, cost)[0], codes):
-        for row, key, code in zip(rows, keys.tolist(), codes.of(keys), strict=True):
-            own = cost if cost.ndim == 1 else cost[begin + row]
-            yield key, units(float(own[codes.high[code]])) - units(float(own[codes.low[code]]))
+    own = np.tile(cost, (len(acc), 1)) if cost.ndim == 1 else cost
+    keys, sides = steps(acc, own, cheapest(acc, own)[0], Codes(acc.shape[1]))
+    lists = (array.tolist() for array in (keys, *sides))
+    return [(key, units(after) - units(before)) for key, before, after in zip(*lists, strict=True)]
 
 
 def plain(found):
@@ -75,7 +74,7 @@ def test_neither_the_number_of_shards_nor_their_order_changes_a_bit(table, seed,
     assert [plain(found) for found in solve_shards(parts, budgets)] == [plain(found) for found in whole]
     firsts = np.cumsum([0, *(len(own) for own, _ in parts)])
     made = [make_run(*part, int(first)) for part, first in zip(parts, firsts, strict=False)]
-    assert clear([made[i] for i in rng.permutation(len(made))], budgets) == clear(made, budgets)
+    assert clear(Market([made[i] for i in rng.permutation(len(made))]), budgets) == clear(Market(made), budgets)
 
 
 @given(st.lists(st.floats(0, 1e300, allow_subnormal=True)), st.randoms())
@@ -103,10 +102,11 @@ def test_a_run_answers_from_its_index_or_from_a_file_as_from_all_its_steps(tmp_p
         path = tmp_path_factory.mktemp("run") / "a.run"
         run.save(path)
         opened = Run.open(path)
+        each = all_steps(acc, cost)
         for at in [price, *(-run.keys).tolist()]:
             for one in (run, opened):
-                assert one.spent(at) == sum(paid for key, paid in all_steps(acc, cost) if key < -at)
-                same = [paid for key, paid in all_steps(acc, cost) if key == -at]
+                assert one.spent(at) == sum(paid for key, paid in each if key < -at)
+                same = [paid for key, paid in each if key == -at]
                 assert one.tied(at) == (len(same), sum(same))
         assert (opened.first, opened.rows, opened.start, opened.total) == (5, len(acc), run.start, run.total)
         assert opened.ends == run.ends
@@ -123,10 +123,14 @@ def test_a_run_that_is_cut_short_is_refused(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["a.run"]
 
 
-def test_bad_shards_and_budgets_are_named():
-    with pytest.raises(ValueError, match="differ in their columns"):
-        solve_shards([([[0.1, 0.2]], [1, 2]), ([[0.1]], [1])], [1])
-    with pytest.raises(ValueError, match=r"cheapest allocation costs 1\.0"):
-        solve_shards([([[0.1, 0.2]], [1, 2])], [0.5])
-    with pytest.raises(ValueError, match="the budget is nan"):
-        solve_shards([([[0.1, 0.2]], [1, 2])], [float("nan")])
+@pytest.mark.parametrize(
+    ("more", "budget", "told"),
+    [
+        ([([[0.1]], [1])], 1, "differ in their columns"),
+        ([], 0.5, r"cheapest allocation costs 1\.0"),
+        ([], float("nan"), "the budget is nan"),
+    ],
+)
+def test_bad_shards_and_budgets_are_named(more, budget, told):
+    with pytest.raises(ValueError, match=told):
+        solve_shards([([[0.1, 0.2]], [1, 2]), *more], [budget])
