@@ -53,9 +53,9 @@ _TYPESETTING = [
     (re.compile(pattern), plain)
     for pattern, plain in [
         (r"\\(?:text|mathrm|textbf|mathbf|textit|mathit|mbox|operatorname)\s?\{([^{}]{0,200})\}", r" \1 "),
-        (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-zA-Z])|\\[!,;:()\[\]]|[`~]", " "),
+        (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-zA-Z])|(?<!\\)\\[!,;:()\[\]]|[`~]", " "),
         (r"\\?[$€£¥₹]", ""),
-        (r"\\ ", " "),
+        (r"(?<!\\)\\ ", " "),  # but not the end of a matrix's row
         (r"\\[dtc]frac", r"\\frac"),
         (r"\s?\^\s?\{?\s?\\circ\s?\}?|\\degree|°", " degrees "),
         (r"\\%", "%"),
@@ -199,13 +199,12 @@ def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
 
 def _last_boxed(text: str) -> str:
     """The content of the last ``\\boxed{...}`` whose braces balance, in one pass over the braces."""
-    start = text.find("\\boxed"), text.find("\\fbox")
-    start = min((s for s in start if s >= 0), default=-1)
-    if start < 0:
+    starts = [at for at in (text.find("\\boxed"), text.find("\\fbox")) if at >= 0]
+    if not starts:
         return ""
     opened: list[int] = []  # where the content of each open brace begins; negative when it is an ordinary brace
     begin, content = -1, ""
-    for token in _BRACES.finditer(text, start):
+    for token in _BRACES.finditer(text, min(starts)):
         mark = token.group()
         if mark == "}":
             at = opened.pop() if opened else -1
@@ -257,7 +256,7 @@ def _plain(answer: str) -> str:
     if not any(bracket in text for bracket in "([{"):  # (1,200) is a pair
         text = re.sub(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", lambda number: number.group().replace(",", ""), text)
     with_unit = _UNIT.fullmatch(text)
-    return _without_unit(*with_unit.groups(), text) if with_unit else text
+    return _without_unit(with_unit[1], with_unit[2], text) if with_unit else text
 
 
 def _without_unit(number: str, unit: str, text: str) -> str:
@@ -301,14 +300,13 @@ def _same(a: str, p: _Key, b: str, q: _Key) -> bool:
     """Whether two plain answers with their keys are the same; the commonest cases first."""
     if p == q:
         return True
-    kinds = type(p), type(q)
-    if kinds == (int, int):
+    if isinstance(p, int) and isinstance(q, int):
         return False
-    if tuple in kinds:
-        return any(_close(x, y) for x in _readings(p) for y in _readings(q))
-    if str not in kinds:
-        return _close(p, q)
-    if kinds != (str, str) and _never_a_number(a if kinds[0] is str else b):
+    if not isinstance(p, str) and not isinstance(q, str):
+        return any(_close(x, y) for x in _numbers(p) for y in _numbers(q))
+    if isinstance(p, tuple) or isinstance(q, tuple):
+        return False
+    if not (isinstance(p, str) and isinstance(q, str)) and _never_a_number(a if isinstance(p, str) else b):
         return False
     return _mathematical(a) and _mathematical(b) and _reading(a, p).equals(_reading(b, q))
 
@@ -322,7 +320,7 @@ def _reading(plain: str, key: _Key = "") -> Reading:
 
 def _places(key: _Key, reading: Reading | None) -> list[tuple[tuple, int]]:
     """The drawers in which answers equal to this one lie, give or take one: of each of its meanings, by its value."""
-    places: list[tuple[tuple, int | float | Fraction]] = [(("value",), value) for value in _readings(key)]
+    places: list[tuple[tuple, float | Fraction]] = [(("value",), value) for value in _numbers(key)]
     if reading:
         places = [(form.shape, form.first) for form in (*reading.forms, *reading.told)]
     # What is near, absolutely or relatively, is at most a drawer apart; all that is huge lies together.
@@ -372,16 +370,17 @@ def _fraction(text: str) -> Fraction | None:
     return -value if sign == "-" else value
 
 
-def _close(p: int | Fraction, q: int | Fraction) -> bool:
+def _close(p: Fraction, q: Fraction) -> bool:
     if p.denominator == 1 or q.denominator == 1:
         return p == q
-    return abs(p - q) * 10**6 <= min(1, max(abs(p), abs(q)))
+    return abs(p - q) * 10**6 <= min(Fraction(1), max(abs(p), abs(q)))
 
 
-def _readings(key: _Key) -> list[int | Fraction]:
+def _numbers(key: _Key) -> list[Fraction]:
+    """The numbers that a key may stand for: two, where it is a percentage, and none, where it is a text."""
     if isinstance(key, tuple):
         return [key[1], key[1] / 100]
-    return [] if isinstance(key, str) else [key]
+    return [] if isinstance(key, str) else [Fraction(key)]
 
 
 @lru_cache(maxsize=200_000)
@@ -398,6 +397,6 @@ def _mathematical(plain: str) -> bool:
         and not plain.isalpha()
         and plain.count("=") < 2
         and sum(map(plain.count, "([{")) == sum(map(plain.count, ")]}"))
-        and not _UNMATHEMATICAL.search(plain)
+        and not _UNMATHEMATICAL.search(plain.replace("&", ",") if "matrix}" in plain else plain)
         and not _WORD.search(_COMMAND.sub(" ", plain))
     )

@@ -192,7 +192,7 @@ def _form(node: Any) -> Form:
     if isinstance(node, sympy.FiniteSet):
         return _joined("set", sorted((_form(part) for part in node.args), key=_order))
     if isinstance(node, sympy.Interval):
-        return _interval(node.start, node.end, bool(node.left_open), bool(node.right_open))
+        return _interval(node.start, node.end, node.left_open, node.right_open)
     if isinstance(node, sympy.Set):
         return _real_set(node)
     if isinstance(node, sympy.MatrixBase):
@@ -234,10 +234,7 @@ def _relation(node: Any) -> Form:
 
 
 def _interval(start: Any, end: Any, left_open: bool, right_open: bool) -> Form:
-    """Whether it begins at minus infinity and, for each finite end, whether the end and what follows it are inside."""
-    ends = [] if start == -sympy.oo else [(_form(start), (not left_open, True))]
-    ends += [] if end == sympy.oo else [(_form(end), (not right_open, False))]
-    return _joined("real", [form for form, _ in ends], start == -sympy.oo, *(sides for _, sides in ends))
+    return _joined("interval", [_form(start), _form(end)], bool(left_open), bool(right_open))
 
 
 def _range(links: list) -> list[Form]:
@@ -260,37 +257,22 @@ def _range(links: list) -> list[Form]:
 
 
 def _real_set(node: Any) -> Form:
-    """A set of real numbers as its pieces, in whatever unions and differences it was written."""
-    if not node.args and node != sympy.S.EmptySet:
-        return Form((str(node),))  # the integers, the rationals
-    marks: list = []
-    for part in node.atoms(sympy.Interval, sympy.FiniteSet):
-        ends = (part.start, part.end) if isinstance(part, sympy.Interval) else part.args
-        marks += [value for value in (_at_points(end)[0].real for end in ends) if _mp.isfinite(value)]
-    marks = sorted(marks)
-    marks = [mark for i, mark in enumerate(marks) if i == 0 or not _near(marks[i - 1], mark, False)]
-    probes = [marks[0] - 1 if marks else _mp.mpf(0)]
-    for mark, following in zip(marks, [*marks[1:], (marks or [0])[-1] + 2], strict=False):
-        probes += [mark, (mark + following) / 2]
-    inside = [_holds(node, probe) for probe in probes]
-    flips = [i for i in range(1, len(probes), 2) if len(set(inside[i - 1 : i + 2])) > 1]
-    ends = [_leaf([probes[i]] * _POINTS) for i in flips]
-    return _joined("real", ends, inside[0], *(tuple(inside[i : i + 2]) for i in flips))
+    """A set of numbers as its pieces, in whatever unions and differences it was written."""
+    simple = _rounded(node)
+    if isinstance(simple, sympy.Interval | sympy.FiniteSet):
+        return _form(simple)
+    pieces = [_form(part) for part in simple.args] if isinstance(simple, sympy.Union) else []
+    return _joined("union", sorted(pieces, key=_order)) if pieces else Form((str(simple),))
 
 
-def _holds(node: Any, x: Any) -> bool:
+def _rounded(node: Any) -> Any:
+    """The same set with every number rounded to a fraction, so that sympy works it out at once and exactly."""
     if isinstance(node, sympy.Interval):
-        low, high = (_at_points(end)[0].real for end in (node.start, node.end))
-        if _near(x, low, False) or _near(x, high, False):
-            return not (node.left_open if _near(x, low, False) else node.right_open)
-        return bool(low < x < high)
-    if isinstance(node, sympy.FiniteSet):
-        return any(_near(x, _at_points(value)[0], False) for value in node.args)
-    if isinstance(node, sympy.Union | sympy.Intersection):
-        return (any if isinstance(node, sympy.Union) else all)(_holds(part, x) for part in node.args)
-    if isinstance(node, sympy.Complement):
-        return _holds(node.args[0], x) and not _holds(node.args[1], x)
-    raise _GivenUpError(f"{type(node).__name__}, which is not worked out")
+        return sympy.Interval(_rounded(node.start), _rounded(node.end), node.left_open, node.right_open)
+    if isinstance(node, sympy.Expr):
+        value = _at_points(node)[0].real
+        return node if _mp.isinf(value) else sympy.Rational(int(_mp.nint(value * 10**30)), 10**30)
+    return node.func(*map(_rounded, node.args)) if node.args else node
 
 
 def _near(u: Any, v: Any, loose: bool) -> bool:
@@ -316,6 +298,8 @@ def _value(node: Any, point: int) -> Any:
         return _CONSTANTS[str(node)]
     if node.is_Symbol:
         return _mp.mpc(_place(node.name, point))
+    if node.is_Atom:  # 1/0
+        raise ValueError("no value")
     name, variable = type(node).__name__, isinstance(node, AppliedUndef)
     if name not in _OPERATIONS and not variable:
         raise _GivenUpError(f"{name}, which is not worked out")
@@ -344,36 +328,23 @@ def _power(base: Any, exponent: Any) -> Any:
     return base ** int(exponent.real) if whole else base**exponent
 
 
-def _bounded(function: Callable, most: float = _LARGEST) -> Callable:
-    """A function of arguments up to a size."""
+def _limited(function: Callable, real: bool = False) -> Callable:
+    """A function of arguments up to a size, and of real ones alone."""
 
-    def bounded(*parts: Any) -> Any:
-        if any(abs(part) > most for part in parts):
+    def limited(*parts: Any) -> Any:
+        if any(abs(part) > _LARGEST for part in parts):
             raise _GivenUpError(_LARGE)
-        return function(*parts)
-
-    return bounded
-
-
-def _real(function: Callable) -> Callable:
-    """A function of real numbers, forgiving the last digits."""
-
-    def real(*parts: Any) -> Any:
-        if any(abs(part.imag) > _ZERO for part in parts):
+        if real and any(abs(part.imag) > _ZERO for part in parts):
             raise ValueError("no value")
-        return function(*(part.real for part in parts))
+        return function(*(part.real if real else part for part in parts))
 
-    return real
+    return limited
 
 
-_CONSTANTS = {
-    "pi": _mp.mpc(_mp.pi),
-    "E": _mp.mpc(_mp.e),
-    "e": _mp.mpc(_mp.e),
-    "I": _mp.mpc(0, 1),
-    "oo": _mp.mpc(_mp.inf),
-    "-oo": _mp.mpc(-_mp.inf),
-}
+_CONSTANTS = {"pi": _mp.mpc(_mp.pi), "I": _mp.mpc(0, 1), "oo": _mp.mpc(_mp.inf), "-oo": _mp.mpc(-_mp.inf)}
+_CONSTANTS |= {"e": _mp.mpc(_mp.e), "E": _mp.mpc(_mp.e)}
+_TRIGONOMETRIC = ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh")
+_INVERSE = ("asin", "acos", "atan", "acot", "asec", "acsc", "asinh", "acosh", "atanh")
 _OPERATIONS: dict[str, Callable] = {
     "Add": lambda *parts: next(filter(_mp.isinf, parts), None) or _mp.fsum(parts),
     "Mul": lambda *parts: _mp.fprod(parts),
@@ -382,15 +353,11 @@ _OPERATIONS: dict[str, Callable] = {
     "log": lambda x, base=None: _mp.log(x) / (_mp.log(base) if base is not None else 1),
     "Abs": abs,
     "UnevaluatedExpr": lambda x: x,
-    "factorial": _bounded(_mp.factorial),
-    "binomial": _bounded(_mp.binomial),
-    "gamma": _bounded(_mp.gamma),
-    "floor": _real(lambda x: _mp.floor(x + _FINE)),
-    "ceiling": _real(lambda x: _mp.ceil(x - _FINE)),
-    "Mod": _real(lambda x, y: x - y * _mp.floor(x / y + _FINE)),
-    "Max": _real(max),
-    "Min": _real(min),
-    **{name: _bounded(getattr(_mp, name)) for name in ("sin", "cos", "tan", "cot", "sec", "csc")},
-    **{name: _bounded(getattr(_mp, name)) for name in ("asin", "acos", "atan", "acot", "asec", "acsc")},
-    **{name: _bounded(getattr(_mp, name)) for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
+    # A whole number that comes out a rounding below itself is still one.
+    "floor": _limited(lambda x: _mp.floor(x + _FINE), real=True),
+    "ceiling": _limited(lambda x: _mp.ceil(x - _FINE), real=True),
+    "Mod": _limited(lambda x, y: x - y * _mp.floor(x / y + _FINE), real=True),
+    "Max": _limited(max, real=True),
+    "Min": _limited(min, real=True),
+    **{name: _limited(getattr(_mp, name)) for name in (*_TRIGONOMETRIC, *_INVERSE, "factorial", "binomial", "gamma")},
 }
