@@ -1,20 +1,53 @@
-"""Cut the built page of a chapter into slides."""
+"""Slides: a deck a chapter, cut out of its built page, with the book's own figures, scripts and styles.
+
+What a figure, a theorem or a prompt needs is on the slide; the prose is in the speaker's notes.
+"""
 
 from __future__ import annotations
 
 import copy
+import html
+import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, Tag
 
-__all__ = ["Slide", "slides"]
+__all__ = ["Slide", "deck", "slides", "write_decks"]
 
 _SKIPPED = ("Check", "Exercises", "References")  # for the book: a check is run, an exercise is done at a desk
-_GAMES = ("spend", "stop", "states", "guess", "lineup", "noise", "cards", "market", "hold", "bill", "menu")
-_SHOWN = ("figure", "table", "explorer", *_GAMES)
-_SHOWS = ", ".join([*(f".adalib-{kind}" for kind in _SHOWN), "img"])
+_SHOWS = '[class*="adalib-"]:not(.adalib-answer), img'  # what a cell draws, plays or tabulates
 _LINES = 22  # a longer program cannot be read from the last row
+_SCRIPTS = {file.name for file in (Path(__file__).parents[1] / "_static").glob("*.js")}
+_SCRIPTS -= {"exercises.js", "locked.js", "progress.js", "quiz.js", "reachable.js"}  # for a page that is read
+_HELP = (
+    "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, Esc leaves a slider; "
+    "#slide=5 at the end of the address opens the fifth"
+)
+
+_PAGE = """<!doctype html>
+<html lang="en" data-theme="light">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} · slides</title>
+{head}
+<link rel="stylesheet" href="../html/_static/deck.css">
+</head>
+<body class="deck-page">
+<main class="deck bd-article">
+{slides}
+</main>
+<footer class="deck-foot"><button type="button" data-go="-1" aria-label="Previous slide">←</button>
+<span class="deck-at" role="status"></span>
+<button type="button" data-go="1" aria-label="Next slide">→</button>
+<span class="deck-help">{help}</span></footer>
+{scripts}
+<script src="../html/_static/deck.js" defer></script>
+</body>
+</html>
+"""
 
 
 @dataclass
@@ -37,11 +70,6 @@ def slides(page: str) -> list[Slide]:
 
     A section opens a slide; every figure, table, game, program, theorem and prompt gets its own. Of the prose, the
     first sentence of a section and all that is set in bold is shown; the rest is for the speaker.
-
-    Parameters
-    ----------
-    page : str
-        The page's HTML.
     """
     soup = BeautifulSoup(page, "html.parser")
     article = soup.select_one("article.bd-article")
@@ -65,19 +93,15 @@ def _walk(section: Tag, deck: list[Slide], soup: BeautifulSoup) -> None:
         elif node.name == "p":
             _say(node, deck, soup, whole=deck[-1].title == "Take away")
         elif node.name in ("ul", "ol", "dl"):
-            _add(deck[-1], node) if not deck[-1].full else deck[-1].notes.append(node)
+            (deck[-1].notes if deck[-1].full else deck[-1].shown).append(node)
         elif "math" in node.get("class", []):
-            _add(_free(deck), node)
+            _free(deck).shown.append(node)
         elif "cell" in node.get("class", []):
             _cell(node, deck)
         elif "admonition" in node.get("class", []):
             _boxed(node, deck, soup)
         elif not {"h1", "h2", "h3", "h4", "span", "script"} & {node.name}:
-            _add(_free(deck), node)
-
-
-def _add(slide: Slide, node: Tag) -> None:
-    slide.shown.append(node)
+            _free(deck).shown.append(node)
 
 
 def _free(deck: list[Slide]) -> Slide:
@@ -101,15 +125,15 @@ def _say(paragraph: Tag, deck: list[Slide], soup: BeautifulSoup, whole: bool) ->
     """A paragraph goes to the speaker; the class sees its bold sentences, and the first sentence of a section."""
     slide = deck[-1]
     if whole and not paragraph.get_text().startswith("To read more"):
-        _add(slide, paragraph)
+        slide.shown.append(paragraph)
         return
     bold = [tag for tag in paragraph.find_all("strong") if len(tag.get_text()) > 25]
     if slide.kind == "text" and not slide.shown and not slide.notes:
-        _add(slide, first_sentence(paragraph, soup))
+        slide.shown.append(first_sentence(paragraph, soup))
     for tag in bold:
         line = soup.new_tag("p", attrs={"class": "deck-key"})
         line.append(copy.copy(tag))
-        _add(_free(deck), line)
+        _free(deck).shown.append(line)
     deck[-1].notes.append(paragraph)
 
 
@@ -156,9 +180,9 @@ def _boxed(node: Tag, deck: list[Slide], soup: BeautifulSoup) -> None:
         folded.append(summary)
         folded.append(node)
         node["class"] = "deck-proof"
-        _add(deck[-1], folded) if deck[-1].kind == "theorem" else deck[-1].notes.append(folded)
+        (deck[-1].shown if deck[-1].kind == "theorem" else deck[-1].notes).append(folded)
     elif deck[-1].kind == "title" and not deck[-1].shown or name.startswith("While you") and deck[-1].kind == "figure":
-        _add(deck[-1], node)
+        deck[-1].shown.append(node)
     else:
         _own(deck, "theorem" if any("proof" in c or "theorem" in c for c in classes) else "prompt", node)
     deck[-1].notes.extend(told)
@@ -194,3 +218,53 @@ def _unmarked(asked: Tag, soup: BeautifulSoup) -> list[Tag]:
     if len(guessed) == 1:  # a number to be guessed: it is for the speaker alone
         guessed[0].find_parent("ul").extract()
     return notes
+
+
+def deck(page: str) -> str:
+    """The deck of a chapter's built page, to lie in a folder beside ``html/``."""
+    soup = BeautifulSoup(page, "html.parser")
+    styles = [str(tag) for tag in soup.select('link[rel="stylesheet"]')]
+    scripts = [str(tag) for tag in soup.select("head script, body > script") if _is_needed(tag)]
+    cut = slides(page)
+    text = _PAGE.format(
+        title=html.escape(cut[0].title),
+        head="\n".join(styles),
+        slides="\n".join(map(_section, cut)),
+        scripts="\n".join(scripts),
+        help=_HELP,
+    )
+    # Addresses count from html/notebooks/; the deck lies in slides/, beside html/.
+    text = re.sub(r'((?:href|src)=")\.\./(?!html/)', r"\1../html/", text)
+    return re.sub(r'((?:href|src)=")(?![a-z]+:|[#/.])', r"\1../html/notebooks/", text)
+
+
+def _is_needed(tag: Tag) -> bool:
+    """Whether a script draws or plays something on a slide, or sets formulas."""
+    own = re.search(r"/_static/(\w+\.js)", str(tag.get("src", "")))
+    return own[1] in _SCRIPTS if own else "window.MathJax" in (tag.string or "")
+
+
+def _section(slide: Slide) -> str:
+    heading = "h1" if slide.kind == "title" else "h2"
+    return (
+        f'<section class="deck-slide deck-{slide.kind}"><{heading}>{html.escape(slide.title)}</{heading}>'
+        f'<div class="deck-shown">{"".join(map(str, slide.shown))}</div>'
+        f'<aside class="deck-notes" aria-label="Speaker\'s notes">{"".join(map(str, slide.notes))}</aside></section>'
+    )
+
+
+def write_decks(built: Path, target: Path) -> list[Path]:
+    """A deck for every chapter and appendix of the book in ``built``, and a list of them; ``target`` lies beside it."""
+    target.mkdir(parents=True, exist_ok=True)
+    written, lines = [], []
+    pages = built / "notebooks"
+    for page in [*sorted(pages.glob("[0-9]*.html")), *sorted(pages.glob("appendix_*.html"))]:
+        text = deck(page.read_text(encoding="utf-8"))
+        (target / page.name).write_text(text, encoding="utf-8")
+        written.append(target / page.name)
+        title = text.split("<title>", 1)[1].split(" · slides</title>", 1)[0]
+        lines.append(f'<li><a href="{page.name}">{title}</a></li>')
+    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Slides</title><h1>Slides</h1>'
+    index = f"{head}<ul>{''.join(lines)}</ul><p>{_HELP}</p></html>\n"
+    (target / "index.html").write_text(index, encoding="utf-8")
+    return written
