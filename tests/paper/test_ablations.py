@@ -13,7 +13,6 @@ from adalib import UtilityTable
 from adalib.paper import ablations, theorems
 from adalib.paper.classifiers import Comparison, Trial, near_misses
 from adalib.paper.settings import PAPER_ABLATIONS
-from adalib.teach.figures import ablations as draw
 
 ODD = np.arange(40) % 2
 
@@ -304,7 +303,7 @@ def test_shuffled_families_keep_each_others_company():
         adalib.paper.signatures(features, labels, groups=[0] * 99 + [1])
 
 
-# The printed table, and the figures.
+# The printed table.
 
 
 def test_the_printed_table_is_as_in_the_paper():
@@ -314,36 +313,6 @@ def test_the_printed_table_is_as_in_the_paper():
     assert printed.cost.tolist() == [1.03, 1.00, 2.16, 1.11, 2.17]
     low, high = PAPER_ABLATIONS["importance_range"]
     assert 15 * low + high > 1
-
-
-def test_the_slider_has_a_frame_a_share():
-    frames = {"10%": {"seen": 0.8, "unseen": 0.1, "all": 0.2}, "100%": {"seen": 1.0, "unseen": np.nan, "all": 1.0}}
-    fig = draw.drag_share(frames, active=1)
-    assert [frame.name for frame in fig.frames] == [step.label for step in fig.layout.sliders[0].steps] == list(frames)
-    assert list(fig.frames[0].data[0].y) == [0.8, 0.1, 0.2]
-    assert fig.data[0].text[1] == "none left"
-
-
-def test_the_confusion_shows_shares_of_rows():
-    fig = draw.confusion(np.array([[3, 1], [0, 0]]), (1, 2))
-    assert np.array(fig.data[0].z).tolist() == [[0.75, 0.25], [0, 0]]
-
-
-def test_marks_and_ranges_are_drawn_as_given():
-    fig = draw.class_profile(["f"], ["b=1", "b=2"], np.array([[0.5, -1.0]]), np.array([[False, True]]))
-    assert np.array(fig.data[0].text).tolist() == [["0.5", "-1.0*"]]
-    fig = draw.importance_ranges(["a", "b"], [0.7, 0.3], ([0.1, 0.2], [0.4, 0.5]), (0.05, 0.1))
-    bars = next(trace for trace in fig.data if trace.type == "bar")
-    assert list(bars.y) == ["b", "a"]
-    assert list(fig.data[1].x) == [0.3, 0.7]
-    assert np.add(bars.base, bars.x).tolist() == pytest.approx([0.5, 0.4])
-    fig = draw.regret_scatter([0.1, 0.2], {"regret": [0.01, 0.02]}, {"bound": 0.5})
-    assert fig.data[1].y[1] == pytest.approx(0.5 * fig.data[1].x[1])
-    fig = draw.accuracy_by_share(
-        [0.5, 1.0], {"B = 2": {"all": np.array([0.1, 0.2]), "unseen": np.array([0.1, np.nan])}}
-    )
-    assert list(fig.data[1].x) == [0.5]
-    assert list(draw.frontiers({"a": ([1, 2], [0.5, 0.6])}, 2).data[0].y) == [0.5, 0.6]
 
 
 def test_a_printed_spread_of_zero_needs_a_split_that_keeps_the_shares_of_the_labels():

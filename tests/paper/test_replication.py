@@ -19,7 +19,7 @@ import adalib.paper
 from adalib.paper import replication
 from adalib.paper.register import CLAIMS, PARTS, ROWS, VERDICTS, Cell, Claim, Found, Row, chapter
 from adalib.teach.exercises import chapter_12
-from adalib.teach.figures import verdicts
+from adalib.teach.figures import tables
 
 # Everything that the paper shows, in its order, and our eight experiments.
 ITEMS = """
@@ -264,7 +264,7 @@ def test_twelve_cells_fit_a_remembered_share(printed):
     assert chapter_12.check("share", share).right
 
 
-# Exercises, figures and tables of the two pages.
+# Exercises and tables of the two pages.
 
 
 def test_exercises_by_another_road():
@@ -273,26 +273,13 @@ def test_exercises_by_another_road():
     assert chapter_12.check("share", 0.8).hint
 
 
-def test_verdict_bars_show_every_claim():
-    counts = replication.verdict_counts()
-    fig = verdicts.verdict_bars(counts.index, {name: counts[name].tolist() for name in counts})
-    assert sum(sum(bar.x) for bar in fig.data) == len(CLAIMS)
-    assert [bar.name.split(" (")[0] for bar in fig.data] == list(VERDICTS)
-
-
-def test_trained_share_is_on_the_line_where_it_fits():
-    fig = verdicts.trained_share((0.0, 0.5, 1.0), [0.04, 0.08], [0.02, 0.04], ["a", "b"])
-    assert [frame.layout.title.text[-6:] for frame in fig.frames] == ["0.0400", "0.0000", "0.0400"]
-    assert np.allclose(fig.frames[1].data[0].x, fig.frames[1].data[0].y)
-
-
 def test_tables_show_text_as_text():
     frame = pd.DataFrame({"claim": ["one\n<script>1</script>"], "where": ["a < b"]})
-    page = BeautifulSoup(verdicts.linked_table(frame, "where", ['x"><b>'])._repr_html_(), "html.parser")
+    page = BeautifulSoup(tables.linked_table(frame, "where", ['x"><b>'])._repr_html_(), "html.parser")
     assert page.find("script") is None
     assert page.a["href"] == '#x"><b>'
     assert page.a.text == "a < b"
-    folded = BeautifulSoup(verdicts.folded([("<i>", "<u>", frame)])._repr_html_(), "html.parser")
+    folded = BeautifulSoup(tables.folded([("<i>", "<u>", frame)])._repr_html_(), "html.parser")
     assert folded.find("i") is None
     assert folded.find("u") is None
     assert folded.summary.text == "<i>"

@@ -12,7 +12,6 @@ import adalib.paper
 from adalib.paper import results
 from adalib.paper.results import TARGETS, TOLERANCE
 from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
-from adalib.teach.figures import results as draw
 
 MATH = "deepseek-v3-math"
 
@@ -165,31 +164,3 @@ def test_along_a_grid_the_rows_are_those_of_held_out(small):
         if row.policy != "noise":  # along the grid the control stands on fewer draws
             same = along[row.policy, row.target]
             assert (same.gain, same.gain_low, same.cost) == pytest.approx((row.gain, row.gain_low, row.cost))
-
-
-def frames(fig):
-    return [frame.name for frame in fig.frames]
-
-
-def test_every_figure_draws_what_it_is_given():
-    one = draw.Points([1.0, 2.9], [0.4, 0.49], [0.0, 0.026], [0.0, 0.021], [0.0, 0.031])
-    best = draw.Points([1.0, 3.0], [0.4, 0.51], [0.0, 0.045], [0.0, 0.037], [0.0, 0.054])
-    hull = ([1, 4], [0.4, 0.49])
-    bars = draw.headline(["a", "b"], {"printed": [0.058, 0.05], "noise": [0.06, 0.05]})
-    assert list(bars.data[0].text) == ["5.8", "5.0"]
-    cells = draw.differences(["Fixed", "Ours"], ["a", "b"], {"cost": (np.zeros((2, 2, 3)), 0.3)})
-    assert sum(len(trace.x) for trace in cells.data) == 12
-    assert len(cells.layout.shapes) == 1
-    line = draw.on_the_line({"imitation": ([0.9, 0.95], [0.91, 0.94])}, ["a", "b"], "if")
-    assert [len(trace.x) for trace in line.data] == [2, 1, 1]
-    front = results.pareto(MATH, grid=(1, 2)).to_dict("list")
-    assert frames(draw.simulated_frontiers({"x": front, "y": front})) == ["x", "y"]
-    assert frames(draw.real_frontiers({"x": ({"oracle": best, "curve": one}, *hull)})) == ["x"]
-    ways = draw.both_ways(["a"], {"paper": {"text": ([0.1],)}, "held out": {"text": ([0.1], [0.0], [0.2])}})
-    assert ways.data[1].error_y.array[0] == pytest.approx(10)  # points
-    dots = draw.gain_dots(["a"], {"2": {"oracle": ([0.1], [0.0], [0.2])}})
-    assert frames(dots) == ["2"]
-    drag = draw.drag_budget([1, 3], hull, best, one, [1.0, float("nan")], active=1)
-    assert frames(drag) == ["1", "3"]
-    assert "no mix gets there" in drag.layout.title.text
-    assert "needs 1.0" in drag.frames[0].layout.title.text

@@ -23,7 +23,6 @@ from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferenti
 from adalib.solve.reference import lp_solution, milp_solution
 from adalib.table import UtilityTable
 from adalib.teach.exercises import chapter_04
-from adalib.teach.figures import duality as figures
 
 COUNT = 10_000
 TINY = 1e-9
@@ -464,22 +463,6 @@ def test_bad_input_is_refused_with_a_sentence(call, words):
 def test_exercises_judge_the_readers_own_object(name, right, wrong):
     assert chapter_04.check(name, right).right
     assert [chapter_04.check(name, answer).right for answer in wrong] == [False] * len(wrong)
-
-
-def test_the_figure_of_lines_draws_the_dual_function():
-    acc, cost = (np.array(side) for side in chapter_04.THREE)
-    plans = np.array(list(itertools.product(range(3), repeat=3)))
-    accuracy, spent = acc[np.arange(3), plans].mean(axis=1), cost[plans].mean(axis=1)
-    prices = np.arange(31) / 60
-    labels = [oracle_labels(acc, cost, lam) for lam in prices]
-    winners = [int(np.flatnonzero((plans == row).all(axis=1))[0]) for row in labels]
-    fig = figures.dual_lines(prices, accuracy, spent, winners, budget=2.0)
-    top = next(trace for trace in fig.data if trace.name == "G(λ)")
-    assert np.allclose(top.y, dual(acc, cost, prices, 2.0))
-    claim = theorems.strong_duality(acc, cost, 2.0).printed[0]
-    for lam, frame in zip(prices, fig.frames, strict=True):
-        assert frame.data[1].y[0] == pytest.approx(dual(acc, cost, lam, 2.0))
-        assert f"gap {claim.gap:.3f}" in frame.layout.annotations[0].text
 
 
 def test_the_chapter_names_tests_that_exist():

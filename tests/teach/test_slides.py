@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from offline import GAMES
-
 from adalib.teach.slides.cut import slides
 from adalib.teach.slides.decks import deck, write_decks
+from offline import GAMES
 
 PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css"><script src="../_static/figures.js"></script>
 <script src="../_static/other.js"></script></head><body><article class="bd-article"><section><h1>2. The oracle<a

@@ -1,4 +1,4 @@
-"""Figures of chapters 5 to 9 and 12: what is claimed, and what is left of it on answers and questions not seen.
+"""Figures of chapters 5 to 9: what is claimed, and what is left of it on answers and questions not seen.
 
 Every function takes plain arrays and returns a figure, so that it can be drawn from anyone's numbers.
 """
@@ -19,38 +19,12 @@ from adalib.evaluate.intervals import in_points
 from adalib.teach.figures.shapes import GREY, bar, dots, drag, heatmap, level, line, panels
 from adalib.teach.figures.style import COLOURS, plain
 
-__all__ = [
-    "Dots",
-    "Points",
-    "Stack",
-    "Worth",
-    "along_the_frontier",
-    "bracket",
-    "budgets_by_fifth",
-    "budgets_by_level",
-    "class_profile",
-    "differences",
-    "drag_samples",
-    "gain_dots",
-    "gains",
-    "importance_ranges",
-    "means",
-    "on_the_line",
-    "price_choices",
-    "real_frontiers",
-    "scatter",
-    "simulated_frontiers",
-    "trained_share",
-]
-
 #: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
 CLAIMED, HONEST, TRUE = COLOURS[1], COLOURS[0], COLOURS[2]
 _POLICY = {"oracle": TRUE, "curve": HONEST, "label": COLOURS[5], "noise": COLOURS[3]}
 _CALLED = {"oracle": "oracle, cross-fitted", "noise": "noise control"}
 _COSTS = {"type": "log", "tickvals": [1, 1.5, 2, 3, 4, 6, 8, 12, 16]}
 _COSTS |= {"ticktext": [f"{cost:g}" for cost in _COSTS["tickvals"]]}
-
-Estimate = tuple[Sequence[float], Sequence[float], Sequence[float]]  # mean, low, high
 
 
 def means(
@@ -71,7 +45,7 @@ def means(
         for group, own in zip(groups.values(), values, strict=True)
     ]
     fig = panels(parts, list(groups))
-    low, high = np.nanmin([0.0, np.nanmin(values)]), np.nanmax(values)
+    low, high = min(0.0, np.nanmin(values)), np.nanmax(values)
     room = 0.06 * (high - low)
     fig.update_xaxes(title=x_title, row=len(groups))
     fig.update_yaxes(title=y_title, tickformat="+.0f" if points else digits, range=[low - room, high + room])
@@ -79,26 +53,6 @@ def means(
 
 
 # Chapter 5: how much an oracle flatters itself.
-
-
-def bracket(R: Sequence[int], groups: Mapping[str, Mapping[str, Estimate]], truth: float) -> go.Figure:
-    """In-sample from above, cross-fitted from below, the truth between them; one panel a way to estimate.
-
-    An estimate that is NaN does not exist and is left out.
-    """
-    values = [np.asarray(list(group.values()), dtype=float) for group in groups.values()]
-    parts = []
-    for group, own in zip(groups.values(), values, strict=True):
-        kept = [(np.asarray(R)[np.isfinite(part[0])], part[:, np.isfinite(part[0])]) for part in own]
-        drawn = zip(kept, group, (CLAIMED, HONEST), strict=True)
-        parts.append([line(*part, name, colour, marks=True) for part, name, colour in drawn])
-        parts[-1].append(line(R, [truth] * len(R), "best possible", TRUE, dash="dash"))
-    fig = panels(parts, list(groups), 0.12, shared_xaxes=True)
-    fig.update_xaxes(type="log", tickvals=list(R), ticktext=[str(r) for r in R])
-    fig.update_xaxes(title="samples a question, R", row=len(groups))
-    span = [np.nanmin(values) - 0.003, np.nanmax(values) + 0.003]
-    fig.update_yaxes(title="accuracy", range=span, tickformat=".2f")
-    return fig.update_layout(height=150 + 230 * len(groups), margin={"t": 70}, legend={"y": 1.08})
 
 
 class Worth(NamedTuple):
@@ -226,28 +180,6 @@ def on_the_line(
         fig.update_xaxes(title=x_title, tickformat=".2f", **place)
         fig.update_yaxes(title=y_title if not across or number == 1 else None, tickformat=".2f", **place)
     return fig.update_layout(height=360 if across else 720, margin={"t": 50 if across else 90}, legend={"y": 1.06})
-
-
-def differences(
-    methods: Sequence[str], settings: Sequence[str], parts: Mapping[str, tuple[np.ndarray, float]]
-) -> go.Figure:
-    """Ours minus printed, a dot a cell; ``parts`` hold (values by method and setting and target, tolerance)."""
-    spread = np.linspace(0.27, -0.27, len(settings))
-    drawn = []
-    for values, _ in parts.values():
-        y = [np.repeat(np.arange(len(methods)) + shift, values.shape[2]) for shift in spread]
-        marks = zip(settings, COLOURS, y, strict=False)
-        drawn.append(
-            [dots(values[:, s].ravel(), own, name, c, size=8, opacity=0.8) for s, (name, c, own) in enumerate(marks)]
-        )
-    fig = panels(drawn, list(parts), 0.14)
-    for row, (_, room) in enumerate(parts.values(), start=1):
-        fig.add_vrect(x0=-room, x1=room, fillcolor=GREY, opacity=0.15, line_width=0, row=row, col=1)
-        fig.update_xaxes(range=[-1.2 * room, 1.2 * room], row=row)
-    fig.update_xaxes(title="ours minus printed", row=len(parts))
-    ticks = {"tickvals": list(range(len(methods))), "ticktext": list(methods)}
-    fig.update_yaxes(**ticks, autorange="reversed", zeroline=False, showgrid=False)
-    return fig.update_layout(height=640, margin={"t": 90}, legend={"y": 1.06})
 
 
 def simulated_frontiers(settings: Mapping[str, Mapping[str, Sequence[float]]]) -> go.Figure:
@@ -478,26 +410,7 @@ def budgets_by_fifth(groups: Mapping[str, Mapping[float, Stack]], budgets: Seque
     return fig.update_layout(barmode="stack", height=760, margin={"t": 120}, legend=legend)
 
 
-# Chapters 9 and 12: what an ablation shows where there is nothing to be seen, and what printed numbers remember.
-
-
-def importance_ranges(
-    features: Sequence[str], importance: Sequence[float], shuffled: tuple, noise: tuple[float, float]
-) -> go.Figure:
-    """Importances as dots, most important on top; bars show where they fall when the labels are shuffled."""
-    names = [plain(name) for name in features][::-1]
-    low, high = (np.asarray(part)[::-1] for part in shuffled)
-    within = bar(
-        names, high - low, "with shuffled labels", COLOURS[5], sideways=True, base=low, opacity=0.55, width=0.5
-    )
-    true = dots(list(importance)[::-1], names, "with the true labels", CLAIMED, size=10)
-    # An entry of the legend for the band of noise, which plotly does not list by itself.
-    entry = dots([None], names[:1], "range with noise columns", GREY, size=12, symbol="square", opacity=0.4)
-    fig = go.Figure([within, true, entry])
-    fig.add_vrect(x0=noise[0], x1=noise[1], fillcolor=GREY, opacity=0.25, line_width=0, layer="below")
-    fig.update_xaxes(title="importance (shares, sum 1)", rangemode="tozero", tickformat=".2f")
-    fig.update_yaxes(tickfont={"size": 11}, type="category")
-    return fig.update_layout(height=max(340, 30 * len(names) + 110))
+# Chapter 9: what an ablation shows where there is nothing to be seen.
 
 
 def class_profile(
@@ -512,28 +425,3 @@ def class_profile(
     fig = go.Figure(heatmap(classes, features, values, text, hovertemplate=said, **colours))
     fig.update_yaxes(autorange="reversed", tickfont={"size": 11})
     return fig.update_layout(height=max(320, 26 * len(features) + 90))
-
-
-def trained_share(
-    shares: Sequence[float], oracle: np.ndarray, printed: np.ndarray, names: Sequence[str], active: int = 0
-) -> go.Figure:
-    """Printed gains over one answer against those of a policy that has the oracle's gain on a share of the questions.
-
-    On the others it gains nothing. A slider moves the share; dots on the line fit.
-    """
-
-    def moving(i: int) -> list[go.Scatter]:
-        remembered = shares[i] * oracle
-        cells = zip(names, remembered, printed, strict=True)
-        said = [f"{name}: {x:.3f} if so, {y:.3f} printed" for name, x, y in cells]
-        return [dots(remembered, printed, "", HONEST, size=11, opacity=0.8, hovertext=said, hoverinfo="text")]
-
-    def title(i: int) -> str:
-        return f"largest difference {np.abs(printed - shares[i] * oracle).max():.4f}"
-
-    ends = [-0.004, float(max(oracle.max(), printed.max())) * 1.06]
-    fig = go.Figure(line(ends, ends, colour=GREY, width=2, dash="dot", hoverinfo="skip"))
-    drag(fig, shares, moving, "ρ = ", title=title, active=active)
-    fig.update_xaxes(title="gain if a share ρ is remembered", range=ends, tickformat=".2f")
-    fig.update_yaxes(title="gain over one answer, printed", range=ends, tickformat=".2f")
-    return fig.update_layout(height=520)

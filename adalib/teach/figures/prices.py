@@ -19,27 +19,6 @@ from adalib.colours import budget_colours
 from adalib.teach.figures.shapes import GREY, band, bar, dots, drag, level, line, lines, panels
 from adalib.teach.figures.style import COLOURS, faint, plain
 
-__all__ = [
-    "accuracy_curves",
-    "answer_grid",
-    "auction",
-    "bisection",
-    "claim_strips",
-    "copies",
-    "cut_simplex",
-    "dual_lines",
-    "filling",
-    "frontier_curves",
-    "lagrangian",
-    "net_values",
-    "samples_and_gains",
-    "staircase_target",
-    "staircases",
-    "tangent",
-    "vote_bars",
-    "window_votes",
-]
-
 BLUE, ORANGE, GREEN, PINK, GOLD = COLOURS[:5]
 # What an answer is, in this order everywhere: its name and its colour.
 _KINDS = {"right": GREEN, "most common wrong answer": ORANGE, "other wrong answers": GOLD, "no answer read": GREY}
@@ -350,7 +329,9 @@ def tangent(
     """
     ends = np.array([0.0, float(cost[-1]) * 1.16])
     fig = go.Figure(line(cost[list(corners)], acc[list(corners)], "envelope", BLUE))
-    said = {"text": [f"b={b}" for b in budgets], "textposition": _below(len(cost)), "mode": "markers+text"}
+    # Labels stand to the right of their points, but not the last one, which a narrow screen would cut.
+    places = ["bottom right"] * (len(cost) - 1) + ["bottom center"]
+    said: Style = {"text": [f"b={b}" for b in budgets], "textposition": places, "mode": "markers+text"}
     colours = [BLUE if j in corners else GREY for j in range(len(cost))]
     fig.add_trace(dots(cost, acc, "the question's curve", colours, size=11, showlegend=False, **said))
 
@@ -417,33 +398,6 @@ def filling(
     fig.update_xaxes(title="average cost B", row=1).update_xaxes(visible=False, row=2)
     fig.update_yaxes(title="price λ", row=1).update_yaxes(visible=False, autorange="reversed", row=2)
     return fig.update_layout(height=800, margin={"t": 130}, legend={"y": 1.06, "font": {"size": 12}})
-
-
-def frontier_curves(
-    curves: Mapping[str, Steps],
-    budgets: Sequence,
-    uniform: Steps,
-    bands: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
-    dashed: Sequence[str] = (),
-) -> go.Figure:
-    """Accuracy against average cost: curves of (cost, accuracy), and the uniform budgets as diamonds."""
-    fig = go.Figure()
-    for (name, (cost, accuracy)), colour in zip(curves.items(), COLOURS, strict=False):
-        if bands and name in bands:
-            fig.add_trace(band(cost, *bands[name], colour))
-        fig.add_trace(line(cost, accuracy, name, colour, dash="dash" if name in dashed else "solid"))
-    said = {"text": [f"all {b}" for b in budgets], "textposition": _below(len(budgets)), "mode": "markers+text"}
-    fig.add_trace(dots(*uniform, "the same for all", GREY, size=11, symbol="diamond", **said))
-    ticks = {"tickvals": list(uniform[0]), "ticktext": [f"{c:g}" for c in uniform[0]]}
-    # Room on the right for the last label.
-    ends = [np.log10(uniform[0][0]) - 0.05, np.log10(uniform[0][-1]) + 0.2]
-    fig.update_xaxes(type="log", title="average cost", range=ends, **ticks)
-    return fig.update_yaxes(title="accuracy").update_layout(height=480)
-
-
-def _below(n: int) -> list[str]:
-    """Where the labels of n points stand: to the right, but the last one not, which a narrow screen would cut."""
-    return ["bottom right"] * (n - 1) + ["bottom center"]
 
 
 def auction(prices: Sequence[float], spent: ArrayLike, budget: float, rounds: Sequence[int]) -> go.Figure:
