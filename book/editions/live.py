@@ -40,19 +40,7 @@ class Book:
 
 
 def live_text(text: str, book: Book) -> str:
-    """A Markdown cell of the book as JupyterLab can show it.
-
-    Examples
-    --------
-    >>> print(live_text(":::{admonition} Mind\\nIt is {glue:text}`x:.1f`.\\n:::", Book({"x": "0.25"}, {})))
-    <div class="alert alert-info" style="border-left: 3px solid; padding: 0.4em 1em; margin: 0.8em 0;">
-    <BLANKLINE>
-    **Mind**
-    <BLANKLINE>
-    It is 0.2.
-    <BLANKLINE>
-    </div>
-    """
+    """A Markdown cell of the book as JupyterLab can show it."""
     parts = [_box(part, book) if isinstance(part, Block) else part for part in blocks(text)]
     text = "\n\n".join(part.strip("\n") for part in parts if part.strip())
     text = cited(spelled_out(_TARGET.sub("", text), book.values), book.works)

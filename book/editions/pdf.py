@@ -10,11 +10,11 @@ from io import BytesIO
 from pathlib import Path
 
 import yaml
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import PdfMargins, sync_playwright
 from pypdf import PdfWriter
 from tqdm import tqdm
 
-_MARGINS = dict.fromkeys(("top", "bottom", "left", "right"), "16mm")
+_MARGINS: PdfMargins = {"top": "16mm", "bottom": "16mm", "left": "16mm", "right": "16mm"}
 
 
 def write_pdf(root: Path, target: Path) -> int:

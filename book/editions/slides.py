@@ -8,19 +8,19 @@ from __future__ import annotations
 import copy
 import html
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bs4 import BeautifulSoup
-from bs4.element import NavigableString, Tag
+from bs4.element import NavigableString, PageElement, Tag
 
 __all__ = ["Slide", "deck", "slides", "write_decks"]
 
 _SKIPPED = ("Check", "Exercises", "References")  # for the book: a check is run, an exercise is done at a desk
 _SHOWS = '[class*="adalib-"]:not(.adalib-answer), img'  # what a cell draws, plays or tabulates
 _LINES = 22  # a longer program cannot be read from the last row
-_SCRIPTS = {file.name for file in (Path(__file__).parents[1] / "_static").glob("*.js")}
-_SCRIPTS -= {"exercises.js", "locked.js", "progress.js", "quiz.js", "reachable.js"}  # for a page that is read
+_LEFT_OUT = re.compile(r"/(?:exercises|locked|progress|quiz|reachable)\.js")  # scripts for a page that is read
 _HELP = (
     "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, Esc leaves a slider; "
     "#slide=5 at the end of the address opens the fifth"
@@ -72,151 +72,136 @@ def slides(page: str) -> list[Slide]:
     first sentence of a section and all that is set in bold is shown; the rest is for the speaker.
     """
     soup = BeautifulSoup(page, "html.parser")
-    article = soup.select_one("article.bd-article")
-    for anchor in article.select("a.headerlink"):
+    for anchor in soup.select("a.headerlink"):
         anchor.decompose()
-    first = article.find("section")
-    deck = [Slide(first.find("h1").get_text(" ", strip=True), kind="title")]
-    _walk(first, deck, soup)
-    return [slide for slide in deck if slide.shown or slide.kind == "title"]
+    chapter = soup.select_one("article.bd-article section")
+    if chapter is None:
+        raise ValueError("the page holds no chapter")
+    cut = [Slide(_said(chapter.select_one("h1")), kind="title")]
+    _walk(chapter, cut)
+    return [slide for slide in cut if slide.shown or slide.kind == "title"]
 
 
-def _walk(section: Tag, deck: list[Slide], soup: BeautifulSoup) -> None:
+def _said(tag: Tag | None) -> str:
+    return tag.get_text(" ", strip=True) if tag else ""
+
+
+def _tag(name: str, *inside: PageElement | str, kind: str = "") -> Tag:
+    made = Tag(name=name, attrs={"class": kind} if kind else {})
+    made.extend(inside)
+    return made
+
+
+def _walk(section: Tag, cut: list[Slide]) -> None:
     for node in [child for child in section.children if isinstance(child, Tag)]:
+        classes: Sequence[str] = node.get("class") or []
         if node.name == "section":
-            title = node.find(["h2", "h3", "h4"]).get_text(" ", strip=True)
+            title = _said(node.select_one("h2, h3, h4"))
             if title == "Quiz":
-                deck.extend(_questions(node, soup))
+                cut.extend(_questions(node))
             elif title not in _SKIPPED:
-                deck.append(Slide(title))
-                _walk(node, deck, soup)
+                cut.append(Slide(title))
+                _walk(node, cut)
         elif node.name == "p":
-            _say(node, deck, soup, whole=deck[-1].title == "Take away")
+            _say(node, cut)
         elif node.name in ("ul", "ol", "dl"):
-            (deck[-1].notes if deck[-1].full else deck[-1].shown).append(node)
-        elif "math" in node.get("class", []):
-            _free(deck).shown.append(node)
-        elif "cell" in node.get("class", []):
-            _cell(node, deck)
-        elif "admonition" in node.get("class", []):
-            _boxed(node, deck, soup)
-        elif not {"h1", "h2", "h3", "h4", "span", "script"} & {node.name}:
-            _free(deck).shown.append(node)
+            (cut[-1].notes if cut[-1].full else cut[-1].shown).append(node)
+        elif "cell" in classes:
+            _cell(node, cut)
+        elif "admonition" in classes:
+            _boxed(node, cut)
+        elif node.name not in ("h1", "h2", "h3", "h4", "span", "script"):
+            _free(cut).shown.append(node)
 
 
-def _free(deck: list[Slide]) -> Slide:
+def _free(cut: list[Slide]) -> Slide:
     """The slide at hand, or a new one under the same title if it is full."""
-    if deck[-1].full:
-        deck.append(Slide(deck[-1].title))
-    return deck[-1]
+    if cut[-1].full:
+        cut.append(Slide(cut[-1].title))
+    return cut[-1]
 
 
-def _own(deck: list[Slide], kind: str, *nodes: Tag) -> None:
+def _own(cut: list[Slide], kind: str, *nodes: Tag) -> None:
     """A slide for one thing; a slide that holds no more than a sentence makes room for it."""
-    slide = deck[-1]
-    if slide.full or len(slide.shown) > 1:
-        slide = Slide(slide.title)
-        deck.append(slide)
-    slide.kind = kind
-    slide.shown.extend(nodes)
+    if cut[-1].full or len(cut[-1].shown) > 1:
+        cut.append(Slide(cut[-1].title))
+    cut[-1].kind = kind
+    cut[-1].shown.extend(nodes)
 
 
-def _say(paragraph: Tag, deck: list[Slide], soup: BeautifulSoup, whole: bool) -> None:
+def _say(paragraph: Tag, cut: list[Slide]) -> None:
     """A paragraph goes to the speaker; the class sees its bold sentences, and the first sentence of a section."""
-    slide = deck[-1]
-    if whole and not paragraph.get_text().startswith("To read more"):
+    slide = cut[-1]
+    if slide.title == "Take away" and not paragraph.get_text().startswith("To read more"):
         slide.shown.append(paragraph)
         return
-    bold = [tag for tag in paragraph.find_all("strong") if len(tag.get_text()) > 25]
     if slide.kind == "text" and not slide.shown and not slide.notes:
-        slide.shown.append(first_sentence(paragraph, soup))
-    for tag in bold:
-        line = soup.new_tag("p", attrs={"class": "deck-key"})
-        line.append(copy.copy(tag))
-        _free(deck).shown.append(line)
-    deck[-1].notes.append(paragraph)
+        slide.shown.append(_first_sentence(paragraph))
+    for bold in paragraph.find_all("strong"):
+        if len(bold.get_text()) > 25:
+            _free(cut).shown.append(_tag("p", copy.copy(bold), kind="deck-key"))
+    cut[-1].notes.append(paragraph)
 
 
-def first_sentence(paragraph: Tag, soup: BeautifulSoup) -> Tag:
+def _first_sentence(paragraph: Tag) -> Tag:
     """A copy of a paragraph up to the end of its first sentence."""
-    cut = soup.new_tag("p", attrs={"class": "deck-lead"})
+    lead = _tag("p", kind="deck-lead")
     for child in paragraph.children:
-        if isinstance(child, NavigableString):
-            end = min((at for mark in (". ", ".\n", "? ", "?\n") if (at := child.find(mark)) >= 0), default=-1)
-            if end >= 0:
-                cut.append(str(child)[: end + 1])
-                return cut
-        cut.append(copy.copy(child))
-    return cut
+        end = re.search(r"[.?][ \n]", child) if isinstance(child, NavigableString) else None
+        if end:
+            lead.append(str(child)[: end.start() + 1])
+            break
+        lead.append(copy.copy(child))
+    return lead
 
 
-def _cell(node: Tag, deck: list[Slide]) -> None:
+def _cell(node: Tag, cut: list[Slide]) -> None:
     """What a cell shows gets a slide; so does a short program that is not folded away."""
-    classes = " ".join(node.get("class", []))
     code, output = node.select_one(".cell_input"), node.select_one(".cell_output")
+    folded = {"tag_hide-input", "tag_remove-input"} & set(node.get("class") or [])
     if output is not None and output.select_one(_SHOWS):
         for part in output.find_all("div", class_="output", recursive=False) or [output]:
-            _own(deck, "figure", part)  # whole: an explorer brings its style and its script
-    elif code is not None and not any(f"tag_{tag}-input" in classes for tag in ("hide", "remove")) and _short(code):
-        _own(deck, "code", *(part for part in (code, output) if part is not None))
+            _own(cut, "figure", part)  # whole: an explorer brings its style and its script
+    elif code is not None and not folded and len(code.get_text().strip().split("\n")) <= _LINES:
+        _own(cut, "code", *(part for part in (code, output) if part is not None))
 
 
-def _short(code: Tag) -> bool:
-    return len(code.get_text().strip().split("\n")) <= _LINES
-
-
-def _boxed(node: Tag, deck: list[Slide], soup: BeautifulSoup) -> None:
+def _boxed(node: Tag, cut: list[Slide]) -> None:
     """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its proof folded."""
-    told = _unmarked(node, soup)
-    title = node.select_one(".admonition-title")
-    name = title.get_text(" ", strip=True) if title else ""
-    classes = node.get("class", [])
+    told, title = _unmarked(node), node.select_one(".admonition-title")
+    name, classes = _said(title), " ".join(node.get("class") or [])
     if "dropdown" in classes:
-        folded = soup.new_tag("details")
-        summary = soup.new_tag("summary")
-        summary.string = name
         if title:
             title.extract()
-        folded.append(summary)
-        folded.append(node)
         node["class"] = "deck-proof"
-        (deck[-1].shown if deck[-1].kind == "theorem" else deck[-1].notes).append(folded)
-    elif deck[-1].kind == "title" and not deck[-1].shown or name.startswith("While you") and deck[-1].kind == "figure":
-        deck[-1].shown.append(node)
+        folded = _tag("details", _tag("summary", name), node)
+        (cut[-1].shown if cut[-1].kind == "theorem" else cut[-1].notes).append(folded)
+    elif cut[-1].kind == "title" and not cut[-1].shown or name.startswith("While you") and cut[-1].kind == "figure":
+        cut[-1].shown.append(node)
     else:
-        _own(deck, "theorem" if any("proof" in c or "theorem" in c for c in classes) else "prompt", node)
-    deck[-1].notes.extend(told)
+        _own(cut, "theorem" if "proof" in classes or "theorem" in classes else "prompt", node)
+    cut[-1].notes.extend(told)
 
 
-def _questions(section: Tag, soup: BeautifulSoup) -> list[Slide]:
+def _questions(section: Tag) -> list[Slide]:
     """A slide a question, its options unmarked; which is right, and why, is for the speaker."""
-    found = []
-    for asked in section.select(".admonition.quiz > ol > li, .admonition.quiz .admonition-content > ol > li"):
-        slide = Slide("Quiz", kind="prompt", notes=_unmarked(asked, soup))
-        question = soup.new_tag("div", attrs={"class": "deck-quiz"})
-        question.extend(list(asked.contents))
-        slide.shown.append(question)
-        found.append(slide)
-    return found
+    asked = section.select(".admonition.quiz > ol > li, .admonition.quiz .admonition-content > ol > li")
+    notes = [_unmarked(question) for question in asked]
+    shown = [_tag("div", *list(question.contents), kind="deck-quiz") for question in asked]
+    return [Slide("Quiz", [own], told, "prompt") for own, told in zip(shown, notes, strict=True)]
 
 
-def _unmarked(asked: Tag, soup: BeautifulSoup) -> list[Tag]:
+def _unmarked(asked: Tag) -> list[Tag]:
     """Take the marks and explanations off the options of a question, and return them as notes."""
-    notes = []
-    for option in asked.select("li.task-list-item"):
-        box, why = option.find("input"), option.find_all("em")[-1]
-        right = box is not None and box.has_attr("checked")
-        note = soup.new_tag("p")
-        note.append(f"{'Right' if right else 'Wrong'}: ")
-        note.append(copy.copy(why))
-        why.extract()
+    notes, options = [], asked.select("li.task-list-item")
+    for option in options:
+        box, why = option.select_one("input"), option.find_all("em")[-1].extract()
+        verdict = "Right" if box is not None and box.has_attr("checked") else "Wrong"
         if box is not None:
             box.extract()
-        note.insert(0, option.get_text(" ", strip=True) + " ")
-        notes.append(note)
-    guessed = asked.select("li.task-list-item")
-    if len(guessed) == 1:  # a number to be guessed: it is for the speaker alone
-        guessed[0].find_parent("ul").extract()
+        notes.append(_tag("p", f"{_said(option)} ", f"{verdict}: ", why))
+    if len(options) == 1 and options[0].parent:  # a number to be guessed: it is for the speaker alone
+        options[0].parent.extract()
     return notes
 
 
@@ -240,8 +225,9 @@ def deck(page: str) -> str:
 
 def _is_needed(tag: Tag) -> bool:
     """Whether a script draws or plays something on a slide, or sets formulas."""
-    own = re.search(r"/_static/(\w+\.js)", str(tag.get("src", "")))
-    return own[1] in _SCRIPTS if own else "window.MathJax" in (tag.string or "")
+    if tag.get("defer") == "defer":  # the book's own
+        return not _LEFT_OUT.search(str(tag["src"]))
+    return "window.MathJax" in (tag.string or "")
 
 
 def _section(slide: Slide) -> str:

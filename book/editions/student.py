@@ -55,17 +55,7 @@ def _walk(cells: list[NotebookNode]) -> Iterator[tuple[NotebookNode, list[tuple[
 
 
 def without_solutions(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """The cells without what stands between the marks of a solution.
-
-    Examples
-    --------
-    >>> from nbformat.v4 import new_code_cell, new_markdown_cell
-    >>> start, end = ":::{solution-start} ex\\n:::", ":::{solution-end}\\n:::"
-    >>> text, code = new_markdown_cell, new_code_cell
-    >>> cells = [text(f"Try.\\n\\n{start}"), code("7 * 6"), text(f"42\\n\\n{end}\\n\\n# On")]
-    >>> [cell.source for cell in without_solutions(cells)]
-    ['Try.', '# On']
-    """
+    """The cells without what stands between the marks of a solution."""
     kept = []
     for cell, parts in _walk(cells):
         text = "\n\n".join(part.strip("\n") for part, solution in parts if not solution and part.strip())
@@ -88,13 +78,7 @@ def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int
 
 
 def lock(text: str, salt: str) -> str:
-    """A text that cannot be read or searched without its salt, in letters that any file may hold.
-
-    Examples
-    --------
-    >>> lock("Because.", "seven") == lock("Because.", "eight")
-    False
-    """
+    """A text that cannot be read or searched without its salt, in letters that any file may hold."""
     state, locked = 2166136261, bytearray()
     for byte in salt.encode():
         state = (state ^ byte) * 16777619 & 0xFFFFFFFF

@@ -27,13 +27,7 @@ class Block:
 
 
 def blocks(text: str) -> list[str | Block]:
-    """Cut a text into plain parts and directives, in order. What is inside a directive stays text.
-
-    Examples
-    --------
-    >>> blocks("Before.\\n:::{admonition} Proof\\n:class: dropdown\\nObvious.\\n:::")
-    ['Before.', Block(name='admonition', argument='Proof', body='Obvious.', options={'class': 'dropdown'})]
-    """
+    """Cut a text into plain parts and directives, in order. What is inside a directive stays text."""
     parts: list[str | Block] = []
     plain: list[str] = []
     lines = iter(text.split("\n"))
@@ -62,15 +56,7 @@ def blocks(text: str) -> list[str | Block]:
 
 
 def spelled_out(text: str, values: Mapping[str, str]) -> str:
-    """The text with every number that it quotes in its place.
-
-    Examples
-    --------
-    >>> spelled_out("{glue:text}`n` questions, {glue:text}`share:.0%`", {"n": "372", "share": "0.25"})
-    '372 questions, 25%'
-    >>> spelled_out("{points}`gain` points, {points}`less:2`", {"gain": "0.0361", "less": "-0.0004"})
-    '+3.6 points, -0.04'
-    """
+    """The text with every number that it quotes in its place."""
 
     def value(match: re.Match) -> str:
         role, name, form = match.groups()
@@ -122,14 +108,7 @@ def read_works(bibliography: Path) -> dict[str, Work]:
 
 
 def cited(text: str, works: Mapping[str, Work]) -> str:
-    """The text with every citation spelled out.
-
-    Examples
-    --------
-    >>> works = {"everett1963": Work(("Everett",), "1963", "Generalized Lagrange Multipliers", "")}
-    >>> cited("Due to {cite:t}`everett1963`, and old {cite}`everett1963`.", works)
-    'Due to Everett (1963), and old (Everett, 1963).'
-    """
+    """The text with every citation spelled out."""
 
     def spelled(match: re.Match) -> str:
         named = [works[key.strip()] for key in match[2].split(",")]

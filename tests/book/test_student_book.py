@@ -1,7 +1,7 @@
 """A student's book: no solution, no key and no marked option in any source, and none in what is built from it.
 
 What is cut is cut from the sources, before anything else sees them. All of them are checked; two chapters are built,
-from the outputs of the last build, to see that a page, its notebook and the search index hold no more than their sources.
+from the outputs of the last build, to see that a page, its notebook and the search index hold no more than that.
 """
 
 from __future__ import annotations

@@ -168,6 +168,9 @@ def test_live_text_spells_out_roles():
         "the ledger, (1.1), cards, the dual"
     )
     assert live_text("$$\nx\n$$ (eq)", book) == "$$\nx \\tag{1.1}\n$$"
+    assert live_text("{points}`s`, {points}`s:2`; {glue:text}`n`. Next", book) == "+3.1, +3.10; 372. Next"
+    assert live_text("{glue:text}`n`. Next", book) == "372\\. Next"  # no list
+    assert live_text(":::{admonition} Mind\n:class: tip\nSo.\n:::", book).split("\n\n")[1:3] == ["**Mind**", "So."]
     with pytest.raises(KeyError, match="make book"):
         live_text("{glue:text}`missing`", book)
 
