@@ -10,8 +10,9 @@ from offline import GAMES
 
 PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css">
 <script defer="defer" src="../_static/figures.js?v=1"></script><script src="../_static/theme.js"></script>
-<script defer="defer" src="../_static/quiz.js?v=1"></script></head><body><article class="bd-article"><section><h1>2. The oracle<a
-class="headerlink">#</a></h1><div class="tip admonition"><p class="admonition-title">Aims</p><p>Know.</p></div>
+<script defer="defer" src="../_static/quiz.js?v=1"></script></head>
+<body><article class="bd-article"><section><h1>2. The oracle<a class="headerlink">#</a></h1>
+<div class="tip admonition"><p class="admonition-title">Aims</p><p>Know.</p></div>
 <section><h2>One price</h2><p>A market has a price. It is <strong>one number for everybody, and no more.</strong> See
 <a href="03_budgets.html">chapter 3</a>.</p>
 <div class="cell tag_hide-input"><div class="cell_input"><pre>draw()</pre></div><div class="cell_output">

@@ -1,7 +1,4 @@
-"""Figures of chapters 5 to 9: what is claimed, and what is left of it on answers and questions not seen.
-
-Every function takes plain arrays and returns a figure, so that it can be drawn from anyone's numbers.
-"""
+"""Figures of chapters 5 to 9: what is claimed, and what is left of it on answers and questions not seen."""
 
 from __future__ import annotations
 
@@ -203,12 +200,8 @@ def simulated_frontiers(settings: Mapping[str, Mapping[str, Sequence[float]]]) -
 
     fig = drag(go.Figure(), list(settings), moving, "simulated setting: ", layout=span)
     fig.update_xaxes(title="average cost", range=[np.log10(0.97), np.log10(16.5)], **_COSTS)
-    return _shorter(fig.update_yaxes(title="accuracy (simulated)", tickformat=".3f")).update_layout(height=500)
-
-
-def _shorter(fig: go.Figure) -> go.Figure:
-    """A slider shorter than the figure, so that the names at its ends have room."""
-    return fig.update_layout(sliders=[{"x": 0.07, "len": 0.84}], margin={"t": 90})
+    fig.update_yaxes(title="accuracy (simulated)", tickformat=".3f")
+    return fig.update_layout(height=500, margin={"t": 90})
 
 
 class Points(NamedTuple):
@@ -255,7 +248,8 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
     rows = [1, *[1, 2] * len(shown[0][0])]
     drag(fig, [plain(name) for name in settings], moving, "setting: ", rows=rows, layout=span)
     fig.update_xaxes(range=[np.log10(0.95), np.log10(17)], **_COSTS).update_xaxes(title="average cost", row=2)
-    return _shorter(fig.update_yaxes(tickformat=".2f", row=1)).update_layout(height=720, legend={"y": 1.06})
+    fig.update_yaxes(tickformat=".2f", row=1)
+    return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
 
 
 def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayLike]]) -> go.Figure:
@@ -275,7 +269,7 @@ def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayL
     span = [ends.min() - 0.4, ends.max() + 0.4]
     fig.update_xaxes(title="gain over the mix, points", range=span, tickformat="+.0f")
     fig.update_yaxes(tickvals=at, ticktext=[plain(s) for s in settings], autorange="reversed", zeroline=False)
-    return _shorter(fig).update_layout(height=480, margin={"t": 24})
+    return fig.update_layout(height=480)
 
 
 def along_the_frontier(
@@ -363,10 +357,9 @@ def budgets_by_level(
             for shares in shown[i].values()
         ]
 
-    names, count = list(shown[active]), len(shown[active])
-    fig = panels([[]] * count, names, 0.12)
-    rows = range(1, count + 1)
-    drag(fig, [str(B) for B in stops], maps, "average budget B = ", rows=rows, active=active)
+    count = len(shown[active])
+    fig = panels([[]] * count, list(shown[active]), 0.12)
+    drag(fig, map(str, stops), maps, "average budget B = ", rows=range(1, count + 1), active=active)
     fig.update_yaxes(autorange="reversed", showgrid=False)
     fig.update_xaxes(showgrid=False, showticklabels=False, ticks="").update_xaxes(showticklabels=True, row=count)
     levels = sum(len(shares) for shares in shown[active].values())

@@ -1,7 +1,4 @@
-"""Figures of chapters 0 to 4: answers and their votes, the price of one question and of all, the frontier, the dual.
-
-Every function takes plain arrays and returns a figure, so that it can be drawn from anyone's numbers.
-"""
+"""Figures of chapters 0 to 4: answers and their votes, the price of one question and of all, the frontier, the dual."""
 
 from __future__ import annotations
 
@@ -133,7 +130,7 @@ def samples_and_gains(
 def net_values(budgets: Sequence, net: Mapping[str, np.ndarray], winners: Sequence[int]) -> go.Figure:
     """Net value of one question at every budget, one line a price; a star marks the winner at each price.
 
-    ``net`` maps what a price is called to the K net values; ``winners`` has one column a price.
+    ``net`` maps what a price is called to the K net values.
     """
     fig = go.Figure(_net_traces(budgets, net, winners))
     return fig.update_xaxes(title="budget b", **_ladder(budgets)).update_yaxes(title="net value")
@@ -448,13 +445,10 @@ def dual_lines(
     top, ends = heights.max(axis=0), prices[[0, -1]]
     least, value = float(top.min()), float(accuracy[slope >= 0].max())
     fig = go.Figure()
-    for name, which, colour, seen in (
-        ("plan within B", slope >= 0, GREEN, 0.8),
-        ("plan beyond B", slope < 0, ORANGE, 0.5),
-    ):
+    for name, which, colour in (("plan within B", slope >= 0, GREEN), ("plan beyond B", slope < 0, ORANGE)):
         x = np.tile([*ends, np.nan], int(which.sum()))
         y = np.column_stack([heights[which][:, [0, -1]], np.full(which.sum(), np.nan)]).ravel()
-        fig.add_trace(line(x, y, name, colour, width=1, opacity=seen, hoverinfo="skip"))
+        fig.add_trace(line(x, y, name, colour, width=1, opacity=0.6, hoverinfo="skip"))
     fig.add_trace(line(prices, top, "G(λ)", BLUE, width=4, hoverinfo="skip"))
     fig.add_trace(line(ends, [value, value], "V̂(B), the best within B", GREEN, width=2, dash="dot"))
 

@@ -201,10 +201,7 @@ def drag(
     layout: Callable[[int], dict] | None = None,
     active: int = 0,
 ) -> go.Figure:
-    """Put a slider below a figure: at stop i it shows ``traces(i)``, each in its row, under ``title(i)``.
-
-    ``layout(i)`` holds what else of the layout changes.
-    """
+    """Put a slider below a figure: its stop i shows ``traces(i)``, each in its row, ``title(i)`` and ``layout(i)``."""
 
     def moved(i: int) -> dict:
         return (layout(i) if layout else {}) | ({"title": {"text": title(i)}} if title else {})
@@ -217,7 +214,8 @@ def drag(
     fig.frames = [go.Frame(name=name, data=traces(i), traces=places, layout=moved(i)) for i, name in enumerate(names)]
     at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     steps = [{"label": name, "method": "animate", "args": [[name], at_once]} for name in names]
-    slider = {"active": active, "steps": steps, "currentvalue": {"prefix": prefix}}
+    # Shorter than the figure, so that names at its ends have room.
+    slider = {"active": active, "steps": steps, "currentvalue": {"prefix": prefix}, "x": 0.07, "len": 0.84}
     return fig.update_layout(**moved(active), sliders=[slider])
 
 
