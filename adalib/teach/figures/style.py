@@ -77,8 +77,6 @@ def show(fig: go.Figure, alt: str | None = None) -> _Shown:
     figure; by default the figure's title. The book's template is applied to a copy, and what the figure sets itself
     wins. Explained in the teaching page, "How to add a chapter".
 
-    Examples
-    --------
     >>> shown = show(go.Figure(go.Bar(y=[1, 3])), alt="Two bars; the second is three times the first.")
     >>> "three times" in shown._repr_html_()
     True
@@ -102,8 +100,6 @@ class HTML:
 def plain(text: str) -> str:
     """Text from a model or a file, as a label: plotly reads a few HTML tags in labels, and this text must stay text.
 
-    Examples
-    --------
     >>> plain("1 < 2 <b>")
     '1 &lt; 2 &lt;b&gt;'
     """

@@ -35,8 +35,6 @@ def captioned(text: str, caption: str) -> str:
 def number(value: float, digits: int = 3) -> str:
     """A number of a table: one digit where it is large, and no minus before nothing.
 
-    Examples
-    --------
     >>> number(0.5178), number(22.853), number(-0.0001)
     ('0.518', '22.9', '0.000')
     """
@@ -92,8 +90,6 @@ def finding(number: str, words: str, label: str, link: str) -> HTML:
 
     ``label`` is that of the section that shows it, and ``link`` the words of the link to it.
 
-    Examples
-    --------
     >>> finding("+3.1 points", "of accuracy.", "ch07-real", "Chapter 7").html.count("adalib-see")
     1
     """
