@@ -1,7 +1,7 @@
-"""A student's book: no solution, no key and no marked option in any source, and none in what is built from it.
+"""A student's book, built: no solution, no key and no marked option in a page, its notebook or the search index.
 
-What is cut is cut from the sources, before anything else sees them. All of them are checked; two chapters are built,
-from the outputs of the last build, to see that a page, its notebook and the search index hold no more than that.
+What is cut is cut from the sources, all of which tests/teach/test_editions.py reads; two chapters are built here, from
+the outputs of the last build, to see that what is built from a source holds no more than it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,39 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import ROOT, toc_pages
+from conftest import ROOT
 from editions.student import for_students, solution_cells
 from editions.writing import TEACHERS, live_notebooks, read_values, student_sources
 from jupyter_cache import get_cache
 
-CHAPTERS = [name for page in toc_pages() if page not in TEACHERS and (name := page.removeprefix("notebooks/")) != page]
 BUILT = ("02_oracle", "appendix_markets")
 TOC = "format: jb-book\nroot: book/references\nchapters:\n" + "".join(f"  - file: notebooks/{name}\n" for name in BUILT)
 MARKED = re.compile(r"<input[^>]*\bchecked\b[^>]*task|task[^>]*\bchecked\b")
+
+
+@pytest.fixture(scope="module")
+def student(html, tmp_path_factory) -> Path:
+    """The folder of the built pages; the cells carry the outputs of the last build."""
+    folder = tmp_path_factory.mktemp("student")
+    student_sources(ROOT, folder, read_values(html.parent / "jupyter_execute" / "notebooks"))
+    config = (folder / "_config.yml").read_text(encoding="utf-8")
+    config = config.replace("execute_notebooks: cache", "execute_notebooks: 'off'") + "\nonly_build_toc_files: true\n"
+    (folder / "_config.yml").write_text(config, encoding="utf-8")
+    (folder / "_toc.yml").write_text(TOC, encoding="utf-8")
+    cache = get_cache(html.parent / ".jupyter_cache")
+    for name in BUILT:
+        _, executed = cache.merge_match_into_notebook(chapter(name))
+        outputs = {cell.id: cell.get("outputs", []) for cell in executed.cells}
+        path = folder / "notebooks" / f"{name}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = outputs[cell.id]
+        nbformat.write(notebook, path)
+    build = "from jupyter_book.cli.main import main; main()"
+    result = subprocess.run([sys.executable, "-c", build, "build", str(folder)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    return folder / "_build" / "html"
 
 
 def chapter(name: str):
@@ -31,55 +55,18 @@ def chapter(name: str):
 
 
 @pytest.fixture(scope="module")
-def values(html) -> dict[str, str]:
-    return read_values(html.parent / "jupyter_execute" / "notebooks")
-
-
-@pytest.fixture(scope="module")
-def sources(values, tmp_path_factory) -> Path:
-    """The folder of the student's sources."""
-    folder = tmp_path_factory.mktemp("student")
-    student_sources(ROOT, folder, values)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def built(html, sources) -> Path:
-    """The folder of the built pages; their cells carry the outputs of the last build."""
-    (sources / "_toc.yml").write_text(TOC, encoding="utf-8")
-    config = (sources / "_config.yml").read_text(encoding="utf-8")
-    config = config.replace("execute_notebooks: cache", "execute_notebooks: 'off'") + "\nonly_build_toc_files: true\n"
-    (sources / "_config.yml").write_text(config, encoding="utf-8")
-    cache = get_cache(html.parent / ".jupyter_cache")
-    for name in BUILT:
-        _, executed = cache.merge_match_into_notebook(chapter(name))
-        outputs = {cell.id: cell.get("outputs", []) for cell in executed.cells}
-        path = sources / "notebooks" / f"{name}.ipynb"
-        notebook = nbformat.read(path, as_version=4)
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs = outputs[cell.id]
-        nbformat.write(notebook, path)
-    build = "from jupyter_book.cli.main import main; main()"
-    result = subprocess.run([sys.executable, "-c", build, "build", str(sources)], capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
-    return sources / "_build" / "html"
-
-
-@pytest.fixture(scope="module")
-def secrets(values) -> dict[str, list[str]]:
-    """Texts that only a teacher has, by chapter: lines of solutions and explanations of a quiz, if long enough.
-
-    A solution may use a line that another chapter teaches.
-    """
-    cells = {name: chapter(name).cells for name in CHAPTERS}
-    taught = "\n".join(cell.source for name in CHAPTERS for cell in for_students(chapter(name), values).cells)
+def secrets(html) -> dict[str, list[str]]:
+    """Texts of a chapter that only a teacher has: lines of solutions and explanations of a quiz, if long enough."""
+    values = read_values(html.parent / "jupyter_execute" / "notebooks")
+    taught = "\n".join(cell.source for name in BUILT for cell in for_students(chapter(name), values).cells)
     kept = {}
-    for name, own in cells.items():
-        texts, code = solution_cells(own)
+    for name in BUILT:
+        cells = chapter(name).cells
+        texts, code = solution_cells(cells)
         lines = [line.strip() for part in [*texts, *(cell for _, cell in code)] for line in part.split("\n")]
-        markdown = "\n".join(cell.source for cell in own if cell.cell_type == "markdown")
-        lines += re.findall(r"^ *- \[[ xX]\] .*?\*([^*]+)\*$", markdown, re.M)
+        for cell in cells:
+            if cell.cell_type == "markdown":
+                lines += re.findall(r"^ *- \[[ xX]\] .*?\*([^*]+)\*$", cell.source, re.M)
         kept[name] = [line for line in lines if len(line) > 25 and line not in taught]
     return kept
 
@@ -89,49 +76,34 @@ def words(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".html":
         text += html_module.unescape(re.sub(r"<[^>]+>", "", text))
-    elif path.suffix == ".ipynb":
-        text += "\n".join(cell.source for cell in nbformat.reads(text, as_version=4).cells)
     return re.sub(r"\s+", " ", text)
 
 
-def told(files: dict[str, str], kept_back: list[str]) -> list[str]:
-    """Where the files tell what is kept back, or mark an option."""
-    marked = [
-        path for path, text in files.items() if MARKED.search(text) or "- [x]" in text or "solution-start" in text
-    ]
-    return marked + [f"{path}: {line}" for line in kept_back for path, text in files.items() if line in text]
-
-
-def test_nothing_of_a_solution_or_of_a_quizs_key_is_in_any_source(sources, secrets):
-    pages = [page for page in toc_pages() if page not in TEACHERS]
-    paths = [next(path for path in sources.glob(f"{page}.*") if path.suffix in (".md", ".ipynb")) for page in pages]
-    kept_back = [line for lines in secrets.values() for line in lines]
-    assert len(kept_back) > 300
-    assert told({path.name: words(path) for path in paths}, kept_back) == []
-    assert not any(list(sources.glob(f"{page}.*")) for page in TEACHERS)
-
-
-def test_nor_in_any_file_that_is_built(built, secrets):
+def test_nothing_of_a_solution_or_of_a_quizs_key_is_in_any_file(student, secrets):
     kinds = (".html", ".js", ".ipynb", ".txt", ".json", ".md")
-    files = [path for path in built.rglob("*") if path.suffix in kinds and "lib" not in path.parts]
-    held = {path.relative_to(built).as_posix(): words(path) for path in files}
+    files = [path for path in student.rglob("*") if path.suffix in kinds and "lib" not in path.parts]
+    held = {path.relative_to(student).as_posix(): words(path) for path in files}
     assert {f"notebooks/{name}.html" for name in BUILT} | {"searchindex.js"} <= set(held)
     assert {f"_sources/notebooks/{name}.ipynb" for name in BUILT} <= set(held)
-    assert told({path: text for path, text in held.items() if "_static" not in path}, []) == []
-    assert told(held, [line for name in BUILT for line in secrets[name]]) == []
+    kept_back = [line for name in BUILT for line in secrets[name]]
+    assert [f"{path}: {line}" for line in kept_back for path, text in held.items() if line in text] == []
+    assert [path for path, text in held.items() if path.endswith(".html") and MARKED.search(text)] == []
+    sources = [text for path, text in held.items() if path.endswith(".ipynb")]
+    assert not any("- [x]" in text or "solution-start" in text for text in sources)
+    assert not any((student / f"{page}.html").exists() for page in TEACHERS)
 
 
-@pytest.mark.parametrize("name", [name for name in CHAPTERS if name[0].isdigit() or name.startswith("appendix")])
+@pytest.mark.parametrize("name", BUILT)
 def test_the_check_would_find_them_in_the_book_with_solutions(html, secrets, name):
     page = words(html / "notebooks" / f"{name}.html")
     assert sum(line in page for line in secrets[name]) > 10
     assert MARKED.search(page)
 
 
-def test_a_students_quiz_still_answers(built, browser):
+def test_a_students_quiz_still_answers(student, browser):
     page = browser.new_page()
     page.set_default_timeout(600_000)
-    page.goto((built / "notebooks" / "02_oracle.html").as_uri())
+    page.goto((student / "notebooks" / "02_oracle.html").as_uri())
     said = page.locator(".quiz-said").first
     answers = []
     for option in page.locator(".quiz-options").first.locator(".quiz-option").all():

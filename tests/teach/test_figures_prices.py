@@ -8,8 +8,6 @@ import json
 import numpy as np
 import pytest
 from conftest import ROOT
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import adalib
 from adalib.teach.figures import prices as draw
@@ -85,16 +83,6 @@ def test_staircases_show_the_average_cost(acc):
     for lam in [0.0, *np.random.default_rng(0).uniform(0, path.lam[0], 200)]:
         for trace in fig.data:
             assert step_at(trace, lam) == pytest.approx(adalib.average_cost(acc, COST, lam), abs=1e-9)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 30))
-def test_staircases_fall_for_any_table(seed, k, n):
-    table = np.random.default_rng(seed).random((n, k)).round(1)
-    path = adalib.frontier(table, np.arange(1, k + 1))
-    (trace,) = draw.staircases({"real": {"any": (path.lam, path.cost)}}).data
-    assert (np.diff(trace.x) >= 0).all()
-    assert (np.diff(trace.y) <= 1e-12).all()
 
 
 def test_net_values_mark_the_winner(acc):
