@@ -268,13 +268,11 @@ def test_what_is_written_around_a_figure_fits_it(html, browser, tmp_path, width,
     """On a phone long titles take several lines, also after a slider has changed them."""
     import plotly.graph_objects as go
 
-    from adalib.teach.figures.style import slider
+    from adalib.teach.figures.shapes import drag
 
     fig = go.Figure(go.Bar(y=[1, 2]))
-    fig.frames = [
-        go.Frame(name=str(i), layout={"title": {"text": f"{i}: as many words as stood here"}}) for i in range(6)
-    ]
-    fig.update_layout(sliders=[slider(range(6), "b = ")], title="a title of just as many words as those")
+    drag(fig, range(6), lambda i: [], "b = ", title=lambda i: f"{i}: as many words as stood here")
+    fig.update_layout(title_text="a title of just as many words as those")
     fig.update_xaxes(title="the name of an axis that says it all")
     page = drawn_alone(html, browser, tmp_path, fig, width)
     outside = """() => [...document.querySelectorAll(".main-svg :is(.gtitle, .xtitle)")].filter((text) => {

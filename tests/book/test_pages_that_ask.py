@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 from conftest import toc_pages
 
 from adalib.teach.figures import table
-from adalib.teach.figures.verdicts import cards
+from adalib.teach.figures.tables import cards
 from adalib.teach.games.guess import guess
 from adalib.teach.games.lineup import lineup
 from adalib.teach.games.noise import feed

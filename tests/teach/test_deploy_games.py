@@ -9,7 +9,6 @@ import adalib
 from adalib.router.controller import BudgetController
 from adalib.sequential.priced import PricedStopping
 from adalib.teach.exercises.chapter_11 import check
-from adalib.teach.figures.deploy import live, watched
 from adalib.teach.games.bill import PriceList, bill
 from adalib.teach.games.hold import hold, hold_data, hold_run, still_run
 
@@ -107,11 +106,3 @@ def test_the_exercise_takes_a_controller_and_nothing_less():
     assert "logarithm" in check("controller", lambda costs, budget, first, step: [first] * len(costs)).hint
     assert "one price" in check("controller", lambda costs, budget, first, step: [first]).hint
     assert "error" in check("controller", lambda costs: costs).hint
-
-
-def test_the_figures_show_what_they_are_given():
-    figure = watched(3, [0.7, 0.6], [0.1, 0.2, 0.3], 1, 0.65, 3)
-    assert list(figure.data[0].x) == [2, 3]  # it begins when its window is full
-    assert [trace.name for trace in figure.data] == ["agreement", "price", "alarm"]
-    error = live({1: 0.4, 2: 0.5}, (1.5, 0.55), (0.4, 0.7)).data[1].error_y
-    assert (error.array[0], error.arrayminus[0]) == (pytest.approx(0.15), pytest.approx(0.15))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from adalib.colours import budget_colours
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
 from adalib.solve.frontier import frontier
-from adalib.teach.figures.price import budget_colours
 from adalib.teach.figures.style import HTML
 from adalib.teach.games.fragment import fragment
 

@@ -1,79 +1,45 @@
-"""Figures and tables of chapter 12 and of the replication page: verdicts, links into the chapters, folded cells."""
+"""Tables, cards and findings: what a page shows in words and numbers, with links into the chapters."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
-from numpy.typing import ArrayLike
 
-from adalib.teach.figures.style import COLOURS, HTML, captioned, slider, table
+from adalib.evaluate.intervals import in_points
+from adalib.teach.figures.style import HTML
 
-__all__ = ["VERDICT_COLOURS", "cards", "finding", "folded", "linked_table", "trained_share", "verdict_bars"]
-
-#: Of the four verdicts, in their order: stands, stands corrected, falls, open.
-VERDICT_COLOURS = (COLOURS[2], COLOURS[5], COLOURS[1], COLOURS[6])
+__all__ = ["cards", "finding", "folded", "linked_table", "table"]
 
 
-def verdict_bars(parts: Sequence[str], counts: Mapping[str, Sequence[int]]) -> go.Figure:
-    """How many claims of each part got which verdict: one bar a part, one colour a verdict, numbers inside."""
-    fig = go.Figure()
-    for (verdict, numbers), colour in zip(counts.items(), VERDICT_COLOURS, strict=True):
-        fig.add_bar(
-            y=list(parts),
-            x=list(numbers),
-            orientation="h",
-            name=f"{verdict} ({sum(numbers)})",
-            marker_color=colour,
-            text=[number or "" for number in numbers],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            textfont={"color": "white" if colour in (COLOURS[2], COLOURS[1]) else "black"},
-            hovertemplate=f"%{{y}}<br>{verdict}: %{{x}}<extra></extra>",
-        )
-    fig.update_yaxes(autorange="reversed")
-    fig.update_xaxes(title="claims", dtick=2)
-    return fig.update_layout(barmode="stack", height=150 + 42 * len(parts), legend_traceorder="normal")
+def table(frame: pd.DataFrame, digits: int = 3, caption: str = "", points: Sequence[str] = ()) -> HTML:
+    """Put a table on the page: whole texts, numbers to so many digits, no row numbers; make it the last expression.
 
-
-def trained_share(
-    shares: Sequence[float], oracle: ArrayLike, printed: ArrayLike, names: Sequence[str], active: int = 0
-) -> go.Figure:
-    """Printed gains over one answer against those of a policy that has the oracle's gain on a share of the questions.
-
-    On the others it gains nothing. A slider moves the share; dots on the line fit.
+    Texts are shown as text, whatever they hold, and missing values left blank. The columns named in ``points`` hold
+    gains of accuracy. Explained in the teaching page, "How to add a chapter".
     """
-    oracle, printed = (np.asarray(values, dtype=float) for values in (oracle, printed))
-    ends = [-0.004, float(max(oracle.max(), printed.max())) * 1.06]
-    frames = []
-    for share in shares:
-        dots = go.Scatter(
-            x=share * oracle,
-            y=printed,
-            mode="markers",
-            marker={"size": 11, "color": COLOURS[0], "opacity": 0.8},
-            hovertext=[
-                f"{name}: {x:.3f} if so, {y:.3f} printed"
-                for name, x, y in zip(names, share * oracle, printed, strict=True)
-            ],
-            hoverinfo="text",
+    frame = frame.assign(**{name: frame[name].map(in_points, na_action="ignore") for name in points})
+    with pd.option_context("display.max_colwidth", None):
+        text = frame.to_html(
+            index=False, na_rep="", float_format=lambda v: number(v, digits), border=0, classes="adalib-table"
         )
-        title = f"largest difference {np.abs(printed - share * oracle).max():.4f}"
-        frames.append(go.Frame(name=f"{share:g}", data=[dots], traces=[1], layout={"title": {"text": title}}))
-    line = go.Scatter(x=ends, y=ends, mode="lines", line={"color": COLOURS[6], "dash": "dot"}, hoverinfo="skip")
-    fig = go.Figure([line, frames[active].data[0]], frames=frames)
-    fig.update_xaxes(title="gain if a share ρ is remembered", range=ends, tickformat=".2f")
-    fig.update_yaxes(title="gain over one answer, printed", range=ends, tickformat=".2f")
-    return fig.update_layout(
-        height=520,
-        showlegend=False,
-        title=frames[active].layout.title.text,
-        sliders=[slider([f"{share:g}" for share in shares], "ρ = ", active)],
-    )
+    return HTML(f'<div class="adalib-scroll">{captioned(text, caption)}</div>')
+
+
+def captioned(text: str, caption: str) -> str:
+    """The markup of a table, with its caption."""
+    return text.replace("<thead>", f"<caption>{html.escape(caption)}</caption><thead>", 1) if caption else text
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number of a table: one digit where it is large, and no minus before nothing.
+
+    >>> number(0.5178), number(22.853), number(-0.0001)
+    ('0.518', '22.9', '0.000')
+    """
+    text = f"{value:.{1 if abs(value) >= 20 else digits}f}"
+    return text if float(text) else text.lstrip("-")
 
 
 def linked_table(frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "", caption: str = "") -> HTML:
@@ -122,17 +88,8 @@ def cards(claims: pd.DataFrame) -> HTML:
 def finding(number: str, words: str, label: str, link: str) -> HTML:
     """A result that a reader will quote, for the welcome page: its number large, its words, and where it is shown.
 
-    Explained in the teaching page, "How to add a chapter".
+    ``label`` is that of the section that shows it, and ``link`` the words of the link to it.
 
-    Parameters
-    ----------
-    number, words : str
-        Computed when the book is built.
-    label, link : str
-        The label of the section that shows it, and the words of the link.
-
-    Examples
-    --------
     >>> finding("+3.1 points", "of accuracy.", "ch07-real", "Chapter 7").html.count("adalib-see")
     1
     """

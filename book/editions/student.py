@@ -7,7 +7,6 @@ hides an answer from a reader of the source, as a folded solution does; it is no
 
 from __future__ import annotations
 
-import ast
 import base64
 import json
 import re
@@ -16,9 +15,9 @@ from collections.abc import Iterator, Mapping
 
 from nbformat import NotebookNode
 
-from adalib.teach.editions.glued import spelled_out
+from editions.text import spelled_out
 
-__all__ = ["for_students", "lock", "locked_quizzes", "solution_cells", "uses_of_solutions", "without_solutions"]
+__all__ = ["for_students", "lock", "locked_quizzes", "solution_cells", "without_solutions"]
 
 _MARK = re.compile(r"^(?P<fence>:{3,})\{solution-(?P<which>start|end)\}.*?^(?P=fence)\s*?$", re.M | re.S)
 _WHOLE = re.compile(r"^:{3,}\{solution\}", re.M)
@@ -56,17 +55,7 @@ def _walk(cells: list[NotebookNode]) -> Iterator[tuple[NotebookNode, list[tuple[
 
 
 def without_solutions(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """The cells without what stands between the marks of a solution.
-
-    Examples
-    --------
-    >>> from nbformat.v4 import new_code_cell, new_markdown_cell
-    >>> start, end = ":::{solution-start} ex\\n:::", ":::{solution-end}\\n:::"
-    >>> text, code = new_markdown_cell, new_code_cell
-    >>> cells = [text(f"Try.\\n\\n{start}"), code("7 * 6"), text(f"42\\n\\n{end}\\n\\n# On")]
-    >>> [cell.source for cell in without_solutions(cells)]
-    ['Try.', '# On']
-    """
+    """The cells without what stands between the marks of a solution."""
     kept = []
     for cell, parts in _walk(cells):
         text = "\n\n".join(part.strip("\n") for part, solution in parts if not solution and part.strip())
@@ -88,54 +77,8 @@ def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int
     return texts, code
 
 
-def uses_of_solutions(cells: list[NotebookNode]) -> list[str]:
-    """Names that a solution binds last before a later cell, which is no solution, reads them: "cell 12: share"."""
-    solutions = dict(solution_cells(cells)[1])
-    theirs: set[str] = set()
-    found = []
-    for at, cell in enumerate(cells):
-        if cell.cell_type != "code":
-            continue
-        bound, read = _names(cell.source)
-        if at in solutions:
-            theirs |= bound
-        else:
-            found += [f"cell {at}: {name}" for name in sorted(read & theirs)]
-            theirs -= bound
-    return found
-
-
-def _names(code: str) -> tuple[set[str], set[str]]:
-    """The names that a cell binds at its top, and those it reads before it has bound them itself."""
-    bound: set[str] = set()
-    read: set[str] = set()
-    for statement in ast.parse(re.sub(r"^\s*[%!].*$", "pass", code, flags=re.M)).body:
-        nodes = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-        stored = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
-        defined = {
-            getattr(node, "asname", None) or node.name.split(".")[0]
-            for node in ast.walk(statement)
-            if isinstance(node, ast.alias | ast.FunctionDef | ast.ClassDef)
-        }
-        # What a statement both binds and reads (a loop's variable) is its own, unless it changes it in place.
-        changed = {n.target.id for n in ast.walk(statement) if isinstance(n, ast.AugAssign) and hasattr(n.target, "id")}
-        loops = isinstance(statement, ast.For | ast.With | ast.FunctionDef | ast.ClassDef) or any(
-            isinstance(node, ast.comprehension) for node in ast.walk(statement)
-        )
-        own = (stored if loops else set()) - changed
-        read |= {node.id for node in nodes if isinstance(node.ctx, ast.Load)} - bound - own | changed - bound
-        bound |= stored | defined
-    return bound, read
-
-
 def lock(text: str, salt: str) -> str:
-    """A text that cannot be read or searched without its salt, in letters that any file may hold.
-
-    Examples
-    --------
-    >>> lock("Because.", "seven") == lock("Because.", "eight")
-    False
-    """
+    """A text that cannot be read or searched without its salt, in letters that any file may hold."""
     state, locked = 2166136261, bytearray()
     for byte in salt.encode():
         state = (state ^ byte) * 16777619 & 0xFFFFFFFF
@@ -148,19 +91,8 @@ def lock(text: str, salt: str) -> str:
 def locked_quizzes(text: str, values: Mapping[str, str]) -> str:
     """A Markdown text whose quizzes and prompts show neither which option is right nor why.
 
-    Of a prompt with a single option, a number to be guessed, the option itself is locked, too.
-
-    Parameters
-    ----------
-    text : str
-        A cell or a page.
-    values : mapping of str to str
-        The numbers that explanations quote.
-
-    Raises
-    ------
-    ValueError
-        If an option has no explanation.
+    Of a prompt with a single option, a number to be guessed, the option itself is locked, too. ``values`` are the
+    numbers that explanations quote.
     """
 
     def lock_option(option: re.Match, guessed: bool) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 
-from adalib.teach.editions.writing import live_notebooks
+from editions.writing import live_notebooks
 
 
 def write(app, exception) -> None:

@@ -1,7 +1,7 @@
-"""``python -m adalib.teach.editions NAME``, from the root of the book: what the Makefile calls.
+"""``PYTHONPATH=book python -m editions NAME``, from the root of the book: what the Makefile calls.
 
 ``lab`` writes the notebooks for `make lab`, ``source`` the student's sources, and ``student`` and ``instructor``, once
-their books are built, an edition to hand out.
+their books are built, an edition to hand out; ``slides`` a deck a chapter, ``pdf`` the whole book as one file.
 """
 
 from __future__ import annotations
@@ -12,22 +12,34 @@ from pathlib import Path
 
 import nbformat
 
-from adalib.teach.editions.writing import live_notebooks, read_values, refresh, student_sources
+from editions.slides import write_decks
+from editions.writing import live_notebooks, read_values, refresh, student_sources
 
 
 def main(name: str, root: Path) -> int:
     """Write an edition and say where it is."""
-    source = root / "_build" / "student" / "source"
-    built = (source if name == "student" else root) / "_build"
+    build = root / "_build"
+    executed = build / "jupyter_execute" / "notebooks"
     if name == "source":
-        student_sources(root, source, read_values(root / "_build" / "jupyter_execute" / "notebooks"))
+        student_sources(root, build / "student" / "source", read_values(executed))
     elif name == "lab":
-        for kept in refresh(root / "lab", live_notebooks(root, built / "jupyter_execute" / "notebooks")):
+        for kept in refresh(root / "lab", live_notebooks(root, executed)):
             print(f"lab/{kept} is kept as you changed it; remove it to get the book's again")
     elif name in ("student", "instructor"):
-        hand_out(name, root, built)
+        hand_out(name, root, build / "student" / "source" / "_build" if name == "student" else build)
+    elif name in ("slides", "pdf") and not (build / "html" / "index.html").exists():
+        print("there is no built book in _build/html: run `make book` first", file=sys.stderr)
+        return 2
+    elif name == "slides":
+        decks = write_decks(build / "html", build / "slides")
+        print(f"{len(decks)} decks:  file://{build}/slides/index.html")
+    elif name == "pdf":
+        from editions.pdf import write_pdf  # needs the browser of the tests
+
+        print(f"Printed  {write_pdf(root, build / 'book.pdf')} pages  file://{build}/book.pdf")
     else:
-        print(f"no edition is called {name!r}: say lab, source, student or instructor", file=sys.stderr)
+        words = "lab, source, student, instructor, slides or pdf"
+        print(f"no edition is called {name!r}: say {words}", file=sys.stderr)
         return 2
     return 0
 

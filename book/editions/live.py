@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
-from adalib.teach.editions.blocks import Block, blocks
-from adalib.teach.editions.cited import Citations
-from adalib.teach.editions.glued import spelled_out
+from editions.text import Block, Work, blocks, cited, references, spelled_out
 
 __all__ = ["Book", "live_notebook", "live_text"]
 
@@ -32,53 +30,20 @@ _BORDER = "border-left: 3px solid; padding: 0.4em 1em; margin: 0.8em 0;"
 
 @dataclass(frozen=True)
 class Book:
-    """What a chapter needs to know of the rest of the book to be read alone.
+    """What a chapter needs to know of the rest of the book to be read alone."""
 
-    Attributes
-    ----------
-    values : dict of str to str
-        The glued numbers, as text.
-    citations : Citations
-        Authors and years by key.
-    titles : dict of str to str
-        The titles of theorems and of exercises by label.
-    equations : dict of str to str
-        The numbers of equations by label: "1.2" is the second of chapter 1.
-    install : str
-        How to install the package, said at the head of every chapter.
-    """
-
-    values: Mapping[str, str]
-    citations: Citations
-    titles: Mapping[str, str] = field(default_factory=dict)
-    equations: Mapping[str, str] = field(default_factory=dict)
-    install: str = ""
+    values: Mapping[str, str]  # the glued numbers, as text
+    works: Mapping[str, Work]  # what may be cited, by key
+    titles: Mapping[str, str] = field(default_factory=dict)  # of theorems and exercises, by label
+    equations: Mapping[str, str] = field(default_factory=dict)  # their numbers by label: "1.2" is chapter 1's second
+    install: str = ""  # how to install the package, said at the head of every chapter
 
 
 def live_text(text: str, book: Book) -> str:
-    """A Markdown cell of the book as JupyterLab can show it.
-
-    Raises
-    ------
-    KeyError
-        If the text quotes a number that is not among the values, or cites what the bibliography does not hold.
-
-    Examples
-    --------
-    >>> print(live_text(":::{admonition} Mind\\nIt is {glue:text}`x:.1f`.\\n:::", Book({"x": "0.25"}, Citations({}))))
-    <div class="alert alert-info" style="border-left: 3px solid; padding: 0.4em 1em; margin: 0.8em 0;">
-    <BLANKLINE>
-    **Mind**
-    <BLANKLINE>
-    It is 0.2.
-    <BLANKLINE>
-    </div>
-    """
+    """A Markdown cell of the book as JupyterLab can show it."""
     parts = [_box(part, book) if isinstance(part, Block) else part for part in blocks(text)]
     text = "\n\n".join(part.strip("\n") for part in parts if part.strip())
-    text = _TARGET.sub("", text)
-    text = spelled_out(text, book.values)
-    text = book.citations.resolve(text)
+    text = cited(spelled_out(_TARGET.sub("", text), book.values), book.works)
     text = _NUMBERED.sub(lambda match: f"$${match[1].rstrip()} \\tag{{{book.equations[match[2]]}}}\n$$", text)
     text = re.sub(r"\{eq\}`([\w-]+)`", lambda match: f"({book.equations[match[1]]})", text)
     text = _ROLE.sub(lambda match: match[1] if match[2] else book.titles.get(match[1], match[1]), text)
@@ -90,14 +55,14 @@ def _box(block: Block, book: Book) -> str:
     kind = block.options.get("class", "")
     if block.name == "admonition" and "dropdown" in kind:
         return f"<details>\n<summary><b>{block.argument}</b></summary>\n\n{body}\n\n</details>"
-    if block.name == "prf:proof":
-        return f"*Proof.* {body} ∎"
-    if block.name == "table":
-        return f"{body}\n\n*{block.argument}*"
-    if block.name == "solution-start":
-        return "**Solution.**"
-    if block.name == "solution-end":
-        return ""
+    plain = {
+        "prf:proof": f"*Proof.* {body} ∎",
+        "table": f"{body}\n\n*{block.argument}*",
+        "solution-start": "**Solution.**",
+        "solution-end": "",
+    }
+    if block.name in plain:
+        return plain[block.name]
     title = block.argument
     if block.name != "admonition":
         named = block.name.removeprefix("prf:").capitalize()
@@ -107,15 +72,7 @@ def _box(block: Block, book: Book) -> str:
 
 
 def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
-    """A chapter for JupyterLab: prose that reads well, drawing code folded, and how to install at its head.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        A chapter, as it is kept or as students get it.
-    book : Book
-        The rest of the book.
-    """
+    """A chapter for JupyterLab: prose that reads well, drawing code folded, and how to install at its head."""
     cells = []
     for cell in notebook.cells:
         cell = NotebookNode({**cell, "metadata": NotebookNode(cell.metadata)})
@@ -128,7 +85,7 @@ def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
     if book.install:
         head, *rest = cells[0].source.split("\n\n", 1)
         cells[0].source = "\n\n".join([head, f"<small>{book.install}</small>", *rest])
-    cited = book.citations.listed("\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown"))
-    if cited:
-        cells.append(new_markdown_cell(f"## References\n\n{cited}", id="references"))
+    said = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    if listed := references(said, book.works):
+        cells.append(new_markdown_cell(f"## References\n\n{listed}", id="references"))
     return NotebookNode({**notebook, "cells": cells})
