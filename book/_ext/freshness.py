@@ -20,6 +20,7 @@ from pathlib import Path
 from dependencies import DATA, EVERYTHING, FILES, PACKAGE, Node, Package
 
 PINS = ("requirements.txt", "constraints.txt")
+MADE = "recorded.json"  # by the build itself, out of the notebooks (`recorded`); no output depends on it
 STORE = ".fingerprints.json"
 _READS_DOCUMENTATION = re.compile(r"__doc__|\bhelp\(|\binspect\b|\bgetsource\b|\bgetdoc\b")
 
@@ -77,11 +78,13 @@ def notebook_code(notebook: Path) -> str:
 
 
 def tree(folder: Path) -> set[Path]:
-    """The files below a folder, without hidden and compiled ones."""
+    """The files below a folder, without hidden and compiled ones, and without what the build makes."""
     return {
         file
         for file in folder.rglob("*")
-        if file.is_file() and not any(part.startswith((".", "__pycache__")) for part in file.relative_to(folder).parts)
+        if file.is_file()
+        and file.name != MADE
+        and not any(part.startswith((".", "__pycache__")) for part in file.relative_to(folder).parts)
     }
 
 

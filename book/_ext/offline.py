@@ -9,6 +9,7 @@ that read TeX and write SVG, the traces of plotly.js that are drawn (see `small_
 from __future__ import annotations
 
 import filecmp
+import re
 import shutil
 from importlib.metadata import files
 from importlib.resources import files as resources
@@ -30,20 +31,7 @@ PLOTLY = "plotly.min.js"
 ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load it from
 # Before a script it tells Chromium to compile all of it while it arrives, beside the page, and not bit by bit later.
 EAGER = "//# allFunctionsCalledOnLoad\n"
-# What plays the places that adalib.teach.games.fragment leaves on a page, by their names.
-GAMES = {
-    "spend": "spend.js",
-    "stop": "stop.js",
-    "states": "stop.js",
-    "guess": "guess.js",
-    "lineup": "lineup.js",
-    "noise": "noise.js",
-    "cards": "cards.js",
-    "market": "market.js",
-    "hold": "deploy.js",
-    "bill": "deploy.js",
-    "menu": "menu.js",
-}
+STATIC = Path(__file__).parent.parent / "_static"
 
 
 def mathjax_source() -> Path:
@@ -103,11 +91,13 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
         app.add_js_file("figures.js", loading_method="defer")  # it runs plotly.js when a figure comes near
         library = context["pathto"](f"_static/lib/{PLOTLY}", resource=True)
         context["metatags"] = context.get("metatags", "") + f'<link rel="preload" as="script" href="{library}">\n'
-    played = [script for name, script in GAMES.items() if f'class="adalib-{name}"' in body]
-    for script in dict.fromkeys(["parts.js", *played] if played else []):
-        app.add_js_file(script, loading_method="defer")
-    if "market.js" in played:
-        app.add_css_file("market.css")
+    # A place of class adalib-NAME is played by NAME.js (adalib.teach.games).
+    found = dict.fromkeys(re.findall(r'class="adalib-(\w+)"', body))
+    played = [name for name in found if (STATIC / f"{name}.js").exists()]
+    for name in ["parts", *played] if played else []:
+        app.add_js_file(f"{name}.js", loading_method="defer")
+        if (STATIC / f"{name}.css").exists():
+            app.add_css_file(f"{name}.css")
 
 
 def write_icons(app, error) -> None:
