@@ -22,7 +22,7 @@ from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferential
 from adalib.solve.reference import lp_solution, milp_solution
 from adalib.table import UtilityTable
-from adalib.teach.exercises import chapter_04
+from adalib.teach.exercises.constructions import THREE
 from adalib.teach.figures import duality as figures
 
 COUNT = 10_000
@@ -452,22 +452,8 @@ def test_bad_input_is_refused_with_a_sentence(call, words):
         call()
 
 
-@pytest.mark.parametrize(
-    ("name", "right", "wrong"),
-    [
-        ("gap", ([[0, 1], [0, 1]], [1, 2], 1.25), [([[0, 1]], [1, 2], 1.5), ([[0, 0], [0, 1]], [1, 2], 1.5), "what"]),
-        ("exact", 7 / 3, [1.5, 1, 4, "two"]),
-        ("perfect", ([[0, 0, 0.9], [0, 0.2, 0.2]], [1, 2, 4], 1.75), [([[0, 1], [0, 1]], [1, 2], 1.5), (1, 2)]),
-        ("mean gap", ([[1, 0]] + [[0.5, 0.5]] * 9, [1, 2], 0.01, [1] + [0] * 9), [([[1, 0]], [1, 2], 0.0, [1]), 7]),
-    ],
-)
-def test_exercises_judge_the_readers_own_object(name, right, wrong):
-    assert chapter_04.check(name, right).right
-    assert [chapter_04.check(name, answer).right for answer in wrong] == [False] * len(wrong)
-
-
 def test_the_figure_of_lines_draws_the_dual_function():
-    acc, cost = (np.array(side) for side in chapter_04.THREE)
+    acc, cost = (np.array(side) for side in THREE)
     plans = np.array(list(itertools.product(range(3), repeat=3)))
     accuracy, spent = acc[np.arange(3), plans].mean(axis=1), cost[plans].mean(axis=1)
     prices = np.arange(31) / 60

@@ -10,10 +10,11 @@ import pytest
 
 import adalib
 import adalib.paper
-from adalib.teach.exercises import RECORD, Checker, checks, recorded
+from adalib.teach.exercises import JUDGED, RECORD, Checker, checks, recorded
 from adalib.teach.exercises.judged import Construction
 from adalib.teach.exercises.values import value
 
+CHAPTERS = sorted({*recorded(), *(chapter for chapter, _ in JUDGED)})
 COIN = Checker({"e": value("e", 0.5, "think of a coin", tolerance=1e-3)})
 
 
@@ -79,7 +80,7 @@ class TestSolution:
             checks("00")[1]("e", 0.5, hint="think of a coin", tolerance=1e-3, wrong=wrong)
 
 
-@pytest.mark.parametrize("chapter", recorded())
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_chapter_has_five_exercises_of_which_silence_answers_none(chapter):
     check, _ = checks(chapter)
     assert len(check.exercises) >= 5
@@ -206,6 +207,28 @@ class TestAnotherRoad:
 
     def test_noise_is_learned_by_heart(self):
         assert self.right("06", "memory", 1.0, 0.69)
+
+    def test_the_middle_fifth_of_the_null_by_hand(self):
+        table = adalib.flat_null(1000).sample(48).table()
+        labels = adalib.frontier(table.acc, table.cost).at(3).labels
+        middle = table.cost[labels[np.argsort(table.acc[:, 0], kind="stable")[400:600]]].mean()
+        assert self.right("08", "middle", middle, middle + 0.2)
+
+    def test_the_highest_fifth_by_hand(self):
+        parts = []
+        for seed in range(4):
+            halves = [half.table() for half in adalib.load("word-zeroshot").split_samples(seed)]
+            for choose, score in (halves, halves[::-1]):
+                labels = adalib.frontier(choose.acc, choose.cost).at(3).labels
+                gain = score.acc[np.arange(score.n), labels] - score.acc[:, 0]
+                highest = np.array_split(np.argsort(choose.acc[:, 0], kind="stable"), 5)[4]
+                parts.append((gain[highest].sum(), gain.sum()))
+        highest, everyone = np.sum(parts, axis=0)
+        assert self.right("08", "highest", highest / everyone, 1 - highest / everyone)
+
+    def test_the_referees_numbers(self):
+        assert self.right("12", "others", 0.725, 0.8)
+        assert self.right("12", "spread", np.std([1] * 11 + [0] * 9) / np.sqrt(40), 0.1)
 
     def test_the_price_of_electricity_is_the_marginal_plants(self):
         assert self.right("markets", "demand", 48, "no number")

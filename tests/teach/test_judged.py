@@ -18,6 +18,9 @@ PROOFS = {place: one for place, one in JUDGED.items() if isinstance(one, Proof)}
 CONSTRUCTIONS = {place: one for place, one in JUDGED.items() if isinstance(one, Construction)}
 
 
+BUDGETS = [1, 2, 4, 8, 16]
+
+
 def said(place, answer):
     """What becomes of an answer to the exercise at a place: chapter and name."""
     return Checker({"e": JUDGED[place]})("e", answer)
@@ -213,6 +216,13 @@ class TestAnyChain:
         assert picture.splitlines()[1].split()[0] == "cost"  # so there was one question
 
 
+def thin(first, best):
+    """Twenty questions: ten alike, one to buy for, and nine that are flat."""
+    acc = np.full((20, 5), 0.5)
+    acc[:10], acc[10] = first, best
+    return adalib.UtilityTable(acc, BUDGETS)
+
+
 # An object that has the property, by another road where there is one, and objects that miss in three ways or more.
 OBJECTS = {
     ("04", "gap"): (
@@ -256,13 +266,13 @@ OBJECTS = {
         ],
     ),
     ("08", "thin"): (
-        adalib.UtilityTable(
-            [[0.4, 0.4, 0.41, 0.43, 0.5]] * 10 + [[0.1] * 2 + [0.9] * 3] + [[0.5] * 5] * 9, [1, 2, 4, 8, 16]
-        ),
+        thin([0.4, 0.4, 0.41, 0.43, 0.5], [0.1, 0.1, 0.9, 0.9, 0.9]),
         [
-            adalib.UtilityTable(np.zeros((20, 5)), [1, 2, 4, 8, 16]),
-            adalib.UtilityTable([[0, 0, 0, 0, 1]] * 10 + [[0] * 5] * 10, [1, 2, 4, 8, 16]),
             "twenty questions",
+            adalib.UtilityTable(np.zeros((19, 5)), BUDGETS),
+            thin([0.5] * 5, [0.1, 0.1, 0.9, 0.9, 0.9]),
+            thin([0.1, 0.1, 0.9, 0.9, 0.9], [0.5] * 5),
+            thin([0.4, 0.4, 0.4, 0.4, 0.4001], [0.5] * 5),
         ],
     ),
     ("09", "menu"): ((1, 5, 9), ["three", (1, 2), (1, 15, 16)]),
