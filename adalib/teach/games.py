@@ -1,7 +1,7 @@
 """Games that play on a page, with no kernel and no network: a function a game, and a script of its name.
 
-A function computes all that its game needs and leaves it on the page as data, inert until ``book/_static/NAME.js`` plays
-it (`book/_ext/offline.py` loads the scripts of the places that it finds). Make it the last expression of a cell.
+A function computes all that its game needs and leaves it on the page as data, which ``book/_static/NAME.js`` plays. Make
+it the last expression of a cell.
 """
 
 from __future__ import annotations
@@ -369,12 +369,12 @@ def market(responses: Responses) -> Game:
     """The market game: every student is a question with a real curve, the teacher is the price.
 
     Curves are in whole points of accuracy and prices in points an answer: a best buy can be found in one's head. Kinds
-    are dealt in turn, so that a class of any size gets a mixed market, and no two cards have the same curve. ``twin`` is
-    the card whose largest step is the widest: at one price it goes from ``low`` to ``high``.
+    are dealt in turn, so that a class of any size gets a mixed market, and no two cards have the same curve. The twin
+    is the card whose largest step is the widest: at one price it goes from ``low`` to ``high``.
     """
     table = responses.table(_BUDGETS)
     points = np.round(100 * table.acc).astype(int)
-    _, first = np.unique(points, axis=0, return_index=True)  # no two cards are the same
+    _, first = np.unique(points, axis=0, return_index=True)
     kinds = archetypes(table)
     piles = {kind: _spread(np.flatnonzero(kinds == kind), first, points) for kind in set(_DEAL)}
     dealt = [piles[_DEAL[at % len(_DEAL)]].pop(0) for at in range(_CARDS)]
