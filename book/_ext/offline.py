@@ -9,7 +9,6 @@ that read TeX and write SVG, the traces of plotly.js that are drawn (see `small_
 from __future__ import annotations
 
 import filecmp
-import re
 import shutil
 from importlib.metadata import files
 from importlib.resources import files as resources
@@ -32,6 +31,12 @@ ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load i
 # Before a script it tells Chromium to compile all of it while it arrives, beside the page, and not bit by bit later.
 EAGER = "//# allFunctionsCalledOnLoad\n"
 STATIC = Path(__file__).parent.parent / "_static"
+# Places of class adalib-NAME are played by NAME.js, which says so itself (adalib.teach.games).
+GAMES = {
+    script.stem: script.name
+    for script in sorted(STATIC.glob("*.js"))
+    if f'everywhere("{script.stem}"' in script.read_text(encoding="utf-8")
+}
 
 
 def mathjax_source() -> Path:
@@ -91,9 +96,7 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
         app.add_js_file("figures.js", loading_method="defer")  # it runs plotly.js when a figure comes near
         library = context["pathto"](f"_static/lib/{PLOTLY}", resource=True)
         context["metatags"] = context.get("metatags", "") + f'<link rel="preload" as="script" href="{library}">\n'
-    # A place of class adalib-NAME is played by NAME.js (adalib.teach.games).
-    found = dict.fromkeys(re.findall(r'class="adalib-(\w+)"', body))
-    played = [name for name in found if (STATIC / f"{name}.js").exists()]
+    played = [name for name in GAMES if f'class="adalib-{name}"' in body]
     for name in ["parts", *played] if played else []:
         app.add_js_file(f"{name}.js", loading_method="defer")
         if (STATIC / f"{name}.css").exists():
