@@ -22,6 +22,7 @@ import grimp
 
 PACKAGE = "adalib"
 PINS = ("requirements.txt", "constraints.txt")
+MADE = "recorded.json"  # by the build itself, out of the notebooks (`recorded`); no output depends on it
 STORE = ".fingerprints.json"
 # Code that starts programs or imports by a computed name may reach any module: a run too many is the only cost.
 _ANYTHING = re.compile(r"subprocess|import_module|__import__|get_ipython|\bexec\(|\beval\(|^\s*[!%]", re.MULTILINE)
@@ -107,11 +108,13 @@ def notebook_code(notebook: Path) -> str:
 
 
 def tree(folder: Path) -> set[Path]:
-    """The files below a folder, without hidden and compiled ones."""
+    """The files below a folder, without hidden and compiled ones, and without what the build makes."""
     return {
         file
         for file in folder.rglob("*")
-        if file.is_file() and not any(part.startswith((".", "__pycache__")) for part in file.relative_to(folder).parts)
+        if file.is_file()
+        and file.name != MADE
+        and not any(part.startswith((".", "__pycache__")) for part in file.relative_to(folder).parts)
     }
 
 

@@ -37,19 +37,12 @@ FONTS = {
     "sans-italic.woff2": ("Adalib Sans", "400 700", "italic"),
     "mono.woff2": ("Adalib Mono", "400 700", "normal"),
 }
-# What plays the places that adalib.teach.games.fragment leaves on a page, by their names.
+STATIC = Path(__file__).parent.parent / "_static"
+# Places of class adalib-NAME are played by NAME.js, which says so itself (adalib.teach.games).
 GAMES = {
-    "spend": "spend.js",
-    "stop": "stop.js",
-    "states": "stop.js",
-    "guess": "guess.js",
-    "lineup": "lineup.js",
-    "noise": "noise.js",
-    "cards": "cards.js",
-    "market": "market.js",
-    "hold": "deploy.js",
-    "bill": "deploy.js",
-    "menu": "menu.js",
+    script.stem: script.name
+    for script in sorted(STATIC.glob("*.js"))
+    if f'everywhere("{script.stem}"' in script.read_text(encoding="utf-8")
 }
 
 
@@ -123,11 +116,11 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
         app.add_js_file("figures.js", loading_method="defer")  # it runs plotly.js when a figure comes near
         library = context["pathto"](f"_static/lib/{PLOTLY}", resource=True)
         context["metatags"] = context.get("metatags", "") + f'<link rel="preload" as="script" href="{library}">\n'
-    played = [script for name, script in GAMES.items() if f'class="adalib-{name}"' in body]
-    for script in dict.fromkeys(["parts.js", *played] if played else []):
-        app.add_js_file(script, loading_method="defer")
-    if "market.js" in played:
-        app.add_css_file("market.css")
+    played = [name for name in GAMES if f'class="adalib-{name}"' in body]
+    for name in ["parts", *played] if played else []:
+        app.add_js_file(f"{name}.js", loading_method="defer")
+        if (STATIC / f"{name}.css").exists():
+            app.add_css_file(f"{name}.css")
 
 
 def write_icons(app, error) -> None:

@@ -1,18 +1,24 @@
-"""Rungs of the ladder about answers: a vote, all subsets, cross-fitting, a label policy, a stopping rule."""
+"""What the reader builds on answers: a vote, all subsets, cross-fitting, a label policy, a stopping rule, folds.
+
+Each exercise is a brute force and its typical mistakes, which are functions too.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 
-from adalib.teach.exercises.build import Build
 from adalib.teach.exercises.cases import Case, Inputs
+from adalib.teach.exercises.judged import Build
 from adalib.teach.exercises.tables import PRICED, cheapest_best, spent
 
-__all__ = ["CROSS_FIT", "LABEL_POLICY", "STOPPING", "SUBSETS", "VOTE"]
+__all__ = ["EXERCISES"]
+
+EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
 _SAID = ["7", "8", "9", ""]
 
@@ -37,7 +43,7 @@ def _with_empties(answers: list[str], gold: str) -> float:
     return 1 / len(winners) if gold in winners else 0.0
 
 
-VOTE = Build(
+EXERCISES["00", "vote"] = Build(
     Inputs(
         _draw_answers,
         {"answers": ("answer",)},
@@ -78,7 +84,7 @@ def _draw_budget(rng: np.random.Generator) -> Case:
     return {"answers": answers, "gold": "7", "b": int(rng.integers(1, len(answers) + 1))}
 
 
-SUBSETS = Build(
+EXERCISES["01", "subsets"] = Build(
     Inputs(
         _draw_budget,
         {"answers": ("answer",)},
@@ -124,7 +130,7 @@ def _commonest(known: np.ndarray, acc: np.ndarray, cost: np.ndarray, lam: float,
     return [int(np.bincount(cheapest_best(acc, cost, lam)).argmax())] * len(new)
 
 
-LABEL_POLICY = Build(
+EXERCISES["06", "label policy"] = Build(
     Inputs(
         _draw_known,
         {**PRICED.axes, "known": ("question", "feature"), "new": ("asked", "feature")},
@@ -175,7 +181,7 @@ def _draw_stream(rng: np.random.Generator) -> Case:
     return {"answers": [_SAID[i] for i in said], "lead": int(rng.integers(1, 4))}
 
 
-STOPPING = Build(
+EXERCISES["10", "stopping"] = Build(
     Inputs(
         _draw_stream,
         {"answers": ("answer",)},
@@ -212,7 +218,7 @@ def _crossed(first: np.ndarray, second: np.ndarray, cost: np.ndarray, lam: float
     return (one + spent(first, cheapest_best(second, cost, lam))) / 2
 
 
-CROSS_FIT = Build(
+EXERCISES["05", "cross-fit"] = Build(
     Inputs(
         _draw_halves,
         {"first": ("question", "budget"), "second": ("question", "budget"), "cost": ("budget",)},
@@ -236,4 +242,50 @@ CROSS_FIT = Build(
             float((first.max(axis=1).mean() + second.max(axis=1).mean()) / 2)
         ),
     },
+)
+
+
+def _draw_rows(rng: np.random.Generator) -> Case:
+    parts = int(rng.integers(2, 4))
+    asked = int(rng.integers(parts, 6))
+    rows = np.concatenate([np.arange(asked), rng.integers(0, asked, rng.integers(0, 8))])
+    return {"questions": rng.permutation(rows), "parts": parts}
+
+
+def _by_question(questions: np.ndarray, parts: int) -> np.ndarray:
+    return np.unique(questions, return_inverse=True)[1] % parts
+
+
+def _judge_folds(got: Any, best: Any, case: Case) -> str | None:
+    folds, questions, parts = np.asarray(got), case["questions"], case["parts"]
+    if folds.shape != questions.shape:
+        return f"it must return one fold a row, {questions.size} in all"
+    if not set(folds.tolist()) <= set(range(parts)):
+        return f"folds are numbered 0 to {parts - 1}"
+    for question in np.unique(questions):
+        if len(set(folds[questions == question].tolist())) > 1:
+            return f"copies of question {question} are in different folds: one would be learned from, another scored"
+    if len(set(folds.tolist())) < parts:
+        return "a fold is empty"
+    return None
+
+
+EXERCISES["09", "folds"] = Build(
+    Inputs(
+        _draw_rows,
+        {"questions": ("row",)},
+        [{"questions": np.array([0, 1, 0, 1]), "parts": 2}, {"questions": np.array([7, 7, 9]), "parts": 2}],
+        lambda case: len(np.unique(case["questions"])) >= case["parts"],
+    ),
+    _by_question,
+    "deal out questions, not rows: all copies of a question go into one fold",
+    "numpy.unique(questions, return_inverse=True) numbers the questions; that number modulo parts is a fold",
+    {
+        "it deals out rows, so copies of a question part": lambda questions, parts: np.arange(len(questions)) % parts,
+        "it cuts the rows into blocks, and a question may lie across a cut": lambda questions, parts: (
+            np.arange(len(questions)) * parts // len(questions)
+        ),
+        "everything is in one fold": lambda questions, parts: np.zeros(len(questions), dtype=int),
+    },
+    judge=_judge_folds,
 )

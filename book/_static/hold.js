@@ -1,4 +1,4 @@
-// Chapter 11: hold the budget (adalib.teach.games.hold), and a bill by the reader's own prices (adalib.teach.games.bill).
+// Hold the budget, chapter 11 (adalib.teach.games.hold): a stream of questions that turns hard, and a price that follows.
 (function () {
   "use strict";
 
@@ -11,7 +11,7 @@
   const STEPS = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2];
   const MEMORY = 100; // as in adalib.router.controller
 
-  // The stream, question by question: what adalib.teach.games.hold.hold_run does with a BudgetController. Without a step the price
+  // The stream, question by question: what adalib.teach.games.hold_run does with a BudgetController. Without a step the price
   // stands still, where two rules are equally good, and a coin chooses.
   function run(data, shift, share, step) {
     const [lower, higher, chance] = data.mix;
@@ -126,55 +126,5 @@
     draw();
   }
 
-  const FIELDS = [
-    ["read", "$ per million tokens read"],
-    ["cached", "$ per million read again (cached)"],
-    ["written", "$ per million tokens written"],
-    ["prompt", "tokens of a prompt"],
-    ["answer", "tokens of an answer"],
-    ["questions", "questions a day"],
-  ];
-
-  function bill(root, data) {
-    const body = element("tbody");
-    const said = element("p", { className: "stop-board" });
-    said.setAttribute("role", "status");
-    const inputs = {};
-    const form = element("div", { className: "bill-fields" });
-    FIELDS.forEach(([name, label]) => {
-      inputs[name] = element("input", { type: "number", min: 0, step: "any", value: data.prices[name] });
-      inputs[name].addEventListener("input", draw);
-      form.append(element("label", {}, `${label} `, inputs[name]));
-    });
-    const names = ["answers a question", "accuracy", "router, $ a day", "a mix as right needs", "mix, $ a day", "saved, $ a day"];
-    const head = element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)));
-    const table = element("table", { className: "adalib-table" }, element("thead", {}, head), body);
-
-    function draw() {
-      const price = {};
-      FIELDS.forEach(([name]) => (price[name] = Math.max(Number(inputs[name].value) || 0, 0)));
-      // adalib.teach.games.bill.PriceList.dollars
-      const day = (answers) =>
-        (price.questions * (price.prompt * (price.read + (answers - 1) * price.cached) + answers * price.answer * price.written)) / 1e6;
-      const money = (value) => value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 2 : 0 });
-      body.replaceChildren(
-        ...data.rows.map(([answers, accuracy, mix]) => {
-          const cells = [answers.toFixed(2), accuracy.toFixed(3), money(day(answers))];
-          cells.push(...(mix === null ? [`more than ${data.most}`, `over ${money(day(data.most))}`, `over ${money(day(data.most) - day(answers))}`]
-            : [mix.toFixed(2), money(day(mix)), money(day(mix) - day(answers))]));
-          return element("tr", {}, ...cells.map((cell) => element("td", {}, cell)));
-        }),
-      );
-      const [answers, , mix] = data.rows[data.focus];
-      const other = mix === null ? data.most : mix;
-      const share = day(other) > 0 ? 100 * (1 - day(answers) / day(other)) : 0;
-      said.textContent = `At ${answers.toFixed(2)} answers a question the router costs $${money(day(answers))} a day, ${share.toFixed(0)}% less than a mix that is as often right.`;
-    }
-
-    root.replaceChildren(form, element("div", { className: "adalib-scroll", tabIndex: 0 }, table), said);
-    draw();
-  }
-
   everywhere("hold", hold);
-  everywhere("bill", bill);
 })();

@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 import nbformat
 
-__all__ = ["Item", "Option", "misconceptions", "moodle", "qti", "quiz_items"]
+__all__ = ["Item", "Option", "export", "misconceptions", "moodle", "qti", "quiz_items"]
 
 _OPTION = re.compile(r"^ +- \[(?P<mark>[ x])\] (?P<text>.+?) \*(?P<why>[^*].*)\*$")
 _QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"
@@ -38,11 +38,20 @@ class Item(NamedTuple):
     options: tuple[Option, ...]
 
 
-def quiz_items(notebook: Path) -> list[Item]:
-    """The quiz questions of a chapter, in order.
+def export(book: Path, out: Path) -> int:
+    """Write quizzes.xml and quizzes.zip: ``python -m adalib.teach export`` from the folder of the book's sources."""
+    chapters = sorted((book / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    chapters += sorted((book / "notebooks").glob("appendix_*.ipynb"))
+    items = [item for chapter in chapters for item in quiz_items(chapter)] + misconceptions(book / "book" / "teach.md")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "quizzes.xml").write_text(moodle(items), encoding="utf-8")
+    qti(items, out / "quizzes.zip")
+    print(f"{len(items)} questions in {out / 'quizzes.xml'} (Moodle) and {out / 'quizzes.zip'} (QTI 2.1)")
+    return 0
 
-    Explained in the page "Homework and exams".
-    """
+
+def quiz_items(notebook: Path) -> list[Item]:
+    """The quiz questions of a chapter, in order."""
     cells = nbformat.read(notebook, as_version=4).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     items = []
@@ -70,15 +79,7 @@ def misconceptions(page: Path) -> list[Item]:
 
 
 def moodle(items: Iterable[Item]) -> str:
-    """Write questions as Moodle XML, with an explanation for every option.
-
-    Examples
-    --------
-    >>> print(moodle([Item("a", "Is it?", (Option("Yes", True, "it is"), Option("No", False, "it is")))])[:57])
-    <?xml version='1.0' encoding='utf-8'?>
-    <quiz>
-      <question
-    """
+    """Write questions as Moodle XML, with an explanation for every option."""
     root = ET.Element("quiz")
     for item in items:
         question = ET.SubElement(root, "question", type="multichoice")

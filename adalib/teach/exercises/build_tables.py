@@ -1,16 +1,19 @@
-"""The ladder of things to build, from a vote to a stopping rule: each rung is a brute force and its typical mistakes.
+"""What the reader builds on tables of accuracy and cost: the oracle, its bill, the frontier, the dual, mixes, menus.
 
-The chapters take their rungs from here. The mistakes are functions too, and the tests put them through the same check.
+Each exercise is a brute force and its typical mistakes, which are functions too. The last one, merit order, is of the
+appendix on other markets.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
-from adalib.teach.exercises.build import Build, same
 from adalib.teach.exercises.cases import Case, Inputs
+from adalib.teach.exercises.judged import Build, same
 from adalib.teach.exercises.tables import (
     PRICED,
     TARGETED,
@@ -24,18 +27,16 @@ from adalib.teach.exercises.tables import (
     spent,
 )
 
-__all__ = ["AVERAGE_COST", "BISECTION", "COIN", "DUAL", "ENVELOPE", "FRONTIER", "ORACLE", "SUBGRADIENT"]
+__all__ = ["EXERCISES"]
 
-
-def _net(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
-    return acc - lam * cost
+EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
 
 def _dearest(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
-    return acc.shape[1] - 1 - _net(acc, cost, lam)[:, ::-1].argmax(axis=1)
+    return acc.shape[1] - 1 - (acc - lam * cost)[:, ::-1].argmax(axis=1)
 
 
-ORACLE = Build(
+EXERCISES["02", "oracle"] = Build(
     PRICED,
     cheapest_best,
     "every question takes the column where accuracy minus price times cost is largest",
@@ -55,7 +56,7 @@ ORACLE = Build(
     picture=sketch,
 )
 
-AVERAGE_COST = Build(
+EXERCISES["02", "average cost"] = Build(
     PRICED,
     bill,
     "add up what the labels of the oracle cost, and divide by the number of questions",
@@ -93,7 +94,7 @@ def _halving(acc: np.ndarray, cost: np.ndarray, budget: float, steps: int = 60, 
     return high
 
 
-BISECTION = Build(
+EXERCISES["03", "bisection"] = Build(
     TARGETED,
     _lowest_price,
     "halve the interval: where the bill is above the budget the price must rise, else it may fall",
@@ -124,7 +125,7 @@ def _draw_curve(rng: np.random.Generator) -> Case:
     return {"acc": case["acc"][0], "cost": case["cost"]}
 
 
-ENVELOPE = Build(
+EXERCISES["03", "envelope"] = Build(
     Inputs(
         _draw_curve,
         {"acc": ("budget",), "cost": ("budget",)},
@@ -168,7 +169,7 @@ def _mean_curve(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
     return [(float(cost[j]), float(mean[j])) for j in _winners(mean, cost)]
 
 
-FRONTIER = Build(
+EXERCISES["03", "frontier"] = Build(
     Inputs(lambda rng: {k: v for k, v in PRICED.draw(rng).items() if k != "lam"}, PRICED.axes, valid=PRICED.valid),
     _points,
     "collect the steps of all envelopes, sort them by slope, and add up costs and gains from the steepest on; steps "
@@ -185,18 +186,18 @@ FRONTIER = Build(
 )
 
 
-def _one_coin(acc: np.ndarray, cost: np.ndarray, budget: float) -> np.ndarray:
+def _one_coin(acc: np.ndarray, cost: np.ndarray, budget: float, toss: bool = True) -> np.ndarray:
     """The greedy plan: all envelope steps by slope, the first that does not fit is taken in part."""
     n, k = acc.shape
     steps = []
     for i, row in enumerate(acc):
-        path = _winners(row, cost)
-        for low, high in zip(path, path[1:], strict=False):
-            steps.append(((row[high] - row[low]) / (cost[high] - cost[low]), -i, low, high))
+        for low, high in pairwise(_winners(row, cost)):
+            steps.append(((row[low] - row[high]) / (cost[high] - cost[low]), i, low, high))
     plan, left = np.eye(k)[np.zeros(n, dtype=int)], n * (budget - cost[0])
-    for _, i, low, high in sorted(steps, key=lambda step: (-step[0], -step[1], step[2])):
+    for _, i, low, high in sorted(steps):
         share = min(1.0, left / (cost[high] - cost[low]))
-        plan[-i] = (1 - share) * np.eye(k)[low] + share * np.eye(k)[high]
+        if share == 1 or toss:
+            plan[i] = (1 - share) * np.eye(k)[low] + share * np.eye(k)[high]
         left -= share * (cost[high] - cost[low])
         if share < 1:
             break
@@ -219,20 +220,15 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     return None if value >= bound - 1e-9 else f"its mean accuracy is {value:.4f}, and {bound:.4f} can be had"
 
 
-COIN = Build(
+EXERCISES["03", "coin"] = Build(
     TARGETED,
     _one_coin,
     "take the steps of all envelopes by slope while they fit, and let a coin decide on the first that does not",
     "the share of that step is the money left, N (B - bill), over the step's cost; every other question has one "
     "chance of 1",
     {
-        "it leaves the slack unspent; toss a coin for the step that did not fit": lambda acc, cost, budget: (
-            np.round(_one_coin(acc, cost, budget) - 1e-9)
-            + np.where(
-                np.arange(len(cost))[None] == (_one_coin(acc, cost, budget) > 0).argmax(1)[:, None],
-                1 - np.round(_one_coin(acc, cost, budget) - 1e-9).sum(1, keepdims=True),
-                0,
-            )
+        "it leaves the slack unspent; toss a coin for the step that did not fit": lambda acc, cost, budget: _one_coin(
+            acc, cost, budget, toss=False
         ),
         "every question tosses the same coin; one coin is enough": lambda acc, cost, budget: np.repeat(
             _one_coin(acc.mean(axis=0)[None], cost, budget), len(acc), axis=0
@@ -249,7 +245,7 @@ def _dual(acc: np.ndarray, cost: np.ndarray, lam: float, budget: float) -> float
     return float(np.mean([max(row - lam * cost) for row in acc]) + lam * budget)
 
 
-DUAL = Build(
+EXERCISES["04", "dual"] = Build(
     TARGETED_AND_PRICED,
     _dual,
     "the mean over questions of the largest net value, plus price times budget",
@@ -278,7 +274,7 @@ def _judge_slope(got: Any, best: float, case: Case) -> str | None:
     return None
 
 
-SUBGRADIENT = Build(
+EXERCISES["04", "subgradient"] = Build(
     TARGETED_AND_PRICED,
     lambda acc, cost, lam, budget: budget - bill(acc, cost, lam),
     "a subgradient is the slope of a line through G at this price that nowhere lies above G",
@@ -291,4 +287,173 @@ SUBGRADIENT = Build(
         "that is the value of G, not its slope": _dual,
     },
     judge=_judge_slope,
+)
+
+
+def _draw_means(rng: np.random.Generator) -> Case:
+    case = TARGETED.draw(rng)
+    return {"means": case["acc"][0], "cost": case["cost"], "budget": case["budget"]}
+
+
+def _best_mix(means: np.ndarray, cost: np.ndarray, budget: float) -> float:
+    return best_value(means[None], cost, budget)
+
+
+EXERCISES["07", "best mix"] = Build(
+    Inputs(
+        _draw_means,
+        {"means": ("budget",), "cost": ("budget",)},
+        [
+            {"means": np.array([0.25, 0.25, 1.0]), "cost": np.array([1.0, 2.0, 4.0]), "budget": 2.0},
+            {"means": np.array([0.5, 0.25]), "cost": np.array([1.0, 2.0]), "budget": 2.0},
+        ],
+        lambda case: TARGETED.valid({**case, "acc": case["means"][None]}),
+    ),
+    _best_mix,
+    "toss a coin between any two budgets so that the average cost is the budget or less, and take the best such coin",
+    "for every pair low, high with cost[low] <= B < cost[high] the accuracy is on the line between them; budgets in B "
+    "count by themselves too",
+    {
+        "it mixes neighbours only; a coin between 1 and 4 may beat them": lambda means, cost, budget: float(
+            np.interp(budget, cost, means)
+        ),
+        "that is the largest budget that fits, without a coin": lambda means, cost, budget: float(
+            means[np.searchsorted(cost, budget, side="right") - 1]
+        ),
+        "that is the best single budget that fits; a coin may do better": lambda means, cost, budget: float(
+            means[cost <= budget].max()
+        ),
+        "it mixes the cheapest with the dearest only": lambda means, cost, budget: float(
+            np.interp(budget, cost[[0, -1]], means[[0, -1]])
+        ),
+    },
+)
+
+
+def _draw_models(rng: np.random.Generator) -> Case:
+    n, few, many = rng.integers(1, 4), rng.integers(1, 4), rng.integers(1, 4)
+    prices = rng.choice(np.arange(1.0, 33.0), size=few + many, replace=False)
+    return {
+        "small": rng.integers(0, 9, (n, few)) / 8,
+        "small_cost": np.sort(prices[:few]),
+        "large": rng.integers(0, 9, (n, many)) / 8,
+        "large_cost": np.sort(prices[few:]),
+    }
+
+
+def _joined(small: np.ndarray, small_cost: np.ndarray, large: np.ndarray, large_cost: np.ndarray) -> np.ndarray:
+    columns = [(c, *small[:, j]) for j, c in enumerate(small_cost)] + [
+        (c, *large[:, j]) for j, c in enumerate(large_cost)
+    ]
+    return np.array(sorted(columns)).T
+
+
+EXERCISES["13", "joined"] = Build(
+    Inputs(
+        _draw_models,
+        {
+            "small": ("question", "few"),
+            "small_cost": ("few",),
+            "large": ("question", "many"),
+            "large_cost": ("many",),
+        },
+        valid=lambda case: (
+            len({*case["small_cost"], *case["large_cost"]}) == case["small_cost"].size + case["large_cost"].size
+        ),
+    ),
+    _joined,
+    "put the columns of both models side by side and order them by cost; accuracies move with their costs",
+    "order = numpy.argsort(costs) and then costs[order] and acc[:, order], as one array: costs above, accuracies below",
+    {
+        "the columns are not ordered by cost": lambda small, small_cost, large, large_cost: np.vstack(
+            [np.append(small_cost, large_cost), np.hstack([small, large])]
+        ),
+        "the costs are ordered, and the accuracies stayed behind": lambda small, small_cost, large, large_cost: (
+            np.vstack([np.sort(np.append(small_cost, large_cost)), np.hstack([small, large])])
+        ),
+        "it sorts every row by itself; whole columns must move": lambda small, small_cost, large, large_cost: np.sort(
+            np.vstack([np.append(small_cost, large_cost), np.hstack([small, large])]), axis=1
+        ),
+    },
+)
+
+
+def plants(rng: np.random.Generator) -> Case:
+    """A few power plants: what each can run, and what its fuel costs."""
+    n = rng.integers(1, 6)
+    return {"capacity": rng.integers(1, 13, n).astype(float), "fuel": rng.integers(1, 10, n).astype(float)}
+
+
+def _asked(rng: np.random.Generator) -> Case:
+    case = plants(rng)
+    return {**case, "demand": float(rng.integers(0, int(case["capacity"].sum()) + 1))}
+
+
+def _least_bill(capacity: np.ndarray, fuel: np.ndarray, demand: float) -> np.ndarray:
+    """Brute force: every plant off or at full power, but one, which takes what is left."""
+    best, least = capacity, np.inf
+    for part in range(len(capacity)):
+        for full in product((0.0, 1.0), repeat=len(capacity)):
+            run = np.array(full) * capacity
+            run[part] = 0
+            run[part] = demand - run.sum()
+            if 0 <= run[part] <= capacity[part] and run @ fuel < least:
+                best, least = run, run @ fuel
+    return best
+
+
+def _in_turn(capacity: np.ndarray, demand: float, order: Iterable[int]) -> np.ndarray:
+    """Plants at full power in an order, until the demand is met."""
+    run = np.zeros(len(capacity))
+    for plant in order:
+        run[plant] = min(capacity[plant], demand - run.sum())
+    return run
+
+
+def _judge(got: Any, best: np.ndarray, case: Case) -> str | None:
+    """Any plan of the least bill is right: two plants with the same fuel may share as they like."""
+    run, capacity, fuel, demand = np.asarray(got, dtype=float), case["capacity"], case["fuel"], case["demand"]
+    if run.shape != capacity.shape:
+        return f"it returned {run.size} numbers for {capacity.size} plants"
+    if (run < -1e-9).any() or (run > capacity + 1e-9).any():
+        return "a plant runs below 0 or above its capacity"
+    if abs(run.sum() - demand) > 1e-9:
+        return f"the plants make {run.sum():g}, and the demand is {demand:g}"
+    return (
+        None if run @ fuel <= best @ fuel + 1e-9 else f"fuel for {run @ fuel:g} is burnt, and {best @ fuel:g} will do"
+    )
+
+
+def _whole(capacity: np.ndarray, fuel: np.ndarray, demand: float) -> np.ndarray:
+    return np.where(_in_turn(capacity, demand, fuel.argsort()) > 0, capacity, 0)
+
+
+EXERCISES["markets", "dispatch"] = Build(
+    Inputs(
+        _asked,
+        {"capacity": ("plant",), "fuel": ("plant",)},
+        [
+            {"capacity": np.array([4.0, 4.0]), "fuel": np.array([9.0, 1.0]), "demand": 5.0},
+            {"capacity": np.array([2.0, 3.0, 2.0]), "fuel": np.array([5.0, 5.0, 1.0]), "demand": 2.0},
+            {"capacity": np.array([3.0]), "fuel": np.array([2.0]), "demand": 0.0},
+        ],
+        lambda case: bool((case["capacity"] > 0).all() and 0 <= case["demand"] <= case["capacity"].sum()),
+    ),
+    _least_bill,
+    "the cheapest fuel first, each plant up to its capacity, the last one in part",
+    "for plant in fuel.argsort(): run[plant] = min(capacity[plant], what is left of the demand)",
+    {
+        "it runs the plants as they are listed; begin with the cheapest fuel": lambda capacity, fuel, demand: _in_turn(
+            capacity, demand, range(len(capacity))
+        ),
+        "it begins with the dearest fuel": lambda capacity, fuel, demand: _in_turn(capacity, demand, (-fuel).argsort()),
+        "it returns the cheapest plant first; leave every plant at its own place": lambda capacity, fuel, demand: (
+            _in_turn(capacity, demand, fuel.argsort())[fuel.argsort()]
+        ),
+        "its last plant runs at full power; it should make what is left of the demand": _whole,
+        "it shares the demand by capacity; dear plants run while cheap ones rest": lambda capacity, fuel, demand: (
+            capacity * demand / capacity.sum()
+        ),
+    },
+    judge=_judge,
 )
