@@ -54,7 +54,7 @@ def learning() -> Iterator[Part]:
     first, rest = word.set_aside(0)
     marked, unmarked = word.split_samples(1)
     fifteen = adalib.text_features(word.questions)
-    sixteen = adalib.text_features(word.questions, np.array(first.extras["entropy"])[:, 0])
+    sixteen = adalib.text_features(word.questions, first.entropy[:, 0])
     key = paper.extra_features(word.questions, single_pass_acc=marked.values.mean(axis=1))
     whole = partial(held, word, (*THREE, "noise", "oracle"), THREE, learners=THREE)
     yield "word-fewshot by question", whole
@@ -121,7 +121,7 @@ def ablations() -> Iterator[Part]:
     for name in PAPER_SETTINGS:
         yield f"{name}, growing shares", partial(shares, name)
     yield "word-fewshot, growing shares", partial(frame, paper.held_out_curve, word, shares=(0.1, 0.3, 1.0))
-    table, entropy = utility("word-fewshot"), np.asarray(word.extras["entropy"])[:, 0]
+    table, entropy = utility("word-fewshot"), word.entropy[:, 0]
     labels = adalib.frontier(table.acc, table.cost).at(2).labels
     known = adalib.text_features(word.questions, entropy)
     yield "importances", partial(frame, paper.importances, known, labels, groups=word.extras["family"])

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from adalib.datasets.folds import deal, drawn, members
 from adalib.datasets.menu import Menu
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
@@ -278,12 +278,11 @@ def joined(first: Responses, rest: Responses) -> Responses:
     if list(first.ids) != list(rest.ids) or first.samples != 1:
         raise ValueError("the first answers must be one a question, to the same questions; see Responses.set_aside")
     answers = [[*one, *more] for one, more in zip(first.answers, rest.answers, strict=True)]
-    tokens, logprob = (
-        None if one is None or more is None else np.hstack([one, more])
-        for one, more in ((first.tokens, rest.tokens), (first.logprob, rest.logprob))
-    )
-    correct = np.hstack([first.values, rest.values])
-    return replace(rest, answers=answers, correct=correct, tokens=tokens, logprob=logprob, extras={})
+    sampled: dict[str, Any] = {"correct": np.hstack([first.values, rest.values])}
+    for name in SAMPLED[1:]:
+        both = [getattr(part, name) for part in (first, rest)]
+        sampled[name] = None if any(values is None for values in both) else np.hstack(both)
+    return replace(rest, answers=answers, extras={}, **sampled)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

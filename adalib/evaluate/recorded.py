@@ -27,11 +27,12 @@ from adalib.learn.label_policy import LabelPolicy
 from adalib.sequential.escalation import PricedEscalation
 from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
+from adalib.sequential.signals import SIGNALS
 from adalib.sequential.streams import Money, make_streams
 from adalib.table import UtilityTable
 
-__all__ = ["AS_PUBLISHED", "GO_UP", "LADDER", "MODEL_LEARNERS", "control_cells", "model_cells", "record", "recorded"]
-__all__ += ["recorded_cells", "stopping_cells", "way_cells", "weighted_bars"]
+__all__ = ["AS_PUBLISHED", "GO_UP", "LADDER", "MODEL_LEARNERS", "control_cells", "entropy_cells", "model_cells"]
+__all__ += ["record", "recorded", "recorded_cells", "stopping_cells", "way_cells", "weighted_bars"]
 
 #: What each rung of the ladder looks at.
 LADDER: Mapping[str, tuple[str, ...]] = {
@@ -83,6 +84,21 @@ def recorded(name: str) -> dict[str, list[dict]]:
     for _, row in read_lines(data_folder() / "recorded" / f"{name}.jsonl"):
         parts.setdefault(row["part"], []).append(row)
     return parts
+
+
+def entropy_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
+    """Compute what the mean token entropy adds: to votes, beside certainty, and to all that is usually heard."""
+    tried = {
+        "votes + entropy": ("votes", "votes + certainty"),
+        "votes + certainty + entropy": ("votes + certainty",),
+        "all four": ("all three",),
+    }
+    signals = {name: LADDER[name] for bars in tried.values() for name in bars}
+    signals |= {name: tuple(name.split(" + ")) for name in tried} | {"all four": tuple(SIGNALS)}
+    learners = {name: PricedStopping(heard) for name, heard in signals.items()}
+    rows = held_out(responses, targets, learners=learners, noises=0)
+    bars = {name: [row for row in rows if row.policy in tried[name]] for name in tried}
+    return [_cell(row, bars[row.policy]) for name in tried for row in rows if row.policy == name]
 
 
 def recorded_cells(name: str = "stopping") -> dict[str, dict[tuple[str, float], dict]]:
