@@ -55,7 +55,7 @@ def learning() -> Iterator[Part]:
     marked, unmarked = word.split_samples(1)
     fifteen = adalib.text_features(word.questions)
     sixteen = adalib.text_features(word.questions, first.entropy[:, 0])
-    key = paper.extra_features(word.questions, single_pass_acc=marked.values.mean(axis=1))
+    key = paper.ablations.extra_features(word.questions, single_pass_acc=marked.values.mean(axis=1))
     whole = partial(held, word, (*THREE, "noise", "oracle"), THREE, learners=THREE)
     yield "word-fewshot by question", whole
     yield "word-fewshot by family", partial(whole, protocol=Protocol(groups=word.extras["family"]))
@@ -105,9 +105,9 @@ def in_sample(name: str, kind: str, seed: int = 0, targets=TARGETS) -> list[dict
 
 def ablations() -> Iterator[Part]:
     """Chapter 9."""
-    simulated, real = paper.simulated_pool(), paper.real_pool()
+    simulated, real = paper.ablations.simulated_pool(), paper.ablations.real_pool()
     word = answers("word-fewshot")
-    blind = paper.real_pool(features=adalib.noise_features(word.n, 15))
+    blind = paper.ablations.real_pool(features=adalib.noise_features(word.n, 15))
     families = real.grouped(word.extras["family"])
     yield "simulated pool by row", partial(trials, simulated, "row")
     yield "simulated pool by question", partial(trials, simulated, "question")
@@ -120,14 +120,14 @@ def ablations() -> Iterator[Part]:
     yield "noise pool by question", partial(trials, blind, "fold", 3, TREES)
     for name in PAPER_SETTINGS:
         yield f"{name}, growing shares", partial(shares, name)
-    yield "word-fewshot, growing shares", partial(frame, paper.held_out_curve, word, shares=(0.1, 0.3, 1.0))
+    yield "word-fewshot, growing shares", partial(frame, paper.ablations.held_out_curve, word, shares=(0.1, 0.3, 1.0))
     table, entropy = utility("word-fewshot"), word.entropy[:, 0]
     labels = adalib.frontier(table.acc, table.cost).at(2).labels
     known = adalib.text_features(word.questions, entropy)
-    yield "importances", partial(frame, paper.importances, known, labels, groups=word.extras["family"])
+    yield "importances", partial(frame, paper.ablations.importances, known, labels, groups=word.extras["family"])
     table = utility("deepseek-v3-math")
     labels, noise = adalib.bisect(table.acc, table.cost, 2).labels, adalib.noise_features(table.n)
-    yield "importances of noise", partial(frame, paper.importances, noise, labels, draws=10)
+    yield "importances of noise", partial(frame, paper.ablations.importances, noise, labels, draws=10)
 
 
 def frame(make: Callable[..., pd.DataFrame], *arguments, **options) -> list[dict]:
@@ -138,9 +138,9 @@ def digits(columns) -> str:
     return "".join(map(str, np.asarray(columns)))
 
 
-def trials(pooled, split: str, splits: int = 10, models=paper.TRIES) -> list[dict]:
+def trials(pooled, split: str, splits: int = 10, models=paper.comparison.TRIES) -> list[dict]:
     """What every classifier predicted for the rows that its split held out."""
-    made = paper.classifiers(pooled, split, splits, models).trials
+    made = paper.comparison.classifiers(pooled, split, splits, models).trials
     return [{"classifier": t.classifier, "number": t.number, "predicted": digits(t.predicted)} for t in made]
 
 
@@ -152,7 +152,7 @@ def shares(name: str) -> list[dict]:
     rows = []
     for target, seeds in asked:
         labels = adalib.bisect(table.acc, table.cost, target).labels
-        for share in paper.SHARES if whole else (0.1, 0.2, 0.6, 1.0):
+        for share in paper.ablations.SHARES if whole else (0.1, 0.2, 0.6, 1.0):
             for seed in range(seeds):
                 train = np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]
                 policy = LabelPolicy(seed=seed).fit_labels(noise.iloc[train], labels[train])

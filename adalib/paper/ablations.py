@@ -33,25 +33,6 @@ from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, TARGETS, answers, p
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
 
-__all__ = [
-    "EXTRA_FEATURES",
-    "LEAKS",
-    "MENUS",
-    "Pooled",
-    "SHARES",
-    "extra_features",
-    "granularity",
-    "held_out_curve",
-    "importances",
-    "learning_curve",
-    "pool",
-    "real_pool",
-    "recorded_curve",
-    "signatures",
-    "simulated_pool",
-]
-
-
 #: Names in the paper's importance figure that its list lacks (``has_fractions`` there is taken for ``has_fraction``).
 EXTRA_FEATURES = ("has_square_roots", "has_equation", "has_multi_subproblems", "single_pass_acc")
 
@@ -68,17 +49,6 @@ def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None =
 
     ``single_pass_acc`` is Acc(x, 1), or one graded answer: either way it takes the answer key, which is why `LEAKS`
     names it.
-
-    Parameters
-    ----------
-    questions : sequence of N str
-    single_pass_acc : array_like, shape (N,), optional
-        To show what the leak does; without it the column is absent.
-
-    Examples
-    --------
-    >>> extra_features(["(a) Solve x + 2 = 5. (b) Find its square root."]).iloc[0].tolist()
-    [1.0, 1.0, 1.0]
     """
     texts = check_texts(questions)
     columns: dict[str, Any] = {
@@ -102,20 +72,7 @@ _REAL = ("word-fewshot", "word-hot", "word-zeroshot")
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """Rows for a classifier: every question of every setting at every target.
-
-    Attributes
-    ----------
-    features : DataFrame, shape (n, d)
-    question, setting, target : ndarray, shape (n,)
-        Which question (a number), which setting (a name) and which average cost a row stands for.
-    lam, labels : ndarray, shape (n,)
-        The price that the search found for the row's setting and target, and the oracle's column at it.
-    choose, acc : ndarray, shape (n, K)
-        Accuracies that made the labels, and those that score a prediction.
-    budgets : ndarray, shape (K,)
-        What each column costs.
-    """
+    """Rows for a classifier: every question of every setting at every target."""
 
     features: pd.DataFrame
     question: np.ndarray
@@ -159,25 +116,7 @@ def pool(
     targets: Sequence[float] = TARGETS,
     score: Mapping[str, UtilityTable] | None = None,
 ) -> Pooled:
-    """Put settings that share their questions under one another, each at every target, labelled as the paper labels.
-
-    Parameters
-    ----------
-    tables : mapping of name to UtilityTable
-        The same questions and budgets in each; bisection makes the labels from them.
-    features : DataFrame or array_like, shape (N, d)
-        What is known of a question in every setting. The target is added as a column.
-    own : mapping of name to DataFrame or array_like, shape (N, e), optional
-        What is known of a question in one setting only; default: which setting it is, as columns of 0 and 1.
-    targets : sequence of float
-    score : mapping of name to UtilityTable, optional
-        Accuracies from other samples, to score on; default: those that made the labels, as in the paper.
-
-    Returns
-    -------
-    Pooled
-        A row a setting, target and question, in this order.
-    """
+    """Put settings that share their questions under one another, each at every target, labelled as the paper labels."""
     names = list(tables)
     first = tables[names[0]]
     score = tables if score is None else score
@@ -210,12 +149,6 @@ def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
     Fourteen noise columns belong to the question and two to the question in one setting (the paper's entropy needs an
     answer of the model, and so differs by model); the target is known. Labels as in the paper: 48 answers, windows,
     first-seen ties.
-
-    Parameters
-    ----------
-    seed : int
-        Of the noise.
-    targets : sequence of float
     """
     names = PAPER_SETTINGS[:3]
     tables = {name: paper_setting(name).table(**PAPER_WAY) for name in names}
@@ -230,18 +163,7 @@ def real_pool(
     targets: Sequence[float] = TARGETS,
     seed: int = 0,
 ) -> Pooled:
-    """Pool real settings that share their questions: labels from one half of the answers, scores from the other.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Bundled settings, or files, with the same questions.
-    features : DataFrame or array_like, shape (N, d), optional
-        Default: `adalib.text_features`. The setting and the target are added.
-    targets : sequence of float
-    seed : int
-        Deals the answers into halves.
-    """
+    """Pool real settings that share their questions: labels from one half of the answers, scores from the other."""
     sets = {name: answers(name) for name in names}
     if features is None:
         features = text_features(sets[names[0]].questions)
@@ -261,26 +183,7 @@ def importances(
     seed: int = 0,
     groups: Sequence | None = None,
 ) -> pd.DataFrame:
-    """Share of each feature in the gain of the paper's trees, beside two references that hold no signal.
-
-    Parameters
-    ----------
-    features : DataFrame, shape (N, d)
-    labels : array_like of int, shape (N,)
-        The oracle's columns.
-    draws : int
-        How often each reference is drawn.
-    seed : int
-    groups : sequence of N values, optional
-        Shuffle the labels by whole groups, all of one size: questions of a family keep each other's company.
-
-    Returns
-    -------
-    DataFrame
-        A row a feature, most important first: ``feature``, ``importance``; ``shuffled_low`` and ``shuffled_high``, the
-        95% range of its importance when the labels are shuffled; ``noise_low`` and ``noise_high``, the lowest and the
-        highest importance in the mean noise fit (as many noise columns, true labels): the same in every row.
-    """
+    """Share of each feature in the gain of the paper's trees, beside two references that hold no signal."""
     labels = np.asarray(labels)
     rng = np.random.default_rng(seed)
     mixed = [_shuffle(labels, groups, rng) for _ in range(draws)]
@@ -309,26 +212,7 @@ def signatures(
     seed: int = 0,
     groups: Sequence | None = None,
 ) -> pd.DataFrame:
-    """Mean of each feature in each class of the oracle's labels, drawn as in the paper and in standard deviations.
-
-    Parameters
-    ----------
-    features : DataFrame, shape (N, d)
-    labels : array_like of int, shape (N,)
-    draws : int
-        Shuffles of the labels.
-    seed : int
-    groups : sequence of N values, optional
-        As for `importances`.
-
-    Returns
-    -------
-    DataFrame
-        A row a feature and class: ``feature``, ``label``, ``questions`` (in the class); ``drawn``, the class mean
-        standardised over the classes of its row, as in the paper's figure; ``effect``, the class mean minus the mean of
-        all, in standard deviations of the feature; ``low`` and ``high``, the 95% range of the effect when the labels
-        are shuffled; ``outside``, whether the effect lies outside. A constant feature has 0 everywhere.
-    """
+    """Mean of each feature in each class of the oracle's labels, drawn as in the paper and in standard deviations."""
     labels = np.asarray(labels)
     values = features.to_numpy(dtype=float)
     spread = values.std(axis=0)
@@ -392,28 +276,7 @@ def granularity(
     menus: Mapping[str, Sequence[int]] = MENUS,
     **table,
 ) -> pd.DataFrame:
-    """Value the oracle with every menu of budgets.
-
-    Parameters
-    ----------
-    source : Population or Responses
-        A population gives the exact truth, answers give estimates.
-    targets : sequence of float
-        Average costs allowed.
-    menus : mapping of name to sequence of int
-        Sets of budgets; the others are compared with "default".
-    **table
-        How accuracies are estimated from answers: ``estimator`` and ``ties`` of `Responses.table`.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``menu``, ``tiers`` (how many budgets), ``target``, ``value``, ``accuracy``, ``cost``, and ``gain``,
-        ``low``, ``high``: accuracy above the default menu's, question by question, with a 95% interval. ``value`` is
-        "true" for a population, where nothing is estimated and the interval is the gain itself; answers have two rows:
-        "in-sample" (chosen and scored on all of them) and "cross-fitted".
-
-    """
+    """Value the oracle with every menu of budgets."""
     if "default" not in menus:
         raise ValueError('menus have no "default"; name the one that the others are compared with so')
     scores: dict[tuple[str, str], OracleScore] = {}
@@ -454,25 +317,6 @@ def learning_curve(
     Labels come from the whole table by bisection, as the paper makes them. In the paper's figure accuracy is drawn on
     all questions. Then two things grow at once: what the model can generalise from, and how much of the test it has
     seen.
-
-    Parameters
-    ----------
-    table : UtilityTable
-        Makes the labels and scores them.
-    features : DataFrame or array_like, shape (N, d)
-    targets : sequence of float
-    shares : sequence of float
-        Shares of the questions to train on, in (0, 1].
-    seeds : int
-        Random orders of the questions; the paper has 4. A larger share holds the smaller ones.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``target``, ``share``, ``seed``, ``part`` ("seen", "unseen" or "all"), ``questions`` (how many were
-        scored), ``accuracy``, ``cost``, ``imitation``, and on the same questions ``fixed`` (the paper's Fixed-b),
-        ``mix`` (the best random mix at the realised cost) and ``oracle`` (in-sample). Nothing is unseen at a share of
-        1, and there is no such row.
     """
     sizes = [round(share * table.n) for share in shares]
     if not sizes or min(sizes) < 1 or max(sizes) > table.n:
@@ -494,16 +338,7 @@ def learning_curve(
 def recorded_curve(
     name: str, targets: Sequence[float] = TARGETS, shares: Sequence[float] = SHARES, seeds: int = 8
 ) -> pd.DataFrame:
-    """`learning_curve` with noise features on a simulated setting, by models that ``data/record_paper.py`` trained.
-
-    Parameters
-    ----------
-    name : one of `PAPER_SETTINGS`
-        "deepseek-v3-math" at all targets and shares, with 8 seeds at the target 3 and 4 elsewhere; the others at the
-        target 2, with 4 seeds and the shares 0.1, 0.2, 0.6 and 1.
-    targets, shares, seeds
-        What is wanted of it.
-    """
+    """`learning_curve` with noise features on a simulated setting, by models that ``data/record_paper.py`` trained."""
     runs = {
         (run["target"], run["share"], run["seed"]): np.array(list(run["predicted"]), dtype=int)
         for run in recorded_part(f"{name}, growing shares")
@@ -564,20 +399,6 @@ def held_out_curve(
 
     The questions are dealt into folds, the answers into halves. Policies learn a share of the questions of the other
     folds, from one half of the answers; every question is scored once a half, on the other answers.
-
-    Parameters
-    ----------
-    responses, targets, budgets, features, folds, seed
-        As for `adalib.held_out`; the features are by default `adalib.text_features` alone.
-    shares : sequence of float
-        Shares of the training questions to learn from, in (0, 1].
-
-    Returns
-    -------
-    DataFrame
-        Columns ``policy`` ("label", "curve", "noise": the label policy on noise), ``target``, ``share``, ``questions``
-        (trained on, in the mean), ``cost``, ``accuracy``, and ``gain``, ``low``, ``high``: over the best random mix at
-        the realised cost, with a 95% interval over questions.
     """
     check_halves(responses, budgets, 1)
     n, alone = responses.n, np.arange(responses.n)

@@ -34,9 +34,6 @@ from adalib.learn.policy import side_by_side
 from adalib.paper.ablations import Pooled
 from adalib.paper.results import recorded_part
 
-__all__ = ["Comparison", "TRIES", "Trial", "ZOO", "classifiers", "near_misses", "recorded_comparison", "zoo"]
-
-
 #: The five classifiers of the paper's ablation, in the order of its table.
 ZOO = ("logistic", "svm", "forest", "mlp", "gbm")
 
@@ -46,15 +43,6 @@ def zoo(seed: int = 0) -> dict[str, LabelPolicy]:
 
     Logistic regression, an SVM with a Gaussian kernel, a random forest of 100 trees, a network with 64 hidden units,
     and XGBoost; the first, second and fourth see standardised features.
-
-    Parameters
-    ----------
-    seed : int
-
-    Examples
-    --------
-    >>> list(zoo())
-    ['logistic', 'svm', 'forest', 'mlp', 'gbm']
     """
     models = (
         make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000, random_state=seed)),
@@ -101,8 +89,8 @@ class Comparison:
         ``gap`` what is missing to the oracle; ``mix`` is the best random mix at the same cost, setting by setting and
         target by target, and ``gain`` what the classifier has above it. ``eps``, ``regret``, ``weighted``, ``largest``
         and ``average`` are the share of wrong labels, the relaxed regret, E[M 1(wrong)], and the largest and the mean M
-        times ``eps``; ``lost`` is accuracy lost and ``saved`` the price of the cost saved, on the accuracies that
-        made the labels: ``regret = lost - saved``.
+        times ``eps``; ``lost`` is accuracy lost and ``saved`` the price of the cost saved, on the accuracies that made
+        the labels: ``regret = lost - saved``.
         """
         return pd.DataFrame([self._measure(trial) for trial in self.trials])
 
@@ -195,21 +183,7 @@ def classifiers(
     splits: int = 10,
     models: Sequence[str] | Mapping[str, int] = TRIES,
 ) -> Comparison:
-    """Train the paper's five classifiers on the same splits of a pool.
-
-    Parameters
-    ----------
-    pooled : Pooled
-    split : {"row", "stratified", "question", "fold"}
-        Hold out a random fifth of the rows, as we reconstruct the paper; a fifth of the rows that has the labels in the
-        proportions of all; a random fifth of the questions, with all their rows; or deal the questions into ``splits``
-        folds, so that every row is scored once.
-    splits : int
-        How many splits; the same seeds for every classifier.
-    models : sequence of names in `adalib.paper.zoo`, or mapping of name to int
-        Which classifiers; a mapping says on how many of the splits each is tried, at most.
-
-    """
+    """Train the paper's five classifiers on the same splits of a pool."""
     held, by_rows = list(_splits(pooled, split, splits)), split in _BY_ROWS
     tries = models if isinstance(models, Mapping) else dict.fromkeys(models, splits)
     # The slow ones first, so that no thread is left alone with one of them at the end.
@@ -233,15 +207,7 @@ def classifiers(
 
 
 def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10) -> Comparison:
-    """What the classifiers that ``data/record_paper.py`` trained did: as `classifiers` on the same pool and splits.
-
-    Parameters
-    ----------
-    part : str
-        Of the record, such as ``"simulated pool by row"``.
-    pooled, split, splits
-        As for `classifiers`.
-    """
+    """What the classifiers that ``data/record_paper.py`` trained did: as `classifiers` on the same pool and splits."""
     held = [np.sort(rows) for rows in _splits(pooled, split, splits)]
     trials = [
         Trial(line["classifier"], line["number"], held[line["number"]], np.array(list(line["predicted"]), dtype=int))
@@ -251,25 +217,7 @@ def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10)
 
 
 def near_misses(confusion: ArrayLike) -> dict[str, float]:
-    """Say where the errors of a confusion matrix go.
-
-    Parameters
-    ----------
-    confusion : array_like of int, shape (K, K)
-        Counts by true column (row) and predicted column.
-
-    Returns
-    -------
-    dict
-        ``error``: share of all that is wrong; of the errors, the share that lands on a neighbouring column (``near``),
-        on the cheapest column (``to_first``), on the cheapest from further than next to it (``far_to_first``), and
-        that takes a question of the cheapest column elsewhere (``from_first``). All 0 without errors.
-
-    Examples
-    --------
-    >>> near_misses([[8, 1, 0], [1, 2, 0], [3, 0, 0]])
-    {'error': 0.3333333333333333, 'near': 0.4, 'to_first': 0.8, 'far_to_first': 0.6, 'from_first': 0.2}
-    """
+    """Say where the errors of a confusion matrix go."""
     counts = np.asarray(confusion, dtype=float)
     wrong = counts - np.diag(np.diag(counts))
     errors = {

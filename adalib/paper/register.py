@@ -16,22 +16,6 @@ from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
 from adalib.paper import claims, measures, rows_results, rows_theory  # noqa: F401  what they measure enters itself
 
-__all__ = [
-    "CLAIMS",
-    "Claim",
-    "Evidence",
-    "PARTS",
-    "ROWS",
-    "Row",
-    "STATUSES",
-    "VERDICTS",
-    "chapter",
-    "claim_table",
-    "replication_table",
-    "row_of",
-    "verdict_counts",
-]
-
 #: How a row may be meant to come out.
 STATUSES = ("reproduced", "corrected", "refuted", "by definition")
 

@@ -29,26 +29,6 @@ from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.table import check_table
 
-__all__ = [
-    "GRID",
-    "PaperRow",
-    "TOLERANCE",
-    "beside",
-    "claimed_gains",
-    "held_out_along",
-    "implied_held_out",
-    "in_sample_gains",
-    "main_table",
-    "mix_cost",
-    "mostly_seen",
-    "oracle_gap",
-    "pareto",
-    "reconstructed",
-    "recorded_frame",
-    "recorded_part",
-    "recorded_rows",
-]
-
 #: How far from the print a cell of the main table may lie.
 TOLERANCE = {"accuracy": 0.02, "cost": 0.3}
 
@@ -182,7 +162,7 @@ def reconstructed(
 def mostly_seen(features: ArrayLike, labels: ArrayLike, seed: int = 0) -> np.ndarray:
     """Columns that a policy gives to all questions after it learned four in five of them: our reconstruction.
 
-    In-sample, and therefore too good; `adalib.paper.out_of_fold` is the honest one. Explained in chapter 8, "Patterns".
+    In-sample, and therefore too good; `adalib.paper.patterns.out_of_fold` is the honest one. Explained in chapter 8, "Patterns".
 
     Parameters
     ----------

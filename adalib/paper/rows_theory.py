@@ -34,9 +34,6 @@ from adalib.solve.oracle import average_cost, dual, oracle_labels
 from adalib.solve.reference import lp_solution, lp_value
 from adalib.table import archetypes
 
-__all__ = ["seconds_to_route", "seconds_to_train"]
-
-
 # Rows of the paper's method and setup: the pipeline, the hyper-parameters, the baselines.
 
 

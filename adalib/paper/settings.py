@@ -20,27 +20,6 @@ from adalib.datasets.responses import Responses
 from adalib.solve.frontier import Frontier, frontier
 from adalib.table import UtilityTable
 
-__all__ = [
-    "PAPER",
-    "PAPER_ABLATIONS",
-    "PAPER_CLAIMS",
-    "PAPER_SETTINGS",
-    "PAPER_WAY",
-    "REAL",
-    "SETTINGS",
-    "TARGETS",
-    "answers",
-    "build",
-    "fit_table",
-    "kind",
-    "levels_of",
-    "paper_population",
-    "paper_setting",
-    "path",
-    "utility",
-]
-
-
 # The paper's printed numbers, as ``data/simulated/paper_tables.json`` holds them.
 
 

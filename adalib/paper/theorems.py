@@ -21,32 +21,6 @@ from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import TIE, average_cost, dual, oracle_labels, subdifferential
 from adalib.table import UtilityTable, check_table
 
-__all__ = [
-    "COUNTEREXAMPLES",
-    "Case",
-    "KINDS",
-    "Relation",
-    "STATEMENTS",
-    "Statement",
-    "cost_monotone",
-    "decomposition",
-    "everett",
-    "figure_bounds",
-    "free_compute",
-    "imitation",
-    "ledger",
-    "optimal_price",
-    "own_cost",
-    "random_cases",
-    "recovery",
-    "strong_duality",
-    "subgradient",
-    "survey",
-    "switches",
-    "vertex",
-    "weak_duality",
-]
-
 _ROUNDING = 1e-9  # sides that differ by less, relative to 1 plus their size, are equal
 
 COLUMNS = ["version", "claim", "left", "is", "right", "gap", "holds"]

@@ -357,5 +357,5 @@ def test_out_of_fold_labels_are_those_of_scikit_learns_group_folds():
         for train, test in GroupKFold(5, shuffle=True, random_state=1).split(known, groups=split_by):
             policy = adalib.LabelPolicy(seed=1).fit(known.iloc[train], table.acc[train], table.cost, budget=3)
             expected[test] = policy.predict(known.iloc[test])
-        found = adalib.paper.out_of_fold(known, table, 3, named, seed=1)
+        found = adalib.paper.patterns.out_of_fold(known, table, 3, named, seed=1)
         assert found.tolist() == expected.tolist()

@@ -189,9 +189,9 @@ def test_the_recorded_main_table_is_the_one_that_is_computed_today():
 
 
 def test_recorded_classifiers_predict_as_those_trained_today():
-    pooled = adalib.paper.real_pool(features=adalib.noise_features(372, 15))
-    then = adalib.paper.recorded_comparison("noise pool by row", pooled, "row", 1)
-    for trial in adalib.paper.classifiers(pooled, "row", 1, ("logistic", "gbm")).trials:
+    pooled = adalib.paper.ablations.real_pool(features=adalib.noise_features(372, 15))
+    then = adalib.paper.comparison.recorded_comparison("noise pool by row", pooled, "row", 1)
+    for trial in adalib.paper.comparison.classifiers(pooled, "row", 1, ("logistic", "gbm")).trials:
         same = next(t for t in then.trials if t.classifier == trial.classifier)
         assert same.rows.tolist() == trial.rows.tolist()
         assert same.predicted.tolist() == trial.predicted.tolist()
@@ -199,6 +199,6 @@ def test_recorded_classifiers_predict_as_those_trained_today():
 
 def test_a_recorded_learning_curve_is_the_one_that_is_trained_today():
     table = adalib.paper.paper_setting("gpt-4o-mini-math").table(**adalib.paper.PAPER_WAY)
-    now = adalib.paper.learning_curve(table, adalib.noise_features(200), [2.0], (0.2, 1.0), seeds=2)
-    then = adalib.paper.recorded_curve("gpt-4o-mini-math", [2.0], (0.2, 1.0), seeds=2)
+    now = adalib.paper.ablations.learning_curve(table, adalib.noise_features(200), [2.0], (0.2, 1.0), seeds=2)
+    then = adalib.paper.ablations.recorded_curve("gpt-4o-mini-math", [2.0], (0.2, 1.0), seeds=2)
     pd.testing.assert_frame_equal(now, then, rtol=0, atol=1e-12)
