@@ -8,16 +8,21 @@ so does a test. A line is a held-out row, a row of a table, or the columns that 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 import adalib
-from adalib import CurvePolicy, Known, LabelPolicy, Protocol, paper
+from adalib import CurvePolicy, Known, LabelPolicy, Protocol, Responses, noise_features, paper, text_features
+from adalib.datasets.folds import deal
+from adalib.evaluate.crossfit import check_halves, compared
+from adalib.evaluate.heldout import HeldOutRow, Scores, check_targets, oracles_at
 from adalib.evaluate.recorded import record
+from adalib.evaluate.trials import Fold, Half, learned
 from adalib.paper.settings import PAPER_SETTINGS, REAL, TARGETS, answers, utility
 
 Part = tuple[str, Callable[[], list[dict]]]
@@ -41,10 +46,22 @@ def plain(row, gains: bool, digits: int | None = None) -> dict:
     return cells | {"gains": every if digits is None else [round(value, digits) for value in every]}
 
 
+def held_out_along(responses: Responses, grid: Sequence[float] = paper.results.GRID) -> list[HeldOutRow]:
+    """The curve policy and the baselines along a grid, label imitation and its noise control at `TARGETS`.
+
+    The rows are those of `adalib.held_out`, which would train a classifier a budget, and two for noise; the curve
+    policy is one model for all budgets.
+    """
+    along = sorted({float(budget) for budget in (*grid, *TARGETS)})
+    rows = adalib.held_out(responses, along, **CURVE)
+    labels = adalib.held_out(responses, TARGETS, learners={"label": LabelPolicy()}, noises=1)
+    return rows + [row for row in labels if row.policy in ("label", "noise")]
+
+
 def along(name: str) -> list[dict]:
     """Chapter 7's rows; every question's gains only where its verdict looks at them, to six digits."""
     kept = ("oracle", "curve", "label", "noise")
-    rows = [row for row in paper.held_out_along(answers(name)) if row.policy in kept]
+    rows = [row for row in held_out_along(answers(name)) if row.policy in kept]
     return [plain(row, row.target in TARGETS and row.policy != "noise", digits=6) for row in rows]
 
 
@@ -70,7 +87,7 @@ def learning() -> Iterator[Part]:
 def results() -> Iterator[Part]:
     """Chapter 7."""
     for seed in (None, 1):
-        yield f"main table, draw {seed}", partial(main_rows, seed)
+        yield f"main table, draw {seed}", partial(paper.results.main_rows, seed)
     for name in REAL:
         yield f"{name} along the grid", partial(along, name)
         for kind in ("text", "noise"):
@@ -88,19 +105,9 @@ def results() -> Iterator[Part]:
     yield "one noise by family", partial(held, word, kept, **one)
 
 
-def main_rows(seed: int | None) -> list[dict]:
-    """The reconstructed rows behind the main table."""
-    rows = []
-    for name in PAPER_SETTINGS:
-        drawn = paper.paper_setting(name, seed=seed)
-        scored = paper.reconstructed(drawn, TARGETS, features=adalib.noise_features(drawn.n))
-        rows += [{"setting": name} | asdict(row) for row in scored]
-    return rows
-
-
 def in_sample(name: str, kind: str, seed: int = 0, targets=TARGETS) -> list[dict]:
     features = adalib.noise_features(answers(name).n, seed=seed) if kind == "noise" else None
-    return paper.in_sample_gains(answers(name), features, targets).to_dict("records")
+    return paper.results.in_sample_gains(answers(name), features, targets).to_dict("records")
 
 
 def ablations() -> Iterator[Part]:
@@ -120,7 +127,7 @@ def ablations() -> Iterator[Part]:
     yield "noise pool by question", partial(trials, blind, "fold", 3, TREES)
     for name in PAPER_SETTINGS:
         yield f"{name}, growing shares", partial(shares, name)
-    yield "word-fewshot, growing shares", partial(frame, paper.ablations.held_out_curve, word, shares=(0.1, 0.3, 1.0))
+    yield "word-fewshot, growing shares", partial(frame, held_out_curve, word, shares=(0.1, 0.3, 1.0))
     table, entropy = utility("word-fewshot"), word.entropy[:, 0]
     labels = adalib.frontier(table.acc, table.cost).at(2).labels
     known = adalib.text_features(word.questions, entropy)
@@ -128,6 +135,47 @@ def ablations() -> Iterator[Part]:
     table = utility("deepseek-v3-math")
     labels, noise = adalib.bisect(table.acc, table.cost, 2).labels, adalib.noise_features(table.n)
     yield "importances of noise", partial(frame, paper.ablations.importances, noise, labels, draws=10)
+
+
+def held_out_curve(
+    responses: Responses,
+    targets: Sequence[float] = (2.0,),
+    shares: Sequence[float] = (0.1, 0.25, 0.5, 1.0),
+    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    *,
+    features: ArrayLike | None = None,
+    folds: int = 5,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Learning curves of the label and the curve policy by the held-out protocol, with a noise control.
+
+    The questions are dealt into folds, the answers into halves. Policies learn a share of the questions of the other
+    folds, from one half of the answers; every question is scored once a half, on the other answers.
+    """
+    check_halves(responses, budgets, 1)
+    n, alone = responses.n, np.arange(responses.n)
+    inputs = pd.DataFrame(text_features(responses.questions) if features is None else features).reset_index(drop=True)
+    order, fold = np.random.default_rng(seed).permutation(n), deal(alone, folds, seed)
+    halves = [Half(half, half.table(budgets)) for half in compared(responses).split_samples(seed)]
+    targets = check_targets(targets, halves[0].table.cost)
+    learners = {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
+    names, rows = [*learners, "noise"], []
+    columns = ["policy", "target", "share", "questions", "cost", "accuracy", "gain", "low", "high"]
+    for share in shares:
+        parts = []
+        for out in np.unique(fold):
+            others = order[fold[order] != out]
+            parts.append(Fold(others[: max(round(share * others.size), 2)], np.flatnonzero(fold == out), inputs))
+        scores = Scores(names)
+        for number, (teach, score) in enumerate((halves, halves[::-1])):
+            noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
+            plans = learned(teach, score, targets, parts, alone, learners, [(LabelPolicy(seed=seed), noise)])
+            scores.add_learned(plans, oracles_at(teach.table, targets), score.table)
+        size = float(np.mean([part.train.size for part in parts]))
+        for row in sorted(scores.rows(alone), key=lambda row: names.index(row.policy)):
+            at = row.cost, row.accuracy, row.gain, row.gain_low, row.gain_high
+            rows.append((row.policy, row.target, share, size, *at))
+    return pd.DataFrame(rows, columns=columns)
 
 
 def frame(make: Callable[..., pd.DataFrame], *arguments, **options) -> list[dict]:

@@ -9,12 +9,22 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submodules=["ablations", "comparison", "patterns", "register", "theorems"],
+    submodules=["ablations", "comparison", "patterns", "register", "results", "settings", "theorems"],
     submod_attrs={
-        "settings": ["PAPER", "PAPER_ABLATIONS", "PAPER_CLAIMS", "PAPER_SETTINGS", "PAPER_WAY", "REAL", "SETTINGS"]
-        + ["TARGETS", "fit_table", "paper_population", "paper_setting"],
-        "results": ["GRID", "TOLERANCE", "beside", "claimed_gains", "implied_held_out", "in_sample_gains", "main_table"]
-        + ["mix_cost", "mostly_seen", "oracle_gap", "pareto", "reconstructed", "recorded_frame", "recorded_rows"],
+        "settings": [
+            "PAPER",
+            "PAPER_ABLATIONS",
+            "PAPER_CLAIMS",
+            "PAPER_SETTINGS",
+            "PAPER_WAY",
+            "REAL",
+            "SETTINGS",
+            "TARGETS",
+            "fit_table",
+            "paper_population",
+            "paper_setting",
+        ],
+        "results": ["main_table", "reconstructed", "recorded_frame", "recorded_rows"],
         "register": ["claim_table", "replication_table"],
     },
 )

@@ -16,17 +16,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from adalib.datasets.folds import deal
 from adalib.datasets.populations import Population
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
-from adalib.evaluate.crossfit import OracleScore, check_halves, compared, cross_fitted_oracle, score_oracle
-from adalib.evaluate.heldout import Scores, check_targets, oracles_at
+from adalib.evaluate.crossfit import OracleScore, compared, cross_fitted_oracle, score_oracle
 from adalib.evaluate.intervals import bootstrap_mean
-from adalib.evaluate.trials import Fold, Half, learned
 from adalib.learn.features import check_texts, one_each, question_marks, text_features
-from adalib.learn.label_policy import CurvePolicy, LabelPolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.learn.policy import side_by_side
 from adalib.paper.results import recorded_part
 from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, TARGETS, answers, paper_setting, utility
@@ -383,44 +380,3 @@ def _curve(
                 }
             )
     return pd.DataFrame(rows)
-
-
-def held_out_curve(
-    responses: Responses,
-    targets: Sequence[float] = (2.0,),
-    shares: Sequence[float] = (0.1, 0.25, 0.5, 1.0),
-    budgets: Sequence[int] = (1, 2, 4, 8, 16),
-    *,
-    features: ArrayLike | None = None,
-    folds: int = 5,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """Learning curves of the label and the curve policy by the held-out protocol, with a noise control.
-
-    The questions are dealt into folds, the answers into halves. Policies learn a share of the questions of the other
-    folds, from one half of the answers; every question is scored once a half, on the other answers.
-    """
-    check_halves(responses, budgets, 1)
-    n, alone = responses.n, np.arange(responses.n)
-    inputs = pd.DataFrame(text_features(responses.questions) if features is None else features).reset_index(drop=True)
-    order, fold = np.random.default_rng(seed).permutation(n), deal(alone, folds, seed)
-    halves = [Half(half, half.table(budgets)) for half in compared(responses).split_samples(seed)]
-    targets = check_targets(targets, halves[0].table.cost)
-    learners = {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
-    names, rows = [*learners, "noise"], []
-    columns = ["policy", "target", "share", "questions", "cost", "accuracy", "gain", "low", "high"]
-    for share in shares:
-        parts = []
-        for out in np.unique(fold):
-            others = order[fold[order] != out]
-            parts.append(Fold(others[: max(round(share * others.size), 2)], np.flatnonzero(fold == out), inputs))
-        scores = Scores(names)
-        for number, (teach, score) in enumerate((halves, halves[::-1])):
-            noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
-            plans = learned(teach, score, targets, parts, alone, learners, [(LabelPolicy(seed=seed), noise)])
-            scores.add_learned(plans, oracles_at(teach.table, targets), score.table)
-        size = float(np.mean([part.train.size for part in parts]))
-        for row in sorted(scores.rows(alone), key=lambda row: names.index(row.policy)):
-            at = row.cost, row.accuracy, row.gain, row.gain_low, row.gain_high
-            rows.append((row.policy, row.target, share, size, *at))
-    return pd.DataFrame(rows, columns=columns)

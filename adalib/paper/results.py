@@ -20,10 +20,10 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import score_oracle
-from adalib.evaluate.heldout import HeldOutRow, check_targets, held_out
+from adalib.evaluate.heldout import HeldOutRow, check_targets
 from adalib.evaluate.recorded import recorded
 from adalib.learn.features import text_features
-from adalib.learn.label_policy import CurvePolicy, LabelPolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_population, paper_setting
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
@@ -125,8 +125,6 @@ def reconstructed(
     list of PaperRow
         Methods Fixed, Random, Heuristic, Ours and Oracle, a row each and target.
     """
-    if seeds < 1:
-        raise ValueError(f"seeds is {seeds}; give at least 1")
     table = responses.table(budgets, **PAPER_WAY)
     targets = check_targets(targets, table.cost)
     inputs = pd.DataFrame(text_features(responses.questions) if features is None else features)
@@ -162,15 +160,7 @@ def reconstructed(
 def mostly_seen(features: ArrayLike, labels: ArrayLike, seed: int = 0) -> np.ndarray:
     """Columns that a policy gives to all questions after it learned four in five of them: our reconstruction.
 
-    In-sample, and therefore too good; `adalib.paper.patterns.out_of_fold` is the honest one. Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    features : DataFrame or array_like, shape (N, d)
-    labels : array_like of int, shape (N,)
-        Columns to learn.
-    seed : int
-        Draws the four fifths.
+    In-sample, and therefore too good; `adalib.paper.patterns.out_of_fold` is the honest one.
     """
     inputs, labels = pd.DataFrame(features), np.asarray(labels)
     train = np.random.default_rng(seed).permutation(labels.size)[: round(_TRAINED * labels.size)]
@@ -180,7 +170,7 @@ def mostly_seen(features: ArrayLike, labels: ArrayLike, seed: int = 0) -> np.nda
 # The main table and the oracle-gap table, with features that know nothing.
 
 
-def main_table(seed: int | None = None, noise: int = 0) -> pd.DataFrame:
+def main_table(seed: int | None = None) -> pd.DataFrame:
     """The paper's main table by our reconstruction of its protocol, with noise features, beside the printed values.
 
     Five methods, four simulated settings and three budgets; 48 samples, three splits of the questions, scored in-sample
@@ -190,8 +180,6 @@ def main_table(seed: int | None = None, noise: int = 0) -> pd.DataFrame:
     ----------
     seed : int, optional
         Of the simulated answers. Default: the draw that was picked for lying near the paper's tables.
-    noise : int
-        Of the features.
 
     Returns
     -------
@@ -200,70 +188,48 @@ def main_table(seed: int | None = None, noise: int = 0) -> pd.DataFrame:
         ``accuracy_std``, ``accuracy_diff`` = ours - printed, the same four for cost, ``imitation`` (of Ours), and
         ``within``: whether both differences keep `TOLERANCE`.
     """
-    rows = []
-    for scored in _scored(seed, noise):
-        printed = PAPER[scored["setting"]]["main"][scored["method"]]
-        cells = {key: scored[key] for key in ("setting", "method", "target")}
-        for part in ("accuracy", "cost"):
-            print_ = printed[part][TARGETS.index(scored["target"])]
-            cells |= {f"printed_{part}": print_, part: scored[part], f"{part}_std": scored[f"{part}_std"]}
-            cells[f"{part}_diff"] = scored[part] - print_
-        cells["imitation"] = scored["imitation"]
-        cells["within"] = all(abs(cells[f"{part}_diff"]) <= room for part, room in TOLERANCE.items())
-        rows.append(cells)
-    return pd.DataFrame(rows)
-
-
-def oracle_gap(seed: int | None = None, noise: int = 0) -> pd.DataFrame:
-    """The paper's oracle-gap table beside ours, a row a setting and target; the gap is oracle minus learned.
-
-    Parameters
-    ----------
-    seed, noise
-        As for `main_table`.
-    """
-    table = main_table(seed, noise)
-    ours = table[table.method == "Ours"].reset_index(drop=True)
-    oracle = table[table.method == "Oracle"].reset_index(drop=True)
-    printed = [PAPER[name]["oracle_gap"] for name in PAPER_SETTINGS]
-    return pd.DataFrame(
-        {
-            "setting": ours.setting,
-            "target": ours.target,
-            "printed_accuracy": ours.printed_accuracy,
-            "accuracy": ours.accuracy,
-            "printed_imitation": np.ravel([cells["imitation"] for cells in printed]),
-            "imitation": ours.imitation.astype(float),
-            "printed_gap": np.ravel([cells["gap"] for cells in printed]),
-            "gap": oracle.accuracy - ours.accuracy,
-            "printed_cost": ours.printed_cost,
-            "cost": ours.cost,
-        }
+    part = f"main table, draw {seed}"
+    table = recorded_frame(part) if part in _record() else pd.DataFrame(main_rows(seed))
+    cells = [PAPER[row.setting]["main"][row.method] for row in table.itertuples()]
+    at = [TARGETS.index(target) for target in table.target]
+    for part in TOLERANCE:
+        table[f"printed_{part}"] = [cell[part][t] for cell, t in zip(cells, at, strict=True)]
+        table[f"{part}_diff"] = table[part] - table[f"printed_{part}"]
+    return table.assign(
+        within=(table[[f"{part}_diff" for part in TOLERANCE]].abs() <= list(TOLERANCE.values())).all(axis=1)
     )
 
 
-def _scored(seed: int | None, noise: int) -> list[dict]:
-    """The reconstructed rows of the four settings: read where they are recorded, else computed."""
-    if noise == 0 and f"main table, draw {seed}" in _record():
-        return recorded_part(f"main table, draw {seed}")
+def main_rows(seed: int | None = None) -> list[dict]:
+    """The reconstructed rows behind `main_table`, trained now."""
     rows = []
     for name in PAPER_SETTINGS:
         drawn = paper_setting(name, seed=seed)
-        scored = reconstructed(drawn, TARGETS, features=noise_features(drawn.n, seed=noise))
+        scored = reconstructed(drawn, TARGETS, features=noise_features(drawn.n))
         rows += [{"setting": name} | asdict(row) for row in scored]
     return rows
 
 
-def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
-    """Lay `main_table` out as the paper does, each cell the printed value, an arrow, and ours with its deviation.
+def oracle_gap() -> pd.DataFrame:
+    """The paper's oracle-gap table beside ours, a row a setting and target; the gap is oracle minus learned."""
+    table = main_table()
+    ours, oracle = (table[table.method == method].reset_index(drop=True) for method in ("Ours", "Oracle"))
+    printed = {
+        part: np.ravel([PAPER[name]["oracle_gap"][part] for name in PAPER_SETTINGS]) for part in ("imitation", "gap")
+    }
+    kept = ours[["setting", "target", "printed_accuracy", "accuracy"]]
+    return kept.assign(
+        printed_imitation=printed["imitation"],
+        imitation=ours.imitation.astype(float),
+        printed_gap=printed["gap"],
+        gap=oracle.accuracy - ours.accuracy,
+        printed_cost=ours.printed_cost,
+        cost=ours.cost,
+    )
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From `main_table`.
-    part : {"accuracy", "cost"}
-    digits : int
-    """
+
+def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
+    """Lay `main_table` out as the paper does, each cell the printed value, an arrow, and ours with its deviation."""
     rows = []
     for (name, method), cells in frame.groupby(["setting", "method"], sort=False):
         row = {"simulated": PAPER[name]["title"], "method": method}
@@ -285,14 +251,6 @@ def implied_held_out() -> pd.DataFrame:
     Suppose that the learned policy repeats the oracle on the 80% of the questions it was trained on. Then every printed
     average is 0.8 times the oracle's value plus 0.2 times the value on the others, and the latter can be solved for.
     Rounding in print leaves about 0.005 in accuracy and imitation and 0.04 in cost.
-
-    Returns
-    -------
-    DataFrame
-        A row a setting and target. Printed ``imitation`` and ``accuracy``, and what they would be (``imitation_if``,
-        ``accuracy_if``) if the other questions all got one answer; then the implied ``held_out_imitation`` beside the
-        ``majority`` rate, ``held_out_accuracy`` beside ``one_answer`` each, ``held_out_cost``, the random ``mix`` of
-        budgets 1 and 4 at that cost, and the ``gain`` over it.
     """
     rows = []
     for name in PAPER_SETTINGS:
@@ -325,14 +283,7 @@ def implied_held_out() -> pd.DataFrame:
 
 
 def claimed_gains() -> pd.DataFrame:
-    """Gains stated in the paper's text, beside its own table at B = 3, and at equal cost: from printed numbers alone.
-
-    Returns
-    -------
-    DataFrame
-        A row a setting: the gain ``claimed`` over Fixed, the ``difference`` in the table, what Fixed and Ours cost
-        there, the random ``mix`` of budgets 1 and 4 at Ours' cost, and Ours' gain ``over_mix``.
-    """
+    """Gains stated in the paper's text, beside its own table at B = 3, and at equal cost: from print alone."""
     main = [PAPER[name]["main"] for name in PAPER_SETTINGS]
     last = {
         (method, part): np.array([cells[method][part][-1] for cells in main])
@@ -368,24 +319,7 @@ def _rest(whole: float, trained: float) -> float:
 
 
 def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> pd.DataFrame:
-    """Accuracy against the average budget on a simulated setting, claimed and true.
-
-    Parameters
-    ----------
-    name : one of `PAPER_SETTINGS`
-    grid : sequence of float
-        Average budgets.
-    seed : int, optional
-        As for `main_table`.
-
-    Returns
-    -------
-    DataFrame
-        A row a budget. ``claimed``: the in-sample oracle on 48 samples, disjoint windows, first-seen ties. ``worth``:
-        the true accuracy of its labels. ``learned`` and ``learned_cost``: a classifier of noise features, in-sample,
-        scored by our reconstruction (one split). True and exact: the best possible (``oracle``), the best random
-        ``mix``, ``fixed`` and ``random``.
-    """
+    """Accuracy against the average budget on a simulated setting, claimed and true."""
     responses, truth = paper_setting(name, seed=seed), paper_population(name).table()
     estimate = responses.table(**PAPER_WAY)
     chosen, best = score_oracle(estimate, truth, grid), score_oracle(truth, truth, grid)
@@ -416,19 +350,7 @@ def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> 
 def in_sample_gains(
     responses: Responses, features: ArrayLike | None = None, targets: Sequence[float] = TARGETS
 ) -> pd.DataFrame:
-    """Our reconstruction of the learned policy's scores, held against the best random mix at the cost that it had.
-
-    Parameters
-    ----------
-    responses, features, targets
-        As for `reconstructed`.
-
-    Returns
-    -------
-    DataFrame
-        A row a target: ``accuracy``, ``accuracy_std``, ``cost``, ``imitation``, the accuracy of Fixed, the ``mix`` at
-        that cost on the same table, and the ``gain`` over it. In-sample, and therefore too good.
-    """
+    """Our reconstruction of the learned policy's scores, held against the best random mix at the cost that it had."""
     table = responses.table(**PAPER_WAY)
     scored = pd.DataFrame(map(asdict, reconstructed(responses, targets, features=features))).set_index("method")
     rows = scored.loc[["Ours"], ["target", "accuracy", "accuracy_std", "cost", "imitation"]].reset_index(drop=True)
@@ -437,38 +359,8 @@ def in_sample_gains(
     return rows.assign(gain=rows.accuracy - rows["mix"], imitation=rows.imitation.astype(float))
 
 
-def held_out_along(responses: Responses, grid: Sequence[float] = GRID) -> list[HeldOutRow]:
-    """Held out: the curve policy and the baselines along a grid, label imitation and its noise control at `TARGETS`.
-
-    The rows are those of `adalib.held_out`, which would train a classifier a budget, and two for noise; the curve
-    policy is one model for all budgets.
-
-    Parameters
-    ----------
-    responses : Responses
-    grid : sequence of float
-        Average budgets; `TARGETS` are added where they are missing.
-    """
-    along = sorted({float(budget) for budget in (*grid, *TARGETS)})
-    rows = held_out(responses, along, learners={"curve": CurvePolicy()}, noises=0)
-    labels = held_out(responses, TARGETS, learners={"label": LabelPolicy()}, noises=1)
-    return rows + [row for row in labels if row.policy in ("label", "noise")]
-
-
 def mix_cost(acc: ArrayLike, cost: ArrayLike, accuracy: float) -> float:
-    """What the best random mix would have to spend for an accuracy; NaN where no mix reaches it.
-
-    Parameters
-    ----------
-    acc, cost
-        As for `adalib.best_mix`.
-    accuracy : float
-
-    Examples
-    --------
-    >>> round(mix_cost([[0.5, 0.5, 0.8]], cost=[1, 2, 4], accuracy=0.6), 6)
-    2.0
-    """
+    """What the best random mix would have to spend for an accuracy; NaN where no mix reaches it."""
     acc, cost = check_table(acc, cost)
     hull = frontier(acc.mean(axis=0, keepdims=True), cost if cost.ndim == 1 else cost.mean(axis=0))
     if accuracy > hull.accuracy[-1] + 1e-12:

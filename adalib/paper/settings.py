@@ -81,11 +81,11 @@ def paper_population(name: str) -> Population:
 def build(spec: dict) -> Population:
     """Lay out the population of one entry of ``paper_settings.json``.
 
-    Each level holds questions that are always wrong ("hard"), always right ("easy"), and "uncertain" ones whose
-    chance p of a correct answer sits at the even quantiles of a Beta distribution: no luck in the composition. An
-    uncertain question's wrong answers are one rival, with a share of the wrong mass that sweeps the interval
-    ``rival`` from question to question, and ``others`` that divide the remainder evenly. Where the rival is more
-    likely than p, voting hurts.
+    Each level holds questions that are always wrong ("hard"), always right ("easy"), and "uncertain" ones whose chance
+    p of a correct answer sits at the even quantiles of a Beta distribution: no luck in the composition. An uncertain
+    question's wrong answers are one rival, with a share of the wrong mass that sweeps the interval ``rival`` from
+    question to question, and ``others`` that divide the remainder evenly. Where the rival is more likely than p, voting
+    hurts.
     """
     chance, rival, levels = [], [], []
     for level in spec["levels"]:
@@ -157,19 +157,13 @@ TARGETS = (1.5, 2.0, 3.0)
 
 
 def kind(name: str) -> str:
-    """Whether a setting is "real" or "simulated".
-
-    Examples
-    --------
-    >>> kind("word-hot"), kind("deepseek-v3-math")
-    ('real', 'simulated')
-    """
+    """Whether a setting is "real" or "simulated"."""
     return "real" if name in REAL else "simulated"
 
 
 @cache
 def answers(name: str) -> Responses:
-    """The answers of a setting, real or simulated. Explained in chapter 0, "One question, many answers"."""
+    """The answers of a setting, real or simulated."""
     bundled = paper_setting(name) if name in PAPER_SETTINGS else load(name)
     assert isinstance(bundled, Responses)  # not a menu of models
     return bundled
@@ -184,15 +178,12 @@ def levels_of(name: str) -> Sequence:
 
 @cache
 def utility(name: str) -> UtilityTable:
-    """The table of a setting: the real ones from all subsets with shared ties, the simulated ones by `PAPER_WAY`.
-
-    Explained in chapter 2, "The oracle".
-    """
+    """The table of a setting: the real ones from all subsets with shared ties, the simulated ones by `PAPER_WAY`."""
     return answers(name).table(**({} if name in REAL else PAPER_WAY))
 
 
 @cache
 def path(name: str) -> Frontier:
-    """The frontier of `utility`. Explained in chapter 3, "Budgets"."""
+    """The frontier of `utility`."""
     table = utility(name)
     return frontier(table.acc, table.cost)

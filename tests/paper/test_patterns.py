@@ -297,7 +297,7 @@ def test_labels_as_in_the_paper_are_those_its_protocol_scores():
     oracle = adalib.bisect(table.acc, table.cost, 3).labels
     rows = adalib.paper.reconstructed(responses, [3], seeds=1, features=features)
     (ours,) = (row for row in rows if row.method == "Ours")
-    labels = adalib.paper.mostly_seen(features, oracle)
+    labels = adalib.paper.results.mostly_seen(features, oracle)
     assert np.mean(labels == oracle) == pytest.approx(ours.imitation)
     assert table.cost[labels].mean() == pytest.approx(ours.cost)
 
