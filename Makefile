@@ -6,6 +6,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 PORT ?= 8000
 WORKERS ?= 2
+EDITIONS := PYTHONPATH=book $(PY) -m editions
 
 # No start-up files of the reader's own IPython in our notebooks.
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
@@ -25,22 +26,22 @@ serve: book  ## build the book and serve it on this machine
 	@$(PY) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
 pdf: book browser  ## print the whole book as one PDF
-	@$(PY) book/make_pdf.py
+	@$(EDITIONS) pdf
 
 lab: book  ## open the chapters live in JupyterLab (copies in lab/, yours to change)
-	@$(PY) -m adalib.teach.editions lab
+	@$(EDITIONS) lab
 	@$(VENV)/bin/jupyter-lab --ServerApp.root_dir=. lab
 
 student: book wheel  ## an edition to hand out: book and notebooks without solutions, in _build/student
-	@$(PY) -m adalib.teach.editions source
+	@$(EDITIONS) source
 	@$(VENV)/bin/jupyter-book build _build/student/source -W --keep-going || { rm -rf _build/student/source/_build/.doctrees; exit 1; }
-	@$(PY) -m adalib.teach.editions student
+	@$(EDITIONS) student
 
 instructor: book wheel  ## the same with all solutions and keys, in _build/instructor
-	@$(PY) -m adalib.teach.editions instructor
+	@$(EDITIONS) instructor
 
 slides: book  ## a deck a chapter, for a projector, in _build/slides
-	@$(PY) -m adalib.teach.slides
+	@$(EDITIONS) slides
 
 wheel: $(VENV)/book.stamp  ## build the package, with its data, as one file in dist/
 	@rm -rf build dist
@@ -49,12 +50,15 @@ wheel: $(VENV)/book.stamp  ## build the package, with its data, as one file in d
 	@ls dist/*.whl
 
 test: lint book browser redis  ## run every check: style, the package, the book in a browser, a real model
-	@$(PY) -m pytest -n $(WORKERS) --dist loadfile
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 40 || \
+	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
 
-lint: $(VENV)/test.stamp  ## check style and spelling
+lint: $(VENV)/test.stamp  ## check style, spelling, types, and who imports whom
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(VENV)/bin/codespell
+	@$(VENV)/bin/lint-imports --no-logo
+	@$(PY) -m mypy
 
 browser: $(VENV)/test.stamp  ## find a Chromium for the tests, or install one
 	@$(PY) tests/browser.py

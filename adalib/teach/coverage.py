@@ -29,27 +29,16 @@ _TAILS = (0.025, 0.975)
 def coverage(sizes: tuple[int, ...] = (40, 120, 372), samples: int = 1000, draws: int = 400) -> pd.DataFrame:
     """Share of samples whose 95% interval holds the true mean, for five kinds of interval.
 
-    Explained in chapter 7, "Results".
-
-    Parameters
-    ----------
-    sizes : tuple of int
-        Questions in a sample.
-    samples, draws : int
-        Samples a population and size, and resamples an interval.
-
-    Returns
-    -------
-    DataFrame
-        A row a population and size; a column a method, and ``width``, how much wider the last one is than the first.
+    A row for every population and every number of questions in a sample; a column a method, and ``width``, how much
+    wider the last one is than the first. Explained in chapter 7, "Results".
     """
     rows = []
     for name, (draw, truth) in POPULATIONS.items():
         for n in sizes:
             rng = np.random.default_rng([n, len(name)])
-            found = _intervals(draw(rng, (samples, n)), rng, draws)
-            held = {method: float(np.mean((low <= truth) & (truth <= high))) for method, (low, high) in found.items()}
-            first, last = (float(np.mean(high - low)) for low, high in (found["percentile"], found["ours"]))
+            ends = _intervals(draw(rng, (samples, n)), rng, draws)
+            held = {method: float(np.mean((low <= truth) & (truth <= high))) for method, (low, high) in ends.items()}
+            first, last = (float(np.mean(high - low)) for low, high in (ends["percentile"], ends["ours"]))
             rows.append({"gains": name, "questions": n, **held, "width": last / first})
     return pd.DataFrame(rows)
 
@@ -62,9 +51,8 @@ def _intervals(values: np.ndarray, rng: np.random.Generator, draws: int) -> dict
     means = values @ counts
     spread = np.sqrt(np.maximum(values**2 @ counts - means**2, 1e-12) / (n - 1))
     high_t, low_t = np.quantile((means - mean[:, None]) / spread, _TAILS, axis=1)
-    kept = (
-        rng.random((n, draws)) < 0.5
-    )  # flipping signs about a centre: it is refused where few half-samples lie beyond
+    # Flipping signs about a centre: it is refused where few half-samples lie beyond.
+    kept = rng.random((n, draws)) < 0.5
     weights, half = rng.standard_exponential((n, draws)), rng.standard_gamma(0.5, draws)
     weighed, total = values @ weights, weights.sum(axis=0) + half
     farthest = np.abs(values).max(axis=1, keepdims=True)

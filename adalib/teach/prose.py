@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import timeit
 from collections.abc import Callable
 from typing import Any
 
@@ -14,38 +15,17 @@ __all__ = ["give", "glue", "named", "seconds"]
 
 
 def give(prefix: str = "", **values: Any) -> None:
-    """Hand values to the prose, which quotes each as ``{glue:text}`` under its name with the prefix before it.
+    """Hand values to the prose: after ``give("c03_", over=6)`` it may say ``{glue:text}`c03_over```.
 
     An `Interval` goes out as three, ``_mean``, ``_low`` and ``_high``. Explained in the teaching page, "How to add a
     chapter".
-
-    Parameters
-    ----------
-    prefix : str
-        Starts every name, so that chapters keep their numbers apart: "c03_".
-    **values
-        Numbers or texts. Write ``**{name: value}`` where a name is computed.
-
-    Examples
-    --------
-    A cell that ends ``give("c03_", over=6)`` lets the text say ``{glue:text}`c03_over```.
     """
     for name, value in named(prefix, values).items():
         glue(name, value)
 
 
 def glue(name: str, value: Any, display: bool = False) -> None:
-    """Hand one value to the prose. Where no page is made, nobody quotes it, and nothing happens.
-
-    Parameters
-    ----------
-    name : str
-        Under which the text quotes it.
-    value
-        A number, a text, or anything that shows itself.
-    display : bool
-        Show it here, too.
-    """
+    """Hand one value to the prose, and show it here if asked; where no page is made, nothing happens."""
     try:
         from myst_nb import glue as to_the_page  # the book's, not the package's
     except ImportError:
@@ -56,12 +36,10 @@ def glue(name: str, value: Any, display: bool = False) -> None:
 def named(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
     """The names and plain values that `give` hands out.
 
-    Examples
-    --------
     >>> named("c03_", {"over": np.int64(6), "gain": Interval(0.2, np.float64(0.1), 0.3)})
     {'c03_over': 6, 'c03_gain_mean': 0.2, 'c03_gain_low': 0.1, 'c03_gain_high': 0.3}
     """
-    plain = {}
+    plain: dict[str, Any] = {}
     for name, value in values.items():
         parts = {name: value}
         if isinstance(value, Interval):
@@ -73,9 +51,4 @@ def named(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
 
 def seconds(work: Callable[[], Any], repeats: int = 1) -> float:
     """The shortest of some runs of ``work``, in seconds: what the others took longer is not its own."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return min(timeit.repeat(work, timer=time.perf_counter, number=1, repeat=repeats))

@@ -1,4 +1,4 @@
-// The slides (adalib.teach.slides): one at a time, by key, by button or by swipe; notes below or in a window of their own.
+// The slides (book/editions/slides.py): one at a time, by key, by button or by swipe; notes below or in a window of their own.
 (function () {
   "use strict";
 

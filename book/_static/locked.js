@@ -1,4 +1,4 @@
-// A student's quiz (adalib.teach.editions.student) comes locked: each option carries its mark and its explanation in a form
+// A student's quiz (book/editions/student.py) comes locked: each option carries its mark and its explanation in a form
 // that cannot be read or searched. This opens them before quiz.js turns the quiz into buttons.
 (function () {
   "use strict";

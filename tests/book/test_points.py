@@ -5,8 +5,7 @@ import re
 
 import pytest
 from conftest import ROOT, toc_pages
-
-from adalib.teach.editions.glued import spelled_out
+from editions.text import spelled_out
 
 QUOTED = re.compile(r"\{points\}`(\w+)(?::(\d))?`")
 

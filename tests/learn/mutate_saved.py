@@ -1,8 +1,7 @@
 """Load thousands of damaged files in one child process: a crash of the interpreter is a missing last line.
 
-Run as ``python mutate_saved.py FOLDER SEED COUNT [unchecked]``. Every file of the folder is damaged in turn: its bytes
-as they are, or its values with a repaired checksum, so that the checks behind the checksum are what is tried. With
-``unchecked`` trees are not looked at before XGBoost has them: that must not end well, or the damage is none.
+Run as ``python mutate_saved.py FOLDER SEED COUNT``. Every file of the folder is damaged in turn: its bytes as they are,
+or its values with a repaired checksum, so that the checks behind the checksum are what is tried.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import numpy as np
 
 from adalib.datasets.files import DataError
 from adalib.datasets.sealed import digest, seal
-from adalib.learn import policy as saving
 from adalib.learn.label_policy import load_policy
 from adalib.router.router import Router
 from adalib.sequential.priced import load_stopping
@@ -98,11 +96,11 @@ def follow(policy, budget):
 def main(folder, seed, count):
     """Damage, load, count; the last line says how often each end was met."""
     rng, ends = random.Random(seed), Counter()
-    paths = sorted(path for path in Path(folder).rglob("*.json"))
+    paths = sorted(Path(folder).rglob("*.json"))
     whole = {path: path.read_bytes() for path in paths}
-    trees = [path for path in paths if path.name in ("label.json", "curve.json")]
+    grown = [path for path in paths if path.name in ("label.json", "curve.json")]
     for number in range(count):
-        path = rng.choice(trees if rng.random() < 0.7 else paths)
+        path = rng.choice(grown if rng.random() < 0.7 else paths)
         reseal = rng.random() < 0.85
         path.write_bytes(damaged(whole[path], rng, reseal))
         manifest = path.parent / "router.json"
@@ -123,13 +121,10 @@ def main(folder, seed, count):
             if "budget" not in str(error):
                 sys.exit(f"{path} {number}: {error!r}")
             ends["no price"] += 1
-        for other, content in whole.items():
-            if other.parent == path.parent:
-                other.write_bytes(content)
+        for changed in {path, manifest} & set(whole):
+            changed.write_bytes(whole[changed])
     print(json.dumps({"done": count, **ends}))
 
 
 if __name__ == "__main__":
-    if sys.argv[4:] == ["unchecked"]:
-        saving.check_trees = lambda *_: None
     main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,6 @@ import adalib.paper
 from adalib.paper import results
 from adalib.paper.results import TARGETS, TOLERANCE
 from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
-from adalib.teach.figures import results as draw
 
 MATH = "deepseek-v3-math"
 
@@ -156,40 +156,49 @@ def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
 
 
 def test_along_a_grid_the_rows_are_those_of_held_out(small):
-    budgets = (1, 2, 4, 8, 16)
-    along = {(row.policy, row.target): row for row in results.held_out_along(small, grid=(1, 4))}
+    few = small.take(range(50))
+    along = {(row.policy, row.target): row for row in results.held_out_along(few, grid=(1, 4))}
     assert {target for policy, target in along if policy == "curve"} == {1, 1.5, 2, 3, 4}
     assert {target for policy, target in along if policy in ("label", "noise")} == set(TARGETS)
-    whole = adalib.held_out(small, TARGETS, budgets)
+    whole = adalib.held_out(few, [2.0], noises=0)
     for row in whole:
-        if row.policy != "noise":  # along the grid the control stands on fewer draws
-            same = along[row.policy, row.target]
-            assert (same.gain, same.gain_low, same.cost) == pytest.approx((row.gain, row.gain_low, row.cost))
+        same = along[row.policy, row.target]
+        assert (same.gain, same.gain_low, same.cost) == pytest.approx((row.gain, row.gain_low, row.cost))
 
 
-def frames(fig):
-    return [frame.name for frame in fig.frames]
+# The record: what data/record_paper.py trained comes out again.
 
 
-def test_every_figure_draws_what_it_is_given():
-    one = draw.Points([1.0, 2.9], [0.4, 0.49], [0.0, 0.026], [0.0, 0.021], [0.0, 0.031])
-    best = draw.Points([1.0, 3.0], [0.4, 0.51], [0.0, 0.045], [0.0, 0.037], [0.0, 0.054])
-    hull = ([1, 4], [0.4, 0.49])
-    bars = draw.headline(["a", "b"], {"printed": [0.058, 0.05], "noise": [0.06, 0.05]})
-    assert list(bars.data[0].text) == ["5.8", "5.0"]
-    cells = draw.differences(["Fixed", "Ours"], ["a", "b"], {"cost": (np.zeros((2, 2, 3)), 0.3)})
-    assert sum(len(trace.x) for trace in cells.data) == 12
-    assert len(cells.layout.shapes) == 1
-    line = draw.on_the_line({"imitation": ([0.9, 0.95], [0.91, 0.94])}, ["a", "b"], "if")
-    assert [len(trace.x) for trace in line.data] == [2, 1, 1]
-    front = results.pareto(MATH, grid=(1, 2)).to_dict("list")
-    assert frames(draw.simulated_frontiers({"x": front, "y": front})) == ["x", "y"]
-    assert frames(draw.real_frontiers({"x": ({"oracle": best, "curve": one}, *hull)})) == ["x"]
-    ways = draw.both_ways(["a"], {"paper": {"text": ([0.1],)}, "held out": {"text": ([0.1], [0.0], [0.2])}})
-    assert ways.data[1].error_y.array[0] == pytest.approx(10)  # points
-    dots = draw.gain_dots(["a"], {"2": {"oracle": ([0.1], [0.0], [0.2])}})
-    assert frames(dots) == ["2"]
-    drag = draw.drag_budget([1, 3], hull, best, one, [1.0, float("nan")], active=1)
-    assert frames(drag) == ["1", "3"]
-    assert "no mix gets there" in drag.layout.title.text
-    assert "needs 1.0" in drag.frames[0].layout.title.text
+def test_a_recorded_policy_is_the_one_that_is_trained_today():
+    word, known = adalib.load("word-fewshot"), adalib.noise_features(372, seed=4)
+    learner = {"learners": {"label": adalib.LabelPolicy()}, "noises": 0, "protocol": adalib.Protocol(folds=3)}
+    now = next(r for r in adalib.held_out(word, [3.0], features=known, **learner) if r.policy == "label")
+    (then,) = adalib.paper.recorded_rows("noise 4 held out")
+    for part in ("cost", "accuracy", "gain", "gain_low", "gain_high", "imitation", "mix_accuracy"):
+        assert getattr(now, part) == pytest.approx(getattr(then, part), abs=1e-12)
+    inside = results.in_sample_gains(word, known, targets=[3.0])
+    assert inside.iloc[0].to_dict() == pytest.approx(adalib.paper.recorded_frame("noise 4 in-sample").iloc[0].to_dict())
+
+
+def test_the_recorded_main_table_is_the_one_that_is_computed_today():
+    drawn = adalib.paper.paper_setting("qwen2.5-7b-math", seed=1)
+    table = results.main_table(seed=1).set_index(["setting", "method", "target"])
+    for row in adalib.paper.reconstructed(drawn, [2.0], features=adalib.noise_features(200)):
+        then = table.loc["qwen2.5-7b-math", row.method, row.target]
+        assert (row.accuracy, row.cost) == pytest.approx((then.accuracy, then.cost), abs=1e-12)
+
+
+def test_recorded_classifiers_predict_as_those_trained_today():
+    pooled = adalib.paper.ablations.real_pool(features=adalib.noise_features(372, 15))
+    then = adalib.paper.comparison.recorded_comparison("noise pool by row", pooled, "row", 1)
+    for trial in adalib.paper.comparison.classifiers(pooled, "row", 1, ("logistic", "gbm")).trials:
+        same = next(t for t in then.trials if t.classifier == trial.classifier)
+        assert same.rows.tolist() == trial.rows.tolist()
+        assert same.predicted.tolist() == trial.predicted.tolist()
+
+
+def test_a_recorded_learning_curve_is_the_one_that_is_trained_today():
+    table = adalib.paper.paper_setting("gpt-4o-mini-math").table(**adalib.paper.PAPER_WAY)
+    now = adalib.paper.ablations.learning_curve(table, adalib.noise_features(200), [2.0], (0.2, 1.0), seeds=2)
+    then = adalib.paper.ablations.recorded_curve("gpt-4o-mini-math", [2.0], (0.2, 1.0), seeds=2)
+    pd.testing.assert_frame_equal(now, then, rtol=0, atol=1e-12)

@@ -17,13 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adalib.paper import theorems
-from adalib.paper.cases import COUNTEREXAMPLES, Case
+from adalib.paper.theorems import COUNTEREXAMPLES, Case
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferential
 from adalib.solve.reference import lp_solution, milp_solution
 from adalib.table import UtilityTable
-from adalib.teach.exercises import chapter_04
-from adalib.teach.figures import duality as figures
 
 COUNT = 10_000
 TINY = 1e-9
@@ -417,7 +415,7 @@ def test_a_perfect_copy_can_break_theorem_3(cases):
 
 def test_random_cases_are_as_promised(cases):
     kinds = pd.Series([case.name for case in cases]).value_counts()
-    assert set(kinds.index) == set(theorems.cases.KINDS)
+    assert set(kinds.index) == set(theorems.KINDS)
     assert {(case.table.n, case.table.k) for case in cases} == set(itertools.product(range(1, 6), range(1, 5)))
     assert any(case.cost.ndim == 2 for case in cases)
     assert any((case.cost == 0).any() for case in cases)
@@ -450,36 +448,6 @@ def test_survey_counts_what_the_statements_say(cases):
 def test_bad_input_is_refused_with_a_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call()
-
-
-@pytest.mark.parametrize(
-    ("name", "right", "wrong"),
-    [
-        ("gap", ([[0, 1], [0, 1]], [1, 2], 1.25), [([[0, 1]], [1, 2], 1.5), ([[0, 0], [0, 1]], [1, 2], 1.5), "what"]),
-        ("exact", 7 / 3, [1.5, 1, 4, "two"]),
-        ("perfect", ([[0, 0, 0.9], [0, 0.2, 0.2]], [1, 2, 4], 1.75), [([[0, 1], [0, 1]], [1, 2], 1.5), (1, 2)]),
-        ("mean gap", ([[1, 0]] + [[0.5, 0.5]] * 9, [1, 2], 0.01, [1] + [0] * 9), [([[1, 0]], [1, 2], 0.0, [1]), 7]),
-    ],
-)
-def test_exercises_judge_the_readers_own_object(name, right, wrong):
-    assert chapter_04.check(name, right).right
-    assert [chapter_04.check(name, answer).right for answer in wrong] == [False] * len(wrong)
-
-
-def test_the_figure_of_lines_draws_the_dual_function():
-    acc, cost = (np.array(side) for side in chapter_04.THREE)
-    plans = np.array(list(itertools.product(range(3), repeat=3)))
-    accuracy, spent = acc[np.arange(3), plans].mean(axis=1), cost[plans].mean(axis=1)
-    prices = np.arange(31) / 60
-    labels = [oracle_labels(acc, cost, lam) for lam in prices]
-    winners = [int(np.flatnonzero((plans == row).all(axis=1))[0]) for row in labels]
-    fig = figures.dual_lines(prices, accuracy, spent, winners, budget=2.0)
-    top = next(trace for trace in fig.data if trace.name == "G(λ)")
-    assert np.allclose(top.y, dual(acc, cost, prices, 2.0))
-    claim = theorems.strong_duality(acc, cost, 2.0).printed[0]
-    for lam, frame in zip(prices, fig.frames, strict=True):
-        assert frame.data[1].y[0] == pytest.approx(dual(acc, cost, lam, 2.0))
-        assert f"gap {claim.gap:.3f}" in frame.layout.annotations[0].text
 
 
 def test_the_chapter_names_tests_that_exist():

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import nbformat
 import pytest
 from conftest import ROOT, toc_pages
-from nbformat.v4 import new_code_cell, new_markdown_cell
+from editions.live import Book, live_notebook, live_text
+from editions.student import for_students, lock, locked_quizzes, solution_cells, without_solutions
+from editions.text import Block, Work, blocks, read_works
+from editions.writing import TEACHERS, refresh, student_sources
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from adalib.teach.editions.blocks import Block, blocks
-from adalib.teach.editions.cited import Citations, Work
-from adalib.teach.editions.live import Book, live_notebook, live_text
-from adalib.teach.editions.student import (
-    for_students,
-    lock,
-    locked_quizzes,
-    solution_cells,
-    uses_of_solutions,
-    without_solutions,
-)
-from adalib.teach.editions.writing import TEACHERS, refresh, student_sources
-
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SOURCES = {path.stem: nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 START, END = ":::{solution-start} ex\n:class: dropdown\n:::", ":::{solution-end}\n:::"
-
-
-def read(path):
-    return nbformat.read(path, as_version=4)
-
-
-def markdown(notebook) -> str:
-    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
 
 
 class Anything(dict):
@@ -44,50 +28,73 @@ class Anything(dict):
         return "2"
 
 
+def markdown(notebook) -> str:
+    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
 @pytest.fixture(scope="module")
 def book():
-    return Book(Anything(), Citations.read(ROOT / "book" / "references.bib"), {}, Anything(), "pip install it")
+    return Book(Anything(), read_works(ROOT / "book" / "references.bib"), {}, Anything(), "pip install it")
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_student_gets_no_solution_and_no_marked_option(path):
-    notebook = read(path)
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_student_gets_no_solution_and_no_marked_option(name):
+    notebook = SOURCES[name]
     texts, code = solution_cells(notebook.cells)
     if "{exercise}" in markdown(notebook):
         assert code or texts, "an exercise without a solution between marks"
-    student = nbformat.writes(for_students(notebook, Anything()))
-    assert "solution" not in re.sub(r"\b(solutions?)\b(?!-)", "", student)  # the word may be used, the marks may not
-    plain = [cell.source for cell in for_students(notebook, Anything()).cells]
-    for _, cell in code:
-        assert cell not in plain
-    for text in texts:
-        assert not any(text in cell for cell in plain)
-    assert not re.search(r"- \[[xX]\]", student)
+    student = for_students(notebook, Anything())
+    written, plain = nbformat.writes(student), [cell.source for cell in student.cells]
+    assert "solution" not in re.sub(r"\b(solutions?)\b(?!-)", "", written)  # the word may be used, the marks may not
+    assert not any(cell in plain for _, cell in code)
+    assert not any(text in cell for text in texts for cell in plain)
+    assert not re.search(r"- \[[xX]\]", written)
+    # Explanations of a quiz are there, but locked.
+    whys = re.findall(r"^ *- \[[ xX]\] .*?\*([^*]+)\*$", markdown(notebook), re.M)
+    assert len(whys) == markdown(student).count("quiz-lock")
+    assert [why for why in whys if len(why) > 25 and why in written] == []
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_explanations_of_a_quiz_are_locked(path):
-    text = markdown(read(path))
-    whys = re.findall(r"^ *- \[[ xX]\] .*?\*([^*]+)\*$", text, re.M)
-    locked = locked_quizzes(text, Anything())
-    assert len(whys) == locked.count("quiz-lock")
-    assert [why for why in whys if len(why) > 25 and why in locked] == []
+def names(code: str) -> tuple[set[str], set[str]]:
+    """The names that a cell binds at its top, and those it reads before it has bound them itself."""
+    bound: set[str] = set()
+    read: set[str] = set()
+    for statement in ast.parse(re.sub(r"^\s*[%!].*$", "pass", code, flags=re.M)).body:
+        nodes = list(ast.walk(statement))
+        stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        loaded = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        changed = {node.target.id for node in nodes if isinstance(node, ast.AugAssign) and hasattr(node.target, "id")}
+        # What a statement both binds and reads (a loop's variable) is its own, unless it changes it in place.
+        scopes = (ast.For, ast.With, ast.FunctionDef, ast.ClassDef, ast.comprehension)
+        own = stored if any(isinstance(node, scopes) for node in nodes) else set()
+        read |= (loaded - (own - changed) | changed) - bound
+        bound |= stored | {
+            getattr(node, "asname", None) or node.name.split(".")[0]
+            for node in nodes
+            if isinstance(node, ast.alias | ast.FunctionDef | ast.ClassDef)
+        }
+    return bound, read
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_no_later_cell_uses_what_a_solution_made(path):
-    assert uses_of_solutions(read(path).cells) == []
+def uses_of_solutions(cells) -> list[str]:
+    """Names that a solution binds last before a later cell, which is no solution, reads them: "cell 12: share"."""
+    solutions, theirs, used = dict(solution_cells(cells)[1]), set(), []
+    for at, cell in enumerate(cells):
+        if cell.cell_type == "code":
+            bound, read = names(cell.source)
+            used += [f"cell {at}: {name}" for name in sorted(read & theirs) if at not in solutions]
+            theirs = theirs | bound if at in solutions else theirs - bound
+    return used
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_no_later_cell_uses_what_a_solution_made(name):
+    assert uses_of_solutions(SOURCES[name].cells) == []
 
 
 def test_a_use_of_a_solution_is_found():
-    cells = [
-        new_code_cell("share = 1"),
-        new_markdown_cell(START),
-        new_code_cell("share = 2\nfor row in [1]:\n    pass"),
-        new_markdown_cell(END),
-        new_code_cell("row = 1\nprint(row)"),
-        new_code_cell("print(share)"),
-    ]
+    sources = ["share = 1", START, "share = 2\nfor row in [1]:\n    pass", END, "row = 1\nprint(row)", "print(share)"]
+    cells = [(new_markdown_cell if text in (START, END) else new_code_cell)(text) for text in sources]
     assert uses_of_solutions(cells) == ["cell 5: share"]
     cells[4].source = "row = 1\nshare = 3"
     assert uses_of_solutions(cells) == []
@@ -117,7 +124,7 @@ def test_a_number_to_be_guessed_is_locked_with_its_explanation():
     locked = locked_quizzes(text, {"n": "7", "all": "19"})
     assert "7" not in re.sub(r"<span[^>]*>", "", locked)
     assert re.search(r"^- \[ \] <span class=\"quiz-lock\"", locked, re.M)
-    assert "- [ ]" not in live_text(locked, Book({}, Citations({})))
+    assert "- [ ]" not in live_text(locked, Book({}, {}))
 
 
 def test_a_lock_holds_every_letter():
@@ -125,10 +132,10 @@ def test_a_lock_holds_every_letter():
     assert re.fullmatch(r"[\w-]+", lock("λ = ½ <script>", "s"))
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("students", [False, True], ids=["instructor", "student"])
-def test_live_notebooks_hold_nothing_that_only_a_page_can_show(path, students, book):
-    notebook = for_students(read(path), Anything()) if students else read(path)
+def test_live_notebooks_hold_nothing_that_only_a_page_can_show(name, students, book):
+    notebook = for_students(SOURCES[name], Anything()) if students else SOURCES[name]
     live = live_notebook(notebook, book)
     nbformat.validate(live)
     text = re.sub(r"`[^`{]*`|\$[^$]*\$", "", markdown(live))
@@ -136,8 +143,8 @@ def test_live_notebooks_hold_nothing_that_only_a_page_can_show(path, students, b
     assert text.count("<div") == text.count("</div>")
     assert text.count("<details>") == text.count("</details>")
     # The code is the same, cell for cell.
-    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    assert [cell.source for cell in live.cells if cell.cell_type == "code"] == code
+    code, lived = ([c.source for c in each.cells if c.cell_type == "code"] for each in (notebook, live))
+    assert lived == code
 
 
 def test_blocks_nest_and_unclosed_ones_are_refused():
@@ -150,7 +157,7 @@ def test_blocks_nest_and_unclosed_ones_are_refused():
 
 def test_live_text_spells_out_roles():
     works = {"a": Work(("One", "Two"), "1999", "T", "J"), "b": Work(("A", "B", "C"), "2001", "T", "J")}
-    book = Book({"n": "372", "s": "0.031"}, Citations(works), {"thm": "Weak duality"}, {"eq": "1.1"})
+    book = Book({"n": "372", "s": "0.031"}, works, {"thm": "Weak duality"}, {"eq": "1.1"})
     said = live_text(
         "{glue:text}`n`, {glue:text}`n:,d`, {glue:text}`s:.1%`; {cite}`a,b`, {cite:t}`b`; {prf:ref}`thm`, "
         "{prf:ref}`the ledger <lem>`, {eq}`eq`, [cards](../book/data-cards.md), {term}`the dual <dual>`",
@@ -161,18 +168,22 @@ def test_live_text_spells_out_roles():
         "the ledger, (1.1), cards, the dual"
     )
     assert live_text("$$\nx\n$$ (eq)", book) == "$$\nx \\tag{1.1}\n$$"
+    assert live_text("{points}`s`, {points}`s:2`; {glue:text}`n`. Next", book) == "+3.1, +3.10; 372. Next"
+    assert live_text("{glue:text}`n`. Next", book) == "372\\. Next"  # no list
+    assert live_text(":::{admonition} Mind\n:class: tip\nSo.\n:::", book).split("\n\n")[1:3] == ["**Mind**", "So."]
     with pytest.raises(KeyError, match="make book"):
         live_text("{glue:text}`missing`", book)
 
 
 def test_a_notebook_that_its_reader_changed_is_kept(tmp_path):
-    first = {name: nbformat.v4.new_notebook(cells=[new_markdown_cell(name)]) for name in ("a.ipynb", "b.ipynb")}
-    assert refresh(tmp_path, first) == []
-    nbformat.write(nbformat.v4.new_notebook(cells=[new_markdown_cell("mine")]), tmp_path / "a.ipynb")
-    second = {name: nbformat.v4.new_notebook(cells=[new_markdown_cell("new")]) for name in first}
-    assert refresh(tmp_path, second) == ["a.ipynb"]
-    assert read(tmp_path / "a.ipynb").cells[0].source == "mine"
-    assert read(tmp_path / "b.ipynb").cells[0].source == "new"
+    def noted(text):
+        return new_notebook(cells=[new_markdown_cell(text)])
+
+    assert refresh(tmp_path, {"a.ipynb": noted("a"), "b.ipynb": noted("b")}) == []
+    nbformat.write(noted("mine"), tmp_path / "a.ipynb")
+    assert refresh(tmp_path, {"a.ipynb": noted("new"), "b.ipynb": noted("new")}) == ["a.ipynb"]
+    kept = [nbformat.read(tmp_path / name, as_version=4).cells[0].source for name in ("a.ipynb", "b.ipynb")]
+    assert kept == ["mine", "new"]
 
 
 def test_the_students_sources_leave_the_teachers_pages_out(tmp_path):
@@ -181,22 +192,19 @@ def test_the_students_sources_leave_the_teachers_pages_out(tmp_path):
     assert re.findall(r"(?:root|file): (\S+)", toc) == [page for page in toc_pages() if page not in TEACHERS]
     texts = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "book").glob("*.md"))
     assert not re.search(r"\]\([\w./]*(?:teach\.md|answer_key\.ipynb)", texts)
+    assert not re.search(r"- \[[xX]\]", texts)
     assert not any(list(tmp_path.glob(f"{page}.*")) for page in TEACHERS)
 
 
 PROMPT = re.compile(r"^:{3,}\{admonition\} (?:Before|While) you [^\n]*\n(?::class:[^\n]*\n)?(.*?)^:{3,}$", re.M | re.S)
 
 
-CHAPTERS = [path for path in NOTEBOOKS if path.stem[0].isdigit() or path.stem.startswith("appendix")]
-
-
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_the_answer_key_answers_every_prompt(path):
-    key = markdown(read(ROOT / "notebooks" / "answer_key.ipynb"))
-    title = f"Chapter {int(path.stem[:2])}" if path.stem[0].isdigit() else read(path).cells[0].source.split("\n")[0][2:]
-    chapter = re.search(rf"^## {title}$(.*?)(?=^## |\Z)", key, re.M | re.S)
+@pytest.mark.parametrize("name", [name for name in SOURCES if name[0].isdigit() or name.startswith("appendix")])
+def test_the_answer_key_answers_every_prompt(name):
+    title = f"Chapter {int(name[:2])}" if name[0].isdigit() else SOURCES[name].cells[0].source.split("\n")[0][2:]
+    chapter = re.search(rf"^## {title}$(.*?)(?=^## |\Z)", markdown(SOURCES["answer_key"]), re.M | re.S)
     quoted = re.findall(r'^\*\*"(.*?)"\*\*', chapter[1] if chapter else "", re.M)
-    text = re.sub(r"\{glue:text\}`[^`]*`", "…", markdown(read(path)))
+    text = re.sub(r"\{glue:text\}`[^`]*`", "…", markdown(SOURCES[name]))
     asked = [" ".join(words.split()).removeprefix("1. ") for words in PROMPT.findall(text)]
     assert [text for text in asked if not text.startswith(tuple(quoted))] == [], "a prompt has no answer"
     assert len(quoted) == len(asked), "the key answers what is not asked any more"

@@ -1,14 +1,22 @@
-"""Figures on a page: a text alternative always, data that cannot break out, and the figure left as it was."""
+"""Figures on a page, the shapes they are made of, and all those of the built book."""
 
 from __future__ import annotations
 
+import base64
 import json
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from bs4 import BeautifulSoup
+from conftest import toc_pages
+from plotly.basedatatypes import BaseFigure
 
 from adalib.teach import figures
+from adalib.teach.figures import shapes, tables
+
+ESTIMATE = MEAN, LOW, HIGH = [0.5, 0.6], [0.4, 0.55], [0.7, 0.61]
 
 
 def caption(shown) -> str:
@@ -67,3 +75,129 @@ def test_neighbouring_colours_stand_apart_from_both_backgrounds():
         for ground in ("#ffffff", "#121212"):
             dark, light = sorted((luminance(colour), luminance(ground)))
             assert (light + 0.05) / (dark + 0.05) >= 2
+
+
+def ends(trace, axis="y") -> list:
+    """The mean and the ends of the intervals that a trace draws."""
+    mean, error = np.array(trace[axis]), trace[f"error_{axis}"]
+    return [mean.tolist(), (mean - error.arrayminus).tolist(), (mean + error.array).tolist()]
+
+
+def steps(fig: BaseFigure) -> list[str]:
+    """What the slider of a figure offers, which is what it has frames for."""
+    labels = [step.label for step in fig.layout.sliders[0].steps]
+    assert labels == [frame.name for frame in fig.frames]
+    assert labels[fig.layout.sliders[0].active] is not None
+    return labels
+
+
+@pytest.mark.parametrize(
+    ("trace", "scale", "axis"),
+    [
+        (shapes.line([1, 2], ESTIMATE), 1, "y"),
+        (shapes.dots(ESTIMATE, [1, 2]), 1, "x"),
+        (shapes.bar(["a", "b"], ESTIMATE, sideways=True), 1, "x"),
+        (shapes.lines([1, 2], {"a": ESTIMATE}, "x", "y").data[0], 1, "y"),
+        (shapes.bars(["a", "b"], {"a": ESTIMATE}, "y").data[0], 1, "y"),
+        (shapes.bars(["a", "b"], {"a": ESTIMATE}, "y", points=True).data[0], 100, "y"),
+    ],
+)
+def test_an_estimate_is_drawn_with_its_interval(trace, scale, axis):
+    assert np.divide(ends(trace, axis), scale) == pytest.approx(np.array(ESTIMATE))
+    assert list(trace["x" if axis == "y" else "y"]) in ([1, 2], ["a", "b"])
+
+
+def test_lines_have_their_bands_dashes_and_exact_curves():
+    fig = shapes.lines(
+        [1, 4], {"<b>": [0.1, 0.2], "c": [0, 1]}, "x", "y", exact={"truth": [1, 1]}, bands={"c": ([0, 0.1], [0.2, 2])}
+    )
+    first, band, second, truth = fig.data
+    assert (first.name, list(first.y), first.line.dash) == ("&lt;b&gt;", [0.1, 0.2], "solid")  # a name is text
+    assert (list(band.x), list(band.y)) == ([1, 4, 4, 1], [0, 0.1, 2, 0.2])
+    assert band.showlegend is False
+    assert (second.name, truth.line.dash, truth.line.color) == ("c", "dash", shapes.GREY)
+    log = shapes.lines([1, 4], {"c": [0, 1]}, "x", "y", dashed=["c"], log_x=True)
+    assert (log.layout.xaxis.type, log.layout.xaxis.ticktext, log.data[0].line.dash) == ("log", ("1", "4"), "dash")
+
+
+def test_rays_leave_the_origin_with_their_slopes():
+    fig = shapes.clouds({"a": ([0.0, 0.2], [0.0, 0.3])}, {"theorem": 1.0, "bound": 0.5}, "x", "y")
+    for trace, slope in zip(fig.data, (1.0, 0.5), strict=False):
+        assert trace.y == pytest.approx(slope * np.array(trace.x))
+        assert trace.x[0] == 0 < 0.2 < trace.x[1]
+    assert list(fig.data[2].y) == [0.0, 0.3]
+
+
+def test_parts_are_written_on_a_stacked_bar():
+    fig = shapes.stacked(["a", "b"], {"easy": [0.96, 0.5], "hard": [0.04, 0.5]}, "share")
+    assert [list(trace.text) for trace in fig.data] == [["96%", "50%"], ["", "50%"]]
+    fig = shapes.stacked(["a", "b"], {"stands": [3, 0], "falls": [1, 2]}, "claims", share=False)
+    assert [list(trace.text) for trace in fig.data] == [["3", ""], ["1", "2"]]
+    assert [list(trace.x) for trace in fig.data] == [[3, 0], [1, 2]]
+
+
+def test_a_name_stands_in_the_legend_once():
+    parts = [
+        [shapes.line([1], [1], "a"), shapes.line([1], [2])],
+        [shapes.line([1], [3], "a"), shapes.dots([1], [4], "b")],
+    ]
+    fig = shapes.panels(parts, ["<one>", "two"])
+    assert [trace.showlegend for trace in fig.data] == [None, False, False, None]
+    assert fig.data[0].legendgroup == fig.data[2].legendgroup == "a"
+    assert [trace.yaxis for trace in fig.data] == ["y", "y", "y2", "y2"]
+    assert [note.text for note in fig.layout.annotations] == ["&lt;one&gt;", "two"]
+
+
+def test_a_slider_moves_traces_title_and_layout():
+    fig = shapes.panels([[shapes.line([0, 1], [0, 1], "still")], []])
+    shapes.drag(
+        fig,
+        [0.5, "all"],
+        lambda i: [shapes.dots([i], [i]), shapes.bar(["a"], [i])],
+        "share ",
+        rows=(1, 2),
+        title=lambda i: f"stop {i}",
+        layout=lambda i: {"yaxis": {"range": [0, 1 + i]}},
+        active=1,
+    )
+    assert steps(fig) == ["0.5", "all"]
+    assert [trace.yaxis for trace in fig.data] == ["y", "y", "y2"]
+    assert fig.layout.title.text == fig.frames[1].layout.title.text == "stop 1"
+    assert (list(fig.data[1].x), list(fig.frames[0].data[0].x)) == ([1], [0])
+    assert all(list(frame.traces) == [1, 2] for frame in fig.frames)
+    assert (fig.layout.yaxis.range, fig.frames[0].layout.yaxis.range) == ((0, 2), (0, 1))
+
+
+def numbers(values) -> np.ndarray:
+    """What a trace on a page holds: values as they are, or plotly's encoding of numbers."""
+    packed = isinstance(values, dict)
+    return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]) if packed else np.array(values)
+
+
+@pytest.mark.parametrize("page", [page for page in toc_pages() if page.startswith("notebooks/")])
+def test_every_figure_of_the_book_is_whole(html, page):
+    """As many x as y in every trace, a frame for every stop, a mean between its ends."""
+    text = BeautifulSoup((html / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
+    for place in text.select("figure.adalib-figure"):
+        assert len(place.find("figcaption").get_text()) > 30
+        fig = go.Figure(json.loads(place.find("script", type="application/json").string))
+        if fig.layout.sliders:
+            steps(fig)
+        for trace in [*fig.data, *(trace for frame in fig.frames for trace in frame.data)]:
+            if trace.type != "heatmap":
+                assert len(numbers(trace.x)) == len(numbers(trace.y)), trace.name
+                for error in (trace.error_x, trace.error_y):
+                    if error.array is not None:
+                        assert np.nanmin([numbers(error.array), numbers(error.arrayminus)]) >= -1e-9, trace.name
+
+
+def test_tables_show_text_as_text():
+    frame = pd.DataFrame({"claim": ["one\n<script>1</script>"], "where": ["a < b"]})
+    page = BeautifulSoup(tables.linked_table(frame, "where", ['x"><b>'])._repr_html_(), "html.parser")
+    assert page.find("script") is None
+    assert page.a["href"] == '#x"><b>'
+    assert page.a.text == "a < b"
+    folded = BeautifulSoup(tables.folded([("<i>", "<u>", frame)])._repr_html_(), "html.parser")
+    assert folded.find("i") is None
+    assert folded.find("u") is None
+    assert folded.summary.text == "<i>"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import adalib
-from adalib.teach.prose import give, glue, named, seconds
+from adalib.teach.prose import give, glue, seconds
 
 
 @pytest.fixture
@@ -19,20 +19,14 @@ def glued(monkeypatch):
     return found
 
 
-def test_numbers_are_given_under_their_prefix(glued):
-    give("c03_", over=np.int64(6), share=np.float32(0.5), name="word-hot")
-    assert glued == {"c03_over": 6, "c03_share": 0.5, "c03_name": "word-hot"}
-    assert [type(value) for value in glued.values()] == [int, float, str]
-
-
-def test_an_interval_is_given_as_three(glued):
+def test_numbers_are_given_under_their_prefix_and_an_interval_as_three(glued):
+    give("c03_", over=np.int64(6), share=np.float32(0.5), name="word-hot", **{"deepseek-v3": 7})
+    assert glued == {"c03_over": 6, "c03_share": 0.5, "c03_name": "word-hot", "c03_deepseek-v3": 7}
+    assert [type(value) for value in glued.values()] == [int, float, str, int]
+    glued.clear()
     interval = adalib.bootstrap_mean([0.0, 1.0, 1.0])
     give(gain=interval)
     assert glued == {f"gain_{part}": getattr(interval, part) for part in ("mean", "low", "high")}
-
-
-def test_a_name_that_is_computed():
-    assert named("draws_", {"deepseek-v3-math": 7}) == {"draws_deepseek-v3-math": 7}
 
 
 def test_seconds_are_those_of_the_shortest_run(monkeypatch):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
+from editions.slides import deck, slides, write_decks
 from offline import GAMES
 
-from adalib.teach.slides.cut import slides
-from adalib.teach.slides.decks import deck, write_decks
-
-PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css"><script src="../_static/figures.js"></script>
-<script src="../_static/other.js"></script></head><body><article class="bd-article"><section><h1>2. The oracle<a
-class="headerlink">#</a></h1><div class="tip admonition"><p class="admonition-title">Aims</p><p>Know.</p></div>
+PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css">
+<script defer="defer" src="../_static/figures.js?v=1"></script><script src="../_static/theme.js"></script>
+<script defer="defer" src="../_static/quiz.js?v=1"></script></head>
+<body><article class="bd-article"><section><h1>2. The oracle<a class="headerlink">#</a></h1>
+<div class="tip admonition"><p class="admonition-title">Aims</p><p>Know.</p></div>
 <section><h2>One price</h2><p>A market has a price. It is <strong>one number for everybody, and no more.</strong> See
 <a href="03_budgets.html">chapter 3</a>.</p>
 <div class="cell tag_hide-input"><div class="cell_input"><pre>draw()</pre></div><div class="cell_output">
@@ -55,8 +55,9 @@ def test_a_page_is_cut_into_slides():
 def test_a_deck_uses_the_books_own_files():
     text = deck(PAGE)
     assert 'href="../html/_static/custom.css"' in text
-    assert 'src="../html/_static/figures.js"' in text
-    assert "other.js" not in text
+    assert 'src="../html/_static/figures.js?v=1"' in text
+    assert "theme.js" not in text
+    assert "quiz.js" not in text
     assert 'href="../html/notebooks/03_budgets.html"' in text
     assert "assert secret" not in text
 
@@ -64,7 +65,7 @@ def test_a_deck_uses_the_books_own_files():
 @pytest.mark.parametrize(("game", "script"), GAMES.items())
 def test_every_game_of_the_book_can_be_played_on_a_slide(game, script):
     place = f'<div class="adalib-{game}"><script type="application/json">{{}}</script></div>'
-    page = PAGE.replace("../_static/other.js", f"../_static/{script}")
+    page = PAGE.replace("../_static/figures.js", f"../_static/{script}")
     page = re.sub(r"<figure.*?</figure>", place, page, flags=re.S)
     text = deck(page)
     assert f"../html/_static/{script}" in text

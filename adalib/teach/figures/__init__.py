@@ -1,9 +1,11 @@
-"""The figures of the book: one module a part of the book, one function a figure, and `show` to put one on a page.
+"""The figures of the book, and `show` to put one on a page.
 
-A chapter imports the module that draws its figures (``from adalib.teach.figures import answers as draw, show``), so
-that it depends on its own figures and on no others.
+``shapes`` holds what figures are made of (lines with intervals, bars, panels, a slider). Beyond that, ``prices`` draws
+what chapters 0 to 4 need, ``evidence`` what the chapters on results need, and ``tables`` what is no picture.
 """
 
-from adalib.teach.figures.style import COLOURS, in_points, show, table
+from adalib.evaluate.intervals import in_points
+from adalib.teach.figures.style import COLOURS, show
+from adalib.teach.figures.tables import table
 
 __all__ = ["COLOURS", "in_points", "show", "table"]

@@ -1,0 +1,420 @@
+"""Figures of chapters 5 to 9: what is claimed, and what is left of it on answers and questions not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+from plotly.subplots import make_subplots
+
+from adalib.colours import budget_colours
+from adalib.evaluate.intervals import in_points
+from adalib.teach.figures.shapes import GREY, bar, dots, drag, heatmap, level, line, panels
+from adalib.teach.figures.style import COLOURS, plain
+
+#: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
+CLAIMED, HONEST, TRUE = COLOURS[1], COLOURS[0], COLOURS[2]
+_POLICY = {"oracle": TRUE, "curve": HONEST, "label": COLOURS[5], "noise": COLOURS[3]}
+_CALLED = {"oracle": "oracle, cross-fitted", "noise": "noise control"}
+_COSTS = {"type": "log", "tickvals": [1, 1.5, 2, 3, 4, 6, 8, 12, 16]}
+_COSTS |= {"ticktext": [f"{cost:g}" for cost in _COSTS["tickvals"]]}
+
+
+def means(
+    x: Sequence,
+    groups: Mapping[str, Mapping[str, ArrayLike]],
+    x_title: str,
+    y_title: str,
+    *,
+    colours: Sequence[str] = (CLAIMED, HONEST, TRUE),
+    digits: str = ".2f",
+    points: bool = False,
+) -> go.Figure:
+    """Means with their intervals, one panel above the other on one scale, the same lines in each; gains in points."""
+    scale = 100 if points else 1
+    values = [[scale * np.asarray(part, dtype=float) for part in group.values()] for group in groups.values()]
+    parts = [
+        [line(x, part, name, colour, marks=True) for name, part, colour in zip(group, own, colours, strict=False)]
+        for group, own in zip(groups.values(), values, strict=True)
+    ]
+    fig = panels(parts, list(groups))
+    low, high = min(0.0, np.nanmin(values)), np.nanmax(values)
+    room = 0.06 * (high - low)
+    fig.update_xaxes(title=x_title, row=len(groups))
+    fig.update_yaxes(title=y_title, tickformat="+.0f" if points else digits, range=[low - room, high + room])
+    return fig.update_layout(height=140 + 220 * len(groups), margin={"t": 70}, legend={"y": 1 + 0.16 / len(groups)})
+
+
+# Chapter 5: how much an oracle flatters itself.
+
+
+class Worth(NamedTuple):
+    """What one position of the slider of `drag_samples` shows."""
+
+    claimed: Sequence[float]
+    worth: Sequence[float]
+    labels: Sequence[float]
+
+
+def drag_samples(
+    stops: Mapping[int, Worth], targets: Sequence[float], best: Sequence[float], budgets: Sequence[int], active: int = 0
+) -> go.Figure:
+    """Drag R: above, the oracle's claim, its worth and the best possible; below, the budgets given on a null."""
+    names = ["DeepSeek-V3 stand-in, simulated", "flat null, simulated: nobody gains"]
+    fig = panels([[], []], names, 0.2, row_heights=[0.57, 0.43])
+    shown = list(stops.values())
+
+    def moving(i: int) -> list:
+        given = [f"b={b}" for b in budgets], shown[i].labels
+        return [
+            line(targets, shown[i].claimed, "claimed", CLAIMED),
+            line(targets, shown[i].worth, "worth", HONEST),
+            bar(*given, "", [GREY, *[CLAIMED] * (len(budgets) - 1)], texttemplate="%{y:.0%}"),
+        ]
+
+    def title(i: int) -> str:
+        return f"B = {targets[-1]:g}: claims {shown[i].claimed[-1]:.3f}, worth {shown[i].worth[-1]:.3f}"
+
+    drag(fig, list(stops), moving, "samples a question, R = ", rows=(1, 1, 2), title=title, active=active)
+    fig.add_trace(line(targets, best, "best possible", TRUE, dash="dash"), row=1, col=1)
+    low, high = min(min(stop.worth) for stop in shown), max(max(stop.claimed) for stop in shown)
+    fig.update_xaxes(title="average budget B", row=1)
+    fig.update_yaxes(title="accuracy", range=[low - 0.005, high + 0.005], tickformat=".2f", row=1)
+    fig.update_yaxes(title="share given", range=[0, 1.1], tickformat=".0%", row=2)
+    return fig.update_layout(height=700, margin={"t": 110}, legend={"y": 1.06})
+
+
+# Chapter 6: what a text tells, and what it is worth.
+
+
+def gains(
+    targets: Sequence[float], series: Mapping[str, ArrayLike], title: str, colours: Sequence[str] = COLOURS
+) -> go.Figure:
+    """Gains over the best random mix at equal cost, in points, with intervals: targets along the axis, a mark a policy.
+
+    The control, named "noise", is drawn in grey.
+    """
+    others = iter(zip(colours, ("circle", "square", "diamond", "triangle-up", "star"), strict=False))
+    places = [f"B = {target:g}" for target in targets]
+    fig = go.Figure()
+    for name, estimate in series.items():
+        colour, symbol = (GREY, "x") if name == "noise" else next(others)
+        fig.add_trace(dots(places, 100 * np.asarray(estimate), name, colour, size=11, symbol=symbol))
+    level(fig, y=0)
+    fig.update_yaxes(title="gain, points", tickformat="+.1f", zeroline=False)
+    return fig.update_layout(height=400, title=title, scattermode="group", scattergap=0.35)
+
+
+def price_choices(
+    prices: Sequence[float],
+    names: Sequence[str],
+    budgets: Sequence[int],
+    measured: np.ndarray,
+    predicted: np.ndarray,
+    spent: np.ndarray,
+    active: int = 0,
+) -> go.Figure:
+    """Drag the price: the budget of each question by its measured curve, and by the curve predicted from its text.
+
+    ``measured`` and ``predicted`` hold the column chosen, a row a price and a column a question; ``spent`` the average
+    cost over all questions by either, a row a price.
+    """
+    offered, labels = np.asarray(budgets), [plain(name) for name in names]
+
+    def moving(p: int) -> list[go.Scatter]:
+        learned, best = offered[predicted[p]], offered[measured[p]]
+        between = [end for pair in zip(learned.tolist(), best.tolist(), strict=True) for end in (*pair, None)]
+        ring = {"color": "rgba(0, 0, 0, 0)", "size": 20, "line": {"color": HONEST, "width": 3}}
+        return [
+            line(between, np.repeat(labels, 3), colour=GREY, hoverinfo="skip"),
+            dots(best, labels, f"oracle (mean of all: {spent[p, 0]:.2f})", marker=ring),
+            dots(learned, labels, f"predicted from text ({spent[p, 1]:.2f})", CLAIMED, size=11),
+        ]
+
+    def title(p: int) -> str:
+        return f"λ = {prices[p]:g}: {int((predicted[p] == measured[p]).sum())} of {len(labels)} agree"
+
+    fig = drag(go.Figure(), prices, moving, "λ = ", title=title, active=active)
+    ends = [np.log10(offered[0] / 1.4), np.log10(offered[-1] * 1.4)]
+    ticks = {"tickvals": list(budgets), "ticktext": [str(b) for b in budgets]}
+    fig.update_xaxes(title="budget b", type="log", range=ends, **ticks)
+    fig.update_yaxes(categoryorder="array", categoryarray=labels[::-1], range=[-0.6, len(labels) - 0.4])
+    return fig.update_layout(height=520)
+
+
+# Chapter 7: printed beside ours, the frontiers, and what is left of a gain on questions not seen.
+
+
+def on_the_line(
+    groups: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    settings: Sequence[str],
+    x_title: str,
+    y_title: str = "printed",
+    across: bool = False,
+) -> go.Figure:
+    """Pairs of values as dots, and the line where they are equal; one panel a quantity, one colour a setting.
+
+    ``settings`` has one entry a dot, or none at all. The panels lie below each other, or across the page.
+    """
+    count = {"cols": len(groups)} if across else {"rows": len(groups), "vertical_spacing": 0.2}
+    fig = make_subplots(**count, subplot_titles=[plain(name) for name in groups])
+    for number, pair in enumerate(groups.values(), start=1):
+        place = {"row": 1, "col": number} if across else {"row": number, "col": 1}
+        x, y = (np.asarray(values, dtype=float) for values in pair)
+        ends = np.array([min(x.min(), y.min()), max(x.max(), y.max())])
+        span = ends + 0.06 * np.ptp(ends) * np.array([-1, 1])
+        fig.add_trace(line(span, span, colour=GREY, width=2, dash="dash", hoverinfo="skip"), **place)
+        for setting, colour in zip(dict.fromkeys(settings) or [""], COLOURS, strict=False):
+            here = np.array([s == setting for s in settings]) if settings else slice(None)
+            marks = dots(
+                x[here], y[here], setting, colour, size=11 if settings else 6, opacity=0.8 if settings else 0.5
+            )
+            fig.add_trace(marks if number == 1 else marks.update(showlegend=False), **place)
+        fig.update_xaxes(title=x_title, tickformat=".2f", **place)
+        fig.update_yaxes(title=y_title if not across or number == 1 else None, tickformat=".2f", **place)
+    return fig.update_layout(height=360 if across else 720, margin={"t": 50 if across else 90}, legend={"y": 1.06})
+
+
+def simulated_frontiers(settings: Mapping[str, Mapping[str, Sequence[float]]]) -> go.Figure:
+    """Accuracy against the average budget on simulated settings, chosen by a slider: claims, truth and baselines."""
+    fronts = list(settings.values())
+
+    def moving(i: int) -> list[go.Scatter]:
+        front = fronts[i]
+        return [
+            line(front["budget"], front["claimed"], "oracle, in-sample", CLAIMED),
+            line(front["learned_cost"], front["learned"], "noise, our reconstruction", CLAIMED, dash="dot"),
+            line(front["budget"], front["oracle"], "best possible", TRUE),
+            line(front["budget"], front["mix"], "best mix", GREY),
+            line(front["budget"], front["random"], "Random", COLOURS[3], width=2, dash="dash"),
+            line(front["budget"], front["fixed"], "Fixed", COLOURS[4], width=2, shape="hv"),
+        ]
+
+    def span(i: int) -> dict:
+        low, high = min(fronts[i]["fixed"]), max(fronts[i]["claimed"])
+        return {"yaxis": {"range": [low - 0.08 * (high - low), high + 0.08 * (high - low)]}}
+
+    fig = drag(go.Figure(), list(settings), moving, "simulated setting: ", layout=span)
+    fig.update_xaxes(title="average cost", range=[np.log10(0.97), np.log10(16.5)], **_COSTS)
+    fig.update_yaxes(title="accuracy (simulated)", tickformat=".3f")
+    return fig.update_layout(height=500, margin={"t": 90})
+
+
+class Points(NamedTuple):
+    """A policy along the budgets: realised cost, accuracy, and gain over the best mix with its interval."""
+
+    cost: Sequence[float]
+    accuracy: Sequence[float]
+    gain: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+
+    def in_points(self) -> np.ndarray:
+        """The gain and the ends of its interval, in points."""
+        return 100 * np.array([self.gain, self.low, self.high])
+
+
+def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[float], Sequence[float]]]) -> go.Figure:
+    """Held out, real settings, chosen by a slider: accuracy above, gain over the best mix with intervals below.
+
+    Each setting is its policies and the hull of the uniform budgets (cost, accuracy).
+    """
+    shown = list(settings.values())
+
+    def moving(i: int) -> list[go.Scatter]:
+        policies, cost, accuracy = shown[i]
+        made = [line(cost, accuracy, "best mix", GREY)]
+        for name, along in policies.items():
+            curve = line(along.cost, along.accuracy, _CALLED.get(name, name), _POLICY[name], marker_size=9)
+            gain = line(along.cost, along.in_points(), "", _POLICY[name], marks=True, marker_size=7)
+            made += [curve, gain] if name == "oracle" else [t.update(mode="markers") for t in (curve, gain)]
+        return made
+
+    def span(i: int) -> dict:
+        policies, _, accuracy = shown[i]
+        top = max(max(along.accuracy) for along in policies.values())
+        ends = np.array([along.in_points() for along in policies.values()])
+        return {
+            "yaxis": {"range": [min(accuracy) - 0.01, top + 0.02]},
+            "yaxis2": {"range": [min(ends.min(), 0) - 0.4, ends.max() + 0.4], "tickformat": "+.0f"},
+        }
+
+    fig = panels([[], []], ["accuracy, held out", "gain over the best mix in points, 95% interval"], 0.13)
+    level(fig, y=0, dash="solid", width=3, row=2, col=1)
+    rows = [1, *[1, 2] * len(shown[0][0])]
+    drag(fig, [plain(name) for name in settings], moving, "setting: ", rows=rows, layout=span)
+    fig.update_xaxes(range=[np.log10(0.95), np.log10(17)], **_COSTS).update_xaxes(title="average cost", row=2)
+    fig.update_yaxes(tickformat=".2f", row=1)
+    return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
+
+
+def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayLike]]) -> go.Figure:
+    """Held-out gains with intervals, a row of dots a setting, one target at a time by a slider."""
+    at, shown = np.arange(len(settings)), list(targets.values())
+
+    def moving(i: int) -> list[go.Scatter]:
+        spread = np.linspace(-0.27, 0.27, len(shown[i]))
+        return [
+            dots(100 * np.asarray(estimate), at + shift, _CALLED.get(name, name), _POLICY[name], size=11)
+            for (name, estimate), shift in zip(shown[i].items(), spread, strict=True)
+        ]
+
+    fig = drag(go.Figure(), list(targets), moving, "target B = ")
+    level(fig, x=0, dash="solid", width=3)
+    ends = 100 * np.array([list(policies.values()) for policies in shown])
+    span = [ends.min() - 0.4, ends.max() + 0.4]
+    fig.update_xaxes(title="gain over the mix, points", range=span, tickformat="+.0f")
+    fig.update_yaxes(tickvals=at, ticktext=[plain(s) for s in settings], autorange="reversed", zeroline=False)
+    return fig.update_layout(height=480)
+
+
+def along_the_frontier(
+    grid: Sequence[float],
+    hull: tuple[np.ndarray, np.ndarray],
+    oracle: Points,
+    curve: Points,
+    equal_cost: Sequence[float],
+    active: int = 0,
+) -> go.Figure:
+    """Drag the average budget along a frontier: where mix, curve and oracle stand, and how far apart they are.
+
+    ``equal_cost`` is what the mix would have to spend for the curve policy's accuracy at each budget.
+    """
+    above = [line(*hull, "best mix", GREY), line(oracle.cost, oracle.accuracy, _CALLED["oracle"], TRUE)]
+    above.append(line(curve.cost, curve.accuracy, "curve", HONEST))
+    fig = panels([above, []], spacing=0.17, row_heights=[0.66, 0.34])
+
+    def moving(j: int) -> list:
+        x = [curve.cost[j], curve.cost[j], oracle.cost[j]]
+        y = [float(np.interp(curve.cost[j], *hull)), curve.accuracy[j], oracle.accuracy[j]]
+        gain = np.column_stack([curve.in_points()[:, j], oracle.in_points()[:, j]])
+        gained = bar(["curve", "oracle"], gain, "", [HONEST, TRUE], sideways=True)
+        return [dots(x, y, "", [GREY, HONEST, TRUE], size=15), gained.update(error_x_color=GREY)]
+
+    def title(j: int) -> str:
+        spent = f"curve: accuracy {curve.accuracy[j]:.3f} at cost {curve.cost[j]:.1f}"
+        need = f"the mix needs {equal_cost[j]:.1f}" if np.isfinite(equal_cost[j]) else "no mix gets there"
+        return f"{spent}<br>{need}"
+
+    drag(fig, grid, moving, "average budget B = ", rows=(1, 2), title=title, active=active)
+    fig.update_xaxes(title="average cost", range=[np.log10(0.95), np.log10(17)], row=1, **_COSTS)
+    fig.update_yaxes(title="accuracy, held out", tickformat=".2f", row=1)
+    span = [100 * min(0, *curve.low) - 0.2, 100 * max(*oracle.high, *curve.high) + 0.2]
+    fig.update_xaxes(title="gain over the best mix, points", range=span, tickformat="+.0f", row=2)
+    return fig.update_layout(height=660, margin={"t": 120}, legend={"y": 1.03})
+
+
+# Chapter 8: who gets the budget, beside a population that nothing helps.
+
+
+class Dots(NamedTuple):
+    """One panel of `scatter`: a dot a question, and the mean budget of tenths."""
+
+    acc1: np.ndarray
+    column: np.ndarray
+    most: np.ndarray  # largest gain of the curve over its start
+    tenths: pd.DataFrame  # from by_difficulty, with 10 bins
+
+
+def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -> go.Figure:
+    """The budget of every question over its accuracy at one answer; larger dots could gain more. A line for tenths."""
+    rng = np.random.default_rng(seed)
+    place = np.log2(np.asarray(budgets, dtype=float))
+    parts = []
+    for own in groups.values():
+        # Many questions share a point: a little jitter lets them be seen.
+        y = (place[own.column] + rng.uniform(-0.16, 0.16, own.column.size)).round(3)
+        size = {"size": 4 + 14 * np.clip(own.most, 0, 1), "line": {"width": 0}, "color": HONEST, "opacity": 0.35}
+        tenth = own.tenths["acc1"].round(4), np.log2(own.tenths["budget"])
+        said = "Acc(x,1) %{x:.2f}, mean budget %{customdata}<extra></extra>"
+        told = {"customdata": own.tenths["budget"].round(2), "hovertemplate": said}
+        questions = dots(own.acc1.round(4), y, "a question", marker=size, hoverinfo="skip")
+        parts.append([questions, line(*tenth, "mean of a tenth", CLAIMED, marks=True, **told)])
+    fig = panels(parts, list(groups))
+    fig.update_xaxes(range=[-0.04, 1.04]).update_xaxes(title="estimated Acc(x, 1)", row=len(groups))
+    fig.update_yaxes(title="budget", tickvals=place, ticktext=[str(b) for b in budgets], range=[-0.4, place[-1] + 0.4])
+    return fig.update_layout(height=140 + 230 * len(groups), margin={"t": 70}, legend={"y": 1.08})
+
+
+def budgets_by_level(
+    stops: Mapping[float, Mapping[str, pd.DataFrame]], budgets: Sequence[int], title: str, active: int = 0
+) -> go.Figure:
+    """Levels by budgets as heatmaps, shares of each level, one panel a policy; a slider moves the average budget.
+
+    Every table has a row a level and a column a budget, as `level_shares` makes them.
+    """
+    shown = list(stops.values())
+    given = [f"b={b}" for b in budgets]
+
+    def maps(i: int) -> list[go.Heatmap]:
+        said = {"hovertemplate": "%{y}, %{x}: %{z:.1%}<extra></extra>", "zmin": 0, "zmax": 1, "xgap": 2, "ygap": 2}
+        return [
+            heatmap(given, [f"level {level}" for level in shares.index], shares.to_numpy(), "%{z:.0%}", **said)
+            for shares in shown[i].values()
+        ]
+
+    count = len(shown[active])
+    fig = panels([[]] * count, list(shown[active]), 0.12)
+    drag(fig, map(str, stops), maps, "average budget B = ", rows=range(1, count + 1), active=active)
+    fig.update_yaxes(autorange="reversed", showgrid=False)
+    fig.update_xaxes(showgrid=False, showticklabels=False, ticks="").update_xaxes(showticklabels=True, row=count)
+    levels = sum(len(shares) for shares in shown[active].values())
+    return fig.update_layout(title=plain(title), height=200 + 34 * levels + 40 * count, margin={"t": 80})
+
+
+class Stack(NamedTuple):
+    """One position of `budgets_by_fifth` in one panel: shares of budgets by fifth, and what they claim and gain."""
+
+    shares: np.ndarray  # (budgets, fifths)
+    claimed: float
+    gain: float
+
+
+def budgets_by_fifth(groups: Mapping[str, Mapping[float, Stack]], budgets: Sequence[int], active: int = 0) -> go.Figure:
+    """Budgets by fifth of the accuracy at one answer as the average budget grows, one panel a population."""
+    fifths, count = ["lowest", "2nd", "middle", "4th", "highest"], len(groups)
+    stops, colours = list(next(iter(groups.values()))), budget_colours(len(budgets))
+    fig = panels([[]] * count, list(groups), 0.18)
+    placed = [note.to_plotly_json() for note in fig.layout.annotations]
+
+    def moving(i: int) -> list[go.Bar]:
+        return [
+            bar(fifths, shares, f"b={b}", colour, legendgroup=f"b={b}").update(
+                hovertemplate=f"%{{x}}: %{{y:.0%}} get b={b}<extra></extra>", showlegend=number == 0
+            )
+            for number, group in enumerate(groups.values())
+            for b, shares, colour in zip(budgets, group[stops[i]].shares, colours, strict=True)
+        ]
+
+    def headings(i: int) -> dict:
+        own = [group[stops[i]] for group in groups.values()]
+        said = [f"<br>claims {in_points(stack.claimed)}, gains {in_points(stack.gain)} points" for stack in own]
+        return {"annotations": [note | {"text": note["text"] + more} for note, more in zip(placed, said, strict=True)]}
+
+    rows = np.repeat(range(1, count + 1), len(budgets)).tolist()
+    drag(fig, stops, moving, "average budget B = ", rows=rows, layout=headings, active=active)
+    fig.update_xaxes(title="fifth of the questions, by Acc(x, 1)", row=count)
+    fig.update_yaxes(title="share given", tickformat=".0%", range=[0, 1])
+    legend = {"y": 1.13, "traceorder": "normal"}
+    return fig.update_layout(barmode="stack", height=760, margin={"t": 120}, legend=legend)
+
+
+# Chapter 9: what an ablation shows where there is nothing to be seen.
+
+
+def class_profile(
+    features: Sequence[str], classes: Sequence[str], values: np.ndarray, marked: np.ndarray | None = None
+) -> go.Figure:
+    """Profile of each class as a heatmap, a row a feature; cells that stand out are marked with a star."""
+    stars = np.zeros(values.shape, dtype=bool) if marked is None else marked
+    text = np.vectorize(lambda value, star: f"{value:.1f}{'*' * bool(star)}")(values, stars)
+    largest = float(np.abs(values).max()) or 1.0
+    colours = {"colorscale": "PuOr", "zmid": 0, "zmin": -largest, "zmax": largest}
+    said = "%{y}, %{x}: %{z:.2f}<extra></extra>"
+    fig = go.Figure(heatmap(classes, features, values, text, hovertemplate=said, **colours))
+    fig.update_yaxes(autorange="reversed", tickfont={"size": 11})
+    return fig.update_layout(height=max(320, 26 * len(features) + 90))

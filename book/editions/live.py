@@ -1,0 +1,91 @@
+"""Chapters for JupyterLab: what only a page can show (boxes, proofs, glued numbers, citations) as Markdown and HTML.
+
+JupyterLab takes formulas out of a text before it reads the Markdown, so a box is a ``<div>`` with blank lines inside,
+never a quotation, whose ``>`` would end up in the formulas.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+
+from editions.text import Block, Work, blocks, cited, references, spelled_out
+
+__all__ = ["Book", "live_notebook", "live_text"]
+
+_ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<([^`>]*)>)?`")
+_TARGET = re.compile(r"^\([\w-]+\)=\n", re.M)
+_NUMBERED = re.compile(r"\$\$([^$]*?)\$\$ *\(([\w-]+)\)")
+_PAGE = re.compile(r"\[([^\]]+)\]\((?:\.\./book/[\w-]+\.md|#[^)]*)\)")
+_VIEW = re.compile(r'<a href="#[^"]*">(.*?)</a>', re.S)
+_LOCK = re.compile(r'(?:^ *- \[ \])? *<span class="quiz-lock"[^>]*></span>', re.M)
+_HIDDEN = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
+_BOX = {"tip": "success", "warning": "warning", "quiz": "info"}
+_BORDER = "border-left: 3px solid; padding: 0.4em 1em; margin: 0.8em 0;"
+
+
+@dataclass(frozen=True)
+class Book:
+    """What a chapter needs to know of the rest of the book to be read alone."""
+
+    values: Mapping[str, str]  # the glued numbers, as text
+    works: Mapping[str, Work]  # what may be cited, by key
+    titles: Mapping[str, str] = field(default_factory=dict)  # of theorems and exercises, by label
+    equations: Mapping[str, str] = field(default_factory=dict)  # their numbers by label: "1.2" is chapter 1's second
+    install: str = ""  # how to install the package, said at the head of every chapter
+
+
+def live_text(text: str, book: Book) -> str:
+    """A Markdown cell of the book as JupyterLab can show it."""
+    parts = [_box(part, book) if isinstance(part, Block) else part for part in blocks(text)]
+    text = "\n\n".join(part.strip("\n") for part in parts if part.strip())
+    text = cited(spelled_out(_TARGET.sub("", text), book.values), book.works)
+    text = _NUMBERED.sub(lambda match: f"$${match[1].rstrip()} \\tag{{{book.equations[match[2]]}}}\n$$", text)
+    text = re.sub(r"\{eq\}`([\w-]+)`", lambda match: f"({book.equations[match[1]]})", text)
+    text = _ROLE.sub(lambda match: match[1] if match[2] else book.titles.get(match[1], match[1]), text)
+    return _LOCK.sub("", _VIEW.sub(r"\1", _PAGE.sub(r"\1", text)))
+
+
+def _box(block: Block, book: Book) -> str:
+    body = live_text(block.body, book) if block.body else ""
+    kind = block.options.get("class", "")
+    if block.name == "admonition" and "dropdown" in kind:
+        return f"<details>\n<summary><b>{block.argument}</b></summary>\n\n{body}\n\n</details>"
+    plain = {
+        "prf:proof": f"*Proof.* {body} ∎",
+        "table": f"{body}\n\n*{block.argument}*",
+        "solution-start": "**Solution.**",
+        "solution-end": "",
+    }
+    if block.name in plain:
+        return plain[block.name]
+    title = block.argument
+    if block.name != "admonition":
+        named = block.name.removeprefix("prf:").capitalize()
+        title = f"{named}: {title}" if title else named
+    colour = next((colour for name, colour in _BOX.items() if name in kind), "info")
+    return f'<div class="alert alert-{colour}" style="{_BORDER}">\n\n**{title}**\n\n{body}\n\n</div>'
+
+
+def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
+    """A chapter for JupyterLab: prose that reads well, drawing code folded, and how to install at its head."""
+    cells = []
+    for cell in notebook.cells:
+        cell = NotebookNode({**cell, "metadata": NotebookNode(cell.metadata)})
+        if cell.cell_type == "markdown":
+            cell.source = live_text(cell.source, book)
+        elif _HIDDEN & set(cell.metadata.get("tags", [])):
+            cell.metadata["jupyter"] = {"source_hidden": True}
+        if cell.source.strip():
+            cells.append(cell)
+    if book.install:
+        head, *rest = cells[0].source.split("\n\n", 1)
+        cells[0].source = "\n\n".join([head, f"<small>{book.install}</small>", *rest])
+    said = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    if listed := references(said, book.works):
+        cells.append(new_markdown_cell(f"## References\n\n{listed}", id="references"))
+    return NotebookNode({**notebook, "cells": cells})

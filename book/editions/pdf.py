@@ -1,0 +1,40 @@
+"""Print the built book as one PDF, page by page in the order of its contents, through the browser that the tests use.
+
+Figures and formulas wait for a reader who scrolls; printing draws them all first.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import yaml
+from playwright.sync_api import PdfMargins, sync_playwright
+from pypdf import PdfWriter
+from tqdm import tqdm
+
+_MARGINS: PdfMargins = {"top": "16mm", "bottom": "16mm", "left": "16mm", "right": "16mm"}
+
+
+def write_pdf(root: Path, target: Path) -> int:
+    """Print the book that is built below ``root``; return how many pages it has."""
+    sys.path.insert(0, str(root / "tests"))
+    from browser import DRAWN, FLAGS, find_browser
+
+    contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    names = [contents["root"], *(chapter["file"] for part in contents["parts"] for chapter in part["chapters"])]
+    book = PdfWriter()
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        page = chromium.new_page(viewport={"width": 900, "height": 1200}, color_scheme="light")
+        page.set_default_timeout(0)
+        for name in tqdm(names, desc="printing", unit=" pages", disable=None):
+            page.goto((root / "_build" / "html" / f"{name}.html").as_uri(), wait_until="load")
+            page.evaluate(DRAWN)
+            book.append(BytesIO(page.pdf(format="A4", margin=_MARGINS)))
+        chromium.close()
+    part = target.with_suffix(".part")
+    book.write(part)
+    part.replace(target)  # complete, or not there
+    return len(book.pages)

@@ -1,0 +1,256 @@
+"""Slides: a deck a chapter, cut out of its built page, with the book's own figures, scripts and styles.
+
+What a figure, a theorem or a prompt needs is on the slide; the prose is in the speaker's notes.
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+from bs4.element import NavigableString, PageElement, Tag
+
+__all__ = ["Slide", "deck", "slides", "write_decks"]
+
+_SKIPPED = ("Check", "Exercises", "References")  # for the book: a check is run, an exercise is done at a desk
+_SHOWS = '[class*="adalib-"]:not(.adalib-answer), img'  # what a cell draws, plays or tabulates
+_LINES = 22  # a longer program cannot be read from the last row
+_LEFT_OUT = re.compile(r"/(?:exercises|locked|progress|quiz|reachable)\.js")  # scripts for a page that is read
+_HELP = (
+    "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, Esc leaves a slider; "
+    "#slide=5 at the end of the address opens the fifth"
+)
+
+_PAGE = """<!doctype html>
+<html lang="en" data-theme="light">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} · slides</title>
+{head}
+<link rel="stylesheet" href="../html/_static/deck.css">
+</head>
+<body class="deck-page">
+<main class="deck bd-article">
+{slides}
+</main>
+<footer class="deck-foot"><button type="button" data-go="-1" aria-label="Previous slide">←</button>
+<span class="deck-at" role="status"></span>
+<button type="button" data-go="1" aria-label="Next slide">→</button>
+<span class="deck-help">{help}</span></footer>
+{scripts}
+<script src="../html/_static/deck.js" defer></script>
+</body>
+</html>
+"""
+
+
+@dataclass
+class Slide:
+    """A slide: its heading, what the class sees, and what the speaker says."""
+
+    title: str
+    shown: list[Tag] = field(default_factory=list)
+    notes: list[Tag] = field(default_factory=list)
+    kind: str = "text"
+
+    @property
+    def full(self) -> bool:
+        """Whether something stands on it that wants the whole slide."""
+        return self.kind != "text"
+
+
+def slides(page: str) -> list[Slide]:
+    """The slides of a chapter's built page.
+
+    A section opens a slide; every figure, table, game, program, theorem and prompt gets its own. Of the prose, the
+    first sentence of a section and all that is set in bold is shown; the rest is for the speaker.
+    """
+    soup = BeautifulSoup(page, "html.parser")
+    for anchor in soup.select("a.headerlink"):
+        anchor.decompose()
+    chapter = soup.select_one("article.bd-article section")
+    if chapter is None:
+        raise ValueError("the page holds no chapter")
+    cut = [Slide(_said(chapter.select_one("h1")), kind="title")]
+    _walk(chapter, cut)
+    return [slide for slide in cut if slide.shown or slide.kind == "title"]
+
+
+def _said(tag: Tag | None) -> str:
+    return tag.get_text(" ", strip=True) if tag else ""
+
+
+def _tag(name: str, *inside: PageElement | str, kind: str = "") -> Tag:
+    made = Tag(name=name, attrs={"class": kind} if kind else {})
+    made.extend(inside)
+    return made
+
+
+def _walk(section: Tag, cut: list[Slide]) -> None:
+    for node in [child for child in section.children if isinstance(child, Tag)]:
+        classes: Sequence[str] = node.get("class") or []
+        if node.name == "section":
+            title = _said(node.select_one("h2, h3, h4"))
+            if title == "Quiz":
+                cut.extend(_questions(node))
+            elif title not in _SKIPPED:
+                cut.append(Slide(title))
+                _walk(node, cut)
+        elif node.name == "p":
+            _say(node, cut)
+        elif node.name in ("ul", "ol", "dl"):
+            (cut[-1].notes if cut[-1].full else cut[-1].shown).append(node)
+        elif "cell" in classes:
+            _cell(node, cut)
+        elif "admonition" in classes:
+            _boxed(node, cut)
+        elif node.name not in ("h1", "h2", "h3", "h4", "span", "script"):
+            _free(cut).shown.append(node)
+
+
+def _free(cut: list[Slide]) -> Slide:
+    """The slide at hand, or a new one under the same title if it is full."""
+    if cut[-1].full:
+        cut.append(Slide(cut[-1].title))
+    return cut[-1]
+
+
+def _own(cut: list[Slide], kind: str, *nodes: Tag) -> None:
+    """A slide for one thing; a slide that holds no more than a sentence makes room for it."""
+    if cut[-1].full or len(cut[-1].shown) > 1:
+        cut.append(Slide(cut[-1].title))
+    cut[-1].kind = kind
+    cut[-1].shown.extend(nodes)
+
+
+def _say(paragraph: Tag, cut: list[Slide]) -> None:
+    """A paragraph goes to the speaker; the class sees its bold sentences, and the first sentence of a section."""
+    slide = cut[-1]
+    if slide.title == "Take away" and not paragraph.get_text().startswith("To read more"):
+        slide.shown.append(paragraph)
+        return
+    if slide.kind == "text" and not slide.shown and not slide.notes:
+        slide.shown.append(_first_sentence(paragraph))
+    for bold in paragraph.find_all("strong"):
+        if len(bold.get_text()) > 25:
+            _free(cut).shown.append(_tag("p", copy.copy(bold), kind="deck-key"))
+    cut[-1].notes.append(paragraph)
+
+
+def _first_sentence(paragraph: Tag) -> Tag:
+    """A copy of a paragraph up to the end of its first sentence."""
+    lead = _tag("p", kind="deck-lead")
+    for child in paragraph.children:
+        end = re.search(r"[.?][ \n]", child) if isinstance(child, NavigableString) else None
+        if end:
+            lead.append(str(child)[: end.start() + 1])
+            break
+        lead.append(copy.copy(child))
+    return lead
+
+
+def _cell(node: Tag, cut: list[Slide]) -> None:
+    """What a cell shows gets a slide; so does a short program that is not folded away."""
+    code, output = node.select_one(".cell_input"), node.select_one(".cell_output")
+    folded = {"tag_hide-input", "tag_remove-input"} & set(node.get("class") or [])
+    if output is not None and output.select_one(_SHOWS):
+        for part in output.find_all("div", class_="output", recursive=False) or [output]:
+            _own(cut, "figure", part)  # whole: an explorer brings its style and its script
+    elif code is not None and not folded and len(code.get_text().strip().split("\n")) <= _LINES:
+        _own(cut, "code", *(part for part in (code, output) if part is not None))
+
+
+def _boxed(node: Tag, cut: list[Slide]) -> None:
+    """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its proof folded."""
+    told, title = _unmarked(node), node.select_one(".admonition-title")
+    name, classes = _said(title), " ".join(node.get("class") or [])
+    if "dropdown" in classes:
+        if title:
+            title.extract()
+        node["class"] = "deck-proof"
+        folded = _tag("details", _tag("summary", name), node)
+        (cut[-1].shown if cut[-1].kind == "theorem" else cut[-1].notes).append(folded)
+    elif cut[-1].kind == "title" and not cut[-1].shown or name.startswith("While you") and cut[-1].kind == "figure":
+        cut[-1].shown.append(node)
+    else:
+        _own(cut, "theorem" if "proof" in classes or "theorem" in classes else "prompt", node)
+    cut[-1].notes.extend(told)
+
+
+def _questions(section: Tag) -> list[Slide]:
+    """A slide a question, its options unmarked; which is right, and why, is for the speaker."""
+    asked = section.select(".admonition.quiz > ol > li, .admonition.quiz .admonition-content > ol > li")
+    notes = [_unmarked(question) for question in asked]
+    shown = [_tag("div", *list(question.contents), kind="deck-quiz") for question in asked]
+    return [Slide("Quiz", [own], told, "prompt") for own, told in zip(shown, notes, strict=True)]
+
+
+def _unmarked(asked: Tag) -> list[Tag]:
+    """Take the marks and explanations off the options of a question, and return them as notes."""
+    notes, options = [], asked.select("li.task-list-item")
+    for option in options:
+        box, why = option.select_one("input"), option.find_all("em")[-1].extract()
+        verdict = "Right" if box is not None and box.has_attr("checked") else "Wrong"
+        if box is not None:
+            box.extract()
+        notes.append(_tag("p", f"{_said(option)} ", f"{verdict}: ", why))
+    if len(options) == 1 and options[0].parent:  # a number to be guessed: it is for the speaker alone
+        options[0].parent.extract()
+    return notes
+
+
+def deck(page: str) -> str:
+    """The deck of a chapter's built page, to lie in a folder beside ``html/``."""
+    soup = BeautifulSoup(page, "html.parser")
+    styles = [str(tag) for tag in soup.select('link[rel="stylesheet"]')]
+    scripts = [str(tag) for tag in soup.select("head script, body > script") if _is_needed(tag)]
+    cut = slides(page)
+    text = _PAGE.format(
+        title=html.escape(cut[0].title),
+        head="\n".join(styles),
+        slides="\n".join(map(_section, cut)),
+        scripts="\n".join(scripts),
+        help=_HELP,
+    )
+    # Addresses count from html/notebooks/; the deck lies in slides/, beside html/.
+    text = re.sub(r'((?:href|src)=")\.\./(?!html/)', r"\1../html/", text)
+    return re.sub(r'((?:href|src)=")(?![a-z]+:|[#/.])', r"\1../html/notebooks/", text)
+
+
+def _is_needed(tag: Tag) -> bool:
+    """Whether a script draws or plays something on a slide, or sets formulas."""
+    if tag.get("defer") == "defer":  # the book's own
+        return not _LEFT_OUT.search(str(tag["src"]))
+    return "window.MathJax" in (tag.string or "")
+
+
+def _section(slide: Slide) -> str:
+    heading = "h1" if slide.kind == "title" else "h2"
+    return (
+        f'<section class="deck-slide deck-{slide.kind}"><{heading}>{html.escape(slide.title)}</{heading}>'
+        f'<div class="deck-shown">{"".join(map(str, slide.shown))}</div>'
+        f'<aside class="deck-notes" aria-label="Speaker\'s notes">{"".join(map(str, slide.notes))}</aside></section>'
+    )
+
+
+def write_decks(built: Path, target: Path) -> list[Path]:
+    """A deck for every chapter and appendix of the book in ``built``, and a list of them; ``target`` lies beside it."""
+    target.mkdir(parents=True, exist_ok=True)
+    written, lines = [], []
+    pages = built / "notebooks"
+    for page in [*sorted(pages.glob("[0-9]*.html")), *sorted(pages.glob("appendix_*.html"))]:
+        text = deck(page.read_text(encoding="utf-8"))
+        (target / page.name).write_text(text, encoding="utf-8")
+        written.append(target / page.name)
+        title = text.split("<title>", 1)[1].split(" · slides</title>", 1)[0]
+        lines.append(f'<li><a href="{page.name}">{title}</a></li>')
+    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Slides</title><h1>Slides</h1>'
+    index = f"{head}<ul>{''.join(lines)}</ul><p>{_HELP}</p></html>\n"
+    (target / "index.html").write_text(index, encoding="utf-8")
+    return written

@@ -1,0 +1,126 @@
+"""The texts of the book as data: MyST blocks, and the numbers and citations that the prose quotes, spelled out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["Block", "Work", "blocks", "cited", "read_works", "references", "spelled_out"]
+
+_OPEN = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w:-]+)\} *(?P<argument>.*)")
+_OPTION = re.compile(r":(?P<key>[\w-]+): *(?P<value>.*)")
+_GLUE = re.compile(r"\{(glue:text|points)\}`([\w-]+)(?::([^`]+))?`")
+_CITE = re.compile(r"\{cite(?::([pt]))?\}`([\w:,\s-]+)`")
+_WHERE = ("journal", "booktitle", "publisher", "howpublished", "note", "url")  # the first of these that an entry has
+
+
+@dataclass(frozen=True)
+class Block:
+    """A directive: its name, what stands beside it, the text inside, and its options."""
+
+    name: str
+    argument: str
+    body: str
+    options: dict[str, str] = field(default_factory=dict)
+
+
+def blocks(text: str) -> list[str | Block]:
+    """Cut a text into plain parts and directives, in order. What is inside a directive stays text."""
+    parts: list[str | Block] = []
+    plain: list[str] = []
+    lines = iter(text.split("\n"))
+    for line in lines:
+        opened = _OPEN.fullmatch(line.rstrip())
+        if opened is None:
+            plain.append(line)
+            continue
+        if plain:
+            parts.append("\n".join(plain))
+            plain = []
+        body, fence = [], opened["fence"]
+        closing = re.compile(re.escape(fence[0]) + f"{{{len(fence)},}}")
+        for inner in lines:
+            if closing.fullmatch(inner.rstrip()):
+                break
+            body.append(inner)
+        else:
+            raise ValueError(f"the block that opens with {line!r} is never closed: end it with {fence}")
+        options = {}
+        while body and (option := _OPTION.fullmatch(body[0].rstrip())):
+            options[option["key"]] = option["value"]
+            body.pop(0)
+        parts.append(Block(opened["name"], opened["argument"].strip(), "\n".join(body).strip("\n"), options))
+    return parts + (["\n".join(plain)] if plain else [])
+
+
+def spelled_out(text: str, values: Mapping[str, str]) -> str:
+    """The text with every number that it quotes in its place."""
+
+    def value(match: re.Match) -> str:
+        role, name, form = match.groups()
+        if name not in values:
+            raise KeyError(f"the text quotes {name!r}, which the last build did not compute: run `make book`")
+        said = values[name]
+        if role == "points":
+            said = format(float(said), f"+z.{form or 1}%").removesuffix("%")
+        elif form:
+            whole = re.fullmatch(r"-?\d+", said)
+            said = format(int(said) if whole else float(said), form)
+        # A whole number at the head of a line, and a full stop: Markdown would begin a list.
+        heads_a_list = said.isdigit() and text[: match.start()][-1:] in ("", "\n") and text[match.end() :][:1] == "."
+        return said + "\\" if heads_a_list else said
+
+    return _GLUE.sub(value, text)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A cited work: its authors' last names, its year, and what a list of references says of it."""
+
+    authors: tuple[str, ...]
+    year: str
+    title: str
+    where: str
+
+    @property
+    def named(self) -> str:
+        """The authors as a sentence names them; "and others" counts as one of them."""
+        return f"{self.authors[0]} et al." if len(self.authors) > 2 else " and ".join(self.authors)
+
+
+def read_works(bibliography: Path) -> dict[str, Work]:
+    """The works of a BibTeX file, by their keys."""
+    from pybtex.database import parse_file
+    from pybtex.richtext import Text
+
+    def plain(text: str) -> str:
+        return " ".join(str(Text.from_latex(text)).split())
+
+    works = {}
+    for key, entry in parse_file(str(bibliography)).entries.items():
+        people = entry.persons.get("author") or entry.persons.get("editor") or []
+        last = tuple(plain(" ".join([*person.prelast_names, *person.last_names])) for person in people)
+        where = next((entry.fields[name] for name in _WHERE if name in entry.fields), "")
+        works[key] = Work(last, entry.fields.get("year", ""), plain(entry.fields.get("title", "")), plain(where))
+    return works
+
+
+def cited(text: str, works: Mapping[str, Work]) -> str:
+    """The text with every citation spelled out."""
+
+    def spelled(match: re.Match) -> str:
+        named = [works[key.strip()] for key in match[2].split(",")]
+        if match[1] == "t":
+            return ", ".join(f"{work.named} ({work.year})" for work in named)
+        return f"({'; '.join(f'{work.named}, {work.year}' for work in named)})"
+
+    return _CITE.sub(spelled, text)
+
+
+def references(text: str, works: Mapping[str, Work]) -> str:
+    """The works that a text cites, as a Markdown list; empty if it cites none."""
+    keys = {key.strip() for match in _CITE.finditer(text) for key in match[2].split(",")}
+    named = sorted((works[key] for key in keys), key=lambda work: (work.authors, work.year))
+    return "\n".join(f"- {', '.join(w.authors)} ({w.year}). *{w.title}*. {w.where}".rstrip(". ") + "." for w in named)

@@ -1,0 +1,145 @@
+"""Write the editions: the student's sources, and folders of notebooks that read well in JupyterLab."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from editions.live import Book, live_notebook
+from editions.student import for_students, locked_quizzes
+from editions.text import Block, blocks, read_works
+
+__all__ = ["live_notebooks", "read_values", "refresh", "student_sources"]
+
+#: Pages that answer what students are asked.
+TEACHERS = ("book/teach", "notebooks/answer_key")
+INSTALL = (
+    "To run this notebook elsewhere, install the package with what notebooks need: <code>pip install "
+    "'adalib[notebooks] @ file:///PATH/TO/{wheel}'</code>. <code>make wheel</code> builds that file."
+)
+_LINKED = ("adalib", "data", "pyproject.toml", "requirements.txt", "constraints.txt", "LICENSE")
+
+
+def read_values(executed: Path) -> dict[str, str]:
+    """The numbers that the chapters of a build glued, as text; ``executed`` is its ``jupyter_execute/notebooks``."""
+    values: dict[str, str] = {}
+    for path in sorted(executed.glob("*.glue.json")):
+        for name, output in json.loads(path.read_text(encoding="utf-8")).items():
+            if "text/plain" in output["data"]:
+                values[name] = output["data"]["text/plain"].strip("'\"")
+    if not values:
+        raise FileNotFoundError(f"{executed} holds no numbers of a build: run `make book` first")
+    return values
+
+
+def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[str, NotebookNode]:
+    """Every chapter of a build for JupyterLab, by the name of its file; for students, without solutions.
+
+    ``root`` holds ``notebooks/``, ``book/`` and ``pyproject.toml``; ``executed`` is as for `read_values`.
+    """
+    chapters = {path: nbformat.read(path, as_version=4) for path in sorted((root / "notebooks").glob("*.ipynb"))}
+    book = _book_of(root, chapters, read_values(executed))
+    live = {}
+    for path, notebook in chapters.items():
+        if (executed / path.name).exists() and not (students and f"notebooks/{path.stem}" in TEACHERS):
+            live[path.name] = live_notebook(for_students(notebook, book.values) if students else notebook, book)
+    return live
+
+
+def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[str, str]) -> Book:
+    """What chapters need to know of each other."""
+    titles: dict[str, str] = {}
+    equations = {}
+    for path, notebook in chapters.items():
+        text = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+        titles |= dict(_labelled(text))
+        front = f"{int(path.stem[:2])}." if path.stem[:2].isdigit() else ""
+        for number, label in enumerate(re.findall(r"\$\$ *\(([\w-]+)\)", text), 1):
+            equations[label] = f"{front}{number}"
+    version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    install = INSTALL.format(wheel=f"adalib-{version}-py3-none-any.whl")
+    return Book(values, read_works(root / "book" / "references.bib"), titles, equations, install)
+
+
+def _labelled(text: str) -> Iterator[tuple[str, str]]:
+    for part in blocks(text):
+        if isinstance(part, Block):
+            if "label" in part.options:
+                yield part.options["label"], part.argument or part.name.removeprefix("prf:")
+            yield from _labelled(part.body)
+
+
+def refresh(target: Path, notebooks: Mapping[str, NotebookNode]) -> list[str]:
+    """Write notebooks into a folder where their reader works; return those kept because the reader changed them."""
+    target.mkdir(parents=True, exist_ok=True)
+    memory = target / ".written.json"
+    written = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
+    kept = []
+    for name, notebook in notebooks.items():
+        file = target / name
+        if file.exists() and written.get(name) != _digest(file):
+            kept.append(name)
+            continue
+        nbformat.write(notebook, file)
+        written[name] = _digest(file)
+    memory.write_text(json.dumps(written, indent=1), encoding="utf-8")
+    return kept
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None:
+    """Write the sources of the student's book: no solution, no marked option, no teacher's page.
+
+    ``values`` are the numbers that the explanations of a quiz quote, which are locked as text. Files that did not
+    change are left alone, so that a second build is as quick as that of the book.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    for name in _LINKED:
+        if not (target / name).exists():
+            (target / name).symlink_to(root / name)
+    toc = (root / "_toc.yml").read_text(encoding="utf-8")
+    _write(target / "_toc.yml", _shortened(toc))
+    _write(target / "_config.yml", (root / "_config.yml").read_text(encoding="utf-8"))
+    rest = shutil.ignore_patterns("*.md", "*.pyc", "__pycache__")
+    shutil.copytree(root / "book", target / "book", dirs_exist_ok=True, ignore=rest)
+    for page in set(re.findall(r"(?:root|file): *(\S+)", toc)) - set(TEACHERS):
+        source = root / f"{page}.md"
+        if source.exists():
+            text = _unlinked(locked_quizzes(source.read_text(encoding="utf-8"), values))
+        else:
+            source = root / f"{page}.ipynb"
+            notebook = for_students(nbformat.read(source, as_version=4), values)
+            for cell in notebook.cells:
+                if cell.cell_type == "markdown":
+                    cell.source = _unlinked(cell.source)
+            text = nbformat.writes(notebook) + "\n"
+        _write(target / source.relative_to(root), text)
+
+
+def _shortened(toc: str) -> str:
+    """The table of contents without the teachers' pages, and without the parts that are then empty."""
+    kept = [line for line in toc.split("\n") if not re.search(rf"file: *(?:{'|'.join(TEACHERS)})$", line)]
+    return re.sub(r"  - caption: [^\n]*\n    chapters:\n(?=  - caption|\Z)", "", "\n".join(kept))
+
+
+def _unlinked(text: str) -> str:
+    """A text whose links to the teachers' pages are words."""
+    names = "|".join(page.rsplit("/", 1)[1] for page in TEACHERS)
+    return re.sub(rf"\[([^\]]*)\]\((?:[\w./]*/)?(?:{names})\.(?:md|ipynb)(?:#[\w-]+)?\)", r"\1", text)
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

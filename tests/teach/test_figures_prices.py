@@ -1,0 +1,249 @@
+"""Figures of chapters 0 to 4: what is drawn is what the package computes; and the widget the book does not run."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import adalib
+from adalib.teach.figures import prices as draw
+from adalib.vote.estimators import acc_windows
+
+BUDGETS = (1, 2, 4, 8, 16)
+COST = np.array(BUDGETS, dtype=float)
+
+
+@pytest.fixture(scope="module")
+def acc():
+    """Sixty questions of all kinds, with ties, flat rows and falling ones."""
+    rng = np.random.default_rng(3)
+    curves = np.sort(rng.random((60, 5)), axis=1).round(2)
+    curves[::7] = curves[::7, :1]
+    curves[::11] = curves[::11, ::-1]
+    return curves
+
+
+@pytest.fixture(scope="module")
+def word():
+    return adalib.load("word-fewshot")
+
+
+def test_every_answer_is_one_tile_of_its_kind(word):
+    fig = draw.answer_grid(word.answers[65], word.classes[65], word.values[65])
+    drawn = {trace.name.split(" (")[0]: len(trace.x) for trace in fig.data}
+    assert sum(drawn.values()) == word.samples
+    assert drawn["right"] == word.values[65].sum()
+    assert drawn["no answer read"] == word.answers[65].count("")
+
+
+def test_text_of_an_answer_stays_text():
+    fig = draw.answer_grid(["<b>1</b>", "2"], np.array([0, 1]), np.array([1.0, 0.0]))
+    assert "<b>" not in fig.data[0].hovertext[0]
+    assert "<b>" not in draw.vote_bars(["<b>1</b>"], [3], [True]).data[0].y[0]
+
+
+def test_the_window_slider_shows_the_estimate(word):
+    outcomes = {
+        b: acc_windows(word.classes[65].reshape(-1, b), word.values[65].reshape(-1, b), [b])[:, 0] for b in (1, 4, 16)
+    }
+    fig = draw.window_votes(outcomes, samples=96)
+    estimate = word.table(budgets=(1, 4, 16), estimator="windows").acc[65]
+    for frame, b, mean in zip(fig.frames, (1, 4, 16), estimate, strict=True):
+        assert frame.name == str(b)
+        assert frame.layout.title.text.endswith(f"{mean:.0%} right")
+        assert sorted(base for bar in frame.data for base in bar.base) == list(range(0, 96, b))
+
+
+def test_samples_and_gains_start_in_the_middle_and_hold_every_budget():
+    spent, gained = np.array([[0, 10, 30], [0, 20, 60]]), np.array([[0, 1, 2], [0, -1, -2]])
+    fig = draw.samples_and_gains([1, 2, 4], ["easy", "hard"], spent, gained, [0.1, 0.2, 0.3])
+    assert fig.layout.title.text == "everyone gets 2: accuracy 0.200"
+    assert [list(frame.data[1].x) for frame in fig.frames] == [[0, 0], [1, -1], [2, -2]]
+
+
+def step_at(trace, x):
+    """Read a staircase (line shape "hv") off a drawn trace."""
+    assert trace.line.shape == "hv"
+    return np.asarray(trace.y)[np.searchsorted(np.asarray(trace.x), x, side="right") - 1]
+
+
+def stars(trace):
+    return [int(x) for x, symbol in zip(trace.x, trace.marker.symbol, strict=True) if symbol == "star"]
+
+
+def test_staircases_show_the_average_cost(acc):
+    path = adalib.frontier(acc, COST)
+    fig = draw.staircases({"real": {"one": (path.lam, path.cost)}, "simulated": {"two": (path.lam, path.cost)}})
+    assert [trace.name for trace in fig.data] == ["one", "two"]
+    assert {note.text for note in fig.layout.annotations} == {"real", "simulated"}
+    for lam in [0.0, *np.random.default_rng(0).uniform(0, path.lam[0], 200)]:
+        for trace in fig.data:
+            assert step_at(trace, lam) == pytest.approx(adalib.average_cost(acc, COST, lam), abs=1e-9)
+
+
+def test_net_values_mark_the_winner(acc):
+    prices = (0.0, 0.02, 0.2)
+    winners = [int(adalib.oracle_labels(acc, COST, lam)[5]) for lam in prices]
+    net = {f"λ = {lam:g}": acc[5] - lam * COST for lam in prices}
+    fig = draw.net_values(BUDGETS, net, winners)
+    for trace, values, winner in zip(fig.data, net.values(), winners, strict=True):
+        assert stars(trace) == [winner]
+        assert trace.y == pytest.approx(values)
+        assert max(trace.y) == pytest.approx(trace.y[winner])
+
+
+def test_lagrangian_draws_every_question_and_all_shares(acc):
+    prices = adalib.frontier(acc, COST).lam[::-1]
+    labels = np.array([adalib.oracle_labels(acc, COST, lam) for lam in prices])
+    net = {lam: acc[5] - lam * COST for lam in (0.01, 0.05)}
+    fig = draw.lagrangian(prices, labels, BUDGETS, acc[:, 0], 5, net, [labels[0, 5]] * 2)
+    shares = [trace for trace in fig.data if trace.stackgroup]
+    assert len(shares) == 5
+    assert np.sum([trace.y for trace in shares], axis=0) == pytest.approx(np.ones(len(prices)))
+    for trace, column in zip(shares, range(5), strict=True):
+        assert trace.y == pytest.approx((labels == column).mean(axis=1))
+    # The shelves: at any price as many questions stand near the height of a budget as the oracle puts there.
+    lines = [t for t in fig.data if t.mode == "lines" and t.line.width == 1]
+    x, y = (np.array([v for t in lines for v in getattr(t, axis)], dtype=float).reshape(-1, 3) for axis in "xy")
+    for at in (0, len(prices) // 2):
+        here = (prices[at] + prices[at + 1]) / 2
+        heights = y[(x[:, 0] <= here) & (here < x[:, 1]), 0].round().astype(int)
+        assert np.bincount(heights, minlength=5).tolist() == np.bincount(labels[at], minlength=5).tolist()
+
+
+def test_bisection_shows_the_recorded_path(acc):
+    path = adalib.frontier(acc, COST)
+    paths = {B: adalib.bisect(acc, COST, B).path for B in (1.5, 3.0)}
+    fig = draw.bisection(paths, path.lam, path.cost, steps=12)
+    away = [t for t in fig.data if t.yaxis == "y3"]
+    seen = [t for t in fig.data if t.yaxis == "y4" and t.mode == "markers"]
+    for (B, recorded), distance, dots in zip(paths.items(), away, seen, strict=True):
+        assert distance.y == pytest.approx(np.abs(recorded["cost_mid"][:12] - B))
+        assert dots.x == pytest.approx(recorded["mid"][:12])
+        # Each price tried lies on the staircase that is drawn below it.
+        for lam, cost in zip(dots.x, dots.y, strict=True):
+            stairs = next(t for t in fig.data if t.yaxis == "y4" and t.mode == "lines")
+            assert step_at(stairs, lam) == pytest.approx(cost)
+    assert [note.text[:3] for note in fig.layout.annotations[:4]] == ["(a)", "(b)", "(c)", "(d)"]
+
+
+def test_staircase_target_jumps_over_the_budget():
+    twins = adalib.frontier([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2, COST)
+    fig = draw.staircase_target(twins.lam, twins.cost, 8.5)
+    assert set(fig.data[0].y) == {1.0, 16.0}
+    assert fig.layout.shapes[0].y0 == fig.layout.shapes[0].y1 == 8.5
+
+
+def test_tangent_lies_on_or_above_the_curve_and_touches_the_winner(acc):
+    curve = acc[5:6]
+    corners = np.searchsorted(COST, adalib.frontier(curve, COST).cost)
+    prices = np.array([0.0, 0.01, 0.03, 0.1])
+    winners = np.array([adalib.oracle_labels(curve, COST, lam)[0] for lam in prices])
+    fig = draw.tangent(BUDGETS, COST, curve[0], corners, prices, winners)
+    for lam, winner, frame in zip(prices, winners, fig.frames, strict=True):
+        line, star = frame.data
+        heights = np.interp(COST, line.x, line.y)
+        assert (heights >= curve[0] - 1e-12).all()
+        assert heights[winner] == pytest.approx(curve[0, winner])
+        assert (star.x[0], star.y[0]) == (COST[winner], curve[0, winner])
+        assert np.diff(line.y)[0] == pytest.approx(lam * np.diff(line.x)[0])
+    assert [step.label for step in fig.layout.sliders[0].steps] == [frame.name for frame in fig.frames]
+
+
+def test_filling_area_is_the_accuracy_gained_and_tiles_are_the_labels(acc):
+    path = adalib.frontier(acc, COST)
+    targets = [1, 1.5, 2, 4, float(path.cost[-1]) + 1]
+    plans = [path.at(B) for B in targets]
+    labels = np.array([plan.labels for plan in plans])
+    accuracy = [plan.accuracy for plan in plans]
+    ids = [f"<q{i}>" for i in range(60)]
+    fig = draw.filling(path.lam, path.cost, acc[:, 0].mean(), BUDGETS, targets, accuracy, labels, ids, width=7)
+    for frame, plan, row in zip(fig.frames, plans, labels, strict=True):
+        area, wall = frame.data
+        gained = float(np.sum(np.diff(area.x) * np.asarray(area.y)[:-1]))
+        assert gained == pytest.approx(plan.bound - acc[:, 0].mean(), abs=1e-4)  # drawn to five digits
+        tiles = [v for line in wall.z for v in line if v is not None]
+        assert np.bincount(tiles, minlength=5).tolist() == np.bincount(row, minlength=5).tolist()
+        names = np.asarray(wall.text).ravel()
+        assert all(row[int(name[5:-4])] == tile for name, tile in zip(names, tiles, strict=False))
+
+
+def test_the_widget_of_chapter_2_that_the_book_does_not_run_works():
+    """Its cells are tagged skip-execution, so nothing else would notice if they broke."""
+    cells = json.loads((ROOT / "notebooks" / "02_oracle.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    tags = [cell["metadata"].get("tags", []) for cell in cells if cell["cell_type"] == "code"]
+    start = next(number for number, text in enumerate(code) if text.startswith("def at_price"))
+    end = max(number for number, tag in enumerate(tags) if "skip-execution" in tag)
+    table = adalib.load("word-fewshot").table()
+    shown = []
+    space = {"adalib": adalib, "np": np, "utility": table, "show": lambda fig, alt="": fig, "display": shown.append}
+    oracle = next(text for text in code if "def buy(" in text)  # the chapter's own oracle, which the widget asks
+    exec("\n".join([oracle, *code[start : end + 1]]), space)
+    before = len(shown)
+    space["slider"].value = 0.05
+    assert len(shown) == before + 1  # every move draws anew
+    assert shown[-1] is space["fig"]
+    labels = adalib.oracle_labels(table.acc, table.cost, 0.05)
+    assert list(space["fig"].data[0].y) == pytest.approx(np.bincount(labels, minlength=5) / table.n)
+    assert space["fig"].layout.title.text.startswith("λ = 0.050")
+    assert space["w"].lam == 0.03
+
+
+def test_the_auction_stacks_what_the_machines_say(acc):
+    machines = np.array_split(np.arange(len(acc)), 4)
+    prices = [0.0, 0.5, 0.05]
+    spent = [[COST[adalib.oracle_labels(acc[own], COST, lam)].sum() / len(acc) for own in machines] for lam in prices]
+    fig = draw.auction(prices, spent, 2.0, [1, 2, 3])
+    for frame, lam, row in zip(fig.frames, prices, spent, strict=True):
+        (bar,) = frame.data
+        assert list(bar.x) == row
+        assert bar.base[-1] + bar.x[-1] == pytest.approx(adalib.average_cost(acc, COST, lam))
+        assert ("too much" in frame.layout.title.text) == (sum(row) > 2.0)
+    assert [step.label for step in fig.layout.sliders[0].steps] == ["1", "2", "3"]
+
+
+def test_the_lines_of_plans_draw_the_dual_function(acc):
+    few, budget, prices = acc[:3], 3.0, np.arange(31) / 60
+    plans = np.array(list(itertools.product(range(5), repeat=3)))
+    accuracy, spent = few[np.arange(3), plans].mean(axis=1), COST[plans].mean(axis=1)
+    labels = [adalib.oracle_labels(few, COST, lam) for lam in prices]
+    winners = [int(np.flatnonzero((plans == row).all(axis=1))[0]) for row in labels]
+    fig = draw.dual_lines(prices, accuracy, spent, winners, budget=budget)
+    top = next(trace for trace in fig.data if trace.name == "G(λ)")
+    assert np.allclose(top.y, adalib.dual(few, COST, prices, budget))
+    gap = min(top.y) - accuracy[spent <= budget].max()
+    for lam, winner, frame in zip(prices, winners, fig.frames, strict=True):
+        tangent, dot = frame.data
+        assert dot.y[0] == pytest.approx(float(adalib.dual(few, COST, lam, budget)))
+        assert np.diff(tangent.y)[0] == pytest.approx((budget - spent[winner]) * 0.5)
+        assert f"gap {gap:.3f}" in frame.layout.annotations[0].text
+
+
+def test_copies_close_the_gap():
+    prices = np.linspace(0, 2, 5)
+    fig = draw.copies(prices, 0.5 + np.abs(prices - 1), [1, 2, 3], [0.0, 0.5, 1 / 3])
+    for frame, gap in zip(fig.frames, (0.5, 0.0, 1 / 6), strict=True):
+        assert frame.data[2].y[0] == pytest.approx(gap)
+        assert np.ptp(frame.data[0].y) == pytest.approx(gap)
+        assert f"gap {gap:.3f}" in frame.layout.annotations[0].text
+
+
+def test_a_claim_that_fails_says_how_often():
+    gaps = np.array([0.5, -0.2, np.inf, 3.0])
+    fig = draw.claim_strips({"always <": (np.abs(gaps), gaps < 9), "mostly": (gaps, gaps > 0)})
+    assert [note.text for note in fig.layout.annotations] == [
+        "always &lt;:<br><b>fails in 25.0%</b>".replace("<br>", " "),
+        "mostly: <b>fails in 25.0%</b>",
+    ]
+    assert [sorted(trace.x) for trace in fig.data] == [[0.2, 0.5, 1.0], [], [0.5, 1.0], [-0.2]]
+
+
+def test_the_budget_cuts_the_triangle_where_mixtures_cost_it():
+    outline, kept, whole, split = draw.cut_simplex([1, 2, 4], 2.5).data
+    assert (len(outline.x), len(kept.x), len(whole.x), len(split.x)) == (4, 5, 2, 2)
+    assert list(split.hovertext) == ["75% at cost 2, 25% at cost 4", "50% at cost 4, 50% at cost 1"]
