@@ -69,21 +69,6 @@ def recorded(name: str) -> dict[str, list[dict]]:
     return parts
 
 
-def entropy_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
-    """Compute what the mean token entropy adds: to votes, beside certainty, and to all that is usually heard."""
-    tried = {
-        "votes + entropy": ("votes", "votes + certainty"),
-        "votes + certainty + entropy": ("votes + certainty",),
-        "all four": ("all three",),
-    }
-    signals = {name: LADDER[name] for bars in tried.values() for name in bars}
-    signals |= {name: tuple(name.split(" + ")) for name in tried} | {"all four": tuple(SIGNALS)}
-    learners = {name: PricedStopping(heard) for name, heard in signals.items()}
-    rows = held_out(responses, targets, learners=learners, noises=0)
-    bars = {name: [row for row in rows if row.policy in tried[name]] for name in tried}
-    return [_cell(row, bars[row.policy]) for name in tried for row in rows if row.policy == name]
-
-
 def recorded_cells(name: str = "stopping") -> dict[str, dict[tuple[str, float], dict]]:
     """Read the tables of chapter 10 ("stopping") or 13 ("minds"): by part, policy and target.
 
