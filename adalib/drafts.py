@@ -17,9 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-__all__ = ["claim", "filling", "publish", "replacing"]
+__all__ = ["claim", "clear_drafts", "filling", "publish", "replacing"]
 
-_STALE = re.compile(r"\..*\.[0-9a-f]{8}\.part")  # a draft of one file, see `replacing`
+_STALE = re.compile(r"\.(.*)\.(\d+)-[0-9a-f]{8}\.part")  # a draft of one file, see `replacing`
 
 
 @contextmanager
@@ -83,21 +83,11 @@ def publish(draft: Path, out: Path, keep: set[str]) -> None:
 
 
 class replacing:  # noqa: N801
-    """A path to write to; it takes the target's place when the block ends well, and is gone when it does not.
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> target = Path(mkdtemp()) / "a.txt"
-    >>> with replacing(target) as draft:
-    ...     _ = draft.write_text("whole")
-    >>> target.read_text(), len(list(target.parent.iterdir()))
-    ('whole', 1)
-    """
+    """A path to write to; it takes the target's place when the block ends well, and is gone when it does not."""
 
     def __init__(self, target: Path) -> None:
         self.target = target
-        self.draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        self.draft = target.with_name(f".{target.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.part")
 
     def __enter__(self) -> Path:
         return self.draft
@@ -110,3 +100,21 @@ class replacing:  # noqa: N801
                 self.draft.replace(self.target)
         finally:
             self.draft.unlink(missing_ok=True)
+
+
+def clear_drafts(target: Path) -> None:
+    """Remove the drafts of a file whose writers were killed."""
+    for file in target.parent.iterdir() if target.parent.is_dir() else ():
+        draft = _STALE.fullmatch(file.name)
+        if draft and draft[1] == target.name[:100] and not _alive(int(draft[2])):
+            file.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

@@ -7,7 +7,7 @@ budget costs. This module holds the pair and refuses a broken one at the door, s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ __all__ = ["ARCHETYPES", "UtilityTable", "archetypes", "check_table"]
 ARCHETYPES = ("easy", "responsive", "diminishing", "hard")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class UtilityTable:
     """Accuracy and cost of every question at every budget.
 
@@ -55,19 +55,19 @@ class UtilityTable:
 
     acc: np.ndarray
     cost: np.ndarray
-    budgets: tuple | None = None
-    ids: tuple[str, ...] | None = None
+    budgets: tuple
+    ids: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        acc, cost = check_table(self.acc, self.cost)
+    def __init__(
+        self, acc: ArrayLike, cost: ArrayLike, budgets: Sequence | None = None, ids: Iterable | None = None
+    ) -> None:
+        acc, cost = check_table(acc, cost)
         n, k = acc.shape
-        budgets = _default_budgets(cost, k) if self.budgets is None else _labels(self.budgets, k, "budgets", "column")
-        ids = range(n) if self.ids is None else self.ids
         for name, value in [
             ("acc", _read_only(acc)),
             ("cost", _read_only(cost)),
-            ("budgets", budgets),
-            ("ids", _labels([str(name) for name in ids], n, "ids", "row")),
+            ("budgets", _default_budgets(cost, k) if budgets is None else _labels(budgets, k, "budgets", "column")),
+            ("ids", _labels([str(name) for name in (range(n) if ids is None else ids)], n, "ids", "row")),
         ]:
             object.__setattr__(self, name, value)
 
@@ -210,8 +210,7 @@ def _labels(labels: Sequence, size: int, name: str, axis: str) -> tuple:
     if len(labels) != size:
         raise ValueError(f"{name} has {len(labels)} entries; give {size}, one a {axis}")
     if len(set(labels)) != size:
-        seen: set = set()
-        twice = next(label for label in labels if label in seen or seen.add(label))
+        twice = next(label for i, label in enumerate(labels) if label in labels[:i])
         raise ValueError(f"{name} holds {twice!r} twice; give every {axis} its own name")
     return labels
 

@@ -245,7 +245,7 @@ def test_table_refusals(arguments, says):
 def test_classes_are_computed_once(monkeypatch):
     mine = responses([["4", "5"]])
     mine.table((1,))
-    monkeypatch.setattr("adalib.datasets.responses.answer_classes", None)
+    monkeypatch.setattr("adalib.datasets.responses.judged", None)
     mine.table((1, 2), ties="first")
 
 
