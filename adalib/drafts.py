@@ -14,7 +14,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 __all__ = ["claim", "clear_drafts", "filling", "publish", "replacing"]
@@ -35,13 +34,7 @@ def filling(out: Path, plan: dict) -> Iterator[Path]:
 
 
 def claim(out: Path, plan: dict) -> Path:
-    """Return the draft folder in which ``out`` is made: a new one, or that of an interrupted run with the same plan.
-
-    Raises
-    ------
-    ValueError
-        If ``out`` is there already, or the draft has another plan: one sentence.
-    """
+    """Return the draft folder in which ``out`` is made: a new one, or that of an interrupted run with the same plan."""
     plan = json.loads(json.dumps(plan))
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{out}: is there already; give another folder, or remove it")
@@ -82,24 +75,17 @@ def publish(draft: Path, out: Path, keep: set[str]) -> None:
     draft.rename(out)
 
 
-class replacing:  # noqa: N801
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
     """A path to write to; it takes the target's place when the block ends well, and is gone when it does not."""
-
-    def __init__(self, target: Path) -> None:
-        self.target = target
-        self.draft = target.with_name(f".{target.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.part")
-
-    def __enter__(self) -> Path:
-        return self.draft
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        try:
-            if kind is None:
-                with self.draft.open("rb") as file:
-                    os.fsync(file.fileno())
-                self.draft.replace(self.target)
-        finally:
-            self.draft.unlink(missing_ok=True)
+    draft = target.with_name(f".{target.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        yield draft
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def clear_drafts(target: Path) -> None:
@@ -115,6 +101,6 @@ def _alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except (OSError, OverflowError):
-        return True
+    except (OSError, OverflowError):  # another user's
+        pass
     return True

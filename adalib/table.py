@@ -121,26 +121,8 @@ def archetypes(table: UtilityTable) -> np.ndarray:
 def check_table(acc: ArrayLike, cost: ArrayLike, any_scale: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return accuracy and cost as valid float64 arrays, without a copy where they are float64 already.
 
-    Explained in chapter 2, "The oracle".
-
-    Parameters
-    ----------
-    acc : array_like, shape (N, K)
-        Accuracies in [0, 1]; N and K at least 1.
-    cost : array_like, shape (K,) or (N, K)
-        Costs, at least 0 and non-decreasing along K.
-    any_scale : bool
-        Whether the values may be any finite numbers, not accuracies: money, megawatts, clicks.
-
-    Returns
-    -------
-    acc, cost : ndarray of float64
-        The same values; the shapes are kept.
-
-    Raises
-    ------
-    ValueError
-        One sentence that names the array, its row and column, what is wrong and the mend.
+    With ``any_scale`` the values may be any finite numbers, not accuracies: money, megawatts, clicks. What is wrong is
+    told in one sentence that names the array, its row and column and the mend.
 
     Examples
     --------

@@ -112,16 +112,9 @@ class Menu:
     extras = property(lambda self: self._first.extras, doc="Every other field of the first model's lines.")
 
     def priced(self, prices: Mapping[str, float], per: Literal["tokens", "samples"] | None = None) -> Menu:
-        """The same answers at other prices: of a token, or of an answer.
+        """The same answers at other prices: of a token (by default, where all models have tokens) or of an answer.
 
         Explained in chapter 13, "Three minds".
-
-        Parameters
-        ----------
-        prices : mapping of str to float
-            One a model.
-        per : {"tokens", "samples"}, optional
-            What the prices are for. Default: tokens where all models have them, else samples.
         """
         if per == "tokens":
             missing = [name for name, responses in self.models.items() if responses.tokens is None]
@@ -142,19 +135,9 @@ class Menu:
         estimator: Literal["subsets", "windows"] = "subsets",
         ties: Ties = "share",
     ) -> UtilityTable:
-        """Estimate the accuracy of every arm: a majority vote over b answers of one model.
+        """Estimate the accuracy of every arm, a majority vote over b answers of one model, as `Responses.table` does.
 
-        Explained in chapter 13, "Three minds".
-
-        Parameters
-        ----------
-        budgets, estimator, ties
-            As for `Responses.table`; the budgets are on offer for every model.
-
-        Returns
-        -------
-        UtilityTable
-            A column an arm, named "model x b", ordered by what it costs.
+        A column is an arm, named "model x b", ordered by what it costs. Explained in chapter 13, "Three minds".
         """
         acc = {name: responses.table(budgets, estimator, ties).acc for name, responses in self.models.items()}
         place = {b: j for j, b in enumerate(budgets)}

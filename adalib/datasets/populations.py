@@ -124,11 +124,10 @@ class Population:
         return UtilityTable(self.acc(budgets), np.asarray(budgets, dtype=float), tuple(budgets), self.ids)
 
     def sample(self, R: int = 48, seed: int = 0) -> Responses:
-        """Draw R answers a question.
+        """Draw R answers a question: the column numbers as text, an unreadable one as the empty string.
 
-        Answers are the column numbers as text ("0", "1", ...), an unreadable one is the empty string. Draws are
-        made by inverting each row's cumulative distribution on one block of uniforms, so that populations sampled
-        with the same seed differ only through their distributions.
+        Each row's cumulative distribution is inverted on one block of uniforms, so that populations sampled with the
+        same seed differ only through their distributions.
         """
         uniforms = np.random.default_rng(seed).random((self.n, R))
         texts = np.array([str(j) for j in range(self.probs.shape[1])], dtype=object)

@@ -166,19 +166,7 @@ class Responses:
         return UtilityTable(acc, paid, budgets=budgets, ids=self.ids)
 
     def take(self, rows: ArrayLike) -> Responses:
-        """Keep some questions, in the order given.
-
-        Explained in chapter 5, "Estimation".
-
-        Parameters
-        ----------
-        rows : array_like of int or bool
-            Which questions: row numbers, or a mask over all of them.
-
-        Returns
-        -------
-        Responses
-        """
+        """Keep some questions, by row number or by a mask, in the order given. Explained in chapter 5, "Estimation"."""
         kept = np.arange(self.n)[np.asarray(rows)].tolist()
         columns: dict[str, Any] = {name: [getattr(self, name)[i] for i in kept] for name in _COLUMNS}
         columns["extras"] = {name: [column[i] for i in kept] for name, column in self.extras.items()}
@@ -192,19 +180,10 @@ class Responses:
         return some
 
     def split_samples(self, seed: int) -> tuple[Responses, Responses]:
-        """Deal the samples of every question at random into two halves, each in its old order.
+        """Deal the samples of every question at random into two halves, R // 2 and the rest, each in its old order.
 
-        Choose on one half and score on the other, and the score is honest. Explained in chapter 5, "Estimation".
-
-        Parameters
-        ----------
-        seed : int
-            The same seed deals the same halves.
-
-        Returns
-        -------
-        Responses, Responses
-            R // 2 samples and the rest; extra fields that hold R values a question are dealt with them.
+        Choose on one half and score on the other, and the score is honest. Extra fields that hold R values a question
+        are dealt with them. Explained in chapter 5, "Estimation".
         """
         if self.samples < 2:
             raise DataError(f"{self.source}: has one answer a question; sample at least two to split them")
@@ -214,20 +193,9 @@ class Responses:
         return self._samples(np.sort(places[:, :half], 1)), self._samples(np.sort(places[:, half:], 1))
 
     def set_aside(self, sample: int) -> tuple[Responses, Responses]:
-        """Take one sample of every question away from the others, to look at it before they are bought.
+        """Take one sample of every question, by its place from 0, away from the others, to look at it first.
 
-        Explained in chapter 6, "Learning".
-
-        Parameters
-        ----------
-        sample : int
-            Its place, from 0.
-
-        Returns
-        -------
-        Responses, Responses
-            That one sample a question, and the others in their old order; extra fields that hold R values a question
-            are dealt with them.
+        Extra fields that hold R values a question are dealt with them. Explained in chapter 6, "Learning".
         """
         if not 0 <= sample < self.samples or self.samples < 2:
             raise DataError(
@@ -261,11 +229,6 @@ class Responses:
         """Write the file that `load` reads, compressed when the name ends in ``.gz``; all of it, or nothing.
 
         Explained in chapter 0, "One question, many answers".
-
-        Raises
-        ------
-        DataError
-            If it cannot be written; an older file of that name is then untouched.
         """
         write_lines(path, (self._record(i) for i in range(self.n)))
 
@@ -285,7 +248,7 @@ class Responses:
 
 
 def _classes_of(answers: Sequence[Sequence[str]], source: str) -> np.ndarray:
-    """The answer class of every sample, (N, R); -1 for an empty answer. Comparisons given up are told of."""
+    """The answer class of every sample, (N, R); -1 for an empty answer. Formulas that were given up are told of."""
     # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
     rows = tqdm(answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
     judged_rows = [judged(row) for row in rows]
