@@ -7,6 +7,7 @@ budget costs. This module holds the pair and refuses a broken one at the door, s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -192,7 +193,7 @@ def _labels(labels: Sequence, size: int, name: str, axis: str) -> tuple:
     if len(labels) != size:
         raise ValueError(f"{name} has {len(labels)} entries; give {size}, one a {axis}")
     if len(set(labels)) != size:
-        twice = next(label for i, label in enumerate(labels) if label in labels[:i])
+        twice, _ = Counter(labels).most_common(1)[0]
         raise ValueError(f"{name} holds {twice!r} twice; give every {axis} its own name")
     return labels
 

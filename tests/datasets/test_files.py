@@ -62,6 +62,7 @@ def test_what_would_not_fit_into_the_memory_is_told_early_with_the_sizes(tmp_pat
     monkeypatch.setattr(files, "free_memory", lambda: 1000)
     with pytest.raises(DataError, match=r"needs about \d+\.\d GB of memory and 0\.\d GB are free; split it"):
         list(open_lines(path))
+    assert len(list(open_lines(path, part=(0, 0, 10)))) == 10  # a part of it does fit
 
 
 def test_the_memory_that_is_left_heeds_the_limit_of_the_process():
