@@ -244,7 +244,8 @@ def tabulate(
 ) -> int:
     """Estimate the accuracies of all questions in files of answers and write them as a table in Parquet files.
 
-    The same numbers as ``adalib.load(file).table(...)``. Explained in chapter 3, "The market on many machines".
+    The same numbers as ``adalib.load(file).table(...)``; returns how many questions there are. Explained in chapter 3,
+    "The market on many machines".
 
     Parameters
     ----------
@@ -256,11 +257,6 @@ def tabulate(
         As in `adalib.Responses.table`.
     machines : Machines, optional
         Default: a process on every core of this machine.
-
-    Returns
-    -------
-    int
-        Number of questions.
     """
     _load_arrow(str(sources[0]), "writing Parquet")
     out, machines = Path(out).absolute(), machines or Here(processes=True)

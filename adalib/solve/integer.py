@@ -48,10 +48,6 @@ def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOp
     budget : float
         Average cost allowed.
 
-    Returns
-    -------
-    IntegerOptimum
-
     Examples
     --------
     >>> best = integer_optimum([[0.0, 0.9, 1.0], [0.0, 0.0, 0.8]], cost=[0, 3, 4], budget=2)
