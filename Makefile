@@ -50,12 +50,15 @@ wheel: $(VENV)/book.stamp  ## build the package, with its data, as one file in d
 	@ls dist/*.whl
 
 test: lint book browser redis  ## run every check: style, the package, the book in a browser, a real model
-	@$(PY) -m pytest -n $(WORKERS) --dist loadfile
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 40 || \
+	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
 
-lint: $(VENV)/test.stamp  ## check style and spelling
+lint: $(VENV)/test.stamp  ## check style, spelling, types, and who imports whom
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(VENV)/bin/codespell
+	@$(VENV)/bin/lint-imports --no-logo
+	@$(PY) -m mypy
 
 browser: $(VENV)/test.stamp  ## find a Chromium for the tests, or install one
 	@$(PY) tests/browser.py

@@ -21,7 +21,8 @@ from pathlib import Path
 
 import openai
 
-from adalib.llm import collect, load_prompt, load_questions
+from adalib.llm.collect import collect
+from adalib.llm.questions import load_prompt, load_questions
 
 SERVER = Path(__file__).parent.parent / "tests" / "fault_server.py"
 CONCURRENCY = 16

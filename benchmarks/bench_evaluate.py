@@ -15,15 +15,13 @@ import argparse
 import contextlib
 import io
 import json
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+from timing import in_a_process, report
 
 SAMPLES, ANSWERS = 16, 6
 THINGS = ("apples", "red pens", "tickets to the fair", "litres of milk", "hours of work", "old books")
@@ -57,14 +55,7 @@ def child(what: str, path: str) -> None:
     else:
         with contextlib.redirect_stdout(io.StringIO()):
             command(["evaluate", path, "--targets", "1.5,2,3", "--json"])
-    wall, used = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
-    print(json.dumps({"wall": wall, "cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss * 2**10}))
-
-
-def measure(what: str, path: Path) -> dict[str, float]:
-    """Seconds and peak bytes of one thing in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, "--child", what, str(path)], stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    report(wall=time.perf_counter() - start)
 
 
 def main() -> None:
@@ -83,13 +74,15 @@ def main() -> None:
         for questions in args.sizes:
             path = Path(folder) / f"{questions}.jsonl"
             make_file(path, questions)
-            read, took = measure("load", path), measure("evaluate", path)
-            above = took["peak"] - read["peak"]
-            grown = "" if before is None else f"{(above - before[1]) / (questions - before[0]) / 1e3:,.1f}"
+            read, took = (in_a_process(__file__, "--child", what, path) for what in ("load", "evaluate"))
+            if read is None or took is None:
+                continue
+            above = 2**10 * (took["peak"] - read["peak"])  # in kilobytes
+            grown = "" if before is None else f"{(above - before[1]) / (questions - before[0]):,.1f}"
             before = questions, above
             print(
-                f"{f'N={questions:,}':<22}{took['wall']:>14,.1f}{took['cpu']:>14,.1f}{took['peak'] / 1e6:>14,.0f}"
-                f"{read['peak'] / 1e6:>14,.0f}{above / questions / 1e3:>14,.1f}{grown:>14}",
+                f"{f'N={questions:,}':<22}{took['wall']:>14,.1f}{took['cpu']:>14,.1f}{took['peak']:>14,.0f}"
+                f"{read['peak']:>14,.0f}{above / questions:>14,.1f}{grown:>14}",
                 flush=True,
             )
 

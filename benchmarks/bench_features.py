@@ -6,24 +6,15 @@ python benchmarks/bench_features.py
 from __future__ import annotations
 
 import argparse
-import time
 
 import numpy as np
+from timing import best_seconds
 
 from adalib.datasets.loading import load
+from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
-from adalib.learn.label_policy import CurvePolicy, LabelPolicy
-
-
-def seconds(action, rounds: int) -> float:
-    """Processor time of the quickest round: what else the machine does should not count."""
-    taken = []
-    for _ in range(rounds):
-        start = time.process_time()
-        action()
-        taken.append(time.process_time() - start)
-    return min(taken)
+from adalib.learn.label_policy import LabelPolicy
 
 
 def main() -> None:
@@ -36,16 +27,16 @@ def main() -> None:
     responses = load("word-fewshot")
     texts = list(np.resize(np.array(responses.questions, dtype=object), args.questions))
     size = np.mean([len(text) for text in texts])
-    rate = args.questions / seconds(lambda: text_features(texts), args.rounds)
+    rate = args.questions / best_seconds(lambda: text_features(texts), args.rounds)[1]
     print(f"text features: {rate:,.0f} questions a second ({size:.0f} characters each; at least 20,000 wanted)")
     embedding = TextEmbedding().fit(responses.questions)
-    rate = args.questions / seconds(lambda: embedding.transform(texts), 1)
+    rate = args.questions / best_seconds(lambda: embedding.transform(texts), 1)[1]
     print(f"text embedding: {rate:,.0f} questions a second")
 
     table, features = responses.table(), text_features(responses.questions)
     rows = slice(0, 200)
     for name, policy in (("label", LabelPolicy()), ("curve", CurvePolicy())):
-        taken = seconds(
+        _, taken = best_seconds(
             lambda policy=policy: policy.fit(features[rows], table.acc[rows], table.cost, budget=2), args.rounds
         )
         print(f"{name} policy: {taken:.2f} s to learn from 200 questions (under 1 s wanted)")

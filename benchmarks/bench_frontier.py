@@ -14,16 +14,14 @@ from __future__ import annotations
 
 import argparse
 import math
-import resource
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
+from timing import best_seconds, in_a_process, report
 
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
@@ -53,15 +51,9 @@ def uniform(n: int, seed: int = 0) -> np.ndarray:
 
 def race(slow: Callable, fast: Callable, rounds: int, fast_calls: int = 1) -> tuple[float, float, float, float]:
     """Best wall and processor seconds of one call, of each side: they take turns."""
-    best = [math.inf] * 4
-    for _ in range(rounds):
-        for place, action, calls in ((0, slow, 1), (2, fast, fast_calls)):
-            for _ in range(calls):
-                wall, cpu = time.perf_counter(), time.process_time()
-                action()
-                best[place] = min(best[place], time.perf_counter() - wall)
-                best[place + 1] = min(best[place + 1], time.process_time() - cpu)
-    return tuple(best)
+    turns = [(*best_seconds(slow, 1), *best_seconds(fast, fast_calls)) for _ in range(rounds)]
+    wall_slow, cpu_slow, wall_fast, cpu_fast = (min(column) for column in zip(*turns, strict=True))
+    return wall_slow, cpu_slow, wall_fast, cpu_fast
 
 
 def every_kind(n: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
@@ -123,22 +115,15 @@ def growth_rows(sizes: list[int]) -> None:
         f"\n{'growth, random table':<58}{'ms':>11}{'ns/(N ln N)':>13}{'peak MB':>10}  at most 4,096 MB, ns not growing"
     )
     for n in sizes:
-        # A process of its own, because the peak is that of the process.
-        command = [sys.executable, __file__, "--grow", str(n)]
-        wall, peak = map(float, subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
-        print(f"{f'N={n:,}':<58}{1e3 * wall:>11,.1f}{1e9 * wall / n / math.log(n):>13.2f}{peak:>10,.0f}", flush=True)
+        if took := in_a_process(__file__, "--grow", n):
+            ms, each = 1e3 * took["cpu"], 1e9 * took["cpu"] / n / math.log(n)
+            print(f"{f'N={n:,}':<58}{ms:>11,.1f}{each:>13.2f}{took['peak']:>10,.0f}", flush=True)
 
 
 def grow(n: int) -> None:
-    """Print the processor seconds of one frontier, the best of three, and the peak memory in megabytes."""
+    """Report the processor seconds of one frontier, the best of three, and the peak memory."""
     acc = uniform(n)
-    seconds = []
-    for _ in range(3):
-        start = time.process_time()
-        frontier(acc, COST)
-        seconds.append(time.process_time() - start)
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    print(min(seconds), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit)
+    report(cpu=best_seconds(lambda: frontier(acc, COST), 3)[1])
 
 
 def lookup_rows() -> None:

@@ -12,18 +12,16 @@ one. All ratios come from one run. Tables are made once, in the folder that is g
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import resource
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from timing import in_a_process, report
 
 COST = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 BUDGETS = [1.2, 1.5, 2.0, 3.0, 4.0]
@@ -107,8 +105,8 @@ def in_memory(folder: Path, rows: int, memory: int) -> None:
         found.at(budget).labels.sum()
 
 
-def on_dask(folder: Path, rows: int, memory: int, workers: int) -> None:
-    """The same through a Dask scheduler with so many workers of one thread."""
+def on_dask(folder: Path, rows: int, memory: int, workers: int) -> float:
+    """The same through a Dask scheduler with so many workers of one thread; seconds, once they are there."""
     from distributed import LocalCluster
 
     from adalib.scale.machines import Cluster
@@ -120,7 +118,7 @@ def on_dask(folder: Path, rows: int, memory: int, workers: int) -> None:
         solve_files(
             folder / f"table-{rows}", BUDGETS, scratch(folder) / "labels", memory=memory * 6 // 10, machines=machines
         )
-        print(json.dumps({"wall": time.perf_counter() - start}), flush=True)
+        return time.perf_counter() - start
 
 
 WORK: dict[str, Callable] = {"ours": ours, "duck": duck, "numpy": in_memory}
@@ -140,19 +138,13 @@ def child(what: str, folder: Path, rows: int, memory: int, limit: bool) -> None:
     if limit:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     start = time.perf_counter()
-    WORK[what](folder, rows, memory)
-    wall, used = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
-    print(json.dumps({"wall": wall, "cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss / 2**10}))
+    wall = WORK[what](folder, rows, memory)
+    report(wall=wall or time.perf_counter() - start)
 
 
 def measure(what: str, folder: Path, rows: int, memory: int, limit: bool = True) -> dict[str, float] | None:
     """Seconds and peak megabytes of one thing in a process of its own; None where it does not fit."""
-    words = [what, str(folder), str(rows), str(memory), str(int(limit))]
-    done = subprocess.run([sys.executable, __file__, "--child", *words], capture_output=True, text=True)
-    if done.returncode:
-        print(f"    {what}: {(done.stderr.strip().splitlines() or ['killed'])[-1][:100]}")
-        return None
-    return json.loads(done.stdout.splitlines()[0 if what.startswith("dask") else -1])
+    return in_a_process(__file__, "--child", what, folder, rows, memory, int(limit))
 
 
 def growth(folder: Path, sizes: list[int], memory: int) -> dict[int, dict[str, float]]:

@@ -28,9 +28,9 @@ def main() -> None:
     waits = []
     for _ in range(200):
         session = policy.start(policy.costs[len(policy.costs) // 2], features[0])
-        session.add("7", -0.2)
+        session.add("7", logprob=-0.2)
         begin = time.perf_counter()
-        session.add("8", -0.5)
+        session.add("8", logprob=-0.5)
         waits.append(time.perf_counter() - begin)
     print(f"decision: {1e3 * np.min(waits):.3f} ms, the quickest of {len(waits)} (under 0.05 ms wanted)")
     begin, start = time.perf_counter(), time.process_time()

@@ -25,13 +25,14 @@ from make_questions import draw_set
 
 import adalib
 from adalib.datasets.files import write_lines
-from adalib.llm import collect, local_model
+from adalib.llm.collect import collect
+from adalib.llm.local import local_model
 
 HERE = Path(__file__).parent
 SETTING = "word-fewshot"
 SEED = 11  # not that of the bundled questions, nor the pilot's
 TEMPERATURE, MAX_TOKENS = 0.7, 96  # as the bundled answers were sampled
-KEPT = ("answer", "votes", "samples", "rounds", "cost", "certainty", "agreement", "reason", "price")
+KEPT = ("answer", "votes", "samples", "rounds", "cost", "confidence", "agreement", "reason", "price")
 
 
 def fresh_questions(count: int) -> list[dict]:

@@ -8,16 +8,12 @@ average of two answers; the menu of the two larger ones under two price lists. T
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
-
-from record_stopping import record
 
 import adalib
-from adalib.evaluate.recorded import model_cells, way_cells
-
-FILE = Path(__file__).resolve().parent / "recorded" / "minds.jsonl"
+from adalib.evaluate.recorded import model_cells, record, way_cells
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
@@ -31,4 +27,4 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 
 
 if __name__ == "__main__":
-    record(FILE, parts())
+    record("minds", parts(), anew="--anew" in sys.argv)

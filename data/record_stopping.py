@@ -2,24 +2,20 @@
 
 Run ``python data/record_stopping.py`` (about a quarter of an hour on two cores; what is there already is kept, so that
 it can be stopped and started again; ``--anew`` begins anew). Four bundled settings are held out by question, at six
-targets, with every peer and with signals that say nothing; those of `word` by family too; simulated populations by
-question. The cells come from `adalib.evaluate.recorded`; a test computes some of them again.
+targets, with every peer and with signals that say nothing, and at three targets with the mean token entropy; those of
+`word` by family too; simulated populations by question. The cells come from `adalib.evaluate.recorded`; a test computes
+some of them again.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
-
-from tqdm import tqdm
 
 import adalib
-from adalib.datasets.files import read_lines, write_lines
-from adalib.evaluate.recorded import control_cells, stopping_cells
+from adalib.evaluate.recorded import control_cells, entropy_cells, record, stopping_cells
 
-FILE = Path(__file__).resolve().parent / "recorded" / "stopping.jsonl"
 TARGETS = (1.5, 2, 3, 4, 6, 8)
 SETTINGS = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
 
@@ -33,21 +29,11 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
         yield f"{name}, controls", partial(control_cells, answers, TARGETS)
         if name.startswith("word"):
             yield f"{name} by family", partial(stopping_cells, answers, TARGETS, answers.extras["family"], peers=False)
+        yield f"{name}, entropy", partial(entropy_cells, answers, (2, 3, 4))
     simulated = {"votes say nothing": adalib.flat_null(300), "Beta(1.5, 1.5)": adalib.beta_population(300, 1.5, 1.5)}
     for name, population in simulated.items():
         yield f"{name} by question", partial(stopping_cells, population.sample(96, seed=1), TARGETS)
 
 
-def record(file: Path, parts: Iterable[tuple[str, Callable[[], list[dict]]]]) -> None:
-    """Compute the parts that a file lacks (all of them with ``--anew``), and write it after every part."""
-    kept = [] if "--anew" in sys.argv or not file.exists() else [cell for _, cell in read_lines(file)]
-    there = {cell["part"] for cell in kept}
-    file.parent.mkdir(exist_ok=True)
-    for name, compute in tqdm(list(parts), unit=" parts"):
-        if name not in there:
-            kept += [{"part": name, **cell} for cell in compute()]
-            write_lines(file, kept)
-
-
 if __name__ == "__main__":
-    record(FILE, parts())
+    record("stopping", parts(), anew="--anew" in sys.argv)

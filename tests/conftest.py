@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import yaml
 from browser import FLAGS, find_browser
+from bs4 import BeautifulSoup
 from hypothesis import settings
 
 # The same cases on every machine and every run: a failure is then about the change, never about the day.
@@ -17,6 +20,8 @@ from hypothesis import settings
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+pytest.register_assert_rewrite("explorer_page")  # its checks tell what they compared, as those of a test do
 
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,6 +51,12 @@ def toc_pages() -> list[str]:
     return list(walk(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
 
 
+@functools.cache
+def soup(page: str) -> BeautifulSoup:
+    """A page of the built book, parsed once for all tests: copy what you change."""
+    return BeautifulSoup((HTML / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
+
+
 @pytest.fixture(scope="session")
 def html() -> Path:
     """The folder of the built book."""
@@ -65,16 +76,27 @@ def browser():
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def styles(html) -> str:
+    """The style sheets of a chapter, for a page that stands elsewhere: fonts, theme and our own."""
+    page = html / "notebooks" / "02_oracle.html"
+    linked = re.findall(r'<link[^>]*rel="stylesheet"[^>]*href="([^"?]+)', page.read_text(encoding="utf-8"))
+    assert linked
+    files = dict.fromkeys((page.parent / href).resolve().as_uri() for href in linked)
+    return "".join(f'<link rel="stylesheet" href="{file}">' for file in files)
+
+
 @pytest.fixture
-def play(browser, tmp_path):
-    """Open a game of the book, its markup and its script, on a page of its own and on a phone."""
+def play(styles, browser, tmp_path):
+    """Open a game of the book, with its script and the book's style sheets, on a page of its own and on a phone."""
     opened = []
 
     def open_page(markup: str, script: str):
         static = ROOT / "book" / "_static"
         code = "".join((static / name).read_text(encoding="utf-8") for name in ("parts.js", script))
         file = tmp_path / "page.html"
-        file.write_text(f'<!doctype html><meta charset="utf-8">{markup}<script>{code}</script>', encoding="utf-8")
+        article = f'<article class="bd-article">{markup}</article>'
+        file.write_text(f'<!doctype html><meta charset="utf-8">{styles}{article}<script>{code}</script>', "utf-8")
         opened.append(browser.new_page(viewport={"width": 390, "height": 900}))
         opened[-1].goto(file.as_uri())
         return opened[-1]

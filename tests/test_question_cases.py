@@ -14,7 +14,7 @@ import pytest
 from adalib import load
 from adalib.datasets.files import DataError
 from adalib.explorer.static import script
-from adalib.llm import load_questions
+from adalib.llm.questions import load_questions
 
 CASES = json.loads(Path(__file__).with_name("question_cases.json").read_text(encoding="utf-8"))
 

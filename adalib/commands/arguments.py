@@ -1,4 +1,4 @@
-"""What several commands read: a table of accuracies from whatever file the user has."""
+"""What several commands read: options, numbers written as text, and accuracies from whatever file the user has."""
 
 from __future__ import annotations
 
@@ -7,55 +7,47 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Responses
     from adalib.table import UtilityTable
 
-__all__ = ["add_estimate", "add_prices", "add_scheduler", "parse_budgets", "parse_memory", "parse_numbers"]
-__all__ += ["add_learn_from", "check_learn_from", "check_libraries", "evaluating_room", "learning_room"]
-__all__ += ["parse_prices", "price", "read_answers", "read_table", "shown", "whole"]
+__all__ = ["add_shared", "check_learn_from", "check_libraries", "evaluating_room", "learning_room", "parse_budgets"]
+__all__ += ["parse_memory", "parse_numbers", "price", "read_answers", "read_table", "shown", "whole"]
 
 _LIBRARIES = 500_000_000  # bytes of address space that pandas, scikit-learn and XGBoost take before they do anything
 MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
 
-
-def add_estimate(parser: argparse.ArgumentParser) -> None:
-    """Declare how accuracies are estimated from answers."""
-    add = parser.add_argument
-    add("--budgets", metavar="LIST", default="1,2,4,8,16", help="budgets on offer (default 1,2,4,8,16)")
-    add("--estimator", choices=("subsets", "windows"), default="subsets", help="how accuracy is estimated")
-    add("--ties", choices=("share", "first"), default="share", help="what happens to tied votes")
-    add("--cost", choices=("samples", "tokens"), help="what a budget costs (default samples)")
-
-
-def add_prices(parser: argparse.ArgumentParser) -> None:
-    """Declare what the models of a menu cost."""
-    told = "prices of a token (or answer) for a file of several models, such as small=0.5,large=1.5"
-    parser.add_argument("--prices", metavar="LIST", help=told)
-
-
-def add_scheduler(parser: argparse.ArgumentParser) -> None:
-    """Declare the scheduler of many machines."""
-    told = "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they must see the same files"
-    parser.add_argument("--scheduler", metavar="ADDRESS", help=told)
+_SHARED: dict[str, dict[str, Any]] = {
+    "--budgets": {"metavar": "LIST", "default": "1,2,4,8,16", "help": "budgets on offer (default 1,2,4,8,16)"},
+    "--estimator": {"choices": ("subsets", "windows"), "default": "subsets", "help": "how accuracy is estimated"},
+    "--ties": {"choices": ("share", "first"), "default": "share", "help": "what happens to tied votes"},
+    "--cost": {"choices": ("samples", "tokens"), "help": "what a budget costs (default samples)"},
+    "--prices": {
+        "metavar": "LIST",
+        "help": "prices of a token (or answer) for a file of several models, such as small=0.5,large=1.5",
+    },
+    "--scheduler": {
+        "metavar": "ADDRESS",
+        "help": "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they must see the same files",
+    },
+    "--json": {"action": "store_true", "help": "print one JSON object and nothing else"},
+}
 
 
-def add_learn_from(parser: argparse.ArgumentParser, who: str) -> None:
-    """Declare how many questions teach."""
-    told = f"training questions {who} at most (default 1000)"
-    parser.add_argument("--learn-from", metavar="N", type=int, default=None, help=told)
+def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Declare options that several commands take, by their names."""
+    for name in names:
+        parser.add_argument(name, **_SHARED[name])
 
 
-def check_learn_from(given: int | None) -> int:
+def check_learn_from(given: int) -> int:
     """How many questions teach at most."""
-    from adalib.evaluate.heldout import TAUGHT
-
-    if given is not None and given < 2:
+    if given < 2:
         raise ValueError(f"--learn-from is {given}; give at least 2 questions")
-    return TAUGHT if given is None else given
+    return given
 
 
 def check_libraries(source: str) -> None:
@@ -67,7 +59,7 @@ def check_libraries(source: str) -> None:
 
 def evaluating_room(responses: Responses | Menu, taught: int) -> float:
     """Bytes for held-out scores: folds learn side by side, each with its libraries' own; thousands a question stay."""
-    folds = os.cpu_count() * (150e6 + learning_room(min(taught, responses.n), responses.samples // 2))
+    folds = (os.cpu_count() or 1) * (150e6 + learning_room(min(taught, responses.n), responses.samples // 2))
     return folds + responses.n * (2000 + 200 * responses.samples)
 
 
@@ -76,27 +68,9 @@ def learning_room(questions: int, samples: int) -> float:
     return 150e6 + 40 * questions**2 + 200 * questions * min(samples, 16) * min(samples, 40)
 
 
-def parse_memory(text: str) -> int:
-    """Read "1GB" or "800MB" as bytes."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", text.strip(), re.IGNORECASE)
-    if not match:
-        raise ValueError(f"--memory is {text!r}; give a size such as 800MB or 2GB")
-    return int(float(match[1]) * {"M": 10**6, "G": 10**9}[match[2].upper()])
-
-
-def parse_numbers(text: str, name: str) -> list[float]:
-    """Read "1.5,2,3" as numbers."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(f"{name} is {text!r}; give numbers with commas, such as 1.5,2,3") from None
-
-
 def shown(text: str) -> str:
     """Text from outside, fit for a terminal: one line, and what would move the cursor or turn the writing escaped.
 
-    Examples
-    --------
     >>> print(shown("q1" + chr(27) + "[2J" + chr(0x202E) + "txt"))
     q1\\x1b[2J\\u202etxt
     """
@@ -120,6 +94,22 @@ def price(text: str) -> float:
     return number
 
 
+def parse_memory(text: str) -> int:
+    """Read "1GB" or "800MB" as bytes."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", text.strip(), re.IGNORECASE)
+    if not match:
+        raise ValueError(f"--memory is {text!r}; give a size such as 800MB or 2GB")
+    return int(float(match[1]) * {"M": 10**6, "G": 10**9}[match[2].upper()])
+
+
+def parse_numbers(text: str, name: str) -> list[float]:
+    """Read "1.5,2,3" as numbers."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{name} is {text!r}; give numbers with commas, such as 1.5,2,3") from None
+
+
 def parse_budgets(text: str) -> tuple[int, ...]:
     """Read "1,2,4" as budgets: whole numbers, at least 1, each larger than the one before."""
     try:
@@ -134,38 +124,35 @@ def parse_budgets(text: str) -> tuple[int, ...]:
     return budgets
 
 
-def parse_prices(text: str) -> dict[str, float]:
-    """Read "small=0.5,large=1.5" as prices."""
+def _parse_prices(text: str) -> dict[str, float]:
     try:
         return {name.strip(): float(price) for name, price in (part.rsplit("=", 1) for part in text.split(","))}
     except ValueError:
         raise ValueError(f"--prices is {text!r}; give model=price with commas, such as small=0.5,large=1.5") from None
 
 
-def read_answers(file: str, prices: str | None = None, per: str | None = None) -> Responses | Menu:
+def read_answers(file: str, prices: str | None = None, per: Any = None) -> Responses | Menu:
     """Sampled answers; those of several models at the prices given, or at the file's own."""
     from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
 
-    found = load(file)
-    if isinstance(found, Menu):
-        return found.priced(parse_prices(prices) if prices else found.prices, per)
+    answers = load(file)
+    if isinstance(answers, Menu):
+        return answers.priced(_parse_prices(prices) if prices else answers.prices or {}, per)
     if prices:
         raise ValueError(f"{file}: holds one model, so --prices has nothing to price; leave it out")
-    return found
+    return answers
 
 
-def read_table(
-    file: str, budgets: str, *, cost: str | None = None, prices: str | None = None, **how: str
-) -> UtilityTable:
+def read_table(args: argparse.Namespace) -> UtilityTable:
     """Accuracies from a .csv file as they are; from sampled answers, of one model or several, by estimating them."""
-    if Path(file).suffix.lower() == ".csv":
+    if Path(args.file).suffix.lower() == ".csv":
         from adalib.explorer import read_csv
 
-        return read_csv(Path(file))
+        return read_csv(Path(args.file))
     from adalib.datasets.menu import Menu
 
-    answers = read_answers(file, prices, cost)
+    answers, budgets = read_answers(args.file, args.prices, args.cost), parse_budgets(args.budgets)
     if isinstance(answers, Menu):
-        return answers.table(parse_budgets(budgets), **how)
-    return answers.table(parse_budgets(budgets), cost=cost or "samples", **how)
+        return answers.table(budgets, args.estimator, args.ties)
+    return answers.table(budgets, args.estimator, args.ties, args.cost or "samples")

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from adalib import __version__
 from adalib.commands.arguments import shown
@@ -47,7 +47,7 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **how: Any):
         super().__init__(**how, allow_abbrev=False)
 
-    def error(self, message: str) -> None:
+    def error(self, message: str) -> NoReturn:
         told, _, words = message.partition("unrecognized arguments: ")
         if words:
             # The value of an option that we do not know (--key SECRET) may be anything.

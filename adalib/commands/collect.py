@@ -60,14 +60,14 @@ def run(args: argparse.Namespace) -> int:
 def _dry_run(args: argparse.Namespace) -> str:
     from pathlib import Path
 
-    from adalib.llm.questions import load_prompt, load_questions, plan
+    from adalib.llm.questions import load_prompt, load_questions, workload
     from adalib.llm.store import scan
 
     questions, prompt = load_questions(args.questions), load_prompt(args.prompt)
     if args.samples < 1:
         raise ValueError(f"--samples is {args.samples}; give 1 or more")
     there = scan(Path(args.out) / "answers.jsonl").within((q["id"] for q in questions), args.samples)
-    whole = plan(
+    whole = workload(
         len(questions),
         args.samples,
         prompt_tokens=sum(prompt.tokens(q["question"]) for q in questions) / len(questions),

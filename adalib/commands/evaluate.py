@@ -10,8 +10,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
+
+from adalib.commands import arguments as shared
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,38 +29,31 @@ _PROMISED = ("policy", "target", "cost", "accuracy", "low", "high", "mix_accurac
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``evaluate`` takes."""
-    from adalib.commands.arguments import add_learn_from, add_prices, add_scheduler
-
     add = parser.add_argument
     add("file", metavar="FILE", help="answers (.jsonl), or a bundled setting")
     add("--targets", metavar="LIST", required=True, help="average costs to aim for, such as 1.5,2,3")
-    add("--budgets", metavar="LIST", default="1,2,4,8,16", help="budgets on offer (default 1,2,4,8,16)")
+    shared.add_shared(parser, "--budgets")
     add("--folds", metavar="K", type=int, default=5, help="parts that the questions are dealt into (default 5)")
     add("--groups", metavar="FIELD", help="keep questions with the same value of this field in one fold")
     add("--seed", metavar="S", type=int, default=0, help="of the folds, the halves and the models (default 0)")
-    add_learn_from(parser, "a fold")
-    add_prices(parser)
-    add_scheduler(parser)
-    add("--json", action="store_true", help="print one JSON object and nothing else")
+    told = "training questions a fold at most (default 1000)"
+    add("--learn-from", metavar="N", type=int, default=1000, help=told)
+    shared.add_shared(parser, "--prices", "--scheduler", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
     """Evaluate, and print the rows and the verdict."""
-    from adalib.commands.arguments import check_learn_from, check_libraries, parse_budgets, parse_numbers, read_answers
-
-    check_libraries(args.file)
+    shared.check_libraries(args.file)
     from adalib.datasets.menu import Menu
-    from adalib.evaluate.heldout import held_out
-    from adalib.evaluate.scores import as_table
+    from adalib.evaluate.heldout import Protocol, as_table, held_out
     from adalib.evaluate.trials import planning_policies, stopping_policies
     from adalib.evaluate.verdict import verdict
     from adalib.scale.machines import Cluster
-    from adalib.sequential.replay import WHOLE
 
-    targets, offered = parse_numbers(args.targets, "--targets"), parse_budgets(args.budgets)
+    targets, offered = shared.parse_numbers(args.targets, "--targets"), shared.parse_budgets(args.budgets)
     if args.seed < 0:
         raise ValueError(f"--seed is {args.seed}; give 0 or more")
-    responses = read_answers(args.file, args.prices)
+    responses = shared.read_answers(args.file, args.prices)
     half = responses.samples // 2
     budgets = tuple(budget for budget in offered if budget <= half)
     if len(budgets) < 2:
@@ -69,21 +65,15 @@ def run(args: argparse.Namespace) -> int:
     # Those that watch the answers come in know one model; whom to ask is decided before asking.
     watching = {} if isinstance(responses, Menu) else stopping_policies(args.seed)
     learners = planning_policies(args.seed) | watching
-    taught = check_learn_from(args.learn_from)
+    taught = shared.check_learn_from(args.learn_from)
     _check_room(responses, taught)
-    how = {"folds": args.folds, "groups": groups, "learners": learners, "taught": taught, "seed": args.seed}
     with Cluster(args.scheduler) if args.scheduler else nullcontext() as machines:
-        rows = held_out(responses, targets, budgets, machines=machines, **how)
+        how = Protocol(folds=args.folds, groups=groups, taught=taught, machines=machines, seed=args.seed)
+        rows = held_out(responses, targets, budgets, learners=learners, protocol=how)
     # After the work, so that an input which cannot be evaluated is one line and no more.
     most = responses.take([0]).table(budgets).cost[-1]
-    notes = _notes(responses.samples, offered, budgets, targets, most)
-    training = responses.n - responses.n // args.folds
-    if training > taught:
-        told = f"each fold learned from {taught:,} of about {training:,} training questions, drawn at random"
-        notes.append(f"{told}, and all {responses.n:,} questions were scored; --learn-from N takes more")
-    if watching and responses.n // args.folds > WHOLE:
-        notes.append("with so many questions, answers are played back to the stopping rules in fewer orders a question")
-    for note in notes:
+    notes = _notes(responses.samples, offered[len(budgets) :], [target for target in targets if target > most], most)
+    for note in [*notes, *_notes_on_many(responses.n, args.folds, taught, bool(watching))]:
         print(f"adalib evaluate: {note}", file=sys.stderr)
     said = verdict(rows)
     if args.json:
@@ -110,31 +100,39 @@ def _show(groups: str | None, responses: Responses | Menu, rows: DataFrame, watc
 
 
 def _check_room(responses: Responses | Menu, taught: int) -> None:
-    from adalib.commands.arguments import evaluating_room
     from adalib.datasets.files import check_room
 
     work = f"evaluating {responses.n:,} questions of {responses.samples} answers"
-    need = evaluating_room(responses, taught)
+    need = shared.evaluating_room(responses, taught)
     check_room(responses.source, work, need, "take some of the questions, or let fewer teach with --learn-from N")
 
 
-def _field(responses: Responses, name: str) -> list:
-    known = {"question": responses.questions, **responses.extras}
-    if responses.levels is not None:
-        known["level"] = responses.levels
+def _field(responses: Responses | Menu, name: str) -> Sequence:
+    levels = {} if responses.levels is None else {"level": responses.levels}
+    known: dict[str, Sequence] = {"question": responses.questions, **responses.extras, **levels}
     if name not in known:
         raise ValueError(f"{responses.source}: has no field {name!r} to group by; choose one of {', '.join(known)}")
     return known[name]
 
 
-def _notes(
-    samples: int, offered: tuple[int, ...], kept: tuple[int, ...], targets: list[float], most: float
-) -> list[str]:
+def _notes(samples: int, dropped: Sequence[int], beyond: Sequence[float], most: float) -> list[str]:
     notes = []
-    if kept != offered:
-        dropped = ", ".join(str(budget) for budget in offered[len(kept) :])
-        notes.append(f"{samples} answers leave halves of {samples // 2}, so budgets {dropped} are not on offer")
-    beyond = ", ".join(f"{target:g}" for target in targets if target > most)
+    if dropped:
+        told = ", ".join(map(str, dropped))
+        notes.append(f"{samples} answers leave halves of {samples // 2}, so budgets {told} are not on offer")
     if beyond:
-        notes.append(f"target {beyond} is more than the largest budget, {most:g}, can spend: see the cost column")
+        told = ", ".join(f"{target:g}" for target in beyond)
+        notes.append(f"target {told} is more than the largest budget, {most:g}, can spend: see the cost column")
+    return notes
+
+
+def _notes_on_many(n: int, folds: int, taught: int, watches: bool) -> list[str]:
+    from adalib.sequential.replay import WHOLE
+
+    notes = []
+    if n - n // folds > taught:
+        told = f"each fold learned from {taught:,} of about {n - n // folds:,} training questions, drawn at random"
+        notes.append(f"{told}, and all {n:,} questions were scored; --learn-from N takes more")
+    if watches and n // folds > WHOLE:
+        notes.append("with so many questions, answers are played back to the stopping rules in fewer orders a question")
     return notes

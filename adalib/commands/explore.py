@@ -5,8 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from adalib.commands.arguments import shown
+
+if TYPE_CHECKING:
+    from adalib.datasets.menu import Menu
+    from adalib.table import UtilityTable
 
 __all__ = ["arguments", "run"]
 
@@ -22,19 +27,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the page."""
     from adalib.datasets.loading import bundled, load
+    from adalib.datasets.responses import Responses
     from adalib.explorer import page, read_csv, setting
 
     path = Path(args.file)
     if os.path.realpath(args.file) == os.path.realpath(args.out):
         raise ValueError(f"--out is the file itself, {args.out}; give the page another name")
-    about = {"name": path.name, "title": path.name, "kind": "real" if args.file in bundled() else "yours"}
+    about: dict[str, Any] = {
+        "name": path.name,
+        "title": path.name,
+        "kind": "real" if args.file in bundled() else "yours",
+    }
     if path.suffix.lower() == ".csv":
         if args.cost is not None:
             raise ValueError(f"{args.file}: a table of accuracies has its own costs; leave out --cost")
-        source = read_csv(path)
+        source: UtilityTable | Responses | Menu = read_csv(path)
     else:
         source = load(args.file)
-        if args.cost == "tokens":
+        if args.cost == "tokens" and isinstance(source, Responses):
             about |= {"responses": source, "unit": "tokens"}
             source = source.table(cost="tokens")
     out = page([setting(source, **about)], args.out)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from adalib.commands.arguments import check_learn_from, check_libraries, evaluating_room, learning_room
 
 if TYPE_CHECKING:
     from adalib.sequential.streams import Money
@@ -17,42 +19,39 @@ __all__ = ["arguments", "run"]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``fit`` takes."""
-    from adalib.commands.arguments import add_learn_from
-
     add = parser.add_argument
     add("file", metavar="FILE", help="sampled answers, JSON Lines, or the name of a bundled setting")
     add("--budget", type=float, required=True, metavar="B", help="average cost of a question")
     add("--out", required=True, metavar="FOLDER", help="where the router is saved")
-    add(
-        "--policy",
-        choices=("priced", "curve", "verdict"),
-        default="priced",
-        help="decide as answers come in, before, or what pays",
-    )
+    told = "decide as answers come in, before, or what pays"
+    add("--policy", choices=("priced", "curve", "verdict"), default="priced", help=told)
     add("--cost", choices=("samples", "tokens", "money"), default="samples", help="what an answer costs (default: 1)")
     add("--per-token", type=float, metavar="$", help="with --cost money: dollars for a token that is written")
     add("--per-answer", type=float, default=0.0, metavar="$", help="with --cost money: dollars to ask at all")
     add("--certainty", action="store_true", help="weigh answers by log-probability; the endpoint must give them")
-    add_learn_from(parser, "for priced stopping")
+    add("--entropy", action="store_true", help="weigh answers by the entropy of their tokens; log-probabilities again")
+    told = "training questions for priced stopping at most (default 1000)"
+    add("--learn-from", metavar="N", type=int, default=1000, help=told)
     add("--round", type=int, metavar="N", help="ask N answers at a time: fewer rounds to wait for, a little dearer")
 
 
 def run(args: argparse.Namespace) -> int:
     """Fit and save."""
-    from adalib.commands.arguments import check_learn_from, check_libraries, evaluating_room, learning_room
-
     check_libraries(args.file)
     from adalib.datasets.files import check_room
     from adalib.datasets.loading import load
+    from adalib.datasets.menu import Menu
     from adalib.learn.curve_policy import CurvePolicy
     from adalib.router.router import Router
 
-    signals = ("votes", "text", "certainty") if args.certainty else ("votes", "text")
+    signals = ("votes", "text", *(name for name in ("certainty", "entropy") if getattr(args, name)))
     if args.round is not None and args.round < 1:
         raise ValueError(f"--round is {args.round}; give 1 or more")
     schedule = None if args.round is None else range(args.round, max(40, args.round) + 1, args.round)
     cost = _cost(args)
     responses = load(args.file)
+    if isinstance(responses, Menu):
+        raise ValueError(f"{args.file}: holds several models, and a router asks one; give the answers of one model")
     taught = min(check_learn_from(args.learn_from), responses.n)
     if args.policy != "curve":
         need = learning_room(taught, responses.samples)
@@ -60,8 +59,15 @@ def run(args: argparse.Namespace) -> int:
             need = max(need, evaluating_room(responses, taught))
         mend = "let fewer teach with --learn-from N, or take some of the questions"
         check_room(args.file, f"learning from {taught:,} of {responses.n:,} questions", need, mend)
-    how = {"signals": signals, "cost": cost, "schedule": schedule, "taught": taught}
-    router = Router.fit(responses, budget=args.budget, policy=args.policy, **how)
+    router = Router.fit(
+        responses,
+        budget=args.budget,
+        policy=args.policy,
+        signals=signals,
+        cost=cost,
+        schedule=schedule,
+        taught=taught,
+    )
     router.save(args.out)
     learned = responses.n if isinstance(router.policy, CurvePolicy) else taught
     if learned < responses.n:
@@ -73,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _cost(args: argparse.Namespace) -> str | Money:
+def _cost(args: argparse.Namespace) -> Literal["samples", "tokens"] | Money:
     """The unit, or the price list that the two options make."""
     if (args.cost == "money") != (args.per_token is not None):
         raise ValueError("--cost money and --per-token belong together: dollars for a token that is written")

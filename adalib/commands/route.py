@@ -6,8 +6,16 @@ The same command goes on where an earlier one stopped. The key is read from the 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-__all__ = ["add_asking", "arguments", "asking", "run"]
+from adalib.commands.arguments import check_libraries
+
+if TYPE_CHECKING:
+    from adalib.llm.endpoint import Endpoint
+    from adalib.router.ask import Asking
+    from adalib.router.router import Router
+
+__all__ = ["add_asking", "arguments", "at_work", "run"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,34 +43,32 @@ def add_asking(parser: argparse.ArgumentParser, tries: int, deadline: float) -> 
     add("--deadline", type=float, default=deadline, metavar="S", help=f"seconds a question (default {deadline:g})")
     add("--timeout", type=float, default=60.0, metavar="S", help="seconds for one request (default 60)")
     add("--tries", type=int, default=tries, help=f"requests for one answer before giving up (default {tries})")
-    add(
-        "--refuse", action="store_true", help="refuse questions without a short answer (default: one answer, passed on)"
-    )
+    told = "refuse questions without a short answer (default: one answer, passed on)"
+    add("--refuse", action="store_true", help=told)
     add("--key-env", default="OPENAI_API_KEY", metavar="NAME", help="variable with the key (default OPENAI_API_KEY)")
 
 
-def asking(args: argparse.Namespace, **more: float) -> dict:
-    """The fields of `Asking` that both commands take."""
+def at_work(args: argparse.Namespace, url: str) -> tuple[Router, Endpoint, Asking]:
+    """The router of a folder with its purse, the endpoint that it asks, and how, as both commands are told."""
+    from adalib.llm.endpoint import Endpoint
+    from adalib.router.ask import Asking
+    from adalib.router.controller import Purse
+    from adalib.router.router import Router
+
     if args.total != float("inf") and not (args.price_in or args.price_out):
         raise ValueError("--total needs --price-in or --price-out, dollars per million tokens: without, nothing costs")
-    names = ("cap", "deadline", "price_in", "price_out")
-    return {name: getattr(args, name) for name in names} | {"other": "refuse" if args.refuse else "pass"} | more
+    names = ("cap", "deadline", "price_in", "price_out", "temperature", "max_tokens")
+    how = Asking(**{name: getattr(args, name) for name in names}, other="refuse" if args.refuse else "pass")
+    router = Router.load(args.folder)
+    router.purse = Purse(args.total)
+    return router, Endpoint(url, args.model, key_env=args.key_env, timeout=args.timeout, tries=args.tries), how
 
 
 def run(args: argparse.Namespace) -> int:
     """Route, or go on."""
-    from adalib.commands.arguments import check_libraries
-
     check_libraries(args.folder)
-    from adalib.llm.endpoint import Endpoint
-    from adalib.router.ask import Asking
-    from adalib.router.controller import Purse
     from adalib.router.route import route
-    from adalib.router.router import Router
 
-    how = Asking(**asking(args, temperature=args.temperature, max_tokens=args.max_tokens))
-    router = Router.load(args.folder)
-    router.purse = Purse(args.total)
-    endpoint = Endpoint(args.base_url, args.model, key_env=args.key_env, timeout=args.timeout, tries=args.tries)
+    router, endpoint, how = at_work(args, args.base_url)
     print(route(router, endpoint, args.questions, args.out, how, prompt=args.prompt, concurrency=args.concurrency))
     return 0

@@ -12,7 +12,8 @@ import socket
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from adalib.commands.route import add_asking, asking
+from adalib.commands.arguments import check_libraries
+from adalib.commands.route import add_asking, at_work
 
 if TYPE_CHECKING:
     from adalib.router.router import Router
@@ -41,8 +42,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted; what is in flight is finished."""
-    from adalib.commands.arguments import check_libraries
-
     check_libraries(args.folder)
     try:
         import uvicorn
@@ -50,21 +49,13 @@ def run(args: argparse.Namespace) -> int:
         from adalib.router.server import Service, make_app
     except ModuleNotFoundError as error:
         raise ValueError(f"serve needs the package {error.name}: run pip install 'adalib[serve]'") from None
-    from adalib.llm.endpoint import Endpoint
     from adalib.llm.questions import load_prompt
-    from adalib.router.ask import Asking
-    from adalib.router.controller import Purse
-    from adalib.router.router import Router
 
     token = os.environ.get(args.token_env, "").strip()
     if not token and not _is_loopback(args.host):
-        raise ValueError(
-            f"--host {args.host} can be reached from outside: put a token into the variable {args.token_env}"
-        )
-    how = Asking(**asking(args, temperature=args.temperature, max_tokens=args.max_tokens))
-    router = Router.load(args.folder)
-    router.purse = Purse(args.total)
-    endpoint = Endpoint(args.upstream, args.model, key_env=args.key_env, timeout=args.timeout, tries=args.tries)
+        mend = f"put a token into the variable {args.token_env}"
+        raise ValueError(f"--host {args.host} can be reached from outside: {mend}")
+    router, endpoint, how = at_work(args, args.upstream)
     prompt = load_prompt(args.prompt) if args.prompt else None
     service = Service(router, endpoint, how, prompt, args.limit, _share(args, router))
     with listen(args.host, args.port) as listening:
@@ -106,10 +97,9 @@ def _is_loopback(host: str) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A place where the server is called, whose lines send at once.
+    """A place where the server is called, whose lines send at once; asyncio sees to it only on sockets of its own.
 
-    A reply goes out in two parts. Where the second waits until the first is acknowledged, it comes 40 ms late, and
-    asyncio sees to it only on sockets that it made itself.
+    A reply goes out in two parts. Where the second waits until the first is acknowledged, it comes 40 ms late.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.create_server((host, port), family=family, backlog=1024)

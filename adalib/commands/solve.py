@@ -12,7 +12,7 @@ import argparse
 import json
 from pathlib import Path
 
-from adalib.commands.arguments import add_estimate, add_prices, add_scheduler, shown
+from adalib.commands.arguments import add_shared, parse_memory, parse_numbers, read_table, shown
 
 __all__ = ["arguments", "run"]
 
@@ -26,17 +26,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("file", metavar="FILE", help="answers (.jsonl), accuracies (.csv, .parquet or a folder), or a bundled setting")
     told = "what a question may cost on average (Parquet: several, 1.5,2,3)"
     add("--budget", metavar="B", required=True, action="append", help=told)
-    add_estimate(parser)
-    add_prices(parser)
+    add_shared(parser, "--budgets", "--estimator", "--ties", "--cost", "--prices")
     add("--out", metavar="LABELS", help="Parquet: folder for the labels; must not exist yet")
     add("--memory", metavar="SIZE", default="1GB", help="Parquet: stay under this, here or a worker (default 1GB)")
-    add_scheduler(parser)
-    add("--json", action="store_true", help="print one JSON object and nothing else")
+    add_shared(parser, "--scheduler", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
     """Solve, and print the plan."""
-    from adalib.commands.arguments import parse_numbers, read_table
     from adalib.solve.frontier import frontier
 
     budgets = parse_numbers(",".join(args.budget), "--budget")  # given twice, both count
@@ -44,9 +41,7 @@ def run(args: argparse.Namespace) -> int:
         return _run_parquet(args, budgets)
     if len(budgets) > 1 or args.out or args.scheduler:
         raise ValueError("several budgets, --out and --scheduler are for tables in Parquet; `adalib table` makes one")
-    table = read_table(
-        args.file, args.budgets, estimator=args.estimator, ties=args.ties, cost=args.cost, prices=args.prices
-    )
+    table = read_table(args)
     best = frontier(table.acc, table.cost).at(budgets[0])
     split = best.split and {
         "id": table.ids[best.split.row],
@@ -62,9 +57,7 @@ def run(args: argparse.Namespace) -> int:
     for name, value in numbers.items():
         print(f"{name:9} {value:.6g}")
     for budget in table.budgets:
-        print(
-            f"budget {shown(str(budget))}: {sum(label == budget for label in labels.values())} of {table.n} questions"
-        )
+        print(f"budget {shown(str(budget))}: {list(labels.values()).count(budget)} of {table.n} questions")
     if split:
         print(_split_told(split))
     print(_OPTIMISTIC)
@@ -77,7 +70,6 @@ def _split_told(split: dict) -> str:
 
 
 def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
-    from adalib.commands.arguments import parse_memory
     from adalib.datasets.files import check_room
     from adalib.scale.machines import Cluster, Here
     from adalib.scale.stream import solve_files
@@ -86,9 +78,8 @@ def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
         raise ValueError("say where the labels go: --out FOLDER")
     memory = parse_memory(args.memory)
     if not args.scheduler:
-        check_room(
-            args.file, f"solving with --memory {args.memory}", memory, "give less with --memory SIZE, or free some"
-        )
+        mend = "give less with --memory SIZE, or free some"
+        check_room(args.file, f"solving with --memory {args.memory}", memory, mend)
     with Cluster(args.scheduler) if args.scheduler else Here() as machines:
         solved = solve_files(args.file, budgets, args.out, memory=memory, machines=machines)
     told = solved.as_json()

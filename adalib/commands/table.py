@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from adalib.commands.arguments import add_estimate, add_scheduler
+from adalib.commands.arguments import add_shared, parse_budgets
 
 __all__ = ["arguments", "run"]
 
@@ -17,25 +17,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``table`` takes."""
     parser.add_argument("files", metavar="ANSWERS", nargs="+", help="files of answers (.jsonl or .jsonl.gz)")
     parser.add_argument("--out", metavar="FOLDER", required=True, help="folder for the table; must not exist yet")
-    add_estimate(parser)
-    add_scheduler(parser)
+    add_shared(parser, "--budgets", "--estimator", "--ties", "--cost", "--scheduler")
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the table."""
-    from adalib.commands.arguments import parse_budgets
     from adalib.scale.machines import Cluster, Here
     from adalib.scale.tables import tabulate
 
+    how = {"estimator": args.estimator, "ties": args.ties, "cost": args.cost or "samples"}
     with Cluster(args.scheduler) if args.scheduler else Here(processes=True) as machines:
-        rows = tabulate(
-            args.files,
-            args.out,
-            budgets=parse_budgets(args.budgets),
-            estimator=args.estimator,
-            ties=args.ties,
-            cost=args.cost or "samples",
-            machines=machines,
-        )
+        rows = tabulate(args.files, args.out, budgets=parse_budgets(args.budgets), machines=machines, **how)
     print(f"wrote {args.out}: {rows:,} questions")
     return 0

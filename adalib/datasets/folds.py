@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from adalib.datasets.files import DataError
+from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 
 __all__ = ["FEWEST", "deal", "drawn", "group_numbers", "members"]
@@ -17,7 +18,7 @@ __all__ = ["FEWEST", "deal", "drawn", "group_numbers", "members"]
 FEWEST = 10
 
 
-def members(responses: Responses, groups: Sequence | None) -> np.ndarray:
+def members(responses: Responses | Menu, groups: Sequence | None) -> np.ndarray:
     """The group of every question, numbered in the order of appearance."""
     n = responses.n
     if n < FEWEST:

@@ -235,7 +235,7 @@ def from_records(source: str, records: list[_Line]) -> Responses:
                 f"{where}: has {samples} answers, line {line1} has {len(columns['answers'][0])}; give every question "
                 'equally many ("" where nothing was extracted)'
             )
-        for name, check in zip(SAMPLED, (flag, count, logprob), strict=True):
+        for name, check in zip(SAMPLED, (flag, count, logprob, count), strict=True):
             if (record.get(name) is None) != (first.get(name) is None):
                 has, other = ("has no", "has") if record.get(name) is None else ("has", "has none")
                 raise DataError(f'{where}: {has} "{name}", line {line1} {other}; give it on every line, or on none')

@@ -19,9 +19,8 @@ from tqdm import tqdm
 
 from adalib.datasets.files import DataError, write_lines
 from adalib.table import UtilityTable
-from adalib.vote.answers import answer_classes, same_answer
+from adalib.vote.answers import judged, same_answer
 from adalib.vote.estimators import ESTIMATORS, Ties
-from adalib.vote.judge import given_up
 
 __all__ = ["REQUIRED", "Responses", "SAMPLED", "classes_of", "renumbered", "worth"]
 
@@ -35,15 +34,16 @@ def classes_of(answers: Sequence[Sequence[str]], source: str) -> np.ndarray:
     """The answer class of every sample, (N, R); -1 for an empty answer. Comparisons given up are told of."""
     # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
     rows = tqdm(answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
-    before = given_up()
-    classes = np.stack([answer_classes(row) for row in rows], dtype=np.int32, casting="same_kind")
-    if given_up() > before:
+    judged_rows = [judged(row) for row in rows]
+    given_up = {text: limit for _, limits in judged_rows for text, limit in limits.items()}
+    if given_up:
+        text, limit = next(iter(given_up.items()))
         warnings.warn(
-            f"{source}: {given_up() - before:,} comparisons of formulas were too slow and were given up; "
-            "those answers count as different",
+            f"{source}: {len(given_up):,} formulas were not compared and count as answers of their own, such as "
+            f"{text[:60]!r} ({limit})",
             stacklevel=3,
         )
-    return classes
+    return np.stack([row for row, _ in judged_rows], dtype=np.int32, casting="same_kind")
 
 
 def worth(classes: np.ndarray, answers: Sequence[Sequence[str]], golds: Sequence[str]) -> np.ndarray:
@@ -72,7 +72,7 @@ def renumbered(classes: np.ndarray) -> np.ndarray:
 
 
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
-SAMPLED = ("correct", "tokens", "logprob")  # fields with one number a sample
+SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number a sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +94,8 @@ class Responses:
         0 or 1 a sample, used instead of comparing with the gold.
     logprob : ndarray, shape (N, R), optional
         Mean log-probability of each sample's tokens, 0 or less: how sure the model was of it.
+    entropy : ndarray, shape (N, R), optional
+        Mean entropy of each sample's tokens, in nats: how many ways the model saw to go on.
     extras : dict of str to list
         Every other field, one value a question (None where a line had none).
     source : str
@@ -108,6 +110,7 @@ class Responses:
     tokens: np.ndarray | None = None
     correct: np.ndarray | None = None
     logprob: np.ndarray | None = None
+    entropy: np.ndarray | None = None
     extras: dict[str, list] = field(default_factory=dict)
     source: str = "responses"
 

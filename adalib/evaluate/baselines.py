@@ -9,6 +9,7 @@ uniform budgets. A policy that does not beat it, at the cost the policy really h
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
 
-__all__ = ["Plan", "best_mix", "constant", "fixed", "from_labels", "length", "noise_features", "oracle", "random"]
+__all__ = ["Plan", "best_mix", "fixed", "from_labels", "length", "noise_features", "oracle", "random"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,34 +70,17 @@ class Plan:
 
 
 def from_labels(labels: ArrayLike, k: int) -> Plan:
-    """Return the plan that gives every question its label, of ``k`` columns. Explained in chapter 7, "Results"."""
+    """Return the plan that gives every question its label, of ``k`` columns."""
     labels = np.asarray(labels)
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or not ((labels >= 0) & (labels < k)).all():
         raise ValueError(f"labels must be column numbers from 0 to {k - 1}, one a question")
     return Plan(np.eye(k)[labels])
 
 
-def constant(column: int, n: int, k: int) -> Plan:
-    """Give all ``n`` questions the same one of ``k`` columns. Explained in chapter 7, "Results"."""
-    return from_labels(np.full(n, column), k)
-
-
 def oracle(acc: ArrayLike, cost: ArrayLike, budget: float) -> Plan:
     """Spend the budget where the accuracies say it pays most: the relaxed optimum, which splits at most one question.
 
-    It reads the answer key. On accuracies estimated from the samples that also score it, it claims more than it
-    delivers. Explained in chapter 7, "Results".
-
-    Parameters
-    ----------
-    acc, cost
-        As for `adalib.frontier`.
-    budget : float
-        Average cost allowed; all of it is spent, unless the last of it buys nothing.
-
-    Returns
-    -------
-    Plan
+    It reads the answer key: on accuracies from the samples that also score it, it claims more than it delivers.
     """
     acc, cost = check_table(acc, cost)
     best = frontier(acc, cost).at(budget)
@@ -110,53 +94,23 @@ def oracle(acc: ArrayLike, cost: ArrayLike, budget: float) -> Plan:
 def fixed(cost: ArrayLike, budget: float, n: int) -> Plan:
     """Give everybody the largest budget that the average allows, and leave the rest unspent: the paper's Fixed-b.
 
-    Explained in chapter 7, "Results".
-
-    Parameters
-    ----------
-    cost : array_like, shape (K,) or (any, K)
-        Cost of each column; the mean where questions pay differently.
-    budget : float
-        Average cost allowed.
-    n : int
-        Number of questions.
-
-    Returns
-    -------
-    Plan
-
-    Examples
-    --------
     >>> fixed([1, 2, 4, 8, 16], budget=3, n=1).weights.tolist()
     [[0.0, 1.0, 0.0, 0.0, 0.0]]
     """
     row = _row(cost)
-    return constant(_below(row, budget), n, row.size)
+    return from_labels(np.full(n, _below(row, budget)), row.size)
 
 
 def random(cost: ArrayLike, budget: float, n: int) -> Plan:
     """Mix the two neighbouring budgets so that the average is met: the paper's Random.
 
-    At a budget that is itself a column it is `fixed`, as in the paper's table. Explained in chapter 7, "Results".
-
-    Parameters
-    ----------
-    cost, budget, n
-        As for `fixed`.
-
-    Returns
-    -------
-    Plan
-
-    Examples
-    --------
     >>> random([1, 2, 4, 8, 16], budget=3, n=1).weights.tolist()
     [[0.0, 0.5, 0.5, 0.0, 0.0]]
     """
     row = _row(cost)
     low = _below(row, budget)
     if low == row.size - 1:
-        return constant(low, n, row.size)
+        return from_labels(np.full(n, low), row.size)
     share = max(float(budget - row[low]), 0.0) / float(row[low + 1] - row[low])
     weights = np.zeros((n, row.size))
     weights[:, [low, low + 1]] = 1 - share, share
@@ -194,32 +148,18 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
     return Plan(np.repeat(shares, len(acc) if n is None else n, axis=0))
 
 
-def length(questions: ArrayLike, cost: ArrayLike, budget: float) -> Plan:
+def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> Plan:
     """Give the longest questions the dearest column and all others the cheapest: the paper's Heuristic.
 
-    The paper says "assign high budgets to longest prompts" and prints the costs 1.52, 2.05 and 3.02 at budgets 1.5, 2
-    and 3. With 200 questions and budgets 1 to 16, giving 16 to the fewest longest ones whose average reaches the budget
-    costs 1.525, 2.05 and 3.025, which print so: that is this plan, inferred and not documented. It goes over the budget
-    by less than one question. Explained in chapter 7, "Results".
+    Inferred, not documented: the paper prints the costs 1.52, 2.05 and 3.02 at budgets 1.5, 2 and 3, and giving 16 to
+    the fewest longest of 200 questions whose average reaches the budget costs 1.525, 2.05 and 3.025. It goes over the
+    budget by less than one question. Questions are texts, measured in characters, or lengths; of equals the earlier is
+    the longer.
 
-    Parameters
-    ----------
-    questions : sequence of N str, or of N numbers
-        Texts, measured in characters, or their lengths; among equals the earlier is the longer.
-    cost : array_like, shape (K,) or (N, K)
-    budget : float
-        Average cost to reach.
-
-    Returns
-    -------
-    Plan
-
-    Examples
-    --------
     >>> length(["a long question", "short", "medium one"], cost=[1, 4], budget=2).weights.argmax(axis=1).tolist()
     [1, 0, 0]
     """
-    lengths = np.array([len(q) if isinstance(q, str) else q for q in questions], dtype=float)
+    lengths = np.array([float(len(q) if isinstance(q, str) else q) for q in questions])
     n = lengths.size
     if not np.isfinite(lengths).all():
         raise ValueError("the lengths must be finite numbers, one a question")
@@ -239,7 +179,6 @@ def noise_features(n: int, columns: int = 16, seed: int = 0) -> pd.DataFrame:
     """Features that know nothing: independent Gaussian columns, the control beside every learned result.
 
     They are rounded to a tenth: counts made from a text repeat their values too, and trees grow faster so.
-
     Explained in chapter 6, "Learning".
 
     Parameters

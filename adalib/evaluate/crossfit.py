@@ -5,10 +5,10 @@ Chosen and scored on the same samples an oracle is too good, because it picks ea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -28,23 +28,15 @@ __all__ = ["OracleScore", "check_halves", "compared", "cross_fitted_oracle", "re
 class OracleScore:
     """An oracle's labels, as they looked to the oracle and as they turned out.
 
-    One row a question (in `adalib.rehearse_oracle`: a draw of all samples), one column a target; the
-    intervals resample the rows.
-
-    Attributes
-    ----------
-    targets : ndarray, shape (T,)
-        Average costs that the oracle was allowed.
-    claimed : ndarray, shape (N, T)
-        Accuracy of each question's label on the samples that chose it: in-sample, too good on average.
-    accuracy : ndarray, shape (N, T)
-        Accuracy of the same label on the other samples.
-    cost : ndarray, shape (N, T)
-        What the label costs, on the other samples.
+    One row a question (in `adalib.rehearse_oracle`: a draw of all samples), one column a target; the intervals
+    resample the rows.
     """
 
+    #: Average costs that the oracle was allowed, shape (T,).
     targets: np.ndarray
+    #: Accuracy of each question's label on the samples that chose it, shape (N, T): in-sample, too good on average.
     claimed: np.ndarray
+    #: Accuracy of the same label on the other samples, and what it costs there.
     accuracy: np.ndarray
     cost: np.ndarray
 
@@ -77,26 +69,21 @@ def score_oracle(choose: UtilityTable, score: UtilityTable, targets: Sequence[fl
     OracleScore
         On the table that chose, the mean cost never exceeds the target.
 
-    Raises
-    ------
-    ValueError
-        If the tables do not match or a target cannot be met.
-
     Examples
     --------
     >>> lucky = UtilityTable([[0.5, 0.6], [0.5, 0.4]], cost=[1, 2])
     >>> truth = UtilityTable([[0.5, 0.5], [0.5, 0.5]], cost=[1, 2])
-    >>> found = score_oracle(lucky, truth, targets=[1.5])
-    >>> found.claimed.mean(), found.accuracy.mean(), found.cost.mean()
+    >>> score = score_oracle(lucky, truth, targets=[1.5])
+    >>> score.claimed.mean(), score.accuracy.mean(), score.cost.mean()
     (np.float64(0.55), np.float64(0.5), np.float64(1.5))
     """
     if choose.ids != score.ids or choose.budgets != score.budgets:
         raise ValueError("the two tables have different questions or budgets; make both from the same ones")
-    targets = np.atleast_1d(np.asarray(targets, dtype=float))
     path = frontier(choose.acc, choose.cost)
     labels = np.column_stack([path.at(target).labels for target in targets])
-    paid = np.broadcast_to(score.cost, score.acc.shape)
-    return OracleScore(targets, *(np.take_along_axis(array, labels, axis=1) for array in (choose.acc, score.acc, paid)))
+    arrays = choose.acc, score.acc, np.broadcast_to(score.cost, score.acc.shape)
+    claimed, accuracy, cost = (np.take_along_axis(array, labels, axis=1) for array in arrays)
+    return OracleScore(np.array(targets, dtype=float), claimed, accuracy, cost)
 
 
 def cross_fitted_oracle(
@@ -106,13 +93,12 @@ def cross_fitted_oracle(
     *,
     splits: int = 4,
     seed: int = 0,
-    **table,
+    **table: Any,
 ) -> OracleScore:
     """Value the oracle honestly: choose on one half of every question's samples, score on the other, both ways round.
 
-    The expected value is the true accuracy of labels chosen on R/2 samples. That is what labels from so few samples
-    are worth, and no more than the best allocation is worth: a chooser with all R samples would usually do better.
-    Explained in chapter 5, "Estimation".
+    The expected value is the true accuracy of labels chosen on R/2 samples: no more than the best allocation's, and a
+    chooser with all R samples would usually do better. Explained in chapter 5, "Estimation".
 
     Parameters
     ----------
@@ -135,11 +121,6 @@ def cross_fitted_oracle(
         ``claimed`` is what R/2 samples say of the labels that they chose themselves, so that ``optimism`` compares
         the same labels. The intervals are over questions and take the labels as they came.
 
-    Raises
-    ------
-    DataError
-        If half of the samples are fewer than the largest budget.
-
     Examples
     --------
     >>> from adalib import flat_null
@@ -151,12 +132,9 @@ def cross_fitted_oracle(
     votes = compared(responses)
     scores = []
     for number in range(splits):
-        halves = [part.table(budgets, **table) for part in votes.split_samples(seed + number)]
-        scores += [score_oracle(*halves, targets), score_oracle(*halves[::-1], targets)]
-    claimed, accuracy, cost = (
-        np.mean([getattr(score, name) for score in scores], axis=0) for name in ("claimed", "accuracy", "cost")
-    )
-    return OracleScore(scores[0].targets, claimed, accuracy, cost)
+        first, second = (half.table(budgets, **table) for half in votes.split_samples(seed + number))
+        scores += [score_oracle(first, second, targets), score_oracle(second, first, targets)]
+    return _averaged(scores, lambda parts: np.mean(parts, axis=0))
 
 
 def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: int) -> None:
@@ -171,20 +149,18 @@ def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: in
         )
 
 
+@overload
+def compared(responses: Responses) -> Responses: ...
+@overload
+def compared(responses: Menu) -> Menu: ...
 def compared(responses: Responses | Menu) -> Responses | Menu:
     """The same votes with class numbers as answers: answers are compared once, not again in every half."""
     if isinstance(responses, Menu):
         return replace(responses, models={name: compared(one) for name, one in responses.models.items()})
     names = [["" if c < 0 else str(c) for c in row] for row in responses.classes.tolist()]
-    found = replace(responses, answers=names, correct=responses.values, extras={})
-    found.__dict__["classes"] = responses.classes
-    return found
-
-
-# Rehearsals of the oracle where the truth is known: sample, choose, score, and start again.
-#
-# On real questions the oracle's optimism can only be estimated. On a simulated population every budget's true accuracy
-# is known, so the labels chosen on R samples can be scored exactly, as often as one likes.
+    numbered = replace(responses, answers=names, correct=responses.values, extras={})
+    numbered.__dict__["classes"] = responses.classes
+    return numbered
 
 
 def rehearse_oracle(
@@ -201,6 +177,7 @@ def rehearse_oracle(
 ) -> OracleScore:
     """Let the oracle choose on R simulated samples a question, again and again, and score it on the known truth.
 
+    On real questions its optimism can only be estimated; of a simulated population every budget's accuracy is known.
     Draw number d is what ``population.sample(R, seed + d)`` gives. Explained in chapter 5, "Estimation".
 
     Parameters
@@ -208,10 +185,8 @@ def rehearse_oracle(
     population : Population
     R : int
         Samples a question.
-    targets : sequence of T float
-        Average costs allowed.
-    budgets : sequence of int
-        Numbers of samples on offer, increasing.
+    targets, budgets
+        As for `cross_fitted_oracle`.
     draws : int
         How often all samples are drawn anew.
     seed : int
@@ -252,9 +227,13 @@ def rehearse_oracle(
     else:
         truth = UtilityTable(population.acc(budgets), np.array(budgets, dtype=float), budgets)
         pairs = [(table, truth) for table in estimated(slice(R))]
-    scores = [score_oracle(*pair, targets) for pair in pairs]
+    scores = [score_oracle(choose, score, targets) for choose, score in pairs]
+    return _averaged(scores, lambda parts: parts.mean(axis=1).reshape(-1, draws, len(targets)).mean(axis=0))
+
+
+def _averaged(scores: Sequence[OracleScore], mean: Callable[[np.ndarray], np.ndarray]) -> OracleScore:
+    """One score of several, whose arrays (S, N, T) are averaged as told."""
     claimed, accuracy, cost = (
-        np.array([getattr(score, name).mean(axis=0) for score in scores]).reshape(-1, draws, len(scores[0].targets))
-        for name in ("claimed", "accuracy", "cost")
+        mean(np.array([getattr(score, name) for score in scores])) for name in ("claimed", "accuracy", "cost")
     )
-    return OracleScore(scores[0].targets, claimed.mean(axis=0), accuracy.mean(axis=0), cost.mean(axis=0))
+    return OracleScore(scores[0].targets, claimed, accuracy, cost)

@@ -1,14 +1,16 @@
 """The held-out protocol: no question is scored by a model that saw it, and no sample by labels that it made.
 
 One half of every question's samples teaches and the other half scores, both ways round; the questions are dealt into
-folds, and each is scored by models of the other folds. `adalib.evaluate.scores` holds the bar and the intervals.
+folds, and each is scored by models of the other folds. The bar is the best random mix at the cost that a policy really
+had, chosen on the samples that score: whoever does not clear it has not told two questions apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,48 +19,228 @@ from tqdm import tqdm
 
 from adalib.datasets.folds import deal, drawn, members
 from adalib.datasets.menu import Menu
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate import baselines
-from adalib.evaluate.baselines import best_mix, from_labels, noise_features
+from adalib.evaluate.baselines import Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.scores import HeldOutRow, Tally
+from adalib.evaluate.intervals import bootstrap_mean
 from adalib.evaluate.trials import BASELINES, Fold, Half, Learner, Planner, checked, learned
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
 from adalib.scale.machines import Machines
+from adalib.sequential.replay import corners
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
-__all__ = ["TAUGHT", "check_targets", "first_vote_table", "held_out", "joined", "oracles_at", "unseen_curves"]
+__all__ = ["TAUGHT", "HeldOutRow", "Known", "Protocol", "Scores", "as_table", "check_targets", "first_vote_table"]
+__all__ += ["held_out", "joined", "oracles_at", "unseen_curves"]
+
+#: Training questions that a fold learns from, at most: the text's prior takes time with their cube. More may do better.
+TAUGHT = 1000
+
+_DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
+
+#: How a half of the answers, Responses or a Menu, becomes a table: a function of them and of the budgets on offer.
+MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
+
+#: Means with their intervals, as a row has them.
+_FIGURES = ("accuracy", "low", "high", "mix_accuracy", "gain", "gain_low", "gain_high")
 
 
-# An answer that is there already: what a vote is worth when one known answer opens it.
-#
-# Some features need the model to answer once: the entropy of its tokens, say. That answer has been paid for. It can be
-# thrown away, and then it is a cost on top of the budget; or it can be the first vote, and then b answers still cost b.
-# But a policy that looked at the answer must be scored with votes that hold it: an answer given with doubt is more
-# often wrong than another one to the same question.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Protocol:
+    """How `held_out` deals questions and answers.
+
+    Explained in chapter 7, "Results".
+
+    Parameters
+    ----------
+    folds : int
+        Parts that the questions are dealt into; each is scored by models of the others.
+    groups : sequence of N values, optional
+        Questions of one group stay in one fold: with families, a policy is scored on families that it never saw.
+        Default: questions with the same text, which are one question asked twice.
+    splits : int
+        How often the samples are dealt into halves; results are averaged question by question.
+    taught : int
+        Training questions that a fold learns from, drawn at random where there are more; all questions are scored.
+    table : function of (Responses, budgets), optional
+        What a half of the answers says of every budget: another vote, or another cost. Default: their own `table`.
+    machines : Machines, optional
+        Where the folds are worked on, `adalib.scale.machines.Cluster` for many. Default: the cores of this machine.
+    seed : int
+
+    Examples
+    --------
+    >>> Protocol(folds=3, groups=["tea", "soup", "tea"]).splits
+    1
+    """
+
+    folds: int = 5
+    groups: Sequence | None = None
+    splits: int = 1
+    taught: int = TAUGHT
+    table: MakeTable | None = None
+    machines: Machines | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.taught < 2:
+            raise ValueError(f"taught is {self.taught}; give at least 2 questions to learn from")
 
 
-def joined(first: Responses, rest: Responses) -> Responses:
-    """Put one answer in front of the others of the same questions; fields that are not one number each are dropped."""
-    if list(first.ids) != list(rest.ids) or first.samples != 1:
-        raise ValueError("the first answers must be one a question, to the same questions; see Responses.set_aside")
-    answers = [[*one, *more] for one, more in zip(first.answers, rest.answers, strict=True)]
-    sampled = {"correct": np.hstack([first.values, rest.values])}
-    for name in ("tokens", "logprob"):
-        both = [getattr(part, name) for part in (first, rest)]
-        sampled[name] = None if any(values is None for values in both) else np.hstack(both)
-    return replace(rest, answers=answers, extras={}, **sampled)
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Features for which the model had to answer once, and what becomes of that answer.
+
+    Explained in chapter 6, "Learning".
+
+    Parameters
+    ----------
+    features : DataFrame or array_like, shape (N, d), optional
+        As for `held_out`.
+    first : Responses, optional
+        The answer that was looked at, as `Responses.set_aside` gives it. It opens every vote that is scored; it
+        teaches nothing and costs nothing beyond its place in the vote.
+    overhead : float
+        What the features cost a question on top of its budget: 1 for an answer that is looked at and thrown away.
+        Added to the cost of the learners, and so to the cost at which they are compared.
+
+    Examples
+    --------
+    >>> Known([[0.7], [0.2]], overhead=1).overhead
+    1
+    """
+
+    features: ArrayLike | None = None
+    first: Responses | None = None
+    overhead: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.overhead < np.inf:
+            raise ValueError(f"overhead is {self.overhead}; give 0 or more")
+
+
+def held_out(
+    responses: Responses | Menu,
+    targets: Sequence[float],
+    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    *,
+    learners: Mapping[str, Learner | Planner] | None = None,
+    features: ArrayLike | Known | None = None,
+    noises: int = 2,
+    protocol: Protocol | None = None,
+) -> list[HeldOutRow]:
+    """Score every policy on questions and samples that it has not seen.
+
+    Explained in chapter 7, "Results"; ``learners`` and `Known` in chapter 6, "Learning".
+
+    Parameters
+    ----------
+    responses : Responses or Menu
+        At least `FEWEST` questions, with at least twice as many samples as the largest budget; of a menu, each model.
+    targets : sequence of float
+        Average costs to aim for, each at least the cheapest budget's.
+    budgets : sequence of int
+        Numbers of samples on offer, increasing.
+    learners : mapping of str to learner, optional
+        What learns, by the name of its rows: a policy that plans, with ``fit`` and ``predict``, of which copies are
+        fitted (`adalib.evaluate.trials.Planner`), or anything that says what each question cost and how accurate it
+        was, with ``trial`` (`adalib.evaluate.trials.Learner`). Default: ``label`` and ``curve``.
+    features : DataFrame, array_like of shape (N, d), or Known, optional
+        Known of a question before it is asked. Default: `text_features`, and a small `TextEmbedding` that is fitted
+        anew in every fold, on its training questions.
+    noises : int
+        Noise policies a half, so that the control does not stand on one draw; with 0 there is no such row.
+    protocol : Protocol, optional
+        How questions and answers are dealt. Default: questions into five folds, answers into halves, once.
+
+    Returns
+    -------
+    list of HeldOutRow
+        A row a policy and target. ``oracle`` is cross-fitted; ``oracle_in_sample`` is chosen and scored on all
+        samples, and so is its mix; ``noise`` is ``label`` with features that know nothing.
+    """
+    how = Protocol() if protocol is None else protocol
+    known = features if isinstance(features, Known) else Known(features)
+    member = members(responses, how.groups)
+    fold = deal(member, how.folds, how.seed)
+    check_halves(responses, budgets, how.splits)
+    trained = checked(learners, how.seed)
+    if noises < 0:
+        raise ValueError(f"noises is {noises}; give 0 or more")
+    if known.first is not None and how.table is not None:
+        raise ValueError("the table of a vote that a first answer opens is given; give first or table, not both")
+    opening, votes = _votes(responses, known.first)
+    table: MakeTable = how.table or type(responses).table
+    full = table(votes, budgets)
+    targets = check_targets(targets, full.cost)
+    inputs = list(_inputs(responses, fold, known.features, how.taught, how.seed))
+    scores = Scores([*BASELINES, *trained, "noise"])
+    bar = tqdm(total=2 * how.splits * len(inputs), desc="evaluating", unit=" folds", disable=None, leave=False)
+
+    def turn(number: int) -> None:  # nothing but the scores outlives it; turns 0 and 1 are one split, both ways round
+        first, second = votes.split_samples(how.seed + number // 2)[:: 1 if number % 2 == 0 else -1]
+        teach, score = Half(first, table(first, budgets)), Half(second, table(second, budgets))
+        if opening is not None:
+            score = Half(joined(opening, second), first_vote_table(opening, second, budgets))
+        seeds = range(1000 * how.seed + noises * number, 1000 * how.seed + noises * (number + 1))
+        noise = (noise_features(responses.n, seed=one).astype(np.float32) for one in seeds)  # as trees read it
+        blind = [(LabelPolicy(seed=how.seed), one) for one in noise]
+        outcomes = learned(teach, score, targets, inputs, member, trained, blind, bar, how.machines)
+        oracles = oracles_at(teach.table, targets)
+        for target, labels in oracles:
+            for policy, plan in _baselines(teach.table, target, labels, responses.questions).items():
+                scores.add(policy, target, *plan.outcome(score.table), score.table)
+        scores.add_learned(outcomes, oracles, score.table, known.overhead)
+
+    with bar:
+        for number in range(2 * how.splits):
+            turn(number)
+    for target, labels in oracles_at(full, targets):
+        scores.add("oracle_in_sample", target, *from_labels(labels, full.k).outcome(full), full)
+    return scores.rows(member)
+
+
+def unseen_curves(
+    responses: Responses,
+    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    *,
+    features: ArrayLike | None = None,
+    protocol: Protocol | None = None,
+) -> np.ndarray:
+    """Predict the curve of every question with a `CurvePolicy` of the other folds.
+
+    All samples teach: the question's own are not among them. Explained in chapter 6, "Learning".
+
+    Parameters
+    ----------
+    responses, budgets, features, protocol
+        As for `held_out`; of the protocol, folds, groups and seed count.
+
+    Returns
+    -------
+    ndarray, shape (N, K)
+    """
+    how = Protocol() if protocol is None else protocol
+    fold = deal(members(responses, how.groups), how.folds, how.seed)
+    table = responses.table(budgets)
+    curves = np.empty_like(table.acc)
+    for train, test, known in _inputs(responses, fold, features, responses.n, how.seed):
+        policy = CurvePolicy(seed=how.seed).fit(known.loc[train], table.acc[train], table.cost)
+        curves[test] = policy.curves(known.loc[test])
+    return curves
 
 
 def first_vote_table(first: Responses, rest: Responses, budgets: Sequence[int] = (1, 2, 4, 8, 16)) -> UtilityTable:
     r"""Estimate the accuracy of a vote of b answers that is opened by one given answer; ties are shared.
 
-    The average over all choices of b - 1 among the R others. It needs no counting of its own: of the subsets of b among
-    all R + 1 answers, those without the first are the subsets of the others, so the rest of the average is left over,
+    A policy that looked at an answer must be scored with votes that hold it, for an answer given with doubt is more
+    often wrong than another one to the same question. The average is over all choices of b - 1 among the R others. It
+    needs no counting of its own: of the subsets of b among all R + 1 answers, those without the first are the subsets
+    of the others, so the rest of the average is left over,
 
     .. math:: \mathrm{Acc}_{\mathrm{first}}(b) = \mathrm{Acc}_{R+1}(b)
               + \frac{R - b + 1}{b} \bigl(\mathrm{Acc}_{R+1}(b) - \mathrm{Acc}_R(b)\bigr) .
@@ -91,175 +273,174 @@ def first_vote_table(first: Responses, rest: Responses, budgets: Sequence[int] =
     return replace(without, acc=acc.clip(0, 1))  # the difference of two averages may miss 0 and 1 by rounding
 
 
-#: Training questions that a fold learns from, at most: the text's prior takes time with their cube. More may do better.
-TAUGHT = 1000
-
-_DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
-
-
-#: How a half of the answers becomes a table: a function of them and of the budgets on offer.
-MakeTable = Callable[[Responses, Sequence[int]], UtilityTable]
-
-
-def held_out(
-    responses: Responses | Menu,
-    targets: Sequence[float],
-    budgets: Sequence[int] = (1, 2, 4, 8, 16),
-    *,
-    folds: int = 5,
-    groups: Sequence | None = None,
-    features: ArrayLike | None = None,
-    learners: Mapping[str, Learner | Planner] | None = None,
-    noises: int = 2,
-    first: Responses | None = None,
-    overhead: float = 0.0,
-    table: MakeTable = Responses.table,
-    splits: int = 1,
-    taught: int = TAUGHT,
-    machines: Machines | None = None,
-    seed: int = 0,
-) -> list[HeldOutRow]:
-    """Score every policy on questions and samples that it has not seen.
-
-    Explained in chapter 7, "Results"; ``learners``, ``first`` and ``overhead`` in chapter 6, "Learning".
-
-    Parameters
-    ----------
-    responses : Responses or Menu
-        At least `FEWEST` questions, with at least twice as many samples as the largest budget; of a menu, each model.
-    targets : sequence of float
-        Average costs to aim for, each at least the cheapest budget's.
-    budgets : sequence of int
-        Numbers of samples on offer, increasing.
-    folds : int
-        Parts that the questions are dealt into; each is scored by models of the others.
-    groups : sequence of N values, optional
-        Questions of one group stay in one fold: with families, a policy is scored on families that it never saw.
-        Default: questions with the same text, which are one question asked twice.
-    features : DataFrame or array_like, shape (N, d), optional
-        Known of a question before it is asked. Default: `text_features`, and a small `TextEmbedding` that is fitted
-        anew in every fold, on its training questions.
-    learners : mapping of str to learner, optional
-        What learns, by the name of its rows: a policy that plans, with ``fit`` and ``predict``, of which copies are
-        fitted (`adalib.evaluate.trials.Planner`), or anything that says what each question cost and how accurate it
-        was, with ``trial`` (`adalib.evaluate.trials.Learner`). Default: ``label`` and ``curve``.
-    noises : int
-        Noise policies a half, so that the control does not stand on one draw; with 0 there is no such row.
-    first : Responses, optional
-        One more answer a question that ``features`` may have looked at, as `Responses.set_aside` gives it. It opens
-        every vote that is scored; it teaches nothing and costs nothing beyond its place in the vote.
-    overhead : float
-        What ``features`` cost a question on top of its budget: 1 for an answer that is looked at and thrown away.
-        Added to the cost of the learners, and so to the cost at which they are compared.
-    table : function of (Responses, budgets), optional
-        What a half of the answers says of every budget: another vote, or another cost. Default: their own `table`.
-    splits : int
-        How often the samples are dealt into halves; results are averaged question by question.
-    taught : int
-        Training questions that a fold learns from, drawn at random where there are more; all questions are scored.
-    machines : Machines, optional
-        Where the folds are worked on, `adalib.scale.machines.Cluster` for many. Default: the cores of this machine.
-    seed : int
-
-    Returns
-    -------
-    list of HeldOutRow
-        A row a policy and target. ``oracle`` is cross-fitted; ``oracle_in_sample`` is chosen and scored on all
-        samples, and so is its mix; ``noise`` is ``label`` with features that know nothing.
-
-    Raises
-    ------
-    DataError
-        If there are too few questions, groups or samples.
-    ValueError
-        If a target lies below the cheapest budget, or folds or splits are too few.
-    """
-    member = members(responses, groups)
-    fold = deal(member, folds, seed)
-    check_halves(responses, budgets, splits)
-    learners = checked(learners, seed)
-    if noises < 0 or not 0 <= overhead < np.inf:
-        raise ValueError(f"noises is {noises} and overhead {overhead}; give 0 or more")
-    if first is not None and table is not Responses.table:
-        raise ValueError("the table of a vote that a first answer opens is given; give first or table, not both")
-    if isinstance(responses, Menu):
-        if first is not None:
-            raise ValueError("a menu has no first answer, for it is not known whose; give the answers of one model")
-        table = Menu.table if table is Responses.table else table
-    votes = compared(responses if first is None else joined(first, responses))
-    opening, votes = (None, votes) if first is None else votes.set_aside(0)
-    full = table(votes, budgets)
-    targets = check_targets(targets, full.cost)
-    if taught < 2:
-        raise ValueError(f"taught is {taught}; give at least 2 questions to learn from")
-    inputs = list(_inputs(responses, fold, features, taught, seed))
-    tally = Tally([*BASELINES, *learners, "noise"])
-    bar = tqdm(total=2 * splits * len(inputs), desc="evaluating", unit=" folds", disable=None, leave=False)
-
-    def turn(number: int) -> None:  # nothing but the tally outlives it
-        teach, score = _halves(votes, opening, number, seed, table, budgets)
-        seeds = range(1000 * seed + noises * number, 1000 * seed + noises * (number + 1))
-        noise = (noise_features(responses.n, seed=one).astype(np.float32) for one in seeds)  # as trees read it
-        blind = [(LabelPolicy(seed=seed), known) for known in noise]
-        found = learned(teach, score, targets, inputs, member, learners, blind, bar, machines)
-        best = oracles_at(teach.table, targets)
-        _add_baselines(tally, teach.table, score.table, responses.questions, best)
-        tally.add_learned(found, best, score.table, overhead)
-
-    with bar:
-        for number in range(2 * splits):
-            turn(number)
-    for target, labels in oracles_at(full, targets):
-        tally.add("oracle_in_sample", target, *from_labels(labels, full.k).outcome(full), full)
-    return tally.rows(member)
+def joined(first: Responses, rest: Responses) -> Responses:
+    """Put one answer in front of the others of the same questions; fields that are not one number each are dropped."""
+    if list(first.ids) != list(rest.ids) or first.samples != 1:
+        raise ValueError("the first answers must be one a question, to the same questions; see Responses.set_aside")
+    answers = [[*one, *more] for one, more in zip(first.answers, rest.answers, strict=True)]
+    sampled: dict[str, Any] = {"correct": np.hstack([first.values, rest.values])}
+    for name in SAMPLED[1:]:
+        both = [getattr(part, name) for part in (first, rest)]
+        sampled[name] = None if any(values is None for values in both) else np.hstack(both)
+    return replace(rest, answers=answers, extras={}, **sampled)
 
 
-def unseen_curves(
-    responses: Responses,
-    budgets: Sequence[int] = (1, 2, 4, 8, 16),
-    *,
-    folds: int = 5,
-    groups: Sequence | None = None,
-    features: ArrayLike | None = None,
-    seed: int = 0,
-) -> np.ndarray:
-    """Predict the curve of every question with a `CurvePolicy` of the other folds.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeldOutRow:
+    """One policy at one target, held out."""
 
-    All samples teach: the question's own are not among them. Explained in chapter 6, "Learning".
+    protocol: str = field(init=False, default="held out")
+    policy: str
+    #: Average cost asked for, and had.
+    target: float
+    cost: float
+    #: Mean over the questions and its 95% interval.
+    accuracy: float
+    low: float
+    high: float
+    #: Accuracy of the best random mix at the same cost, chosen on the samples that score it: as strong a bar as there
+    #: is. The policy ``mix``, chosen on the other samples, therefore lies a little below it.
+    mix_accuracy: float
+    #: ``accuracy - mix_accuracy`` with its 95% interval, question by question.
+    gain: float
+    gain_low: float
+    gain_high: float
+    #: Gain as a share of the cross-fitted oracle's at this target; None where that one gains nothing. It may exceed 1
+    #: where samples are few: the oracle knows a question from half of its samples, a policy learns from all others.
+    share: float | None
+    #: Where one target's labels are learned: how often the oracle's are repeated, and how often the commonest would.
+    imitation: float | None
+    majority: float | None
+    #: What the best random mix must spend to be as accurate; None where it never is.
+    mix_cost: float | None = None
+    #: What the interval resamples: the gain of every question, or, where questions are grouped, of every group.
+    gains: np.ndarray = field(repr=False)
 
-    Parameters
-    ----------
-    responses, budgets, folds, groups, features, seed
-        As for `held_out`.
 
-    Returns
-    -------
-    ndarray, shape (N, K)
-        In [0, 1].
-    """
-    fold = deal(members(responses, groups), folds, seed)
-    table = responses.table(budgets)
-    found = np.empty_like(table.acc)
-    for train, test, known in _inputs(responses, fold, features, responses.n, seed):
-        policy = CurvePolicy(seed=seed).fit(known.loc[train], table.acc[train], table.cost)
-        found[test] = policy.curves(known.loc[test])
-    return found
+def as_table(rows: Sequence) -> pd.DataFrame:
+    """Return rows as a table whose first column names the protocol. Explained in chapter 7, "Results"."""
+    names = [f.name for f in fields(rows[0]) if f.name != "gains"]
+    return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
+
+
+class _Turn(NamedTuple):
+    """What a policy had on one half at one target: means, and the best mix at that cost of the half's table."""
+
+    cost: float
+    mix_cost: float
+    imitated: tuple[float, float] | None
+    mix: np.ndarray
+    score: UtilityTable
+
+
+class Scores:
+    """What every policy had at every target, half by half; ``order`` is that of the policies' rows."""
+
+    def __init__(self, order: Sequence[str]) -> None:
+        self._order = list(order)
+        self._turns: dict[tuple[float, str], list[_Turn]] = {}
+        #: Sums over the turns of every question's accuracy; the mix's are made again from its shares and the table.
+        self._sums: dict[tuple[float, str], np.ndarray] = {}
+
+    def add(
+        self,
+        policy: str,
+        target: float,
+        cost: np.ndarray,
+        accuracy: np.ndarray,
+        score: UtilityTable,
+        imitated: tuple[float, float] | None = None,
+    ) -> None:
+        """Take down what every question cost and how accurate it was, beside the best mix of the table at that cost.
+
+        ``imitated`` is how often the policy repeated the oracle's labels, and how often the commonest label would.
+        """
+        # A first answer may be shorter than its question's mean: where tokens are paid, nothing is cheaper than the
+        # cheapest budget, and that is the bar.
+        spent = max(cost.mean(), np.mean(score.cost[..., 0]))
+        # The bar knows the half that scores: nobody passes it because the other half misjudged the average question.
+        mix = best_mix(score.acc, score.cost, spent, n=1).weights
+        turn = _Turn(cost.mean(), _mix_cost(score, accuracy.mean()), imitated, mix, score)
+        self._turns.setdefault((target, policy), []).append(turn)
+        self._sums[target, policy] = accuracy + self._sums.get((target, policy), 0.0)
+
+    def add_learned(
+        self,
+        outcomes: Mapping[str, np.ndarray],
+        oracles: Sequence[tuple[float, np.ndarray]],
+        score: UtilityTable,
+        overhead: float = 0.0,
+    ) -> None:
+        """Take down the outcomes of `adalib.evaluate.trials.learned`, beside the oracle's labels at every target.
+
+        ``overhead`` is what every question pays on top, save where noise is in place of what it bought.
+        """
+        for name, parts in outcomes.items():
+            for number, (target, labels) in enumerate(oracles):
+                at = parts[:, number]
+                # Noise has several policies: the mean over them is the plan that draws one.
+                cost, accuracy = at["cost"].mean(axis=0), at["accuracy"].mean(axis=0)
+                imitated = None
+                if (at["column"] >= 0).all():
+                    imitated = (at["column"] == labels).mean(), np.bincount(labels).max() / labels.size
+                self.add(name, target, cost + (0.0 if name == "noise" else overhead), accuracy, score, imitated)
+
+    def rows(self, member: np.ndarray) -> list[HeldOutRow]:
+        """Average the halves question by question, and put intervals on the averages, over the groups."""
+        keys = sorted(self._turns, key=lambda key: (key[0], self._order.index(key[1])))
+        # A column at a time, for there may be very many questions.
+        values, gains = np.empty((2, member.max() + 1, len(keys)))
+        bars = np.empty(len(keys))
+        for j, key in enumerate(keys):
+            accuracy = self._sums[key] / len(self._turns[key])
+            mix = np.mean([(turn.mix * turn.score.acc).sum(axis=1) for turn in self._turns[key]], axis=0)
+            values[:, j], gains[:, j], bars[j] = _units(accuracy, member), _units(accuracy - mix, member), mix.mean()
+        value, gain = bootstrap_mean(values, bounds=(0, 1)), bootstrap_mean(gains)
+        figures = np.column_stack([value.mean, value.low, value.high, bars, gain.mean, gain.low, gain.high])
+        named = [dict(zip(_FIGURES, row, strict=True)) for row in figures.tolist()]
+        best = {target: row["gain"] for (target, policy), row in zip(keys, named, strict=True) if policy == "oracle"}
+        rows = []
+        for j, (target, policy) in enumerate(keys):
+            turns = self._turns[target, policy]
+            imitated = [turn.imitated for turn in turns if turn.imitated]
+            same, majority = np.mean(imitated, axis=0).tolist() if imitated else (None, None)
+            mix_cost = float(np.mean([turn.mix_cost for turn in turns]))
+            rows.append(
+                HeldOutRow(
+                    policy=policy,
+                    target=target,
+                    cost=float(np.mean([turn.cost for turn in turns])),
+                    **named[j],
+                    share=named[j]["gain"] / best[target] if best.get(target, 0) > 0 else None,
+                    imitation=same,
+                    majority=majority,
+                    mix_cost=mix_cost if np.isfinite(mix_cost) else None,
+                    gains=gains[:, j],
+                )
+            )
+        return rows
 
 
 def check_targets(targets: Sequence[float], cost: np.ndarray) -> list[float]:
     """Return the targets, each once; one below the cheapest column's cost, or its mean, is refused."""
     cheapest = float(np.mean(cost[..., 0]))
-    found = [float(target) for target in targets]
-    if not found:
+    wanted = list(dict.fromkeys(float(target) for target in targets))
+    if not wanted:
         raise ValueError("there is no target; give at least one average cost")
-    for target in found:
+    for target in wanted:
         if not np.isfinite(target):
             raise ValueError(f"target {target} cannot be met: give a finite number")
         if target < cheapest * (1 - 1e-12):
             raise ValueError(
                 f"target {target:g} cannot be met: the cheapest budget costs {cheapest:g}, give at least that"
             )
-    return list(dict.fromkeys(found))
+    return wanted
+
+
+def oracles_at(table: UtilityTable, targets: Sequence[float]) -> list[tuple[float, np.ndarray]]:
+    """The oracle's labels at every target, with the target."""
+    path = frontier(table.acc, table.cost)
+    return [(target, path.at(target).labels) for target in targets]
 
 
 @lru_cache(maxsize=32)
@@ -269,55 +450,55 @@ def _embedded(train: tuple[str, ...], texts: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _inputs(
-    responses: Responses, fold: np.ndarray, features: ArrayLike | None, taught: int, seed: int
+    responses: Responses | Menu, fold: np.ndarray, features: ArrayLike | None, taught: int, seed: int
 ) -> Iterator[Fold]:
     """One fold after the other."""
+    texts = np.array(responses.questions, dtype=object)
     given = pd.DataFrame(text_features(responses.questions) if features is None else features).reset_index(drop=True)
     draw = np.random.default_rng(seed)
     for out in np.unique(fold):
-        train, test = np.flatnonzero(fold != out), np.flatnonzero(fold == out)
-        train = drawn(train, taught, draw)
-        texts = tuple(responses.questions[i] for i in train)
+        train, test = drawn(np.flatnonzero(fold != out), taught, draw), np.flatnonzero(fold == out)
         known = given
-        if features is None and any(text.strip() for text in texts):
+        if features is None and any(text.strip() for text in texts[train]):
             rows = np.concatenate([train, test])
-            embedded = _embedded(texts, tuple(responses.questions[i] for i in rows)).set_index(rows)
+            embedded = _embedded(tuple(texts[train]), tuple(texts[rows])).set_index(rows)
             known = pd.concat([given.loc[rows], embedded], axis=1)
         yield Fold(train, test, known)
 
 
-def _halves(
-    votes: Responses, opening: Responses | None, number: int, seed: int, table: MakeTable, budgets: Sequence[int]
-) -> tuple[Half, Half]:
-    """The half that teaches and the half that scores; turns 0 and 1 are one split, both ways round."""
-    teach, score = votes.split_samples(seed + number // 2)[:: 1 if number % 2 == 0 else -1]
-    taught = Half(teach, table(teach, budgets))
-    if opening is None:
-        return taught, Half(score, table(score, budgets))
-    return taught, Half(joined(opening, score), first_vote_table(opening, score, budgets))
+def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Responses | None, Any]:
+    """The answers that open a vote, where there are some, and all others, compared with one another once."""
+    if first is None:
+        return None, compared(responses)
+    if isinstance(responses, Menu):
+        raise ValueError("a menu has no first answer, for it is not known whose; give the answers of one model")
+    return compared(joined(first, responses)).set_aside(0)
 
 
-def oracles_at(table: UtilityTable, targets: Sequence[float]) -> list[tuple[float, np.ndarray]]:
-    """The oracle's labels at every target, with the target."""
-    path = frontier(table.acc, table.cost)
-    return [(target, path.at(target).labels) for target in targets]
+def _baselines(choose: UtilityTable, target: float, oracle: np.ndarray, questions: Sequence[str]) -> dict[str, Plan]:
+    """Every plan that learns nothing."""
+    return {
+        "oracle": from_labels(oracle, choose.k),
+        "mix": best_mix(choose.acc, choose.cost, target),
+        "fixed": baselines.fixed(choose.cost, target, choose.n),
+        "random": baselines.random(choose.cost, target, choose.n),
+        "length": baselines.length(questions, choose.cost, target),
+    }
 
 
-def _add_baselines(
-    tally: Tally,
-    choose: UtilityTable,
-    score: UtilityTable,
-    questions: Sequence[str],
-    oracles: Sequence[tuple[float, np.ndarray]],
-) -> None:
-    """Score every plan that learns nothing."""
-    for target, best in oracles:
-        plans = {
-            "oracle": from_labels(best, choose.k),
-            "mix": best_mix(choose.acc, choose.cost, target),
-            "fixed": baselines.fixed(choose.cost, target, choose.n),
-            "random": baselines.random(choose.cost, target, choose.n),
-            "length": baselines.length(questions, choose.cost, target),
-        }
-        for policy, plan in plans.items():
-            tally.add(policy, target, *plan.outcome(score), score)
+def _mix_cost(score: UtilityTable, accuracy: float) -> float:
+    """The least that the best random mix spends to be this accurate; infinite where it never is."""
+    cost, mean = np.broadcast_to(score.cost, score.acc.shape).mean(axis=0), score.acc.mean(axis=0)
+    best = corners(cost, mean)
+    return float(np.interp(accuracy, mean[best], cost[best], right=np.inf if accuracy > mean[best[-1]] else None))
+
+
+def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:
+    """One value a group, whose mean is the mean over questions and whose spread is that of groups drawn whole.
+
+    A group's value is the mean plus what the group's questions add to it (the linearised ratio of resampled totals to
+    resampled sizes). Groups of one question are left as they are.
+    """
+    mean = values.mean()
+    excess = np.bincount(member, values - mean)
+    return mean + excess * excess.size / len(values)

@@ -107,19 +107,16 @@ def _weighings(values: np.ndarray, draws: int, rng: np.random.Generator) -> tupl
         total = rng.standard_gamma(n, draws)
         noise = rng.standard_normal((*values.shape[1:], draws)) * np.sqrt(n)
         return np.multiply.outer(values.mean(axis=0), total) + (noise.T * values.std(axis=0)).T, total
-    weighed, total = [], []
+    parts = []
     for start in range(0, draws, _CHUNK // n):
         weights = rng.standard_exponential((min(_CHUNK // n, draws - start), n))
-        weighed.append((weights @ values).T)
-        total.append(weights.sum(axis=1))
-    return np.concatenate(weighed, axis=-1), np.concatenate(total)
+        parts.append(((weights @ values).T, weights.sum(axis=1)))
+    return np.concatenate([part[0] for part in parts], axis=-1), np.concatenate([part[1] for part in parts])
 
 
 def in_points(gain: float, digits: int = 1) -> str:
     """A gain of accuracy as the book writes it: in points, with a sign.
 
-    Examples
-    --------
     >>> in_points(0.0361), in_points(-0.0361, 2), in_points(-0.0001)
     ('+3.6', '-3.61', '+0.0')
     """

@@ -7,17 +7,17 @@ budget; it brings its own ``trial`` and replays the answers of the scoring half.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import typing
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
@@ -27,56 +27,40 @@ from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.priced import PricedStopping
 from adalib.table import UtilityTable
 
-__all__ = [
-    "BASELINES",
-    "Fold",
-    "Half",
-    "Learner",
-    "POLICIES",
-    "Planner",
-    "Questions",
-    "STOPPING",
-    "checked",
-    "learned",
-    "outcomes",
-    "planned",
-    "planning_policies",
-    "stopping_policies",
-]
+__all__ = ["BASELINES", "STOPPING", "Fold", "Half", "Learner", "Planner", "Questions", "checked"]
+__all__ += ["learned", "planning_policies", "stopping_policies"]
 
+#: Policies that learn nothing, in the order of their rows.
+BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
 
+#: Policies that watch the answers come in, of which `stopping_policies` gives the learners.
+STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
+
+_FIELDS = ("cost", "accuracy", "column")
 #: What a policy comes to on one question; the column is -1 where it names none. Kept small: there may be very many.
-_OUTCOME = np.dtype([("cost", float), ("accuracy", float), ("column", np.int16)])
+_OUTCOME = np.dtype(list(zip(_FIELDS, (float, float, np.int16), strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """Questions as they are handed to a learner: to learn from, or to be scored on.
+    """Questions as they are handed to a learner: to learn from, or to be scored on."""
 
-    Attributes
-    ----------
-    features : DataFrame, shape (n, d)
-        Known of a question before it is asked.
-    answers : Responses
-        The answers of one half, in the order in which they came: of the teaching half where there is something to
-        learn, of the scoring half where a rule is replayed. Texts are replaced by the numbers of their classes, and
-        ``values`` says what each answer is worth; ``tokens`` and ``logprob`` are there where the file has them.
-    table : UtilityTable
-        What those answers say of every budget.
-    groups : ndarray of int, shape (n,)
-        Questions of one group belong together: folds inside a learner must not part them either.
-    """
-
+    #: Known of a question before it is asked, shape (n, d).
     features: pd.DataFrame
-    answers: Responses
+    #: The answers of one half, in the order in which they came: of the teaching half where there is something to
+    #: learn, of the scoring half where a rule is replayed. Responses whose texts are the numbers of their classes, or
+    #: a Menu where one is evaluated.
+    answers: Any
+    #: What those answers say of every budget.
     table: UtilityTable
+    #: Questions of one group belong together, shape (n,): folds inside a learner must not part them either.
     groups: np.ndarray
 
 
 class Half(NamedTuple):
     """One half of every question's answers, and the table that they give."""
 
-    answers: Responses
+    answers: Any
     table: UtilityTable
 
 
@@ -88,20 +72,18 @@ class Fold(NamedTuple):
     known: pd.DataFrame
 
 
-class Learner(Protocol):
+class Learner(typing.Protocol):
     """What `adalib.held_out` scores."""
 
-    def trial(
-        self, train: Questions, test: Questions, targets: Sequence[float]
-    ) -> Sequence[tuple[np.ndarray, np.ndarray]]:
+    def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> Sequence[tuple[np.ndarray, ...]]:
         """Learn from ``train``, and return the costs and the accuracies of the questions of ``test``, a pair a target.
 
         It must not read ``test.answers`` ahead of paying for them, nor keep anything: it is called for every fold.
         """
 
 
-class Planner(Protocol):
-    """A policy that names a column before it asks: it needs no ``trial`` of its own, `planned` is that.
+class Planner(typing.Protocol):
+    """A policy that names a column before it asks, of which copies are fitted: it needs no ``trial`` of its own.
 
     One that also has ``for_budget(features, budget)`` is fitted once, without a budget and with ``groups``, and asked
     for every target.
@@ -114,149 +96,12 @@ class Planner(Protocol):
         """Return a column for every question."""
 
 
-def planned(policy: Planner, train: Questions, test: Questions, targets: Sequence[float]) -> list[tuple]:
-    """Fit copies of a policy, and look its columns up in the table of the scoring half.
-
-    Returns
-    -------
-    list of tuples
-        Cost and accuracy of every question, a tuple a target; for a policy that imitates one target's labels at a time
-        also the columns, so that it can be said how often they are the oracle's.
-    """
-    policy, acc, cost, k = deepcopy(policy), train.table.acc, train.table.cost, train.table.k
-    if hasattr(policy, "for_budget"):
-        policy.fit(train.features, acc, cost, groups=train.groups)
-        return [from_labels(policy.for_budget(test.features, target), k).outcome(test.table) for target in targets]
-    found = [policy.fit(train.features, acc, cost, budget=target).predict(test.features) for target in targets]
-    return [(*from_labels(columns, k).outcome(test.table), columns) for columns in found]
-
-
-def outcomes(
-    name: str, learner: Learner | Planner, train: Questions, test: Questions, targets: Sequence[float]
-) -> np.ndarray:
-    """Put a learner on trial and check what it returns.
-
-    Returns
-    -------
-    structured ndarray, shape (targets, n)
-        Fields ``cost``, ``accuracy`` and ``column``, -1 where the learner names none.
-    """
-    trial: Callable = learner.trial if hasattr(learner, "trial") else partial(planned, learner)
-    told, n = list(trial(train, test, targets)), len(test.groups)
-    found = np.full((len(targets), n), np.array((np.nan, np.nan, -1), dtype=_OUTCOME))
-    for number, parts in enumerate(told):
-        if number >= len(targets) or not 2 <= len(parts) <= 3 or any(np.shape(part) != (n,) for part in parts):
-            break
-        for part_name, part in zip(_OUTCOME.names, parts, strict=False):
-            found[part_name][number] = part
-    else:
-        cost, accuracy = found["cost"], found["accuracy"]
-        if len(told) == len(targets) and ((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all():
-            return found
-    raise ValueError(
-        f"learner {name!r} must return, for each of the {len(targets)} targets, {n} finite costs of 0 or more and {n} "
-        "accuracies from 0 to 1: one a question"
-    )
-
-
-def learned(
-    teach: Half,
-    score: Half,
-    targets: Sequence[float],
-    folds: Sequence[Fold],
-    member: np.ndarray,
-    learners: Mapping[str, Learner | Planner],
-    blind: Sequence[tuple[Planner, pd.DataFrame]],
-    bar: tqdm | None = None,
-    machines: Machines | None = None,
-) -> dict[str, np.ndarray]:
-    """Let every learner learn in every fold from one half, and score it with the other half of the other questions.
-
-    Parameters
-    ----------
-    teach, score : Half
-    targets : sequence of float
-    folds : sequence of Fold
-    member : ndarray of int, shape (N,)
-        The group of every question.
-    learners : mapping of str to learner
-    blind : sequence of pairs
-        Policies with features of their own, all of them called "noise".
-    bar : tqdm, optional
-        Told of every fold.
-    machines : Machines, optional
-        Where the folds are worked on. Default: the cores of this machine.
-
-    Returns
-    -------
-    dict of str to structured ndarray, shape (policies of that name, targets, N)
-        What `outcomes` says, of every question.
-    """
-
-    job = partial(_job, teach, score, targets, member, learners, blind)
-    if machines is None:
-        told_by = side_by_side(lambda fold: _one_fold(job(fold)), folds)
-    else:
-        told_by = machines.map(_one_fold, [job(fold) for fold in folds], what="folds")
-    found = np.empty((len(learners) + len(blind), len(targets), len(member)), dtype=_OUTCOME)
-    for fold, told in zip(folds, told_by, strict=True):
-        found[..., fold.test] = told
-        if bar is not None:
-            bar.update()
-    by_name = {name: found[j : j + 1] for j, name in enumerate(learners)}
-    return by_name | ({"noise": found[len(learners) :]} if blind else {})
-
-
-def _job(
-    teach: Half,
-    score: Half,
-    targets: Sequence[float],
-    member: np.ndarray,
-    learners: Mapping[str, Learner | Planner],
-    blind: Sequence[tuple[Planner, pd.DataFrame]],
-    fold: Fold,
-) -> tuple:
-    """All that one fold needs, and no more, for it may travel."""
-    taught, asked = (
-        Questions(fold.known.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows])
-        for half, rows in ((teach, fold.train), (score, fold.test))
-    )
-    unseeing = [(policy, known.iloc[fold.train], known.iloc[fold.test]) for policy, known in blind]
-    return taught, asked, targets, learners, unseeing
-
-
-def _one_fold(job: tuple) -> list[np.ndarray]:
-    """Every learner's outcomes in one fold, and then those of the blind."""
-    taught, asked, targets, learners, unseeing = job
-    told = [outcomes(name, learner, taught, asked, targets) for name, learner in learners.items()]
-    for policy, known, held in unseeing:
-        seen, scored = replace(taught, features=known), replace(asked, features=held)
-        told.append(outcomes("noise", policy, seen, scored, targets))
-    return told
-
-
-# Who is on trial: the names of all rows, and the learners behind them.
-#
-# Some policies learn nothing, some decide before asking, some watch the answers come in, and one is a control that
-# knows nothing. `adalib.held_out` scores them all alike.
-
-
-#: Policies that learn nothing, in the order of their rows.
-BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
-
-#: Policies that watch the answers come in, of which `stopping_policies` gives the learners.
-STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
-
-#: The order of all rows, where nothing else is asked for.
-POLICIES = (*BASELINES, "label", "curve", *STOPPING, "noise")
-
-
-def planning_policies(seed: int = 0) -> dict[str, Planner]:
+def planning_policies(seed: int = 0) -> dict[str, Learner | Planner]:
     """What decides before asking, by the name of its rows: ``label`` and ``curve``."""
     return {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
 
 
-def stopping_policies(seed: int = 0) -> dict[str, Learner]:
+def stopping_policies(seed: int = 0) -> dict[str, Learner | Planner]:
     """What decides while the answers come in, by the name of its rows, for the ``learners`` of `held_out`.
 
     ``priced`` looks at every signal that the file has, ``priced_votes`` at the votes alone; the others are peers, tuned
@@ -279,3 +124,82 @@ def checked(learners: Mapping[str, Learner | Planner] | None, seed: int) -> dict
     if taken:
         raise ValueError(f"a learner is called {taken[0]!r}, which is a row of its own; give it another name")
     return dict(learners)
+
+
+def learned(
+    teach: Half,
+    score: Half,
+    targets: Sequence[float],
+    folds: Sequence[Fold],
+    member: np.ndarray,
+    learners: Mapping[str, Learner | Planner],
+    blind: Sequence[tuple[Planner, pd.DataFrame]],
+    bar: tqdm | None = None,
+    machines: Machines | None = None,
+) -> dict[str, np.ndarray]:
+    """Let every learner learn in every fold from one half, and score it with the other half of the other questions.
+
+    ``member`` is the group of every question; the ``blind`` are policies with features of their own, all called
+    "noise". Every name gets an array of outcomes (fields cost, accuracy and column), shape (policies of that name,
+    targets, N). The folds are worked on by the cores of this machine, or by ``machines``.
+    """
+
+    def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
+        train, test = (
+            Questions(fold.known.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows])
+            for half, rows in ((teach, fold.train), (score, fold.test))
+        )
+        unseeing = [(policy, known.iloc[fold.train], known.iloc[fold.test]) for policy, known in blind]
+        return train, test, targets, learners, unseeing
+
+    if machines is None:
+        by_fold = side_by_side(lambda fold: _one_fold(job(fold)), folds)
+    else:
+        by_fold = iter(machines.map(_one_fold, [job(fold) for fold in folds], what="folds"))
+    every = np.empty((len(learners) + len(blind), len(targets), len(member)), dtype=_OUTCOME)
+    for fold, outcomes in zip(folds, by_fold, strict=True):
+        every[..., fold.test] = outcomes
+        if bar is not None:
+            bar.update()
+    by_name = {name: every[j : j + 1] for j, name in enumerate(learners)}
+    return by_name | ({"noise": every[len(learners) :]} if blind else {})
+
+
+def _one_fold(job: tuple) -> list[np.ndarray]:
+    """Every learner's outcomes in one fold, and then those of the blind."""
+    train, test, targets, learners, unseeing = job
+    told = [_outcomes(name, learner, train, test, targets) for name, learner in learners.items()]
+    for policy, known, held in unseeing:
+        told.append(_outcomes("noise", policy, replace(train, features=known), replace(test, features=held), targets))
+    return told
+
+
+def _outcomes(name: str, learner: Any, train: Questions, test: Questions, targets: Sequence[float]) -> np.ndarray:
+    """Put a learner on trial, and check what it returns; shape (targets, n)."""
+    trial = learner.trial if hasattr(learner, "trial") else partial(_planned, learner)
+    told, n = list(trial(train, test, targets)), len(test.groups)
+    outcomes = np.full((len(targets), n), np.array((np.nan, np.nan, -1), dtype=_OUTCOME))
+    if len(told) == len(targets) and all(len(parts) <= 3 and {np.shape(p) for p in parts} == {(n,)} for parts in told):
+        for outcome, parts in zip(outcomes, told, strict=True):
+            for field, part in zip(_FIELDS, parts, strict=False):
+                outcome[field] = part
+    cost, accuracy = outcomes["cost"], outcomes["accuracy"]  # what nobody told is not a number
+    if not ((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all():
+        raise ValueError(
+            f"learner {name!r} must return, for each of the {len(targets)} targets, {n} finite costs of 0 or more and "
+            f"{n} accuracies from 0 to 1: one a question"
+        )
+    return outcomes
+
+
+def _planned(policy: Any, train: Questions, test: Questions, targets: Sequence[float]) -> list[tuple[np.ndarray, ...]]:
+    """Fit copies of a policy, and look its columns up in the table of the scoring half.
+
+    Where it imitates one target's labels at a time, the columns are told too: how often are they the oracle's?
+    """
+    policy, acc, cost, k = deepcopy(policy), train.table.acc, train.table.cost, train.table.k
+    if hasattr(policy, "for_budget"):
+        policy.fit(train.features, acc, cost, groups=train.groups)
+        return [from_labels(policy.for_budget(test.features, target), k).outcome(test.table) for target in targets]
+    chosen = [policy.fit(train.features, acc, cost, budget=target).predict(test.features) for target in targets]
+    return [(*from_labels(columns, k).outcome(test.table), columns) for columns in chosen]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import in_points
-from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.trials import BASELINES, STOPPING
 
 __all__ = ["verdict"]
@@ -44,7 +44,7 @@ def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
     # The interval of a gain that is claimed must not hold 0 either, or the sentence would contradict itself.
     clear = [row.gain_low > 0 and not luck for row, luck in zip(tried + oracles, chance, strict=True)]
     paying = [row for row, sure in zip(tried, clear, strict=False) if sure]
-    said = _found(tried, paying, oracles, any(clear[len(tried) :]), matters)
+    said = _sentence(tried, paying, oracles, any(clear[len(tried) :]), matters)
     planned = [row for row in tried if row.policy not in STOPPING]
     if len(planned) in (0, len(tried)):
         return said
@@ -54,7 +54,7 @@ def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
     return f"{said} Decided before asking, {before}: {'' if early else 'at most '}{_gain(best)}."
 
 
-def _found(
+def _sentence(
     tried: Sequence[HeldOutRow], paying: Sequence[HeldOutRow], oracles: list[HeldOutRow], could: bool, matters: float
 ) -> str:
     """The main sentence."""
@@ -105,9 +105,8 @@ def _by_chance(gains: np.ndarray, level: float) -> np.ndarray:
     """
     rng, chunk = np.random.default_rng(0), 500
     chunks = int(np.ceil(20 / level / chunk))
-    reached = np.ones(gains.shape[1])
+    reached, parts = np.ones(gains.shape[1]), np.split(gains, range(_PART, len(gains), _PART))
     for _ in range(chunks):
-        parts = np.split(gains, range(_PART, len(gains), _PART))
         flipped = sum(_signs(rng, chunk, len(part), many=len(parts) > 1) @ part for part in parts)
         reached += (flipped >= gains.sum(axis=0) - 1e-12).sum(axis=0)
     return reached / (1 + chunk * chunks) > level

@@ -34,36 +34,19 @@ def setting(
     estimated: bool = True,
     lam: float | None = None,
 ) -> dict[str, Any]:
-    """Describe one setting for the explorer.
+    """Describe one setting for the explorer, ready for JSON: a table, or answers over all subsets, cost in samples.
 
-    Explained in chapter 2, "The oracle".
-
-    Parameters
-    ----------
-    source : UtilityTable, Responses or Menu
-        Accuracies and costs, or sampled answers (their table is made over all subsets, ties shared, cost in samples).
-        Of a menu every arm is a budget, and the colours tell the models apart.
-    responses : Responses, optional
-        Where the questions, gold answers and votes come from when `source` is a table made from them.
-    name, title : str
-        The name in the address (``#set=name``) and the title in the list of settings.
-    kind : {"real", "simulated", "yours"}
-        Where it is listed; a simulated setting says so on the page.
-    about : str
-        A sentence shown under the title.
-    unit : str, optional
-        What a cost counts, in the plural. Default: "samples" when the budgets are the costs, else "cost".
-    estimated : bool
-        Whether the accuracies are estimates, so that an oracle chosen and scored on them is optimistic.
-    lam : float, optional
-        The price at the start. Default: the median breakpoint.
-
-    Returns
-    -------
-    dict
-        Plain lists, numbers and strings, ready for JSON.
+    ``responses`` are those that a table was made from; ``name`` stands in the address (``#set=name``), ``kind`` says
+    where it is listed; an oracle on ``estimated`` accuracies is called optimistic; ``lam`` is the price at the start.
     """
-    table, responses = _opened(source, responses)
+    if isinstance(source, Responses | Menu):
+        table, responses = source.table(_offered(source)), source if isinstance(source, Responses) else None
+    elif isinstance(source, UtilityTable):
+        table = source
+    else:
+        raise ValueError(f"the explorer shows a UtilityTable, Responses or a Menu, not {type(source).__name__}")
+    if responses is not None and responses.n != table.n:
+        raise ValueError(f"the table has {table.n} rows, the responses {responses.n}; give those it was made from")
     if unit is None:
         samples = table.cost.ndim == 1 and [str(b) for b in table.budgets] == [f"{c:g}" for c in table.cost]
         unit = "samples" if samples else "cost"
@@ -92,68 +75,48 @@ def setting(
 
 
 def read_csv(path: str | os.PathLike[str]) -> UtilityTable:
-    """Read accuracies from a CSV file: a header of costs, then one row a question; an id column may come first.
+    """Read accuracies from a CSV file: a header of costs, then one row per question; an id column may come first.
 
-    Explained in chapter 2, "The oracle". The page reads a dropped file by the same rules.
-
-    Raises
-    ------
-    DataError
-        One sentence that names the file, the line, the column and the mend.
+    The page reads a dropped file by the same rules. A DataError names the file, the line, the column and the mend.
     """
-    at, rows = _Place(path), []
-    try:
-        # Kept as numbers at once: the texts of a large file would take ten times its size.
-        for row in csv.reader(at.texts()):
-            if any(cell.strip() for cell in row):
-                rows.append(_row(at, row, rows))
-    except UnicodeDecodeError as error:
-        raise DataError(f"{at}: cannot be read as CSV ({error}); save it as comma-separated UTF-8 text") from None
-    except csv.Error as error:
-        raise DataError(f"{at}: cannot be read as CSV ({error}); save it as comma-separated UTF-8 text") from None
-    if len(rows) < 2:
-        raise DataError(f"{path}: holds no accuracies; write a header of costs, then one row a question")
-    (budgets, _, cost), *others = rows
-    try:
-        return UtilityTable(
-            np.array([acc for _, _, acc in others]), cost, budgets=budgets, ids=[name for _, name, _ in others]
-        )
-    except ValueError as error:
-        raise DataError(f"{path}: {error}") from None
+    read = 0  # lines, for messages
 
-
-class _Place:
-    """The lines of a file as texts, and where the reading has got to, for messages."""
-
-    def __init__(self, path: str | os.PathLike[str]):
-        self.path, self.number = path, 0
-
-    def __str__(self) -> str:
-        return f"{self.path}, line {self.number}"
-
-    def texts(self) -> Iterator[str]:
-        for number, line in open_lines(self.path):
-            self.number = number
+    def lines() -> Iterator[str]:
+        nonlocal read
+        for number, line in open_lines(path):
+            read = number
             yield line.decode("utf-8")
 
-
-def _row(at: _Place, row: list[str], before: list[tuple]) -> tuple[list[str], str, np.ndarray]:
-    """One row of a table: the budgets (in the header), the id, and the costs or accuracies."""
-    if before:
-        columns = len(before[0][0])
-        skip = len(before[0][1])
-        if len(row) != columns + skip:
-            raise DataError(f"{at}: has {len(row)} cells and the header {columns + skip}; give as many")
-    else:
-        skip = int(len(row) > 1 and np.isnan(_number(row[0])))
-    values = np.array([_number(cell) for cell in row[skip:]])
-    bad = np.flatnonzero(~(values >= 0) | ((values > 1) if before else np.isinf(values)))
-    if bad.size:
-        cell, want = skip + int(bad[0]), "an accuracy from 0 to 1" if before else "a cost, 0 or more"
-        raise DataError(f"{at}, column {cell + 1}: {row[cell][:40]!r} is not {want}; mend that cell")
-    if not before:
-        return [cell.strip() for cell in row[skip:]], "x" * skip, values
-    return [], row[0] if skip else str(len(before) - 1), values
+    header: list[str] = []
+    rows: list[np.ndarray] = []
+    ids, skip = [], 0
+    try:
+        for cells in csv.reader(lines()):
+            where = f"{path}, line {read}"
+            if not any(cell.strip() for cell in cells):
+                continue
+            if not header:
+                header, skip = cells, int(len(cells) > 1 and np.isnan(_number(cells[0])))
+            if len(cells) != len(header):
+                raise DataError(f"{where}: has {len(cells)} cells and the header {len(header)}; give as many")
+            # Kept as numbers at once: the texts of a large file would take ten times its size.
+            values = np.array([_number(cell) for cell in cells[skip:]])
+            bad = np.flatnonzero(~(values >= 0) | ((values > 1) if rows else np.isinf(values)))
+            if bad.size:
+                cell, want = skip + int(bad[0]), "an accuracy from 0 to 1" if rows else "a cost, 0 or more"
+                raise DataError(f"{where}, column {cell + 1}: {cells[cell][:40]!r} is not {want}; mend that cell")
+            ids.append(cells[0] if skip else str(len(rows) - 1))
+            rows.append(values)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(
+            f"{path}, line {read}: cannot be read as CSV ({error}); save it as comma-separated UTF-8 text"
+        ) from None
+    if len(rows) < 2:
+        raise DataError(f"{path}: holds no accuracies; write a header of costs, then one row a question")
+    try:
+        return UtilityTable(np.array(rows[1:]), rows[0], tuple(cell.strip() for cell in header[skip:]), tuple(ids[1:]))
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from None
 
 
 def _texts(source: Responses | Menu) -> dict[str, list[str]]:
@@ -166,18 +129,6 @@ def _texts(source: Responses | Menu) -> dict[str, list[str]]:
 
 def _offered(source: Responses | Menu) -> tuple[int, ...]:
     return tuple(b for b in _BUDGETS if b <= source.samples)
-
-
-def _opened(
-    source: UtilityTable | Responses | Menu, responses: Responses | None
-) -> tuple[UtilityTable, Responses | None]:
-    if isinstance(source, UtilityTable):
-        if responses is not None and responses.n != source.n:
-            raise ValueError(f"the table has {source.n} rows, the responses {responses.n}; give those it was made from")
-        return source, responses
-    if not isinstance(source, Responses | Menu):
-        raise ValueError(f"the explorer shows a UtilityTable, Responses or a Menu, not {type(source).__name__}")
-    return source.table(_offered(source)), source if isinstance(source, Responses) else None
 
 
 def _short(numbers: np.ndarray) -> list[float]:

@@ -23,56 +23,21 @@ from adalib.table import UtilityTable
 
 __all__ = ["PARTS", "page", "script", "static_html", "style"]
 
-
-# The front end as its two hosts need it: one script, joined from parts of one subject each, and one style sheet.
-#
-# A static page inlines the script in a module element and calls ``mountStatic``; Jupyter gives it to anywidget, which
-# calls ``render``. Both want one text without imports, so the parts in ``front/`` are plain JavaScript that sees what
-# stands before it, and this module says what stands where.
-
-
 _FRONT = Path(__file__).parent / "front"
 
+#: The parts of the front end, one subject each, in their order: plain JavaScript that sees what stands before it, for
+#: both hosts, a module element of a static page and anywidget in Jupyter, want one text without imports.
 PARTS = (
-    # what is computed
-    "numbers",
-    "oracle",
-    "path",
-    "votes",
-    # a reader's own file
-    "files",
-    "csv",
-    "jsonlines",
-    "models",
-    "crossfit",
-    # what is drawn
-    "dom",
-    "scales",
-    "drawing",
-    "tiles",
-    "staircase",
-    "frontier",
-    "split",
-    "question",
-    "pays",
-    # what holds it together
-    "controls",
-    "own_file",
-    "address",
-    "explorer",
-    "hosts",
+    *("numbers", "oracle", "path", "votes"),  # what is computed
+    *("files", "csv", "jsonlines", "models", "crossfit"),  # a reader's own file
+    *("dom", "scales", "drawing", "tiles", "staircase", "frontier", "split", "question", "pays"),  # what is drawn
+    *("controls", "own_file", "address", "explorer", "hosts"),  # what holds it together
 )
 
 
 @cache
 def script() -> str:
-    """Return the whole front end, in the order of `PARTS`, after the colours that the figures use too.
-
-    Examples
-    --------
-    >>> script().startswith("const BUDGET_COLOURS = ['#")
-    True
-    """
+    """Return the whole front end, in the order of `PARTS`, after the colours that the figures use too."""
     parts = [(_FRONT / f"{part}.js").read_text(encoding="utf-8") for part in PARTS]
     colours = [f"const BUDGET_COLOURS = {list(BUDGETS)};", f"const MODEL_COLOURS = {[list(ends) for ends in MODELS]};"]
     return "\n".join([*colours, *parts])
@@ -111,24 +76,10 @@ budget you can afford, and watch who lets go of what.</p>
 
 
 def static_html(settings: Sequence[dict[str, Any]]) -> str:
-    """Return an explorer as a fragment of HTML for a page of the book, with its data inlined.
+    """Return an explorer of settings, the first one shown, as a fragment of HTML for a page of the book.
 
-    Explained in chapter 2, "The oracle". Show it with ``IPython.display.HTML(static_html([...]))``.
-
-    Parameters
-    ----------
-    settings : sequence of dict
-        As made by `setting`, at least one; the first is shown at the start.
-
-    Returns
-    -------
-    str
-        Style, a static figure for readers without scripts, the data and the front end; any number fit on one page.
-
-    Raises
-    ------
-    ValueError
-        If there is no setting, or two have the same name.
+    It holds its style, a static figure for readers without scripts, the data and the front end; any number fit on one
+    page. Show it with ``IPython.display.HTML(static_html([setting(table), ...]))``.
     """
     settings = list(settings)
     names = [one["name"] for one in settings]
@@ -147,22 +98,7 @@ def static_html(settings: Sequence[dict[str, Any]]) -> str:
 
 
 def page(source: UtilityTable | Responses | Menu | Sequence[dict[str, Any]], out: str | os.PathLike[str]) -> Path:
-    """Write one self-contained HTML file that explores `source`: it opens anywhere, without a network.
-
-    Explained in chapter 2, "The oracle".
-
-    Parameters
-    ----------
-    source : UtilityTable, Responses, Menu, or sequence of dict
-        What to explore; several settings as made by `setting`.
-    out : path
-        The file to write.
-
-    Returns
-    -------
-    Path
-        Where it was written.
-    """
+    """Write one self-contained HTML file that explores a source, or settings: it opens anywhere, without a network."""
     settings = list(source) if isinstance(source, Sequence) else [setting(source)]
     title = f"Lambda explorer: {settings[0]['title']}"
     text = _PAGE.format(title=escape(title), body=static_html(settings))

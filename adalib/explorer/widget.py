@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
+from typing import Any
 
 import anywidget
 import traitlets
@@ -17,27 +18,15 @@ __all__ = ["Explorer", "explore"]
 
 
 class Explorer(anywidget.AnyWidget):
-    """A lambda explorer, live: what a hand does on the page is seen in Python, and the other way round.
-
-    Explained in chapter 2, "The oracle". Made by `explore`.
-
-    Attributes
-    ----------
-    lam : float
-        The price, at least 0. Setting it lets go of the budget.
-    budget : float or None
-        The budget asked for; the page then chooses the smallest price that fits in it. None while the price leads.
-    selected : int
-        The row of the question shown.
-    """
+    """A lambda explorer, live: what a hand does on the page is seen in Python, and the other way round."""
 
     _esm = script()
     _css = style()
-    _settings = traitlets.List().tag(sync=True)
+    _settings: Any = traitlets.List().tag(sync=True)
 
-    lam = traitlets.Float(0.0).tag(sync=True)
-    budget = traitlets.Float(None, allow_none=True).tag(sync=True)
-    selected = traitlets.Int(0).tag(sync=True)
+    lam = traitlets.Float(0.0).tag(sync=True)  # the price; setting it lets go of the budget
+    budget = traitlets.Float(None, allow_none=True).tag(sync=True)  # asked for; None while the price leads
+    selected = traitlets.Int(0).tag(sync=True)  # the row of the question shown
 
     @traitlets.validate("lam", "budget")
     def _at_least_zero(self, proposal: dict) -> float | None:

@@ -7,17 +7,15 @@ with the true curves.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from xgboost import XGBRegressor
 
 from adalib.datasets.folds import deal, group_numbers
-from adalib.datasets.sealed import number, numbers
-from adalib.learn import policy as saving
+from adalib.datasets.sealed import numbers
+from adalib.learn import trees
 from adalib.learn.policy import Policy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
@@ -76,27 +74,11 @@ class CurvePolicy(Policy):
         lam: float | None = None,
         groups: Sequence | None = None,
     ) -> CurvePolicy:
-        """Learn the curves, and what every price would cost.
+        """Learn the curves, and what every price would cost; ``budget`` or ``lam`` is what `predict` then aims at.
 
         Trees know their training questions too well, so the costs are those of curves predicted for each training
-        question by trees that did not see it.
-
-        Parameters
-        ----------
-        features : DataFrame or array_like, shape (N, d)
-            Finite numbers.
-        acc, cost
-            As for `oracle_labels`.
-        budget, lam : float, optional
-            What `predict` is to aim at: an average cost, or a price. `for_budget` takes any other budget later.
-        groups : sequence of N values, optional
-            The costs of a question are then those of trees that saw none of its group. Give families where the policy
-            is to meet new families.
-
-        Returns
-        -------
-        CurvePolicy
-            Itself.
+        question by trees that did not see it, nor any of its group: give families as ``groups`` where the policy is to
+        meet new families. Features are finite numbers, one row per question.
         """
         acc, cost = check_table(acc, cost)
         if budget is not None and lam is not None:
@@ -138,17 +120,8 @@ class CurvePolicy(Policy):
     def for_budget(self, features: ArrayLike, budget: float) -> np.ndarray:
         """Return the column chosen for each question at the price that meets ``budget`` on the training questions.
 
-        The questions asked about have no say in the price, so that each could come alone.
-
-        Parameters
-        ----------
-        features : DataFrame or array_like, shape (N, d)
-        budget : float
-            Average cost to aim for; other questions than the training ones may come to a little more or less.
-
-        Returns
-        -------
-        ndarray of int, shape (N,)
+        The questions asked about have no say in the price, so that each could come alone; together they may come to a
+        little more or less than the budget.
         """
         return self.at_price(features, self.price(budget))
 
@@ -157,34 +130,23 @@ class CurvePolicy(Policy):
         curves = self.curves(features)
         return oracle_labels(curves, self.cost_, price) if len(curves) else np.zeros(0, dtype=int)
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write two lines of JSON that `load_policy` reads: what the policy is, and XGBoost's trees.
-
-        Other regressors cannot be saved so. What is read back predicts; to train it anew, make a policy like this one.
-        """
-        self._check_fitted()
-        prices, costs = self.prices_
+    def _about(self) -> dict[str, Any]:
         about = {"kind": "curve", "seed": self.seed, "lam": self.lam_, "cost": self.cost_}
-        saving.write(path, self, {**about, "prices": prices, "costs": costs})
+        return {**about, "prices": self.prices_[0], "costs": self.prices_[1]}
 
-    @classmethod
-    def _read(cls, about: dict[str, Any], trees: dict[str, Any]) -> CurvePolicy:
-        if not trees:
+    def _restore(self, about: dict[str, Any], grown: dict[str, Any]) -> None:
+        if not grown:
             raise ValueError("it has no trees")
-        policy = cls(seed=saving.seed_of(about))
-        policy._remember(about["names"], about["width"])
-        policy.model_ = saving.load_trees(_shallow_trees(policy.seed), trees, policy.n_features_in_)
-        policy.lam_ = None if about["lam"] is None else number(about["lam"], "lam", 0)
+        self.model_ = trees.from_json(trees.regressor(self.seed), grown, self.n_features_in_)
         prices = numbers(about["prices"], "prices", (None,), 0)
-        policy.prices_ = np.array([prices, numbers(about["costs"], "costs", prices.shape, 0)])
-        if not prices.size or (np.diff(policy.prices_[1]) < 0).any():
+        self.prices_ = np.array([prices, numbers(about["costs"], "costs", prices.shape, 0)])
+        if not prices.size or (np.diff(self.prices_[1]) < 0).any():
             raise ValueError("its costs are not those of ever lower prices")
-        outputs = policy.model_.predict(np.zeros((1, policy.n_features_in_))).reshape(1, -1)
-        _, policy.cost_ = check_table(outputs.clip(0, 1), numbers(about["cost"], "cost", (None,)))
-        return policy
+        outputs = self.model_.predict(np.zeros((1, self.n_features_in_))).reshape(1, -1)
+        _, self.cost_ = check_table(outputs.clip(0, 1), numbers(about["cost"], "cost", (None,)))
 
     def _train(self, values: np.ndarray, acc: np.ndarray) -> Any:
-        return self._new_model(_shallow_trees(self.seed), "regressor").fit(values, acc)
+        return self._new_model(trees.regressor(self.seed), "regressor").fit(values, acc)
 
     def _unseen_curves(self, values: np.ndarray, acc: np.ndarray, groups: Sequence | None) -> np.ndarray:
         n, k = acc.shape
@@ -193,30 +155,11 @@ class CurvePolicy(Policy):
         if count == 1:  # nobody else to learn from
             return _curves(self.model_, values, k)
         fold = deal(member, _FOLDS, order=np.random.default_rng(self.seed).permutation(count).argsort())
-        found = np.empty_like(acc)
+        curves = np.empty_like(acc)
         for out in np.unique(fold):
             held = fold == out
-            found[held] = _curves(self._train(values[~held], acc[~held]), values[held], k)
-        return found
-
-
-def _shallow_trees(seed: int) -> XGBRegressor:
-    """Shallow and slow, because the curves of a few hundred questions are noisy.
-
-    A tree predicts all budgets together, so that the difference between two budgets, all that the price looks at, is
-    not the noise of two separate models.
-    """
-    return XGBRegressor(
-        n_estimators=100,
-        max_depth=3,
-        learning_rate=0.05,
-        objective="reg:squarederror",
-        multi_strategy="multi_output_tree",
-        max_bin=64,  # thresholds tried a feature: XGBoost's 256 cost time, and so few questions do not fill them
-        n_jobs=1,
-        random_state=seed,
-        verbosity=0,
-    )
+            curves[held] = _curves(self._train(values[~held], acc[~held]), values[held], k)
+        return curves
 
 
 def _curves(model: Any, values: np.ndarray, k: int) -> np.ndarray:

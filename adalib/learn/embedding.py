@@ -53,17 +53,11 @@ class TextEmbedding:
         if dims < 1 or not 1 <= ngrams[0] <= ngrams[1]:
             raise ValueError(f"dims is {dims} and ngrams {ngrams}; give dims of 1 or more and an increasing pair")
         self.dims, self.ngrams, self.seed = dims, ngrams, seed
-        self._tfidf: TfidfVectorizer | None = None
-        self._svd: TruncatedSVD | None = None
+        self._tfidf: Any = None
+        self._svd: Any = None
 
     def fit(self, texts: Sequence[str]) -> TextEmbedding:
-        """Learn n-grams, their weights and the directions from training texts.
-
-        Raises
-        ------
-        ValueError
-            If there is no text with a visible character to learn from.
-        """
+        """Learn n-grams, their weights and the directions from training texts; at least one must not be blank."""
         texts = _cut(texts)
         if not any(text.strip() for text in texts):
             raise ValueError("there is no text to learn from; give at least one that is not blank")
@@ -80,33 +74,31 @@ class TextEmbedding:
 
     def transform(self, texts: Sequence[str]) -> pd.DataFrame:
         """Embed texts, seen or unseen: columns ``embedding_0`` on, all finite; a blank text is all zeros."""
-        if self._tfidf is None:
-            raise ValueError("the embedding has not been fitted; call fit with training texts first")
+        self._check_fitted()
         texts = _cut(texts)
         values = np.zeros((len(texts), self.dims))
         for start in range(0, len(texts), _PART):
-            found = self._svd.transform(self._weights(texts[start : start + _PART]))
-            values[start : start + _PART, : found.shape[1]] = found
+            along = self._svd.transform(self._weights(texts[start : start + _PART]))
+            values[start : start + _PART, : along.shape[1]] = along
         return pd.DataFrame(values, columns=[f"embedding_{j}" for j in range(self.dims)])
 
     def embed(self, text: str) -> np.ndarray:
         """Embed one text, shape (dims,): what `transform` gives up to rounding, without tables for a single row."""
-        if self._tfidf is None:
-            raise ValueError("the embedding has not been fitted; call fit with training texts first")
+        self._check_fitted()
         known = self._tfidf.vocabulary_
         counts = Counter(ngram for ngram in self._ngrams(text[:_READ]) if ngram in known)
         values = np.zeros(self.dims)
         if counts:
             places = [known[ngram] for ngram in counts]
             weights = (1 + np.log(list(counts.values()))) * self._tfidf.idf_[places]
-            found = weights @ self._directions[places] / np.sqrt(weights @ weights)
-            values[: found.size] = found
+            along = weights @ self._directions[places] / np.sqrt(weights @ weights)
+            values[: along.size] = along
         return values
 
     def _weights(self, texts: Sequence[str]) -> csr_matrix:
         """What scikit-learn's transform gives, ten times as fast: n-grams end at spaces, and words come again."""
-        known, of_word = self._tfidf.vocabulary_, {}
-        places, ends = [], [0]
+        known, of_word = self._tfidf.vocabulary_, dict[str, list[int]]()
+        places, ends = list[int](), [0]
         for text in texts:
             for word in text.lower().split():
                 if word not in of_word:
@@ -129,21 +121,14 @@ class TextEmbedding:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values from which `from_dict` makes the same embedding: numbers and n-grams, nothing that runs."""
-        if self._tfidf is None:
-            raise ValueError("the embedding has not been fitted; call fit with training texts first")
+        self._check_fitted()
         ngrams = sorted(self._tfidf.vocabulary_, key=self._tfidf.vocabulary_.get)
         about = {"dims": self.dims, "ngrams": list(self.ngrams), "seed": self.seed, "vocabulary": ngrams}
         return about | {"idf": self._tfidf.idf_.tolist(), "directions": self._svd.components_.tolist()}
 
     @classmethod
     def from_dict(cls, kept: dict[str, Any]) -> TextEmbedding:
-        """Make the embedding that `to_dict` wrote down.
-
-        Raises
-        ------
-        ValueError
-            If its parts do not fit together.
-        """
+        """Make the embedding that `to_dict` wrote down; ValueError where its parts do not fit together."""
         dims, seed = whole(kept["dims"], "dims", 1, 10_000), whole(kept["seed"], "seed", 0, 2**32 - 1)
         shortest, longest = (whole(length, "ngrams", 1, 1000) for length in kept["ngrams"])
         embedding = cls(dims, (shortest, longest), seed)
@@ -157,6 +142,10 @@ class TextEmbedding:
         embedding._svd = TruncatedSVD(len(directions), random_state=embedding.seed)
         embedding._svd.components_ = directions
         return embedding
+
+    def _check_fitted(self) -> None:
+        if self._tfidf is None:
+            raise ValueError("the embedding has not been fitted; call fit with training texts first")
 
     def _vectorizer(self, **how: Any) -> TfidfVectorizer:
         return TfidfVectorizer(analyzer="char_wb", ngram_range=self.ngrams, sublinear_tf=True, **how)

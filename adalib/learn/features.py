@@ -92,11 +92,6 @@ def text_features(questions: Sequence[str], entropy: ArrayLike | None = None) ->
     DataFrame, shape (N, 15), or (N, 16) with ``entropy``
         Columns `TEXT_FEATURES`; all values finite.
 
-    Raises
-    ------
-    ValueError
-        If a question is not a text, or the entropies are not N finite numbers.
-
     Examples
     --------
     >>> row = text_features(["Tom pays $1,500 for 3 chairs. How much is 20% of it?"]).iloc[0]

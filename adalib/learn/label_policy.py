@@ -1,9 +1,7 @@
-"""Policies that know only the features of a question: imitate the oracle's labels, or predict the curve and price it.
+"""Imitate the oracle's labels from the features of a question, for one budget at a time: the paper's way.
 
-The paper's way is imitation: solve the allocation problem on training questions, then train a classifier to repeat the
-labels. `LabelPolicy` does that, for one budget at a time. `CurvePolicy` predicts the accuracy of every budget and lets
-the price decide, as the oracle does with the true curves: one model then serves every budget. Both answer
-``fit(features, acc, cost, budget=...)`` (or ``lam=...``) and ``predict(features)``, which returns column numbers.
+Solve the allocation problem on training questions, then train a classifier to repeat the labels. As `CurvePolicy` does,
+`LabelPolicy` answers ``fit(features, acc, cost, budget=...)`` (or ``lam=...``) and ``predict(features)``.
 """
 
 from __future__ import annotations
@@ -15,17 +13,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import has_fit_parameter
-from xgboost import XGBClassifier
 
-from adalib.datasets.sealed import DataError, number, numbers
-from adalib.learn import policy as saving
+from adalib.datasets.sealed import DataError, numbers, read_sealed
+from adalib.learn import trees
 from adalib.learn.curve_policy import CurvePolicy
-from adalib.learn.policy import Policy
+from adalib.learn.policy import FORMAT, Policy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import check_table
 
-__all__ = ["CurvePolicy", "LabelPolicy", "load_policy", "regret_weights"]
+__all__ = ["LabelPolicy", "load_policy", "regret_weights"]
 
 
 def regret_weights(acc: ArrayLike, cost: ArrayLike, lam: float) -> np.ndarray:
@@ -103,55 +100,32 @@ class LabelPolicy(Policy):
         budget: float | None = None,
         lam: float | None = None,
     ) -> LabelPolicy:
-        """Solve the training questions for a budget, or at a price, and learn the labels.
+        """Solve the training questions for an average ``budget``, never exceeded, or at a price, and learn the labels.
 
-        Parameters
-        ----------
-        features : DataFrame or array_like, shape (N, d)
-            Finite numbers.
-        acc, cost
-            As for `oracle_labels`.
-        budget, lam : float
-            One of them: the average cost allowed (the exact frontier's labels, never above it), or the price.
-
-        Returns
-        -------
-        LabelPolicy
-            Itself.
+        Features are finite numbers, one row per question; ``acc`` and ``cost`` are as for `oracle_labels`.
         """
         acc, cost = check_table(acc, cost)
-        if (budget is None) == (lam is None):
-            raise ValueError("give either budget or lam")
-        if lam is None:
+        if budget is not None and lam is None:
             best = frontier(acc, cost).at(budget)
             lam, labels = best.lam, best.labels
-        else:
+        elif lam is not None and budget is None:
             labels = oracle_labels(acc, cost, lam)
+        else:
+            raise ValueError("give either budget or lam")
         self.fit_labels(features, labels, regret_weights(acc, cost, lam) if self.weighted else None)
         self.lam_ = float(lam)
         return self
 
     def fit_labels(self, features: ArrayLike, labels: ArrayLike, weights: ArrayLike | None = None) -> LabelPolicy:
-        """Learn labels that were made elsewhere: other tie rules, or several tables pooled.
+        """Learn labels, columns, that were made elsewhere: other tie rules, or several tables pooled.
 
-        Parameters
-        ----------
-        features : DataFrame or array_like, shape (N, d)
-        labels : array_like of int, shape (N,)
-            Column of each question. Columns that do not occur are never predicted.
-        weights : array_like, shape (N,), optional
-            Importance of each question, at least 0; only their proportions matter.
-
-        Returns
-        -------
-        LabelPolicy
-            Itself.
+        Columns that do not occur are never predicted. Of the questions' ``weights`` only the proportions matter.
         """
         values, labels = self._taught(features), np.asarray(labels)
         if labels.shape != (len(values),) or labels.size == 0 or labels.dtype.kind not in "iu" or labels.min() < 0:
             raise ValueError(f"labels must be {len(values)} column numbers, 0 or more, at least one: one a question")
         classes, codes = np.unique(labels, return_inverse=True)
-        model = self._new_model(_papers_trees(classes.size, self.seed), "classifier")
+        model = self._new_model(trees.classifier(classes.size, self.seed), "classifier")
         extra = {}
         if weights is not None:
             if not has_fit_parameter(model, "sample_weight"):
@@ -174,11 +148,6 @@ class LabelPolicy(Policy):
         """Share of each feature in the trees, summing to 1: for XGBoost in their gain, as in the paper's figure.
 
         Explained in chapter 9, "Ablations".
-
-        Raises
-        ------
-        ValueError
-            If the classifier has no ``feature_importances_``.
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
@@ -188,30 +157,19 @@ class LabelPolicy(Policy):
             raise ValueError(f"importance needs a classifier of trees, not {type(self.model_).__name__}")
         return pd.Series(np.asarray(self.model_.feature_importances_, dtype=float), index=names)
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write two lines of JSON that `load_policy` reads: what the policy is, and XGBoost's trees.
-
-        Other classifiers cannot be saved so. What is read back predicts; to train it anew, make a policy like this one.
-        """
-        self._check_fitted()
+    def _about(self) -> dict[str, Any]:
         about = {"kind": "label", "seed": self.seed, "weighted": self.weighted, "lam": self.lam_}
-        saving.write(path, self, {**about, "classes": self.classes_})
+        return {**about, "classes": self.classes_}
 
-    @classmethod
-    def _read(cls, about: dict[str, Any], trees: dict[str, Any]) -> LabelPolicy:
-        policy = cls(weighted=bool(about["weighted"]), seed=saving.seed_of(about))
-        policy._remember(about["names"], about["width"])
-        policy.lam_ = None if about["lam"] is None else number(about["lam"], "lam", 0)
-        policy.classes_ = numbers(about["classes"], "classes", (None,), 0, 10**6).astype(int)
-        if not policy.classes_.size or (np.diff(policy.classes_) < 1).any():
+    def _restore(self, about: dict[str, Any], grown: dict[str, Any]) -> None:
+        self.weighted = bool(about["weighted"])
+        self.classes_ = numbers(about["classes"], "classes", (None,), 0, 10**6).astype(int)
+        if not self.classes_.size or (np.diff(self.classes_) < 1).any():
             raise ValueError("its classes are not increasing column numbers")
-        policy.model_ = None
-        if trees:
-            default = _papers_trees(policy.classes_.size, policy.seed)
-            policy.model_ = saving.load_trees(default, trees, policy.n_features_in_)
-        if policy.classes_.size != (policy.model_.n_classes_ if trees else 1):
+        default = trees.classifier(self.classes_.size, self.seed)
+        self.model_ = trees.from_json(default, grown, self.n_features_in_) if grown else None
+        if self.classes_.size != (self.model_.n_classes_ if grown else 1):
             raise ValueError("its trees and its list of classes do not fit together")
-        return policy
 
 
 def load_policy(path: str | os.PathLike) -> LabelPolicy | CurvePolicy:
@@ -227,32 +185,13 @@ def load_policy(path: str | os.PathLike) -> LabelPolicy | CurvePolicy:
     Returns
     -------
     LabelPolicy or CurvePolicy
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or is not a saved policy.
     """
-    about, trees = saving.read(path)
-    kinds = {"label": LabelPolicy, "curve": CurvePolicy}
+    about, grown = read_sealed(path, FORMAT, 2, "save the policy again")
+    kinds: dict[str, type[LabelPolicy | CurvePolicy]] = {"label": LabelPolicy, "curve": CurvePolicy}
     try:
-        return kinds[about["kind"]]._read(about, trees)
+        return kinds[about["kind"]]._read(about, grown)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{path}: is not a sound policy file ({error}); save the policy again") from None
-
-
-def _papers_trees(classes: int, seed: int) -> XGBClassifier:
-    """The paper's hyper-parameters. Two classes too are multi-class, as XGBoost alone would not have it."""
-    return XGBClassifier(
-        n_estimators=100,
-        max_depth=5,
-        learning_rate=0.1,
-        objective="multi:softprob",
-        num_class=classes,
-        n_jobs=1,
-        random_state=seed,
-        verbosity=0,
-    )
 
 
 def _mean_one(weights: ArrayLike, n: int) -> np.ndarray:

@@ -18,10 +18,11 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tqdm.auto import tqdm
 
@@ -31,7 +32,7 @@ from adalib.llm.questions import Prompt, load_prompt, load_questions
 from adalib.llm.store import MAX_SAMPLES, Store, read_answers, read_settings, scan
 from adalib.vote.answers import extract_answer
 
-__all__ = ["collect", "export", "fingerprint"]
+__all__ = ["collect", "export", "fingerprint", "settings_of"]
 
 MAX_CONCURRENCY = 1_000  # requests in flight at a time; each holds a connection and a reply
 FIELDS = ("tokens", "finish", "logprob", "entropy")  # what an answer carries to responses.jsonl beside its text
@@ -108,33 +109,30 @@ def collect(
     _check_settings(samples, concurrency, max_tokens, temperature, price_in, price_out)
     asked, filled = load_questions(questions), load_prompt(prompt)
     endpoint = Endpoint(base_url, model, key_env=key_env, timeout=timeout, tries=tries)
-    settings = {
-        "model": model,
-        "endpoint": "this machine" if endpoint.loopback else endpoint.url,
-        "questions": fingerprint([[q["id"], q["question"]] for q in asked]),
-        "prompt": fingerprint(filled.messages),
-        "temperature": temperature,
-        "max_tokens": max_tokens,
-        "logprobs": logprobs,
-        "seed": seed,
-    }
+    settings = settings_of(endpoint, asked, filled, temperature, max_tokens) | {"logprobs": logprobs, "seed": seed}
     with Store(out, settings, {"messages": filled.messages}) as store:
         # Not a list: two hundred thousand questions of 48 answers would fill the memory before the first request.
         todo = ((q, s) for s in range(samples) for q in asked if (q["id"], s) not in store.held)
         missing = len(asked) * samples - store.held.within((q["id"] for q in asked), samples)
         total = store.held.count + missing
-        kept = f"{{}} of {total} answers are kept in {out}, run the same command again to go on"
         bar = tqdm(total=total, initial=store.held.count, unit="answer", disable=not progress, smoothing=0.05)
-        run = _Run(endpoint, filled, store, todo, bar, settings, (price_in, price_out))
-        try:
-            run.until_done(concurrency)
-        except EndpointError as error:
-            raise EndpointError(f"{error}; " + kept.format(store.held.count)) from None
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt("stopped; " + kept.format(store.held.count)) from None
-        finally:
-            bar.close()
+        with bar, store.telling(total):
+            _Run(endpoint, filled, store, todo, bar, settings, (price_in, price_out)).until_done(concurrency)
         return export(asked, out)
+
+
+def settings_of(
+    endpoint: Endpoint, asked: list[dict], prompt: Prompt, temperature: float, max_tokens: int
+) -> dict[str, Any]:
+    """What every answer in a folder depends on, for ``run.json``."""
+    return {
+        "model": endpoint.model,
+        "endpoint": endpoint.place,
+        "questions": fingerprint([[q["id"], q["question"]] for q in asked]),
+        "prompt": fingerprint(prompt.messages),
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+    }
 
 
 def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike) -> Path:
@@ -143,13 +141,6 @@ def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike) ->
     Answers are read out of the texts here, not while collecting, so a better reader needs no new samples. Every
     question gets the same number of answers: the samples that all questions have. Each line names the model:
     the files of several models, one after the other, are a menu.
-
-    Explained in chapter 0, "One question, many answers".
-
-    Raises
-    ------
-    DataError
-        If the folder holds no full round of answers to these questions.
     """
     asked = questions if isinstance(questions, list) else load_questions(questions)
     folder = Path(out)
@@ -160,7 +151,7 @@ def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike) ->
     rounds = held.rounds(q["id"] for q in asked)
     if rounds == 0:
         raise DataError(f"{folder}: not every question has an answer yet; collect on before exporting")
-    rows = {q["id"]: [None] * rounds for q in asked}
+    rows: dict[str, list[dict]] = {q["id"]: [{}] * rounds for q in asked}
     for record, _ in read_answers(folder / "answers.jsonl"):
         if record["sample"] < rounds and record["id"] in rows:
             rows[record["id"]][record["sample"]] = record
@@ -184,6 +175,7 @@ def _row(question: dict, answers: list[dict], fields: list[str], with_texts: boo
     return row | {name: [a[name] for a in answers] for name in fields}
 
 
+@dataclass
 class _Run:
     """The workers of one collection. They live on an event loop in a thread of its own.
 
@@ -191,16 +183,27 @@ class _Run:
     loop, so it never strikes in the middle of a write.
     """
 
-    def __init__(self, endpoint: Endpoint, prompt: Prompt, store: Store, todo: list, bar, settings: dict, prices):
-        self.endpoint, self.prompt, self.store, self.todo = endpoint, prompt, store, iter(todo)
-        self.bar, self.settings, self.prices = bar, settings, prices
-        self.loop, self.stop, self.workers = asyncio.new_event_loop(), asyncio.Event(), []
-        self.interrupted = False
+    endpoint: Endpoint
+    prompt: Prompt
+    store: Store
+    todo: Iterator[tuple[dict, int]]
+    bar: tqdm
+    settings: dict[str, Any]
+    prices: tuple[float, float]
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    workers: list[asyncio.Task] = field(default_factory=list)
+    interrupted: bool = False
 
     def until_done(self, concurrency: int) -> None:
         """Block until all is collected, or until the first error or interrupt has been dealt with."""
+
+        def in_thread() -> None:
+            with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
+                runner.run(self._main(concurrency))
+
         with ThreadPoolExecutor(1) as thread, self._heeding_interrupts():
-            thread.submit(self._in_thread, concurrency).result()
+            thread.submit(in_thread).result()
         if self.interrupted:
             raise KeyboardInterrupt
 
@@ -229,49 +232,38 @@ class _Run:
             self.stop.set()
             self.bar.write("stopping: the answers in flight may come in (interrupt again to drop them)", sys.stderr)
 
-    def _in_thread(self, concurrency: int) -> None:
-        with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
-            runner.run(self._main(concurrency))
-
     async def _main(self, concurrency: int) -> None:
         self._show()
         async with self.endpoint:
             self.workers = [asyncio.create_task(self._work()) for _ in range(concurrency)]
-            try:
-                ended = await asyncio.gather(*self.workers, return_exceptions=True)
-            finally:
-                for worker in self.workers:
-                    worker.cancel()
-                await asyncio.gather(*self.workers, return_exceptions=True)
+            ended = await asyncio.gather(*self.workers, return_exceptions=True)
         for error in ended:
-            if isinstance(error, Exception) and not isinstance(error, asyncio.CancelledError):
+            if isinstance(error, Exception):  # which a cancelled worker's is not
                 raise error
 
     async def _work(self) -> None:
         try:
-            await self._answers()
+            for question, sample in self.todo:
+                if self.stop.is_set():
+                    return
+                await self._answer(question, sample)
+        except _StoppedError:
+            return
         except Exception:
             self.stop.set()  # nobody asks anew, but what is in flight is paid for and may come in
             raise
 
-    async def _answers(self) -> None:
+    async def _answer(self, question: dict, sample: int) -> None:
         how = {name: self.settings[name] for name in ("temperature", "max_tokens", "logprobs")}
-        for question, sample in self.todo:
-            if self.stop.is_set():
-                return
-            seed = _answer_seed(self.settings["seed"], question["id"], sample)
-            try:
-                answer = await self.endpoint.sample(
-                    self.prompt.fill(question["question"]), seed=seed, pause=self._pause, **how
-                )
-            except EndpointError as error:
-                raise EndpointError(f"question {question['id']!r}: {error}") from None
-            except _StoppedError:
-                return
-            told = {name: value for name, value in asdict(answer).items() if value is not None}
-            self.store.append({"id": question["id"], "sample": sample, **told})
-            self._show()
-            self.bar.update()
+        how |= {"seed": _answer_seed(self.settings["seed"], question["id"], sample), "pause": self._pause}
+        try:
+            answer = await self.endpoint.sample(self.prompt.fill(question["question"]), **how)
+        except EndpointError as error:
+            raise EndpointError(f"question {question['id']!r}: {error}") from None
+        told = {name: value for name, value in asdict(answer).items() if value is not None}
+        self.store.append({"id": question["id"], "sample": sample, **told})
+        self._show()
+        self.bar.update()
 
     async def _pause(self, seconds: float, why: str) -> None:
         self._show(f"{why}; again in {seconds:.0f} s")
@@ -309,6 +301,6 @@ def _answer_seed(seed: int | None, name: str, sample: int) -> int | None:
     return int.from_bytes(hashlib.sha256(f"{seed}/{name}/{sample}".encode()).digest()[:4], "big") >> 1
 
 
-def fingerprint(value: Iterable) -> str:
+def fingerprint(value: list) -> str:
     """A short name for plain values: the same for the same ones, in every run."""
     return hashlib.sha256(json.dumps(value, ensure_ascii=True).encode()).hexdigest()[:16]

@@ -3,6 +3,9 @@
 Endpoints fail in two ways. Some failures pass (a busy server, a cut connection, a page where JSON should be): wait
 and ask again, longer each time, and as long as the server asks for when it says so. Others do not (a wrong key, a
 wrong model): stop at once and say so in one line. The key is in no line of ours, not even when a server repeats it.
+
+A reply is believed in nothing: it may be endless, compressed a thousandfold, nested a thousand deep, or hold a count
+of 10^400. What has not the shape of a chat completion is a failure that may pass, and what is stored can be read back.
 """
 
 from __future__ import annotations
@@ -13,118 +16,219 @@ import math
 import os
 import random
 import re
+import ssl
 import warnings
-import zlib
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import partial
+from functools import cache, partial
 from ipaddress import ip_address
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-import httpx2 as httpx
-import openai
+import httpx
 
-__all__ = [
-    "Answer",
-    "BoundedTransport",
-    "Endpoint",
-    "EndpointError",
-    "ReplyError",
-    "backoff",
-    "mean_entropy",
-    "mean_logprob",
-    "read_reply",
-    "retry_after",
-]
-
-
-# What an endpoint sends back, read in one place and believed in nothing.
-#
-# A reply may be endless, compressed a thousandfold, nested a thousand deep, or hold a count of 10^400. The body is read
-# up to a stated size, decompressed here up to the same size, and taken apart by hand: what has not the shape of a chat
-# completion is a `ReplyError`, worth another try, and what is stored can be read back.
-
+__all__ = ["Answer", "Endpoint", "EndpointError", "ReplyError", "backoff", "mean_entropy", "mean_logprob", "read_reply"]
 
 MAX_REPLY = 32_000_000  # bytes of one reply, decompressed
 MAX_TEXT = 1_000_000  # characters of one answer
+MAX_COUNT = 10**15  # tokens; no more than a file of answers may hold
 MAX_LINES = 900  # connections at a time; a process may have 1,024 files open
 IDLE = 5.0  # seconds after which a connection that nobody used is closed
-_OF_THE_LINE = (b"content-encoding", b"content-length", b"transfer-encoding")  # how it came, not what it says
-MAX_COUNT = 10**15  # tokens; no more than a file of answers may hold
+DEFAULT_KEY_ENV = "OPENAI_API_KEY"
+FIRST_WAIT = 1.0  # seconds before the second try; doubled for each try after that
+LONGEST_WAIT = 60.0  # no wait is longer, whatever a server asks for
+SECRET = 16  # characters from which a key is taken for a secret; shorter ones (EMPTY, 111111) may be data
+TOP_LOGPROBS = 20  # the most that the OpenAI interface lets one ask for
+
+MENDS = {
+    300: "it sends us to another address, where the key may not go: give that one as the base URL if you trust it",
+    400: "the endpoint does not accept this request: check the model's name, the prompt's length and the settings",
+    401: "check {key}",
+    403: "check {key} and whether its key may use this model",
+    404: "check the base URL (it often ends in /v1) and the model's name",
+}
+
+Pause = Callable[[float, str], Awaitable[None]]
 
 
 class ReplyError(Exception):
-    """A reply that is no answer; the message says why in a few words."""
+    """A reply that is no answer, or none at all: worth another try, no sooner than ``hint`` seconds."""
+
+    def __init__(self, why: str, hint: float | None = None, status: int | None = None):
+        super().__init__(why)
+        self.hint, self.status = hint, status
+
+
+class EndpointError(RuntimeError):
+    """The endpoint refused, or failed too often in a row. The message is one line without secrets.
+
+    ``status`` is that of the last reply, None where none came; ``code`` is "insufficient_quota" for an empty account.
+    """
+
+    def __init__(self, message: str, status: int | None = None, code: str | None = None):
+        super().__init__(message)
+        self.status, self.code = status, code
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for one request.
+    """What came back for one request; None where the endpoint does not tell, or was not asked to."""
 
-    Attributes
-    ----------
-    text : str
-        The model's words; half a character (a cut emoji) reads U+FFFD.
-    finish : str
-        Why it ended: ``"stop"``, or ``"length"`` when it was cut at the token limit.
-    tokens, prompt_tokens : int or None
-        Tokens written and read, where the endpoint counts them.
-    logprob, entropy : float or None
-        Mean log-probability of the tokens and their mean entropy, in nats, where they were asked for.
+    text: str  # half a character (a cut emoji) reads U+FFFD
+    finish: str  # "stop", or "length" when it was cut at the token limit
+    tokens: int | None = None  # written
+    prompt_tokens: int | None = None  # read
+    logprob: float | None = None  # mean log-probability of its tokens
+    entropy: float | None = None  # their mean entropy, in nats
+
+
+class Endpoint:
+    """A model behind an OpenAI-compatible address. Use it as ``async with Endpoint(...) as endpoint``.
+
+    ``timeout`` is in seconds for one request, from the first byte to the last: a hang or a slow drip ends there. The
+    key is read from the environment variable ``key_env``; an endpoint on this machine (loopback) needs none.
     """
 
-    text: str
-    finish: str
-    tokens: int | None = None
-    prompt_tokens: int | None = None
-    logprob: float | None = None
-    entropy: float | None = None
+    def __init__(
+        self, base_url: str, model: str, *, key_env: str = DEFAULT_KEY_ENV, timeout: float = 120.0, tries: int = 8
+    ):
+        self.url, host, self.loopback = _checked_url(base_url)
+        if not timeout > 0 or tries < 1:
+            raise ValueError(f"need timeout > 0 and tries >= 1, got timeout={timeout}, tries={tries}")
+        self.model, self.timeout, self.tries = model, timeout, tries
+        self.key_env, self._key = _checked_name(key_env), os.environ.get(key_env, "").strip()
+        if not (self._key or self.loopback):
+            raise EndpointError(f"{self.url} needs a key: put it into {self.key_env}")
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise EndpointError(f"the key in {self.key_env} holds a character that no header can carry: set it again")
+        if self._key and not self.loopback and self.url.startswith("http:"):
+            warnings.warn(f"the key travels to {self.url} unencrypted; use https", stacklevel=2)
+        # A proxy must not stand between us and this machine.
+        proxies = {} if self.loopback or proxy_bypass(host) else getproxies()
+        proxy = proxies.get(urlsplit(self.url).scheme) or proxies.get("all")
+        self._lines = Lines(partial(_client, self.url, self._key or "none", proxy))
+
+    @property
+    def place(self) -> str:
+        """The address as it is written into files: another port of this machine tomorrow is the same endpoint."""
+        return "this machine" if self.loopback else self.url
+
+    async def __aenter__(self) -> Endpoint:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._lines.aclose()
+
+    async def sample(
+        self,
+        messages: Sequence[dict[str, Any]],
+        *,
+        temperature: float = 0.7,
+        max_tokens: int = 256,
+        seed: int | None = None,
+        logprobs: bool = False,
+        extra: dict[str, Any] | None = None,
+        pause: Pause | None = None,
+    ) -> Answer:
+        """Ask until there is an answer, or raise `EndpointError` on a refusal or after ``tries`` failures in a row.
+
+        ``extra`` is whatever else the request's body is to hold; ``pause(seconds, why)`` is awaited between tries in
+        place of sleeping.
+        """
+        request: dict[str, Any] = {"model": self.model, "messages": list(messages)}
+        request |= {"temperature": temperature, "max_tokens": max_tokens}
+        if seed is not None:
+            request["seed"] = seed
+        if logprobs:
+            request |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        request |= extra or {}
+        for attempt in range(1, self.tries + 1):
+            try:
+                return await self._ask(request)
+            except ReplyError as error:
+                why, hint, status = str(error), error.hint, error.status
+            if attempt < self.tries:
+                wait = backoff(attempt, hint)
+                await (pause(wait, why) if pause else asyncio.sleep(wait))
+        times = "once" if self.tries == 1 else f"{self.tries} times in a row"
+        raise EndpointError(f"{self.url} failed {times}, the last time with: {why}", status)
+
+    async def _ask(self, request: dict[str, Any]) -> Answer:
+        try:
+            # The limit is on the whole exchange; httpx's own limits are on silences.
+            async with (
+                asyncio.timeout(self.timeout),
+                self._lines.one() as line,
+                line.stream("POST", "chat/completions", json=request) as reply,
+            ):
+                body = await _bounded(reply)
+            answer = read_reply(body) if reply.status_code < 300 else None
+        except TimeoutError:
+            raise ReplyError(f"no answer within {self.timeout:g} s") from None
+        except ReplyError as error:
+            raise ReplyError(self.clean(str(error))) from None
+        except httpx.TransportError as error:
+            raise ReplyError(f"no connection ({self.clean(str(error) or type(error).__name__)})") from None
+        except Exception as error:  # whatever the client makes of a reply: its context may hold the key
+            raise ReplyError(f"the client could not read the reply ({type(error).__name__})") from None
+        if answer is None:
+            raise self._refusal(reply, body)
+        # A key that is long enough to be one is never stored, unless the question itself holds it.
+        if len(self._key) >= SECRET and self._key not in str(request["messages"]):
+            answer = replace(answer, text=answer.text.replace(self._key, "[key]"))
+        return replace(answer, finish=self.clean(answer.finish))
+
+    def _refusal(self, reply: httpx.Response, body: bytes) -> Exception:
+        """The error that a status stands for: one that may pass, or one that lasts."""
+        status, said = reply.status_code, _error_of(body)
+        told = said.get("message")
+        line = f"HTTP {status}" + (f" ({self.clean(told)})" if isinstance(told, str) else "")
+        if status in (408, 409, 429) or status >= 500:
+            # An empty account is a 429 too, but no waiting fills it.
+            if said.get("code") == "insufficient_quota":
+                mend = "the account has no credit left"
+                return EndpointError(f"{self.url} answered {line}; {mend}", status, "insufficient_quota")
+            return ReplyError(line, retry_after(reply.headers.get("retry-after")), status)
+        mend = MENDS.get(status, MENDS[300] if status < 400 else MENDS[400]).format(key=self.key_env)
+        return EndpointError(f"{self.url} answered {line}; {mend}", status)
+
+    def clean(self, text: str) -> str:
+        """Make text from outside fit to show: one short printable line without the key."""
+        if len(self._key) >= 6:  # "none" or "EMPTY" is no secret, and an ordinary word
+            text = text.replace(self._key, "[key]")
+        text = re.sub(r"\bsk-[\w*-]{6,}", "[key]", text)  # half-masked keys, as some endpoints repeat them
+        text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+        return text if len(text) <= 200 else text[:200] + "..."
 
 
-class BoundedTransport(httpx.AsyncBaseTransport):
-    """A transport that reads every body up to `MAX_REPLY` bytes, also of what a compressed body becomes.
+class Lines:
+    """Clients of one connection each, lent to one request at a time, the one that was last put down first.
 
-    Each request has a line to itself while it lasts, the one that was last put down if there is one: a pool looks at
-    every line it holds for every request, which at 64 at a time takes longer than the rest of the router.
-
-    Parameters
-    ----------
-    new_line : callable
-        Makes a transport that holds one connection.
+    A pool looks at every connection it holds for every request: at 64 at a time three times the work of all the rest.
     """
 
-    def __init__(self, new_line: Callable[[], httpx.AsyncBaseTransport]):
+    def __init__(self, new_line: Callable[[], httpx.AsyncClient]):
         self._new_line = new_line
-        self._idle: deque[tuple[float, httpx.AsyncBaseTransport]] = deque()  # since when, the oldest first
+        self._idle: deque[tuple[float, httpx.AsyncClient]] = deque([(monotonic(), new_line())])  # the oldest first
         self._room = asyncio.Semaphore(MAX_LINES)
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request and read the whole reply, or refuse it."""
-        request.headers["Accept-Encoding"] = "identity"
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[httpx.AsyncClient]:
+        """A line to oneself."""
         async with self._room:
             while self._idle and self._idle[0][0] < monotonic() - IDLE:
                 await self._idle.popleft()[1].aclose()
             line = self._idle.pop()[1] if self._idle else self._new_line()
             try:
-                return await self._exchange(line, request)
+                yield line
             finally:
                 self._idle.append((monotonic(), line))
-
-    async def _exchange(self, line: httpx.AsyncBaseTransport, request: httpx.Request) -> httpx.Response:
-        response = await line.handle_async_request(request)
-        try:
-            encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
-            body = await _bounded(response.stream, encoding)
-        finally:
-            await response.aclose()
-        headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _OF_THE_LINE]
-        return httpx.Response(response.status_code, headers=headers, content=body, extensions=response.extensions)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -132,33 +236,60 @@ class BoundedTransport(httpx.AsyncBaseTransport):
             await self._idle.pop()[1].aclose()
 
 
-async def _bounded(stream: Any, encoding: str) -> bytes:
-    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+def _client(url: str, key: str, proxy: str | None) -> httpx.AsyncClient:
+    """A client of one host; it follows no redirect, which would take the key and the question elsewhere."""
+    try:
+        return httpx.AsyncClient(
+            base_url=url,
+            headers={"Authorization": f"Bearer {key}", "Accept-Encoding": "identity"},
+            proxy=proxy,
+            trust_env=False,
+            timeout=None,
+            verify=_trusted(),
+        )
+    except (ImportError, ValueError):  # SOCKS needs a package that we do not have; other schemes are unknown
+        raise EndpointError(
+            f"the proxy that the environment names for {urlsplit(url).scheme} cannot be used (only http and https "
+            "proxies can); unset it, or list the host in NO_PROXY"
+        ) from None
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The usual certificates and this system's own; read once, for that takes longer than asking."""
+    context = httpx.create_ssl_context()
+    context.load_default_certs()
+    return context
+
+
+async def _bounded(reply: httpx.Response) -> bytes:
+    encoding = reply.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in ("", "identity", "gzip", "deflate"):
         raise ReplyError(f"the reply is compressed in a way that was not asked for ({encoding[:20]!r})")
-    unzip = zlib.decompressobj(47 if "gzip" in encoding else 15) if encoding not in ("", "identity") else None
     body = bytearray()
-    async for chunk in stream:
-        try:
-            body += unzip.decompress(chunk, MAX_REPLY + 1 - len(body)) if unzip else chunk
-        except zlib.error:
-            raise ReplyError("the reply is damaged where it was compressed") from None
-        if len(body) > MAX_REPLY:
-            raise ReplyError(f"the reply is longer than {MAX_REPLY / 1e6:g} MB")
+    try:
+        async for chunk in reply.aiter_bytes():  # what comes at a time is small, and becomes a thousandfold at most
+            body += chunk
+            if len(body) > MAX_REPLY:
+                raise ReplyError(f"the reply is longer than {MAX_REPLY / 1e6:g} MB")
+    except httpx.DecodingError:
+        raise ReplyError("the reply is damaged where it was compressed") from None
     return bytes(body)
 
 
+def _error_of(body: bytes) -> dict[str, Any]:
+    """What a refusal says, where it says it as OpenAI does."""
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    told = told.get("error", told) if isinstance(told, dict) else {}
+    return told if isinstance(told, dict) else {}
+
+
 def read_reply(body: bytes) -> Answer:
-    """Take a chat completion apart.
+    """Take a chat completion apart, or raise `ReplyError`.
 
-    Explained in chapter 0, "One question, many answers".
-
-    Raises
-    ------
-    ReplyError
-        If it is no chat completion with an answer in it.
-
-    Examples
-    --------
     >>> body = b'{"choices": [{"message": {"content": "Answer: 7"}, "finish_reason": "stop"}], "usage": {}}'
     >>> read_reply(body).text
     'Answer: 7'
@@ -172,25 +303,25 @@ def read_reply(body: bytes) -> Answer:
         raise ReplyError(f"the reply is {what}") from None
     if not isinstance(reply, dict):
         raise ReplyError("the reply is a page or a bare value, not a chat completion")
-    choices, usage = reply.get("choices"), reply.get("usage")
-    if not isinstance(choices, list) or not choices:
+    if not reply.get("choices"):
         said = f" ({json.dumps(reply['error'])[:300]})" if reply.get("error") else ""
         raise ReplyError(f"the reply holds no choices{said}")
-    message = choices[0].get("message") if isinstance(choices[0], dict) else None
-    text = message.get("content") if isinstance(message, dict) else 0
+    try:
+        choice = reply["choices"][0]
+        text, finish, told = choice["message"].get("content"), choice.get("finish_reason"), choice.get("logprobs")
+    except (AttributeError, LookupError, TypeError):
+        text = 0
     if text is not None and not isinstance(text, str):
         raise ReplyError("the reply is JSON but no chat completion")
     if text and len(text) > MAX_TEXT:
         raise ReplyError(f"the answer has {len(text):,} characters, and at most {MAX_TEXT:,} are kept")
-    finish = choices[0].get("finish_reason")
-    logprob, entropy = _certainty(choices[0].get("logprobs"))
     return Answer(
         _whole_characters(text or ""),
         _whole_characters(finish[:40]) if isinstance(finish, str) and finish else "unknown",
-        _count(usage, "completion_tokens"),
-        _count(usage, "prompt_tokens"),
-        logprob,
-        entropy,
+        _count(reply.get("usage"), "completion_tokens"),
+        _count(reply.get("usage"), "prompt_tokens"),
+        _told(lambda: mean_logprob([token["logprob"] for token in told["content"]])),
+        _told(lambda: mean_entropy([[one["logprob"] for one in token["top_logprobs"]] for token in told["content"]])),
     )
 
 
@@ -214,19 +345,12 @@ def mean_entropy(tokens: Sequence[Sequence[float]]) -> float | None:
     return round(max(total, 0.0) / len(tokens), 6)
 
 
-def _whole_characters(text: str) -> str:
-    """JSON can carry half of a surrogate pair, which no UTF-8 file can."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _certainty(told: Any) -> tuple[float | None, float | None]:
-    content = told.get("content") if isinstance(told, dict) else None
-    if not isinstance(content, list) or not all(isinstance(token, dict) for token in content):
-        return None, None
-    tops = [token.get("top_logprobs") for token in content]
-    shaped = all(isinstance(top, list) and all(isinstance(one, dict) for one in top) for top in tops)
-    entropy = mean_entropy([[one.get("logprob") for one in top] for top in tops]) if shaped else None
-    return mean_logprob([token.get("logprob") for token in content]), entropy
+def _told(read: Callable[[], float | None]) -> float | None:
+    """What a reply tells, None where it has not the shape."""
+    try:
+        return read()
+    except (LookupError, TypeError):
+        return None
 
 
 def _is_logprob(value: Any, zero: bool = False) -> bool:
@@ -241,203 +365,17 @@ def _count(usage: Any, name: str) -> int | None:
     return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MAX_COUNT else None
 
 
-DEFAULT_KEY_ENV = "OPENAI_API_KEY"
-FIRST_WAIT = 1.0  # seconds before the second try; doubled for each try after that
-LONGEST_WAIT = 60.0  # no wait is longer, whatever a server asks for
-SECRET = 16  # characters from which a key is taken for a secret; shorter ones (EMPTY, 111111) may be data
-TOP_LOGPROBS = 20  # the most that the OpenAI interface lets one ask for
-
-MENDS = {
-    300: "it sends us to another address, where the key may not go: give that one as the base URL if you trust it",
-    400: "the endpoint does not accept this request: check the model's name, the prompt's length and the settings",
-    401: "check {key}",
-    403: "check {key} and whether its key may use this model",
-    404: "check the base URL (it often ends in /v1) and the model's name",
-}
-
-Pause = Callable[[float, str], Awaitable[None]]
-
-
-class EndpointError(RuntimeError):
-    """The endpoint refused, or failed too often in a row. The message is one line without secrets.
-
-    ``status`` is that of the last reply, None where none came; ``code`` is "insufficient_quota" for an empty account.
-    """
-
-    def __init__(self, message: str, status: int | None = None, code: str | None = None):
-        super().__init__(message)
-        self.status, self.code = status, code
-
-
-class _PassingError(Exception):
-    """A reply that is no answer, or a failure that may pass: worth another try, no sooner than ``hint`` seconds."""
-
-    def __init__(self, why: str, hint: float | None = None, status: int | None = None):
-        super().__init__(why)
-        self.hint, self.status = hint, status
-
-
-class Endpoint:
-    """A model behind an OpenAI-compatible address. Use it as ``async with Endpoint(...) as endpoint``.
-
-    Explained in chapter 0, "One question, many answers".
-
-    Parameters
-    ----------
-    base_url : str
-        The address up to ``/v1``, for example ``http://127.0.0.1:8080/v1``.
-    model : str
-        The model's name as the endpoint knows it.
-    key_env : str
-        The environment variable that holds the key; an endpoint on this machine (loopback) needs none.
-    timeout : float
-        Seconds for one request, from the first byte to the last; a hang or a slow drip ends here.
-    tries : int
-        Requests for one answer before giving up.
-    """
-
-    def __init__(
-        self,
-        base_url: str,
-        model: str,
-        *,
-        key_env: str = DEFAULT_KEY_ENV,
-        timeout: float = 120.0,
-        tries: int = 8,
-    ):
-        self.url, self.loopback = _checked_url(base_url)
-        if not timeout > 0 or tries < 1:
-            raise ValueError(f"need timeout > 0 and tries >= 1, got timeout={timeout}, tries={tries}")
-        self.model, self.timeout, self.tries = model, timeout, tries
-        self.key_env, self._key = _checked_name(key_env), os.environ.get(key_env, "").strip()
-        if not (self._key or self.loopback):
-            raise EndpointError(f"{self.url} needs a key: put it into {self.key_env}")
-        if not (self._key.isascii() and self._key.isprintable()):
-            raise EndpointError(f"the key in {self.key_env} holds a character that no header can carry: set it again")
-        if self._key and not self.loopback and self.url.startswith("http:"):
-            warnings.warn(f"the key travels to {self.url} unencrypted; use https", stacklevel=2)
-        # Retries are ours (the client's own neither see a page instead of JSON nor tell the progress bar), and so is
-        # the time limit (the client's counts silence only). A redirect would take the key and the question elsewhere.
-        http = openai.DefaultAsyncHttpxClient(
-            transport=BoundedTransport(_lines(self.url, self.loopback)), trust_env=False, follow_redirects=False
-        )
-        self._client = openai.AsyncOpenAI(
-            base_url=self.url, api_key=self._key or "none", max_retries=0, timeout=None, http_client=http
-        )
-
-    async def __aenter__(self) -> Endpoint:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._client.close()
-
-    async def sample(
-        self,
-        messages: Sequence[dict[str, str]],
-        *,
-        temperature: float = 0.7,
-        max_tokens: int = 256,
-        seed: int | None = None,
-        logprobs: bool = False,
-        extra: dict | None = None,
-        pause: Pause | None = None,
-    ) -> Answer:
-        """Ask until there is an answer, a refusal, or no patience left.
-
-        Parameters
-        ----------
-        messages : sequence of dict
-            The conversation, each with ``role`` and ``content``.
-        temperature, max_tokens, seed : float, int, int or None
-            Passed on; without a seed none is sent.
-        logprobs : bool
-            Ask for the tokens' log-probabilities too.
-        extra : dict, optional
-            Whatever else the request's body is to hold.
-        pause : coroutine function, optional
-            Called as ``pause(seconds, why)`` between tries; sleeps by default.
-
-        Raises
-        ------
-        EndpointError
-            On a refusal (400, 401, 403, 404 and their like), or after ``tries`` failures in a row.
-        """
-        request: dict = {"model": self.model, "messages": list(messages)}
-        request |= {"temperature": temperature, "max_tokens": max_tokens}
-        if seed is not None:
-            request["seed"] = seed
-        if logprobs:
-            request |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
-        request |= extra or {}
-        for attempt in range(1, self.tries + 1):
-            try:
-                return await self._ask(request)
-            except _PassingError as error:
-                why, hint, status = str(error), error.hint, error.status
-            if attempt < self.tries:
-                wait = backoff(attempt, hint)
-                await (pause(wait, why) if pause else asyncio.sleep(wait))
-        times = "once" if self.tries == 1 else f"{self.tries} times in a row"
-        raise EndpointError(f"{self.url} failed {times}, the last time with: {why}", status)
-
-    async def _ask(self, request: dict) -> Answer:
-        try:
-            async with asyncio.timeout(self.timeout):
-                # The client's own way in for plain bodies: taking request and reply apart as it does for its users
-                # would be half of what the router adds to a question, and the reply is read in one place of ours.
-                raw = await self._client.post("/chat/completions", body=request, cast_to=httpx.Response)
-            answer = read_reply(raw.content)
-        except TimeoutError:
-            raise _PassingError(f"no answer within {self.timeout:g} s") from None
-        except ReplyError as error:
-            raise _PassingError(self.clean(str(error))) from None
-        except openai.APIStatusError as error:
-            raise self._status(error) from None
-        except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            said = self.clean(str(cause) or type(cause).__name__)
-            raise _PassingError(said if isinstance(cause, ReplyError) else f"no connection ({said})") from None
-        except Exception as error:  # whatever the client makes of a reply: its context may hold the key
-            raise _PassingError(f"the client could not read the reply ({type(error).__name__})") from None
-        # A key that is long enough to be one is never stored, unless the question itself holds it.
-        if len(self._key) >= SECRET and self._key not in str(request["messages"]):
-            answer = replace(answer, text=answer.text.replace(self._key, "[key]"))
-        return replace(answer, finish=self.clean(answer.finish))
-
-    def _status(self, error: openai.APIStatusError) -> Exception:
-        status = error.status_code
-        said = error.body.get("message") if isinstance(error.body, dict) else None
-        line = f"HTTP {status}" + (f" ({self.clean(said)})" if isinstance(said, str) else "")
-        # An empty account is a 429 too, but no waiting fills it.
-        if status in (408, 409, 429) or status >= 500:
-            if getattr(error, "code", None) != "insufficient_quota":
-                return _PassingError(line, retry_after(error.response.headers.get("retry-after")), status)
-            return EndpointError(
-                f"{self.url} answered {line}; the account has no credit left", status, "insufficient_quota"
-            )
-        mend = MENDS.get(status, MENDS[300] if status < 400 else MENDS[400]).format(key=self.key_env)
-        return EndpointError(f"{self.url} answered {line}; {mend}", status)
-
-    def clean(self, text: str) -> str:
-        """Make text from outside fit to show: one short printable line without the key."""
-        text = self._without_key(text)
-        text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-        return text if len(text) <= 200 else text[:200] + "..."
-
-    def _without_key(self, text: str) -> str:
-        if len(self._key) >= 6:  # "none" or "EMPTY" is no secret, and an ordinary word
-            text = text.replace(self._key, "[key]")
-        return re.sub(r"\bsk-[\w*-]{6,}", "[key]", text)  # half-masked keys, as some endpoints repeat them
+def _whole_characters(text: str) -> str:
+    """JSON can carry half of a surrogate pair, which no UTF-8 file can."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def backoff(attempt: int, hint: float | None = None, jitter: float | None = None) -> float:
     """Seconds to wait after failure number ``attempt`` (from 1): doubled each time, spread, capped.
 
-    Between half and all of ``FIRST_WAIT * 2 ** (attempt - 1)``; with a server's ``hint`` of a second or more, what it
-    asks for. A hint of nothing (0, or a date that is past) is no hint: a server in distress must not be hammered.
-    Never more than ``LONGEST_WAIT``: a server that asks for a day is asked again, and given up on, sooner. The
-    spread keeps sixteen refused requests from coming back at one moment. ``jitter`` in [0, 1] replaces the random
-    draw.
+    A server's ``hint`` of a second or more is kept to. A hint of nothing (0, or a date that is past) is no hint: a
+    server in distress must not be hammered. ``jitter`` in [0, 1], random by default, keeps sixteen refused requests
+    from coming back at one moment.
     """
     jitter = random.random() if jitter is None else jitter
     # The exponent is bounded, or the wait after failure 2000 would be no float.
@@ -461,23 +399,6 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
     return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
-def _lines(url: str, loopback: bool) -> Callable[[], httpx.AsyncHTTPTransport]:
-    """What opens a line to one host: straight, or through the proxy that the environment names for it."""
-    parts, known = urlsplit(url), getproxies()
-    # A proxy must not stand between us and this machine.
-    straight = loopback or proxy_bypass(parts.hostname)
-    proxy = None if straight else known.get(parts.scheme) or known.get("all")
-    one, trusted = httpx.Limits(max_connections=1), httpx.create_ssl_context()
-    try:
-        httpx.AsyncHTTPTransport(proxy=proxy, limits=one, verify=trusted)
-    except Exception:  # SOCKS needs a package that we do not have; other schemes are unknown
-        raise EndpointError(
-            f"the proxy that the environment names for {parts.scheme} cannot be used (only http and https proxies "
-            "can); unset it, or list the host in NO_PROXY"
-        ) from None
-    return partial(httpx.AsyncHTTPTransport, proxy=proxy, limits=one, verify=trusted)
-
-
 def _checked_name(key_env: str) -> str:
     """How to speak of the variable with the key: by its name, if it is surely one and not the key itself."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key_env):
@@ -487,8 +408,8 @@ def _checked_name(key_env: str) -> str:
     return "an environment variable, and give its name (not the key) as key_env; the name given is not set"
 
 
-def _checked_url(base_url: str) -> tuple[str, bool]:
-    """The address (fit to be shown and stored), and whether it is this machine's."""
+def _checked_url(base_url: str) -> tuple[str, str, bool]:
+    """The address (fit to be shown and stored), its host, and whether that is this machine."""
     if not (base_url.isascii() and base_url.isprintable()) or " " in base_url:
         raise ValueError("the base URL holds a space, a line break or another character that no address has")
     try:
@@ -508,4 +429,4 @@ def _checked_url(base_url: str) -> tuple[str, bool]:
     except ValueError:
         loopback = host == "localhost"
     where = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{where}{f':{port}' if port else ''}{parts.path.rstrip('/')}", loopback
+    return f"{parts.scheme}://{where}{f':{port}' if port else ''}{parts.path.rstrip('/')}", host, loopback

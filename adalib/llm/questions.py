@@ -1,4 +1,4 @@
-"""What goes into a collection: the questions, the prompt, and the plan of what it will take."""
+"""What goes into a collection: the questions, the prompt, and the work that it will take."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from adalib.datasets.files import DataError, read_json, read_lines, read_whole
 from adalib.datasets.loading import QuestionRules
 
-__all__ = ["Plan", "Prompt", "load_prompt", "load_questions", "plan"]
+__all__ = ["Prompt", "Workload", "load_prompt", "load_questions", "workload"]
 
 DEFAULT_PROMPT = (
     "{question}\n\nThink step by step. Then give the result on a last line of its own, in the form\nAnswer: ..."
@@ -20,13 +20,7 @@ DEFAULT_PROMPT = (
 
 @dataclass(frozen=True)
 class Prompt:
-    """A conversation with a gap, ``{question}``, in at least one of its turns.
-
-    Attributes
-    ----------
-    messages : list of dict
-        Turns with ``role`` and ``content``; worked examples are turns of the user and the assistant before the last.
-    """
+    """A conversation with a gap, ``{question}``, in at least one of its turns; each has ``role`` and ``content``."""
 
     messages: list[dict[str, str]]
 
@@ -40,7 +34,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Workload:
     """What a collection takes: calls, tokens (the most that can come out), and dollars at most."""
 
     calls: int
@@ -49,7 +43,7 @@ class Plan:
     cost: float
 
 
-def plan(
+def workload(
     n_questions: int,
     samples: int,
     settings: int = 1,
@@ -58,49 +52,26 @@ def plan(
     max_tokens: int = 0,
     price_in: float = 0.0,
     price_out: float = 0.0,
-) -> Plan:
-    """Count before asking.
+) -> Workload:
+    """Count before asking; prices are dollars per million tokens.
 
-    Explained in chapter 0, "One question, many answers".
-
-    Parameters
-    ----------
-    n_questions, samples, settings : int
-        Every question is asked ``samples`` times in each setting.
-    prompt_tokens : float
-        Mean tokens of a prompt.
-    max_tokens : int
-        Tokens at which an answer is cut.
-    price_in, price_out : float
-        Dollars per million tokens read and written.
-
-    Examples
-    --------
     The paper's 200 questions with 48 samples, in one setting and in all four:
 
-    >>> plan(200, 48).calls, plan(200, 48, settings=4).calls
+    >>> workload(200, 48).calls, workload(200, 48, settings=4).calls
     (9600, 38400)
     """
-    if not all(
-        0 <= x < math.inf for x in (n_questions, samples, settings, prompt_tokens, max_tokens, price_in, price_out)
-    ):
-        raise ValueError("a plan needs counts and prices that are numbers, 0 or more")
+    given = (n_questions, samples, settings, prompt_tokens, max_tokens, price_in, price_out)
+    if not all(0 <= value < math.inf for value in given):
+        raise ValueError("a workload needs counts and prices that are numbers, 0 or more")
     calls = n_questions * samples * settings
     tokens_in, tokens_out = round(calls * prompt_tokens), calls * max_tokens
-    return Plan(calls, tokens_in, tokens_out, (tokens_in * price_in + tokens_out * price_out) / 1e6)
+    return Workload(calls, tokens_in, tokens_out, (tokens_in * price_in + tokens_out * price_out) / 1e6)
 
 
 def load_prompt(name: str | os.PathLike | None = None) -> Prompt:
     """Read a prompt file, a bundled prompt by its name, or (for None) the default.
 
     A prompt file is JSON: ``{"messages": [{"role": "user", "content": "... {question} ..."}]}``.
-
-    Explained in chapter 0, "One question, many answers".
-
-    Raises
-    ------
-    DataError
-        If there is no such prompt, or it is not of that form.
     """
     if name is None:
         return Prompt([{"role": "user", "content": DEFAULT_PROMPT}])
@@ -113,12 +84,11 @@ def load_prompt(name: str | os.PathLike | None = None) -> Prompt:
         messages = read_json(read_whole(path, limit=1_000_000), str(path)).get("messages")
     except DataError as error:
         raise DataError(f"{path}: {wanted} ({str(error).removeprefix(f'{path}: ')})") from None
-    if not isinstance(messages, list) or not all(_is_turn(turn) for turn in messages):
+    turns = [turn for turn in messages if _is_turn(turn)] if isinstance(messages, list) else []
+    sound = turns and turns == messages and turns[-1]["role"] == "user"
+    if not sound or not any("{question}" in turn["content"] for turn in turns):
         raise DataError(f"{path}: {wanted}")
-    turns = [{"role": turn["role"], "content": turn["content"]} for turn in messages]
-    if not turns or turns[-1]["role"] != "user" or not any("{question}" in turn["content"] for turn in turns):
-        raise DataError(f"{path}: {wanted}")
-    return Prompt(turns)
+    return Prompt([{"role": turn["role"], "content": turn["content"]} for turn in turns])
 
 
 def _is_turn(turn: Any) -> bool:
@@ -130,17 +100,7 @@ def _is_turn(turn: Any) -> bool:
 
 
 def load_questions(name: str | os.PathLike) -> list[dict]:
-    """Read questions from JSON Lines, or a bundled set by its name.
-
-    One question a line with ``id``, ``question`` and ``gold``; whatever else a line holds is carried along.
-
-    Explained in chapter 0, "One question, many answers".
-
-    Raises
-    ------
-    DataError
-        If there is no such file, a line is not of that form, or an id comes twice.
-    """
+    """Read questions, JSON Lines with ``id``, ``question``, ``gold`` and what else there is, or a bundled set by name."""
     path = _find(name, "questions", ".jsonl")
     rules, questions = QuestionRules(("id", "question", "gold")), []
     for number, record in read_lines(path):

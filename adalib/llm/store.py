@@ -10,7 +10,6 @@ keeps a second collector out.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -19,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from adalib.datasets.files import DataError, open_lines, read_json, read_whole, write_lines
-from adalib.llm.endpoint import MAX_COUNT
+from adalib.llm.endpoint import MAX_COUNT, EndpointError
 
 __all__ = ["MAX_SAMPLES", "Held", "Store", "read_answers", "read_settings", "scan"]
 
@@ -64,16 +63,8 @@ class Held:
 class Store:
     """The append-only store of one collection, held by one process: ``with Store(folder, settings) as store``.
 
-    Explained in chapter 0, "One question, many answers".
-
-    Parameters
-    ----------
-    folder : path-like
-        Made if it is not there.
-    settings : dict
-        What the answers depend on; a folder that was begun with others is refused.
-    note : dict, optional
-        What else ``run.json`` tells its reader; not compared.
+    ``settings`` are what the answers depend on: a folder that was begun with others is refused. ``note`` is what else
+    ``run.json`` tells its reader.
     """
 
     def __init__(self, folder: str | os.PathLike, settings: dict, note: dict | None = None):
@@ -87,7 +78,7 @@ class Store:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
                 undo.callback(os.close, lock)  # which also unlocks, as does the end of the process
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _lock(lock)
                 self.held = scan(self.answers)
                 self._check_settings()
                 self._file = os.open(self.answers, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -125,6 +116,18 @@ class Store:
             )
         self.held.add(record, len(line))
 
+    @contextlib.contextmanager
+    def telling(self, total: int) -> Iterator[None]:
+        """Whatever ends the work in the block early says how much is kept and how to go on."""
+        try:
+            yield
+        except (EndpointError, KeyboardInterrupt) as error:
+            kept = (
+                f"{self.held.count} of {total} answers are kept in {self.folder}, run the same command again to go on"
+            )
+            said = str(error) if isinstance(error, EndpointError) else "stopped"
+            raise type(error)(f"{said}; {kept}") from None
+
     def _check_settings(self) -> None:
         path = self.folder / "run.json"
         if not path.exists():
@@ -142,6 +145,15 @@ class Store:
                 )
 
 
+def _lock(file: int) -> None:
+    """Keep other processes out, or raise BlockingIOError; where the system has no such locks, nobody is kept out."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        return
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def read_settings(folder: Path) -> dict:
     """The settings that a folder was begun with."""
     path = folder / "run.json"
@@ -149,10 +161,10 @@ def read_settings(folder: Path) -> dict:
         raise DataError(f"{path} is missing: nothing was collected here")
     try:
         settings = read_json(read_whole(path), str(path)).get("settings")
+        if not isinstance(settings, dict):
+            raise DataError("it tells no settings")
     except DataError as error:
         raise DataError(f"{path} is damaged ({error}): put it back, or use another folder") from None
-    if not isinstance(settings, dict):
-        raise DataError(f"{path} is damaged (it tells no settings): put it back, or use another folder")
     return settings
 
 
@@ -188,11 +200,10 @@ def _fault(record: dict) -> str | None:
         value = record.get(name)
         if value is None and name != "sample":
             continue
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        if type(value) is not int or not 0 <= value <= most:  # true is an int, too
             return f'"{name}" is no whole number from 0 to {most:.0e}'
     for name in ("logprob", "entropy"):
-        value = record.get(name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        if type(record.get(name)) not in (int, float, type(None)):
             return f'"{name}" is no number'
     return None
 

@@ -1,58 +1,34 @@
-"""How many labelled questions does a policy need? The same trees, scored on what they saw and on what they did not.
+"""The paper's ablations, each beside what it shows where there is nothing to see.
 
-In the paper's figure the share of the training data grows and accuracy is drawn on all questions. Then two things grow
-at once: what the model can generalise from, and how much of the test it has seen. `learning_curve` keeps them apart;
-`held_out_curve` asks the question again on real answers, by the held-out protocol.
+Features that its figure names and its list does not; the pool of rows that its classifiers learn from; importances and
+class profiles; menus of budgets; and how many labelled questions a policy needs. Explained in chapter 9, "Ablations".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from adalib.datasets.folds import deal
-from adalib.datasets.loading import load
 from adalib.datasets.populations import Population
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
-from adalib.evaluate.baselines import Plan, best_mix, from_labels, noise_features
-from adalib.evaluate.crossfit import OracleScore, check_halves, compared, cross_fitted_oracle, score_oracle
-from adalib.evaluate.heldout import check_targets, oracles_at
+from adalib.evaluate.baselines import best_mix, from_labels, noise_features
+from adalib.evaluate.crossfit import OracleScore, compared, cross_fitted_oracle, score_oracle
 from adalib.evaluate.intervals import bootstrap_mean
-from adalib.evaluate.scores import Tally
-from adalib.evaluate.trials import Fold, Half, learned
 from adalib.learn.features import check_texts, one_each, question_marks, text_features
-from adalib.learn.label_policy import CurvePolicy, LabelPolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.learn.policy import side_by_side
-from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_setting
+from adalib.paper.results import recorded_part
+from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, TARGETS, answers, paper_setting, utility
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
-
-__all__ = [
-    "EXTRA_FEATURES",
-    "LEAKS",
-    "MENUS",
-    "Pooled",
-    "SHARES",
-    "extra_features",
-    "granularity",
-    "held_out_curve",
-    "importances",
-    "learning_curve",
-    "pool",
-    "real_pool",
-    "signatures",
-    "simulated_pool",
-]
-
-
-# Four features that the paper's importance figure names and its list does not; one of them needs the answer key.
-
 
 #: Names in the paper's importance figure that its list lacks (``has_fractions`` there is taken for ``has_fraction``).
 EXTRA_FEATURES = ("has_square_roots", "has_equation", "has_multi_subproblems", "single_pass_acc")
@@ -69,26 +45,10 @@ def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None =
     """Compute the features that the paper's importance figure names and its list does not.
 
     ``single_pass_acc`` is Acc(x, 1), or one graded answer: either way it takes the answer key, which is why `LEAKS`
-    names it. Explained in chapter 9, "Ablations".
-
-    Parameters
-    ----------
-    questions : sequence of N str
-    single_pass_acc : array_like, shape (N,), optional
-        To show what the leak does; without it the column is absent.
-
-    Returns
-    -------
-    DataFrame, shape (N, 3), or (N, 4) with ``single_pass_acc``
-        Columns `EXTRA_FEATURES`.
-
-    Examples
-    --------
-    >>> extra_features(["(a) Solve x + 2 = 5. (b) Find its square root."]).iloc[0].tolist()
-    [1.0, 1.0, 1.0]
+    names it.
     """
     texts = check_texts(questions)
-    columns = {
+    columns: dict[str, Any] = {
         "has_square_roots": [_ROOT.search(text) is not None for text in texts],
         "has_equation": [_EQUATION.search(text) is not None for text in texts],
         "has_multi_subproblems": [
@@ -100,9 +60,8 @@ def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None =
     return pd.DataFrame(columns, dtype=float)
 
 
-# Several settings and targets under one another: the rows that a classifier is trained on.
-#
-# A question stands in the pool once for every setting and target, always with the same text.
+# Several settings and targets under one another: the rows that a classifier is trained on. A question stands in the
+# pool once for every setting and target, always with the same text.
 
 
 _REAL = ("word-fewshot", "word-hot", "word-zeroshot")
@@ -110,20 +69,7 @@ _REAL = ("word-fewshot", "word-hot", "word-zeroshot")
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """Rows for a classifier: every question of every setting at every target.
-
-    Attributes
-    ----------
-    features : DataFrame, shape (n, d)
-    question, setting, target : ndarray, shape (n,)
-        Which question (a number), which setting (a name) and which average cost a row stands for.
-    lam, labels : ndarray, shape (n,)
-        The price that the search found for the row's setting and target, and the oracle's column at it.
-    choose, acc : ndarray, shape (n, K)
-        Accuracies that made the labels, and those that score a prediction.
-    budgets : ndarray, shape (K,)
-        What each column costs.
-    """
+    """Rows for a classifier: every question of every setting at every target."""
 
     features: pd.DataFrame
     question: np.ndarray
@@ -141,12 +87,9 @@ class Pooled:
         return len(self.labels)
 
     def grouped(self, groups: Sequence) -> Pooled:
-        """Return the same rows with whole groups as questions, such as families: a split then keeps a group together.
+        """The same rows with whole groups as questions, such as families: a split then keeps a group together.
 
-        Parameters
-        ----------
-        groups : sequence
-            The group of each question, in the order of their numbers.
+        ``groups`` names the group of each question, in the order of their numbers.
         """
         codes = pd.factorize(np.array([str(group) for group in groups], dtype=object))[0]
         if codes.size != self.question.max() + 1:
@@ -154,13 +97,7 @@ class Pooled:
         return replace(self, question=codes[self.question])
 
     def labelled_among(self, rows: ArrayLike) -> np.ndarray:
-        """Return the oracle's columns of some rows at prices found on these rows alone, as if there were no others.
-
-        Parameters
-        ----------
-        rows : array_like of bool, shape (n,)
-            Which rows.
-        """
+        """The oracle's columns of some rows (a mask) at prices found on these rows alone: no others are known."""
         rows, labels = np.asarray(rows, dtype=bool), self.labels.copy()
         cell = pd.factorize(pd.MultiIndex.from_arrays([self.setting, self.target]))[0]
         for number in np.unique(cell[rows]):
@@ -176,28 +113,7 @@ def pool(
     targets: Sequence[float] = TARGETS,
     score: Mapping[str, UtilityTable] | None = None,
 ) -> Pooled:
-    """Put settings that share their questions under one another, each at every target, labelled as the paper labels.
-
-    Explained in chapter 9, "Ablations".
-
-    Parameters
-    ----------
-    tables : mapping of name to UtilityTable
-        The same questions and budgets in each; bisection makes the labels from them.
-    features : DataFrame or array_like, shape (N, d)
-        What is known of a question in every setting. The target is added as a column.
-    own : mapping of name to DataFrame or array_like, shape (N, e), optional
-        What is known of a question in one setting only; default: which setting it is, as columns of 0 and 1.
-    targets : sequence of float
-        Average costs.
-    score : mapping of name to UtilityTable, optional
-        Accuracies from other samples, to score on; default: those that made the labels, as in the paper.
-
-    Returns
-    -------
-    Pooled
-        A row a setting, target and question, in this order.
-    """
+    """Put settings that share their questions under one another, each at every target, labelled as the paper labels."""
     names = list(tables)
     first = tables[names[0]]
     score = tables if score is None else score
@@ -208,24 +124,20 @@ def pool(
     shared = np.asarray(features, dtype=float)
     if own is None:
         own = {name: np.tile(np.eye(len(names))[j], (first.n, 1)) for j, name in enumerate(names)}
-    parts: dict[str, list] = {key: [] for key in ("x", "setting", "target", "lam", "labels", "choose", "acc")}
+    blocks = []
     for name in names:
         for target in targets:
-            found = bisect(tables[name].acc, tables[name].cost, target)
-            same = np.ones(first.n)
-            parts["x"].append(np.column_stack([shared, np.asarray(own[name], dtype=float), target * same]))
-            parts["setting"].append([name] * first.n)
-            parts["target"].append(target * same)
-            parts["lam"].append(found.lam * same)
-            parts["labels"].append(found.labels)
-            parts["choose"].append(tables[name].acc)
-            parts["acc"].append(score[name].acc)
-    whole = {key: np.concatenate(blocks) for key, blocks in parts.items()}
-    question = np.tile(np.arange(first.n), len(names) * len(targets))
+            search = bisect(tables[name].acc, tables[name].cost, target)
+            known = np.column_stack([shared, np.asarray(own[name], dtype=float), np.full(first.n, target)])
+            cells = ([name] * first.n, known[:, -1], np.full(first.n, search.lam), search.labels)
+            blocks.append((known, *cells, tables[name].acc, score[name].acc))
+    known, setting, aim, lam, labels, choose, acc = (np.concatenate(part) for part in zip(*blocks, strict=True))
     columns = list(features.columns) if hasattr(features, "columns") else [f"x{j}" for j in range(shared.shape[1])]
-    extra = whole["x"].shape[1] - len(columns) - 1
-    frame = pd.DataFrame(whole.pop("x"), columns=[*columns, *(f"setting_{j}" for j in range(extra)), "target"])
-    return Pooled(frame, question=question, budgets=np.asarray(first.cost, dtype=float), **whole)
+    extra = known.shape[1] - len(columns) - 1
+    frame = pd.DataFrame(known, columns=[*columns, *(f"setting_{j}" for j in range(extra)), "target"])
+    question = np.tile(np.arange(first.n), len(names) * len(targets))
+    budgets = np.asarray(first.cost, dtype=float)
+    return Pooled(frame, question, setting, aim, lam, labels, choose, acc, budgets)
 
 
 def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
@@ -233,18 +145,7 @@ def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
 
     Fourteen noise columns belong to the question and two to the question in one setting (the paper's entropy needs an
     answer of the model, and so differs by model); the target is known. Labels as in the paper: 48 answers, windows,
-    first-seen ties. Explained in chapter 9, "Ablations".
-
-    Parameters
-    ----------
-    seed : int
-        Of the noise.
-    targets : sequence of float
-
-    Returns
-    -------
-    Pooled
-        1800 rows at three targets.
+    first-seen ties.
     """
     names = PAPER_SETTINGS[:3]
     tables = {name: paper_setting(name).table(**PAPER_WAY) for name in names}
@@ -259,25 +160,8 @@ def real_pool(
     targets: Sequence[float] = TARGETS,
     seed: int = 0,
 ) -> Pooled:
-    """Pool real settings that share their questions: labels from one half of the answers, scores from the other.
-
-    Explained in chapter 9, "Ablations".
-
-    Parameters
-    ----------
-    names : sequence of str
-        Bundled settings, or files, with the same questions.
-    features : DataFrame or array_like, shape (N, d), optional
-        Default: `adalib.text_features`. The setting and the target are added.
-    targets : sequence of float
-    seed : int
-        Deals the answers into halves.
-
-    Returns
-    -------
-    Pooled
-    """
-    sets: dict[str, Responses] = {name: load(name) for name in names}
+    """Pool real settings that share their questions: labels from one half of the answers, scores from the other."""
+    sets = {name: answers(name) for name in names}
     if features is None:
         features = text_features(sets[names[0]].questions)
     halves = {name: [half.table() for half in compared(r).split_samples(seed)] for name, r in sets.items()}
@@ -285,10 +169,8 @@ def real_pool(
     return pool(choose, features, targets=targets, score=score)
 
 
-# What does the model look at? Importances and class profiles, beside what they look like when there is nothing to see.
-#
-# Both always come out as something: importances sum to 1 whatever the features, and the means of five classes always
-# differ. So each is computed again where the answer is known to be nothing: on noise columns, and on shuffled labels.
+# What does the model look at? Importances always sum to 1, whatever the features, and the means of five classes always
+# differ. So each is computed again where there is nothing to see.
 
 
 def importances(
@@ -298,40 +180,19 @@ def importances(
     seed: int = 0,
     groups: Sequence | None = None,
 ) -> pd.DataFrame:
-    """Share of each feature in the gain of the paper's trees, beside two references that hold no signal.
-
-    Explained in chapter 9, "Ablations".
-
-    Parameters
-    ----------
-    features : DataFrame, shape (N, d)
-    labels : array_like of int, shape (N,)
-        The oracle's columns.
-    draws : int
-        How often each reference is drawn.
-    seed : int
-    groups : sequence of N values, optional
-        Shuffle the labels by whole groups, all of one size: questions of a family keep each other's company.
-
-    Returns
-    -------
-    DataFrame
-        A row a feature, most important first: ``feature``, ``importance``; ``shuffled_low`` and ``shuffled_high``, the
-        95% range of its importance when the labels are shuffled; ``noise_low`` and ``noise_high``, the lowest and the
-        highest importance in the mean noise fit (as many noise columns, true labels): the same in every row.
-    """
+    """Share of each feature in the gain of the paper's trees, beside two references that hold no signal."""
     labels = np.asarray(labels)
     rng = np.random.default_rng(seed)
     mixed = [_shuffle(labels, groups, rng) for _ in range(draws)]
     blind = [noise_features(len(labels), features.shape[1], seed=seed + draw) for draw in range(draws)]
     jobs = [(features, labels), *((features, other) for other in mixed), *((noise, labels) for noise in blind)]
-    found = list(side_by_side(lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs))
-    shuffled, noise = np.array(found[1 : 1 + draws]), np.array(found[1 + draws :])
+    shares = list(side_by_side(lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs))
+    shuffled, noise = np.array(shares[1 : 1 + draws]), np.array(shares[1 + draws :])
     low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
     table = pd.DataFrame(
         {
             "feature": list(features.columns),
-            "importance": found[0],
+            "importance": shares[0],
             "shuffled_low": low,
             "shuffled_high": high,
             "noise_low": noise.min(axis=1).mean(),
@@ -348,28 +209,7 @@ def signatures(
     seed: int = 0,
     groups: Sequence | None = None,
 ) -> pd.DataFrame:
-    """Mean of each feature in each class of the oracle's labels, drawn as in the paper and in standard deviations.
-
-    Explained in chapter 9, "Ablations".
-
-    Parameters
-    ----------
-    features : DataFrame, shape (N, d)
-    labels : array_like of int, shape (N,)
-    draws : int
-        Shuffles of the labels.
-    seed : int
-    groups : sequence of N values, optional
-        As for `importances`.
-
-    Returns
-    -------
-    DataFrame
-        A row a feature and class: ``feature``, ``label``, ``questions`` (in the class); ``drawn``, the class mean
-        standardised over the classes of its row, as in the paper's figure; ``effect``, the class mean minus the mean of
-        all, in standard deviations of the feature; ``low`` and ``high``, the 95% range of the effect when the labels
-        are shuffled; ``outside``, whether the effect lies outside. A constant feature has 0 everywhere.
-    """
+    """Mean of each feature in each class of the oracle's labels, drawn as in the paper and in standard deviations."""
     labels = np.asarray(labels)
     values = features.to_numpy(dtype=float)
     spread = values.std(axis=0)
@@ -388,20 +228,14 @@ def signatures(
     low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
     row_spread = effect.std(axis=0)
     drawn = (effect - effect.mean(axis=0)) / np.where(row_spread > 0, row_spread, 1.0)
-    cells = [(f, c) for f in range(values.shape[1]) for c in range(classes.size)]
-    return pd.DataFrame(
-        [
-            (
-                str(features.columns[f]),
-                int(classes[c]),
-                int(sizes[c]),
-                *(float(part[c, f]) for part in (drawn, effect, low, high)),
-                bool(effect[c, f] < low[c, f] or effect[c, f] > high[c, f]),
-            )
-            for f, c in cells
-        ],
-        columns=["feature", "label", "questions", "drawn", "effect", "low", "high", "outside"],
+    frame = pd.DataFrame(
+        list(product(map(str, features.columns), classes.tolist())),
+        columns=["feature", "label"],
     )
+    frame["questions"] = np.tile(sizes.astype(int), values.shape[1])
+    for name, part in (("drawn", drawn), ("effect", effect), ("low", low), ("high", high)):
+        frame[name] = part.T.ravel()
+    return frame.assign(outside=(frame.effect < frame.low) | (frame.effect > frame.high))
 
 
 def _shuffle(labels: np.ndarray, groups: Sequence | None, rng: np.random.Generator) -> np.ndarray:
@@ -418,10 +252,9 @@ def _shuffle(labels: np.ndarray, groups: Sequence | None, rng: np.random.Generat
     return shuffled
 
 
-# Which budgets to put on the menu? The best allocation with coarser, finer and odd sets of budgets.
-#
-# A longer menu can only raise the oracle that is chosen and scored on the same answers: there are more estimates to
-# pick the luckiest of. Where the truth is known, or on answers that did not choose, the menus can be told apart fairly.
+# Which budgets to put on the menu? A longer menu can only raise the oracle that is chosen and scored on the same
+# answers: there are more estimates to pick the luckiest of. Where the truth is known, or on answers that did not
+# choose, the menus can be told apart fairly.
 
 
 #: The paper's three menus, and two that chapter 5 makes one ask for.
@@ -440,34 +273,7 @@ def granularity(
     menus: Mapping[str, Sequence[int]] = MENUS,
     **table,
 ) -> pd.DataFrame:
-    """Value the oracle with every menu of budgets.
-
-    Explained in chapter 9, "Ablations".
-
-    Parameters
-    ----------
-    source : Population or Responses
-        A population gives the exact truth, answers give estimates.
-    targets : sequence of float
-        Average costs allowed.
-    menus : mapping of name to sequence of int
-        Sets of budgets; the others are compared with "default".
-    **table
-        How accuracies are estimated from answers: ``estimator`` and ``ties`` of `Responses.table`.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``menu``, ``tiers`` (how many budgets), ``target``, ``value``, ``accuracy``, ``cost``, and ``gain``,
-        ``low``, ``high``: accuracy above the default menu's, question by question, with a 95% interval. ``value`` is
-        "true" for a population, where nothing is estimated and the interval is the gain itself; answers have two rows:
-        "in-sample" (chosen and scored on all of them) and "cross-fitted".
-
-    Raises
-    ------
-    ValueError
-        If there is no default menu to compare with.
-    """
+    """Value the oracle with every menu of budgets."""
     if "default" not in menus:
         raise ValueError('menus have no "default"; name the one that the others are compared with so')
     scores: dict[tuple[str, str], OracleScore] = {}
@@ -482,20 +288,18 @@ def granularity(
     rows = []
     for (name, value), score in scores.items():
         extra = score.accuracy - scores["default", value].accuracy
-        found = bootstrap_mean(extra)
-        exact = value == "true"
-        low, high = (found.mean, found.mean) if exact else (found.low, found.high)
+        interval = bootstrap_mean(extra)
+        gain, low, high = map(np.asarray, (interval.mean, interval.low, interval.high))
+        if value == "true":  # nothing is estimated
+            low = high = gain
         for j, target in enumerate(targets):
-            at = score.accuracy[:, j].mean(), score.cost[:, j].mean(), found.mean[j], low[j], high[j]
+            at = score.accuracy[:, j].mean(), score.cost[:, j].mean(), gain[j], low[j], high[j]
             rows.append((name, len(menus[name]), target, value, *map(float, at)))
     return pd.DataFrame(rows, columns=["menu", "tiers", "target", "value", "accuracy", "cost", "gain", "low", "high"])
 
 
 #: The shares of the training data that the paper's figure shows.
 SHARES = (0.1, 0.2, 0.25, 0.4, 0.6, 0.8, 1.0)
-
-_COLUMNS = ["policy", "target", "share", "questions", "cost", "accuracy", "gain", "low", "high"]
-_LEARNING_CURVES_PARTS = {"our reconstruction": ("all",), "held out": ("unseen",), None: ("seen", "unseen", "all")}
 
 
 def learning_curve(
@@ -504,142 +308,75 @@ def learning_curve(
     targets: Sequence[float] = TARGETS,
     shares: Sequence[float] = SHARES,
     seeds: int = 4,
-    protocol: str | None = "our reconstruction",
 ) -> pd.DataFrame:
-    """Train the label policy on a growing share of the questions.
+    """Train the label policy on a growing share of the questions, and score it on what it saw and on what it did not.
 
-    Labels come from the whole table by bisection, as the paper makes them. Explained in chapter 9, "Ablations".
-
-    Parameters
-    ----------
-    table : UtilityTable
-        Makes the labels and scores them.
-    features : DataFrame or array_like, shape (N, d)
-    targets : sequence of float
-        Average costs.
-    shares : sequence of float
-        Shares of the questions to train on, in (0, 1].
-    seeds : int
-        Random orders of the questions; the paper has 4. A larger share holds the smaller ones.
-    protocol : {"our reconstruction", "held out", None}
-        Score on all questions, or only on those that were not trained on; None: both, and the trained ones too.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``target``, ``share``, ``seed``, ``part`` ("seen", "unseen" or "all"), ``questions`` (how many were
-        scored), ``accuracy``, ``cost``, ``imitation``, and on the same questions ``fixed`` (the paper's Fixed-b),
-        ``mix`` (the best random mix at the realised cost) and ``oracle`` (in-sample). Nothing is unseen at a share of
-        1, and there is no such row.
+    Labels come from the whole table by bisection, as the paper makes them. In the paper's figure accuracy is drawn on
+    all questions. Then two things grow at once: what the model can generalise from, and how much of the test it has
+    seen.
     """
-    if protocol not in _LEARNING_CURVES_PARTS:
-        raise ValueError(f'protocol is {protocol!r}; choose "our reconstruction", "held out" or None')
-    n, acc, paid = table.n, table.acc, np.broadcast_to(table.cost, table.acc.shape)
-    sizes = {share: round(share * n) for share in shares}
-    if not sizes or min(sizes.values()) < 1 or max(sizes.values()) > n:
-        raise ValueError(f"shares are {tuple(shares)}; give numbers up to 1, each worth at least one question of {n}")
+    sizes = [round(share * table.n) for share in shares]
+    if not sizes or min(sizes) < 1 or max(sizes) > table.n:
+        raise ValueError(
+            f"shares are {tuple(shares)}; give numbers up to 1, each worth at least one question of {table.n}"
+        )
     inputs = pd.DataFrame(features)
-    best = {target: bisect(table.acc, table.cost, target).labels for target in targets}
-    same = {target: baselines.fixed(table.cost, target, n).expected(table.acc) for target in targets}
-    jobs = [(target, share, seed) for target in targets for share in sizes for seed in range(seeds)]
+    labels = {target: bisect(table.acc, table.cost, target).labels for target in targets}
 
-    def run(job: tuple[float, float, int]) -> list[dict]:
+    def train(job: tuple[float, float, int]) -> np.ndarray:
         target, share, seed = job
-        train = np.random.default_rng(seed).permutation(n)[: sizes[share]]
-        labels = best[target]
-        predicted = LabelPolicy(seed=seed).fit_labels(inputs.iloc[train], labels[train]).predict(inputs)
-        parts = {"seen": train, "unseen": np.setdiff1d(np.arange(n), train), "all": np.arange(n)}
-        found = []
-        for part in _LEARNING_CURVES_PARTS[protocol]:
-            rows = parts[part]
-            if not rows.size:
+        seen = _seen(table, share, seed)
+        return LabelPolicy(seed=seed).fit_labels(inputs.iloc[seen], labels[target][seen]).predict(inputs)
+
+    jobs = list(product(targets, shares, range(seeds)))
+    return _curve(table, jobs, side_by_side(train, jobs))
+
+
+def recorded_curve(
+    name: str, targets: Sequence[float] = TARGETS, shares: Sequence[float] = SHARES, seeds: int = 8
+) -> pd.DataFrame:
+    """`learning_curve` with noise features on a simulated setting, by models that ``data/record_paper.py`` trained."""
+    runs = {
+        (run["target"], run["share"], run["seed"]): np.array(list(run["predicted"]), dtype=int)
+        for run in recorded_part(f"{name}, growing shares")
+    }
+    jobs = [job for job in product(targets, shares, range(seeds)) if job in runs]
+    return _curve(utility(name), jobs, [runs[job] for job in jobs])
+
+
+def _seen(table: UtilityTable, share: float, seed: int) -> np.ndarray:
+    """The questions that a share trains on."""
+    return np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]
+
+
+def _curve(
+    table: UtilityTable, jobs: Iterable[tuple[float, float, int]], predicted: Iterable[np.ndarray]
+) -> pd.DataFrame:
+    """Score what the models of a learning curve predicted for all questions, on those seen, unseen and all."""
+    every, rows = np.arange(table.n), []
+    for (target, share, seed), columns in zip(jobs, predicted, strict=True):
+        labels, seen = bisect(table.acc, table.cost, target).labels, _seen(table, share, seed)
+        fixed = baselines.fixed(table.cost, target, table.n).expected(table.acc)
+        for part, at in {"seen": seen, "unseen": np.setdiff1d(every, seen), "all": every}.items():
+            if not at.size:
                 continue
-            cost, accuracy, over = _scored(from_labels(predicted[rows], table.k), acc[rows], paid[rows])
-            found.append(
+            acc, paid = table.acc[at], np.broadcast_to(table.cost, table.acc.shape)[at]
+            plan = from_labels(columns[at], table.k)
+            cost, value = plan.expected(paid).mean(), plan.expected(acc)
+            over = value - best_mix(acc, paid, cost).expected(acc)
+            rows.append(
                 {
                     "target": target,
                     "share": share,
                     "seed": seed,
                     "part": part,
-                    "questions": rows.size,
-                    "accuracy": accuracy,
+                    "questions": at.size,
+                    "accuracy": value.mean(),
                     "cost": cost,
-                    "imitation": (predicted == labels)[rows].mean(),
-                    "fixed": same[target][rows].mean(),
-                    "mix": accuracy - over.mean(),
-                    "oracle": acc[rows, labels[rows]].mean(),
+                    "imitation": (columns == labels)[at].mean(),
+                    "fixed": fixed[at].mean(),
+                    "mix": value.mean() - over.mean(),
+                    "oracle": acc[np.arange(at.size), labels[at]].mean(),
                 }
             )
-        return found
-
-    return pd.DataFrame([row for rows in side_by_side(run, jobs) for row in rows])
-
-
-def held_out_curve(
-    responses: Responses,
-    targets: Sequence[float] = (2.0,),
-    shares: Sequence[float] = (0.1, 0.25, 0.5, 1.0),
-    budgets: Sequence[int] = (1, 2, 4, 8, 16),
-    *,
-    features: ArrayLike | None = None,
-    folds: int = 5,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """Learning curves of the label and the curve policy by the held-out protocol, with a noise control.
-
-    The questions are dealt into folds, the answers into halves. Policies learn a share of the questions of the other
-    folds, from one half of the answers; every question is scored once a half, on the other answers. Explained in
-    chapter 9, "Ablations".
-
-    Parameters
-    ----------
-    responses : Responses
-        With at least twice as many answers a question as the largest budget.
-    targets : sequence of float
-        Average costs to aim for.
-    shares : sequence of float
-        Shares of the training questions to learn from, in (0, 1].
-    budgets : sequence of int
-        Numbers of answers on offer.
-    features : DataFrame or array_like, shape (N, d), optional
-        Default: `adalib.text_features`.
-    folds : int
-    seed : int
-        Deals questions and answers.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``policy`` ("label", "curve", "noise": the label policy on noise), ``target``, ``share``, ``questions``
-        (trained on, in the mean), ``cost``, ``accuracy``, and ``gain``, ``low``, ``high``: over the best random mix at
-        the realised cost, with a 95% interval over questions.
-    """
-    check_halves(responses, budgets, 1)
-    n, alone = responses.n, np.arange(responses.n)
-    inputs = pd.DataFrame(text_features(responses.questions) if features is None else features).reset_index(drop=True)
-    order, fold = np.random.default_rng(seed).permutation(n), deal(alone, folds, seed)
-    halves = [Half(half, half.table(budgets)) for half in compared(responses).split_samples(seed)]
-    targets = check_targets(targets, halves[0].table.cost)
-    learners = {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
-    names, rows = [*learners, "noise"], []
-    for share in shares:
-        parts = []
-        for out in np.unique(fold):
-            others = order[fold[order] != out]
-            parts.append(Fold(others[: max(round(share * others.size), 2)], np.flatnonzero(fold == out), inputs))
-        tally = Tally(names)
-        for number, (teach, score) in enumerate((halves, halves[::-1])):
-            noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
-            found = learned(teach, score, targets, parts, alone, learners, [(LabelPolicy(seed=seed), noise)])
-            tally.add_learned(found, oracles_at(teach.table, targets), score.table)
-        size = float(np.mean([part.train.size for part in parts]))
-        for row in sorted(tally.rows(alone), key=lambda row: names.index(row.policy)):
-            at = row.cost, row.accuracy, row.gain, row.gain_low, row.gain_high
-            rows.append((row.policy, row.target, share, size, *at))
-    return pd.DataFrame(rows, columns=_COLUMNS)
-
-
-def _scored(plan: Plan, acc: np.ndarray, paid: np.ndarray) -> tuple[float, float, np.ndarray]:
-    """Cost, accuracy, and each question's gain over the best mix at that cost."""
-    cost, value = plan.expected(paid).mean(), plan.expected(acc)
-    return cost, value.mean(), value - best_mix(acc, paid, cost).expected(acc)
+    return pd.DataFrame(rows)

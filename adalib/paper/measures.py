@@ -1,12 +1,14 @@
-"""Measurements that several rows and claims share, each made once: with the calls and the seeds of the chapters.
+"""What a row or a claim measures, and the measurements that several share: with the calls and seeds of the chapters.
 
-A chapter and this page must not disagree about a number, so what is measured here is measured as there: the same
-cases in chapter 4, the same draws in chapter 5, the same simulated settings everywhere.
+A chapter and the replication page must not disagree about a number, so what is measured here is measured as there: the
+same cases in chapter 4, the same draws in chapter 5, the same trained models in chapters 6, 7 and 9.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,16 +17,169 @@ from adalib.datasets.loading import load
 from adalib.datasets.populations import Population, flat_null
 from adalib.evaluate.baselines import best_mix, noise_features
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle, score_oracle
-from adalib.evaluate.heldout import held_out
-from adalib.evaluate.scores import HeldOutRow
-from adalib.paper import ablations, protocol, results, theorems
-from adalib.paper.classifiers import TRIES
+from adalib.evaluate.heldout import HeldOutRow
+from adalib.paper import ablations, results, theorems
+from adalib.paper.comparison import Comparison, near_misses, recorded_comparison
 from adalib.paper.patterns import by_difficulty, curve_clusters, level_shares
-from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS, answers, paper_population, utility
+from adalib.paper.results import recorded_frame, recorded_rows
+from adalib.paper.settings import (
+    PAPER,
+    PAPER_SETTINGS,
+    PAPER_WAY,
+    TARGETS,
+    answers,
+    levels_of,
+    paper_population,
+    utility,
+)
 from adalib.solve.bisection import Bisection, bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable
+
+#: The functions that measure, by the id of a row or the name of a claim.
+MEASURES: dict[str, Callable[..., Any]] = {}
+
+_ROUNDING = 1e-9
+
+
+def measures(name: str) -> Callable:
+    """Enter a function that measures a row (and returns an `Outcome`) or a claim.
+
+    A claim's returns a number, a sentence about it, and whether it bears the verdict out; its arguments are what it
+    looks at, so that a test can show it something else.
+    """
+
+    def entered(measure: Callable) -> Callable:
+        MEASURES[name] = measure
+        return measure
+
+    return entered
+
+
+@cache
+def outcome_of(name: str) -> Any:
+    """What was measured of a row or a claim; it is measured once."""
+    return MEASURES[name]()
+
+
+class Cell(NamedTuple):
+    """One number of the paper beside ours.
+
+    ``paper`` is printed, or what a claim amounts to (a theorem: 0 failures); ``relation`` says whether it is a value
+    ("=") or a bound ("<=", ">="); ``unit`` what is counted, where a row holds several kinds of number.
+    """
+
+    name: str
+    paper: float
+    ours: float
+    tolerance: float = _ROUNDING
+    relation: str = "="
+    unit: str = ""
+
+    @property
+    def difference(self) -> float:
+        """Ours minus the paper's."""
+        return self.ours - self.paper
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the two agree, to the tolerance."""
+        room = self.tolerance + _ROUNDING
+        if self.relation == "<=":
+            return self.difference <= room
+        return self.difference >= -room if self.relation == ">=" else abs(self.difference) <= room
+
+
+class Outcome(NamedTuple):
+    """What a row measured: cells, a note on what else was, and whether what the note and the status add is so."""
+
+    cells: tuple[Cell, ...]
+    note: str = ""
+    holds: bool = True
+    digits: int = 3
+
+    @property
+    def outside(self) -> tuple[Cell, ...]:
+        """The cells that do not agree."""
+        return tuple(cell for cell in self.cells if not cell.agrees)
+
+    def difference(self) -> str:
+        """The largest difference in one line, by unit; of bounds only what breaks them counts."""
+        worst: dict[str, float] = {}
+        for cell in self.cells:
+            if (cell.relation == "=" or not cell.agrees) and abs(cell.difference) >= abs(worst.get(cell.unit, 0.0)):
+                worst[cell.unit] = cell.difference
+        if not worst:
+            return "within"
+        return "; ".join(f"{unit} {_signed(value, self.digits)}".strip() for unit, value in worst.items())
+
+    def frame(self) -> pd.DataFrame:
+        """Every cell, a row each."""
+        frame = pd.DataFrame(
+            {
+                "cell": [cell.name for cell in self.cells],
+                "paper": [self._printed(cell) for cell in self.cells],
+                "ours": [_number(cell.ours, self.digits) for cell in self.cells],
+                "difference": [_signed(cell.difference, self.digits) for cell in self.cells],
+                "outside": ["" if cell.agrees else "outside" for cell in self.cells],
+            }
+        )
+        return frame if self.outside else frame.drop(columns="outside")
+
+    def paper(self) -> str:
+        """The paper's numbers in one line."""
+        return self._line([cell.paper for cell in self.cells], list(map(self._printed, self.cells)))
+
+    def ours(self) -> str:
+        """Our numbers in one line."""
+        values = [cell.ours for cell in self.cells]
+        return self._line(values, [_number(value, self.digits) for value in values])
+
+    def _printed(self, cell: Cell) -> str:
+        return {"=": "", "<=": "≤ ", ">=": "≥ "}[cell.relation] + _number(cell.paper, self.digits)
+
+    def _line(self, values: list[float], texts: list[str]) -> str:
+        if len(values) <= 4:
+            return " / ".join(texts)
+        low, high = (_number(end, self.digits) for end in (min(values), max(values)))
+        return f"{len(values)} numbers, {low} to {high}"
+
+
+def outcome(*cells: Cell, note: str = "", holds: bool | np.bool = True, digits: int = 3) -> Outcome:
+    """What a row measured, its cells one after the other."""
+    return Outcome(cells, note, bool(holds), digits)
+
+
+def between(name: str, low: float, ours: float, high: float, room: float = 0.0) -> tuple[Cell, Cell]:
+    """A number that the paper puts into a range: a cell for each end."""
+    return Cell(f"{name}, from below", low, ours, room, ">="), Cell(f"{name}, from above", high, ours, room, "<=")
+
+
+def beside_print(rows: pd.DataFrame, name: str, rooms: Mapping[str, float]) -> Iterable[Cell]:
+    """The cells of a table that has a column ``printed_X`` for each column X of ``rooms``, which are the tolerances.
+
+    ``name`` is what a row is called, with its columns in braces.
+    """
+    for row in rows.to_dict("records"):
+        for part, room in rooms.items():
+            yield Cell(f"{name.format(**row)}: {part}", row[f"printed_{part}"], row[part], room, unit=part)
+
+
+def _number(value: float, digits: int) -> str:
+    if abs(value) < 1e-12:  # rounding
+        return "0"
+    if value < 0:
+        return "−" + _number(-value, digits)
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.{digits}f}"
+
+
+def _signed(value: float, digits: int) -> str:
+    text = _number(abs(value), digits)
+    return "0" if not text.strip("0.") else ("+" if value > 0 else "−") + text
+
+
+# Measurements that rows and claims share.
 
 #: The simulated setting that the paper's figures show.
 SHOWN = "deepseek-v3-math"
@@ -110,9 +265,9 @@ def null_hump() -> float:
 @cache
 def clusters() -> dict[str, float]:
     """The four clusters of the pooled simulated curves: the numbers that the paper states of them."""
-    found = curve_clusters(np.concatenate([utility(name).acc for name in PAPER_SETTINGS]))
-    easy, responsive, _, hard = found.centres
-    member = dict(zip(PAPER_SETTINGS, np.split(found.labels, len(PAPER_SETTINGS)), strict=True))
+    kinds = curve_clusters(np.concatenate([utility(name).acc for name in PAPER_SETTINGS]))
+    easy, responsive, _, hard = kinds.centres
+    member = dict(zip(PAPER_SETTINGS, np.split(kinds.labels, len(PAPER_SETTINGS)), strict=True))
     labels, kind = searched(SHOWN, 2.0).labels, member[SHOWN]
     many = utility(SHOWN).cost[labels] * (labels >= 2)
     return {
@@ -134,23 +289,14 @@ def _cases() -> tuple[theorems.Case, ...]:
 
 @cache
 def failures(statement: str) -> pd.DataFrame:
-    """How a statement fares on the 700 random cases of chapter 4.
+    """How a statement fares on the 700 random cases of chapter 4: a row a claim, printed first.
 
-    Parameters
-    ----------
-    statement : str
-        "Theorem 1", "Proposition 1", ...: the names of `adalib.paper.theorems.STATEMENTS`.
-
-    Returns
-    -------
-    DataFrame
-        A row a claim, printed first, with its ``version``, ``claim``, number of ``cases`` and of ``failures``, and the
-        ``widest`` distance between the two sides.
+    ``widest`` is the largest distance between the two sides.
     """
-    found = theorems.survey(theorems.STATEMENTS[statement], _cases())
+    surveyed = theorems.survey(theorems.STATEMENTS[statement], _cases())
     rows = [
         (*key, len(group), int((~group.holds).sum()), float(group.gap.abs().max()))
-        for key, group in found.groupby(["version", "claim"], sort=False)
+        for key, group in surveyed.groupby(["version", "claim"], sort=False)
     ]
     return pd.DataFrame(rows, columns=["version", "claim", "cases", "failures", "widest"])
 
@@ -182,23 +328,19 @@ def kept_by_cross_fitting(name: str, draws: int = 4) -> tuple[float, ...]:
     return tuple(ours / gain(path.at(B).cost, path.at(B).accuracy) for ours, B in zip(fitted, TARGETS, strict=True))
 
 
-# Measurements of what was learned, shared by rows and claims, each made once: on real answers, and from noise.
+# What was trained is read from the record, which chapters 6, 7 and 9 check.
 
 
-@cache
 def honest(by_family: bool = False) -> dict[str, HeldOutRow]:
     """What every policy has at B = 3 on word-fewshot, held out by question or by family; a row a policy."""
-    responses = load("word-fewshot")
-    groups = responses.extras["family"] if by_family else None
-    return {row.policy: row for row in held_out(responses, [3.0], groups=groups)}
+    rows = recorded_rows(f"word-fewshot by {'family' if by_family else 'question'}")
+    return {row.policy: row for row in rows if row.target == 3}
 
 
 @cache
-def compared(split: str) -> ablations.Comparison:
+def compared(split: str) -> Comparison:
     """The classifiers on the simulated pool with noise features, split by "row" or by "question"."""
-    # The network is slow, and by question nothing is printed to set beside it.
-    models = {name: tries for name, tries in TRIES.items() if split == "row" or name != "mlp"}
-    return ablations.classifiers(ablations.simulated_pool(), split, models=models)
+    return recorded_comparison(f"simulated pool by {split}", ablations.simulated_pool(), split)
 
 
 def classifier_table(split: str) -> pd.DataFrame:
@@ -215,7 +357,7 @@ def trees_over_linear(table: pd.DataFrame) -> float:
 @cache
 def near() -> dict[str, float]:
     """Where the errors of the boosted trees go, split by rows."""
-    return ablations.near_misses(compared("row").confusion("gbm"))
+    return near_misses(compared("row").confusion("gbm"))
 
 
 @cache
@@ -227,16 +369,16 @@ def frontier_of_shown() -> pd.DataFrame:
 @cache
 def copied() -> float:
     """Largest difference between the oracle's map at B = 3 and that of a policy of noise, by our reconstruction."""
-    levels, labels, k = answers(SHOWN).levels, searched(SHOWN, 3.0).labels, utility(SHOWN).k
-    learned = protocol.mostly_seen(noise_features(labels.size), labels)
+    levels, labels, k = levels_of(SHOWN), searched(SHOWN, 3.0).labels, utility(SHOWN).k
+    learned = results.mostly_seen(noise_features(labels.size), labels)
     return float((level_shares(learned, levels, k) - level_shares(labels, levels, k)).abs().to_numpy().max())
 
 
 @cache
 def curve_of_data() -> pd.DataFrame:
     """Accuracy on all, seen and unseen questions by share of training data: simulated, noise features, B = 3."""
-    found = ablations.learning_curve(utility(SHOWN), noise_features(200), targets=(3.0,), seeds=8, protocol=None)
-    return found.groupby(["part", "share"])[["accuracy", "fixed", "oracle", "imitation", "cost"]].mean()
+    runs = ablations.recorded_curve(SHOWN, (3.0,))
+    return runs.groupby(["part", "share"])[["accuracy", "fixed", "oracle", "imitation", "cost"]].mean()
 
 
 def passes_fixed(curve: pd.DataFrame) -> float:
@@ -258,8 +400,7 @@ def menus(value: str) -> dict[str, float]:
     return {name: value - claimed["default"] for name, value in claimed.items()}
 
 
-@cache
 def noise_importances() -> tuple[float, float]:
     """The smallest and the largest importance of 16 noise columns for the labels at B = 2, the mean of ten draws."""
-    found = ablations.importances(noise_features(200), searched(SHOWN, 2.0).labels, draws=10)
-    return float(found.noise_low[0]), float(found.noise_high[0])
+    weights = recorded_frame("importances of noise")
+    return float(weights.noise_low[0]), float(weights.noise_high[0])

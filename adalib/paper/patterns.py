@@ -1,4 +1,7 @@
-"""Arithmetic on printed tables: which whole numbers of questions could stand behind rounded figures."""
+"""Who gets the budget: by level, difficulty and kind of curve; whether a pattern is real; what printed shares imply.
+
+Explained in chapter 8, "Patterns".
+"""
 
 from __future__ import annotations
 
@@ -19,50 +22,12 @@ from adalib.learn.label_policy import LabelPolicy
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
-__all__ = [
-    "Clusters",
-    "SHAPES",
-    "by_difficulty",
-    "by_level",
-    "curve_clusters",
-    "difficulty_bins",
-    "gain_by",
-    "group_means",
-    "label_shares",
-    "level_shares",
-    "nearest_mix",
-    "out_of_fold",
-    "put",
-    "whole_counts",
-]
-
-
-# Tables of who gets the budget: by level, by difficulty, and the means of groups with their intervals.
-
 
 def group_means(values: ArrayLike, groups: ArrayLike, k: int) -> Interval:
     """Mean of each of ``k`` groups with its 95% interval over questions.
 
-    A question may be looked at several times (once a split of its samples) and change its group in between; it is
-    still one question, and is resampled as one. Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    values : array_like, shape (N,) or (T, N)
-        One number a question, or one row a look.
-    groups : array_like of int, the same shape
-        Group numbers from 0 to ``k - 1``.
-    k : int
-
-    Returns
-    -------
-    Interval
-        Arrays of ``k`` entries; NaN for a group that nobody is in.
-
-    Examples
-    --------
-    >>> group_means([0.0, 0.5, 1.0], [0, 0, 2], 3).mean.tolist()
-    [0.25, nan, 1.0]
+    A question may be looked at several times (once a split of its samples) and change its group in between; it is still
+    one question, and is resampled as one.
     """
     values, groups = np.atleast_2d(np.asarray(values, dtype=float)), np.atleast_2d(np.asarray(groups))
     if values.shape != groups.shape or groups.dtype.kind not in "iu" or not np.isin(groups, range(k)).all():
@@ -74,81 +39,29 @@ def group_means(values: ArrayLike, groups: ArrayLike, k: int) -> Interval:
     there = size > 0
     # What each question adds to its groups' means (the linearised ratio of resampled totals to resampled sizes).
     excess = ((values[:, :, None] - mean[there]) * inside[:, :, there]).sum(axis=0) * values.shape[1] / size[there]
-    found = bootstrap_mean(mean[there] + excess)
+    interval = bootstrap_mean(mean[there] + excess)
     low, high = np.full(k, np.nan), np.full(k, np.nan)
-    low[there], high[there] = found.low, found.high
+    low[there], high[there] = interval.low, interval.high
     return Interval(mean, low, high)
 
 
 def by_level(table: UtilityTable, levels: Sequence) -> pd.DataFrame:
-    """Accuracy of the smallest and of the largest budget by level, and the gain from one to the other.
-
-    Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    table : UtilityTable
-    levels : sequence of N labels
-
-    Returns
-    -------
-    DataFrame
-        A row a level, in order: ``level``, ``questions``, then ``first``, ``last`` and ``gain``, each with the ends
-        ``_low`` and ``_high`` of its 95% interval over questions.
-
-    Examples
-    --------
-    >>> found = by_level(UtilityTable([[0.2, 0.6], [0.4, 0.4], [0.9, 1.0]], cost=[1, 2]), levels=[2, 2, 1])
-    >>> found[["level", "first", "last", "gain"]].round(3).values.tolist()
-    [[1.0, 0.9, 1.0, 0.1], [2.0, 0.3, 0.5, 0.2]]
-    """
+    """Accuracy of the smallest and of the largest budget by level, and the gain from one to the other."""
     codes, names = _codes(levels, table.n)
     frame = pd.DataFrame({"level": names, "questions": np.bincount(codes)})
     first, last = table.acc[:, 0], table.acc[:, -1]
     for name, values in (("first", first), ("last", last), ("gain", last - first)):
-        put(frame, name, group_means(values, codes, len(names)))
+        _put(frame, name, group_means(values, codes, len(names)))
     return frame
 
 
 def label_shares(labels: ArrayLike, k: int) -> np.ndarray:
-    """Share of the questions at each of ``k`` columns. Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    labels : array_like of int, shape (N,)
-        Column numbers, as from `oracle_labels`.
-    k : int
-
-    Examples
-    --------
-    >>> label_shares([0, 0, 2, 0], k=3).tolist()
-    [0.75, 0.0, 0.25]
-    """
+    """Share of the questions at each of ``k`` columns."""
     return from_labels(labels, k).weights.mean(axis=0)
 
 
 def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
-    """Deal the questions into equally large bins, from the lowest accuracy to the highest; equals in their order.
-
-    Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    acc1 : array_like, shape (N,)
-        Accuracy of one answer.
-    bins : int
-        At most N.
-
-    Returns
-    -------
-    ndarray of int, shape (N,)
-        Bin numbers from 0.
-
-    Examples
-    --------
-    >>> difficulty_bins([0.9, 0.1, 0.5, 0.4], bins=2).tolist()
-    [1, 0, 1, 0]
-    """
+    """Deal the questions into equally large bins, from the lowest accuracy to the highest; equals in their order."""
     acc1 = np.asarray(acc1, dtype=float)
     if acc1.ndim != 1 or not np.isfinite(acc1).all() or not 1 <= bins <= acc1.size:
         raise ValueError(
@@ -161,73 +74,28 @@ def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
 
 
 def by_difficulty(acc1: ArrayLike, labels: ArrayLike, budgets: Sequence[float], bins: int = 5) -> pd.DataFrame:
-    """Budgets by bin of the accuracy of one answer: the numbers behind the paper's scatter and quintile figure.
-
-    Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    acc1 : array_like, shape (N,)
-        Accuracy of one answer, which orders the questions.
-    labels : array_like of int, shape (N,)
-        Column of each question.
-    budgets : sequence of K numbers
-        What each column stands for.
-    bins : int
-
-    Returns
-    -------
-    DataFrame
-        A row a bin, hardest first: ``bin`` (from 1), ``questions``, ``acc1`` (its mean), ``budget`` (its mean) with
-        ``budget_low`` and ``budget_high``, and a column ``b=...`` for the share of each budget.
-
-    Examples
-    --------
-    >>> found = by_difficulty([0.1, 0.5, 0.6, 1.0], [0, 1, 1, 0], budgets=(1, 4), bins=2)
-    >>> found[["bin", "budget", "b=4"]].values.tolist()
-    [[1.0, 2.5, 0.5], [2.0, 2.5, 0.5]]
-    """
+    """Budgets by bin of the accuracy of one answer: the numbers behind the paper's scatter and quintile figure."""
     place, weights = difficulty_bins(acc1, bins), from_labels(labels, len(budgets)).weights
     if len(weights) != place.size:
         raise ValueError(f"there are {place.size} accuracies and {len(weights)} labels; give one of each a question")
     frame = pd.DataFrame({"bin": np.arange(1, bins + 1), "questions": np.bincount(place)})
     frame["acc1"] = np.bincount(place, acc1) / frame["questions"]
-    put(frame, "budget", group_means(weights @ np.asarray(budgets, dtype=float), place, bins))
+    _put(frame, "budget", group_means(weights @ np.asarray(budgets, dtype=float), place, bins))
     for budget, column in zip(budgets, weights.T, strict=True):
         frame[f"b={budget}"] = np.bincount(place, column) / frame["questions"]
     return frame
 
 
 def level_shares(labels: ArrayLike, levels: Sequence, k: int) -> pd.DataFrame:
-    """Share of each level's questions at each of ``k`` columns: one of the paper's heatmaps.
-
-    Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    labels : array_like of int, shape (N,)
-        Column of each question.
-    levels : sequence of N labels
-    k : int
-
-    Returns
-    -------
-    DataFrame
-        A row a level, in order; columns 0 to ``k - 1``; rows sum to 1.
-
-    Examples
-    --------
-    >>> level_shares([0, 1, 0], levels=[3, 3, 2], k=2).to_dict("index")
-    {2: {0: 1.0, 1: 0.0}, 3: {0: 0.5, 1: 0.5}}
-    """
+    """Share of each level's questions at each of ``k`` columns: one of the paper's heatmaps."""
     weights = from_labels(labels, k).weights
     codes, names = _codes(levels, len(weights))
     return pd.DataFrame(weights, columns=range(k)).groupby(names[codes]).mean()
 
 
-def put(frame: pd.DataFrame, name: str, found: Interval) -> None:
+def _put(frame: pd.DataFrame, name: str, interval: Interval) -> None:
     """Add a mean and the ends of its interval to a table, in place: ``name``, ``name_low``, ``name_high``."""
-    frame[name], frame[f"{name}_low"], frame[f"{name}_high"] = found.mean, found.low, found.high
+    frame[name], frame[f"{name}_low"], frame[f"{name}_high"] = interval.mean, interval.low, interval.high
 
 
 def _codes(levels: Sequence, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -254,28 +122,7 @@ def gain_by(
     """What the oracle spends on each group of questions, what it says this gains, and what it does gain.
 
     Every split deals the samples into halves. One half makes the groups and the labels; the other half scores the
-    labels; then the other way round. Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    responses : Responses
-        With at least twice as many samples a question as the largest budget.
-    target : float
-        Average cost allowed.
-    group_of : function of a UtilityTable
-        Returns a group number from 0 to ``k - 1`` for every row. It sees only the half that chooses.
-    k : int
-        Number of groups.
-    budgets, splits, seed, **table
-        As for `cross_fitted_oracle`.
-
-    Returns
-    -------
-    DataFrame
-        A row a group: ``group``, ``share`` of the questions; ``budget``, the mean, and ``budget_apart``, the mean
-        when the labels come from the half that did not make the groups; ``claimed`` and ``gain``, the accuracy over
-        that of the smallest budget, on the half that chose and on the other. The last four come with the ends
-        ``_low`` and ``_high`` of their 95% intervals over questions.
+    labels; then the other way round.
     """
     check_halves(responses, budgets, splits)
     votes = compared(responses)
@@ -288,10 +135,10 @@ def gain_by(
             spent = (plans[half].expected(halves[half].cost) for half in (one, other))
             looks.append((np.asarray(group_of(halves[one])), *spent, *gains))
     groups, *columns = (np.array(part) for part in zip(*looks, strict=True))
-    found = [group_means(values, groups, k) for values in columns]
+    means = [group_means(values, groups, k) for values in columns]
     frame = pd.DataFrame({"group": range(k), "share": np.bincount(groups.ravel(), minlength=k) / groups.size})
-    for name, means in zip(("budget", "budget_apart", "claimed", "gain"), found, strict=True):
-        put(frame, name, means)
+    for name, mean in zip(("budget", "budget_apart", "claimed", "gain"), means, strict=True):
+        _put(frame, name, mean)
     return frame
 
 
@@ -303,29 +150,8 @@ def out_of_fold(
     folds: int = 5,
     seed: int = 0,
 ) -> np.ndarray:
-    """Labels that the label policy gives to questions it did not learn from.
-
-    Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    features : DataFrame or array_like, shape (N, d)
-    table : UtilityTable
-        Each fold's model learns the oracle's labels of the other folds' questions.
-    budget : float
-        Average cost allowed.
-    groups : sequence of N values, optional
-        Questions of one group stay in one fold. Default: every question is its own group.
-    folds : int
-    seed : int
-        Deals the groups into folds.
-
-    Returns
-    -------
-    ndarray of int, shape (N,)
-        Columns.
-    """
-    inputs, found = pd.DataFrame(features), np.empty(table.n, dtype=int)
+    """Columns that the label policy gives to questions it did not learn from."""
+    inputs, columns = pd.DataFrame(features), np.empty(table.n, dtype=int)
     member = np.arange(table.n) if groups is None else group_numbers(groups, table.n, sort=True)
     # Folds are the runs of a shuffled list, as scikit-learn's GroupKFold has them; the book's heatmaps stand on these.
     runs = np.array_split(np.random.RandomState(seed).permutation(member.max() + 1), folds)
@@ -334,8 +160,8 @@ def out_of_fold(
     for out in np.unique(fold):
         train, test = np.flatnonzero(fold != out), np.flatnonzero(fold == out)
         policy = LabelPolicy(seed=seed).fit(inputs.iloc[train], table.acc[train], table.cost, budget=budget)
-        found[test] = policy.predict(inputs.iloc[test])
-    return found
+        columns[test] = policy.predict(inputs.iloc[test])
+    return columns
 
 
 # Curves in groups: K-means, as in the paper's archetype figure.
@@ -347,17 +173,7 @@ SHAPES = ("easy", "responsive", "diminishing", "hard")
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Curves in groups, as `curve_clusters` found them.
-
-    Attributes
-    ----------
-    labels : ndarray of int, shape (N,)
-        Cluster of every curve, from 0.
-    centres : ndarray, shape (clusters, K)
-        Mean curve of each cluster.
-    names : tuple of str
-        Of four clusters `SHAPES`; of any other number "1", "2" and so on.
-    """
+    """The cluster of every curve, each cluster's mean curve, and its name: of four `SHAPES`, else "1", "2", ..."""
 
     labels: np.ndarray
     centres: np.ndarray
@@ -369,24 +185,7 @@ def curve_clusters(acc: ArrayLike, clusters: int = 4, seed: int = 0) -> Clusters
 
     The clusters are numbered from the highest mean accuracy to the lowest. Of four, the first is called easy, the last
     hard, and of the two between the one that gains more from the first budget to the last is responsive and comes
-    first, the other diminishing: a convention, since K-means names nothing. Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    acc : array_like, shape (N, K)
-        With at least as many different rows as clusters.
-    clusters : int
-    seed : int
-        Of the starting points; the best of ten starts is kept.
-
-    Returns
-    -------
-    Clusters
-
-    Examples
-    --------
-    >>> curve_clusters([[0.9, 1.0], [0.3, 0.9], [0.4, 0.5], [0.0, 0.0], [1.0, 1.0]]).labels.tolist()
-    [0, 1, 2, 3, 0]
+    first, the other diminishing: a convention, since K-means names nothing.
     """
     from sklearn.cluster import KMeans
 
@@ -394,39 +193,18 @@ def curve_clusters(acc: ArrayLike, clusters: int = 4, seed: int = 0) -> Clusters
     different = len(np.unique(acc, axis=0)) if acc.ndim == 2 else 0
     if not 1 <= clusters <= different:
         raise ValueError(f"{clusters} clusters cannot be made of {different} different curves; give a table of more")
-    found = KMeans(clusters, n_init=10, random_state=seed).fit(acc)
-    order = np.argsort(-found.cluster_centers_.mean(axis=1), kind="stable")
-    rise = found.cluster_centers_[:, -1] - found.cluster_centers_[:, 0]
+    model = KMeans(clusters, n_init=10, random_state=seed).fit(acc)
+    centres = model.cluster_centers_
+    order = np.argsort(-centres.mean(axis=1), kind="stable")
+    rise = centres[:, -1] - centres[:, 0]
     if clusters == len(SHAPES) and rise[order[1]] < rise[order[2]]:
         order[[1, 2]] = order[[2, 1]]
     names = SHAPES if clusters == len(SHAPES) else tuple(str(number + 1) for number in range(clusters))
-    return Clusters(np.argsort(order)[found.labels_], found.cluster_centers_[order], names)
+    return Clusters(np.argsort(order)[model.labels_], centres[order], names)
 
 
 def nearest_mix(by_level: ArrayLike, overall: ArrayLike, n: int = 200) -> tuple[tuple[int, ...], float]:
-    """The whole numbers of questions a level whose averages come nearest to printed overall accuracies.
-
-    Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    by_level : array_like, shape (settings, 3)
-        Accuracy by level; all settings ask the same questions.
-    overall : array_like, shape (settings,)
-        Accuracy over all questions.
-    n : int
-        Number of questions.
-
-    Returns
-    -------
-    counts, error
-        Questions at each level, and the largest difference over the settings. Every mix was tried.
-
-    Examples
-    --------
-    >>> nearest_mix([[1.0, 0.5, 0.0], [1.0, 0.0, 0.0]], [0.75, 0.5], n=4)
-    ((2, 2, 0), 0.0)
-    """
+    """The whole numbers of questions a level whose averages come nearest to printed overall accuracies."""
     by_level, overall = np.asarray(by_level, dtype=float), np.asarray(overall, dtype=float)
     mixes = np.array([(i, j, n - i - j) for i in range(n, -1, -1) for j in range(n - i, -1, -1)])
     error = np.abs(mixes @ by_level.T / n - overall).max(axis=1)
@@ -436,27 +214,7 @@ def nearest_mix(by_level: ArrayLike, overall: ArrayLike, n: int = 200) -> tuple[
 def whole_counts(
     shares: Sequence[float], cost: float, budgets: Sequence[int], n: int = 200, half_digit: float = 0.005
 ) -> list[tuple[int, ...]]:
-    """All whole numbers of questions a budget that print as these shares and have this average cost.
-
-    Explained in chapter 8, "Patterns".
-
-    Parameters
-    ----------
-    shares : sequence of K float
-        As printed.
-    cost : float
-        Average cost, printed without rounding.
-    budgets : sequence of K int
-    n : int
-        Number of questions.
-    half_digit : float
-        Largest rounding of a share.
-
-    Examples
-    --------
-    >>> whole_counts([0.67, 0.33], cost=2.0, budgets=(1, 4), n=3)
-    [(2, 1)]
-    """
+    """All whole numbers of questions a budget that print as these shares and have this average cost."""
     near = [[c for c in range(n + 1) if abs(c / n - share) <= half_digit + 1e-9] for share in shares]
     spent = round(cost * n)
     return [c for c in product(*near) if sum(c) == n and np.dot(c, budgets) == spent]

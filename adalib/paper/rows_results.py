@@ -12,6 +12,10 @@ from adalib.evaluate.intervals import in_points
 from adalib.paper import results
 from adalib.paper.measures import (
     SHOWN,
+    Cell,
+    Outcome,
+    beside_print,
+    between,
     classifier_table,
     clusters,
     compared,
@@ -20,11 +24,13 @@ from adalib.paper.measures import (
     failures,
     frontier_of_shown,
     hump,
+    measures,
     menus,
     near,
     noise_importances,
     null,
     null_hump,
+    outcome,
     passes_fixed,
     perfect_copies,
     printed_gains,
@@ -35,7 +41,6 @@ from adalib.paper.measures import (
     trials,
 )
 from adalib.paper.patterns import by_level, label_shares, level_shares
-from adalib.paper.register import Cell, Found, beside_print, between, found, row
 from adalib.paper.rows_theory import seconds_to_route
 from adalib.paper.settings import (
     PAPER,
@@ -46,6 +51,7 @@ from adalib.paper.settings import (
     REAL,
     TARGETS,
     answers,
+    levels_of,
     paper_population,
     path,
     utility,
@@ -56,12 +62,8 @@ from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, oracle_labels
 
 
-@row("Table1 main", "reproduced", "ch07-main-table")
-def _main() -> Found:
-    """Accuracy and cost of five methods, four settings, three budgets, and the spread of Ours over the splits.
-
-    132 cells, simulated settings, noise features (tolerances 0.02, 0.3, and 0.003 for the spread).
-    """
+@measures("Table1 main")
+def _main() -> Outcome:
     table = results.main_table()
     cells = list(beside_print(table, "{setting}, {method}, B = {target:g}", results.TOLERANCE))
     spread = table[table.method == "Ours"].set_index(["setting", "target"]).accuracy_std
@@ -72,20 +74,16 @@ def _main() -> Found:
     ]
     ours = [cell.agrees for cell in cells if ", Ours," in cell.name]
     note = f"Simulated, our reconstruction, noise features; of the {len(ours)} cells of Ours {sum(ours)} agree."
-    return found(*cells, note=note)
+    return outcome(*cells, note=note)
 
 
-@row("Claims 5.2", "corrected", "ch07-gains")
-def _text() -> Found:
-    """What the text says of the gains.
-
-    The text's numbers against the paper's own table.
-    """
+@measures("Claims 5.2")
+def _text() -> Outcome:
     gains, heuristic = results.claimed_gains().set_index("setting"), printed_gains("Heuristic")
     low, high = PAPER_CLAIMS["heuristic_range"]
     qwen = gains.loc["qwen2.5-7b-math"]
     relative = qwen.difference / (qwen.over_mix + qwen["mix"] - qwen.difference)
-    return found(
+    return outcome(
         *(
             Cell(f"{name}: gain over Fixed at B = 3, in its own table", gain.claimed, gain.difference, 0.0005)
             for name, gain in gains.iterrows()
@@ -99,15 +97,11 @@ def _text() -> Found:
     )
 
 
-@row("Fig4 pareto", "corrected", "ch07-frontiers")
-def _pareto() -> Found:
-    """Frontiers for B from 1 to 16.
-
-    No number printed: where the gain is largest, and whether all methods level off at 3.
-    """
+@measures("Fig4 pareto")
+def _pareto() -> Outcome:
     front, plateau = frontier_of_shown().set_index("budget"), PAPER_CLAIMS["plateau"]
     (low, high), best = PAPER_CLAIMS["largest_gains"], float((front.learned - front.fixed).idxmax())
-    return found(
+    return outcome(
         Cell("budget with the largest gain over Fixed, from below", low, best, 0.0, ">="),
         Cell("the same, from above", high, best, 0.0, "<="),
         Cell(f"rise of Fixed from B = {plateau} to 16", 0.0, front.fixed[16] - front.fixed[plateau], 0.005),
@@ -116,55 +110,42 @@ def _pareto() -> Found:
     )
 
 
-@row("Table ablation_main = Table ablation", "reproduced", "ch09-copies")
-def _classifiers() -> Found:
-    """Five classifiers on pooled rows.
-
-    40 cells, simulated, noise features, split by rows: accuracy, gap, imitation (0.03) and cost (0.3) of each, and
-    their standard deviations over the splits (0.02 and 0.1).
-    """
+@measures("Table ablation_main = Table ablation")
+def _classifiers() -> Outcome:
     printed = pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T
     ours = classifier_table("row").loc[printed.index].join(printed.add_prefix("printed_")).reset_index(names="name")
     rooms = dict.fromkeys(("accuracy", "gap", "imitation"), 0.03) | {"cost": 0.3, "cost_std": 0.1}
     rooms |= dict.fromkeys(("accuracy_std", "gap_std", "imitation_std"), 0.02)
     tables = classifier_table("row"), classifier_table("question"), printed
     rows, questions, told = (in_points(trees_over_linear(table)) for table in tables)
-    return found(
+    return outcome(
         *beside_print(ours, "{name}", rooms),
         note=f"Simulated, noise features. Trees minus linear models: {rows} points split by rows, "
         f"{questions} split by questions; printed {told}.",
     )
 
 
-@row("Fig heatmap", "reproduced", "ch08-copy")
-def _heatmap() -> Found:
-    """Budgets by level, oracle and learned.
-
-    The shares that the text states, simulated DeepSeek-V3 on MATH.
-    """
+@measures("Fig heatmap")
+def _heatmap() -> Outcome:
     claims, k = PAPER_CLAIMS, utility(SHOWN).k
-    (low, high), cells = claims["heatmap_two"], []
+    (low, high), cells = claims["heatmap_two"], list[Cell]()
     for B in (1.5, 3.0):
         two = float(label_shares(searched(SHOWN, B).labels, k)[1])
         cells += between(f"B = {B:g}: share of b = 2", low, two, high, 0.005)
-    shares = level_shares(searched(SHOWN, 1.5).labels, answers(SHOWN).levels, k)
+    shares = level_shares(searched(SHOWN, 1.5).labels, levels_of(SHOWN), k)
     low, high = claims["heatmap_middle"]
     for level in shares.index[1:]:
         ours = float(shares.loc[level, [2, 3]].sum())
         cells += between(f"B = 1.5, level {level}: share of b = 4 and 8", low, ours, high, 0.02)
     note = f"A policy that learned from noise repeats the oracle's map at B = 3 within {copied():.2f} a cell"
-    return found(*cells, note=f"Simulated. {note}, by our reconstruction.")
+    return outcome(*cells, note=f"Simulated. {note}, by our reconstruction.")
 
 
-@row("App D", "refuted", "ch05-one-trial")
-def _advice() -> Found:
-    """8 to 16 trials are enough, one will do.
-
-    What labels from so few trials claim beyond their worth; the advice amounts to 0.
-    """
+@measures("App D")
+def _advice() -> Outcome:
     tried = trials()
     names = {1: "one trial"} | {number: f"{number} trials" for number in PAPER_CLAIMS["trials"]}
-    return found(
+    return outcome(
         *(
             Cell(f"{name}: what the labels claim, minus their worth", 0.0, tried.claimed[n] - tried.worth[n], 0.01)
             for n, name in names.items()
@@ -173,30 +154,22 @@ def _advice() -> Found:
     )
 
 
-@row("App E.4", "by definition", "ch00-your-own")
-def _calls() -> Found:
-    """Calls made.
-
-    Answers in the simulated settings, counted.
-    """
+@measures("App E.4")
+def _calls() -> Outcome:
     one, four = PAPER_CLAIMS["calls"]
     counts = [sum(map(len, answers(name).answers)) for name in PAPER_SETTINGS]
-    return found(Cell("answers in a setting", one, counts[0]), Cell("answers in all four", four, sum(counts)))
+    return outcome(Cell("answers in a setting", one, counts[0]), Cell("answers in all four", four, sum(counts)))
 
 
 # Rows of the paper's ablations, of its costs and of its place among others.
 
 
-@row("Fig ablation_clf (a–c)", "corrected", "ch09-bound")
-def _regret() -> Found:
-    """Regret below its bound; errors are near misses.
-
-    Failures of the two lines drawn, and where errors go.
-    """
+@measures("Fig ablation_clf (a–c)")
+def _regret() -> Outcome:
     drawn, runs, printed = failures("Theorem 2, drawn").failures, compared("row").runs, PAPER_ABLATIONS
     least = min(1 - row["imitation"] for row in printed["classifiers"].values())
     over = int((runs.regret > runs.weighted + 1e-9).sum())
-    return found(
+    return outcome(
         Cell("of chapter 4's 700 cases: accuracy lost exceeds max M × ε", 0, drawn[0]),
         Cell("of chapter 4's 700 cases: regret exceeds mean M × ε", 0, drawn[1]),
         Cell(
@@ -210,16 +183,12 @@ def _regret() -> Found:
     )
 
 
-@row("Fig data_eff", "corrected", "ch09-data")
-def _data() -> Found:
-    """A few dozen questions are enough.
-
-    Where noise features pass Fixed, and what unseen questions get.
-    """
+@measures("Fig data_eff")
+def _data() -> Outcome:
     curve, share = curve_of_data(), PAPER_ABLATIONS["crossing_share"][1]
     all_of_it, seen, unseen = curve.loc["all", 1.0], curve.loc["seen", 0.8], curve.loc["unseen", 0.8]
     apart = float((unseen.oracle - unseen.accuracy) - (seen.oracle - seen.accuracy))
-    return found(
+    return outcome(
         Cell("share of the data at which it passes Fixed", share, passes_fixed(curve), 0.0, "<="),
         Cell("accuracy at all of the data: oracle, and ours", all_of_it.oracle, all_of_it.accuracy, 0.02),
         Cell("further from the oracle on unseen questions, at 80% (if it learned: 0)", 0.0, apart, 0.01),
@@ -228,12 +197,8 @@ def _data() -> Found:
     )
 
 
-@row("Fig budget_gran (a–c)", "corrected", "ch09-menus")
-def _menus() -> Found:
-    """Powers of two are nearly the best menu.
-
-    Gain from coarse to default to fine at B = 2, simulated, in-sample and true.
-    """
+@measures("Fig budget_gran (a–c)")
+def _menus() -> Outcome:
     coarse, fine = (PAPER_ABLATIONS[key] for key in ("coarse_to_default", "default_to_fine"))
     cells = []
     for value in ("in-sample", "true"):
@@ -242,17 +207,13 @@ def _menus() -> Found:
     without, odd = (menus("true")[menu] for menu in ("without 2", "odd"))
     note = "Simulated, B = 2. Without b = 2: {} points; with odd budgets: {} (true)."
     note = note.format(in_points(without, 2), in_points(odd, 2))
-    return found(*cells, note=note, digits=4)
+    return outcome(*cells, note=note, digits=4)
 
 
-@row("Fig feat_imp (a,b)", "reproduced", "ch09-importance")
-def _importance() -> Found:
-    """Importances are even, each feature counts.
-
-    The printed range beside that of noise columns (tolerance 0.03).
-    """
+@measures("Fig feat_imp (a,b)")
+def _importance() -> Outcome:
     (low, high), (least, most) = PAPER_ABLATIONS["importance_range"], noise_importances()
-    return found(
+    return outcome(
         Cell("smallest importance", low, least, 0.03),
         Cell("largest importance", high, most, 0.03),
         note=f"Ours are 16 columns of noise. The printed range leaves no room: 15 × {low} + {high} = "
@@ -260,12 +221,8 @@ def _importance() -> Found:
     )
 
 
-@row("Complexity", "corrected", "ch06-bill", timed=True)
-def _complexity() -> Found:
-    """Routing costs less than 1%.
-
-    What the sixteenth feature costs: one answer, unless its vote is used.
-    """
+@measures("Complexity")
+def _complexity() -> Outcome:
     table, cost = np.random.default_rng(0).random((20_000, 5)).cumsum(axis=1) / 5, np.array([1, 2, 4, 8, 16])
     start = time.perf_counter()
     frontier(table, cost)
@@ -273,7 +230,7 @@ def _complexity() -> Found:
     bisect(table, cost, 3.0)
     end = time.perf_counter()
     share = "entropy from one call: share of the budget at B = 1.5"
-    return found(
+    return outcome(
         Cell(share, PAPER_CLAIMS["overhead"], 1 / TARGETS[0], 0.0, "<="),
         note=f"Reading the text features and routing took {1e3 * seconds_to_route():.2f} ms a question. 20,000 "
         f"questions took {1e3 * (middle - start):.0f} ms for every budget by sorting, {1e3 * (end - middle):.0f} ms "
@@ -282,12 +239,8 @@ def _complexity() -> Found:
     )
 
 
-@row("Related-work claims", "corrected", "ch03-slopes")
-def _known() -> Found:
-    """The first to formalise allocation as a program.
-
-    Read, not computed; computed: the oracle beside the rule of 1966, steepest steps first.
-    """
+@measures("Related-work claims")
+def _known() -> Outcome:
     tried = differs = 0
     for name in PAPER_SETTINGS:
         table, stairs = utility(name), path(name)
@@ -297,7 +250,7 @@ def _known() -> Found:
             lost = abs(table.acc[np.arange(table.n), labels].mean() - stairs.at(spent).accuracy)
             tried, differs = tried + 1, differs + int(lost > 1e-9)
     name = f"of {tried} prices: those where a rule of 1966 allocates otherwise (a new rule: 1 or more)"
-    return found(
+    return outcome(
         Cell(name, 1, differs, 0.0, ">="),
         note="The solve stage is Everett's multiplier (1963), and buys what Fox's marginal analysis (1966) buys. "
         "Who was first to learn such labels was read, not computed.",
@@ -312,29 +265,21 @@ _SHARE, _PRICE, _LEVEL, _GAP, _IMITATION = 0.05, 0.02, 0.03, 0.01, 0.03
 _FITTED = "Simulated settings, which were fitted to this table among others."
 
 
-@row("Table per_level", "reproduced", "ch08-levels")
-def _levels() -> Found:
-    """Accuracy at b = 1 and 16 by level, and the gain.
-
-    30 cells, simulated (tolerance 0.03).
-    """
+@measures("Table per_level")
+def _levels() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
         printed = PAPER[name]
-        ours = by_level(utility(name), [str(level) for level in answers(name).levels]).set_index("level")
+        ours = by_level(utility(name), [str(level) for level in levels_of(name)]).set_index("level")
         for (level, at), gain in zip(printed["per_level"].items(), printed["level_gain"], strict=True):
             columns = {"accuracy at b = 1": "first", "accuracy at b = 16": "last", "gain": "gain"}
             for (part, column), paper in zip(columns.items(), (at["acc1"], at["acc16"], gain), strict=True):
                 cells.append(Cell(f"{name}, level {level}: {part}", paper, float(ours.loc[level, column]), _LEVEL))
-    return found(*cells, note=_FITTED)
+    return outcome(*cells, note=_FITTED)
 
 
-@row("Table oracle_dist", "reproduced", "ch08-shares")
-def _shares() -> Found:
-    """Share of the questions at each budget.
-
-    60 cells, simulated (tolerance 0.05).
-    """
+@measures("Table oracle_dist")
+def _shares() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
         table = utility(name)
@@ -342,31 +287,23 @@ def _shares() -> Found:
             ours = label_shares(searched(name, B).labels, table.k)
             for b, paper, share in zip(table.budgets, printed, ours, strict=True):
                 cells.append(Cell(f"{name}, B = {B:g}: share of b = {b}", paper, float(share), _SHARE))
-    return found(*cells, note=_FITTED)
+    return outcome(*cells, note=_FITTED)
 
 
-@row("Table oracle_gap", "reproduced", "ch07-printed")
-def _gap() -> Found:
-    """Learned policy beside the oracle.
-
-    48 cells, simulated, noise features (0.02, 0.03, 0.01, 0.3).
-    """
+@measures("Table oracle_gap")
+def _gap() -> Outcome:
     accuracy, cost = (results.TOLERANCE[part] for part in ("accuracy", "cost"))
     rooms = {"accuracy": accuracy, "imitation": _IMITATION, "gap": _GAP, "cost": cost}
-    return found(
+    return outcome(
         *beside_print(results.oracle_gap(), "{setting}, B = {target:g}", rooms),
         note="Simulated settings, our reconstruction of the protocol, noise features: no signal is needed.",
     )
 
 
-@row("Fig oracle_scatter", "corrected", "ch08-hump")
-def _scatter() -> Found:
-    """Inverted U: the middle gets the budget.
-
-    No number printed: mean budget of the middle fifth against the outer ones, and on a null.
-    """
+@measures("Fig oracle_scatter")
+def _scatter() -> Outcome:
     ours = hump(utility(SHOWN).acc[:, 0], searched(SHOWN, 3.0).labels, utility(SHOWN).budgets)
-    return found(
+    return outcome(
         Cell("answers more for the middle fifth than for the outer ones", 0.0, ours, 0.0, ">="),
         Cell("the same where nobody benefits (if the U shows benefit: 0)", 0.0, null_hump(), 0.1),
         note="Simulated, B = 3. The picture comes out, and it comes out of noise too.",
@@ -374,15 +311,11 @@ def _scatter() -> Found:
     )
 
 
-@row("Fig archetypes", "reproduced", "ch08-archetypes")
-def _archetypes() -> Found:
-    """K-means on the curves finds four kinds.
-
-    The numbers stated of the clusters, simulated.
-    """
+@measures("Fig archetypes")
+def _archetypes() -> Outcome:
     said, ours = PAPER_CLAIMS, clusters()
     (first, last), one = said["archetype_responsive"], said["routed_to_one"]
-    return found(
+    return outcome(
         Cell("easy: accuracy at b = 1", said["archetype_easy_from"], ours["easy_first"], 0.0, ">="),
         Cell("responsive: accuracy at b = 1", first, ours["responsive_first"], 0.15),
         Cell("responsive: accuracy at b = 16", last, ours["responsive_last"], 0.15),
@@ -396,12 +329,8 @@ def _archetypes() -> Found:
     )
 
 
-@row("Table lambda_sweep", "reproduced", "ch03-sweep")
-def _sweep() -> Found:
-    """Price and cost that the search finds.
-
-    24 cells, simulated (tolerances 0.02 and 0.3).
-    """
+@measures("Table lambda_sweep")
+def _sweep() -> Outcome:
     cells, misses = [], printed_misses()
     for name in PAPER_SETTINGS:
         printed = PAPER[name]["lambda_sweep"]
@@ -409,7 +338,7 @@ def _sweep() -> Found:
             cells.append(Cell(f"{name}, B = {B:g}: price", lam, searched(name, B).lam, _PRICE, unit="price"))
             cells.append(Cell(f"{name}, B = {B:g}: cost", cost, searched(name, B).cost, 0.3, unit="cost"))
     over, within = sum(miss > 0 for miss in misses), sum(abs(miss) < 0.05 - 1e-9 for miss in misses[:9])
-    return found(*cells, note=f"{over} of the 12 printed costs exceed B; {within} of 9 on MATH are nearer than 0.05.")
+    return outcome(*cells, note=f"{over} of the 12 printed costs exceed B; {within} of 9 on MATH are nearer than 0.05.")
 
 
 def _settled(search) -> int:
@@ -419,15 +348,11 @@ def _settled(search) -> int:
     return 1 + int(moved[-1]) if moved.size else 0
 
 
-@row("Fig bsearch (a–d)", "corrected", "ch03-search")
-def _diagnostics() -> Found:
-    """The search settles in ten steps, within 0.05.
-
-    Steps and distances, simulated DeepSeek-V3 on MATH.
-    """
+@measures("Fig bsearch (a–d)")
+def _diagnostics() -> Outcome:
     limit, room = (PAPER_CLAIMS[key] for key in ("search_settled", "search_tolerance"))
     made = {B: searched(SHOWN, B) for B in TARGETS}
-    return found(
+    return outcome(
         *(Cell(f"B = {B:g}: steps until the cost settles", limit, _settled(s), 0.0, "<=") for B, s in made.items()),
         *(Cell(f"B = {B:g}: distance to the budget", room, search.error, 0.0, "<=") for B, search in made.items()),
         note=f"Simulated. At B = 2 the paper's own table prints {abs(printed_misses()[1]):.3f}, which is not below "
@@ -435,18 +360,14 @@ def _diagnostics() -> Found:
     )
 
 
-@row("Fig lagrangian (a–c)", "reproduced", "ch02-one-price")
-def _waterfall() -> Found:
-    """Budgets drain as the price rises.
-
-    Share of the fall between the prices 0.01 and 0.10.
-    """
+@measures("Fig lagrangian (a–c)")
+def _waterfall() -> Outcome:
     table, (low, high) = utility(SHOWN), PAPER_CLAIMS["transition"]
-    at = average_cost(table.acc, table.cost, [0.0, low, high])
+    at = np.asarray(average_cost(table.acc, table.cost, [0.0, low, high]))
     share = float((at[1] - at[2]) / (at[0] - 1))
     labels = np.array([oracle_labels(table.acc, table.cost, lam) for lam in path(SHOWN).lam[::-1]])
     rises = int((np.diff(labels, axis=0) > 0).any(axis=0).sum())
-    return found(
+    return outcome(
         Cell(f"share of the fall between the prices {low:g} and {high:g}", 0.5, share, 0.0, ">="),
         Cell("questions whose budget ever rises with the price", 0, rises),
         note='Simulated. "Concentrated" is taken as more than half.',
@@ -457,61 +378,46 @@ def _waterfall() -> Found:
 # Rows of our own experiments: what the paper's numbers would look like if there were nothing to learn or to gain.
 
 
-@row("NEW R1", "reproduced", "ch07-held-out")
-def _replica() -> Found:
-    """The learned row, from features that know nothing.
-
-    Imitation and accuracy of Ours, printed, beside noise.
-    """
+@measures("NEW R1")
+def _replica() -> Outcome:
     unseen = curve_of_data().loc["unseen"].imitation[0.8]
-    return found(
+    return outcome(
         *beside_print(results.oracle_gap(), "{setting}, B = {target:g}", {"imitation": 0.03, "accuracy": 0.02}),
         note="Simulated; 16 columns of noise, trained on 80%, scored on all. On the unseen fifth the same noise "
         f"imitates {unseen:.3f} (DeepSeek-V3 on MATH, B = 3).",
     )
 
 
-@row("NEW R2", "refuted", "ch09-copies")
-def _grouped() -> Found:
-    """Trees beat linear models: split by rows, and by questions.
-
-    The lead, printed, beside noise.
-    """
+@measures("NEW R2")
+def _grouped() -> Outcome:
     printed = trees_over_linear(pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T)
     ours = {split: trees_over_linear(classifier_table(split)) for split in ("row", "question")}
-    return found(
+    return outcome(
         *(Cell(f"trees minus linear, split by {split}s", printed, lead, 0.03) for split, lead in ours.items()),
         note="Simulated, noise features: copies of a question on both sides are all that there is to learn.",
     )
 
 
-@row("NEW R3", "refuted", "ch05-winners-curse")
-def _curse() -> Found:
-    """The oracle's claim against the number of samples.
-
-    Optimism; an upper bound that knows Acc has none.
-    """
-    optimism = {R: float(rehearsed(R).optimism.mean[-1]) for R in (16, 48, 96, 192, 480)}
-    return found(
+@measures("NEW R3")
+def _curse() -> Outcome:
+    optimism = {R: float(np.asarray(rehearsed(R).optimism.mean)[-1]) for R in (16, 48, 96, 192, 480)}
+    return outcome(
         *(Cell(f"{R} samples: claimed minus true, B = 3", 0.0, value, 0.001) for R, value in optimism.items()),
         note="Simulated DeepSeek-V3 on MATH, windows, first-seen ties.",
         holds=(np.diff(list(optimism.values())) < 0).all(),
     )
 
 
-@row("NEW R4", "refuted", "ch05-cross-fitting")
-def _crossed() -> Found:
-    """Choose on one half, score on the other.
-
-    Optimism on real answers; printed as if none.
-    """
+@measures("NEW R4")
+def _crossed() -> Outcome:
     scores = {name: cross_fitted_oracle(answers(name), TARGETS, **PAPER_WAY) for name in REAL}
     honest, best = rehearsed(96, halves=True), rehearsed(48)
     off = abs(float(honest.accuracy[:, -1].mean() - best.accuracy[:, -1].mean()))
-    return found(
+    optimism = {name: float(np.asarray(score.optimism.mean)[-1]) for name, score in scores.items()}
+    return outcome(
         *(
-            Cell(f"{name} (real): claimed minus cross-fitted, B = 3", 0.0, float(score.optimism.mean[-1]), 0.001)
-            for name, score in scores.items()
+            Cell(f"{name} (real): claimed minus cross-fitted, B = 3", 0.0, value, 0.001)
+            for name, value in optimism.items()
         ),
         note="Real settings, 48 samples choose, windows. Where the truth is known, cross-fitting misses it by "
         f"{off:.4f}.",
@@ -519,13 +425,9 @@ def _crossed() -> Found:
     )
 
 
-@row("NEW R5", "refuted", "ch05-null")
-def _null() -> Found:
-    """A population where nothing can be gained.
-
-    Gain claimed; the truth is 0.
-    """
-    return found(
+@measures("NEW R5")
+def _null() -> Outcome:
+    return outcome(
         Cell("gain claimed where no budget helps, B = 3", 0.0, float(null().claimed.mean() - 0.5), 0.001),
         note="Simulated null, 200 questions, 48 samples, 20 draws; the same labels on the truth: "
         f"{null().accuracy.mean():.3f} of 0.500.",
@@ -533,12 +435,8 @@ def _null() -> Found:
     )
 
 
-@row("NEW R6", "reproduced", "ch05-two-answers")
-def _twice() -> Found:
-    """Two answers are worth one.
-
-    Printed Fixed at b = 2 minus b = 1, beside the identity (tolerance 0.005).
-    """
+@measures("NEW R6")
+def _twice() -> Outcome:
     cells, most = [], 0.0
     for name in PAPER_SETTINGS:
         one, two = PAPER[name]["main"]["Fixed"]["accuracy"][:2]
@@ -546,25 +444,17 @@ def _twice() -> Found:
         cells.append(Cell(f"{name}: Acc(2) minus Acc(1), mean", two - one, float(more.mean()), 0.005))
         most = max(most, float(np.abs(more).max()))
     note = f"In the simulated truth no question differs by more than {most:.0e}."
-    return found(*cells, note=note, holds=most < 1e-9)
+    return outcome(*cells, note=note, holds=most < 1e-9)
 
 
-@row("NEW R7", "corrected", "ch04-broken-steps")
-def _copies() -> Found:
-    """A perfect copy and Theorem 3 (2).
-
-    Failures without any imitation error, printed: none.
-    """
+@measures("NEW R7")
+def _copies() -> Outcome:
     broken, tried = perfect_copies()
-    return found(Cell(f"failures in {tried} cases with ε = 0", 0, broken), note="The printed bound is then 0.")
+    return outcome(Cell(f"failures in {tried} cases with ε = 0", 0, broken), note="The printed bound is then 0.")
 
 
-@row("NEW R8", "corrected", "ch04-proposition-1")
-def _gaps() -> Found:
-    """The duality gap against the number of questions.
-
-    Mean gap of random tables, printed: none.
-    """
+@measures("NEW R8")
+def _gaps() -> Outcome:
     rng, cost, gaps = np.random.default_rng(0), np.array([1, 2, 4, 8, 16]), {}
     for n in (5, 10, 20, 50, 200):
         made = []
@@ -574,7 +464,7 @@ def _gaps() -> Found:
             best = integer_optimum(acc, cost, rng.integers(np.ceil(low), np.floor(high) + 1) / n)
             made.append(best.bound - best.accuracy)
         gaps[n] = float(np.mean(made))
-    return found(
+    return outcome(
         *(Cell(f"mean gap, {n} questions", 0.0, gap) for n, gap in gaps.items()),
         note="Below 1/N everywhere: false in theory, small in practice.",
         holds=all(gap < 1 / n for n, gap in gaps.items()),

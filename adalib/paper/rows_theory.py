@@ -6,6 +6,7 @@ import json
 import time
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -13,20 +14,25 @@ from adalib.evaluate import baselines
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
 from adalib.paper.ablations import EXTRA_FEATURES, LEAKS
-from adalib.paper.cases import COUNTEREXAMPLES, Case, random_cases
-from adalib.paper.classifiers import zoo
-from adalib.paper.measures import SHOWN, failures, mixed_misses, printed_misses, searched
-from adalib.paper.register import Cell, Found, found, row
+from adalib.paper.comparison import zoo
+from adalib.paper.measures import (
+    SHOWN,
+    Cell,
+    Outcome,
+    failures,
+    measures,
+    mixed_misses,
+    outcome,
+    printed_misses,
+    searched,
+)
 from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, REAL, TARGETS, answers, path, utility
-from adalib.paper.theorems import strong_duality, vertex
+from adalib.paper.theorems import COUNTEREXAMPLES, Case, random_cases, strong_duality, vertex
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, dual, oracle_labels
 from adalib.solve.reference import lp_solution, lp_value
 from adalib.table import archetypes
-
-__all__ = ["seconds_to_route", "seconds_to_train"]
-
 
 # Rows of the paper's method and setup: the pipeline, the hyper-parameters, the baselines.
 
@@ -60,41 +66,38 @@ def _seconds(work) -> float:
 
 def _config() -> dict:
     """What was trained, not what we say of it. A saved policy has forgotten its rate."""
-    return json.loads(_fitted().model_.get_booster().save_config())["learner"]
+    return json.loads(_model().get_booster().save_config())["learner"]
+
+
+def _model() -> Any:
+    """The XGBoost model inside."""
+    return _fitted().model_
 
 
 def _training_time() -> Cell:
     return Cell("seconds to train on 200 questions", PAPER_CLAIMS["training_seconds"], seconds_to_train(), 0.0, "<=")
 
 
-@row("Alg1", "by definition", "ch06-solve-then-learn")
-def _pipeline() -> Found:
-    """Solve-then-Learn, from answers to a policy.
-
-    No number printed: the search meets B on real questions (tolerance 0.05), the learner answers with budgets.
-    """
+@measures("Alg1")
+def _pipeline() -> Outcome:
     room, columns = PAPER_CLAIMS["search_tolerance"], text_features(answers("word-fewshot").questions)
     learned = LabelPolicy().fit_labels(columns, searched("word-fewshot", 2.0).labels).predict(columns)
-    return found(
+    return outcome(
         *(Cell(f"{name}, B = {B:g}: average cost", B, searched(name, B).cost, room) for name in REAL for B in TARGETS),
         note="Real settings, all 96 answers.",
         holds=np.isin(learned, range(utility("word-fewshot").k)).all(),
     )
 
 
-@row("Eq7/8", "by definition", "ch06-solve-then-learn")
-def _loss() -> Found:
-    """The policy as a classifier, trained by cross-entropy.
-
-    No number printed: the prediction is the largest output, and training lowers the cross-entropy.
-    """
+@measures("Eq7/8")
+def _loss() -> Outcome:
     labels, known = searched(SHOWN, 2.0).labels, baselines.noise_features(200)
     columns, codes = np.unique(labels, return_inverse=True)
-    chance = _fitted().model_.predict_proba(known.to_numpy())
+    chance = _model().predict_proba(known.to_numpy())
     before = -np.log(np.bincount(codes)[codes] / codes.size).mean()
     after = -np.log(chance[np.arange(200), codes]).mean()
     off = float((columns[chance.argmax(axis=1)] != _fitted().predict(known)).sum())
-    return found(
+    return outcome(
         Cell("predictions that are not the largest output", 0, off),
         Cell("cross-entropy after training, beside always guessing the shares", before, after, 0.0, "<="),
         note="Eq. 8's objective is what the trees minimise.",
@@ -102,35 +105,23 @@ def _loss() -> Found:
     )
 
 
-@row("Fig1 motivation", "reproduced", "ch01-kinds")
-def _kinds() -> Found:
-    """Four kinds of accuracy curve.
-
-    No number printed: the four kinds, counted on a real model.
-    """
+@measures("Fig1 motivation")
+def _kinds() -> Outcome:
     kinds = archetypes(utility("word-fewshot"))
     shares = [float(np.mean(kinds == kind)) for kind in ("easy", "responsive", "diminishing", "hard")]
-    return found(
+    return outcome(
         Cell("kinds of curve with at least a tenth of the questions", 4, sum(share >= 0.1 for share in shares)),
         note="word-fewshot (real): " + ", ".join(f"{s:.0%}" for s in shares) + " easy, responsive, diminishing, hard.",
     )
 
 
-@row("Fig3 pipeline", "reproduced", "ch06-solve-then-learn", timed=True)
-def _diagram() -> Found:
-    """The diagram; training takes less than a second.
-
-    Seconds on the machine that built this page.
-    """
-    return found(_training_time(), digits=2)
+@measures("Fig3 pipeline")
+def _diagram() -> Outcome:
+    return outcome(_training_time(), digits=2)
 
 
-@row("Setup", "by definition", "ch00-simulated")
-def _setup() -> Found:
-    """200 questions, 48 answers, windows of b.
-
-    Sizes of the simulated settings, and the number of windows read off their accuracies.
-    """
+@measures("Setup")
+def _setup() -> Outcome:
     claims, cells = PAPER_CLAIMS, []
     cells += [Cell(f"{name}: questions", claims["questions"], answers(name).n) for name in PAPER_SETTINGS]
     cells += [Cell(f"{name}: answers a question", claims["samples"], answers(name).samples) for name in PAPER_SETTINGS]
@@ -138,19 +129,15 @@ def _setup() -> Found:
         # Accuracies are multiples of one over the number of windows: read it off the smallest step between them.
         values = np.unique(np.concatenate([utility(name).acc[:, column] for name in PAPER_SETTINGS]))
         cells.append(Cell(f"windows at b = {b}", printed, float(round(1 / np.diff(values).min()))))
-    return found(*cells, note="Simulated settings; temperature and models are those of the paper only in name.")
+    return outcome(*cells, note="Simulated settings; temperature and models are those of the paper only in name.")
 
 
-@row("Hyper: GBM", "by definition", "ch06-solve-then-learn", timed=True)
-def _trees() -> Found:
-    """100 trees, depth 5, rate 0.1; under a second.
-
-    Read off the trained model.
-    """
+@measures("Hyper: GBM")
+def _trees() -> Outcome:
     trees, depth, rate = PAPER_CLAIMS["trees"]
-    booster, params = _fitted().model_.get_booster(), _config()["gradient_booster"]["tree_train_param"]
+    booster, params = _model().get_booster(), _config()["gradient_booster"]["tree_train_param"]
     deepest = max(line.count("\t") for tree in booster.get_dump() for line in tree.split("\n"))
-    return found(
+    return outcome(
         Cell("rounds of trees", trees, booster.num_boosted_rounds()),
         Cell("depth of the deepest tree", depth, deepest, 0.0, "<="),
         Cell("learning rate", rate, float(params["learning_rate"]), 1e-6),
@@ -159,14 +146,10 @@ def _trees() -> Found:
     )
 
 
-@row("Hyper: search", "by definition", "ch03-search")
-def _search() -> Found:
-    """Prices from 0 to 5, 50 iterations, random mixing.
-
-    Read off the search's own record.
-    """
+@measures("Hyper: search")
+def _search() -> Outcome:
     steps, off, (low, high) = searched(SHOWN, 2.0).path, mixed_misses(), PAPER_CLAIMS["search_bracket"]
-    return found(
+    return outcome(
         Cell("iterations", PAPER_CLAIMS["search_iterations"], len(steps)),
         Cell("lower end of the bracket", low, float(steps["lo"][0])),
         Cell("upper end of the bracket", high, float(steps["hi"][0])),
@@ -175,16 +158,12 @@ def _search() -> Found:
     )
 
 
-@row("Hyper: features", "corrected", "ch06-features")
-def _features() -> Found:
-    """The 16 features.
-
-    Names in the list, and names in the figure.
-    """
+@measures("Hyper: features")
+def _features() -> Outcome:
     listed, drawn = (PAPER_CLAIMS[key] for key in ("listed_features", "figure_features"))
     ours = set(text_features(["x"], entropy=[0.0]).columns)
     unlisted = [name for name in drawn if name not in listed and name.rstrip("s") not in listed]
-    return found(
+    return outcome(
         Cell("listed names that we compute", len(listed), len(ours & set(listed))),
         Cell("names in the importance figure that the list lacks", 0, len(unlisted)),
         note=f"Not listed: {', '.join(unlisted)}. The last word on {LEAKS[0]}: it needs the answer key.",
@@ -192,14 +171,10 @@ def _features() -> Found:
     )
 
 
-@row("Hyper: LR/SVM-RBF/RF/MLP64/GBM", "by definition", "ch09-copies")
-def _models() -> Found:
-    """The five classifiers of the ablation.
-
-    Read off the fitted models.
-    """
+@measures("Hyper: LR/SVM-RBF/RF/MLP64/GBM")
+def _models() -> Outcome:
     network, machine = (zoo()[name].model[-1] for name in ("mlp", "svm"))
-    return found(
+    return outcome(
         Cell("classifiers", 5, len(zoo())),
         Cell("hidden units of the network", PAPER_CLAIMS["hidden_units"], network.hidden_layer_sizes[0]),
         note="The paper says no more about them; ours are scikit-learn's defaults.",
@@ -207,12 +182,8 @@ def _models() -> Found:
     )
 
 
-@row("Baselines", "reproduced", "ch07-main-table")
-def _costs() -> Found:
-    """Fixed, Random and Heuristic by their printed costs.
-
-    36 costs of the main table, from our definitions (tolerance 0.025).
-    """
+@measures("Baselines")
+def _costs() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
         printed, cost, texts = PAPER[name]["main"], utility(name).cost, answers(name).questions
@@ -226,7 +197,7 @@ def _costs() -> Found:
                 ours = float(plan.expected(cost).mean())
                 cells.append(Cell(f"{name}, {method}, B = {B:g}", printed[method]["cost"][t], ours, 0.025))
     note = "Expected costs of ours; the paper drew its random budgets, we compute the expectation."
-    return found(*cells, note=note)
+    return outcome(*cells, note=note)
 
 
 def _small(count: int = 40) -> list[Case]:
@@ -247,26 +218,18 @@ def _ours(statement: str) -> int:
     return int(fared.failures[fared.version == "ours"].sum())
 
 
-@row("Eq1/2/3", "by definition", "ch01-program")
-def _program() -> Found:
-    """The constrained program, and its version on N questions.
-
-    No number printed: its optimum by trying every plan, and by our solver.
-    """
+@measures("Eq1/2/3")
+def _program() -> Outcome:
     worst = 0.0
     for case in _small():
         acc, cost = case.acc, np.broadcast_to(case.cost, case.acc.shape)
         best = max(_chosen(acc, plan) for plan in _plans(acc) if _chosen(cost, plan) <= case.budget + 1e-12)
         worst = max(worst, abs(best - integer_optimum(acc, cost, case.budget).accuracy))
-    return found(Cell("largest difference, 40 small tables", 0.0, worst), digits=1)
+    return outcome(Cell("largest difference, 40 small tables", 0.0, worst), digits=1)
 
 
-@row("Eq4, Def1, Eq5", "by definition", "ch02-symbols")
-def _oracle() -> Found:
-    """The Lagrangian and the oracle's budget.
-
-    No number printed: our oracle against trying every budget and every plan.
-    """
+@measures("Eq4, Def1, Eq5")
+def _oracle() -> Outcome:
     labels = values = 0.0
     for case in _small():
         acc, cost = case.acc, np.broadcast_to(case.cost, case.acc.shape)
@@ -275,35 +238,27 @@ def _oracle() -> Found:
         least = np.where(net >= net.max(axis=1, keepdims=True) - 1e-12, cost, np.inf).min(axis=1)
         labels += float((least != cost[rows, oracle_labels(acc, case.cost, case.lam)]).sum())
         whole = max(_chosen(net, plan) for plan in _plans(acc)) + case.lam * case.budget
-        values = max(values, abs(whole - dual(acc, case.cost, case.lam, case.budget)))
-    return found(
+        values = max(values, abs(whole - float(dual(acc, case.cost, case.lam, case.budget))))
+    return outcome(
         Cell("labels that are not the cheapest maximiser", 0.0, labels),
         Cell("largest Lagrangian over all plans, minus ours", 0.0, values),
         digits=1,
     )
 
 
-@row("Eq6", "by definition", "ch02-staircase")
-def _staircase() -> Found:
-    """Average cost of the oracle at a price.
-
-    No number printed: the cost at random prices, and the staircase of the frontier.
-    """
+@measures("Eq6")
+def _staircase() -> Outcome:
     worst, rng = 0.0, np.random.default_rng(0)
     for name in (*REAL, *PAPER_SETTINGS):
         table, stairs = utility(name), path(name)
         for lam in rng.uniform(0, stairs.lam[0] * 1.1, 50):
             worst = max(worst, abs(average_cost(table.acc, table.cost, lam) - stairs.cost[stairs.lam <= lam][0]))
     note = f"The staircase of the simulated DeepSeek-V3 on MATH has {len(path(SHOWN).lam) - 1} steps."
-    return found(Cell("largest difference, 8 settings, 50 prices each", 0.0, worst), note=note, digits=1)
+    return outcome(Cell("largest difference, 8 settings, 50 prices each", 0.0, worst), note=note, digits=1)
 
 
-@row("Thm1", "reproduced", "ch04-theorem-1")
-def _monotone() -> Found:
-    """A higher price never costs more.
-
-    Failures, printed: none.
-    """
+@measures("Thm1")
+def _monotone() -> Outcome:
     printed, ours = failures("Theorem 1").failures
     rises = 0
     for name in (*REAL, *PAPER_SETTINGS):
@@ -311,7 +266,7 @@ def _monotone() -> Found:
         for rule in ("cheapest", "dearest", "random", "first"):
             cost = average_cost(table.acc, table.cost, prices, ties=rule, rng=0)
             rises += int((np.diff(cost) > 1e-12).sum())
-    return found(
+    return outcome(
         Cell("failures in 700 random cases, ties to the cheaper", 0, printed),
         Cell("the same, worst tie rule", 0, ours),
         Cell("rises of the cost in 8 settings, 4 tie rules", 0, rises),
@@ -319,31 +274,22 @@ def _monotone() -> Found:
     )
 
 
-@row("Fig2 monotone", "reproduced", "ch02-staircase")
-def _fall() -> Found:
-    """The staircases of the four settings.
-
-    Cost where compute is free, and where it is dear (tolerances 0.3 and 0.1; the text says about).
-    """
-
+@measures("Fig2 monotone")
+def _fall() -> Outcome:
     def at(name: str, price: float, printed: float, room: float) -> Cell:
-        ours = average_cost(utility(name).acc, utility(name).cost, price)
+        ours = float(average_cost(utility(name).acc, utility(name).cost, price))
         return Cell(f"{name}: cost at the price {price:g}", printed, ours, room)
 
     high, end = PAPER_CLAIMS["transition"][1], PAPER_CLAIMS["cost_beyond_transition"]
-    return found(
+    return outcome(
         *(at(name, 0, PAPER[name]["unconstrained_cost"], 0.3) for name in PAPER_SETTINGS),
         *(at(name, high, end, 0.1) for name in PAPER_SETTINGS[:3]),
         note="Simulated settings. At the price 0 nobody needs to take 16: see chapter 2.",
     )
 
 
-@row("Prop1", "corrected", "ch04-proposition-1")
-def _duality() -> Found:
-    """Strong duality: no gap.
-
-    The duality gap, printed: zero.
-    """
+@measures("Prop1")
+def _duality() -> Outcome:
     case = COUNTEREXAMPLES["gap"]
     claim = strong_duality(case.acc, case.cost, case.budget).printed[0]
     rng, gaps = np.random.default_rng(0), []
@@ -353,7 +299,7 @@ def _duality() -> Found:
         best = integer_optimum(acc, cost, rng.integers(*np.ceil(ends)) / 200)
         gaps.append(best.bound - best.accuracy)
     fared, ours = failures("Proposition 1"), _ours("Proposition 1")
-    return found(
+    return outcome(
         Cell("gap of one question, Acc = (0, 1), B = 1.5", 0.0, claim.gap),
         Cell("mean gap of 20 random tables of 200 questions", 0.0, float(np.mean(gaps)), 1e-9),
         note=f"Fails in {fared.failures[0]} of {fared.cases[0]} random cases. Gap ≤ λ* × slack ≤ 1/N: {ours} failures.",
@@ -362,12 +308,8 @@ def _duality() -> Found:
     )
 
 
-@row("App C Eqs", "corrected", "ch04-slope")
-def _relaxation() -> Found:
-    """Linear program, weak duality, subgradient, vertices.
-
-    Failures of each printed step, by an independent solver where it matters.
-    """
+@measures("App C Eqs")
+def _relaxation() -> Outcome:
     split, off = 0, 0.0
     for case in _small(30):
         shares = lp_solution(case.acc, case.cost, case.budget).shares
@@ -375,7 +317,7 @@ def _relaxation() -> Found:
         bound = frontier(case.acc, case.cost).at(case.budget).bound
         off = max(off, abs(bound - lp_value(case.acc, case.cost, case.budget)))
     ours = sum(map(_ours, ("Weak duality", "Subgradient", "Vertices", "Optimal price")))
-    return found(
+    return outcome(
         Cell("weak duality: failures", 0, failures("Weak duality").failures[0]),
         Cell("subgradient: failures", 0, failures("Subgradient").failures[0]),
         Cell("most questions split at a solver's vertex (printed proof: 0)", 0, split),
@@ -385,48 +327,32 @@ def _relaxation() -> Found:
     )
 
 
-@row("Thm2, Eq9", "reproduced", "ch04-theorem-2")
-def _regret() -> Found:
-    """Regret is bounded by the imitation error.
-
-    Failures of both inequalities, printed: none.
-    """
+@measures("Thm2, Eq9")
+def _regret() -> Outcome:
     fared = failures("Theorem 2")
-    return found(*(Cell(c.claim, 0, c.failures) for c in fared[fared.version == "printed"].itertuples()))
+    return outcome(*(Cell(c.claim, 0, c.failures) for c in fared[fared.version == "printed"].itertuples()))
 
 
-@row("Cor1", "reproduced", "ch04-theorem-2")
-def _identity() -> Found:
-    """Accuracy lost is regret plus the price of cost saved.
-
-    The two sides of the identity.
-    """
+@measures("Cor1")
+def _identity() -> Outcome:
     widest = failures("Corollary 1").widest.max()
-    return found(Cell("largest |difference| of the two sides, 700 cases", 0.0, widest, 1e-12), digits=1)
+    return outcome(Cell("largest |difference| of the two sides, 700 cases", 0.0, widest, 1e-12), digits=1)
 
 
-@row("Thm3(1)", "reproduced", "ch04-theorem-3")
-def _feasibility() -> Found:
-    """A near copy of the oracle nearly keeps the budget.
-
-    Failures, printed: none.
-    """
+@measures("Thm3(1)")
+def _feasibility() -> Outcome:
     misses = printed_misses()
     over = sum(miss > 0 for miss in misses)
-    return found(
+    return outcome(
         Cell("failures in 700 random cases", 0, failures("Theorem 3").failures[0]),
         note=f"It presupposes an oracle within the budget; {over} of the {len(misses)} printed oracles are not.",
     )
 
 
-@row("Thm3(2)", "corrected", "ch04-theorem-3")
-def _recovery() -> Found:
-    """A near copy of the oracle is nearly optimal.
-
-    Failures, printed: none.
-    """
+@measures("Thm3(2)")
+def _recovery() -> Outcome:
     fared, ours = failures("Theorem 3"), _ours("Theorem 3")
-    return found(
+    return outcome(
         Cell(f"failures in {fared.cases[1]} random cases", 0, fared.failures[1]),
         note=f"Corrected (add λ × unspent money): {ours} failures.",
         holds=ours == 0,

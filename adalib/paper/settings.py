@@ -6,7 +6,9 @@ The chapters and the replication table start from the same tables, so that they 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,26 +19,6 @@ from adalib.datasets.populations import Population
 from adalib.datasets.responses import Responses
 from adalib.solve.frontier import Frontier, frontier
 from adalib.table import UtilityTable
-
-__all__ = [
-    "PAPER",
-    "PAPER_ABLATIONS",
-    "PAPER_CLAIMS",
-    "PAPER_SETTINGS",
-    "PAPER_WAY",
-    "REAL",
-    "SETTINGS",
-    "TARGETS",
-    "answers",
-    "build",
-    "fit_table",
-    "kind",
-    "paper_population",
-    "paper_setting",
-    "path",
-    "utility",
-]
-
 
 # The paper's printed numbers, as ``data/simulated/paper_tables.json`` holds them.
 
@@ -49,20 +31,18 @@ PAPER_SETTINGS = ("deepseek-v3-math", "gpt-4o-mini-math", "qwen2.5-7b-math", "de
 PAPER: dict[str, dict] = _TABLES["settings"]
 
 #: Its classifier table, and what it says of its other ablations.
-PAPER_ABLATIONS: dict[str, dict | float | list] = _TABLES["ablations"]
+PAPER_ABLATIONS: dict[str, Any] = _TABLES["ablations"]
 
 #: Numbers that its text states without a table.
-PAPER_CLAIMS: dict[str, float | list] = _TABLES["claims"]
+PAPER_CLAIMS: dict[str, Any] = _TABLES["claims"]
 
 
 # Stand-ins for the paper's four settings: simulated answers, calibrated to its printed tables.
-#
-# They are calibrated, not recorded. ``data/fit_paper_settings.py`` chose the parameters in
-# ``data/simulated/paper_settings.json`` so that 48 answers a question, voted on in the paper's disjoint windows (with
-# first-seen ties, which is our choice), give its printed tables: accuracy by level, accuracy of the uniform budgets,
-# oracle accuracy and cost, label shares. Two choices were made by looking at those tables: the parameters (on the
-# average of 16 draws), and then the default draw (the nearest of 200 others). `fit_table` shows every target, what the default
-# draw gives, and the mean and spread over those 200, so that a reader can tell a fit from a lucky draw.
+# ``data/fit_paper_settings.py`` chose the parameters in ``data/simulated/paper_settings.json`` so that 48 answers a
+# question, voted on in the paper's disjoint windows (with first-seen ties, our choice), give its printed tables.
+# Two choices were made by looking at those tables: the parameters (on the average of 16 draws), and then the default
+# draw (the nearest of 200 others). `fit_table` shows every target, what the default draw gives, and the mean and spread
+# over those 200, so that a reader can tell a fit from a lucky draw.
 
 
 _GOLDEN = (np.sqrt(5) - 1) / 2
@@ -101,11 +81,11 @@ def paper_population(name: str) -> Population:
 def build(spec: dict) -> Population:
     """Lay out the population of one entry of ``paper_settings.json``.
 
-    Each level holds questions that are always wrong ("hard"), always right ("easy"), and "uncertain" ones whose
-    chance p of a correct answer sits at the even quantiles of a Beta distribution: no luck in the composition. An
-    uncertain question's wrong answers are one rival, with a share of the wrong mass that sweeps the interval
-    ``rival`` from question to question, and ``others`` that divide the remainder evenly. Where the rival is more
-    likely than p, voting hurts.
+    Each level holds questions that are always wrong ("hard"), always right ("easy"), and "uncertain" ones whose chance
+    p of a correct answer sits at the even quantiles of a Beta distribution: no luck in the composition. An uncertain
+    question's wrong answers are one rival, with a share of the wrong mass that sweeps the interval ``rival`` from
+    question to question, and ``others`` that divide the remainder evenly. Where the rival is more likely than p, voting
+    hurts.
     """
     chance, rival, levels = [], [], []
     for level in spec["levels"]:
@@ -123,7 +103,7 @@ def build(spec: dict) -> Population:
     # One fixed shuffle, the same for all settings, so that a question's number says nothing about it.
     order = np.argsort(np.random.default_rng(0).random(len(levels)))
     return Population(
-        probs[order], np.zeros(len(levels), dtype=int), levels=[levels[i] for i in order], label=spec["label"]
+        probs[order], np.zeros(len(levels), dtype=int), levels=tuple(levels[i] for i in order), label=spec["label"]
     )
 
 
@@ -170,40 +150,40 @@ SETTINGS = (*REAL, *PAPER_SETTINGS)
 #: How we reconstruct the paper's estimates. Disjoint windows are its words; of ties it says nothing. They cannot have
 #: been shared (with no unread answers two would then be worth one to the last digit, and it prints .495 and .491);
 #: that they go to the answer seen first is our choice.
-PAPER_WAY = {"estimator": "windows", "ties": "first"}
+PAPER_WAY: dict[str, Any] = {"estimator": "windows", "ties": "first"}
 
 #: The average budgets of its tables.
 TARGETS = (1.5, 2.0, 3.0)
 
 
 def kind(name: str) -> str:
-    """Whether a setting is "real" or "simulated".
-
-    Examples
-    --------
-    >>> kind("word-hot"), kind("deepseek-v3-math")
-    ('real', 'simulated')
-    """
+    """Whether a setting is "real" or "simulated"."""
     return "real" if name in REAL else "simulated"
 
 
 @cache
 def answers(name: str) -> Responses:
-    """The answers of a setting, real or simulated. Explained in chapter 0, "One question, many answers"."""
-    return paper_setting(name) if name in PAPER_SETTINGS else load(name)
+    """The answers of a setting, real or simulated."""
+    bundled = paper_setting(name) if name in PAPER_SETTINGS else load(name)
+    assert isinstance(bundled, Responses)  # not a menu of models
+    return bundled
+
+
+def levels_of(name: str) -> Sequence:
+    """The level of every question of a setting."""
+    levels = answers(name).levels
+    assert levels is not None
+    return levels
 
 
 @cache
 def utility(name: str) -> UtilityTable:
-    """The table of a setting: the real ones from all subsets with shared ties, the simulated ones by `PAPER_WAY`.
-
-    Explained in chapter 2, "The oracle".
-    """
+    """The table of a setting: the real ones from all subsets with shared ties, the simulated ones by `PAPER_WAY`."""
     return answers(name).table(**({} if name in REAL else PAPER_WAY))
 
 
 @cache
 def path(name: str) -> Frontier:
-    """The frontier of `utility`. Explained in chapter 3, "Budgets"."""
+    """The frontier of `utility`."""
     table = utility(name)
     return frontier(table.acc, table.cost)

@@ -1,10 +1,15 @@
-"""Statements about a policy beside the oracle: the ledger, regret and imitation, primal recovery.
+"""Every statement of the paper's theory, with both sides measured on a table: as printed, and as we correct it.
 
-A policy is given by its labels, one column index a question.
+First what a statement is; then those about prices and budgets, and those about a policy beside the oracle, given by its
+labels, one column index a question. Last the cases to try them on: the smallest counterexamples, by name, with at most
+two questions and two budgets, so that a reader can check every number by hand; and random ones without end, small too,
+half of them awkward on purpose: ties, flat curves, free or equal budgets, one question, one budget, costs that differ
+by question, a budget exactly on a breakpoint, a policy without error. Explained in chapter 4, "Duality".
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,33 +19,7 @@ from numpy.typing import ArrayLike
 from adalib.solve.frontier import Allocation, Frontier, frontier
 from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import TIE, average_cost, dual, oracle_labels, subdifferential
-from adalib.table import check_table
-
-__all__ = [
-    "Claim",
-    "Statement",
-    "at_most",
-    "cost_monotone",
-    "decomposition",
-    "equal",
-    "everett",
-    "figure_bounds",
-    "free_compute",
-    "imitation",
-    "ledger",
-    "optimal_price",
-    "own_cost",
-    "recovery",
-    "strong_duality",
-    "subgradient",
-    "switches",
-    "vertex",
-    "weak_duality",
-]
-
-
-# A claim with its two sides measured, and a statement: the claims of a theorem, as printed and as corrected.
-
+from adalib.table import UtilityTable, check_table
 
 _ROUNDING = 1e-9  # sides that differ by less, relative to 1 plus their size, are equal
 
@@ -48,25 +27,8 @@ COLUMNS = ["version", "claim", "left", "is", "right", "gap", "holds"]
 
 
 @dataclass(frozen=True)
-class Claim:
-    """One inequality or equality, measured.
-
-    Explained in chapter 4, "Duality".
-
-    Attributes
-    ----------
-    text : str
-        The claim in words and symbols.
-    left : float
-    relation : {"<=", "="}
-    right : float
-
-    Examples
-    --------
-    >>> claim = Claim("V(B) = min G", 0.0, "=", 0.5)
-    >>> claim.gap, claim.holds
-    (0.5, False)
-    """
+class Relation:
+    """One inequality ("<=") or equality ("="), measured."""
 
     text: str
     left: float
@@ -87,25 +49,15 @@ class Claim:
 
 @dataclass(frozen=True)
 class Statement:
-    """What a theorem says about one table.
+    """What a theorem says about one table: as printed (nothing where the statement is ours), and what we say instead.
 
-    Explained in chapter 4, "Duality".
-
-    Attributes
-    ----------
-    name : str
-    printed : tuple of Claim
-        As in the paper; empty where the statement is ours.
-    corrected : tuple of Claim
-        What we say instead, or in addition.
-    steps : tuple of Claim
-        Steps of the printed proof that do not hold in general.
+    ``steps`` are those of the printed proof that do not hold in general.
     """
 
     name: str
-    printed: tuple[Claim, ...] = ()
-    corrected: tuple[Claim, ...] = ()
-    steps: tuple[Claim, ...] = ()
+    printed: tuple[Relation, ...] = ()
+    corrected: tuple[Relation, ...] = ()
+    steps: tuple[Relation, ...] = ()
 
     def rows(self) -> list[tuple]:
         """One tuple a claim: version ("printed", "step" or "ours"), text, both sides, the gap, and whether it holds."""
@@ -117,14 +69,14 @@ class Statement:
         return pd.DataFrame(self.rows(), columns=COLUMNS)
 
 
-def at_most(text: str, left: float, right: float) -> Claim:
+def at_most(text: str, left: float | np.ndarray, right: float | np.ndarray) -> Relation:
     """The claim that ``left <= right``."""
-    return Claim(text, float(left), "<=", float(right))
+    return Relation(text, float(left), "<=", float(right))
 
 
-def equal(text: str, left: float, right: float) -> Claim:
+def equal(text: str, left: float | np.ndarray, right: float | np.ndarray) -> Relation:
     """The claim that ``left = right``."""
-    return Claim(text, float(left), "=", float(right))
+    return Relation(text, float(left), "=", float(right))
 
 
 # Statements about prices and budgets: monotone cost, weak duality, the subgradient, the vertices, the duality gap.
@@ -134,23 +86,7 @@ _SHARE = 1e-7  # a solver's shares this close to 0 are 0
 
 
 def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> Statement:
-    """Theorem 1: a higher price never costs more. Ours needs no tie rule, so it is measured with the worst one.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost : array_like
-        A table, as for `adalib.oracle_labels`.
-    low, high : float
-        Two prices, ``low < high``. The claim is sharp, so prices closer than about 1e-4 meet the tie tolerance.
-
-    Examples
-    --------
-    >>> statement = cost_monotone([[0.0, 1.0]], cost=[1, 2], low=0.5, high=1.0)
-    >>> [claim.holds for claim in (*statement.printed, *statement.corrected)]
-    [True, True]
-    """
+    """Theorem 1: a higher price never costs more. Ours needs no tie rule, so it is measured with the worst one."""
     if not low < high:
         raise ValueError(f"the prices are {low} and {high}; give two different ones, the lower first")
     before = average_cost(acc, cost, low)
@@ -162,15 +98,7 @@ def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> S
 
 
 def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
-    """Theorem 1's count: how often a question changes its label as the price runs through all values.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost : array_like
-        A table, as for `adalib.oracle_labels`.
-    """
+    """Theorem 1's count: how often a question changes its label as the price runs through all values."""
     acc, cost = check_table(acc, cost)
     k = acc.shape[1]
     labels = np.array([oracle_labels(acc, cost, price) for price in frontier(acc, cost).lam])
@@ -183,18 +111,10 @@ def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
 
 
 def free_compute(acc: ArrayLike, cost: ArrayLike) -> Statement:
-    """What the price 0 buys: printed, the largest budget for all; in fact the cheapest of each question's best.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost : array_like
-        A table, as for `adalib.oracle_labels`.
-    """
+    """What the price 0 buys: printed, the largest budget for all; in fact the cheapest of each question's best."""
     acc, cost = check_table(acc, cost)
     wide = np.broadcast_to(cost, acc.shape)
-    spent = average_cost(acc, cost, 0.0)
+    spent = float(average_cost(acc, cost, 0.0))
     best = np.where(acc >= acc.max(axis=1, keepdims=True) - TIE, wide, np.inf).min(axis=1)
     affordable = frontier(acc, cost).at(spent)
     return Statement(
@@ -208,17 +128,7 @@ def free_compute(acc: ArrayLike, cost: ArrayLike) -> Statement:
 
 
 def weak_duality(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> Statement:
-    """The dual function at any price bounds what the budget can buy; ours bounds mixtures too.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost : array_like
-        A table, as for `adalib.oracle_labels`.
-    lam, budget : float
-        Any price, any budget that can be kept.
-    """
+    """The dual function at any price bounds what the budget can buy; ours bounds mixtures too."""
     best, bound = integer_optimum(acc, cost, budget), dual(acc, cost, lam, budget)
     return Statement(
         "Weak duality",
@@ -228,19 +138,8 @@ def weak_duality(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> 
 
 
 def subgradient(acc: ArrayLike, cost: ArrayLike, lam: float, other: float, budget: float) -> Statement:
-    """The dual function lies above its tangents at ``lam``; ours takes the steepest of them towards ``other``.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost : array_like
-        A table, as for `adalib.oracle_labels`.
-    lam, other : float
-        Where the tangent touches, and where it is compared with the dual function.
-    budget : float
-    """
-    here, there = dual(acc, cost, [lam, other], budget)
+    """The dual function lies above its tangents at ``lam``; ours takes the steepest of them towards ``other``."""
+    here, there = np.asarray(dual(acc, cost, [lam, other], budget))
     low, high = subdifferential(acc, cost, lam, budget)
     steepest = high if other >= lam else low
     slope = budget - average_cost(acc, cost, lam)
@@ -252,16 +151,7 @@ def subgradient(acc: ArrayLike, cost: ArrayLike, lam: float, other: float, budge
 
 
 def optimal_price(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
-    """The price that minimises the dual function: printed, it costs the budget; in fact the budget may lie in a jump.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost : array_like
-        A table, as for `adalib.oracle_labels`.
-    budget : float
-    """
+    """The price that minimises the dual function: printed, it costs the budget; in fact that may lie in a jump."""
     path = frontier(acc, cost)
     lam = path.at(budget).lam
     low, high = subdifferential(acc, cost, lam, budget)
@@ -277,18 +167,7 @@ def optimal_price(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
 
 
 def vertex(acc: ArrayLike, cost: ArrayLike, budget: float, shares: ArrayLike | None = None) -> Statement:
-    """An optimal vertex of the relaxed problem splits at most one question, over two columns that tie at the price.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost : array_like
-        A table, as for `adalib.oracle_labels`.
-    budget : float
-    shares : array_like, shape (N, K), optional
-        An optimal vertex from any solver, say `adalib.solve.reference.lp_solution`; by default the frontier's.
-    """
+    """An optimal vertex of the relaxed problem splits at most one question, over two columns that tie at the price."""
     acc, cost = check_table(acc, cost)
     best = frontier(acc, cost).at(budget)
     shares = _shares(best, acc.shape) if shares is None else np.asarray(shares, dtype=float)
@@ -308,22 +187,7 @@ def vertex(acc: ArrayLike, cost: ArrayLike, budget: float, shares: ArrayLike | N
 
 
 def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
-    """Proposition 1: printed, the best accuracy is the least dual value; in fact a small gap remains, but for mixtures.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost : array_like
-        A table, as for `adalib.oracle_labels`.
-    budget : float
-
-    Examples
-    --------
-    >>> statement = strong_duality([[0.0, 1.0]], cost=[1, 2], budget=1.5)
-    >>> statement.printed[0]
-    Claim(text='V(B) = min G', left=0.0, relation='=', right=0.5)
-    """
+    """Proposition 1: printed, the best accuracy is the least dual value; in fact a gap remains, but for mixtures."""
     acc, cost = check_table(acc, cost)
     n, path = len(acc), frontier(acc, cost)
     best, value = path.at(budget), integer_optimum(acc, cost, budget).accuracy
@@ -348,18 +212,7 @@ def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
 
 
 def everett(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike | None = None) -> Statement:
-    """What a price chooses is exactly optimal, among mixtures too, for the budget that it spends.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost : array_like
-        A table, as for `adalib.oracle_labels`.
-    lam : float
-    labels : array_like of int, shape (N,), optional
-        Any labels of largest net value at ``lam``; by default the cheapest.
-    """
+    """What a price chooses is exactly optimal, among mixtures too, for the budget that it spends."""
     acc, cost = check_table(acc, cost)
     labels = oracle_labels(acc, cost, lam) if labels is None else check_labels(labels, acc.shape)
     net = acc - lam * cost
@@ -394,7 +247,7 @@ def chosen(table: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def _least_dual(acc: ArrayLike, cost: ArrayLike, path: Frontier, budget: float) -> float:
     """The dual function is convex with kinks only at the frontier's prices, so one of them is a minimum."""
-    return dual(acc, cost, path.lam, budget).min()
+    return float(np.min(dual(acc, cost, path.lam, budget)))
 
 
 def _shares(best: Allocation, shape: tuple[int, int]) -> np.ndarray:
@@ -408,19 +261,7 @@ def _shares(best: Allocation, shape: tuple[int, int]) -> np.ndarray:
 
 
 def ledger(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike) -> Statement:
-    """The identity behind the chapter: what is missing to the bound is regret plus the price of the money unspent.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost : array_like
-        A table, as for `adalib.oracle_labels`.
-    lam, budget : float
-        Any price, any budget.
-    labels : array_like of int, shape (N,)
-        Any policy.
-    """
+    """The identity behind the chapter: what is missing to the bound is regret plus the price of the money unspent."""
     policy = _Policy(acc, cost, lam, labels)
     missing, unspent = dual(acc, cost, lam, budget) - policy.accuracy, budget - policy.cost
     return Statement(
@@ -429,30 +270,14 @@ def ledger(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: A
 
 
 def decomposition(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """Corollary 1: regret is the accuracy lost minus the price of the cost saved.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost, lam, labels
-        As for `ledger`.
-    """
+    """Corollary 1: regret is the accuracy lost minus the price of the cost saved."""
     policy = _Policy(acc, cost, lam, labels)
     net = policy.lost - lam * policy.saved
     return Statement("Corollary 1", (equal("Reg = accuracy lost − λ × cost saved", policy.regret, net),))
 
 
 def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """Theorem 2: regret is at most the gap of the questions that differ, at most the largest gap times their share.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost, lam, labels
-        As for `ledger`.
-    """
+    """Theorem 2: regret is at most the gap of the questions that differ, at most the largest gap times their share."""
     policy = _Policy(acc, cost, lam, labels)
     return Statement(
         "Theorem 2",
@@ -464,15 +289,7 @@ def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) ->
 
 
 def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """What the paper's figure draws for Theorem 2: accuracy lost not regret, the mean gap not the largest.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost, lam, labels
-        As for `ledger`.
-    """
+    """What the paper's figure draws for Theorem 2: accuracy lost not regret, the mean gap not the largest."""
     policy = _Policy(acc, cost, lam, labels)
     largest, mean = policy.worst * policy.eps, policy.gaps.mean() * policy.eps
     covariance = ((policy.gaps - policy.gaps.mean()) * (policy.differs - policy.eps)).mean()
@@ -492,23 +309,7 @@ def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
 def recovery(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike) -> Statement:
     """Theorem 3: a near copy of an affordable oracle is nearly affordable (1); how near to optimal is priced (2).
 
-    The corrected bound is proved for mixtures, hence for V(B') too. Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost, lam, budget, labels
-        As for `ledger`, with a price at which the oracle keeps the budget.
-
-    Raises
-    ------
-    ValueError
-        If the oracle at ``lam`` costs more than ``budget``: the theorem does not speak of it.
-
-    Examples
-    --------
-    >>> statement = recovery([[0.0, 1.0], [0.0, 1.0]], cost=[1, 2], lam=1.0, budget=1.5, labels=[0, 0])
-    >>> [claim.holds for claim in statement.printed], [claim.holds for claim in statement.corrected]
-    ([True, False], [True, True])
+    The corrected bound is proved for mixtures, hence for V(B') too.
     """
     policy = _Policy(acc, cost, lam, labels)
     slack = budget - policy.oracle_cost
@@ -542,15 +343,7 @@ def recovery(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels:
 
 
 def own_cost(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """Against the best of its own cost, a policy loses at most its regret, at any price; at the best price just that.
-
-    Explained in chapter 4, "Duality".
-
-    Parameters
-    ----------
-    acc, cost, lam, labels
-        As for `ledger`.
-    """
+    """Against the best of its own cost, a policy loses at most its regret, at any price; at the best just that."""
     policy = _Policy(acc, cost, lam, labels)
     best = frontier(acc, cost).at(policy.cost)
     behind = best.bound - policy.accuracy
@@ -581,3 +374,133 @@ class _Policy:
         self.eps, self.worst = self.differs.mean(), self.gaps.max()
         self.weighted = (self.gaps * self.differs).mean()
         self.spread = (wide[:, -1] - wide[:, 0]).max()
+
+
+# The cases.
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A table with a budget that can be kept, a price and a policy; ``other`` is another price, any.
+
+    The name says what the case refutes, or how it was drawn. In a random case the oracle at ``lam`` keeps the budget.
+    """
+
+    name: str
+    table: UtilityTable
+    budget: float
+    lam: float
+    labels: np.ndarray
+    other: float = 0.0
+
+    @property
+    def acc(self) -> np.ndarray:
+        """Accuracies, shape (N, K)."""
+        return self.table.acc
+
+    @property
+    def cost(self) -> np.ndarray:
+        """Costs, shape (K,) or (N, K)."""
+        return self.table.cost
+
+    def frame(self) -> pd.DataFrame:
+        """The case to read: the accuracies, the budget the oracle takes at the price, and the one the policy takes."""
+        names = np.array(self.table.budgets)
+        columns = {f"Acc({b})": self.acc[:, j] for j, b in enumerate(names)}
+        oracle = oracle_labels(self.acc, self.cost, self.lam)
+        return pd.DataFrame(
+            {"question": self.table.ids, **columns, "oracle": names[oracle], "policy": names[self.labels]}
+        )
+
+
+def _named(name: str, acc: list, cost: list, budget: float, lam: float, labels: list) -> Case:
+    return Case(name, UtilityTable(acc, cost), budget, lam, np.array(labels))
+
+
+#: The smallest cases known to us that break a printed claim, by the name the chapter uses.
+COUNTEREXAMPLES = {
+    # One question that money helps, and half the money: the least dual value is 1/2, the best accuracy 0.
+    "gap": _named("Proposition 1; C(λ*) = B; Step 1", [[0, 1]], [1, 2], 1.5, 1.0, [0]),
+    # Two such questions. The perfect copy of the oracle (eps = 0) spends 1 of 1.5 and misses 1/2.
+    "perfect copy": _named("Theorem 3 (2), last step", [[0, 1], [0, 1]], [1, 2], 1.5, 1.0, [0, 0]),
+    # The oracle spends the whole budget, the policy saves it: accuracy lost 1/2, largest gap times eps 3/8.
+    "thrift": _named("Theorem 3 (2) without slack", [[0, 1], [1, 1]], [1, 16], 8.5, 0.05, [0, 0]),
+    # A dear price, a small budget, and a policy that spends beyond it: B' = 2 buys 1, the dual bound at B = 1 is 0.
+    "wrong bound": _named("V(B') ≤ G(λ), with G at B", [[0, 1]], [1, 2], 1.0, 2.0, [1]),
+    # Accuracy lost 1, largest gap times eps 1/2; the regret, 1/2, keeps the bound.
+    "accuracy": _named("accuracy lost ≤ max M × ε", [[0, 1]], [1, 2], 2.0, 0.5, [0]),
+    # The one error falls where the gap is; the second question ties, its gap is 0 and halves the mean.
+    "mean gap": _named("Reg ≤ mean M × ε", [[0, 1], [0, 0.5]], [1, 2], 1.5, 0.5, [0, 0]),
+    # Right at once: the price 0 does not buy the largest budget.
+    "free": _named("the price 0 buys the largest budget", [[1, 1]], [1, 2], 2.0, 0.0, [0]),
+}
+
+KINDS = ("plain", "counted", "ties", "flat", "equal costs", "free", "by row")
+
+
+def random_cases(count: int, seed: int = 0, questions: int = 5, budgets: int = 4) -> Iterator[Case]:
+    """Draw random cases, the kinds in turn."""
+    rng = np.random.default_rng(seed)
+    for number in range(count):
+        kind = KINDS[number % len(KINDS)]
+        table = _table(kind, int(rng.integers(1, questions + 1)), int(rng.integers(1, budgets + 1)), rng)
+        path = frontier(table.acc, table.cost)
+        # On a breakpoint, anywhere between the ends, or beyond what is useful.
+        places = rng.choice(path.cost), rng.uniform(path.cost[0], path.cost[-1]), path.cost[-1] * 1.2
+        budget = float(max(places[rng.choice(3, p=[0.15, 0.75, 0.1])], path.cost[0]))
+        lam, top = path.at(budget).lam, path.lam[0]
+        if rng.random() < 0.3:
+            lam += top * rng.random()
+        oracle = oracle_labels(table.acc, table.cost, lam)
+        redrawn = rng.random(table.n) < rng.choice([0.0, 0.2, 0.5, 1.0])
+        labels = np.where(redrawn, rng.integers(table.k, size=table.n), oracle)
+        yield Case(kind, table, budget, lam, labels, other=rng.uniform(0, 1.3 * top + 0.1))
+
+
+def _table(kind: str, n: int, k: int, rng: np.random.Generator) -> UtilityTable:
+    acc: np.ndarray = rng.random((n, k))
+    cost: np.ndarray = np.cumsum(rng.uniform(0.1, 2, k))
+    if kind == "counted":  # as estimated from 48 answers
+        acc, cost = rng.integers(0, 49, (n, k)) / 48, 2.0 ** np.arange(k)
+    elif kind == "ties":
+        acc, cost = rng.integers(0, 5, (n, k)) / 4, np.cumsum(rng.integers(1, 3, k))
+    elif kind == "flat":
+        acc[rng.random(n) < 0.6] = rng.random()
+    elif kind == "equal costs":
+        cost = np.sort(rng.integers(1, 4, k))
+    elif kind == "free":
+        cost = np.cumsum(rng.integers(0, 2, k))
+    elif kind == "by row":
+        cost = np.cumsum(rng.uniform(0, 2, (n, k)), axis=1)
+    return UtilityTable(acc, cost, budgets=range(1, k + 1))
+
+
+def survey(check: Callable[[Case], Statement], cases: Iterable[Case]) -> pd.DataFrame:
+    """Measure a statement on many cases."""
+    rows = [(number, *row) for number, case in enumerate(cases) for row in check(case).rows()]
+    return pd.DataFrame(rows, columns=["case", *COLUMNS])
+
+
+def _two_prices(case: Case) -> tuple[float, float]:
+    low, high = sorted((case.lam, case.other))
+    return low, high + 1e-3
+
+
+#: Every statement by its name, as a function of a case: what chapter 4 surveys, and the replication table after it.
+STATEMENTS: dict[str, Callable[[Case], Statement]] = {
+    "Ledger": lambda c: ledger(c.acc, c.cost, c.other, c.budget, c.labels),
+    "Weak duality": lambda c: weak_duality(c.acc, c.cost, c.other, c.budget),
+    "Theorem 1": lambda c: cost_monotone(c.acc, c.cost, *_two_prices(c)),
+    "Switches": lambda c: switches(c.acc, c.cost),
+    "The price 0": lambda c: free_compute(c.acc, c.cost),
+    "Subgradient": lambda c: subgradient(c.acc, c.cost, c.lam, c.other, c.budget),
+    "Optimal price": lambda c: optimal_price(c.acc, c.cost, c.budget),
+    "Vertices": lambda c: vertex(c.acc, c.cost, c.budget),
+    "Proposition 1": lambda c: strong_duality(c.acc, c.cost, c.budget),
+    "Everett": lambda c: everett(c.acc, c.cost, c.lam),
+    "Theorem 2": lambda c: imitation(c.acc, c.cost, c.lam, c.labels),
+    "Corollary 1": lambda c: decomposition(c.acc, c.cost, c.lam, c.labels),
+    "Theorem 2, drawn": lambda c: figure_bounds(c.acc, c.cost, c.lam, c.labels),
+    "Theorem 3": lambda c: recovery(c.acc, c.cost, c.lam, c.budget, c.labels),
+    "Own cost": lambda c: own_cost(c.acc, c.cost, c.other, c.labels),
+}

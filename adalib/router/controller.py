@@ -41,28 +41,9 @@ class BudgetController:
     """Keep the average cost of a question at a budget by moving the price.
 
     While a question is open it counts with what it is expected to cost, so that sixty questions at a time do not all
-    run at a price that knows of none of them. Explained in chapter 11, "Deploy".
+    run at a price that knows of none of them. ``price`` is where to begin: what meets the budget on training questions.
+    A question that costs twice the budget moves it by a factor of e^step. Explained in chapter 11, "Deploy".
 
-    Parameters
-    ----------
-    budget : float
-        Average cost to hold.
-    price : float
-        Where to begin: the price that meets the budget on training questions.
-    step : float
-        How far a question that costs twice the budget moves the price: 0.2 is by a fifth, about.
-
-    Attributes
-    ----------
-    asked : int
-        Questions that were closed.
-    spent : float
-        What they cost.
-    path : deque of Moment
-        The last 2,000 of them.
-
-    Examples
-    --------
     >>> controller = BudgetController(budget=4, price=0.02)
     >>> controller.open(4); controller.close(4, cost=8)
     >>> round(controller.price, 4), controller.average
@@ -74,7 +55,7 @@ class BudgetController:
             if not 0 < value < inf:
                 raise ValueError(f"the {name} is {value}; give a positive number")
         self.budget, self.first_price, self.step = float(budget), float(price), float(step)
-        self.asked, self.spent = 0, 0.0
+        self.asked, self.spent = 0, 0.0  # questions that were closed, and what they cost
         self.debt = 0.0  # what was spent above the budget, open questions as expected
         self.path: deque[Moment] = deque(maxlen=_PATH)
 
@@ -126,15 +107,6 @@ class BudgetController:
 class Purse:
     """A sum of money that is never passed: what an answer can cost at most is put aside before it is asked.
 
-    Explained in chapter 11, "Deploy".
-
-    Parameters
-    ----------
-    total : float
-        Infinite by default.
-
-    Examples
-    --------
     >>> purse = Purse(1.0)
     >>> purse.reserve(0.7), purse.reserve(0.7)
     (True, False)

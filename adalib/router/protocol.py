@@ -52,12 +52,8 @@ def read_request(body: bytes, model: str, defaults: Asking, prompt: Prompt | Non
     """Read the body of a chat completion.
 
     Temperature 0 would give the same answer again and again, and ``n > 1`` asks for choices and not for a vote: both
-    get plain answers, as their caller expects. What we do not know is passed on.
-
-    Raises
-    ------
-    RequestError
-        If it is not one that we can answer.
+    get plain answers, as their caller expects. What we do not know is passed on; what we cannot answer is a
+    `RequestError`.
     """
     try:
         asked = json.loads(body)
@@ -130,16 +126,16 @@ def _text(content: Any) -> str:
     raise RequestError(400, "the content of a turn must be text; this server reads no pictures or sound")
 
 
-def extras(found: Sequence[Routed]) -> dict[str, Any]:
+def extras(routed: Sequence[Routed]) -> dict[str, Any]:
     """Our figures: of one vote all of them, of several plain answers what they share."""
-    told = {name: value for name, value in vars(found[0]).items() if name not in ("text", "finish")}
-    if len(found) > 1:
+    told = {name: value for name, value in vars(routed[0]).items() if name not in ("text", "finish")}
+    if len(routed) > 1:
         for name in ("samples", "cost", "money", "tokens", "prompt_tokens"):
-            told[name] = sum(getattr(one, name) for one in found)
+            told[name] = sum(getattr(one, name) for one in routed)
     return told
 
 
-def completion(found: Sequence[Routed], model: str) -> dict[str, Any]:
+def completion(routed: Sequence[Routed], model: str) -> dict[str, Any]:
     """The reply: the winning answer's own text, and ``usage`` over all samples."""
     choices = [
         {
@@ -148,29 +144,29 @@ def completion(found: Sequence[Routed], model: str) -> dict[str, Any]:
             "logprobs": None,
             "finish_reason": _finish(one),
         }
-        for number, one in enumerate(found)
+        for number, one in enumerate(routed)
     ]
-    return _head("chat.completion", model) | {"choices": choices, "usage": _usage(found), _OWN: extras(found)}
+    return _head("chat.completion", model) | {"choices": choices, "usage": _usage(routed), _OWN: extras(routed)}
 
 
-def stream_chunks(found: Sequence[Routed], model: str, include_usage: bool) -> list[dict[str, Any]]:
+def stream_chunks(routed: Sequence[Routed], model: str, include_usage: bool) -> list[dict[str, Any]]:
     """The same reply as a stream: the text of each choice, its end, and our figures with the last."""
     head = _head("chat.completion.chunk", model)
     chunks = []
-    for number, one in enumerate(found):
+    for number, one in enumerate(routed):
         for delta, finish in (({"role": "assistant", "content": one.text}, None), ({}, _finish(one))):
             choice = {"index": number, "delta": delta, "logprobs": None, "finish_reason": finish}
             chunks.append(head | {"choices": [choice]})
-    chunks[-1] |= {_OWN: extras(found)}
-    return [*chunks, head | {"choices": [], "usage": _usage(found)}] if include_usage else chunks
+    chunks[-1] |= {_OWN: extras(routed)}
+    return [*chunks, head | {"choices": [], "usage": _usage(routed)}] if include_usage else chunks
 
 
 def _head(kind: str, model: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{uuid4().hex}", "object": kind, "created": int(time.time()), "model": model}
 
 
-def _usage(found: Sequence[Routed]) -> dict[str, int]:
-    read, written = sum(one.prompt_tokens for one in found), sum(one.tokens for one in found)
+def _usage(routed: Sequence[Routed]) -> dict[str, int]:
+    read, written = sum(one.prompt_tokens for one in routed), sum(one.tokens for one in routed)
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 

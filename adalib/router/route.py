@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from adalib.datasets.files import write_lines
-from adalib.llm.collect import fingerprint
-from adalib.llm.endpoint import Endpoint, EndpointError
+from adalib.llm.collect import settings_of
+from adalib.llm.endpoint import Endpoint
 from adalib.llm.questions import load_prompt, load_questions
 from adalib.llm.store import Store, read_answers
 from adalib.router.ask import Asking, Routed, ask_many
@@ -32,39 +32,14 @@ def route(
 ) -> str:
     """Answer what is not answered yet; the budget counts what an earlier run spent.
 
-    Interrupt it once, and the questions that are open are finished and kept; twice, and they are dropped. Explained in
-    chapter 11, "Deploy".
-
-    Parameters
-    ----------
-    router : Router
-    endpoint : Endpoint
-    questions : path-like or str
-        As for `collect`.
-    out : path-like
-        Folder for ``answers.jsonl`` (append-only), ``run.json`` and, at the end, ``routed.jsonl`` in the order of the
-        questions.
-    how : Asking
-    prompt, concurrency, progress
-        As for `collect`.
-
-    Returns
-    -------
-    str
-        One line that says what was spent and how many answers are right.
+    Interrupt it once, and the questions that are open are finished and kept; twice, and they are dropped. The folder
+    ``out`` gets ``answers.jsonl`` (append-only), ``run.json`` and, at the end, ``routed.jsonl`` in the order of the
+    questions. Returns one line that says what was spent and how many answers are right.
     """
-    asked, filled, out = load_questions(questions), load_prompt(prompt), Path(out)
-    settings = {
-        "model": endpoint.model,
-        "endpoint": "this machine" if endpoint.loopback else endpoint.url,
-        "questions": fingerprint([[q["id"], q["question"]] for q in asked]),
-        "prompt": fingerprint(filled.messages),
-        "budget": router.controller.budget,
-        "cost": router.unit,
-        "temperature": how.temperature,
-        "max_tokens": how.max_tokens,
-    }
-    with Store(out, settings, {"messages": filled.messages}) as store:
+    asked, filled, folder = load_questions(questions), load_prompt(prompt), Path(out)
+    settings = settings_of(endpoint, asked, filled, how.temperature, how.max_tokens)
+    settings |= {"budget": router.controller.budget, "cost": router.unit}
+    with Store(folder, settings, {"messages": filled.messages}) as store:
         before = [record for record, _ in read_answers(store.answers)]
         router.controller.resume(len(before), sum(record["cost"] for record in before))
         router.purse.spent = sum(record["money"] for record in before)
@@ -74,20 +49,15 @@ def route(
         def keep(name: str, answer: Routed) -> None:
             store.append({"id": name, "sample": 0, **asdict(answer)})
 
-        kept = f"{{}} of {len(asked)} answers are kept in {out}, run the same command again to go on"
         stop = threading.Event()
-        try:
+        with store.telling(len(asked)):
             wait_for(ask_many(router, endpoint, work, filled, how, keep, concurrency, progress, stop), stop)
-        except EndpointError as error:
-            raise EndpointError(f"{error}; " + kept.format(store.held.count)) from None
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt("stopped; " + kept.format(store.held.count)) from None
-    return _written(asked, out, router)
+    return _written(asked, folder, router)
 
 
 def _written(asked: list[dict], out: Path, router: Router) -> str:
-    found = {record["id"]: record for record, _ in read_answers(out / "answers.jsonl")}
-    rows = [q | {name: value for name, value in found[q["id"]].items() if name not in ("id", "sample")} for q in asked]
+    kept = {record["id"]: record for record, _ in read_answers(out / "answers.jsonl")}
+    rows = [q | {name: value for name, value in kept[q["id"]].items() if name not in ("id", "sample")} for q in asked]
     write_lines(out / "routed.jsonl", rows)
     right = sum(same_answer(row["answer"], str(row["gold"])) for row in rows)
     average = sum(row["cost"] for row in rows) / len(rows)

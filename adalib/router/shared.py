@@ -76,10 +76,6 @@ class _Batch(NamedTuple):
 class SharedController(BudgetController):
     """A `BudgetController` whose sums are those of all servers; `Share` carries them to the store and back.
 
-    Explained in chapter 11, "Deploy".
-
-    Examples
-    --------
     >>> controller = SharedController(budget=4, price=0.02)
     >>> controller.open(4); controller.close(4, cost=8)
     >>> controller.take()
@@ -92,7 +88,8 @@ class SharedController(BudgetController):
     def __init__(self, budget: float, price: float, *, step: float = STEP) -> None:
         super().__init__(budget, price, step=step)
         self.opened = 0.0  # what our open questions should cost beyond their budgets
-        self._sums, self._batch, self._number = _Sums(), None, 0
+        self._sums, self._number = _Sums(), 0
+        self._batch: _Batch | None = None
         self._asked, self._spent = 0, 0.0  # closed since the last step
 
     @property
@@ -119,38 +116,31 @@ class SharedController(BudgetController):
 
     def _owe(self, more: float) -> None:
         self.opened += more
-        waiting = [part for part in (self._batch, _Batch(0, self._asked, self._spent)) if part is not None]
-        asked, spent = sum(part.asked for part in waiting), sum(part.spent for part in waiting)
+        waiting = self._batch or _Batch(0, 0, 0.0)
+        asked, spent = self._asked + waiting.asked, self._spent + waiting.spent
         self.asked, self.spent = self._sums.asked + asked, self._sums.spent + spent
         closed = max(self._sums.debt + spent - asked * self.budget, self.floor)
         self.debt = closed + self._sums.others + self.opened
 
 
 class Share:
-    """Carries a `SharedController` to Redis and back, for as long as ``async with`` lasts.
+    """Carries a `SharedController`, the router's from now on, to Redis and back, for as long as ``async with`` lasts.
 
-    Parameters
-    ----------
-    router : Router
-        Its controller is replaced. Servers of the same router and model share; one that was fitted anew begins anew.
-    url : str
-        Of the Redis server, for example ``redis://127.0.0.1:6379/0``.
-    model : str
+    Servers of the same router and model share; one that was fitted anew begins anew. Raises `ShareError` where Redis
+    does not answer at the start; later that is borne.
     """
 
     def __init__(self, router: Router, url: str, model: str) -> None:
-        """Raises `ShareError` where Redis does not answer; later that is borne."""
         old = router.controller
         self.controller = SharedController(old.budget, old.first_price, step=old.step)
         router.controller = self.controller
         about = f"{model} {router.cost!r} {old.budget!r} {old.first_price!r} {old.step!r}"
         self.name = f"adalib:{{{hashlib.sha256(about.encode()).hexdigest()[:16]}}}"
         self.server = uuid4().hex
-        how = {"socket_timeout": _PATIENCE, "socket_connect_timeout": _PATIENCE}
         try:
-            with Plain.from_url(url, **how) as first:
+            with Plain.from_url(url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE) as first:
                 first.ping()
-            self._redis = Redis.from_url(url, **how)
+            self._redis = Redis.from_url(url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE)
         except ValueError:
             raise ShareError("the address of Redis must look like redis://127.0.0.1:6379/0") from None
         except (RedisError, OSError) as error:
@@ -190,8 +180,8 @@ class Share:
                 return
             batch, controller = self.controller.take(), self.controller
             change = batch.spent - batch.asked * controller.budget
-            told = [self.server, batch.number, batch.asked, repr(batch.spent), repr(change), repr(controller.floor)]
-            told += [repr(controller.opened), _LIFE]
+            amounts = [repr(amount) for amount in (batch.spent, change, controller.floor, controller.opened)]
+            told: list[str | int] = [self.server, batch.number, batch.asked, *amounts, _LIFE]
             keys = [self.name, f"{self.name}:servers", f"{self.name}:step:{self.server}"]
             try:
                 asked, spent, debt, others = await self._step(keys, told)

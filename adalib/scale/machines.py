@@ -22,7 +22,6 @@ from tqdm import tqdm
 
 __all__ = ["Cluster", "Here", "Machines", "need"]
 
-
 _TRIES = 3  # a task is given to another worker this often when its worker dies
 _PATIENCE = 30  # seconds for a scheduler to answer, and for its first worker to come
 
@@ -30,11 +29,8 @@ _PATIENCE = 30  # seconds for a scheduler to answer, and for its first worker to
 class Machines(AbstractContextManager):
     """Something that calls a function on many items at once."""
 
-    #: How many items it works on at a time, and how many of them share a machine's memory.
-    width: int = 1
-    sharing: int = 1
-    #: How many others there are to ask a short question; asking oneself is quicker than starting a thread.
-    others: int = 1
+    sharing = 1  # how many items share a machine's memory
+    others = 1  # how many others there are to ask a short question; asking oneself is quicker than starting a thread
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Hand back what it holds: nothing, unless it says otherwise."""
@@ -55,26 +51,19 @@ class Machines(AbstractContextManager):
 
 
 class Here(Machines):
-    """The cores of this machine.
-
-    Parameters
-    ----------
-    processes : bool
-        Use processes, for work that holds Python's lock, instead of threads.
-    """
+    """The cores of this machine: threads, or ``processes`` for work that holds Python's lock."""
 
     def __init__(self, processes: bool = False) -> None:
-        self.width = self.sharing = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        self._processes = processes
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        self.sharing, self._processes = cores or 1, processes
 
     def _pool(self) -> Executor:
-        # A fresh process, not a fork: a fork copies locks that threads of ours may hold.
-        return (
-            ProcessPoolExecutor(self.width, get_context("spawn")) if self._processes else ThreadPoolExecutor(self.width)
-        )
+        if self._processes:  # fresh ones, not forks: a fork copies locks that threads of ours may hold
+            return ProcessPoolExecutor(self.sharing, get_context("spawn"))
+        return ThreadPoolExecutor(self.sharing)
 
     def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
-        if self.width == 1 or len(items) == 1:
+        if self.sharing == 1 or len(items) == 1:
             yield from ((place, call(item)) for place, item in enumerate(items))
             return
         with self._pool() as pool:
@@ -90,15 +79,7 @@ class Here(Machines):
 class Cluster(Machines):
     """The workers of a Dask scheduler, through futures; connect only to a scheduler that you trust.
 
-    Parameters
-    ----------
-    address : str
-        For example ``tcp://10.0.0.1:8786``.
-
-    Raises
-    ------
-    RuntimeError
-        If nothing answers there, or no worker comes: one line.
+    The address reads like ``tcp://10.0.0.1:8786``. RuntimeError, one line, if nothing answers or no worker comes.
     """
 
     def __init__(self, address: str) -> None:
@@ -118,7 +99,7 @@ class Cluster(Machines):
                 f"the scheduler at {address} has no workers; start some with `dask worker {address}`"
             ) from None
         threads = list(self._client.nthreads().values())
-        self.width, self.sharing, self.others = sum(threads), max(threads), sum(threads)
+        self.sharing, self.others = max(threads), sum(threads)
 
     def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
         distributed = need("distributed")

@@ -6,17 +6,18 @@ floats, and floats have 64 bits: a few dozen rounds of halving find the one pric
 last bit. At that price several questions may be tied; they are served in the order of the rows until the budget is
 spent, and the first one that no longer fits is the one question that a mixed allocation splits.
 
-Costs are added exactly (`adalib.solve.exact`), so neither the number of shards nor their order changes a digit.
+A shard keeps its steps sorted, in a run. Costs are added exactly (`adalib.solve.exact`), so neither the number of
+shards nor their order changes a digit.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,233 +29,17 @@ from adalib.solve.frontier import Split
 from adalib.solve.oracle import chosen
 from adalib.table import check_table
 
-__all__ = ["Clearing", "Cut", "Run", "ShardedAllocation", "clear", "make_run", "settle", "solve_shards"]
-
-
-# A run: the sorted steps of some rows, and what they cost up to any price, exactly.
-#
-# A machine that holds a run can answer the auctioneer's question, "what would you spend at this price?", with one
-# number, by looking at a few thousand steps. Only a sparse index stays in memory: every 4,096th key and the exact cost
-# of all steps before it. The steps themselves may lie in a file.
-
-
-_EVERY = 4096  # steps between two entries of the index
-_MAGIC = b"adarun1\n"
-_HEAD = len(_MAGIC) + struct.calcsize("<4q")
-
-
-class _Stored:
-    """Numbers in a file, read a slice at a time: no memory is held, and none is mapped."""
-
-    def __init__(self, path: str, offset: int, size: int) -> None:
-        self.path, self.offset, self.size = path, offset, size
-
-    def __getitem__(self, part: slice) -> np.ndarray:
-        begin, end, _ = part.indices(self.size)
-        return np.fromfile(self.path, count=end - begin, offset=self.offset + 8 * begin)
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """Sorted steps of consecutive rows.
-
-    Attributes
-    ----------
-    first, rows : int
-        Number of the first row in the whole table, and how many there are.
-    start : int
-        Exact cost of the rows' cheapest columns, in units (see `adalib.solve.exact`).
-    keys : array or file
-        Minus the price of each step, the steepest first; the step's code is in the last bits.
-    sides : pair of arrays or files, or None
-        What the row costs before and after each step, in the same order; None where all rows pay alike.
-    by_code : list of int, or None
-        What a step costs by its code then, exactly. (The float difference of two costs would be rounded.)
-    index : ndarray
-        Every 4,096th key.
-    prefix : list of int
-        Exact cost of the steps before each of these, and of all.
-    """
-
-    first: int
-    rows: int
-    start: int
-    keys: np.ndarray | _Stored
-    sides: tuple[np.ndarray | _Stored, np.ndarray | _Stored] | None
-    by_code: list[int] | None
-    index: np.ndarray
-    prefix: list[int]
-
-    @property
-    def total(self) -> int:
-        """Exact cost of all steps."""
-        return self.prefix[-1]
-
-    @property
-    def ends(self) -> tuple[float, float] | None:
-        """Highest and lowest price of a step; None where there is no step."""
-        if self.keys.size == 0:
-            return None
-        return -float(self.index[0]), -float(self.keys[self.keys.size - 1 : self.keys.size][0])
-
-    def spent(self, price: float) -> int:
-        """Exact cost of the steps that are worth more than the price."""
-        return self._cost(self._place(-price, "left"))
-
-    def tied(self, price: float) -> tuple[int, int]:
-        """How many steps are worth the price exactly, and what they cost together."""
-        begin, end = (self._place(-price, side) for side in ("left", "right"))
-        return end - begin, self._cost(end) - self._cost(begin)
-
-    def fill(self, price: float, room: int) -> tuple[int, int, int]:
-        """Serve the steps worth the price, in the order of the rows, while they cost at most ``room`` together.
-
-        Returns how many are served, what they cost, and what the next one would cost.
-        """
-        begin, end = (self._place(-price, side) for side in ("left", "right"))
-        before, fits, too_many = self._cost(begin), 0, end - begin
-        while too_many - fits > 1:
-            middle = (fits + too_many) // 2
-            if self._cost(begin + middle) - before <= room:
-                fits = middle
-            else:
-                too_many = middle
-        served = self._cost(begin + fits)
-        return fits, served - before, self._cost(begin + fits + 1) - served
-
-    def _place(self, key: float, side: str) -> int:
-        """Where a key belongs among the sorted keys: in the index first, then in one block."""
-        block = max(int(self.index.searchsorted(key, side)) - 1, 0)
-        begin = block * _EVERY
-        return begin + int(self.keys[begin : begin + _EVERY].searchsorted(key, side))
-
-    def _cost(self, place: int) -> int:
-        """Exact cost of the steps before a place."""
-        begin = place // _EVERY * _EVERY
-        return self.prefix[place // _EVERY] + (self._between(begin, place) if place > begin else 0)
-
-    def _between(self, begin: int, end: int) -> int:
-        """Exact cost of the steps from one place to another."""
-        if self.sides is not None:
-            before, after = self.sides
-            return exact_sum(after[begin:end]) - exact_sum(before[begin:end])
-        mask = (1 << len(self.by_code).bit_length()) - 1
-        counts = np.bincount(self.keys[begin:end].view(np.int64) & mask)
-        return sum(int(count) * self.by_code[code] for code, count in enumerate(counts) if count)
-
-    def save(self, path: Path) -> None:
-        """Write the run to a file that appears under its name only when complete."""
-        arrays = [self.index, self.keys, *(self.sides or ())]
-        numbers = [[self.first, self.rows, self.start], self.prefix, self.by_code or []]
-        text = "\n".join(" ".join(format(number, "x") for number in line) for line in numbers).encode()
-        with replacing(path) as draft, draft.open("wb") as file:
-            file.write(_MAGIC + struct.pack("<4q", self.index.size, self.keys.size, len(arrays), len(text)) + text)
-            for array in arrays:
-                array.tofile(file)
-
-    @classmethod
-    def open(cls, path: Path) -> Run:
-        """Open a saved run; its steps stay in the file.
-
-        Raises
-        ------
-        ValueError
-            If the file is not a complete run.
-        """
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-            sizes = struct.unpack("<4q", head[len(_MAGIC) :]) if len(head) == _HEAD else (0, 0, 0, 0)
-            entries, count, arrays, length = sizes
-            begin = _HEAD + length
-            size = begin + 8 * (entries + (arrays - 1) * count)
-            if not head.startswith(_MAGIC) or path.stat().st_size != size:
-                raise ValueError(f"{path}: is not a complete run of steps; delete it and start again")
-            lines = file.read(length).decode().split("\n")
-        numbers, prefix, by_code = ([int(word, 16) for word in line.split()] for line in lines)
-        index = _Stored(str(path), begin, entries)[:]
-        begin += 8 * entries
-        keys, *sides = (_Stored(str(path), begin + 8 * count * i, count) for i in range(arrays - 1))
-        return cls(*numbers, keys, tuple(sides) or None, by_code or None, index, prefix)
-
-
-def make_run(acc: np.ndarray, cost: np.ndarray, first: int) -> Run:
-    """Sort the steps of some rows of a checked table; ``first`` is the number of their first row in the whole."""
-    codes = Codes(acc.shape[1])
-    keys, own = steps(acc, cost, cheapest(acc, cost)[0], codes)
-    if own is None:
-        keys.sort()
-        exact = [units(price) for price in cost.tolist()]
-        by_code = [exact[high] - exact[low] for low, high in zip(codes.low, codes.high, strict=True)]
-        start, sides = exact[0] * len(acc), None
-    else:
-        keys, order = in_order(keys)
-        sides = tuple(side.take(order) for side in own)
-        start, by_code = exact_sum(cost[:, 0]), None
-    run = Run(first, len(acc), start, keys, sides, by_code, keys[::_EVERY].copy(), [0])
-    for begin in range(0, keys.size, _EVERY):
-        run.prefix.append(run.prefix[-1] + run._between(begin, min(begin + _EVERY, keys.size)))
-    return run
-
+__all__ = ["Clearing", "Market", "Run", "ShardedAllocation", "clear", "make_run", "settle", "solve_shards"]
 
 _SAME = 10.0**-DIGITS  # a budget this close below the cheapest allocation is the cheapest allocation, rounded
-
-
-class Cut(NamedTuple):
-    """What a shard has to know to label its rows.
-
-    Attributes
-    ----------
-    price : float
-        Take every step that is worth more,
-    count : int
-        and this many of those that are worth exactly that, in the order of the rows.
-    """
-
-    price: float
-    count: int
-
-
-@dataclass(frozen=True)
-class Clearing:
-    """Where the market clears for one budget.
-
-    Attributes
-    ----------
-    budget, price : float
-        Average cost allowed, and the price at which it is crossed; 0 where everything fits.
-    cuts : tuple of Cut
-        One a run, in the order of the rows.
-    spent : int
-        Exact cost of the allocation, in units.
-    split : int
-        Which run holds the question to split; -1 where there is none.
-    rise : int
-        Exact cost of that question's step.
-    rounds : int
-        How often prices were called out.
-    """
-
-    budget: float
-    price: float
-    cuts: tuple[Cut, ...]
-    spent: int
-    split: int
-    rise: int
-    rounds: int
+_EVERY = 4096  # steps between two entries of a run's index
 
 
 @dataclass(frozen=True, eq=False)
 class ShardedAllocation:
     """The best point of the frontier within a budget, found over shards.
 
-    Attributes
-    ----------
-    budget, lam, cost, accuracy, bound, split
-        As in the allocation that ``adalib.frontier(acc, cost).at(budget)`` returns; averages are rounded once.
-    labels : list of ndarray, or None
-        Column of each question, an array a shard; None where they were written to files.
-    rounds : int
-        How often prices were called out.
+    The numbers are those of the allocation that ``adalib.frontier(acc, cost).at(budget)`` returns, rounded once.
     """
 
     budget: float
@@ -263,8 +48,8 @@ class ShardedAllocation:
     accuracy: float
     bound: float
     split: Split | None
-    labels: list[np.ndarray] | None
-    rounds: int
+    labels: list[np.ndarray] | None  # column of each question, an array per shard; None where they went to files
+    rounds: int  # how often prices were called out
 
     @property
     def slack(self) -> float:
@@ -290,11 +75,6 @@ def solve_shards(shards: Sequence[tuple[ArrayLike, ArrayLike]], budgets: Sequenc
     list of ShardedAllocation
         One a budget.
 
-    Raises
-    ------
-    ValueError
-        If a shard is broken, or a budget is below the cheapest allocation.
-
     Examples
     --------
     >>> (best,) = solve_shards([([[0.1, 0.9]], [1, 2]), ([[0.2, 0.6]], [1, 2])], budgets=[1.75])
@@ -306,55 +86,203 @@ def solve_shards(shards: Sequence[tuple[ArrayLike, ArrayLike]], budgets: Sequenc
         raise ValueError("the shards differ in their columns; give every shard the same budgets and the same costs")
     firsts = np.cumsum([0, *(len(acc) for acc, _ in tables)]).tolist()
     runs = [make_run(acc, cost, first) for (acc, cost), first in zip(tables, firsts, strict=False)]
-    found = clear(runs, budgets)
-    labelled = []
-    for at, (acc, cost) in enumerate(tables):
-        start = cheapest(acc, cost)[0]
-        labelled.append(labels_after(acc, cost, start, [(-c.cuts[at].price, c.cuts[at].count) for c in found]))
-    solved = []
-    for which, clearing in enumerate(found):
+    clearings = clear(Market(runs), budgets)
+    labelled = [
+        labels_after(acc, cost, cheapest(acc, cost)[0], [clearing.cuts[at] for clearing in clearings])
+        for at, (acc, cost) in enumerate(tables)
+    ]
+    shape, solved = (firsts[-1], tables[0][0].shape[1]), []
+    for which, clearing in enumerate(clearings):
         labels = [rows[which] for rows, _ in labelled]
         gained = sum(exact_sum(chosen(acc, own)) for (acc, _), own in zip(tables, labels, strict=True))
-        split = None
-        if clearing.split >= 0:
-            split = firsts[clearing.split] + labelled[clearing.split][1][which]
-        solved.append(settle(clearing, tables[0][0].shape[1], firsts[-1], gained, split, labels))
+        split = firsts[clearing.split] + labelled[clearing.split][1][which] if clearing.split >= 0 else None
+        solved.append(settle(clearing, shape, gained, split, labels))
     return solved
 
 
-def clear(
-    runs: Sequence[Run],
-    budgets: Sequence[float],
-    ask: Callable[[list[float]], list[int]] | None = None,
-    ties: Callable[[list[float]], list[list[tuple[int, int]]]] | None = None,
-    at_once: int = 1,
-) -> list[Clearing]:
-    """Find the price at which each budget is crossed, and who is served at that price.
+class _Stored:
+    """Numbers in a file, read a slice at a time: no memory is held, and none is mapped."""
 
-    Parameters
-    ----------
-    runs : sequence of Run
-        In any order.
-    budgets : sequence of float
-        Average costs allowed.
-    ask : callable, optional
-        Prices -> what all runs together would spend at each; for runs that live elsewhere.
-    ties : callable, optional
-        Prices -> for each, what `Run.tied` says of every run, in the order of the rows.
-    at_once : int
-        Prices called out in a round, for each budget: more of them save rounds where an answer travels far.
+    def __init__(self, path: str, offset: int, size: int) -> None:
+        self.path, self.offset, self.size = path, offset, size
+
+    def __getitem__(self, part: slice) -> np.ndarray:
+        begin, end, _ = part.indices(self.size)
+        return np.fromfile(self.path, count=end - begin, offset=self.offset + 8 * begin)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Sorted steps of consecutive rows, and what they cost up to any price, exactly.
+
+    Only a sparse index stays in memory, every 4,096th key and the exact cost of all steps before it; the steps
+    themselves may lie in a file. Exact costs are in units (see `adalib.solve.exact`).
     """
-    runs = sorted(runs, key=lambda run: run.first)
-    ask = ask or (lambda prices: [sum(run.spent(price) for run in runs) for price in prices])
-    ties = ties or (lambda prices: [[run.tied(price) for run in runs] for price in prices])
-    rows, start = sum(run.rows for run in runs), sum(run.start for run in runs)
+
+    first: int  # number of the first row in the whole table
+    rows: int
+    start: int  # exact cost of the rows' cheapest columns
+    prefix: list[int]  # exact cost of the steps before each entry of the index, and of all
+    by_code: list[int]  # what a step costs by its code, exactly, where all rows pay alike
+    index: np.ndarray
+    keys: np.ndarray | _Stored  # minus the price of each step, the steepest first; the code is in the last bits
+    sides: Sequence[np.ndarray | _Stored]  # what the row costs before and after each step, where rows pay differently
+
+    @property
+    def total(self) -> int:
+        """Exact cost of all steps."""
+        return self.prefix[-1]
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Highest and lowest price of a step; None where there is no step."""
+        if self.keys.size == 0:
+            return None
+        return -float(self.index[0]), -float(self.keys[self.keys.size - 1 : self.keys.size][0])
+
+    def spent(self, price: float) -> int:
+        """Exact cost of the steps that are worth more than the price."""
+        return self._cost(self._place(price, "left"))
+
+    def tied(self, price: float) -> tuple[int, int]:
+        """How many steps are worth the price exactly, and what they cost together."""
+        begin, end = self._place(price, "left"), self._place(price, "right")
+        return end - begin, self._cost(end) - self._cost(begin)
+
+    def fill(self, price: float, room: int) -> tuple[int, int, int]:
+        """Serve the steps worth the price, in the order of the rows, while they cost at most ``room`` together.
+
+        Returns how many are served, what they cost, and what the next one would cost.
+        """
+        begin, end = self._place(price, "left"), self._place(price, "right")
+        before, fits, too_many = self._cost(begin), 0, end - begin
+        while too_many - fits > 1:
+            middle = (fits + too_many) // 2
+            if self._cost(begin + middle) - before <= room:
+                fits = middle
+            else:
+                too_many = middle
+        served = self._cost(begin + fits)
+        return fits, served - before, self._cost(begin + fits + 1) - served
+
+    def _place(self, price: float, side: Literal["left", "right"]) -> int:
+        """Where a price belongs among the sorted steps: in the index first, then in one block."""
+        begin = max(int(self.index.searchsorted(-price, side)) - 1, 0) * _EVERY
+        return begin + int(self.keys[begin : begin + _EVERY].searchsorted(-price, side))
+
+    def _cost(self, place: int) -> int:
+        """Exact cost of the steps before a place."""
+        begin = place // _EVERY * _EVERY
+        return self.prefix[place // _EVERY] + (self._between(begin, place) if place > begin else 0)
+
+    def _between(self, begin: int, end: int) -> int:
+        """Exact cost of the steps from one place to another."""
+        if self.sides:
+            before, after = self.sides
+            return exact_sum(after[begin:end]) - exact_sum(before[begin:end])
+        mask = (1 << len(self.by_code).bit_length()) - 1
+        counts = np.bincount(self.keys[begin:end].view(np.int64) & mask).tolist()
+        return sum(count * self.by_code[code] for code, count in enumerate(counts) if count)
+
+    def save(self, path: Path) -> None:
+        """Write the run to a file that appears under its name only when complete: a line of JSON, then the arrays."""
+        arrays = [self.index, self.keys[:], *(side[:] for side in self.sides)]
+        numbers = [self.first, self.rows, self.start, self.prefix, self.by_code]
+        with replacing(path) as draft, draft.open("wb") as file:
+            file.write(json.dumps([numbers, [array.size for array in arrays]]).encode() + b"\n")
+            for array in arrays:
+                array.tofile(file)
+
+    @classmethod
+    def open(cls, path: Path) -> Run:
+        """Open a saved run; its steps stay in the file. ValueError if that is not complete."""
+        with path.open("rb") as file:
+            head = file.readline()
+        try:
+            (first, rows, start, prefix, by_code), sizes = json.loads(head)
+            places = np.cumsum([len(head), *(8 * size for size in sizes)]).tolist()
+            complete = path.stat().st_size == places[-1]
+        except ValueError:
+            complete = False
+        if not complete:
+            raise ValueError(f"{path}: is not a complete run of steps; delete it and start again")
+        index, keys, *sides = (_Stored(str(path), place, size) for place, size in zip(places, sizes, strict=False))
+        return cls(first, rows, start, prefix, by_code, index[:], keys, sides)
+
+
+def make_run(acc: np.ndarray, cost: np.ndarray, first: int) -> Run:
+    """Sort the steps of some rows of a checked table; ``first`` is the number of their first row in the whole."""
+    codes = Codes(acc.shape[1])
+    keys, own = steps(acc, cost, cheapest(acc, cost)[0], codes)
+    by_code: list[int] = []
+    sides: list[np.ndarray] = []
+    if own is None:
+        keys.sort()
+        exact = [units(price) for price in cost.tolist()]
+        by_code = [exact[high] - exact[low] for low, high in zip(codes.low, codes.high, strict=True)]
+        start = exact[0] * len(acc)
+    else:
+        keys, order = in_order(keys)
+        sides = [side.take(order) for side in own]
+        start = exact_sum(cost[:, 0])
+    run = Run(first, len(acc), start, [0], by_code, keys[::_EVERY].copy(), keys, sides)
+    for begin in range(0, keys.size, _EVERY):
+        run.prefix.append(run.prefix[-1] + run._between(begin, min(begin + _EVERY, keys.size)))
+    return run
+
+
+class Market:
+    """All runs of a table, in the order of the rows, and what they answer the auctioneer."""
+
+    calls = 1  # prices called out in a round, for each budget: more save rounds where an answer travels far
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.runs = sorted(runs, key=lambda run: run.first)
+
+    def spent(self, prices: list[float]) -> list[int]:
+        """What all runs together would spend at each price."""
+        return [sum(run.spent(price) for run in self.runs) for price in prices]
+
+    def tied(self, prices: list[float]) -> list[list[tuple[int, int]]]:
+        """For each price, what `Run.tied` says of every run."""
+        return [[run.tied(price) for run in self.runs] for price in prices]
+
+
+@dataclass(frozen=True)
+class Clearing:
+    """Where the market clears for one budget."""
+
+    budget: float
+    price: float  # at which the budget is crossed; 0 where everything fits
+    cuts: tuple[tuple[float, int], ...]  # for `labels_after`, one per run in the order of the rows
+    spent: int  # exact cost of the allocation, in units
+    split: int  # which run holds the question to split; -1 where there is none
+    rise: int  # exact cost of that question's step
+    rounds: int  # how often prices were called out
+
+
+def clear(market: Market, budgets: Sequence[float]) -> list[Clearing]:
+    """Find the price at which each budget is crossed, and who is served at that price."""
+    rows, start = sum(run.rows for run in market.runs), sum(run.start for run in market.runs)
     limits = [_limit(budget, rows, start) - start for budget in budgets]
-    prices, rounds = _prices(runs, limits, ask, at_once)
-    under = ask(prices)
-    return [
-        _serve(runs, budget, limit, price, start, spent, tied, rounds)
-        for budget, limit, price, spent, tied in zip(budgets, limits, prices, under, ties(prices), strict=True)
-    ]
+    prices, rounds = _prices(market, limits)
+    clearings = []
+    for budget, limit, price, spent, tied in zip(
+        budgets, limits, prices, market.spent(prices), market.tied(prices), strict=True
+    ):
+        counts, split, rise = [], -1, 0
+        # The tied steps get what is left, run by run; the first step that does not fit is the one to split.
+        for at, (run, (count, cost)) in enumerate(zip(market.runs, tied, strict=True)):
+            if split >= 0:
+                count = cost = 0
+            elif cost > limit - spent:
+                split = at
+                count, cost, rise = run.fill(price, limit - spent)
+            spent += cost
+            counts.append(count)
+        cuts = tuple((-price, count) for count in counts)
+        clearings.append(Clearing(float(budget), price, cuts, start + spent, split, rise, rounds))
+    return clearings
 
 
 def _limit(budget: float, rows: int, start: int) -> int:
@@ -367,22 +295,22 @@ def _limit(budget: float, rows: int, start: int) -> int:
     return max(most_within(float(budget), rows), start)
 
 
-def _prices(runs: Sequence[Run], limits: list[int], ask: Callable, at_once: int) -> tuple[list[float], int]:
+def _prices(market: Market, limits: list[int]) -> tuple[list[float], int]:
     """For each limit the lowest price whose spending is within it, by cutting the range of a float's bits."""
-    ends = [run.ends for run in runs if run.ends]
-    total = sum(run.total for run in runs)
+    ends = [run.ends for run in market.runs if run.ends]
+    total = sum(run.total for run in market.runs)
     high = [_bits(max(top for top, _ in ends)) if total > limit else 0 for limit in limits]  # within the limit
     low = [_bits(min(end for _, end in ends)) - 1 if total > limit else -1 for limit in limits]  # beyond it
-    rounds = 0
+    rounds, parts = 0, market.calls + 1
     while any(top - bottom > 1 for top, bottom in zip(high, low, strict=True)):
         rounds += 1
         called = [
             (i, bits)
             for i, (top, bottom) in enumerate(zip(high, low, strict=True))
-            for bits in sorted({bottom + (top - bottom) * part // (at_once + 1) for part in range(1, at_once + 1)})
+            for bits in sorted({bottom + (top - bottom) * part // parts for part in range(1, parts)})
             if bottom < bits < top
         ]
-        for (i, bits), spent in zip(called, ask([_price(bits) for _, bits in called]), strict=True):
+        for (i, bits), spent in zip(called, market.spent([_price(bits) for _, bits in called]), strict=True):
             if spent <= limits[i]:
                 high[i] = min(high[i], bits)
             else:
@@ -390,52 +318,18 @@ def _prices(runs: Sequence[Run], limits: list[int], ask: Callable, at_once: int)
     return [_price(bits) for bits in high], rounds
 
 
-def _serve(
-    runs: Sequence[Run],
-    budget: float,
-    limit: int,
-    price: float,
-    start: int,
-    spent: int,
-    tied: list[tuple[int, int]],
-    rounds: int,
-) -> Clearing:
-    """Give the tied steps what is left, run by run; the first step that does not fit is the one to split."""
-    counts, split, rise = [], -1, 0
-    for at, (run, (count, cost)) in enumerate(zip(runs, tied, strict=True)):
-        if split >= 0:
-            count = 0
-        elif cost > limit - spent:
-            split = at
-            count, cost, rise = run.fill(price, limit - spent)
-            spent += cost
-        else:
-            spent += cost
-        counts.append(count)
-    cuts = tuple(Cut(price, count) for count in counts)
-    return Clearing(float(budget), price, cuts, start + spent, split, rise, rounds)
-
-
 def settle(
     clearing: Clearing,
-    columns: int,
-    rows: int,
+    shape: tuple[int, int],
     gained: int,
     split_row: int | None,
     labels: list[np.ndarray] | None = None,
 ) -> ShardedAllocation:
-    """Turn exact sums into the numbers to read: each is rounded once.
+    """Turn exact sums into the numbers to read, each rounded once.
 
-    Parameters
-    ----------
-    columns, rows : int
-        Shape of the whole table.
-    gained : int
-        Exact sum of the accuracies of the allocation, in units.
-    split_row : int or None
-        The question to split.
+    ``shape`` is that of the whole table, ``gained`` the exact sum of the allocation's accuracies.
     """
-    budget = clearing.budget
+    budget, (rows, columns) = clearing.budget, shape
     cost, accuracy = min(exact_mean(clearing.spent, rows), budget), exact_mean(gained, rows)
     split = None
     if split_row is not None and cost < budget:

@@ -17,9 +17,10 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from tqdm import tqdm
 from adalib.datasets.files import DataError
 from adalib.drafts import filling, publish, replacing
 from adalib.scale.machines import Here, Machines, need
-from adalib.scale.shards import Clearing, Cut, Run, ShardedAllocation, clear, make_run, settle
+from adalib.scale.shards import Clearing, Market, Run, ShardedAllocation, clear, make_run, settle
 from adalib.scale.tables import Batch, Form, ParquetTable, Piece, open_parquet
 from adalib.solve.envelope import cheapest, labels_after
 from adalib.solve.exact import exact_sum
@@ -37,34 +38,25 @@ from adalib.solve.oracle import chosen
 
 __all__ = ["FilesSolved", "as_values", "solve_files"]
 
-
-# What solving a table in files comes to: a point a budget, and where the labels are.
+_RESERVE = 300_000_000  # bytes for Python and its libraries
+_COPIES = 10  # numbers in memory for every number of a batch, at the worst moment
+_ARENAS = -8  # M_ARENA_MAX of the C library
+_FAR = 7  # prices called out at once where answers travel: 3 bits a round
+_MOST, _LEAST = 1_000_000, 10_000  # rows in a batch
 
 
 @dataclass(frozen=True)
 class FilesSolved:
-    """What `solve_files` found.
+    """What `solve_files` found: a point per budget, and where the labels are.
 
-    Attributes
-    ----------
-    points : list of ShardedAllocation
-        One a budget; their labels are in the files.
-    split_ids : list of str or None
-        Id of the question to split at each budget, or its row number where the table has no ids.
-    budgets : tuple of str
-        Names of the columns.
-    counts : list of list of int
-        How many questions get each of them, for every budget.
-    rows : int
-    folder : str
-        Where the labels are: Parquet files, in the order of the rows, with ``id`` (or ``row``) and a column ``at_B``
-        for every average budget B.
+    The folder holds Parquet files, in the order of the rows, with ``id`` (or ``row``) and a column ``at_B`` for every
+    average budget B.
     """
 
     points: list[ShardedAllocation]
-    split_ids: list[str | None]
-    budgets: tuple[str, ...]
-    counts: list[list[int]]
+    split_ids: list[str | None]  # the question to split at each budget; its row number where the table has no ids
+    budgets: tuple[str, ...]  # names of the table's columns
+    counts: list[list[int]]  # how many questions get each of them, for every average budget
     rows: int
     folder: str
 
@@ -93,13 +85,6 @@ def as_values(budgets: Sequence[str]) -> list:
         return list(budgets)
 
 
-_RESERVE = 300_000_000  # bytes for Python and its libraries
-_COPIES = 10  # numbers in memory for every number of a batch, at the worst moment
-_ARENAS = -8  # M_ARENA_MAX of the C library
-_FAR = 7  # prices called out at once where answers travel: 3 bits a round
-_MOST, _LEAST = 1_000_000, 10_000  # rows in a batch
-
-
 def solve_files(
     table: str | Path,
     budgets: Sequence[float],
@@ -125,37 +110,33 @@ def solve_files(
         Bytes to stay under: on this machine, or on every worker.
     machines : Machines, optional
         Default: the cores of this machine. See `adalib.scale.machines.Cluster`.
-
-    Raises
-    ------
-    DataError
-        If a file is missing or broken, or ``out`` holds something else: one sentence.
     """
-    found, out = open_parquet(table), Path(out).absolute()
+    source, out = open_parquet(table), Path(out).absolute()
     budgets = [float(budget) for budget in budgets]
     names = [f"at_{budget:.12g}" for budget in budgets]
     if len(set(names)) != len(names):
         raise ValueError(f"the budgets {', '.join(map(str, budgets))} are not all different; give each once")
     _few_heaps()
     machines = machines or Here()
-    rows = _rows_at_once(found.form, memory, machines.sharing)
-    with filling(out, {"table": found.files}) as draft:
+    rows = _rows_at_once(source.form, memory, machines.sharing)
+    with filling(out, {"table": source.files}) as draft:
         work = draft / "work" / str(rows)  # gone on with where as many rows fit into memory as before
         work.mkdir(exist_ok=True)
-        jobs = [_Job(found.form, piece, rows, str(work)) for piece in found.pieces(rows)]
+        jobs = [_Job(source.form, piece, rows, str(work)) for piece in source.pieces(rows)]
         made = machines.map(_sort_piece, jobs, what="sorting steps")
         paths = [path for own in made for path in own]
-        runs = [_run(path) for path in paths]
-        clearings = clear(runs, budgets, *_auctioneer(paths, machines), at_once=1 if machines.others == 1 else _FAR)
+        market = _FarMarket(paths, machines)
+        clearings = clear(market, budgets)
         orders, at = [], 0
         for job, own in zip(jobs, made, strict=True):
-            cuts = tuple(tuple(clearing.cuts[i] for clearing in clearings) for i in range(at, at + len(own)))
-            orders.append(
-                _Order(job, tuple(run.rows for run in runs[at : at + len(own)]), cuts, tuple(names), str(draft))
+            batches = tuple(
+                (run.rows, tuple(clearing.cuts[at + place] for clearing in clearings))
+                for place, run in enumerate(market.runs[at : at + len(own)])
             )
+            orders.append(_Order(job, batches, tuple(names), str(draft)))
             at += len(own)
         written = machines.map(_label_piece, orders, what="writing labels")
-        solved = _settled(found, clearings, written, out)
+        solved = _settled(source, clearings, written, out)
         with replacing(draft / "_solution.json") as file:
             file.write_text(json.dumps(solved.as_json(), indent=1) + "\n", encoding="utf-8")
         publish(draft, out, keep={"_solution.json", *(Path(order.path).name for order in orders)})
@@ -183,8 +164,7 @@ class _Sums:
 @dataclass(frozen=True)
 class _Order:
     job: _Job
-    sizes: tuple[int, ...]  # rows of every batch
-    cuts: tuple[tuple[Cut, ...], ...]  # of every batch, one a budget
+    batches: tuple[tuple[int, tuple[tuple[float, int], ...]], ...]  # rows of every batch, and its cut for each budget
     names: tuple[str, ...]
     out: str
 
@@ -195,7 +175,7 @@ class _Order:
     @property
     def mark(self) -> str:
         """What a finished file of labels carries, so that a later run knows whether it is the one it wants."""
-        return hashlib.sha256(repr((self.job.piece, self.cuts, self.names)).encode()).hexdigest()
+        return hashlib.sha256(repr((self.job.piece, self.batches, self.names)).encode()).hexdigest()
 
 
 def _few_heaps() -> None:
@@ -247,22 +227,25 @@ def _tied(question: tuple[list[str], list[float]]) -> list[list[tuple[int, int]]
     return [[_run(path).tied(price) for path in paths] for price in prices]
 
 
-def _auctioneer(paths: list[str], machines: Machines):
-    """Two questions to all runs at once: what they spend at some prices, and what is tied there."""
-    cuts = np.linspace(0, len(paths), min(machines.others, len(paths)) + 1).astype(int)
-    groups = [paths[begin:end] for begin, end in zip(cuts, cuts[1:], strict=False)]
-    bar = tqdm(desc="calling prices", unit=" rounds", disable=None, leave=False)
+class _FarMarket(Market):
+    """Runs in files, asked by groups on several machines."""
 
-    def ask(prices: list[float]) -> list[int]:
-        bar.update()
-        return [sum(own) for own in zip(*machines.map(_spent, [(group, prices) for group in groups]), strict=True)]
+    def __init__(self, paths: list[str], machines: Machines) -> None:
+        super().__init__([_run(path) for path in paths])
+        cuts = np.linspace(0, len(paths), min(machines.others, len(paths)) + 1).astype(int)
+        self._groups, self._machines = [paths[begin:end] for begin, end in pairwise(cuts)], machines
+        self._bar = tqdm(desc="calling prices", unit=" rounds", disable=None, leave=False)
+        self.calls = 1 if machines.others == 1 else _FAR
 
-    def ties(prices: list[float]) -> list[list[tuple[int, int]]]:
-        bar.close()
-        answers = machines.map(_tied, [(group, prices) for group in groups])
+    def spent(self, prices: list[float]) -> list[int]:
+        self._bar.update()
+        answers = self._machines.map(_spent, [(group, prices) for group in self._groups])
+        return [sum(own) for own in zip(*answers, strict=True)]
+
+    def tied(self, prices: list[float]) -> list[list[tuple[int, int]]]:
+        self._bar.close()
+        answers = self._machines.map(_tied, [(group, prices) for group in self._groups])
         return [[pair for own in answers for pair in own[which]] for which in range(len(prices))]
-
-    return ask, ties
 
 
 def _label_piece(order: _Order) -> _Sums:
@@ -275,27 +258,23 @@ def _label_piece(order: _Order) -> _Sums:
             return _Sums(**json.loads(told[b"adalib_sums"]))
     job, count = order.job, len(order.names)
     sums = _Sums([0] * count, [0] * count, [[0] * len(job.form.budgets) for _ in range(count)], [])
-    with replacing(path) as draft:
-        writer = None
-        try:
-            for at, batch in enumerate(job.form.batches(job.piece, job.rows)):
-                if at >= len(order.sizes) or len(batch.acc) != order.sizes[at]:
-                    raise DataError(f"{job.piece.path}: has changed since its steps were sorted; start again")
-                rows = _label_batch(order, batch, order.cuts[at], sums)
-                writer = writer or pq.ParquetWriter(draft, rows.schema, compression="zstd")
-                writer.write_table(rows)
-            writer.add_key_value_metadata({"adalib_mark": order.mark, "adalib_sums": json.dumps(asdict(sums))})
-        finally:
-            if writer is not None:
-                writer.close()
+    with replacing(path) as draft, ExitStack() as stack:
+        writer: Any = None
+        for batch, planned in zip_longest(job.form.batches(job.piece, job.rows), order.batches):
+            if batch is None or planned is None or len(batch.acc) != planned[0]:
+                raise DataError(f"{job.piece.path}: has changed since its steps were sorted; start again")
+            rows = _label_batch(order, batch, planned[1], sums)
+            writer = writer or stack.enter_context(pq.ParquetWriter(draft, rows.schema, compression="zstd"))
+            writer.write_table(rows)
+        writer.add_key_value_metadata({"adalib_mark": order.mark, "adalib_sums": json.dumps(asdict(sums))})
     return sums
 
 
-def _label_batch(order: _Order, batch: Batch, cuts: Sequence[Cut], sums: _Sums):
+def _label_batch(order: _Order, batch: Batch, cuts: Sequence[tuple[float, int]], sums: _Sums) -> Any:
     """The labels of some rows as an Arrow table; what they come to is added to the sums."""
     budgets = order.job.form.budgets
     start = cheapest(batch.acc, batch.cost)[0].astype(np.int16)
-    labels, following = labels_after(batch.acc, batch.cost, start, [(-cut.price, cut.count) for cut in cuts])
+    labels, following = labels_after(batch.acc, batch.cost, start, cuts)
     for which, own in enumerate(labels):
         sums.spent[which] += exact_sum(chosen(batch.cost, own))
         sums.gained[which] += exact_sum(chosen(batch.acc, own))
@@ -312,13 +291,13 @@ def _label_batch(order: _Order, batch: Batch, cuts: Sequence[Cut], sums: _Sums):
 def _settled(table: ParquetTable, clearings: list[Clearing], written: list[_Sums], out: Path) -> FilesSolved:
     """Add up what the pieces report, and hold it against what the auctioneer decided."""
     after = [pair for own in written for pair in own.split]  # one entry a run
-    points, ids, counts = [], [], []
+    points, ids, counts = [], list[str | None](), []
     for which, clearing in enumerate(clearings):
         if sum(own.spent[which] for own in written) != clearing.spent:
             raise DataError(f"{out}: the table has changed since its steps were sorted; start again in another folder")
         row, name = after[clearing.split][which] if clearing.split >= 0 else (None, None)
         gained = sum(own.gained[which] for own in written)
-        points.append(settle(clearing, len(table.form.budgets), table.rows, gained, row))
+        points.append(settle(clearing, (table.rows, len(table.form.budgets)), gained, row))
         ids.append(name if points[-1].split else None)
         counts.append(np.sum([own.counts[which] for own in written], axis=0).tolist())
     return FilesSolved(points, ids, table.form.budgets, counts, table.rows, str(out))

@@ -1,8 +1,12 @@
-"""From files of sampled answers to a table in Parquet files: more questions than memory, compared on all cores.
+"""A table of accuracies in Parquet files, more of it than fits into memory: read, and made from sampled answers.
 
-A file is cut into parts of a few thousand lines. Each part is read, its answers are compared, its accuracies estimated
-and written, by whichever core or machine is free; only the ids of all questions meet again, as 8 bytes each, to make
-sure that no question is there twice.
+One row per question; a column ``acc_B`` for every budget B, in increasing order; optionally ``cost_B`` for every one of
+them, where questions pay differently (else B is the cost); optionally ``id``. A folder of such files is one table, its
+rows in the order of the file names. Rows are read a few at a time.
+
+To make one, files of answers are cut into parts of a few thousand lines. Each part is read, its answers are compared,
+its accuracies estimated and written, by whichever core or machine is free; only the ids of all questions meet again, as
+8 bytes each, to make sure that no question is there twice.
 """
 
 from __future__ import annotations
@@ -20,43 +24,23 @@ from adalib.datasets.files import DataError, check_room, line_parts, read_lines
 from adalib.datasets.loading import from_records
 from adalib.drafts import filling, publish, replacing
 from adalib.scale.machines import Here, Machines, need
-from adalib.table import UtilityTable, check_table
+from adalib.table import check_table
 
-__all__ = ["Batch", "Form", "ParquetTable", "Piece", "ROOM", "open_parquet", "tabulate", "write_parquet"]
+__all__ = ["Batch", "Form", "ParquetTable", "Piece", "open_parquet", "tabulate", "write_parquet"]
 
-
-# A table of accuracies in Parquet files, more of it than fits into memory.
-#
-# One row a question; a column ``acc_B`` for every budget B, in increasing order; optionally ``cost_B`` for every one of
-# them, where questions pay differently (else B is the cost); optionally ``id``. A folder of such files is one table,
-# its rows in the order of the file names. Rows are read a few at a time.
-
-
-#: Bytes that pyarrow takes before it has read anything.
-ROOM = 250_000_000
-
-_FORM = "a table has a column acc_B for every budget B, such as acc_1, acc_2, acc_4"
+_ROOM = 250_000_000  # bytes that pyarrow takes before it has read anything
+_LINES = 2_000  # questions in a part
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Some row groups of one file.
-
-    Attributes
-    ----------
-    path : str
-    groups : tuple of int
-    first, rows : int
-        Number of the first row in the whole table, and how many there are.
-    in_file : int
-        Number of that row in its file.
-    """
+    """Some row groups of one file."""
 
     path: str
     groups: tuple[int, ...]
-    first: int
+    first: int  # number of the first row in the whole table
     rows: int
-    in_file: int
+    in_file: int  # number of the first row in its file
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,15 +55,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Form:
-    """What the columns of a table are.
-
-    Attributes
-    ----------
-    budgets : tuple of str
-        What the columns are called.
-    own_costs, ids : bool
-        Whether every row has costs of its own, and an id.
-    """
+    """What the columns of a table are: the names of the budgets, and whether a row has costs of its own and an id."""
 
     budgets: tuple[str, ...]
     own_costs: bool
@@ -111,20 +87,11 @@ class Form:
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """What the footers of the files say.
+    """What the footers of the files say."""
 
-    Attributes
-    ----------
-    files : tuple of (str, int, int)
-        Path, size in bytes and time of the last change.
-    form : Form
-    groups : tuple of tuple of int
-        Rows in each row group of each file.
-    """
-
-    files: tuple[tuple[str, int, int], ...]
+    files: tuple[tuple[str, int, int], ...]  # path, size in bytes, time of the last change
     form: Form
-    groups: tuple[tuple[int, ...], ...]
+    groups: tuple[tuple[int, ...], ...]  # rows in each row group of each file
 
     @property
     def rows(self) -> int:
@@ -133,38 +100,25 @@ class ParquetTable:
 
     def pieces(self, rows: int) -> list[Piece]:
         """Cut the table along row groups into pieces of at most so many rows, or of one row group."""
-        found, first = [], 0
+        pieces, first = [], 0
         for (path, _, _), sizes in zip(self.files, self.groups, strict=True):
-            in_file, held = 0, []
+            cuts, held = [0], 0
             for group, size in enumerate(sizes):
-                if held and sum(sizes[i] for i in held) + size > rows:
-                    found.append(self._piece(path, held, sizes, first, in_file))
-                    in_file, held = in_file + found[-1].rows, []
-                held.append(group)
-            if sum(sizes[i] for i in held):
-                found.append(self._piece(path, held, sizes, first, in_file))
-            first += sum(sizes)
-        return found
-
-    @staticmethod
-    def _piece(path: str, held: list[int], sizes: Sequence[int], first: int, in_file: int) -> Piece:
-        return Piece(path, tuple(held), first + in_file, sum(sizes[i] for i in held), in_file)
+                if held and held + size > rows:
+                    cuts.append(group)
+                    held = 0
+                held += size
+            in_file = 0
+            for begin, end in itertools.pairwise([*cuts, len(sizes)]):
+                if count := sum(sizes[begin:end]):
+                    pieces.append(Piece(path, tuple(range(begin, end)), first, count, in_file))
+                    first, in_file = first + count, in_file + count
+        return pieces
 
 
 def open_parquet(path: str | Path) -> ParquetTable:
-    """Read the footers of a Parquet file, or of all files of a folder, and check that they make one table.
-
-    Explained in chapter 3, "The market on many machines".
-
-    Raises
-    ------
-    DataError
-        One sentence that names the file, what is wrong and the mend.
-    RuntimeError
-        If pyarrow is not installed.
-    """
-    check_room(str(path), "reading Parquet", ROOM, "free some, or raise the limit")
-    need("pyarrow")
+    """Read the footers of a Parquet file, or of all files of a folder, and check that they make one table."""
+    _load_arrow(str(path), "reading Parquet")
     files = _files(Path(path))
     forms = [_form(file) for file in files]
     for file, (form, _) in zip(files, forms, strict=True):
@@ -175,6 +129,11 @@ def open_parquet(path: str | Path) -> ParquetTable:
     if table.rows == 0:
         raise DataError(f"{path}: holds no rows; write at least one question")
     return table
+
+
+def _load_arrow(source: str, work: str) -> None:
+    check_room(source, work, _ROOM, "free some, or raise the limit")
+    need("pyarrow")
 
 
 def write_parquet(path: Path, columns: dict[str, Any], metadata: dict[str, str] | None = None) -> None:
@@ -222,7 +181,10 @@ def _form(path: Path) -> tuple[Form, tuple[int, ...]]:
         groups = tuple(about.row_group(i).num_rows for i in range(about.num_row_groups))
     budgets = tuple(name.removeprefix("acc_") for name in names if name.startswith("acc_"))
     if not budgets:
-        raise DataError(f"{path}: has no accuracies among its columns ({', '.join(names)[:80]}); {_FORM}")
+        raise DataError(
+            f"{path}: has no accuracies among its columns ({', '.join(names)[:80]}); a table has a column acc_B for "
+            "every budget B, such as acc_1, acc_2, acc_4"
+        )
     costs = {name.removeprefix("cost_") for name in names if name.startswith("cost_")}
     if costs and costs != set(budgets):
         raise DataError(f"{path}: has cost_ columns for some budgets only; give cost_B for every acc_B, or for none")
@@ -250,15 +212,14 @@ def _matrix(batch: Any, names: list[str], where: str) -> np.ndarray:
     return values
 
 
-_LINES = 2_000  # questions in a part
-
-
 @dataclass(frozen=True)
-class _Job:
+class _Part:
+    """Some lines of a file of answers, how their accuracies are estimated, and how the names of their tables begin."""
+
     source: str
-    part: tuple[int, int, int]
+    lines: tuple[int, int, int]
     stem: str
-    how: tuple[tuple[str, object], ...]
+    how: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,64 +261,52 @@ def tabulate(
     -------
     int
         Number of questions.
-
-    Raises
-    ------
-    DataError
-        One sentence that names the file, the line and the mend.
     """
-    check_room(str(sources[0]), "writing Parquet", ROOM, "free some, or raise the limit")
-    need("pyarrow")
+    _load_arrow(str(sources[0]), "writing Parquet")
     out, machines = Path(out).absolute(), machines or Here(processes=True)
-    sources = [Path(source).absolute() for source in sources]
+    files = [Path(source).absolute() for source in sources]
     how = {"budgets": tuple(budgets), "estimator": estimator, "ties": ties, "cost": cost}
-    parts = [list(line_parts(source, _LINES)) for source in sources]
-    about = [(str(source), source.stat().st_size, source.stat().st_mtime_ns) for source in sources]
+    cut_up = [list(line_parts(file, _LINES)) for file in files]
+    about = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     with filling(out, {"sources": about, "how": how}) as draft:
-        jobs = [
-            _Job(str(source), part, f"{draft}/part-{number:05d}", tuple(how.items()))
-            for number, (source, own) in enumerate(zip(sources, parts, strict=True))
-            for part in own
+        parts = [
+            _Part(str(file), lines, f"{draft}/part-{number:05d}", how)
+            for number, (file, own) in enumerate(zip(files, cut_up, strict=True))
+            for lines in own
         ]
-        written = [file for own in machines.map(_write, jobs, what="comparing answers") for file in own]
+        written = [file for own in machines.map(_write, parts, what="comparing answers") for file in own]
         if not written:
-            raise DataError(f"{sources[0]}: holds no questions; write one JSON object a line")
+            raise DataError(f"{files[0]}: holds no questions; write one JSON object a line")
         _check_together(written)
         publish(draft, out, keep={Path(file.path).name for file in written})
         return sum(file.marks.size for file in written)
 
 
-def _write(job: _Job) -> list[_Written]:
-    """Write the table of a part of a file, in files of a few thousand rows each."""
+def _write(part: _Part) -> list[_Written]:
+    """Write the table of a part of a file, in files of a few thousand rows each: compressed files are one part."""
     records = (
-        (f"{job.source}, line {number}", number, record) for number, record in read_lines(job.source, part=job.part)
+        (f"{part.source}, line {number}", number, record) for number, record in read_lines(part.source, part=part.lines)
     )
-    return [_write_some(job, some) for some in _batches(records)]
-
-
-def _batches(records: Iterator) -> Iterator[list]:
+    written = []
     while some := list(itertools.islice(records, _LINES)):
-        yield some
+        written.append(_write_some(part, some))
+    return written
 
 
-def _write_some(job: _Job, records: list) -> _Written:
+def _write_some(part: _Part, records: list) -> _Written:
     pq = need("pyarrow.parquet")
-    path = Path(f"{job.stem}-{records[0][1]:012d}.parquet")
+    path = Path(f"{part.stem}-{records[0][1]:012d}.parquet")
     if path.exists():  # complete, for it has its name
         ids = pq.read_table(path, columns=["id"])["id"].to_pylist()
-        return _Written(job.source, str(path), int(pq.read_metadata(path).metadata[b"adalib_samples"]), _marks(ids))
-    responses = from_records(job.source, records)
-    table = responses.table(**dict(job.how))
-    write_parquet(path, _columns(table), {"adalib_samples": str(responses.samples)})
-    return _Written(job.source, str(path), responses.samples, _marks(table.ids))
-
-
-def _columns(table: UtilityTable) -> dict:
-    columns = {"id": list(table.ids)}
-    columns |= {f"acc_{budget}": table.acc[:, j] for j, budget in enumerate(table.budgets)}
-    if table.cost.ndim == 2:
-        columns |= {f"cost_{budget}": table.cost[:, j] for j, budget in enumerate(table.budgets)}
-    return columns
+        return _Written(part.source, str(path), int(pq.read_metadata(path).metadata[b"adalib_samples"]), _marks(ids))
+    responses = from_records(part.source, records)
+    table = responses.table(**part.how)
+    columns: dict[str, Any] = {"id": list(table.ids)}
+    for side, values in (("acc", table.acc), ("cost", table.cost)):
+        if values.ndim == 2:
+            columns |= {f"{side}_{budget}": values[:, j] for j, budget in enumerate(table.budgets)}
+    write_parquet(path, columns, {"adalib_samples": str(responses.samples)})
+    return _Written(part.source, str(path), responses.samples, _marks(table.ids))
 
 
 def _marks(ids: Sequence[str]) -> np.ndarray:

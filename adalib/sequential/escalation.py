@@ -19,9 +19,8 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.replay import REPLAYS, mix_for, shares_of
-from adalib.sequential.signals import Prior
 from adalib.sequential.streams import Streams, make_streams
-from adalib.sequential.value import cross_fitted, in_parts
+from adalib.sequential.value import cross_fitted, fold_slices
 
 __all__ = ["PricedEscalation"]
 
@@ -30,6 +29,7 @@ _ARMS = (1, 2, 4, 8)  # numbers of answers of one model alone: plain members of 
 _RIDGE = 0.01
 
 Guess = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+Above = tuple[np.ndarray, np.ndarray]  # what going up costs and brings, at every price
 
 
 class PricedEscalation:
@@ -43,7 +43,6 @@ class PricedEscalation:
         Answers of either model, at most.
     repeats : int
         Orders in which every training question is played back.
-    seed : int
 
     Attributes
     ----------
@@ -56,42 +55,28 @@ class PricedEscalation:
         price, then every arm of one model alone.
     """
 
-    def __init__(self, *, most: int = 8, repeats: int = 16, seed: int = 0) -> None:
-        self.most, self.repeats, self.seed = most, repeats, seed
+    def __init__(self, *, most: int = 8, repeats: int = 16) -> None:
+        self.most, self.repeats = most, repeats
 
     def fit(self, menu: Menu, features: ArrayLike | None = None, groups: Sequence | None = None) -> PricedEscalation:
-        """Learn from training questions what each way on is worth, at every price.
+        """Learn what each way on is worth, at every price, from a menu of two models: the cheaper one is asked first.
 
-        Parameters
-        ----------
-        menu : Menu
-            Two models; the one whose answer costs less is asked first.
-        features : array_like, shape (N, d), optional
-            Known of a question before anybody is asked.
-        groups : sequence of N values, optional
-            Questions of one group are left out together.
-
-        Returns
-        -------
-        PricedEscalation
-            Itself.
+        ``features`` (N, d) are known before anybody is asked; questions of one group are left out together.
         """
         if len(menu.models) != 2:
             raise ValueError(f"escalation is from one model to another; the menu has {len(menu.models)} models")
-        self.order = sorted(menu.models, key=menu.unit.get)
-        self.units = [menu.unit[name] for name in self.order]
+        unit = menu.unit or {}
+        self.order = sorted(menu.models, key=lambda name: unit[name])
+        self.units = [unit[name] for name in self.order]
         self.prices = np.geomspace(1e-3 / self.units[1], 0.3 / self.units[0], 40)
         cheap, dear = (menu.models[name] for name in self.order)
         member = group_numbers(range(menu.n) if groups is None else groups, menu.n)
-        fold = deal(member, _FOLDS, self.seed) if member.any() else np.zeros(menu.n, dtype=int)
+        fold = deal(member, _FOLDS) if member.any() else np.zeros(menu.n, dtype=int)
         known = None if features is None else np.asarray(features, dtype=float)
         self.first, self.second = (self._alone(answers, known, member) for answers in (cheap, dear))
-        streams = self._streams(cheap, self.seed, self.repeats)
-        priors = self._priors()
-        told = np.hstack([prior.left_out for prior in priors]) if priors else None
+        streams = self._streams(cheap, 0, self.repeats)
         self.coefficients: dict[int, np.ndarray] = {}
-
-        order, parts = in_parts(fold[streams.question])
+        order, parts = fold_slices(fold[streams.question])
 
         def learn(step: int, state: np.ndarray, gains: np.ndarray) -> np.ndarray:
             guess = np.empty_like(gains)
@@ -99,87 +84,79 @@ class PricedEscalation:
             return guess
 
         above = self._taught_apart(dear, known, member, fold % 2)
-        paid, worth = self._members(menu, streams, told, above, learn)
+        paid, worth = self._members(menu, streams, known, above, learn, taught=True)
         self.costs, self.accuracies = paid.mean(axis=0), worth.mean(axis=0)
         return self
 
     def replay(
-        self, menu: Menu, budgets: Sequence[float], features: ArrayLike | None = None, *, seed: int = 1
+        self, menu: Menu, budgets: Sequence[float], features: ArrayLike | None = None
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Play answers back to unseen questions: cost and accuracy of every question, a pair a budget."""
         cheap, dear = (menu.models[name] for name in self.order)
         known = None if features is None else np.asarray(features, dtype=float)
-        priors = self._priors()
-        told = np.hstack([prior.predict(known) for prior in priors]) if priors else None
 
         def recall(step: int, state: np.ndarray, gains: np.ndarray) -> np.ndarray:
             fitted = self.coefficients[step]
             return fitted[0] + state.T @ fitted[1:]
 
         used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
-        above = self._above(self.second, dear, known, seed)
-        members = self._members(menu, self._streams(cheap, seed, REPLAYS), told, above, recall)
-        return list(zip(*((part[:, used] @ shares.T).T for part in members), strict=True))
+        above = self._above(self.second, dear, known, seed=1)
+        paid, worth = self._members(menu, self._streams(cheap, 1, REPLAYS), known, above, recall)
+        return list(zip((paid[:, used] @ shares.T).T, (worth[:, used] @ shares.T).T, strict=True))
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
         # One half may be an answer longer than the other: nobody plans for more than there is to ask.
         most = min(self.most, train.answers.samples, test.answers.samples)
-        policy = PricedEscalation(most=most, repeats=self.repeats, seed=self.seed)
+        policy = PricedEscalation(most=most, repeats=self.repeats)
         return policy.fit(train.answers, train.features, train.groups).replay(test.answers, targets, test.features)
 
     def _alone(self, answers: Responses, known: np.ndarray | None, member: np.ndarray) -> PricedStopping:
         schedule = range(1, min(self.most, answers.samples) + 1)
-        return PricedStopping(schedule=schedule, repeats=self.repeats, seed=self.seed).fit(answers, known, member)
-
-    def _priors(self) -> list[Prior]:
-        """What the text says of either model; nothing where it says nothing of one of them."""
-        priors = [policy.prior for policy in (self.first, self.second)]
-        return [] if None in priors else priors
+        return PricedStopping(schedule=schedule, repeats=self.repeats).fit(answers, known, member.tolist())
 
     def _streams(self, cheap: Responses, seed: int, repeats: int) -> Streams:
         return make_streams(cheap, int(self.first.schedule[-1]), repeats=repeats, seed=seed)
 
-    def _above(
-        self, policy: PricedStopping, dear: Responses, known: np.ndarray | None, seed: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _above(self, policy: PricedStopping, dear: Responses, known: np.ndarray | None, seed: int) -> Above:
         """What going up costs and brings to every question, at every price: two arrays of shape (N, L)."""
         chosen = [policy.at_price(price * self.units[1]) for price in self.prices]
         used, place = np.unique(chosen, return_inverse=True)
         played = policy.replay(dear, policy.costs[used], known, seed=seed)
         return self.units[1] * played.cost[:, place], played.accuracy[:, place]
 
-    def _taught_apart(
-        self, dear: Responses, known: np.ndarray | None, member: np.ndarray, half: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _taught_apart(self, dear: Responses, known: np.ndarray | None, member: np.ndarray, half: np.ndarray) -> Above:
         """The same for training questions: the cost by the final fit, the worth of each half by a fit on the other.
 
         What is worth much by chance must not be counted twice. A cost is chosen by nobody, and a fit on half of the
         questions would spend otherwise than the one that is deployed.
         """
-        paid, worth = self._above(self.second, dear, known, self.seed)
+        paid, worth = self._above(self.second, dear, known, seed=0)
         for part in (0, 1) if half.any() else ():
             rest, out = np.flatnonzero(half != part), np.flatnonzero(half == part)
             taught, asked = (None if known is None else known[rows] for rows in (rest, out))
             policy = self._alone(dear.take(rest), taught, member[rest])
-            worth[out] = self._above(policy, dear.take(out), asked, self.seed)[1]
+            worth[out] = self._above(policy, dear.take(out), asked, seed=0)[1]
         return paid, worth
 
     def _members(
-        self, menu: Menu, streams: Streams, told: np.ndarray | None, above: tuple[np.ndarray, np.ndarray], guess: Guess
+        self, menu: Menu, streams: Streams, known: np.ndarray | None, above: Above, guess: Guess, taught: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Cost and accuracy of every question (rows) under every member of the library (columns)."""
-        seen = self.first.seen(streams, None if told is None else told[:, :2])
-        value = np.hstack([np.zeros((len(streams.question), 1)), seen.value])
-        text = np.zeros((0, len(streams.question)))
-        if told is not None:
-            guesses = told[streams.question].T
+        told = [policy.foretold(known, taught) for policy in (self.first, self.second)]
+        said = [part for part in told if part is not None]
+        text, seen = np.zeros((0, len(streams.question))), self.first.seen(streams, known, taught=taught)
+        if len(said) == 2:
+            guesses = np.hstack(said)[streams.question].T
             text = np.vstack([guesses, guesses**2, guesses[1] * guesses[2]])
+        else:  # what says nothing of one model is not heard of the other
+            seen = seen._replace(signals={name: one for name, one in seen.signals.items() if not one.takes})
+        value = np.hstack([np.zeros((len(streams.question), 1)), seen.votes.value])
         states = [text]  # before the first answer the text is all there is
         for step in range(self.first.schedule.size):
-            votes = seen.features(step)
+            votes = seen.at(step).features()
             states.append(np.vstack([votes, text[2:4], text[2:4] * votes[0]]))
-        up = tuple(part[streams.question] for part in above)
+        up = above[0][streams.question], above[1][streams.question]
         paid, worth = settle(states, value, up, self.units[0], self.prices, guess)
         alone = menu.table([b for b in _ARMS if b <= menu.samples])
         bill = np.broadcast_to(alone.cost, alone.acc.shape)
@@ -187,34 +164,15 @@ class PricedEscalation:
 
 
 def settle(
-    states: Sequence[np.ndarray],
-    value: np.ndarray,
-    up: tuple[np.ndarray, np.ndarray],
-    unit: float,
-    prices: np.ndarray,
-    guess: Guess,
+    states: Sequence[np.ndarray], value: np.ndarray, up: Above, unit: float, prices: np.ndarray, guess: Guess
 ) -> tuple[np.ndarray, np.ndarray]:
     """From the last step to the first: the way that promises most is taken, and what it really brings is carried back.
 
-    Parameters
-    ----------
-    states : sequence of S arrays, shape (d, M)
-        What is known of M streams before the first answer and after each.
-    value : ndarray, shape (M, S)
-        What the cheap model's vote is worth at each step.
-    up : pair of ndarray, shape (M, L)
-        What going up costs and brings, at every price.
-    unit : float
-        What an answer of the cheap model costs.
-    prices : ndarray, shape (L,)
-        Accuracy that one unit of cost must bring.
-    guess : function of a step, its state, and the gains over keeping, shape (M, L) or (M, 2 L)
-        Returns guesses of these gains, net of their price: of going up and, but for the last step, of going on.
+    ``states`` has what is known of M streams before the first answer and after each, ``value`` (M, S) what the cheap
+    model's vote is worth there, ``unit`` what its answer costs. ``guess`` is given a step, its state and the gains over
+    keeping, net of their price, of going up and (but for the last step) of going on, and returns guesses of them.
 
-    Returns
-    -------
-    paid, worth : ndarray, shape (M, L)
-        What each stream costs and brings from the start, at every price.
+    Returns what each stream costs and brings from the start, (M, L), at every price.
     """
     last, levels = value.shape[1] - 1, prices.size
     paid, worth = np.zeros_like(up[0]), np.repeat(value[:, -1:], levels, axis=1)

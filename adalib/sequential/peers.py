@@ -1,20 +1,27 @@
-"""Peers tuned to a budget: the settings of one family, valued on training questions, and the envelope over them."""
+"""What others do: stopping rules from their published descriptions, each tuned to a budget on training questions.
+
+Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of four measures; ESC (Li et al.
+2024) when a whole window agrees; its_hub doubles the answers until three quarters agree; Wald's test (1945) when the
+evidence for or against a majority is strong enough. CISC (Taubenfeld et al. 2025) weighs every vote by how sure the
+model was of it, DeepConf's offline rule (Fu et al. 2025) also leaves out the least sure answers; neither stops early.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaln
 
 from adalib.datasets.files import DataError
-from adalib.sequential.replay import REPLAYS, Replay, corners, in_parts, mix_for, outcomes, shares_of
+from adalib.datasets.responses import Responses
+from adalib.sequential.replay import REPLAYS, Replay, corners, mix_for, outcomes, played_in_parts, shares_of
 from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
-from adalib.sequential.streams import Cost, Streams, Votes, count_votes, make_streams
+from adalib.sequential.streams import Streams, Votes, count_votes, make_streams, weight_of
 
 __all__ = [
     "Agreement",
@@ -31,49 +38,145 @@ __all__ = [
     "TunedRules",
     "Window",
     "dirichlet_holds",
-    "filtered_value",
 ]
 
 
-# Adaptive-Consistency's Dirichlet rule: is the leader the most frequent of the five leading answers?
-#
-# The Beta rule compares the leader with the runner-up alone. This one lets all five have their say, at the price of an
-# integral a state; states repeat, so that each is computed once.
+@runtime_checkable
+class Player(Protocol):
+    """A rule that looks at more than the `Votes`, or that votes in its own way."""
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        """The answer after which each stream stops, counted from 0, and what its vote is worth there."""
 
 
-_TOP = 5
+@dataclass(frozen=True)
+class Agreement:
+    """Adaptive-Consistency's majority rule: stop when the leader has this share of the answers, from two on."""
+
+    threshold: float
+    cap: int = NEVER
+
+    def stops(self, votes: Votes) -> Any:
+        read = votes.n - votes.empty
+        return ((read >= 2) & _has_share(votes, self.threshold)) | (votes.n >= self.cap)
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """Adaptive-Consistency's entropy rule: stop when the normalised entropy of the votes is this low, from two on.
+
+    An answer that stands alone is compared with one vote for another.
+    """
+
+    threshold: float
+    cap: int = NEVER
+
+    def stops(self, votes: Votes) -> Any:
+        lonely = votes.distinct <= 1
+        total = votes.n - votes.empty + lonely
+        entropy = np.log(np.maximum(total, 1)) - votes.log_sum / np.maximum(total, 1)
+        normal = entropy / np.log(np.maximum(votes.distinct + lonely, 2))
+        return ((votes.n - votes.empty >= 2) & (normal <= self.threshold + 1e-12)) | (votes.n >= self.cap)
+
+
+@dataclass(frozen=True)
+class Window:
+    """ESC: ask in windows, and stop after one in which all answers are the same."""
+
+    size: int
+    cap: int = NEVER
+
+    def stops(self, votes: Votes) -> Any:
+        return ((votes.n % self.size == 0) & (votes.run >= self.size)) | (votes.n >= self.cap)
+
+
+@dataclass(frozen=True)
+class Doubling:
+    """its_hub's adaptive rule: ask 2, 4, 8, ... in all, and stop when the leader has this share of what was read."""
+
+    threshold: float = 0.75
+    cap: int = NEVER
+
+    def stops(self, votes: Votes) -> Any:
+        n = np.asarray(votes.n, dtype=int)
+        doubled = (n >= 2) & (n & (n - 1) == 0)
+        agreed = (votes.n > votes.empty) & _has_share(votes, self.threshold)
+        return (doubled & agreed) | (votes.n >= self.cap)
+
+
+def _has_share(votes: Votes, share: float) -> Any:
+    """Whether the leader has this share of the answers that could be read."""
+    return votes.leader >= share * (votes.n - votes.empty) * (1 - 1e-12)
+
+
+@dataclass(frozen=True)
+class ProbabilityRatio:
+    """Wald's test: has the leader a share of ``high`` or of ``1 - high``? Stop when the wrong side is this unlikely."""
+
+    error: float = 0.05
+    high: float = 0.7
+    cap: int = NEVER
+
+    def stops(self, votes: Votes) -> Any:
+        against = votes.n - votes.empty - votes.leader
+        evidence = (votes.leader - against) * np.log(self.high / (1 - self.high))
+        return (np.abs(evidence) >= np.log((1 - self.error) / self.error) - 1e-12) | (votes.n >= self.cap)
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """Ask ``answers`` times; the ``keep`` most confident of them vote (one at least), with this ``sharpness``."""
+
+    answers: int
+    keep: float
+    sharpness: float
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        told = streams.read("logprob")
+        if told is None:
+            raise DataError('there are no log-probabilities; add "logprob" to every line of the file')
+        answers = min(self.answers, streams.classes.shape[1])
+        stops = np.full(len(streams.classes), answers - 1)
+        if self.keep >= 1:
+            return stops, streams.votes(self.sharpness).value[:, answers - 1]
+        certain = told[:, :answers]
+        least = -np.sort(-certain, axis=1)[:, max(int(np.ceil(self.keep * answers)), 1) - 1]
+        classes = np.where(certain >= least[:, None], streams.classes[:, :answers], -1)
+        votes = count_votes(classes, streams.worth[:, :answers], weight_of(self.sharpness, certain))
+        return stops, votes.value[:, -1]
 
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """Stop when the leader is the most frequent answer with this probability (`dirichlet_holds`), or at the cap."""
+    """Stop when the leader is the most frequent answer with this probability (`dirichlet_holds`), or at the cap.
+
+    The Beta rule compares the leader with the runner-up alone; this one lets the five leading answers have their say,
+    at the price of an integral per state. States repeat, so that each is computed once.
+    """
 
     threshold: float
     cap: int = NEVER
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        """The answer after which each stream stops, counted from 0, and what its vote is worth there."""
         stops = _chances(streams) >= self.threshold
         stops[:, min(self.cap, stops.shape[1]) - 1 :] = True
         first = stops.argmax(axis=1)
         return first, streams.votes().value[np.arange(len(first)), first]
 
 
-def dirichlet_holds(counts: ArrayLike, top: int = _TOP) -> float:
+def dirichlet_holds(counts: ArrayLike, top: int = 5) -> float:
     r"""Probability that the leading answer is the most frequent one, from a flat Dirichlet prior over the ``top``.
 
     With :math:`c_1 \ge c_2 \ge \dots` votes, independent gamma variables give the Dirichlet, and one integral is left:
     :math:`\int g_{c_1 + 1}(x) \prod_{i > 1} G_{c_i + 1}(x)\, dx`. Two answers alone are the Beta rule.
-
-    Explained in chapter 10, "When to stop".
 
     Examples
     --------
     >>> round(dirichlet_holds([3, 0]), 4), round(dirichlet_holds([2, 2, 2]), 4)
     (0.9375, 0.3333)
     """
-    counts = np.sort(np.asarray(counts, dtype=int))[::-1][:top]
-    return float(_holds(counts[None])[0])
+    states = np.sort(np.asarray(counts, dtype=int))[::-1][None, :top]
+    return float(_holds(states)[0])
 
 
 def _holds(states: np.ndarray) -> np.ndarray:
@@ -99,160 +202,17 @@ def _tables(most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @lru_cache(maxsize=8)
 def _chances(streams: Streams) -> np.ndarray:
     """The probability after every answer of every stream, shape (M, T)."""
-    m, t = streams.classes.shape
-    held = np.zeros((m, max(int(streams.classes.max(initial=0)) + 1, _TOP)), dtype=np.int64)
+    (m, t), top = streams.classes.shape, 5
+    held = np.zeros((m, max(int(streams.classes.max(initial=0)) + 1, top)), dtype=np.int64)
     codes = np.empty((m, t), dtype=np.int64)
-    rows, digits = np.arange(m), (t + 1) ** np.arange(_TOP)
+    rows, digits = np.arange(m), (t + 1) ** np.arange(top)
     for step in range(t):
         own = streams.classes[:, step]
         held[rows, np.maximum(own, 0)] += own >= 0
-        codes[:, step] = np.sort(np.partition(held, -_TOP, axis=1)[:, -_TOP:], axis=1) @ digits
+        codes[:, step] = np.sort(np.partition(held, -top, axis=1)[:, -top:], axis=1) @ digits
     unique, where = np.unique(codes, return_inverse=True)
     states = (unique[:, None] // digits[::-1]) % (t + 1)
     return _holds(states)[where.reshape(m, t)]
-
-
-# Votes weighted or filtered by confidence, of a number of answers that is fixed beforehand.
-#
-# CISC (Taubenfeld et al. 2025) weighs every vote by how sure the model was of it; DeepConf's offline rule (Fu et al.
-# 2025) also leaves out the least sure answers. Neither stops early: they are peers for the better vote, not for the
-# better stop.
-
-
-@dataclass(frozen=True)
-class Filtered:
-    """Ask ``answers`` times; the ``keep`` most confident of them vote, with weights of this ``sharpness``."""
-
-    answers: int
-    keep: float
-    sharpness: float
-
-    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        """The answer after which each stream stops, counted from 0, and what its vote is worth there."""
-        answers = min(self.answers, streams.classes.shape[1])
-        stops = np.full(len(streams.classes), answers - 1)
-        return stops, filtered_value(streams, answers, self.keep, self.sharpness)
-
-
-def filtered_value(streams: Streams, answers: int, keep: float, sharpness: float) -> np.ndarray:
-    """What a vote of the most confident answers is worth, stream by stream.
-
-    Explained in chapter 10, "When to stop".
-
-    Parameters
-    ----------
-    streams : Streams
-        With log-probabilities.
-    answers : int
-        How many are asked.
-    keep : float
-        Share of them that votes, the most confident ones; at least one.
-    sharpness : float
-        How steeply certainty weighs, as in `Streams.votes`.
-
-    Returns
-    -------
-    ndarray, shape (M,)
-    """
-    if streams.logprob is None:
-        raise DataError('there are no log-probabilities; add "logprob" to every line of the file')
-    if keep >= 1:
-        return streams.votes(sharpness).value[:, answers - 1]
-    certain = streams.logprob[:, :answers]
-    least = -np.sort(-certain, axis=1)[:, max(int(np.ceil(keep * answers)), 1) - 1]
-    classes = np.where(certain >= least[:, None], streams.classes[:, :answers], -1)
-    weights = np.exp(np.maximum(sharpness * certain, -600.0))
-    return count_votes(classes, streams.worth[:, :answers], weights).value[:, -1]
-
-
-# What others do: stopping rules from their published descriptions.
-#
-# Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of four measures; ESC (Li et al.
-# 2024) when a whole window agrees; its_hub doubles the answers until three quarters agree; Wald's test (1945) when the
-# evidence for or against a majority is strong enough. `adalib.sequential.peers` has Adaptive-Consistency's fourth
-# rule, `adalib.sequential.peers` the votes by confidence of CISC and DeepConf.
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Adaptive-Consistency's majority rule: stop when the leader has this share of the answers, from two on."""
-
-    threshold: float
-    cap: int = NEVER
-
-    def stops(self, votes: Votes) -> np.ndarray:
-        """Whether the share is there."""
-        read = votes.n - votes.empty
-        return ((read >= 2) & (votes.leader >= self.threshold * read * (1 - 1e-12))) | (votes.n >= self.cap)
-
-
-@dataclass(frozen=True)
-class Entropy:
-    """Adaptive-Consistency's entropy rule: stop when the normalised entropy of the votes is this low, from two on.
-
-    An answer that stands alone is compared with one vote for another.
-    """
-
-    threshold: float
-    cap: int = NEVER
-
-    def stops(self, votes: Votes) -> np.ndarray:
-        """Whether the votes are concentrated."""
-        lonely = votes.distinct <= 1
-        total = votes.n - votes.empty + lonely
-        entropy = np.log(np.maximum(total, 1)) - votes.log_sum / np.maximum(total, 1)
-        normal = entropy / np.log(np.maximum(votes.distinct + lonely, 2))
-        return ((votes.n - votes.empty >= 2) & (normal <= self.threshold + 1e-12)) | (votes.n >= self.cap)
-
-
-@dataclass(frozen=True)
-class Window:
-    """ESC: ask in windows, and stop after one in which all answers are the same."""
-
-    size: int
-    cap: int = NEVER
-
-    def stops(self, votes: Votes) -> np.ndarray:
-        """Whether a window has just closed in agreement."""
-        return ((votes.n % self.size == 0) & (votes.run >= self.size)) | (votes.n >= self.cap)
-
-
-@dataclass(frozen=True)
-class Doubling:
-    """its_hub's adaptive rule: ask 2, 4, 8, ... in all, and stop when the leader has this share of what was read."""
-
-    threshold: float = 0.75
-    cap: int = NEVER
-
-    def stops(self, votes: Votes) -> np.ndarray:
-        """Whether a doubling has just ended in agreement."""
-        n = np.asarray(votes.n, dtype=int)
-        doubled = (n >= 2) & (n & (n - 1) == 0)
-        read = votes.n - votes.empty
-        agreed = (read > 0) & (votes.leader >= self.threshold * read * (1 - 1e-12))
-        return (doubled & agreed) | (votes.n >= self.cap)
-
-
-@dataclass(frozen=True)
-class ProbabilityRatio:
-    """Wald's test: has the leader a share of ``high`` or of ``1 - high``? Stop when the wrong side is this unlikely."""
-
-    error: float = 0.05
-    high: float = 0.7
-    cap: int = NEVER
-
-    def stops(self, votes: Votes) -> np.ndarray:
-        """Whether the ratio of the two likelihoods has left its bounds."""
-        against = votes.n - votes.empty - votes.leader
-        evidence = (votes.leader - against) * np.log(self.high / (1 - self.high))
-        return (np.abs(evidence) >= np.log((1 - self.error) / self.error) - 1e-12) | (votes.n >= self.cap)
-
-
-class Player(Protocol):
-    """A rule that looks at more than the votes' `Votes`, or that votes in its own way."""
-
-    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        """The answer after which each stream stops, counted from 0, and what its vote is worth there."""
 
 
 class TunedRules:
@@ -265,71 +225,58 @@ class TunedRules:
     rules : sequence of Rule or Player
     limit : int
         Most answers asked.
-    cost, repeats, seed
+    repeats, seed
         As for `PricedStopping`.
+
+    Examples
+    --------
+    >>> from adalib import beta_population
+    >>> teach, score = beta_population(60, 1.5, 1.5).sample(24).split_samples(0)
+    >>> TunedRules(PEERS["margin"]).fit(teach).replay(score, [1.0]).answers.mean().item()
+    1.0
     """
 
-    def __init__(
-        self,
-        rules: Sequence[Rule | Player],
-        *,
-        limit: int = 40,
-        cost: Cost = "samples",
-        repeats: int = 16,
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, rules: Sequence[Rule | Player], *, limit: int = 40, repeats: int = 16, seed: int = 0) -> None:
         self.rules = [Fixed(1), *rules]
-        self.limit, self.cost, self.repeats, self.seed = limit, cost, repeats, seed
+        self.limit, self.repeats, self.seed = limit, repeats, seed
 
-    def fit(self, responses: Any) -> TunedRules:
+    def fit(self, responses: Responses) -> TunedRules:
         """Learn what every setting costs and brings."""
-        streams = self._streams(responses, self.seed, self.repeats)
+        streams = make_streams(responses, self.limit, repeats=self.repeats, seed=self.seed)
         stops, worth = _played(self.rules, streams)
         cost, accuracy = np.take_along_axis(streams.cost, stops, axis=1).mean(axis=0), worth.mean(axis=0)
         best = corners(cost, accuracy)
         self.members, self.costs, self.accuracies = [self.rules[i] for i in best], cost[best], accuracy[best]
         return self
 
-    def replay(self, responses: Any, budgets: Sequence[float], *, seed: int = 1) -> Replay:
+    def replay(self, responses: Responses, budgets: Sequence[float]) -> Replay:
         """Play answers back to unseen questions, at every budget."""
         used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
         members = [self.members[number] for number in used]
 
-        def play(answers: Any, _: Any, seed: int, orders: int) -> Replay:
-            streams = self._streams(answers, seed, orders)
+        def play(answers: Responses, _: Any, seed: int, orders: int) -> Replay:
+            streams = make_streams(answers, self.limit, repeats=orders, seed=seed)
             stops, worth = _played(members, streams)
             return outcomes(streams, worth, np.arange(1, streams.classes.shape[1] + 1), stops, shares)
 
-        return in_parts(play, responses, None, seed)
+        return played_in_parts(play, responses, None, seed=1)
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
         limit = min(self.limit, train.answers.samples, test.answers.samples)
-        tuned = TunedRules(self.rules[1:], limit=limit, cost=self.cost, repeats=self.repeats, seed=self.seed)
+        tuned = TunedRules(self.rules[1:], limit=limit, repeats=self.repeats, seed=self.seed)
         return tuned.fit(train.answers).replay(test.answers, targets).pairs()
-
-    def _streams(self, responses: Any, seed: int, repeats: int) -> Streams:
-        return make_streams(responses, self.limit, repeats=repeats, seed=seed, cost=self.cost)
 
 
 class Published:
-    """One rule as its authors use it: it spends what it spends, whatever is asked for.
+    """One rule as its authors use it, on at most 40 answers: it spends what it spends, whatever is asked for."""
 
-    Explained in chapter 10, "When to stop".
+    def __init__(self, rule: Rule | Player) -> None:
+        self.rule = rule
 
-    Parameters
-    ----------
-    rule : Rule or Player
-    limit : int
-        Most answers asked.
-    """
-
-    def __init__(self, rule: Rule | Player, *, limit: int = 40) -> None:
-        self.rule, self.limit = rule, limit
-
-    def replay(self, responses: Any, *, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def replay(self, responses: Responses) -> tuple[np.ndarray, np.ndarray]:
         """Answers asked and accuracy of every question, averaged over the orders."""
-        streams = make_streams(responses, self.limit, repeats=REPLAYS, seed=seed)
+        streams = make_streams(responses, 40, repeats=REPLAYS, seed=1)
         stops, worth = _played([self.rule], streams)
         return streams.mean(stops[:, 0] + 1.0), streams.mean(worth[:, 0])
 
@@ -341,12 +288,13 @@ class Published:
 def _played(rules: Sequence[Rule | Player], streams: Streams) -> tuple[np.ndarray, np.ndarray]:
     """Where each rule stops every stream, and what the vote is worth there, both (M, rules)."""
     votes = streams.votes()
-    plain = [j for j, rule in enumerate(rules) if not hasattr(rule, "play")]
     stops, worth = np.zeros((len(votes.n), len(rules)), dtype=int), np.zeros((len(votes.n), len(rules)))
+    plain = [j for j, rule in enumerate(rules) if not isinstance(rule, Player)]
     stops[:, plain] = points_of([rules[j] for j in plain], votes)
     worth[:, plain] = np.take_along_axis(votes.value, stops[:, plain], axis=1)
-    for j in set(range(len(rules))) - set(plain):
-        stops[:, j], worth[:, j] = rules[j].play(streams)
+    for j, rule in enumerate(rules):
+        if isinstance(rule, Player):
+            stops[:, j], worth[:, j] = rule.play(streams)
     return stops, worth
 
 

@@ -1,15 +1,16 @@
 """Priced stopping: take another answer exactly while its expected gain exceeds lambda times its cost.
 
-Three signals say what the next answer may bring: the votes so far, how sure the model was of each of its answers, and
-the text of the question. One fit on training questions serves every price, hence every budget: `backward_induction`
-values going on at all prices at once, plain rules join the priced ones in one library, and the envelope over the
-library names, for a budget, two members and a coin.
+Signals say what the next answer may bring (`adalib.sequential.signals`). One fit on training questions serves every
+price, hence every budget: `backward_induction` values going on at all prices at once, plain rules join the priced ones
+in one library, and the envelope over the library names, for a budget, two members and a coin. A fitted policy decides
+answer by answer (`Session`), and is kept in a file of numbers and names, with nothing in it that runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from math import log
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,179 +18,88 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
-from adalib.sequential.replay import REPLAYS, Mix, Replay, corners, in_parts, mix_for, outcomes, shares_of
-from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
-from adalib.sequential.signals import Prior
-from adalib.sequential.streams import Cost, Streams, Votes, make_streams
-from adalib.sequential.value import backward_induction, follow, state_features
+from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
+from adalib.sequential.replay import REPLAYS, Mix, Replay, corners, mix_for, outcomes, played_in_parts, shares_of
+from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, points_of
+from adalib.sequential.signals import SIGNALS, USUAL, Lesson, Seen, VoteCount
+from adalib.sequential.streams import Cost, Money, Streams, make_streams
+from adalib.sequential.value import backward_induction, follow
 
-__all__ = ["Member", "PricedStopping", "SIGNALS", "Seen", "Session", "plain_members", "plain_points"]
-
-
-# Members of the library: what is known at a checkpoint, and rules that need no fit.
-
-
-class Seen(NamedTuple):
-    """What is known at every checkpoint: the votes, the votes weighted by certainty, and what the text says."""
-
-    plain: Votes
-    weighted: Votes | None
-    prior: np.ndarray | None
-
-    @property
-    def value(self) -> np.ndarray:
-        """What the vote is worth at every checkpoint: the weighted one, where certainty is known."""
-        return (self.plain if self.weighted is None else self.weighted).value
-
-    def features(self, column: int) -> np.ndarray:
-        """The features at one checkpoint, shape (d, M)."""
-        weighted = None if self.weighted is None else self.weighted.at(column)
-        return state_features(self.plain.at(column), weighted, self.prior)
-
-
-class Member(NamedTuple):
-    """A member of the library: a plain rule on plain or weighted votes, or (rule None) a priced one."""
-
-    rule: Rule | None
-    weighted: bool = False
-    price: int = -1
-
-
-def plain_points(members: Sequence[Member], seen: Seen) -> np.ndarray:
-    """Where plain members stop every stream, shape (M, members)."""
-    found = np.empty((len(seen.plain.n), len(members)), dtype=np.int16)
-    for weighted, votes in ((False, seen.plain), (True, seen.weighted)):
-        places = [j for j, member in enumerate(members) if member.weighted == weighted]
-        if places:
-            found[:, places] = points_of([members[j].rule for j in places], votes)
-    return found
-
-
-def plain_members(schedule: np.ndarray, weighted: Votes | None) -> list[Member]:
-    """Rules that need no fit: fixed numbers, leads and Beta thresholds with caps, quitting where nothing repeats."""
-    longest = int(schedule[-1])
-    caps = sorted({int(schedule[schedule >= min(cap, longest)][0]) for cap in (4, 8, 16, 24, longest)})
-    waits = [NEVER, *(wait for wait in (3, 5, 8, 12) if wait < longest)]
-    members = [Member(Fixed(int(answers))) for answers in schedule]
-    for cap in caps:
-        members += [Member(Margin(lead, cap, wait)) for lead in (1, 2, 3, 4, 5) for wait in waits]
-        members += [Member(Confidence(level, cap)) for level in (0.7, 0.8, 0.9, 0.95, 0.99)]
-        if weighted is not None:
-            one = float((weighted.leader[:, 0]).mean())  # what an average answer weighs
-            leads = (0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4)
-            members += [Member(Margin(lead * one, cap), weighted=True) for lead in leads]
-    return members
-
-
-# One question, answer by answer: the policy at work.
-
-
-class Session:
-    """The vote on one question, with a policy that says whether to go on.
-
-    Made by `PricedStopping.start`. Explained in chapter 10, "When to stop".
-
-    Parameters
-    ----------
-    policy : PricedStopping
-    member : Member
-        The member of the library that the coin chose for this question.
-    prior : ndarray, shape (2,), or None
-        What the text says.
-    """
-
-    def __init__(self, policy: PricedStopping, member: Member, prior: np.ndarray | None) -> None:
-        self._policy, self._member, self._prior = policy, member, prior
-        self._votes: dict[Hashable, int] = {}
-        self._weights: dict[Hashable, float] = {}
-        self._checkpoints = {int(n): column for column, n in enumerate(policy.schedule)}
-        self._n = self._empty = self._run = 0
-        self._last: Hashable = None
-        self._go = True
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether another answer is worth its price."""
-        return self._go
-
-    @property
-    def leaders(self) -> list[Hashable]:
-        """The answers that lead the vote, in the order they came: one, several that are tied, or none."""
-        counts = self._weights if self._policy.sharpness else self._votes
-        return [answer for answer, votes in counts.items() if votes == max(counts.values())]
-
-    def add(self, answer: Hashable, logprob: float | None = None) -> bool:
-        """Count one more answer, and say whether to go on.
-
-        Parameters
-        ----------
-        answer : hashable
-            Equal answers are one class; None or "" is an answer that could not be read.
-        logprob : float, optional
-            Mean log-probability of its tokens; needed where the policy weighs by certainty.
-
-        Returns
-        -------
-        bool
-        """
-        self._n += 1
-        if answer is None or answer == "":
-            self._empty += 1
-            self._run = 0
-        else:
-            self._votes[answer] = self._votes.get(answer, 0) + 1
-            self._weights[answer] = self._weights.get(answer, 0.0) + self._weight(logprob)
-            self._run = self._run + 1 if answer == self._last else 1
-        self._last = answer
-        column = self._checkpoints.get(self._n)
-        if self._n >= self._policy.schedule[-1]:
-            self._go = False
-        elif column is not None:
-            self._go = not self._stops(column)
-        return self._go
-
-    def _weight(self, logprob: float | None) -> float:
-        if not self._policy.sharpness:
-            return 1.0
-        if logprob is None:
-            raise ValueError("this policy weighs answers by their log-probability; give logprob with every answer")
-        return float(np.exp(max(self._policy.sharpness * logprob, -600.0)))
-
-    def _state(self, counts: dict[Hashable, float]) -> Votes:
-        first, second = 0.0, 0.0
-        for votes in counts.values():
-            if votes > first:
-                first, second = votes, first
-            elif votes > second:
-                second = votes
-        log_sum = sum(votes * log(votes) for votes in counts.values())
-        return Votes(self._n, first, second, len(counts), self._empty, self._run, log_sum, np.nan)
-
-    def _stops(self, column: int) -> bool:
-        weighted = self._state(self._weights) if self._policy.sharpness else None
-        if self._member.rule is not None:
-            votes = weighted if self._member.weighted else self._state(self._votes)
-            return bool(self._member.rule.stops(votes))
-        known = state_features(self._state(self._votes), weighted, self._prior)
-        fitted = self._policy.coefficients[column, :, self._member.price]
-        return bool(fitted[0] + known @ fitted[1:] <= 0)
-
-
-#: What a stopping rule may look at: the votes always, the text and the certainty where they are there.
-SIGNALS = ("votes", "text", "certainty")
+__all__ = ["Member", "PricedStopping", "Session", "load_stopping", "save_stopping"]
 
 _FOLDS = 10  # inside the training questions: each is decided by a fit on nine tenths of the others
-_SHARPNESS = (0.0, 1.5, 3.0, 6.0, 12.0)
-_LONG = 16  # the text is asked for the accuracy of one answer, and of a vote of so many
-#: A text that explains less than this of what questions left out differ in is not listened to: it would only move the
-#: budget about. Noise explains about nothing; the texts of the bundled settings explain more, by family too.
-_TOLD = 0.03
 #: Prices tried, in accuracy for the cost of one average answer. Three hundred questions cannot tell apart what is worth
 #: less than the first of them, and rules fitted there would differ from fold to fold: plain rules do that part.
 _PRICES = np.geomspace(1e-3, 0.3, 32)
 #: A budget is there to be spent: of rules that differ by less than this, in accuracy for an average answer, the dearer
 #: one is kept. Three hundred questions cannot tell so little apart, and a flat curve would not be climbed at all.
 _SPENT = 1e-3
+
+
+class Member(NamedTuple):
+    """A member of the library: a plain rule by the count of a signal, or (rule None) the priced one of this number."""
+
+    rule: Rule | None
+    by: str = "votes"
+    price: int = -1
+
+
+class Session:
+    """The vote on one question, with a policy that says whether to go on.
+
+    Made by `PricedStopping.start`; ``goes_on`` says whether another answer is worth its price.
+    """
+
+    def __init__(self, policy: PricedStopping, member: Member, features: ArrayLike | None) -> None:
+        self._policy, self._member = policy, member
+        self._memory = {name: signal.begin(features) for name, signal in policy.heard.items()}
+        self._checkpoints = {int(n): column for column, n in enumerate(policy.schedule)}
+        self._n = 0
+        self.goes_on = True
+
+    @property
+    def reads(self) -> Mapping[str, str]:
+        """The fields that every reply must have, each with the signal that needs it."""
+        return self._policy.reads
+
+    @property
+    def leaders(self) -> list[Hashable]:
+        """The answers that lead the vote, in the order they came: one, several that are tied, or none."""
+        return self._memory[self._policy.decides.name].leaders
+
+    def add(self, answer: Hashable, **said: float | None) -> bool:
+        """Count one more answer, and say whether to go on.
+
+        Equal answers are one class; None or "" is an answer that could not be read. ``said`` has what the reply says of
+        it, ``logprob=-0.2``: all that `reads` names.
+        """
+        self.note(None if answer == "" else answer, said)
+        column = self._checkpoints.get(self._n)
+        if self._n >= self._policy.schedule[-1]:
+            self.goes_on = False
+        elif column is not None:
+            self.goes_on = not self._stops(column)
+        return self.goes_on
+
+    def note(self, answer: Hashable, said: Mapping[str, float | None]) -> None:
+        """Let every signal remember one more answer."""
+        self._n += 1
+        for name, signal in self._policy.heard.items():
+            signal.note(self._memory[name], answer, said)
+
+    def _stops(self, column: int) -> bool:
+        heard, rule = self._policy.heard, self._member.rule
+        if rule is not None:
+            by = self._member.by
+            return bool(rule.stops(heard[by].recall(self._memory[by])))
+        fitted = self._policy.coefficients[column, :, self._member.price]
+        return bool(fitted[0] + self.known() @ fitted[1:] <= 0)
+
+    def known(self) -> np.ndarray:
+        """The features of this moment."""
+        heard = self._policy.heard
+        told = {name: signal.recall(self._memory[name]) for name, signal in heard.items()}
+        return Seen(heard, told, self._policy.decides).features()
 
 
 class PricedStopping:
@@ -200,8 +110,9 @@ class PricedStopping:
     Parameters
     ----------
     signals : sequence of str
-        Some of `SIGNALS`; "votes" is always among them. Text needs ``features``, certainty needs log-probabilities;
-        what is not there, or a text that says nothing, is left out.
+        Some of `adalib.sequential.signals.SIGNALS`: "votes", always among them, "text", which needs ``features``,
+        "certainty" and "entropy", which need the log-probabilities and the mean token entropies of the answers. What is
+        not there, or says nothing, is left out. Default: all but "entropy".
     cost : {"samples", "tokens"} or function of Responses
         What an answer costs (`adalib.sequential.streams.Money` is a price list).
     schedule : sequence of int, optional
@@ -213,19 +124,29 @@ class PricedStopping:
 
     Attributes
     ----------
+    heard : dict of str to Signal
+        The signals that say something, fitted; ``decides`` is the one whose count closes the vote.
     members : list of Member
         The library, cheapest first: the corners of the envelope.
     prices : ndarray
-        Of the priced members, in accuracy a unit of cost.
+        Of the priced members, in accuracy per unit of cost.
     unit : float
         What an average answer costs.
     costs, accuracies : ndarray
         Of every member on training questions; accuracies by fits that did not see the question.
+
+    Examples
+    --------
+    >>> from adalib import beta_population
+    >>> teach, score = beta_population(60, 1.5, 1.5).sample(24).split_samples(0)
+    >>> policy = PricedStopping(("votes",), repeats=2).fit(teach)
+    >>> policy.replay(score, [1.0]).cost.mean().item(), policy.start(1.0).add("7")
+    (1.0, False)
     """
 
     def __init__(
         self,
-        signals: Sequence[str] = SIGNALS,
+        signals: Sequence[str] = USUAL,
         *,
         cost: Cost = "samples",
         schedule: Sequence[int] | None = None,
@@ -245,18 +166,8 @@ class PricedStopping:
     ) -> PricedStopping:
         """Learn from training questions what going on is worth, at every price.
 
-        Parameters
-        ----------
-        responses : Responses
-        features : array_like, shape (N, d), optional
-            Known of a question before it is asked.
-        groups : sequence of N values, optional
-            Questions of one group are left out together when the library is valued.
-
-        Returns
-        -------
-        PricedStopping
-            Itself.
+        ``features`` (N, d) are known of a question before it is asked; questions of one group are left out together
+        when the library is valued.
         """
         self.schedule = self.schedule[self.schedule <= responses.samples]
         if not self.schedule.size:
@@ -264,14 +175,11 @@ class PricedStopping:
         member = group_numbers(range(responses.n) if groups is None else groups, responses.n)
         fold = deal(member, _FOLDS, self.seed) if member.any() else np.zeros(responses.n, dtype=int)
         streams = self._streams(responses, self.seed, self.repeats)
-        self.sharpness = self._sharpness(streams)
-        self.prior = None
-        if "text" in self.signals and features is not None and member.any():
-            ends = responses.table((1, min(_LONG, responses.samples))).acc
-            prior = Prior().fit(features, ends, fold)
-            self.prior = prior if prior.explained > _TOLD else None
-        seen = self.seen(streams, None if self.prior is None else self.prior.left_out)
-        self._fit_library(seen, streams, fold[streams.question])
+        lesson = Lesson(responses, streams, self.schedule, fold, features)
+        asked = {name: kind() for name, kind in SIGNALS.items() if name in ("votes", *self.signals)}
+        self.heard = {name: signal for name, signal in asked.items() if signal.fit(lesson)}
+        self.decides = max(self._counts(), key=lambda count: count.gain)
+        self._fit_library(self.seen(streams, taught=True), streams, fold[streams.question])
         return self
 
     def mix(self, budget: float) -> Mix:
@@ -281,23 +189,7 @@ class PricedStopping:
     def replay(
         self, responses: Responses, budgets: Sequence[float], features: ArrayLike | None = None, *, seed: int = 1
     ) -> Replay:
-        """Play answers back to unseen questions, at every budget.
-
-        Parameters
-        ----------
-        responses : Responses
-            Answers that the policy did not learn from.
-        budgets : sequence of B float
-            Average costs to aim for.
-        features : array_like, shape (N, d), optional
-            As given to `fit`.
-        seed : int
-            Of the orders.
-
-        Returns
-        -------
-        Replay
-        """
+        """Play answers back to unseen questions, at every budget: an average cost to aim for."""
         if responses.samples < self.schedule[-1]:
             raise ValueError(
                 f"{responses.source}: has {responses.samples} answers a question, and the policy may ask for "
@@ -308,41 +200,23 @@ class PricedStopping:
 
         def play(answers: Responses, known: ArrayLike | None, seed: int, orders: int) -> Replay:
             streams = self._streams(answers, seed, orders)
-            seen = self.seen(streams, None if self.prior is None else self.prior.predict(known))
+            seen = self.seen(streams, known)
             stops = self._stops(seen, members)
-            worth = np.take_along_axis(seen.value, stops, axis=1)
+            worth = np.take_along_axis(seen.votes.value, stops, axis=1)
             return outcomes(streams, worth, self.schedule, stops, shares)
 
-        return in_parts(play, responses, features, seed)
+        return played_in_parts(play, responses, features, seed)
 
     def start(
         self, budget: float, features: ArrayLike | None = None, rng: np.random.Generator | int | None = None
     ) -> Session:
-        """Begin with one question: toss the coin, and look at the text.
-
-        Parameters
-        ----------
-        budget : float
-            Average cost over many questions.
-        features : array_like, shape (d,), optional
-            Of this question, as given to `fit`.
-        rng : Generator or seed
-
-        Returns
-        -------
-        Session
-        """
+        """Begin with one question: toss the coin for an average cost over many, and look at its ``features`` (d,)."""
         mix = self.mix(budget)
         return self.begin(mix.high if np.random.default_rng(rng).random() < mix.share else mix.low, features)
 
     def begin(self, number: int, features: ArrayLike | None = None) -> Session:
         """Begin with one question by the member of this number, as `at_price` names it."""
-        member = self.members[number]
-        if self.prior is None:
-            return Session(self, member, None)
-        if features is None:
-            raise ValueError("this policy was fitted with features of the text; give those of the question")
-        return Session(self, member, self.prior.predict(np.asarray(features, dtype=float)[None])[0])
+        return Session(self, self.members[number], features)
 
     def at_price(self, price: float) -> int:
         """The number of the member that a price picks: most accuracy less price times cost, ties to the cheaper."""
@@ -361,58 +235,67 @@ class PricedStopping:
         """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
         # One half may be an answer longer than the other: nobody plans for more than there is to ask.
         schedule = self.schedule[self.schedule <= test.answers.samples]
-        policy = PricedStopping(
-            self.signals, cost=self.cost, schedule=schedule, repeats=self.repeats, seed=self.seed
-        ).fit(train.answers, train.features, train.groups)
+        policy = PricedStopping(self.signals, cost=self.cost, schedule=schedule, repeats=self.repeats, seed=self.seed)
+        policy.fit(train.answers, train.features, train.groups)
         return policy.replay(test.answers, targets, test.features).pairs()
 
     def stops_at(
-        self,
-        responses: Responses,
-        features: ArrayLike | None,
-        price: float,
-        *,
-        seed: int = 1,
-        repeats: int = REPLAYS,
+        self, responses: Responses, features: ArrayLike | None, price: float, *, seed: int = 1, repeats: int = REPLAYS
     ) -> tuple[np.ndarray, float]:
         """Where every stream stops at the nearest price on the envelope: checkpoints, shape (M,), and that price."""
         if not self.prices.size:
             raise ValueError("no price is on the envelope of this policy: plain rules alone are best here")
         near = int(np.abs(self.prices - price).argmin())
-        seen = self.seen(
-            self._streams(responses, seed, repeats), None if self.prior is None else self.prior.predict(features)
-        )
+        seen = self.seen(self._streams(responses, seed, repeats), features)
         return self._stops(seen, [Member(None, price=near)])[:, 0], float(self.prices[near])
+
+    @property
+    def reads(self) -> dict[str, str]:
+        """The fields of an answer that the policy looks at, each with the signal that does."""
+        return {signal.reads: name for name, signal in self.heard.items() if signal.reads}
+
+    @property
+    def takes(self) -> int:
+        """Features of a question that the policy needs; 0 where it does not look at any."""
+        return max(signal.takes for signal in self.heard.values())
+
+    def foretold(self, features: ArrayLike | None, taught: bool = False) -> np.ndarray | None:
+        """What the signals say of questions before the first answer, shape (N, k); None if nothing."""
+        told = [signal.foretold(features, taught) for signal in self.heard.values()]
+        said = [part for part in told if part is not None]
+        return np.hstack(said) if said else None
+
+    def seen(self, streams: Streams, features: ArrayLike | None = None, *, taught: bool = False) -> Seen:
+        """What the policy knows of streams at its checkpoints; ``taught`` if it learned from their questions."""
+        columns = self.schedule - 1
+        told = {name: signal.watch(streams, columns, features, taught) for name, signal in self.heard.items()}
+        return Seen(self.heard, told, self.decides)
 
     def _streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         return make_streams(responses, int(self.schedule[-1]), repeats=repeats, seed=seed, cost=self.cost)
 
-    def _sharpness(self, streams: Streams) -> float:
-        """How steeply certainty weighs: whatever votes best on training questions, over the first few checkpoints."""
-        if "certainty" not in self.signals or streams.logprob is None:
-            return 0.0
-        early = streams.first(int(self.schedule[:8][-1]))
-        worth = [self._checkpoints(early.votes(sharpness)).value.mean() for sharpness in _SHARPNESS]
-        return _SHARPNESS[int(np.argmax(worth))]
+    def _counts(self) -> list[VoteCount]:
+        return [signal for signal in self.heard.values() if isinstance(signal, VoteCount)]
 
-    def _checkpoints(self, votes: Votes) -> Votes:
-        return votes.at(self.schedule[self.schedule <= votes.n.shape[-1]] - 1)
-
-    def seen(self, streams: Streams, prior: np.ndarray | None) -> Seen:
-        """What the policy knows of streams at its checkpoints; ``prior`` has a row a question."""
-        weighted = self._checkpoints(streams.votes(self.sharpness)) if self.sharpness else None
-        told = None if prior is None else prior[streams.question].T
-        return Seen(self._checkpoints(streams.votes()), weighted, told)
+    def _plain_members(self, seen: Seen) -> list[Member]:
+        """Rules that need no fit: fixed numbers, and those of every count under several caps."""
+        schedule, longest = self.schedule, int(self.schedule[-1])
+        caps = sorted({int(schedule[schedule >= min(cap, longest)][0]) for cap in (4, 8, 16, 24, longest)})
+        return [Member(Fixed(int(answers))) for answers in schedule] + [
+            Member(rule, count.name)
+            for cap in caps
+            for count in self._counts()
+            for rule in count.rules(seen.told[count.name], cap, longest)
+        ]
 
     def _fit_library(self, seen: Seen, streams: Streams, fold: np.ndarray) -> None:
-        value, paid = seen.value, streams.cost[:, self.schedule - 1]
+        value, paid = seen.votes.value, streams.cost[:, self.schedule - 1]
         self.unit = float((paid[:, -1] / self.schedule[-1]).mean())
         prices = _PRICES / self.unit
-        features = [seen.features(column) for column in range(self.schedule.size - 1)]
+        features = [seen.at(column).features() for column in range(self.schedule.size - 1)]
         coefficients, stops = backward_induction(features, value, paid, prices, fold)
-        members = [Member(None, price=number) for number in range(prices.size)]
-        plain = plain_members(self.schedule, seen.weighted)
-        stops = np.column_stack([stops, plain_points(plain, seen)])
+        plain = self._plain_members(seen)
+        stops = np.column_stack([stops, self._plain_stops(seen, plain)])
         accuracy = np.take_along_axis(value, stops, axis=1).mean(axis=0)
         if features:
             # How right it is must be said by fits that did not see the question. How much it spends is better said by
@@ -420,20 +303,127 @@ class PricedStopping:
             stops[:, : prices.size] = follow(coefficients, features)
         cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
         best = corners(cost, accuracy + _SPENT * cost / self.unit)
-        kept = [(members + plain)[number] for number in best]
-        priced = [member.price for member in kept if member.rule is None]
+        priced = [place for place in best if place < prices.size]
         self.prices = prices[priced]
         self.coefficients = coefficients[..., priced] if len(coefficients) else coefficients
-        self.members = [m if m.rule is not None else Member(None, price=priced.index(m.price)) for m in kept]
+        self.members = [
+            Member(None, price=priced.index(place)) if place < prices.size else plain[place - prices.size]
+            for place in best
+        ]
         self.costs, self.accuracies = cost[best], accuracy[best]
 
     def _stops(self, seen: Seen, members: Sequence[Member]) -> np.ndarray:
         """The checkpoint at which each member stops every stream, shape (M, members)."""
-        found = np.full((len(seen.plain.n), len(members)), self.schedule.size - 1)
-        priced = np.flatnonzero([member.rule is None for member in members])
-        plain = [j for j, member in enumerate(members) if member.rule is not None]
-        found[:, plain] = plain_points([members[j] for j in plain], seen)
-        if priced.size and self.schedule.size > 1:
+        priced = [j for j, member in enumerate(members) if member.rule is None]
+        stops = self._plain_stops(seen, members)
+        if priced and self.schedule.size > 1:
             wanted = self.coefficients[..., [members[j].price for j in priced]]
-            found[:, priced] = follow(wanted, [seen.features(column) for column in range(self.schedule.size - 1)])
-        return found
+            features = [seen.at(column).features() for column in range(self.schedule.size - 1)]
+            stops[:, priced] = follow(wanted, features)
+        return stops
+
+    def _plain_stops(self, seen: Seen, members: Sequence[Member]) -> np.ndarray:
+        """The same of members that are plain rules; the others stop at the last checkpoint."""
+        stops = np.full((len(seen.votes.n), len(members)), self.schedule.size - 1)
+        for count in self._counts():
+            mine = {j: m.rule for j, m in enumerate(members) if m.rule is not None and m.by == count.name}
+            if mine:
+                stops[:, list(mine)] = points_of(list(mine.values()), seen.told[count.name])
+        return stops
+
+
+_FORMAT = "adalib stopping, version 3"
+_MEND = "save the policy again"
+_RULES = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
+_ARRAYS = ("prices", "costs", "accuracies", "coefficients")
+_MOST = 10**9  # answers: more are never asked for
+_VOTED = 255  # answers for one class: `leader_holds` knows no more
+
+
+def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
+    """Write a fitted policy that `load_stopping` reads, its `Money` price list included.
+
+    Explained in chapter 10, "When to stop".
+
+    Raises
+    ------
+    ValueError
+        If its costs come from a function of one's own, which a file of numbers cannot hold.
+    """
+    if callable(policy.cost) and not isinstance(policy.cost, Money):
+        raise ValueError(
+            "the policy's costs come from a function, which cannot be saved; fit it with a Money price list"
+        )
+    about: dict[str, Any] = {"asked": list(policy.signals), "decides": policy.decides.name, "unit": policy.unit}
+    about["signals"] = {name: signal.to_dict() for name, signal in policy.heard.items()}
+    about["cost"] = asdict(policy.cost) if isinstance(policy.cost, Money) else policy.cost
+    about["schedule"] = policy.schedule.tolist()
+    about |= {name: getattr(policy, name).tolist() for name in _ARRAYS}
+    about["members"] = [
+        {"price": member.price}
+        if member.rule is None
+        else {"rule": type(member.rule).__name__, "by": member.by, **vars(member.rule)}
+        for member in policy.members
+    ]
+    write_sealed(path, _FORMAT, [about])
+
+
+def load_stopping(path: str | os.PathLike) -> PricedStopping:
+    """Read a policy that `save_stopping` wrote: a checksum is looked at first, then every size and number.
+
+    Explained in chapter 10, "When to stop".
+
+    Raises
+    ------
+    DataError
+        One sentence that names the file, what is wrong and the mend.
+    """
+    (about,) = read_sealed(path, _FORMAT, 1, _MEND)
+    try:
+        return _policy(about)
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        raise DataError(f"{path}: is not a sound policy file ({error!r}); {_MEND}") from None
+
+
+def _policy(about: dict[str, Any]) -> PricedStopping:
+    schedule = [whole(stop, "a stop of the schedule", 1, _MOST) for stop in about["schedule"]]
+    policy = PricedStopping(about["asked"], cost=_cost(about["cost"]), schedule=schedule)
+    policy.unit = number(about["unit"], "unit", 0, 1e12)
+    policy.heard = {name: kind() for name, kind in SIGNALS.items() if name in about["signals"]}
+    for name, kept in about["signals"].items():
+        policy.heard[name].restore(kept)
+    policy.decides = {count.name: count for count in policy._counts()}[about["decides"]]
+    policy.prices = numbers(about["prices"], "prices", (None,), 0)
+    session = Session(policy, Member(None), np.zeros(policy.takes))
+    session.note(None, {})
+    checkpoints, priced = policy.schedule.size - 1, policy.prices.size
+    shape = (checkpoints, session.known().size + 1, priced) if checkpoints else (0,)
+    policy.coefficients = numbers(about["coefficients"], "coefficients", shape)
+    policy.members = [_member(dict(kept), policy) for kept in about["members"]]
+    policy.costs = numbers(about["costs"], "costs", (len(policy.members),), 0)
+    policy.accuracies = numbers(about["accuracies"], "accuracies", (len(policy.members),), 0, 1)
+    if not policy.members or (np.diff(policy.costs) <= 0).any():
+        raise ValueError("its members are not there, or not the cheapest first")
+    return policy
+
+
+def _cost(told: Any) -> Cost:
+    """What an answer costs: a word, or a price list."""
+    if isinstance(told, dict) and set(told) == {"per_token", "per_answer"}:
+        return Money(**{name: number(price, name, 0, 1e12) for name, price in told.items()})
+    if told not in ("samples", "tokens"):
+        raise ValueError("its cost is neither samples nor tokens nor a price list")
+    return told
+
+
+def _member(kept: dict[str, Any], policy: PricedStopping) -> Member:
+    if "rule" not in kept:
+        return Member(None, price=whole(kept["price"], "a member's price", 0, policy.prices.size - 1))
+    rule, by = _RULES[kept.pop("rule")], kept.pop("by")
+    if by not in [one.name for one in policy._counts()]:
+        raise ValueError("a member goes by a count that the policy does not have")
+    if rule is Confidence and (by != "votes" or policy.schedule[-1] > _VOTED):
+        raise ValueError("a threshold of confidence is for plain votes, and not for so many")
+    for name, value in kept.items():
+        number(value, name, 0)
+    return Member(rule(**kept), by)

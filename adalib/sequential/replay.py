@@ -1,4 +1,9 @@
-"""What a rule would have cost and brought, on answers that are there already."""
+"""What rules would have cost and brought, on answers that are there already, and the envelope over them.
+
+Every rule has an average cost and an accuracy on training questions: a point. What can be had by tossing a coin between
+two rules lies on the line between their points, so the best at every budget is the upper concave envelope of all
+points: chapter 3 once more, over rules in place of budgets.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +17,16 @@ from numpy.typing import ArrayLike
 from adalib.datasets.responses import Responses
 from adalib.sequential.streams import Streams
 
-__all__ = ["Mix", "REPLAYS", "Replay", "WHOLE", "corners", "in_parts", "mix_for", "outcomes", "shares_of"]
+__all__ = ["Mix", "REPLAYS", "Replay", "WHOLE", "corners", "mix_for", "outcomes", "played_in_parts", "shares_of"]
 
+#: Orders in which a question is played back when a rule is scored: of 48 answers each comes first once.
+REPLAYS = 48
 
-# One library of rules, and the envelope over it: the price picks the rule, one coin mixes two.
-#
-# Every rule has an average cost and an accuracy on training questions: a point. What can be had by tossing a coin
-# between two rules lies on the line between their points, so the best at every budget is the upper concave envelope of all
-# points: chapter 3 once more, over rules in place of budgets.
+#: Questions that are played back all at once, and in all orders; more are played in parts, and in fewer.
+WHOLE = 2000
+
+_FEWEST = 4  # orders of a question, however many there are
+_CELLS = 1 << 15  # answers played back at a time where there are more: some megabytes
 
 
 class Mix(NamedTuple):
@@ -31,20 +38,7 @@ class Mix(NamedTuple):
 
 
 def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
-    """Find the best mix of two rules that costs ``budget`` on average.
-
-    Explained in chapter 10, "When to stop".
-
-    Parameters
-    ----------
-    cost, accuracy : array_like, shape (K,)
-        Of every rule, in any order.
-    budget : float
-        At least the cheapest rule's cost. Where nothing dearer is better, the mix costs less.
-
-    Returns
-    -------
-    Mix
+    """Find the best mix of two rules that costs ``budget`` on average; less, where nothing dearer is better.
 
     Examples
     --------
@@ -55,10 +49,10 @@ def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
     if not budget >= cost.min() * (1 - 1e-9):
         raise ValueError(f"the budget is {budget}; the cheapest rule costs {cost.min():g}, give at least that")
     best = corners(cost, accuracy)
-    high = int(np.searchsorted(cost[best], budget, side="right"))
-    if high in (0, len(best)):
-        return Mix(best[max(high - 1, 0)], best[max(high - 1, 0)], 0.0)
-    low, high = best[high - 1], best[high]
+    after = int(np.searchsorted(cost[best], budget, side="right"))
+    if after in (0, len(best)):
+        return Mix(best[max(after - 1, 0)], best[max(after - 1, 0)], 0.0)
+    low, high = best[after - 1], best[after]
     return Mix(low, high, float((budget - cost[low]) / (cost[high] - cost[low])))
 
 
@@ -74,39 +68,22 @@ def corners(cost: ArrayLike, accuracy: ArrayLike) -> list[int]:
     [1, 0]
     """
     x, y = np.asarray(cost, dtype=float).tolist(), np.asarray(accuracy, dtype=float).tolist()
-    found: list[int] = []
+    kept: list[int] = []
     for i in sorted(range(len(x)), key=lambda i: (x[i], -y[i])):
-        if found and y[i] <= y[found[-1]]:
+        if kept and y[i] <= y[kept[-1]]:
             continue
-        while len(found) > 1:
-            b, a = found[-1], found[-2]
+        while len(kept) > 1:
+            b, a = kept[-1], kept[-2]
             if (y[b] - y[a]) * (x[i] - x[a]) > (y[i] - y[a]) * (x[b] - x[a]):
                 break
-            found.pop()
-        found.append(i)
-    return found
-
-
-#: Orders in which a question is played back when a rule is scored: of 48 answers each comes first once.
-REPLAYS = 48
-
-#: Questions that are played back all at once, and in all orders; more are played in parts, and in fewer.
-WHOLE = 2000
-
-_FEWEST = 4  # orders of a question, however many there are
-_CELLS = 1 << 15  # answers played back at a time where there are more: some megabytes
+            kept.pop()
+        kept.append(i)
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """Every question's expected outcome at every budget, each of shape (N, B).
-
-    Attributes
-    ----------
-    cost, accuracy : ndarray
-    answers, rounds : ndarray
-        Answers asked, and how many times one had to wait for some: the latency.
-    """
+    """Every question's expected outcome at every budget, each (N, B); ``rounds`` is how often one had to wait."""
 
     cost: np.ndarray
     accuracy: np.ndarray
@@ -114,12 +91,12 @@ class Replay:
     rounds: np.ndarray
 
     def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Cost and accuracy of every question, a pair a budget."""
+        """Cost and accuracy of every question, a pair per budget."""
         return list(zip(self.cost.T, self.accuracy.T, strict=True))
 
 
-def in_parts(
-    play: Callable[[Responses, np.ndarray | None, int, int], Replay],
+def played_in_parts(
+    play: Callable[[Responses, ArrayLike | None, int, int], Replay],
     responses: Responses,
     features: ArrayLike | None,
     seed: int,
@@ -132,13 +109,13 @@ def in_parts(
     if responses.n <= WHOLE:
         return play(responses, features, seed, REPLAYS)
     orders = max(REPLAYS * WHOLE // responses.n, _FEWEST)
-    part = max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
+    size = max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
     known = None if features is None else np.asarray(features)
     parts = []
-    for begin in range(0, responses.n, part):
-        rows = np.arange(begin, min(begin + part, responses.n))
+    for begin in range(0, responses.n, size):
+        rows = np.arange(begin, min(begin + size, responses.n))
         parts.append(play(responses.take(rows), None if known is None else known[rows], seed + begin, orders))
-    return Replay(*(np.concatenate([getattr(part, name.name) for part in parts]) for name in fields(Replay)))
+    return Replay(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Replay)))
 
 
 def outcomes(
@@ -146,17 +123,8 @@ def outcomes(
 ) -> Replay:
     """Average over the streams of each question, and over the coin.
 
-    Parameters
-    ----------
-    streams : Streams
-    worth : ndarray, shape (M, K)
-        What the vote is worth where each of K rules stops.
-    schedule : ndarray of int, shape (S,)
-        Answers at every checkpoint.
-    stops : ndarray of int, shape (M, K)
-        The checkpoint at which it stops.
-    shares : ndarray, shape (B, K)
-        How often each rule is used at each budget.
+    K rules stop M streams at checkpoints ``stops`` (M, K) of the ``schedule``, where the vote is ``worth`` (M, K);
+    ``shares`` (B, K) says how often each rule is used at each budget.
     """
     paid = np.take_along_axis(streams.cost[:, schedule - 1], stops, axis=1)
     parts = [paid, worth, schedule[stops], stops + 1]

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betainc
 
 from adalib.sequential.streams import Votes
@@ -26,16 +27,14 @@ _HOLDS = 1 - betainc(*(np.indices((_MOST, _MOST)) + 1.0), 0.5)
 
 
 class Rule(Protocol):
-    """Anything that can say when to stop."""
+    """Anything that can say when to stop: a frozen dataclass, so that equal rules are played once."""
 
-    def stops(self, votes: Votes) -> np.ndarray:
+    def stops(self, votes: Votes) -> Any:
         """Whether to stop at each moment, of the shape of the votes."""
 
 
 def stopping_points(rule: Rule, votes: Votes) -> np.ndarray:
     """The column at which every stream stops, shape (M,): the first that the rule allows, else the last.
-
-    Explained in chapter 10, "When to stop".
 
     Examples
     --------
@@ -49,7 +48,7 @@ def stopping_points(rule: Rule, votes: Votes) -> np.ndarray:
     return stops.argmax(axis=1)
 
 
-def points_of(rules: Sequence[Rule], votes: Votes) -> np.ndarray:
+def points_of(rules: Sequence[Any], votes: Votes) -> np.ndarray:
     """Where each of many rules stops every stream, shape (M, rules).
 
     A cap, and giving up, only cut short what the same rule does without them: the earliest of the three counts. So
@@ -62,13 +61,13 @@ def points_of(rules: Sequence[Rule], votes: Votes) -> np.ndarray:
             played[rule] = stopping_points(rule, votes)
         return played[rule]
 
-    found = np.empty((len(votes.n), len(rules)), dtype=np.int16)
+    points = np.empty((len(votes.n), len(rules)), dtype=np.int16)
     for j, rule in enumerate(rules):
         cuts = {name: NEVER for name in ("cap", "patience") if hasattr(rule, name)}
-        found[:, j] = np.minimum(play(replace(rule, **cuts)), np.searchsorted(votes.n[0], getattr(rule, "cap", NEVER)))
+        points[:, j] = np.minimum(play(replace(rule, **cuts)), np.searchsorted(votes.n[0], getattr(rule, "cap", NEVER)))
         if getattr(rule, "patience", NEVER) < NEVER:
-            np.minimum(found[:, j], play(Margin(np.inf, patience=rule.patience)), out=found[:, j], casting="unsafe")
-    return found
+            np.minimum(points[:, j], play(Margin(np.inf, patience=rule.patience)), out=points[:, j], casting="unsafe")
+    return points
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,7 @@ class Fixed:
 
     answers: int
 
-    def stops(self, votes: Votes) -> np.ndarray:
-        """Whether enough were asked."""
+    def stops(self, votes: Votes) -> Any:
         return votes.n >= self.answers
 
 
@@ -90,9 +88,9 @@ class Margin:
     cap: int = NEVER
     patience: int = NEVER
 
-    def stops(self, votes: Votes) -> np.ndarray:
-        """Whether the lead is there, or will hardly come."""
-        return (votes.leader - votes.runner >= self.lead) | _enough(votes, self.cap, self.patience)
+    def stops(self, votes: Votes) -> Any:
+        hopeless = (votes.n >= self.patience) & (votes.leader < 2)
+        return (votes.leader - votes.runner >= self.lead) | (votes.n >= self.cap) | hopeless
 
 
 @dataclass(frozen=True)
@@ -104,27 +102,19 @@ class Confidence:
 
     threshold: float
     cap: int = NEVER
-    patience: int = NEVER
 
-    def stops(self, votes: Votes) -> np.ndarray:
-        """Whether the leader is safe, or will hardly be."""
-        return (leader_holds(votes.leader, votes.runner) >= self.threshold) | _enough(votes, self.cap, self.patience)
+    def stops(self, votes: Votes) -> Any:
+        return (leader_holds(votes.leader, votes.runner) >= self.threshold) | (votes.n >= self.cap)
 
 
-def leader_holds(leader: np.ndarray, runner: np.ndarray) -> np.ndarray:
+def leader_holds(leader: ArrayLike, runner: ArrayLike) -> np.ndarray:
     r"""Probability that of the two leading answers the first is the more frequent one, from a flat prior.
 
-    For whole numbers of votes below 256.
-
-    .. math:: P(p > \tfrac12 \mid a, b) = 1 - I_{1/2}(a + 1, b + 1)
+    For whole numbers of votes below 256: :math:`P(p > \tfrac12 \mid a, b) = 1 - I_{1/2}(a + 1, b + 1)`.
 
     Examples
     --------
-    >>> leader_holds(np.array([1, 4]), np.array([1, 0])).round(4).tolist()
+    >>> leader_holds([1, 4], [1, 0]).round(4).tolist()
     [0.5, 0.9688]
     """
     return _HOLDS[np.asarray(leader, dtype=int), np.asarray(runner, dtype=int)]
-
-
-def _enough(votes: Votes, cap: int, patience: int) -> np.ndarray:
-    return (votes.n >= cap) | ((votes.n >= patience) & (votes.leader < 2))

@@ -1,34 +1,289 @@
-"""What the text says before anything is asked: a smooth guess from the questions most like it.
+"""The signals of priced stopping: what each one reads, learns, remembers and says, in one object each.
 
-Kernel ridge regression, because everything it needs has a closed form: the guess for a question that it was trained on,
-had that question been left out, costs no second training. A stopping rule that is fitted on such guesses knows how
-little the text is worth; one fitted on the guesses of a model that saw the question would trust it far too much.
+`SIGNALS` has every signal there is; whatever stops under a price (a replay, a session, a saved policy, the router) asks
+these objects and knows none of them by name. Votes, certainty and entropy are counts of the answers, each with its own
+weights. The text speaks before anything is asked: a smooth guess from the questions most like it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar, NamedTuple, Protocol
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Prior"]
+from adalib.datasets.responses import Responses
+from adalib.datasets.sealed import number, numbers
+from adalib.sequential.rules import NEVER, Confidence, Margin, Rule
+from adalib.sequential.streams import BallotBox, Streams, Votes, count_votes, weight_of
+
+__all__ = ["Lesson", "Prior", "SIGNALS", "Seen", "Signal", "Text", "USUAL", "VoteCount", "WeighedCount"]
+
+_SHARPNESS = (0.0, 1.5, 3.0, 6.0, 12.0)
+_EARLY = 8  # checkpoints at which they are compared
+_LONG = 16  # the text is asked for the accuracy of one answer, and of a vote of so many
+#: A text that explains less than this of what questions left out differ in is not listened to: it would only move the
+#: budget about. Noise explains about nothing; the texts of the bundled settings explain more, by family too.
+_TOLD = 0.03
 
 
-_WIDTHS = (0.35, 0.7, 1.4)  # of the kernel, in standard deviations a feature
+class Lesson(NamedTuple):
+    """What a signal may learn from: training answers, their streams, the checkpoints, and a fold for every question."""
+
+    responses: Responses
+    streams: Streams
+    schedule: np.ndarray
+    fold: np.ndarray
+    features: ArrayLike | None
+
+
+class Signal(Protocol):
+    """One thing that a stopping rule looks at.
+
+    What it knows is a state, with a method ``at(columns)`` that keeps some of the checkpoints: arrays over many streams
+    and checkpoints in a replay (`watch`), plain numbers in a session (`begin`, `note`, `recall`).
+    """
+
+    name: ClassVar[str]  #: by which it is chosen, and found in a file
+    reads: ClassVar[str] = ""  #: the field of an answer that it needs, in `Responses` and in a reply
+    takes: int = 0  #: features of a question that it needs before the first answer
+
+    def fit(self, lesson: Lesson) -> bool:
+        """Learn from training questions; False where there is nothing to hear, and then it is left out."""
+
+    def foretold(self, features: ArrayLike | None, taught: bool = False) -> np.ndarray | None:
+        """What it says of questions before the first answer, shape (N, k); ``taught`` if it learned from them."""
+        return None
+
+    def watch(self, streams: Streams, columns: np.ndarray, features: ArrayLike | None, taught: bool) -> Any:
+        """The state of streams after these answers; ``taught`` if it learned from their questions."""
+
+    def begin(self, features: ArrayLike | None) -> Any:
+        """What it remembers of one question before the first answer."""
+
+    def note(self, memory: Any, answer: Hashable, said: Mapping[str, float | None]) -> None:
+        """Remember one more answer, None if it could not be read, and what its reply said of it."""
+
+    def recall(self, memory: Any) -> Any:
+        """The state that the memory amounts to."""
+        return memory
+
+    def features(self, state: Any, lead: list) -> list:
+        """Numbers that a straight line can weigh; ``lead`` says how clear the vote is, by the count that decides it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """What it learned, as plain values for a file of JSON."""
+        return {}
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        """Take back what `to_dict` gave; ValueError if it is not sound."""
+
+
+class VoteCount(Signal):
+    """The votes so far: each answer has one.
+
+    The lead enters as steps and as a decaying curve, because the tenth vote ahead says less than the second.
+    """
+
+    name = "votes"
+    gain = 0.0  #: what closing the vote by this count brings over plain votes, on training questions
+
+    def fit(self, lesson: Lesson) -> bool:
+        return True
+
+    def count(self, streams: Streams) -> Votes:
+        """The count after every answer."""
+        return streams.votes()
+
+    def watch(self, streams: Streams, columns: np.ndarray, features: ArrayLike | None, taught: bool) -> Votes:
+        return self.count(streams).at(columns)
+
+    def begin(self, features: ArrayLike | None) -> BallotBox:
+        return BallotBox()
+
+    def note(self, memory: BallotBox, answer: Hashable, said: Mapping[str, float | None]) -> None:
+        memory.add(answer)
+
+    def recall(self, memory: BallotBox) -> Votes:
+        return memory.votes()
+
+    def features(self, state: Votes, lead: list) -> list:
+        n, ahead = state.n, state.leader - state.runner
+        shares = [state.leader / n, state.runner / n, state.distinct / n, state.empty / n, np.exp(-0.5 * ahead)]
+        return [*shares, *(ahead >= k for k in (1, 2, 3, 4, 6)), state.leader >= 2, (state.leader <= 1) & (n >= 2)]
+
+    def lead(self, state: Votes) -> list:
+        """How clear the vote is, for signals whose word depends on it."""
+        return [state.leader / state.n, np.exp(-0.5 * (state.leader - state.runner))]
+
+    def rules(self, state: Votes, cap: int, longest: int) -> list[Rule]:
+        """Plain rules on this count with a cap: leads, quitting where nothing repeats, and Beta thresholds."""
+        waits = [NEVER, *(wait for wait in (3, 5, 8, 12) if wait < longest)]
+        leads: list[Rule] = [Margin(ahead, cap, wait) for ahead in (1, 2, 3, 4, 5) for wait in waits]
+        return leads + [Confidence(level, cap) for level in (0.7, 0.8, 0.9, 0.95, 0.99)]
+
+
+class WeighedCount(VoteCount):
+    r"""Votes that weigh :math:`e^{\pm\kappa x}`, where :math:`x` is what the model's reply says of an answer.
+
+    :math:`\kappa`, the sharpness, is whatever votes best on training questions over the first few checkpoints; where
+    that is 0 there is nothing to hear. The features are the two leading weights and their lead, on several scales.
+    """
+
+    sign: ClassVar[int]  # whether a larger number makes an answer weigh more, or less
+    called: ClassVar[str]  # the number, in words
+    sharpness: float
+
+    def fit(self, lesson: Lesson) -> bool:
+        streams, told = lesson.streams, lesson.streams.read(self.reads)
+        if told is None:
+            return False
+        early = lesson.schedule[:_EARLY]
+        classes, worth, told = (part[:, : early[-1]] for part in (streams.classes, streams.worth, told))
+        weights = [None, *(weight_of(self.sign * step, told) for step in _SHARPNESS[1:])]
+        values = [count_votes(classes, worth, weight).at(early - 1).value.mean() for weight in weights]
+        best = int(np.argmax(values))
+        self.sharpness, self.gain = _SHARPNESS[best], float(values[best] - values[0])
+        return best > 0
+
+    def count(self, streams: Streams) -> Votes:
+        return streams.votes(self.sign * self.sharpness, self.reads)
+
+    def note(self, memory: BallotBox, answer: Hashable, said: Mapping[str, float | None]) -> None:
+        told = said.get(self.reads)
+        if answer is not None and told is None:
+            raise ValueError(f"this policy weighs answers by their {self.called}; give {self.reads} with every answer")
+        memory.add(answer, 1.0 if told is None else float(weight_of(self.sign * self.sharpness, told)))
+
+    def features(self, state: Votes, lead: list) -> list:
+        first, second = state.leader, state.runner
+        ahead = first - second
+        shares = [first, second, ahead, first / (first + second + 1e-9)]
+        scales = [np.exp(-2 * ahead), np.exp(-6 * ahead), np.log(first + 1e-3), first / state.n, np.exp(-2 * first)]
+        return [*shares, *scales, first * first, first * second, second * second]
+
+    def lead(self, state: Votes) -> list:
+        return [np.exp(-2 * (state.leader - state.runner)), state.leader, state.runner]
+
+    def rules(self, state: Votes, cap: int, longest: int) -> list[Rule]:
+        one = float(state.leader[:, 0].mean())  # what an average answer weighs
+        return [Margin(ahead * one, cap) for ahead in (0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4)]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"sharpness": self.sharpness}
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        self.sharpness = number(kept["sharpness"], "sharpness", 1e-3, 1e3)
+
+
+class Certainty(WeighedCount):
+    """How sure the model was of its answer: the mean log-probability of the tokens it wrote."""
+
+    name, reads, sign, called = "certainty", "logprob", 1, "log-probability"
+
+
+class TokenEntropy(WeighedCount):
+    """How many ways the model saw to go on: the mean entropy of its tokens."""
+
+    name, reads, sign, called = "entropy", "entropy", -1, "mean token entropy"
+
+
+class Guess(NamedTuple):
+    """What the text says: the accuracy of one answer, and of a long vote."""
+
+    start: Any
+    end: Any
+
+    def at(self, columns: ArrayLike) -> Guess:
+        """The same at every checkpoint."""
+        return self
+
+
+class Text(Signal):
+    """What the text says before anything is asked, where it explains enough of questions left out.
+
+    The stopping rule learns from guesses by a `Prior` that did not see the question, so that it knows how little the
+    text is worth; learning from the guesses of a prior that saw it, the rule would trust the text far too much.
+    """
+
+    name = "text"
+    prior: Prior
+
+    def fit(self, lesson: Lesson) -> bool:
+        if lesson.features is None or not lesson.fold.any():
+            return False
+        ends = lesson.responses.table((1, min(_LONG, lesson.responses.samples))).acc
+        self.prior = Prior().fit(lesson.features, ends, lesson.fold)
+        self.takes = self.prior.points.shape[1]
+        return self.prior.explained > _TOLD
+
+    def foretold(self, features: ArrayLike | None, taught: bool = False) -> np.ndarray:
+        if taught:
+            return self.prior.left_out
+        if features is None:
+            raise ValueError("this policy was fitted with features of the text; give those of the question")
+        return self.prior.predict(features)
+
+    def watch(self, streams: Streams, columns: np.ndarray, features: ArrayLike | None, taught: bool) -> Guess:
+        return Guess(*self.foretold(features, taught)[streams.question].T)
+
+    def begin(self, features: ArrayLike | None) -> Guess:
+        return Guess(*self.foretold(None if features is None else np.asarray(features, dtype=float)[None])[0])
+
+    def features(self, state: Guess, lead: list) -> list:
+        start, end = state
+        products = [start * end, start * start, end * end]
+        return [*state, *products, *(clear * guess for clear in lead for guess in state)]
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.prior.to_dict()
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        self.prior = Prior.from_dict(kept)
+        self.takes = self.prior.points.shape[1]
+
+
+#: Every signal there is, by its name, in the order of their features.
+SIGNALS: Mapping[str, type[Signal]] = {one.name: one for one in (VoteCount, Certainty, TokenEntropy, Text)}
+
+#: What is looked at unless told otherwise.
+USUAL = ("votes", "text", "certainty")
+
+
+class Seen(NamedTuple):
+    """What some signals know, by name, and the count that decides the vote: at every checkpoint, or of one question."""
+
+    signals: Mapping[str, Signal]
+    told: Mapping[str, Any]
+    decides: VoteCount
+
+    @property
+    def votes(self) -> Votes:
+        """The count that decides."""
+        return self.told[self.decides.name]
+
+    def at(self, column: int) -> Seen:
+        """The same at one checkpoint."""
+        return self._replace(told={name: state.at(column) for name, state in self.told.items()})
+
+    def features(self) -> np.ndarray:
+        """All that is known at one moment, in numbers, shape (d, ...)."""
+        lead = self.decides.lead(self.votes)
+        parts = [signal.features(self.told[name], lead) for name, signal in self.signals.items()]
+        return np.array([part for told in parts for part in told], dtype=float)
+
+
+_WIDTHS = (0.35, 0.7, 1.4)  # of the kernel, in standard deviations per feature
 _RIDGES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
 class Prior:
-    """Guess some numbers of a question from its features.
+    """Guess some numbers of a question from its features, by kernel ridge regression.
 
-    The kernel is Gaussian in the standardised features; its width and the ridge are those with the smallest squared
-    error on questions left out. Explained in chapter 10, "When to stop".
-
-    Attributes
-    ----------
-    left_out : ndarray, shape (N, k)
-        The guess for every training question by the other folds.
-    explained : float
-        Share of the targets' variance that these guesses explain; at most about 0 where the features say nothing.
+    Everything it needs has a closed form: ``left_out``, the guess for every training question by the other folds, costs
+    no second training. ``explained`` is the share of the targets' variance that these guesses explain. The kernel is
+    Gaussian in the standardised features; its width and the ridge are those with the smallest error left out.
 
     Examples
     --------
@@ -39,14 +294,7 @@ class Prior:
     """
 
     def fit(self, features: ArrayLike, targets: ArrayLike, fold: ArrayLike) -> Prior:
-        """Learn ``targets`` (N, k) from ``features`` (N, d); ``left_out`` has the guesses by the other folds.
-
-        Parameters
-        ----------
-        features, targets : array_like
-        fold : array_like of int, shape (N,)
-            Questions of one fold are left out together.
-        """
+        """Learn ``targets`` (N, k) from ``features`` (N, d); questions of one fold are left out together."""
         x, y, fold = np.asarray(features, dtype=float), np.asarray(targets, dtype=float), np.asarray(fold)
         if x.ndim != 2 or not np.isfinite(x).all() or len(x) != len(y):
             raise ValueError(f"features have shape {x.shape}; give one row of finite numbers for each of {len(y)}")
@@ -72,6 +320,23 @@ class Prior:
         """Return the guesses for new questions, in [0, 1]."""
         x = (np.asarray(features, dtype=float) - self.center) / self.scale
         return (self.mean + _kernel(x, self.points, self.width) @ self.weights).clip(0, 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; a column that never changed has an infinite scale, kept as 0: JSON knows no infinity."""
+        kept = {name: getattr(self, name).tolist() for name in ("center", "points", "mean", "weights")}
+        return kept | {"scale": np.where(np.isfinite(self.scale), self.scale, 0.0).tolist(), "width": self.width}
+
+    @classmethod
+    def from_dict(cls, kept: dict[str, Any]) -> Prior:
+        """What `to_dict` gave, for two targets; ValueError if it is not sound."""
+        prior = cls()
+        prior.points = numbers(kept["points"], "points", (None, None))
+        rows, columns = prior.points.shape
+        for name, shape in {"center": (columns,), "scale": (columns,), "mean": (2,), "weights": (rows, 2)}.items():
+            setattr(prior, name, numbers(kept[name], name, shape))
+        prior.scale[prior.scale == 0] = np.inf
+        prior.width = number(kept["width"], "width", 1e-6)
+        return prior
 
 
 def _kernel(a: np.ndarray, b: np.ndarray, width: float) -> np.ndarray:

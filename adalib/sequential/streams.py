@@ -1,16 +1,17 @@
-"""Sampled answers played back as streams, each question several times in other orders.
+"""Sampled answers played back as streams, and the state of the vote after every answer.
 
-A file holds R answers a question; whoever stops after three saw three of them. Which three is chance, so every question
-is played back several times and the outcomes are averaged: the answers are the same, the noise is less. The orders are
-rotations of one shuffled row, so that no answer comes first twice before all have.
+A file holds R answers per question; whoever stops after three saw three of them. Which three is chance, so every
+question is played back several times and the outcomes are averaged: the answers are the same, the noise is less. The
+orders are rotations of one shuffled row, so that no answer comes first twice before all have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
-from typing import Literal
+from functools import cache, cached_property, lru_cache
+from math import log
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,68 +19,74 @@ from numpy.typing import ArrayLike
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
 
-__all__ = ["Cost", "Money", "Streams", "Votes", "answer_costs", "count_votes", "make_streams"]
-
-
-# The state of a vote after every answer: all that a stopping rule may look at.
-#
-# Answers come in one by one. After each there is a leader, a runner-up, so many different answers, so many that could
-# not be read, and what the vote would be worth if it were closed now. An answer changes one class only, so a step costs the
-# same however many answers came before. `Votes` holds many questions at once as arrays, one column a
-# step; a rule written for it also reads the numbers of a single question.
+__all__ = ["BallotBox", "Cost", "Money", "Streams", "Votes", "answer_costs", "count_votes", "make_streams", "weight_of"]
 
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """What is known of a vote after n answers; arrays of one shape, or plain numbers for a single question.
+    """What is known of a vote after n answers; arrays of one shape, or plain numbers for a single question."""
 
-    Attributes
-    ----------
-    n : answers so far, empty ones included
-    leader, runner : votes of the leading class and of the next one (equal when tied)
-    distinct, empty : different answers so far, and answers that could not be read
-    run : how many answers at the end are the same; 0 after an empty one
-    log_sum : sum over the classes of c log c, c the votes of a class; the entropy of the votes follows from it;
-        NaN where votes are weighted
-    value : what the answer is worth if the vote is closed now, ties shared
-    """
-
-    n: np.ndarray
-    leader: np.ndarray
-    runner: np.ndarray
-    distinct: np.ndarray
-    empty: np.ndarray
-    run: np.ndarray
-    log_sum: np.ndarray
-    value: np.ndarray
+    n: Any  #: answers so far, empty ones included
+    leader: Any  #: votes of the leading class
+    runner: Any  #: votes of the next one, equal when tied
+    distinct: Any  #: different answers so far
+    empty: Any  #: answers that could not be read
+    run: Any  #: how many answers at the end are the same; 0 after an empty one
+    log_sum: Any  #: sum of c log c, c the votes of a class, for the entropy of the votes; NaN where votes are weighted
+    value: Any  #: what the answer is worth if the vote is closed now, ties shared
 
     def at(self, columns: ArrayLike) -> Votes:
         """Keep some of the steps."""
         return Votes(*(getattr(self, f.name)[..., columns] for f in fields(self)))
 
-    def rows(self, rows: ArrayLike) -> Votes:
-        """Keep some of the streams."""
-        return Votes(*(getattr(self, f.name)[rows] for f in fields(self)))
+
+def weight_of(sharpness: float, told: Any) -> Any:
+    """What an answer's vote weighs: one so unlikely that its weight would be 0 still votes, as good as not at all."""
+    return np.exp(np.maximum(sharpness * told, -600.0))
+
+
+class BallotBox:
+    """The vote on one question, counted as the answers come: what `count_votes` is for many at once."""
+
+    def __init__(self) -> None:
+        self.held: dict[Hashable, float] = {}
+        self.n = self.empty = self.run = 0
+        self.last: Hashable = None
+
+    def add(self, answer: Hashable, weight: float = 1.0) -> None:
+        """Count one more answer; None is one that could not be read."""
+        self.n += 1
+        if answer is None:
+            self.empty += 1
+            self.run = 0
+        else:
+            self.held[answer] = self.held.get(answer, 0) + weight
+            self.run = self.run + 1 if answer == self.last else 1
+        self.last = answer
+
+    @property
+    def leaders(self) -> list[Hashable]:
+        """The answers that lead, in the order they came: one, several that are tied, or none."""
+        most = max(self.held.values(), default=0.0)
+        return [answer for answer, votes in self.held.items() if votes == most]
+
+    def votes(self) -> Votes:
+        """The state of the vote."""
+        first, second = 0.0, 0.0
+        for votes in self.held.values():
+            if votes > first:
+                first, second = votes, first
+            elif votes > second:
+                second = votes
+        log_sum = sum(votes * log(votes) for votes in self.held.values())
+        return Votes(self.n, first, second, len(self.held), self.empty, self.run, log_sum, np.nan)
 
 
 def count_votes(classes: ArrayLike, worth: ArrayLike, weights: ArrayLike | None = None) -> Votes:
-    """Count votes step by step, for many streams of answers at once.
+    """Count votes step by step, for many streams of answers at once; an answer changes one class only.
 
-    Explained in chapter 10, "When to stop".
-
-    Parameters
-    ----------
-    classes : array_like of int, shape (M, T)
-        The class of every answer in the order it came; negative for an empty one, which never gets a vote.
-    worth : array_like, shape (M, T)
-        What the class of the answer is worth, in [0, 1].
-    weights : array_like, shape (M, T), optional
-        Positive weight of every vote; default 1.
-
-    Returns
-    -------
-    Votes
-        Arrays of shape (M, T).
+    ``classes`` (M, T) has the class of every answer in the order it came, negative for an empty one, which never gets
+    a vote; ``worth`` what that class is worth, in [0, 1]; ``weights``, all positive, what each vote weighs.
 
     Examples
     --------
@@ -89,18 +96,14 @@ def count_votes(classes: ArrayLike, worth: ArrayLike, weights: ArrayLike | None 
     """
     classes, worth = np.asarray(classes), np.asarray(worth, dtype=float)
     weights = None if weights is None else np.asarray(weights, dtype=float)
-    shapes = [np.shape(part) for part in (classes, worth, classes if weights is None else weights)]
-    if classes.ndim != 2 or len(set(shapes)) > 1:
-        raise ValueError(f"classes, worth and weights have shapes {shapes[0]}, {shapes[1]} and {shapes[2]}")
-    if weights is not None and not (weights > 0).all():
-        raise ValueError("a weight is not positive; an answer that shall not vote has a negative class")
     m, t = classes.shape
     # A step is one row of memory, and what is read of it is read in one piece.
-    found = np.zeros((8, t, m))
-    found[0] = np.arange(1, t + 1)[:, None]
+    state = np.zeros((8, t, m))
+    state[0] = np.arange(1, t + 1)[:, None]
     rows, held = np.arange(m), np.zeros((m, int(classes.max(initial=0)) + 1))
     leader, runner, tied, tied_worth, log_sum = np.zeros((5, m))
-    terms = _c_log_c(np.arange(t + 1)) if weights is None else None
+    counts = np.arange(t + 1)
+    terms = counts * np.log(np.maximum(counts, 1)) if weights is None else None
     again = np.zeros(m)
     for step, (came, value) in enumerate(zip(classes.T.copy(), worth.T.copy(), strict=True)):
         own, read = np.maximum(came, 0), came >= 0
@@ -118,15 +121,11 @@ def count_votes(classes: ArrayLike, worth: ArrayLike, weights: ArrayLike | None 
         if terms is not None:
             log_sum = log_sum + terms[now.astype(int)] - terms[before.astype(int)]
         again = read * (again * (came == classes[:, step - 1]) + 1) if step else read * 1.0
-        found[1:, step] = leader, runner, read & (before == 0), ~read, again, log_sum, tied_worth / np.maximum(tied, 1)
-    found[3:5] = found[3:5].cumsum(axis=1)
+        state[1:, step] = leader, runner, read & (before == 0), ~read, again, log_sum, tied_worth / np.maximum(tied, 1)
+    state[3:5] = state[3:5].cumsum(axis=1)
     if terms is None:
-        found[6] = np.nan
-    return Votes(*found.transpose(0, 2, 1))
-
-
-def _c_log_c(count: np.ndarray) -> np.ndarray:
-    return count * np.log(np.maximum(count, 1))
+        state[6] = np.nan
+    return Votes(*state.transpose(0, 2, 1))
 
 
 Cost = Literal["samples", "tokens"] | Callable[[Responses], np.ndarray]
@@ -134,16 +133,7 @@ Cost = Literal["samples", "tokens"] | Callable[[Responses], np.ndarray]
 
 @dataclass(frozen=True)
 class Money:
-    """A price list: what every answer costs in money.
-
-    Explained in chapter 10, "When to stop".
-
-    Parameters
-    ----------
-    per_token : float
-        Price of a generated token.
-    per_answer : float
-        Price of asking at all: the tokens of the prompt, say.
+    """A price list: what a generated token costs in money, and what asking at all does (the prompt, say).
 
     Examples
     --------
@@ -164,10 +154,10 @@ def answer_costs(responses: Responses, cost: Cost) -> np.ndarray:
     """Return what every answer costs, shape (N, R): 1, its tokens, or what a price list says."""
     if callable(cost):
         return np.asarray(cost(responses), dtype=float)
-    if cost not in ("samples", "tokens"):
-        raise ValueError(f"cost must be 'samples', 'tokens' or a price list, got {cost!r}")
     if cost == "samples":
         return np.ones((responses.n, responses.samples))
+    if cost != "tokens":
+        raise ValueError(f"cost must be 'samples', 'tokens' or a price list, got {cost!r}")
     if responses.tokens is None:
         raise DataError(f'{responses.source}: has no tokens; add "tokens" to every line, or let cost be "samples"')
     return responses.tokens
@@ -175,44 +165,26 @@ def answer_costs(responses: Responses, cost: Cost) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Streams:
-    """M streams of T answers: every question ``repeats`` times, in that many orders.
+    """M streams of T answers: every question ``repeats`` times, in that many orders."""
 
-    Attributes
-    ----------
-    question : ndarray of int, shape (M,)
-        Whose answers they are.
-    classes : ndarray of int, shape (M, T)
-    worth : ndarray, shape (M, T)
-        What the class of each answer is worth: the mean over the question's answers of that class.
-    cost : ndarray, shape (M, T)
-        What has been paid after each answer.
-    logprob : ndarray, shape (M, T), or None
-    """
+    question: np.ndarray  #: whose answers they are, shape (M,)
+    classes: np.ndarray  #: of each answer, shape (M, T), as are the others
+    worth: np.ndarray  #: of its class: the mean over the question's answers of that class
+    cost: np.ndarray  #: what has been paid after each answer
+    read: Callable[[str], np.ndarray | None]  #: what a field of `Responses` says of each answer, if it is there
 
-    question: np.ndarray
-    classes: np.ndarray
-    worth: np.ndarray
-    cost: np.ndarray
-    logprob: np.ndarray | None
-
-    def votes(self, sharpness: float = 0.0) -> Votes:
-        r"""Count the votes, each weighted by :math:`e^{s \ell}`, where :math:`\ell` is the answer's log-probability."""
-        sharpness = sharpness if self.logprob is not None else 0.0
-        if sharpness not in self._counted:
-            # An answer so unlikely that its weight would be 0 still votes, as good as not at all.
-            weights = np.exp(np.maximum(sharpness * self.logprob, -600.0)) if sharpness > 0 else None
-            self._counted[sharpness] = count_votes(self.classes, self.worth, weights)
-        return self._counted[sharpness]
+    def votes(self, sharpness: float = 0.0, field: str = "logprob") -> Votes:
+        r"""Count the votes, each weighted by :math:`e^{s x}`, where :math:`x` is what a field says of the answer."""
+        told = self.read(field) if sharpness else None
+        key = (0.0, "") if told is None else (sharpness, field)
+        if key not in self._counted:
+            weights = None if told is None else weight_of(sharpness, told)
+            self._counted[key] = count_votes(self.classes, self.worth, weights)
+        return self._counted[key]
 
     @cached_property
-    def _counted(self) -> dict[float, Votes]:
+    def _counted(self) -> dict[tuple[float, str], Votes]:
         return {}
-
-    def first(self, answers: int) -> Streams:
-        """Keep only so many answers of each stream."""
-        logprob = None if self.logprob is None else self.logprob[:, :answers]
-        parts = (part[:, :answers] for part in (self.classes, self.worth, self.cost))
-        return Streams(self.question, *parts, logprob)
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Average over the streams of each question: (M, ...) becomes (N, ...)."""
@@ -224,27 +196,10 @@ class Streams:
 def make_streams(
     responses: Responses, limit: int = 40, *, repeats: int = 8, seed: int = 0, cost: Cost = "samples"
 ) -> Streams:
-    """Play every question's answers back in several orders.
+    """Play every question's answers back in several orders, no more than ``limit`` answers of each.
 
-    Explained in chapter 10, "When to stop".
-
-    Parameters
-    ----------
-    responses : Responses
-    limit : int
-        Longest stream; never more than the answers that are there.
-    repeats : int
-        Orders a question, at most its answers.
-    seed : int
-    cost : {"samples", "tokens"} or function of Responses
-        What an answer costs: 1, its tokens, or what a `Money` price list says.
-
-    Returns
-    -------
-    Streams
+    There are ``repeats`` orders per question, at most as many as it has answers. Explained in chapter 10.
     """
-    if limit < 1 or repeats < 1:
-        raise ValueError(f"limit is {limit} and repeats {repeats}; give at least 1")
     n, r = responses.n, responses.samples
     repeats = min(repeats, r)
     shuffled = np.random.default_rng(seed).permuted(np.tile(np.arange(r), (n, 1)), axis=1)
@@ -255,10 +210,13 @@ def make_streams(
     def deal(values: np.ndarray) -> np.ndarray:
         return np.asarray(values)[question[:, None], places]
 
-    classes = deal(responses.classes)
+    @cache
+    def read(field: str) -> np.ndarray | None:
+        told = getattr(responses, field)
+        return None if told is None else deal(told)
+
     paid = deal(answer_costs(responses, cost)).cumsum(axis=1)
-    logprob = None if responses.logprob is None else deal(responses.logprob)
-    return Streams(question, classes, deal(_worth(responses)), paid, logprob)
+    return Streams(question, deal(responses.classes), deal(_worth(responses)), paid, read)
 
 
 def _worth(responses: Responses) -> np.ndarray:

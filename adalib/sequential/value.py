@@ -12,43 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adalib.sequential.streams import Votes
-
-__all__ = ["backward_induction", "cross_fitted", "follow", "in_parts", "state_features"]
-
-
-def state_features(plain: Votes, weighted: Votes | None, prior: np.ndarray | None) -> np.ndarray:
-    """Turn what is known at a moment into numbers that a straight line can weigh, shape (d, ...).
-
-    The lead enters as steps and as a decaying curve, because the tenth vote ahead says less than the second.
-
-    Parameters
-    ----------
-    plain : Votes
-        Arrays of one shape, or plain numbers.
-    weighted : Votes, optional
-        The same votes, weighted by certainty.
-    prior : pair of arrays or numbers, optional
-        What the text says of the first answer and of a long vote.
-    """
-    n, lead = plain.n, plain.leader - plain.runner
-    ahead = np.exp(-0.5 * lead)
-    found = [plain.leader / n, plain.runner / n, plain.distinct / n, plain.empty / n, ahead]
-    found += [lead >= k for k in (1, 2, 3, 4, 6)]
-    found += [plain.leader >= 2, (plain.leader <= 1) & (n >= 2)]
-    interacts = [plain.leader / n, ahead]
-    if weighted is not None:
-        first, second = weighted.leader, weighted.runner
-        lead = first - second
-        near, nearer = np.exp(-2 * lead), np.exp(-6 * lead)
-        found += [first, second, lead, first / (first + second + 1e-9), near, nearer, np.log(first + 1e-3)]
-        found += [first / n, np.exp(-2 * first), first * first, first * second, second * second]
-        interacts = [near, first, second]
-    if prior is not None:
-        start, end = prior
-        found += [start, end, start * end, start * start, end * end]
-        found += [signal * known for signal in interacts for known in (start, end)]
-    return np.array(found, dtype=float)
+__all__ = ["backward_induction", "cross_fitted", "fold_slices", "follow"]
 
 
 def backward_induction(
@@ -61,66 +25,46 @@ def backward_induction(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit the gain of going on at every checkpoint but the last.
 
-    Parameters
-    ----------
-    features : sequence of S - 1 arrays, shape (d, M)
-        What is known of M streams at each checkpoint.
-    value, cost : ndarray, shape (M, S)
-        What the vote is worth if it is closed at a checkpoint, and what has been paid by then.
-    prices : ndarray, shape (L,)
-        Accuracy that one unit of cost must bring.
-    fold : ndarray of int, shape (M,)
-        Streams of one fold are decided by a fit on the others.
-    ridge : float
-        Share of the features' variance added for stability at the first checkpoint, twice as much at the second, and
-        so on: the later it is, the fewer streams are still open, and the less there is to learn from.
+    ``features`` has what is known of M streams at each of these, (d, M); ``value`` and ``cost``, (M, S), what the vote
+    is worth at a checkpoint and what has been paid by then. The ``ridge`` grows with the checkpoint: the later it is,
+    the fewer streams are still open, and the less there is to learn from.
 
-    Returns
-    -------
-    ndarray, shape (S - 1, d + 1, L)
-        Coefficients, the constant first.
-    ndarray of int, shape (M, L)
-        Checkpoint at which each stream stops, every stream decided by the other folds.
+    Returns the coefficients, (S - 1, d + 1, L), the constant first, and the checkpoint at which each stream stops at
+    each price, (M, L), every stream decided by a fit on the other folds.
     """
     last = value.shape[1] - 1
-    order, parts = in_parts(fold)
+    order, parts = fold_slices(fold)
     value, cost = value[order], cost[order]
     reward = np.repeat(value[:, -1:], prices.size, axis=1)
     stop = np.full(reward.shape, last)
-    coefficients = [None] * last
+    coefficients = []
     for s in reversed(range(last)):
         reward -= np.multiply.outer(cost[:, s + 1] - cost[:, s], prices)
         now = value[:, s : s + 1]
-        coefficients[s], guess = cross_fitted(features[s][:, order], reward - now, parts, ridge * (s + 1))
+        fitted, guess = cross_fitted(features[s][:, order], reward - now, parts, ridge * (s + 1))
+        coefficients.append(fitted)
         quit_here = guess <= 0
         np.copyto(stop, s, where=quit_here)
         np.copyto(reward, now, where=quit_here)
-    found = np.empty_like(stop)
-    found[order] = stop
-    return np.array(coefficients), found
+    ordered = np.empty_like(stop)
+    ordered[order] = stop
+    return np.array(coefficients[::-1]), ordered
 
 
 def follow(coefficients: np.ndarray, features: Sequence[np.ndarray]) -> np.ndarray:
-    """The checkpoint at which each stream stops, shape (M, L): the first where going on is not worth its price.
-
-    Parameters
-    ----------
-    coefficients : ndarray, shape (S - 1, d + 1, L)
-        As `backward_induction` gives them.
-    features : sequence of S - 1 arrays, shape (d, M)
-    """
+    """The checkpoint at which each stream stops, shape (M, L): the first where going on is not worth its price."""
     stop = np.full((features[0].shape[1], coefficients.shape[2]), len(features), dtype=np.int16)
     for s in reversed(range(len(features))):
         np.copyto(stop, s, where=coefficients[s, 0] + features[s].T @ coefficients[s, 1:] <= 0)
     return stop
 
 
-def in_parts(fold: np.ndarray) -> tuple[np.ndarray, list[slice]]:
+def fold_slices(fold: np.ndarray) -> tuple[np.ndarray, list[slice]]:
     """An order in which each fold is one piece, so that nothing is copied out of the middle, and where the pieces are.
 
     Examples
     --------
-    >>> in_parts(np.array([1, 0, 1]))
+    >>> fold_slices(np.array([1, 0, 1]))
     (array([1, 0, 2]), [slice(0, 1, None), slice(1, 3, None)])
     """
     order = np.argsort(fold, kind="stable")

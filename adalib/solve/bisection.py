@@ -19,65 +19,33 @@ __all__ = ["Bisection", "Mixture", "PricedPoint", "bisect", "mix"]
 
 @dataclass(frozen=True, eq=False)
 class PricedPoint:
-    """An allocation and the price that produced it.
-
-    Attributes
-    ----------
-    lam : float
-        Price of one unit of cost.
-    labels : ndarray of int, shape (N,)
-        Column given to each question.
-    cost, accuracy : float
-        Averages over the questions.
-    """
+    """An allocation, its averages over the questions, and the price of one unit of cost that produced it."""
 
     lam: float
-    labels: np.ndarray
+    labels: np.ndarray  # column given to each question
     cost: float
     accuracy: float
 
 
 @dataclass(frozen=True, eq=False)
 class Bisection(PricedPoint):
-    """What the paper's bisection found; the inherited fields describe the end of the bracket closest to the budget.
-
-    Attributes
-    ----------
-    budget : float
-        The average cost asked for.
-    error : float
-        ``abs(cost - budget)``; the cost may lie above the budget.
-    feasible, above : PricedPoint
-        The two ends of the last bracket: within the budget, and beyond it (the same point where nothing is beyond).
-    path : ndarray, structured, one row a step
-        Bracket before the step (``lo``, ``hi``), price tried (``mid``), and ``cost_lo``, ``cost_hi``, ``cost_mid``.
-    """
+    """What the paper's bisection found; the inherited fields describe the end of the bracket closest to the budget."""
 
     budget: float
-    error: float
-    feasible: PricedPoint
-    above: PricedPoint
-    path: np.ndarray
+    error: float  # abs(cost - budget); the cost may lie above the budget
+    feasible: PricedPoint  # the end of the last bracket within the budget
+    above: PricedPoint  # the end beyond it; the same point where nothing is beyond
+    path: np.ndarray  # one row per step: the bracket (lo, hi), the price tried (mid), cost_lo, cost_hi, cost_mid
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Two allocations, one below and one above the budget, and the chance of the dearer one.
-
-    Attributes
-    ----------
-    cheap, dear : PricedPoint
-        The allocations that are mixed.
-    share : float
-        Probability, question by question, of the dear label.
-    cost, accuracy : float
-        Expected averages, exact.
-    """
+    """Two allocations, one below and one above the budget, and the chance of the dearer one."""
 
     cheap: PricedPoint
     dear: PricedPoint
-    share: float
-    cost: float
+    share: float  # probability, question by question, of the dear label
+    cost: float  # expected average, exact
     accuracy: float
 
     def draw(self, rng: Random = None) -> np.ndarray:
@@ -87,11 +55,7 @@ class Mixture:
 
 
 def bisect(
-    acc: ArrayLike,
-    cost: ArrayLike,
-    budget: float,
-    iterations: int = 50,
-    bracket: tuple[float, float] = (0.0, 5.0),
+    acc: ArrayLike, cost: ArrayLike, budget: float, iterations: int = 50, bracket: tuple[float, float] = (0.0, 5.0)
 ) -> Bisection:
     """Search for the price whose average cost is the budget: the paper's method, step by step.
 
@@ -114,15 +78,10 @@ def bisect(
     Bisection
         The end of the last bracket whose cost is closest to the budget, the feasible end, and the path.
 
-    Raises
-    ------
-    ValueError
-        If the table is broken or even the highest price costs more than the budget.
-
     Examples
     --------
-    >>> found = bisect([[0.1, 0.9], [0.1, 0.9]], cost=[1, 16], budget=8.5)
-    >>> found.cost, found.error, len(found.path)
+    >>> ends = bisect([[0.1, 0.9], [0.1, 0.9]], cost=[1, 16], budget=8.5)
+    >>> ends.cost, ends.error, len(ends.path)
     (1.0, 7.5, 50)
     """
     acc, cost = check_table(acc, cost)
@@ -163,11 +122,7 @@ def bisect(
 
 
 def mix(
-    acc: ArrayLike,
-    cost: ArrayLike,
-    budget: float,
-    iterations: int = 50,
-    bracket: tuple[float, float] = (0.0, 5.0),
+    acc: ArrayLike, cost: ArrayLike, budget: float, iterations: int = 50, bracket: tuple[float, float] = (0.0, 5.0)
 ) -> Mixture:
     """Meet the budget in expectation by mixing the two allocations around it at random: the paper's repair.
 
@@ -190,8 +145,8 @@ def mix(
     >>> both.share, both.cost, both.accuracy
     (0.5, 8.5, 0.5)
     """
-    found = bisect(acc, cost, budget, iterations, bracket)
-    cheap, dear = found.feasible, found.above
+    ends = bisect(acc, cost, budget, iterations, bracket)
+    cheap, dear = ends.feasible, ends.above
     # The cheap one may cost the budget and a rounding more.
     share = 0.0 if dear is cheap else min(max((budget - cheap.cost) / (dear.cost - cheap.cost), 0.0), 1.0)
     return Mixture(

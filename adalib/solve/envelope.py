@@ -2,13 +2,14 @@
 
 A question starts at its cheapest column and moves, each time, along the steepest line to a dearer one: the corners
 it visits are the only columns that win at some price, and the slope of the line is that price. Many questions walk at
-once, column by column, with numpy; what comes out is a stream of steps that `adalib.frontier` sorts.
+once, column by column, with numpy; what comes out is a stream of steps that `adalib.frontier` sorts. The walk looks
+from every corner at all columns beyond, quick for few budgets; with very many, Graham's scan looks at each once.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -18,30 +19,253 @@ import numpy as np
 
 from adalib.solve.oracle import TIE
 
-__all__ = ["Codes", "at_once", "cheapest", "in_order", "labels_after", "scan", "steps", "walk"]
+__all__ = ["Codes", "at_once", "cheapest", "in_order", "labels_after", "steps"]
+
+_THREADS = min(os.cpu_count() or 1, 8)
+_MANY = 100_000  # rows that are worth a second thread
+_WIDE = 64  # columns from which on one pass over them is quicker than looking at each from each
+_BLOCK = 30_000  # rows that walk together: few enough for their columns to stay in the processor's cache
 
 
-# Envelopes of tables with very many columns, in one pass over them.
-#
-# The walk of `adalib.solve.envelope` looks from every corner at all columns beyond: few budgets, many questions. With
-# thousands of columns that is a square; here each column is looked at once and is on top of its row's stack until a
-# better one shows that it lies under a line (Graham's scan, all rows at once).
+class Codes:
+    """Numbers for the steps from a column to a dearer one, kept in the last bits of the step's slope.
+
+    So a step goes through the sort as one float64, and `numpy.sort` moves values several times faster than
+    `numpy.argsort` moves indices. A slope loses its last bits: a relative 4e-15 for K = 5, 5e-13 for K = 50, 2e-9 for
+    K = 3,000. The cheaper the low column, then the nearer the high one, the larger the code and the earlier the step
+    among equal slopes: the steps of a question stay in order.
+    """
+
+    def __init__(self, k: int) -> None:
+        self.low, self.high = (side[::-1].astype(np.int16) for side in np.triu_indices(k, 1))
+        self.mask = (1 << self.low.size.bit_length()) - 1
+        self.precision = (self.mask + 1) * np.finfo(float).eps  # within it, equal slopes may differ by their codes
+        self._k = k
+
+    def number(self, low: int | np.ndarray, high: int | np.ndarray) -> int | np.ndarray:
+        """The code of a step."""
+        return self.low.size - 1 - (low * self._k - low * (low + 1) // 2 + high - low - 1)
+
+    def of(self, keys: np.ndarray) -> np.ndarray:
+        """Read the codes."""
+        return keys.view(np.int64) & self.mask
+
+    def put(self, slopes: np.ndarray, code: int | np.ndarray) -> None:
+        """Write codes, in place."""
+        bits = slopes.view(np.int64)
+        bits &= ~self.mask
+        bits |= code
 
 
-def scan(
+def cheapest(acc: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The best of each row's cheapest columns, and its accuracy."""
+    start, value = np.zeros(len(acc), dtype=int), acc[:, 0]
+    for column in range(1, acc.shape[1]):
+        same = cost[..., column] == cost[..., 0]
+        if not np.any(same):
+            break  # costs never fall along a row
+        if column == 1:
+            value = value.copy()  # it is the table's own
+        rows = np.flatnonzero(same) if cost.ndim == 2 else slice(None)
+        better = acc[rows, column] > value[rows]
+        start[rows] = np.where(better, column, start[rows])
+        value[rows] = np.where(better, acc[rows, column], value[rows])
+    return start, value
+
+
+def steps(
+    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, codes: Codes
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
+    """All envelope steps in the order of the walk: their keys and, where every row has costs of its own, what the row
+    pays before and after each step."""
+    n, k = acc.shape
+    most = k - 1  # steps of a row
+    keys = np.empty(n * most)
+    own, flat = None if cost.ndim == 1 else (np.empty(keys.size), np.empty(keys.size)), cost.ravel()
+
+    def fill(first: int, last: int) -> int:
+        """Write the steps of some rows where they begin if all rows have all steps; return where they end."""
+        size = first * most
+        paid = cost if own is None else cost[first:last]
+        for begin, rows, some in _walk(acc[first:last], paid, start[first:last], codes):
+            part = slice(size, size + some.size)
+            keys[part] = some
+            size = part.stop
+            if own is not None:
+                row, code = (first + begin + rows) * k, codes.of(some)
+                for side, column in zip(own, (codes.low, codes.high), strict=True):
+                    flat.take(row + column.take(code), out=side[part], mode="clip")  # "raise" would copy once more
+        return size
+
+    threads = _THREADS if n >= _MANY else 1
+    cuts = [n * part // threads for part in range(threads + 1)]
+    ends = at_once([partial(fill, *part) for part in pairwise(cuts)], worth=n)
+    size = 0
+    for first, end in zip(cuts, ends, strict=False):  # close the gaps
+        for array in (keys, *(own or ())):
+            if size < first * most:
+                array[size : size + end - first * most] = array[first * most : end]
+        size += end - first * most
+    return keys[:size], own and (own[0][:size], own[1][:size])
+
+
+def labels_after(
+    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, cuts: Sequence[tuple[float, int]]
+) -> tuple[np.ndarray, list[int]]:
+    """Labels, shape (cuts, N), once the steps before each cut are taken, found by walking the envelopes again.
+
+    A cut (key, count) takes every step that sorts before the key and, of those with that very key, the first ``count``
+    in the order of the rows. Also, for each cut, the row whose step with that key would come next; -1 where none would.
+    """
+    labels = np.tile(start, (len(cuts), 1))
+    spare, next_rows = [count for _, count in cuts], [-1] * len(cuts)
+    codes = Codes(acc.shape[1])
+    for begin, rows, keys in _walk(acc, cost, start, codes):
+        high = codes.high.take(codes.of(keys))
+        for which, (key, _) in enumerate(cuts):
+            taken = keys < key
+            tied = np.flatnonzero(keys == key)
+            taken[tied[: spare[which]]] = True
+            if tied.size > spare[which] and next_rows[which] < 0:
+                next_rows[which] = begin + int(rows[tied[spare[which]]])
+            spare[which] = max(spare[which] - tied.size, 0)
+            labels[which, begin + rows[taken]] = high[taken]
+    return labels, next_rows
+
+
+def in_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sort keys, equal ones in the order in which they stand; return them and the places they come from.
+
+    Two quick sorts that forget the order of equals, the second one over places, beat one that remembers it.
+    """
+    order = keys.argsort()
+    keys = keys.take(order)
+    new = keys[1:] != keys[:-1]
+    if not new.all():
+        bits = keys.size.bit_length()  # a place takes so many; the group of equals goes above them
+        group = np.zeros(keys.size, dtype=np.int64)
+        np.cumsum(new, out=group[1:])
+        group <<= bits
+        group |= order
+        group.sort()
+        group &= (1 << bits) - 1
+        order = group
+    return keys, order
+
+
+def at_once(calls: Sequence[Callable[[], Any]], *, worth: int) -> list:
+    """Results of several calls; on threads where they go through many numbers: numpy computes outside Python's lock."""
+    if worth < _MANY:
+        return [call() for call in calls]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(lambda call: call(), calls))
+
+
+def _walk(
+    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, codes: Codes
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Yield all envelope steps, a block of rows and a low column at a time: first row of the block, rows in it, keys.
+
+    A key is minus the slope of the step, so that the steepest sorts first, with the step's code in its last bits.
+    """
+    n, k = acc.shape
+    strict = _Strict(cost, codes) if cost.ndim == 1 and k > 1 and (np.diff(cost) > 0).all() else None
+    in_block = _scan_block if k > _WIDE else _walk_block
+    for begin in range(0, n, _BLOCK):
+        block = slice(begin, begin + _BLOCK)
+        value = np.ascontiguousarray(acc[block].T)
+        straight = None if strict is None else strict.keys(value)
+        taken: Iterable[tuple[np.ndarray, np.ndarray]]
+        if straight is None:
+            price = cost[:, None] if cost.ndim == 1 else np.ascontiguousarray(cost[block].T)
+            taken = in_block(value, price, start[block], codes)
+        else:
+            rows = np.arange(value.shape[1])
+            taken = ((rows, keys) for keys in straight)
+        yield from ((begin, rows, keys) for rows, keys in taken)
+
+
+class _Strict:
+    """The short way for rows whose every next budget gains clearly less than the one before: they visit each column."""
+
+    def __init__(self, cost: np.ndarray, codes: Codes) -> None:
+        self.codes, self.inverse = codes, 1 / np.diff(cost)
+        self.least = np.minimum(-TIE * (1 / (cost[-1] - cost[:-1])), -1e-300)
+        # So clearly that no rounding could let the walk prefer a longer line: it must find the very same steps.
+        reach = (cost[2:] - cost[1:-1]) / (cost[2:] - cost[:-2])
+        self.margin = 8 * codes.precision / reach
+
+    def keys(self, value: np.ndarray) -> list[np.ndarray] | None:
+        """Keys of the steps from each column to the next; None where some row goes another way."""
+        steps: list[np.ndarray] = []
+        for low, (inverse, least) in enumerate(zip(self.inverse, self.least, strict=True)):
+            key = value[low] - value[low + 1]
+            key *= inverse
+            self.codes.put(key, self.codes.number(low, low + 1))
+            if not key.max() < least or (steps and not (key > steps[-1] * (1 - self.margin[low - 1])).all()):
+                return None
+            steps.append(key)
+        return steps
+
+
+def _walk_block(
     value: np.ndarray, price: np.ndarray, start: np.ndarray, codes: Codes
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Rows and keys of all steps, the first step of every row first.
+    """Rows and keys of the steps from each low column, in a block given column by column.
 
-    Parameters
-    ----------
-    value : ndarray, shape (K, M)
-        Accuracy, column by column.
-    price : ndarray, shape (K, M) or (K, 1)
-        Cost, which never falls from a column to the next.
-    start : ndarray of int, shape (M,)
-        Where each row begins.
-    codes : Codes
+    Accuracies have shape (K, M); prices too, or (K, 1) where all rows pay alike.
+    """
+    k, at = len(value), start.astype(np.int16)
+    before = None
+    for low in range(k - 1):
+        here = at == low
+        rows = np.flatnonzero(here)
+        most = 2 * rows.size > at.size  # then it is quicker to reckon for all and drop some than to pick these
+        v = value[low:] if most else value[low:].take(rows, axis=1)
+        paid = price[low:] if most or price.shape[1] == 1 else price[low:].take(rows, axis=1)
+        inverse = _inverse(paid[1:] - paid[0])
+        # A gain within the tolerance is rounding. The second bound keeps out a slope of 0, made tiny by its code.
+        least = np.minimum(-TIE * inverse[-1], -1e-300)
+        key, slope = np.empty((2, v.shape[1]))
+        key[:] = least
+        for j in range(1, k - low):
+            np.subtract(v[0], v[j], out=slope)
+            slope *= inverse[j - 1]
+            codes.put(slope, codes.number(low, low + j))
+            np.minimum(key, slope, out=key)
+        steep = np.flatnonzero((key < least) & here if most else key < least)
+        if steep.size == 0:
+            continue
+        if steep.size < key.size:
+            key = key.take(steep)
+        rows = steep if most else rows.take(steep)
+        stepping = slice(None) if rows.size == at.size else rows
+        if before is None:
+            before = np.full(at.size, -np.inf)
+        else:
+            # Rounding may turn a later step of a row steeper than the one before; the envelope is concave: level it.
+            late = np.flatnonzero(key < before[stepping])
+            if late.size:
+                level = before[rows[late]]
+                codes.put(level, codes.of(key[late]))
+                key[late] = level
+        before[stepping] = key
+        at[stepping] = codes.high.take(codes.of(key))
+        yield rows, key
+
+
+def _inverse(rise: np.ndarray) -> np.ndarray:
+    """1 / rise where the cost rises, else 0, in place: among equal costs the better column has been taken already."""
+    np.copyto(rise, np.inf, where=rise <= 0)
+    return np.divide(1, rise, out=rise)
+
+
+def _scan_block(
+    value: np.ndarray, price: np.ndarray, start: np.ndarray, codes: Codes
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """What `_walk_block` yields, the first step of every row first: each column is looked at once.
+
+    A column is on top of its row's stack until a better one shows that it lies under a line.
     """
     price = np.broadcast_to(price, value.shape)
     stack, depth = _corners(value, price, start)
@@ -92,254 +316,3 @@ def _corners(value: np.ndarray, price: np.ndarray, start: np.ndarray) -> tuple[n
         stack[depth[rows], rows] = column
         depth[rows] += 1
     return stack, depth
-
-
-_THREADS = min(os.cpu_count() or 1, 8)
-_MANY = 100_000  # rows that are worth a second thread
-_WIDE = 64  # columns from which on one pass over them is quicker than looking at each from each
-_BLOCK = 30_000  # rows that walk together: few enough for their columns to stay in the processor's cache
-
-
-class Codes:
-    """Numbers for the steps from a column to a dearer one, kept in the last bits of the step's slope.
-
-    So a step goes through the sort as one float64, and `numpy.sort` moves values several times faster than
-    `numpy.argsort` moves indices. A slope loses its last bits: a relative 4e-15 for K = 5, 5e-13 for K = 50, 2e-9 for
-    K = 3,000. The cheaper the low column, then the nearer the high one, the larger the code and the earlier the step
-    among equal slopes: the steps of a question stay in order.
-    """
-
-    def __init__(self, k: int) -> None:
-        self.low, self.high = (side[::-1].astype(np.int16) for side in np.triu_indices(k, 1))
-        self.mask = (1 << self.low.size.bit_length()) - 1
-        self.precision = (self.mask + 1) * np.finfo(float).eps  # within it, equal slopes may differ by their codes
-        self._k = k
-
-    def number(self, low: int | np.ndarray, high: int | np.ndarray) -> int | np.ndarray:
-        """The code of a step."""
-        return self.low.size - 1 - (low * self._k - low * (low + 1) // 2 + high - low - 1)
-
-    def of(self, keys: np.ndarray) -> np.ndarray:
-        """Read the codes."""
-        return keys.view(np.int64) & self.mask
-
-    def put(self, slopes: np.ndarray, code: int | np.ndarray) -> None:
-        """Write codes, in place."""
-        bits = slopes.view(np.int64)
-        bits &= ~self.mask
-        bits |= code
-
-
-def walk(
-    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, codes: Codes
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield all envelope steps, a block of rows and a low column at a time: first row of the block, rows in it, keys.
-
-    A key is minus the slope of the step, so that the steepest sorts first, with the step's code in its last bits.
-    """
-    n, k = acc.shape
-    shared = _inverse(cost - cost[:, None]) if cost.ndim == 1 and k <= _WIDE else None
-    strict = _Strict(cost, codes) if cost.ndim == 1 and k > 1 and (np.diff(cost) > 0).all() else None
-    for begin in range(0, n, _BLOCK):
-        block = slice(begin, begin + _BLOCK)
-        value = np.ascontiguousarray(acc[block].T)
-        if strict is not None and (found := strict.keys(value)) is not None:
-            rows = np.arange(value.shape[1])
-            yield from ((begin, rows, keys) for keys in found)
-            continue
-        price = None if cost.ndim == 1 else np.ascontiguousarray(cost[block].T)
-        if k > _WIDE:
-            found = scan(value, cost[:, None] if price is None else price, start[block], codes)
-        else:
-            found = _walk_block(value, price, shared, start[block].astype(np.int16), codes)
-        yield from ((begin, rows, keys) for rows, keys in found)
-
-
-def _walk_block(
-    value: np.ndarray, price: np.ndarray | None, shared: np.ndarray | None, at: np.ndarray, codes: Codes
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Walk the rows of a block, given column by column: rows and keys of the steps from each low column."""
-    k = len(value)
-    before = None
-    for low in range(k - 1):
-        here = at == low
-        rows = np.flatnonzero(here)
-        most = 2 * rows.size > at.size  # then it is quicker to reckon for all and drop some than to pick these
-        v = value[low:] if most else value[low:].take(rows, axis=1)
-        if shared is not None:
-            inverse = shared[low, low + 1 :]
-        else:
-            paid = price[low:] if most else price[low:].take(rows, axis=1)
-            inverse = _inverse(paid[1:] - paid[0])
-        # A gain within the tolerance is rounding. The second bound keeps out a slope of 0, made tiny by its code.
-        least = np.minimum(-TIE * inverse[-1], -1e-300)
-        key, slope = np.empty((2, v.shape[1]))
-        key[:] = least
-        for j in range(1, k - low):
-            np.subtract(v[0], v[j], out=slope)
-            slope *= inverse[j - 1]
-            codes.put(slope, codes.number(low, low + j))
-            np.minimum(key, slope, out=key)
-        steep = np.flatnonzero((key < least) & here if most else key < least)
-        if steep.size == 0:
-            continue
-        if steep.size < key.size:
-            key = key.take(steep)
-        rows = steep if most else rows.take(steep)
-        stepping = slice(None) if rows.size == at.size else rows
-        if before is None:
-            before = np.full(at.size, -np.inf)
-        else:
-            # Rounding may turn a later step of a row steeper than the one before; the envelope is concave: level it.
-            late = np.flatnonzero(key < before[stepping])
-            if late.size:
-                level = before[rows[late]]
-                codes.put(level, codes.of(key[late]))
-                key[late] = level
-        before[stepping] = key
-        at[stepping] = codes.high.take(codes.of(key))
-        yield rows, key
-
-
-class _Strict:
-    """The short way for rows whose every next budget gains clearly less than the one before: they visit each column."""
-
-    def __init__(self, cost: np.ndarray, codes: Codes) -> None:
-        self.codes, self.inverse = codes, 1 / np.diff(cost)
-        self.least = np.minimum(-TIE * (1 / (cost[-1] - cost[:-1])), -1e-300)
-        # So clearly that no rounding could let the walk prefer a longer line: it must find the very same steps.
-        reach = (cost[2:] - cost[1:-1]) / (cost[2:] - cost[:-2])
-        self.margin = 8 * codes.precision / reach
-
-    def keys(self, value: np.ndarray) -> list[np.ndarray] | None:
-        """Keys of the steps from each column to the next; None where some row goes another way."""
-        found: list[np.ndarray] = []
-        for low, (inverse, least) in enumerate(zip(self.inverse, self.least, strict=True)):
-            key = value[low] - value[low + 1]
-            key *= inverse
-            self.codes.put(key, self.codes.number(low, low + 1))
-            if not key.max() < least or (found and not (key > found[-1] * (1 - self.margin[low - 1])).all()):
-                return None
-            found.append(key)
-        return found
-
-
-def steps(
-    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, codes: Codes
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
-    """All envelope steps in the order of the walk: their keys and, where every row has costs of its own, those.
-
-    The costs of each step: before it and after it.
-    """
-    n, k = acc.shape
-    most = k - 1  # steps of a row
-    keys = np.empty(n * most)
-    own, flat = None if cost.ndim == 1 else (np.empty(keys.size), np.empty(keys.size)), cost.ravel()
-
-    def fill(first: int, last: int) -> int:
-        """Write the steps of some rows where they begin if all rows have all steps; return where they end."""
-        size = first * most
-        paid = cost if own is None else cost[first:last]
-        for begin, rows, found in walk(acc[first:last], paid, start[first:last], codes):
-            part = slice(size, size + found.size)
-            keys[part] = found
-            size = part.stop
-            if own is not None:
-                row, code = (first + begin + rows) * k, codes.of(found)
-                for side, column in zip(own, (codes.low, codes.high), strict=True):
-                    flat.take(row + column.take(code), out=side[part], mode="clip")  # "raise" would copy once more
-        return size
-
-    threads = _THREADS if n >= _MANY else 1
-    cuts = [n * part // threads for part in range(threads + 1)]
-    ends = at_once([partial(fill, *part) for part in pairwise(cuts)], worth=n)
-    size = 0
-    for first, end in zip(cuts, ends, strict=False):  # close the gaps
-        for array in (keys, *(own or ())):
-            if size < first * most:
-                array[size : size + end - first * most] = array[first * most : end]
-        size += end - first * most
-    return keys[:size], own and (own[0][:size], own[1][:size])
-
-
-def at_once(calls: Sequence[Callable[[], Any]], *, worth: int) -> list:
-    """Results of several calls; on threads where they go through many numbers: numpy computes outside Python's lock."""
-    if worth < _MANY:
-        return [call() for call in calls]
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return [future.result() for future in [pool.submit(call) for call in calls]]
-
-
-def in_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort keys, equal ones in the order in which they stand; return them and the places they come from.
-
-    Two quick sorts that forget the order of equals, the second one over places, beat one that remembers it.
-    """
-    order = keys.argsort()
-    keys = keys.take(order)
-    new = keys[1:] != keys[:-1]
-    if not new.all():
-        bits = keys.size.bit_length()  # a place takes so many; the group of equals goes above them
-        group = np.zeros(keys.size, dtype=np.int64)
-        np.cumsum(new, out=group[1:])
-        group <<= bits
-        group |= order
-        group.sort()
-        group &= (1 << bits) - 1
-        order = group
-    return keys, order
-
-
-def labels_after(
-    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, cuts: Sequence[tuple[float, int]]
-) -> tuple[np.ndarray, list[int]]:
-    """Labels once the steps before each cut are taken, found by walking the envelopes again.
-
-    Parameters
-    ----------
-    cuts : sequence of (key, count)
-        Take every step that sorts before the key and, of the steps with that very key, the first ``count`` in the
-        order of the rows.
-
-    Returns
-    -------
-    labels : ndarray of int, shape (cuts, N)
-    next_rows : list of int
-        For each cut the row whose step with that key would come next; -1 where there is none.
-    """
-    labels = np.tile(start, (len(cuts), 1))
-    spare, next_rows = [count for _, count in cuts], [-1] * len(cuts)
-    codes = Codes(acc.shape[1])
-    for begin, rows, keys in walk(acc, cost, start, codes):
-        high = codes.high.take(codes.of(keys))
-        for which, (key, _) in enumerate(cuts):
-            taken = keys < key
-            tied = np.flatnonzero(keys == key)
-            taken[tied[: spare[which]]] = True
-            if tied.size > spare[which] and next_rows[which] < 0:
-                next_rows[which] = begin + int(rows[tied[spare[which]]])
-            spare[which] = max(spare[which] - tied.size, 0)
-            labels[which, begin + rows[taken]] = high[taken]
-    return labels, next_rows
-
-
-def _inverse(rise: np.ndarray) -> np.ndarray:
-    """1 / rise where the cost rises, else 0, in place: among equal costs the better column has been taken already."""
-    np.copyto(rise, np.inf, where=rise <= 0)
-    return np.divide(1, rise, out=rise)
-
-
-def cheapest(acc: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The best of each row's cheapest columns, and its accuracy."""
-    start, value = np.zeros(len(acc), dtype=int), acc[:, 0]
-    for column in range(1, acc.shape[1]):
-        same = cost[..., column] == cost[..., 0]
-        if not np.any(same):
-            break  # costs never fall along a row
-        if column == 1:
-            value = value.copy()  # it is the table's own
-        rows = np.flatnonzero(same) if cost.ndim == 2 else slice(None)
-        better = acc[rows, column] > value[rows]
-        start[rows] = np.where(better, column, start[rows])
-        value[rows] = np.where(better, acc[rows, column], value[rows])
-    return start, value

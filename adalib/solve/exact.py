@@ -22,19 +22,7 @@ _BLOCK = 1 << 13  # numbers that stay in the processor's cache
 
 
 def exact_sum(values: np.ndarray) -> int:
-    """Add numbers of at least 0 without any rounding, in units of ``2**-1074``.
-
-    Explained in chapter 3, "The market on many machines".
-
-    Parameters
-    ----------
-    values : ndarray of float64
-        Finite numbers, 0 or more.
-
-    Returns
-    -------
-    int
-        The sum, a whole number of units: the same for every order of the values.
+    """Add finite numbers of at least 0 without any rounding, in units of ``2**-1074``.
 
     Examples
     --------
@@ -61,25 +49,13 @@ def _block_sum(values: np.ndarray) -> int:
 
 
 def units(value: float) -> int:
-    """A float as a whole number of units of ``2**-1074``.
-
-    Examples
-    --------
-    >>> units(3.0) == 3 * units(1.0)
-    True
-    """
+    """A float as a whole number of units of ``2**-1074``."""
     above, below = value.as_integer_ratio()
     return above * ((1 << _UNIT) // below)
 
 
 def exact_mean(total: int, count: int) -> float:
-    """The float nearest to an exact sum divided by a count.
-
-    Examples
-    --------
-    >>> exact_mean(exact_sum(np.array([1.0, 2.0])), 2)
-    1.5
-    """
+    """The float nearest to an exact sum divided by a count."""
     return total / (count << _UNIT)  # dividing integers rounds once, to the nearest float
 
 
@@ -88,11 +64,5 @@ def most_within(budget: float, count: int) -> int:
 
     A budget is often an average that somebody computed, and such an average is rounded: to the last digit it may lie
     below the costs that it was computed from, which must still fit.
-
-    Examples
-    --------
-    >>> thirds = np.array([0.1, 0.4, 0.7])
-    >>> float(thirds.mean()) < exact_mean(exact_sum(thirds), 3), exact_sum(thirds) <= most_within(thirds.mean(), 3)
-    (True, True)
     """
     return units(budget) * count * (10**DIGITS + 1) // 10**DIGITS

@@ -30,17 +30,7 @@ _PART = 1 << 15  # steps that are added up together
 
 
 class Split(NamedTuple):
-    """The one question that a mixed allocation gives two budgets.
-
-    Attributes
-    ----------
-    row : int
-        The question.
-    low, high : int
-        Its two columns.
-    share : float
-        Share of the time it gets ``high``, between 0 and 1.
-    """
+    """The one question, a row, to which a mixed allocation gives column ``high`` a share of the time, else ``low``."""
 
     row: int
     low: int
@@ -50,25 +40,14 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """The best point of the frontier within a budget.
+    """The best point of the frontier within a budget: averages of the allocation that splits no question."""
 
-    Attributes
-    ----------
-    budget : float
-        Average cost allowed.
-    lam : float
-        Price of compute here: gain per unit cost of the next step, 0 when there is none.
-    cost, accuracy : float
-        Averages of the allocation that splits no question; the cost never exceeds the budget, read to twelve digits.
-    bound : float
-        No allocation within the budget, split or not, is more accurate: the smallest value of the dual function.
-        At most ``lam * slack`` above ``accuracy``.
-    """
-
-    budget: float
-    lam: float
-    cost: float
+    budget: float  # average cost allowed
+    lam: float  # price of compute here: gain per unit cost of the next step, 0 when there is none
+    cost: float  # never above the budget, read to twelve digits
     accuracy: float
+    #: No allocation within the budget, split or not, is more accurate: the smallest value of the dual function, at most
+    #: ``lam * slack`` above ``accuracy``. It is what is expected once `split` spends the slack: no mixture does better.
     bound: float
     _frontier: Frontier = field(repr=False)
     _steps: int = field(repr=False)
@@ -77,11 +56,6 @@ class Allocation:
     def slack(self) -> float:
         """Budget left over by the allocation that splits no question."""
         return self.budget - self.cost
-
-    @property
-    def mixed_accuracy(self) -> float:
-        """Expected accuracy once `split` spends the slack: equal to `bound`, so no mixture does better."""
-        return self.bound
 
     @cached_property
     def labels(self) -> np.ndarray:
@@ -102,14 +76,10 @@ class Allocation:
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """Everything a budget can buy.
+    """Everything a budget can buy: one point per breakpoint, from the cheapest allocation to the most accurate one.
 
-    Attributes
-    ----------
-    lam, cost, accuracy : ndarray
-        One point a breakpoint, from the cheapest allocation to the most accurate one. Point j is the oracle's
-        allocation at price ``lam[j]``, ties to the cheaper budget; ``lam[j]`` is also the slope to point j+1, and the
-        last one is 0. Between the points the frontier is straight.
+    Point j is the oracle's allocation at price ``lam[j]``, ties to the cheaper budget; ``lam[j]`` is also the slope to
+    point j+1, and the last one is 0. Between the points the frontier is straight.
     """
 
     lam: np.ndarray
@@ -124,23 +94,8 @@ class Frontier:
     def at(self, budget: float) -> Allocation:
         """Return the best allocation on the frontier that costs at most ``budget``, and how to spend the rest.
 
-        Explained in chapter 3, "Budgets".
-
-        Parameters
-        ----------
-        budget : float
-            Average cost allowed.
-
-        Returns
-        -------
-        Allocation
-            A binary search finds the point. Its `labels` and `split` are built on first use, by walking the envelopes
-            again: they take time in proportion to N, a fraction of what `frontier` took.
-
-        Raises
-        ------
-        ValueError
-            If the budget is not a finite number or is below the cheapest allocation.
+        A binary search finds the point. Its `labels` and `split` are built on first use, by walking the envelopes
+        again. Raises ValueError if the budget is not finite or below the cheapest allocation.
 
         Examples
         --------
@@ -213,15 +168,10 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
     Frontier
         Keeps a reference to the table: do not change it afterwards.
 
-    Raises
-    ------
-    ValueError
-        If the table is broken; the sentence names the row and column.
-
     Examples
     --------
-    >>> found = frontier([[0.1, 0.9], [0.2, 0.6]], cost=[1, 2])
-    >>> found.lam.round(3), found.cost, found.accuracy.round(3)
+    >>> whole = frontier([[0.1, 0.9], [0.2, 0.6]], cost=[1, 2])
+    >>> whole.lam.round(3), whole.cost, whole.accuracy.round(3)
     (array([0.8, 0.4, 0. ]), array([1. , 1.5, 2. ]), array([0.15, 0.55, 0.75]))
     """
     acc, cost = check_table(acc, cost, any_scale)

@@ -23,25 +23,13 @@ _ROOM = 1e-12  # losses and, relative to the budget, costs that differ by less a
 
 @dataclass(frozen=True, eq=False)
 class IntegerOptimum:
-    """The best allocation that splits no question.
+    """The best allocation that splits no question, and its averages over the questions."""
 
-    Attributes
-    ----------
-    labels : ndarray of int, shape (N,)
-        Column given to each question.
-    cost, accuracy : float
-        Averages over the questions.
-    bound : float
-        What the relaxed problem attains; ``bound - accuracy`` is the duality gap.
-    open_rows : int
-        Questions the dynamic programme had to open before the gap was closed.
-    """
-
-    labels: np.ndarray
+    labels: np.ndarray  # column given to each question
     cost: float
     accuracy: float
-    bound: float
-    open_rows: int
+    bound: float  # what the relaxed problem attains; bound - accuracy is the duality gap
+    open_rows: int  # questions the dynamic programme had to open before the gap was closed
 
 
 def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOptimum:
@@ -63,11 +51,6 @@ def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOp
     Returns
     -------
     IntegerOptimum
-
-    Raises
-    ------
-    ValueError
-        If the table is broken or the budget is below the cheapest allocation.
 
     Examples
     --------

@@ -10,13 +10,15 @@ Labels are column indices, 0 to K-1. Costs are one row for all questions, shape 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.table import check_table
 
-__all__ = ["TIE", "Random", "average_cost", "dual", "oracle_labels", "subdifferential"]
-__all__ += ["average", "check_price", "chosen", "labels_at"]
+__all__ = ["TIE", "Random", "average", "average_cost", "check_price", "chosen", "dual", "labels_at", "oracle_labels"]
+__all__ += ["subdifferential"]
 
 #: Net values closer than this are tied. A price at which two budgets tie is a ratio, hence rounded, and the two
 #: net values computed from it differ in the last digit; comparing them exactly would settle the tie by accident.
@@ -51,11 +53,6 @@ def oracle_labels(
     -------
     ndarray of int, shape (N,)
         Column of each question.
-
-    Raises
-    ------
-    ValueError
-        If the table is broken, the price is negative or the tie rule is unknown.
 
     Examples
     --------
@@ -121,7 +118,6 @@ def subdifferential(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) 
     Returns
     -------
     low, high : float
-        Ends of the interval.
     """
     acc, cost = check_table(acc, cost)
     lam = check_price(lam)
@@ -131,6 +127,7 @@ def subdifferential(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) 
 
 
 def labels_at(acc: np.ndarray, cost: np.ndarray, lam: float, ties: str, rng: Random = None) -> np.ndarray:
+    """`oracle_labels` of a checked table."""
     net = acc - lam * cost
     if ties == "first":
         return net.argmax(axis=1)
@@ -155,13 +152,14 @@ def average(table: np.ndarray, labels: np.ndarray) -> float:
     return float(chosen(table, labels).mean())
 
 
-def _each_price(lam: ArrayLike, value) -> float | np.ndarray:
+def _each_price(lam: ArrayLike, value: Callable[[float], float]) -> float | np.ndarray:
     prices = np.asarray(lam, dtype=float)
     values = [value(check_price(price)) for price in prices.ravel()]
     return values[0] if prices.ndim == 0 else np.reshape(values, prices.shape)
 
 
 def check_price(lam: float) -> float:
+    """Return the price as a float, or say what is wrong with it."""
     if not 0 <= lam < np.inf:
         raise ValueError(f"the price is {lam}; give a finite number, 0 or more")
     return float(lam)

@@ -23,65 +23,24 @@ _TOLERANCE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class LPSolution:
-    """A vertex of the relaxed problem, in which a question may be split over budgets.
+    """A vertex of the relaxed problem, in which a question may be split over budgets."""
 
-    Attributes
-    ----------
-    value : float
-        Average accuracy.
-    shares : ndarray, shape (N, K)
-        Share of question i that gets budget j; every row sums to 1.
-    lam : float
-        Price of compute: what one more unit of average budget would be worth.
-    """
-
-    value: float
-    shares: np.ndarray
-    lam: float
+    value: float  # average accuracy
+    shares: np.ndarray  # share of question i that gets budget j; every row sums to 1
+    lam: float  # price of compute: what one more unit of average budget would be worth
 
 
 @dataclass(frozen=True, eq=False)
 class MILPSolution:
-    """The best allocation that splits no question.
+    """The best allocation that splits no question."""
 
-    Attributes
-    ----------
-    value : float
-        Average accuracy, summed again from the labels.
-    labels : ndarray of int, shape (N,)
-        Column given to each question.
-    cost : float
-        Average cost of the labels.
-    """
-
-    value: float
-    labels: np.ndarray
+    value: float  # average accuracy, summed again from the labels
+    labels: np.ndarray  # column given to each question
     cost: float
 
 
 def lp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> LPSolution:
-    """Solve the relaxed allocation problem with HiGHS.
-
-    Explained in chapter 3, "Budgets".
-
-    Parameters
-    ----------
-    acc : array_like, shape (N, K)
-        Accuracy of question i at budget j.
-    cost : array_like, shape (K,) or (N, K)
-        Cost of budget j.
-    budget : float
-        The average cost allowed.
-
-    Returns
-    -------
-    LPSolution
-
-    Raises
-    ------
-    ValueError
-        If the table is broken or no allocation is as cheap as ``budget``.
-    """
+    """Solve the relaxed allocation problem; ValueError where no allocation is as cheap as ``budget``."""
     acc, full = _full(acc, cost)
     n = len(acc)
     result = linprog(
@@ -100,29 +59,12 @@ def lp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> LPSolution:
 
 
 def lp_value(acc: ArrayLike, cost: ArrayLike, budget: float) -> float:
-    """Average accuracy of `lp_solution`; explained in chapter 3, "Budgets"."""
+    """Average accuracy of `lp_solution`."""
     return lp_solution(acc, cost, budget).value
 
 
 def milp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> MILPSolution:
-    """Solve the allocation problem, one budget a question, with the branch and cut of HiGHS.
-
-    Explained in chapter 3, "Budgets".
-
-    Parameters
-    ----------
-    acc, cost, budget
-        As for `lp_solution`.
-
-    Returns
-    -------
-    MILPSolution
-
-    Raises
-    ------
-    ValueError
-        If the table is broken or no allocation is as cheap as ``budget``.
-    """
+    """Solve the allocation problem, one budget per question, by branch and cut; errors as in `lp_solution`."""
     acc, full = _full(acc, cost)
     n, k = acc.shape
     result = milp(

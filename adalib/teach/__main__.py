@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import runpy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from adalib.teach.course.assignments import grade
-from adalib.teach.course.quizzes import misconceptions, moodle, qti, quiz_items
-from adalib.teach.course.tokens import student_key
+from adalib.teach.course import grade, student_key
 
 SECRET = "ADALIB_CLASS_SECRET"
 
@@ -64,17 +63,10 @@ def _grade(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    chapters = sorted((args.book / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-    if not chapters:
-        raise ValueError(f"{args.book}: has no notebooks/NN_name.ipynb; give the folder of the book's sources")
-    chapters += sorted((args.book / "notebooks").glob("appendix_*.ipynb"))
-    items = [item for chapter in chapters for item in quiz_items(chapter)]
-    items += misconceptions(args.book / "book" / "teach.md")
-    args.out.mkdir(parents=True, exist_ok=True)
-    (args.out / "quizzes.xml").write_text(moodle(items), encoding="utf-8")
-    qti(items, args.out / "quizzes.zip")
-    print(f"{len(items)} questions in {args.out / 'quizzes.xml'} (Moodle) and {args.out / 'quizzes.zip'} (QTI 2.1)")
-    return 0
+    quizzes = args.book / "book" / "editions" / "quizzes.py"
+    if not quizzes.exists():
+        raise ValueError(f"{args.book}: has no book/editions/quizzes.py; give the folder of the book's sources")
+    return runpy.run_path(str(quizzes))["export"](args.book, args.out)
 
 
 if __name__ == "__main__":

@@ -7,19 +7,23 @@ exact numbers where they are numbers, as mathematics where they look like mathem
 
 from __future__ import annotations
 
+import ast
+import math
+import operator
 import re
 import unicodedata
 from collections import deque
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adalib.vote.arithmetic import arithmetic
-from adalib.vote.judge import budget, same_expression
+if TYPE_CHECKING:
+    from adalib.vote.judge import Reading
 
-__all__ = ["answer_classes", "extract_answer", "same_answer"]
+__all__ = ["answer_classes", "extract_answer", "judged", "same_answer"]
 
 _TAIL = 200_000  # characters read from the end of a text; no answer is given earlier than that
 _MARKERS = 200  # times that a text may say "Answer:" and give none before we stop looking
@@ -49,9 +53,9 @@ _TYPESETTING = [
     (re.compile(pattern), plain)
     for pattern, plain in [
         (r"\\(?:text|mathrm|textbf|mathbf|textit|mathit|mbox|operatorname)\s?\{([^{}]{0,200})\}", r" \1 "),
-        (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-zA-Z])|\\[!,;:()\[\]]|[`~]", " "),
+        (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-zA-Z])|(?<!\\)\\[!,;:()\[\]]|[`~]", " "),
         (r"\\?[$€£¥₹]", ""),
-        (r"\\ ", " "),
+        (r"(?<!\\)\\ ", " "),  # but not the end of a matrix's row
         (r"\\[dtc]frac", r"\\frac"),
         (r"\s?\^\s?\{?\s?\\circ\s?\}?|\\degree|°", " degrees "),
         (r"\\%", "%"),
@@ -63,6 +67,12 @@ _SYMBOLS = str.maketrans({"²": "^2", "³": "^3", "−": "-", "×": "*", "÷": "
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _SYMBOL_UNITS = re.compile(r"[cmk]m|[km]g|[cm]l|in|ft|yd|mi|lb|lbs|oz|hr|hrs|yr|min|sec|ms|mph|kph|hz|am|pm")
 _NOT_UNITS = re.compile(r"sqrt|sin|cos|tan|log|exp|mod|and")
+
+_TIMES = re.compile(r"(?<=[\d)])\s?(?:\\times|\\cdot|[xX])\s?(?=[\d(.-])|(?<=[\d)])(?=\()")
+_SUM = re.compile(r"[\d\s.+*/()^-]{1,100}")
+_POWER = re.compile(r"\^\s?\{\s?(-?\d{1,6})\s?\}")
+_BITS = 65_536  # of a power; larger ones are not worked out
+_OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
 _Key = int | Fraction | tuple[str, Fraction] | str
 
@@ -137,8 +147,8 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
     """Number the answers by equivalence class, in order of first appearance.
 
     An answer joins the first class whose first member it equals, so the classes are a partition even where
-    equivalence by itself is not transitive. Comparing formulas has a budget of computing for each question; two that
-    are not decided within it count as different. Explained in chapter 0, "One question, many answers".
+    equivalence by itself is not transitive. A formula too large to work out equals only what is written like it.
+    Explained in chapter 0, "One question, many answers".
 
     Parameters
     ----------
@@ -155,33 +165,46 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
     >>> answer_classes(["7", "1/2", "", "0.5", "7.0"])
     array([ 0,  1, -1,  1,  0])
     """
-    members: list[tuple[str, _Key]] = []  # the first member of each class, and its key
-    known: dict[_Key, int] = {}  # the class of each key met so far, which settles most answers without a comparison
-    classes = np.full(len(answers), -1)
-    with budget():
-        for i, answer in enumerate(answers):
-            plain = _plain(answer)
-            if not plain:
-                continue
-            key = _key(plain)
-            if key not in known:
-                found = (c for c, (member, its) in enumerate(members) if _same(member, its, plain, key))
-                known[key] = next(found, len(members))
-                if known[key] == len(members):
-                    members.append((plain, key))
-            classes[i] = known[key]
-    return classes
+    return judged(answers)[0]
+
+
+def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
+    """The classes of `answer_classes`, and the formulas that were given up, each with the limit that it met.
+
+    Every answer is read once and compared only with the classes whose value lies near its own, so that the work grows
+    with the number of answers, not with its square.
+    """
+    texts = [_plain(answer) for answer in answers]
+    first: dict[_Key, str] = {}
+    for text in filter(None, texts):
+        first.setdefault(_key(text), text)
+    formulas = [text for key, text in first.items() if isinstance(key, str) and _mathematical(text)]
+    if len(formulas) == 1 and (len(first) == 1 or _never_a_number(formulas[0])):
+        formulas = []  # nothing to compare it with: reading takes milliseconds
+    readings = {text: _reading(text) for text in formulas}
+    classes: dict[_Key, int] = {}
+    members: list[tuple[str, _Key]] = []  # the first member of each class
+    drawers: dict[tuple, list[int]] = {}  # the classes by where their values lie
+    for key, text in first.items():
+        places = _places(key, readings.get(text))
+        near = {c for shape, step in places for at in (step - 1, step, step + 1) for c in drawers.get((shape, at), ())}
+        classes[key] = next((c for c in sorted(near) if _same(*members[c], text, key)), len(members))
+        if classes[key] == len(members):
+            members.append((text, key))
+            for place in places:
+                drawers.setdefault(place, []).append(classes[key])
+    given_up = {text: reading.given_up for text, reading in readings.items() if reading.given_up}
+    return np.array([classes[_key(text)] if text else -1 for text in texts], dtype=int), given_up
 
 
 def _last_boxed(text: str) -> str:
     """The content of the last ``\\boxed{...}`` whose braces balance, in one pass over the braces."""
-    start = text.find("\\boxed"), text.find("\\fbox")
-    start = min((s for s in start if s >= 0), default=-1)
-    if start < 0:
+    starts = [at for at in (text.find("\\boxed"), text.find("\\fbox")) if at >= 0]
+    if not starts:
         return ""
     opened: list[int] = []  # where the content of each open brace begins; negative when it is an ordinary brace
     begin, content = -1, ""
-    for token in _BRACES.finditer(text, start):
+    for token in _BRACES.finditer(text, min(starts)):
         mark = token.group()
         if mark == "}":
             at = opened.pop() if opened else -1
@@ -233,7 +256,7 @@ def _plain(answer: str) -> str:
     if not any(bracket in text for bracket in "([{"):  # (1,200) is a pair
         text = re.sub(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", lambda number: number.group().replace(",", ""), text)
     with_unit = _UNIT.fullmatch(text)
-    return _without_unit(*with_unit.groups(), text) if with_unit else text
+    return _without_unit(with_unit[1], with_unit[2], text) if with_unit else text
 
 
 def _without_unit(number: str, unit: str, text: str) -> str:
@@ -277,17 +300,59 @@ def _same(a: str, p: _Key, b: str, q: _Key) -> bool:
     """Whether two plain answers with their keys are the same; the commonest cases first."""
     if p == q:
         return True
-    kinds = type(p), type(q)
-    if kinds == (int, int):
+    if isinstance(p, int) and isinstance(q, int):
         return False
-    if tuple in kinds:
-        return any(_close(x, y) for x in _readings(p) for y in _readings(q))
-    if str not in kinds:
-        return _close(p, q)
-    # The judge is slow, so it is asked only where it could say yes.
-    if kinds != (str, str) and _never_a_number(a if kinds[0] is str else b):
+    if not isinstance(p, str) and not isinstance(q, str):
+        return any(_close(x, y) for x in _numbers(p) for y in _numbers(q))
+    if isinstance(p, tuple) or isinstance(q, tuple):
         return False
-    return _mathematical(a) and _mathematical(b) and same_expression(min(a, b), max(a, b))
+    if not (isinstance(p, str) and isinstance(q, str)) and _never_a_number(a if isinstance(p, str) else b):
+        return False
+    return _mathematical(a) and _mathematical(b) and _reading(a, p).equals(_reading(b, q))
+
+
+def _reading(plain: str, key: _Key = "") -> Reading:
+    """What the judge makes of an answer."""
+    from adalib.vote.judge import read, read_number  # here, because computer algebra takes a second to load
+
+    return read_number(key) if isinstance(key, int | Fraction) else read(plain)
+
+
+def _places(key: _Key, reading: Reading | None) -> list[tuple[tuple, int]]:
+    """The drawers in which answers equal to this one lie, give or take one: of each of its meanings, by its value."""
+    places: list[tuple[tuple, float | Fraction]] = [(("value",), value) for value in _numbers(key)]
+    if reading:
+        places = [(form.shape, form.first) for form in (*reading.forms, *reading.told)]
+    # What is near, absolutely or relatively, is at most a drawer apart; all that is huge lies together.
+    sizes = [math.asinh(max(-1e300, min(value, 1e300))) for _, value in places]
+    return [(shape, math.floor(1000 * size)) for (shape, _), size in zip(places, sizes, strict=True)]
+
+
+def arithmetic(text: str) -> Fraction | None:
+    """Work out a sum, product or small power of plain numbers such as "(1 + 2)^2 / 3", exactly; None if it is none."""
+    text = _POWER.sub(r"^(\1)", _TIMES.sub("*", text)).strip() if len(text) <= 200 else ""
+    if not _SUM.fullmatch(text):
+        return None
+    try:
+        return _worked_out(ast.parse(text.replace("^", "**"), mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError, MemoryError, RecursionError):
+        return None
+
+
+def _worked_out(node: ast.expr) -> Fraction:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return Fraction(str(node.value))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        value = _worked_out(node.operand)
+        return -value if isinstance(node.op, ast.USub) else value
+    if isinstance(node, ast.BinOp):
+        left, right = _worked_out(node.left), _worked_out(node.right)
+        if type(node.op) in _OPERATIONS:
+            return _OPERATIONS[type(node.op)](left, right)
+        size = max(left.numerator.bit_length(), left.denominator.bit_length())
+        if isinstance(node.op, ast.Pow) and right.denominator == 1 and size * abs(right) < _BITS:
+            return left ** int(right)
+    raise ValueError("not plain arithmetic")
 
 
 def _fraction(text: str) -> Fraction | None:
@@ -305,16 +370,17 @@ def _fraction(text: str) -> Fraction | None:
     return -value if sign == "-" else value
 
 
-def _close(p: int | Fraction, q: int | Fraction) -> bool:
+def _close(p: Fraction, q: Fraction) -> bool:
     if p.denominator == 1 or q.denominator == 1:
         return p == q
-    return abs(p - q) * 10**6 <= min(1, max(abs(p), abs(q)))
+    return abs(p - q) * 10**6 <= min(Fraction(1), max(abs(p), abs(q)))
 
 
-def _readings(key: _Key) -> list[int | Fraction]:
+def _numbers(key: _Key) -> list[Fraction]:
+    """The numbers that a key may stand for: two, where it is a percentage, and none, where it is a text."""
     if isinstance(key, tuple):
         return [key[1], key[1] / 100]
-    return [] if isinstance(key, str) else [key]
+    return [] if isinstance(key, str) else [Fraction(key)]
 
 
 @lru_cache(maxsize=200_000)
@@ -331,6 +397,6 @@ def _mathematical(plain: str) -> bool:
         and not plain.isalpha()
         and plain.count("=") < 2
         and sum(map(plain.count, "([{")) == sum(map(plain.count, ")]}"))
-        and not _UNMATHEMATICAL.search(plain)
+        and not _UNMATHEMATICAL.search(plain.replace("&", ",") if "matrix}" in plain else plain)
         and not _WORD.search(_COMMAND.sub(" ", plain))
     )

@@ -2,72 +2,103 @@
 
 Jupyter Book keeps the outputs of a notebook until its own cells change. That is half of what outputs depend on: the
 other half is the code that the cells call and the data that it reads. So every notebook gets a fingerprint of that
-other half, found by reading (never by running) the code: the statements of ``adalib`` that its cells can reach (see
-`dependencies`), ``data/`` where any of them reads it, and the pins. Comments do not count, docstrings only where
-something reads them. When a notebook's fingerprint differs from the one kept with its last good run, its cached
-outputs are dropped and Sphinx is told to read it again.
+other half: the modules of ``adalib`` that its cells name, all that these import (`grimp` reads the imports), the files
+beside them, ``data/``, and the pins. Comments do not count. When the fingerprint differs from the one kept with the
+last good run, the cached outputs are dropped and Sphinx is told to read the notebook again.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
-from dependencies import DATA, EVERYTHING, FILES, PACKAGE, Node, Package
+import grimp
 
+PACKAGE = "adalib"
 PINS = ("requirements.txt", "constraints.txt")
+MADE = "recorded.json"  # by the build itself, out of the notebooks (`recorded`); no output depends on it
 STORE = ".fingerprints.json"
-_READS_DOCUMENTATION = re.compile(r"__doc__|\bhelp\(|\binspect\b|\bgetsource\b|\bgetdoc\b")
+# Code that starts programs or imports by a computed name may reach any module: a run too many is the only cost.
+_ANYTHING = re.compile(r"subprocess|import_module|__import__|get_ipython|\bexec\(|\beval\(|^\s*[!%]", re.MULTILINE)
+
+
+class Package:
+    """The modules below ``root/adalib``: who imports whom, and which public name lives where."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        self._content: dict[Path, bytes] = {}
+
+    @cached_property
+    def graph(self) -> grimp.ImportGraph:
+        """Who imports whom, found by reading. The package that is read is the one in ``root``."""
+        sys.path.insert(0, str(self.root))
+        try:
+            return grimp.build_graph(PACKAGE, cache_dir=None)
+        finally:
+            sys.path.remove(str(self.root))
+
+    @cached_property
+    def public(self) -> dict[str, set[str]]:
+        """Every public name with the modules that an ``__init__`` loads it from on first use."""
+        names: dict[str, set[str]] = {}
+        for file in (self.root / PACKAGE).rglob("__init__.py"):
+            base = ".".join(file.parent.relative_to(self.root).parts)
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.keyword) and node.arg == "submod_attrs":
+                    for below, listed in ast.literal_eval(node.value).items():
+                        for name in listed:
+                            names.setdefault(name, set()).add(f"{base}.{below}")
+        return names
+
+    def reached_by(self, code: str) -> set[str]:
+        """The modules that the cells of a notebook can reach."""
+        if PACKAGE not in code:
+            return set()
+        if _ANYTHING.search(code):
+            return set(self.graph.modules)
+        words = set(re.findall(r"\w+", code))
+        named = {module for name, modules in self.public.items() if name in words for module in modules}
+        # A module may be named from any package that the code names: "from adalib.teach.figures import answers".
+        named |= {module for module in self.graph.modules if set(module.split(".")) <= words}
+        return named | {above for module in named for above in self.graph.find_upstream_modules(module)}
+
+    def files_of(self, modules: set[str]) -> Iterator[Path]:
+        """The source of the modules, and whatever else lies in their folders."""
+        folders = set()
+        for module in modules:
+            path = self.root.joinpath(*module.split("."))
+            yield path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+            folders.add(path if path.is_dir() else path.parent)
+        for folder in folders - {self.root / PACKAGE}:
+            yield from (file for file in tree(folder) if file.suffix != ".py")
+
+    def content(self, file: Path) -> bytes:
+        """A hash of a file as it counts: of Python what it says, without comments and layout."""
+        if file not in self._content:
+            raw = file.read_bytes()
+            if file.suffix == ".py":
+                raw = ast.dump(ast.parse(raw)).encode()
+            self._content[file] = hashlib.sha256(raw).digest()
+        return self._content[file]
 
 
 def fingerprint(notebook: Path, root: Path, package: Package | None = None) -> str:
-    """Hash everything outside a notebook's own cells that its outputs can depend on.
-
-    Parameters
-    ----------
-    notebook : Path
-        An .ipynb file.
-    root : Path
-        The folder that holds ``adalib/``, ``data/`` and the pins.
-    package : Package, optional
-        ``adalib/`` as read before, to spare reading it for every notebook.
-    """
-    package = package or Package(root / PACKAGE)
-    code = notebook_code(notebook)
-    reached = package.reached_by(code)
+    """Hash everything outside a notebook's own cells that its outputs can depend on."""
+    package = package or Package(root)
+    reached = package.reached_by(notebook_code(notebook))
+    files = {root / name for name in PINS if (root / name).exists()} | set(package.files_of(reached))
     digest = hashlib.sha256(repr(sys.version_info[:2]).encode())
-    for text in reached_code(package, reached, code):
-        digest.update(text.encode())
-    for file in sorted(reached_files(root, reached)):
+    for file in sorted(files | (tree(root / "data") if reached else set())):
         digest.update(f"\n{file.relative_to(root).as_posix()}\n".encode())
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
+        digest.update(package.content(file))
     return digest.hexdigest()
-
-
-def reached_code(package: Package, reached: set[Node], code: str) -> list[str]:
-    """The statements that a notebook can reach, each with the name of its module, in a fixed order."""
-    nodes = sorted((name, at) for name, at in reached if at >= 0 and not package.modules[name].only_names(at))
-    seen = [package.modules[name].code(at) for name, at in nodes]
-    if any(map(_READS_DOCUMENTATION.search, [code, *seen])):
-        seen = [package.modules[name].source(at) for name, at in nodes]
-    return [f"\n{name}\n{text}" for (name, _), text in zip(nodes, seen, strict=True)]
-
-
-def reached_files(root: Path, reached: Iterable[Node]) -> set[Path]:
-    """The files that count as they are: the pins, and whatever is read that is not Python."""
-    files = {root / name for name in PINS if (root / name).exists()}
-    if EVERYTHING in reached:
-        return files | tree(root / PACKAGE) | tree(root / "data")
-    for node in reached:
-        if node == DATA:
-            files |= tree(root / "data")
-        elif node[1] == FILES:
-            files |= {file for file in tree(root / PACKAGE / node[0].replace(".", "/")) if file.suffix != ".py"}
-    return files
 
 
 def notebook_code(notebook: Path) -> str:
@@ -77,11 +108,13 @@ def notebook_code(notebook: Path) -> str:
 
 
 def tree(folder: Path) -> set[Path]:
-    """The files below a folder, without hidden and compiled ones."""
+    """The files below a folder, without hidden and compiled ones, and without what the build makes."""
     return {
         file
         for file in folder.rglob("*")
-        if file.is_file() and not any(part.startswith((".", "__pycache__")) for part in file.relative_to(folder).parts)
+        if file.is_file()
+        and file.name != MADE
+        and not any(part.startswith((".", "__pycache__")) for part in file.relative_to(folder).parts)
     }
 
 
@@ -94,7 +127,7 @@ def outdated(app, env, added, changed, removed) -> list[str]:
     app.fingerprints = json.loads(path.read_text()) if path.exists() else {}
     notebooks = {doc: Path(env.doc2path(doc)) for doc in env.found_docs if env.doc2path(doc).endswith(".ipynb")}
     root = Path(app.srcdir)
-    package = Package(root / PACKAGE)
+    package = Package(root)
     app.fingerprints_now = {doc: fingerprint(path, root, package) for doc, path in notebooks.items()}
     # What is fresh stays known; a stale one is known again only once it has run, and once it has been read.
     stale = {}

@@ -1,4 +1,4 @@
-"""The rendered book asks nothing of the network: it carries its own MathJax, plotly.js and icons.
+"""The rendered book asks nothing of the network: it carries its own MathJax, plotly.js, icons and fonts.
 
 They come at build time out of installed, pinned packages, and of each only what the book uses: the parts of MathJax
 that read TeX and write SVG, the traces of plotly.js that are drawn (see `small_plotly`), the icons that are shown (see
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import filecmp
 import shutil
+from base64 import b64encode
 from importlib.metadata import files
 from importlib.resources import files as resources
 from pathlib import Path
@@ -30,19 +31,18 @@ PLOTLY = "plotly.min.js"
 ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load it from
 # Before a script it tells Chromium to compile all of it while it arrives, beside the page, and not bit by bit later.
 EAGER = "//# allFunctionsCalledOnLoad\n"
-# What plays the places that adalib.teach.games.fragment leaves on a page, by their names.
+# Family, weights and style of every font file (book/make_fonts.py cut them).
+FONTS = {
+    "sans.woff2": ("Adalib Sans", "400 700", "normal"),
+    "sans-italic.woff2": ("Adalib Sans", "400 700", "italic"),
+    "mono.woff2": ("Adalib Mono", "400 700", "normal"),
+}
+STATIC = Path(__file__).parent.parent / "_static"
+# Places of class adalib-NAME are played by NAME.js, which says so itself (adalib.teach.games).
 GAMES = {
-    "spend": "spend.js",
-    "stop": "stop.js",
-    "states": "stop.js",
-    "guess": "guess.js",
-    "lineup": "lineup.js",
-    "noise": "noise.js",
-    "cards": "cards.js",
-    "market": "market.js",
-    "hold": "deploy.js",
-    "bill": "deploy.js",
-    "menu": "menu.js",
+    script.stem: script.name
+    for script in sorted(STATIC.glob("*.js"))
+    if f'everywhere("{script.stem}"' in script.read_text(encoding="utf-8")
 }
 
 
@@ -54,6 +54,18 @@ def mathjax_source() -> Path:
 def plotly_source() -> Path:
     """Where pip put plotly.js."""
     return Path(str(resources("plotly") / "package_data" / PLOTLY))
+
+
+def fonts_css() -> str:
+    """The fonts as a style sheet that holds them: from disk, browsers refuse to load a font from a file of its own."""
+    faces = []
+    for name, (family, weights, style) in FONTS.items():
+        data = b64encode((Path(__file__).parent.parent / "fonts" / name).read_bytes()).decode()
+        faces.append(
+            f'@font-face {{ font-family: "{family}"; font-weight: {weights}; font-style: {style}; '
+            f'src: url("data:font/woff2;base64,{data}") format("woff2"); }}\n'
+        )
+    return "".join(faces)
 
 
 def write_plotly(target: Path) -> None:
@@ -84,6 +96,7 @@ def copy_assets(app) -> None:
         return
     static = Path(app.outdir) / "_static"
     write_plotly(static / "lib" / PLOTLY)
+    (static / "fonts.css").write_text(fonts_css(), encoding="utf-8")
     write_mathjax(static / "lib" / "mathjax")
     wanted = {}
     for name in app.config.html_static_path:
@@ -103,11 +116,11 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
         app.add_js_file("figures.js", loading_method="defer")  # it runs plotly.js when a figure comes near
         library = context["pathto"](f"_static/lib/{PLOTLY}", resource=True)
         context["metatags"] = context.get("metatags", "") + f'<link rel="preload" as="script" href="{library}">\n'
-    played = [script for name, script in GAMES.items() if f'class="adalib-{name}"' in body]
-    for script in dict.fromkeys(["parts.js", *played] if played else []):
-        app.add_js_file(script, loading_method="defer")
-    if "market.js" in played:
-        app.add_css_file("market.css")
+    played = [name for name in GAMES if f'class="adalib-{name}"' in body]
+    for name in ["parts", *played] if played else []:
+        app.add_js_file(f"{name}.js", loading_method="defer")
+        if (STATIC / f"{name}.css").exists():
+            app.add_css_file(f"{name}.css")
 
 
 def write_icons(app, error) -> None:

@@ -1,5 +1,6 @@
-// Exercises on the page (adalib.teach.exercises.page): type an answer, and the page says whether it is right. It knows the
-// answer only as salted hashes of the cells of the number line that count as right.
+// Exercises on the page (adalib.teach.exercises.values): type an answer, and the page says whether it is right. It knows the
+// answer only as salted hashes of the cells of the number line that count as right, from the chapter's record
+// (book/_ext/recorded.py).
 (function () {
   "use strict";
 
@@ -23,8 +24,9 @@
   }
 
   function box(place) {
-    const exercise = JSON.parse(place.dataset.exercise);
-    if (!exercise.key) {
+    const { chapter, name } = place.dataset;
+    const exercise = window.adalibRecorded?.[chapter]?.[name];
+    if (!exercise) {
       const lab = Object.assign(document.createElement("code"), { textContent: "make lab" });
       place.replaceChildren("This one wants code: run it in the notebook (", lab, ", or download it at the top of this page).");
       return;
@@ -36,21 +38,21 @@
     const said = document.createElement("output");
     form.className = "adalib-answer-form";
     Object.assign(input, { type: "text", autocomplete: "off", spellcheck: false, placeholder: "your answer" });
-    input.setAttribute("aria-label", `Your answer to exercise ${exercise.name}`);
+    input.setAttribute("aria-label", `Your answer to exercise ${name}`);
     Object.assign(button, { type: "submit", textContent: "Check" });
     form.append(input, button, said);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (!input.value.trim()) return;
-      const good = opens(exercise.key, exercise.name, input.value);
-      const known = exercise.wrong.find((key) => opens(key, exercise.name, input.value));
+      const good = opens(exercise.key, name, input.value);
+      const known = exercise.wrong.find((key) => opens(key, name, input.value));
       // A mistake that has a name is named; else the first hint, and from the second miss on the second one too.
       const hint = known ? known.said : exercise.hint;
       const further = misses && exercise.more ? ` ${exercise.more}.` : "";
       said.textContent = good ? "Right." : `Not yet. Hint: ${hint}.${further}`;
       misses += good ? 0 : 1;
       form.classList.toggle("is-right", good);
-      if (good) window.adalibProgress?.done(`exercise ${exercise.name}`);
+      if (good) window.adalibProgress?.done(`exercise ${name}`);
     });
     place.replaceWith(form);
   }

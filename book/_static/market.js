@@ -190,14 +190,9 @@
     window.print();
   }
 
-  document.addEventListener("DOMContentLoaded", () => {
+  window.adalibParts.everywhere("market", (place, game) => {
     const sheet = make("div", { class: "market-sheet adalib-market" });
     document.body.append(sheet);
-    for (const place of document.querySelectorAll("div.adalib-market")) {
-      const script = place.querySelector('script[type="application/json"]');
-      if (!script) continue;
-      const game = JSON.parse(script.textContent);
-      place.replaceChildren(make("h3", {}, "The class"), classroom(game, sheet), make("h3", {}, "The twins"), twins(game, sheet));
-    }
+    place.replaceChildren(make("h3", {}, "The class"), classroom(game, sheet), make("h3", {}, "The twins"), twins(game, sheet));
   });
 })();

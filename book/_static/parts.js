@@ -22,7 +22,7 @@
     return made;
   }
 
-  // Where adalib.teach.games.fragment left a place of this name, play(place, its data).
+  // Where adalib.teach.games left a place of this name, play(place, its data).
   function everywhere(name, play) {
     document.addEventListener("DOMContentLoaded", () => {
       for (const root of document.querySelectorAll(`.adalib-${name}`)) play(root, JSON.parse(root.querySelector("script").textContent));

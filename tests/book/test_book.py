@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+import posixpath
 import re
+from copy import copy
 from pathlib import Path
 
 import nbformat
 import pytest
-from bs4 import BeautifulSoup
-from conftest import HTML, ROOT, toc_pages
+from conftest import HTML, ROOT, soup, toc_pages
 from jupyter_cache import get_cache
 
 LOADING = {
@@ -65,13 +66,9 @@ def figures_shown(code: str) -> int:
     return sum(getattr(func, "attr", getattr(func, "id", "")) == "show" for func in calls)
 
 
-def soup(html: Path, page: str) -> BeautifulSoup:
-    return BeautifulSoup((html / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
-
-
 @pytest.mark.parametrize("page", toc_pages())
 def test_page_has_its_headings_and_figures(html, page):
-    article = soup(html, page).find("article")
+    article = soup(page).find("article")
     # The page puts the chapter's number before its title.
     built = [words(re.sub(r"^\d+\. ", "", h.get_text())) for h in article.find_all(["h1", "h2"])]
     expected = [words(h) for cell in cells(page, "markdown") for h in headings(cell)]
@@ -97,8 +94,8 @@ def test_every_plotly_figure_came_through_show(html, page):
 def test_chapters_carry_their_number_and_lead_to_each_other(html, page):
     number = re.match(r"notebooks/(\d+)_", page)
     if number:
-        assert soup(html, page).find("h1").get_text().startswith(f"{int(number[1])}. ")
-    article = soup(html, page).find("article")
+        assert soup(page).find("h1").get_text().startswith(f"{int(number[1])}. ")
+    article = copy(soup(page).find("article"))
     for hidden in article.select("pre, a, h1, h2, h3, script, .cell_output, code, figcaption, title"):
         hidden.decompose()
     here = number and int(number[1])
@@ -109,7 +106,7 @@ def test_chapters_carry_their_number_and_lead_to_each_other(html, page):
 def test_links_inside_the_book_lead_somewhere(html):
     broken = []
     for page in toc_pages():
-        for tag in soup(html, page).find_all(href=True) + soup(html, page).find_all(src=True):
+        for tag in soup(page).find_all(href=True) + soup(page).find_all(src=True):
             link = (tag.get("href") or tag.get("src")).split("#")[0].split("?")[0]
             if link and not re.match(r"[a-z]+:", link) and not (html / page).parent.joinpath(link).exists():
                 broken.append(f"{page}: {link}")
@@ -119,9 +116,10 @@ def test_links_inside_the_book_lead_somewhere(html):
 def test_nothing_is_loaded_from_the_network(html):
     outside = []
     for path in html.rglob("*.html"):
-        for tag in BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").find_all(list(LOADING)):
+        page = path.relative_to(html).with_suffix("").as_posix()
+        for tag in soup(page).find_all(list(LOADING)):
             if re.match(r"(https?:)?//", tag.get(LOADING[tag.name]) or ""):
-                outside.append(f"{path.relative_to(html)}: {tag}"[:200])
+                outside.append(f"{page}: {tag}"[:200])
     for path in html.rglob("*.css"):
         for url in re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//[^\"')]+", path.read_text(encoding="utf-8")):
             outside.append(f"{path.relative_to(html)}: {url}")
@@ -142,28 +140,37 @@ def test_pages_of_this_book_are_the_ones_built():
 
 
 def test_the_index_of_theorems_shows_their_titles(html):
-    entries = soup(html, "prf-prf").select(".indextable a")
+    entries = soup("prf-prf").select(".indextable a")
     assert "Weak duality" in [entry.get_text() for entry in entries]
     assert not [entry.get_text() for entry in entries if entry["href"].endswith("#" + entry.get_text())]
 
 
 def test_the_welcome_page_quotes_three_findings_with_their_links(html):
-    findings = soup(html, "book/intro").select(".adalib-finding")
+    findings = soup("book/intro").select(".adalib-finding")
     assert [bool(re.search(r"\d", finding.strong.get_text())) for finding in findings] == [True] * 3
     for finding in findings:
         page, _, label = finding.a["href"].partition("#")
-        assert soup(html / "book", page.removesuffix(".html")).find(id=label)
+        assert soup(posixpath.normpath(f"book/{page.removesuffix('.html')}")).find(id=label)
 
 
 def test_exercises_and_theorems_are_counted_within_their_chapter_and_say_what_they_are(html):
     """A title without its kind, " (Weak duality)" or " (read)", would tell nobody what stands below it."""
     for path in sorted((html / "notebooks").glob("*.html")):
-        soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-        titles = [title.get_text() for title in soup.select(".exercise > .admonition-title")]
+        page = soup(f"notebooks/{path.stem}")
+        titles = [title.get_text() for title in page.select(".exercise > .admonition-title")]
         front = f"{int(path.stem[:2])}." if path.stem[0].isdigit() else ""
         assert [re.match(r"Exercise \S+", title)[0] for title in titles] == [
             f"Exercise {front}{number}" for number in range(1, len(titles) + 1)
         ], path.stem
-        stated = [title.get_text().split()[:2] for title in soup.select(".proof:not(.remark) > .admonition-title")]
+        stated = [title.get_text().split()[:2] for title in page.select(".proof:not(.remark) > .admonition-title")]
         assert {kind for kind, _ in stated} <= {"Theorem", "Proposition", "Lemma", "Corollary", "Definition"}, path.stem
         assert [number for _, number in stated] == [f"{front}{i}" for i in range(1, len(stated) + 1)], path.stem
+
+
+def test_links_of_tables_lead_to_a_section_of_the_built_book(html):
+    links = [a["href"] for a in soup("notebooks/12_referee").select("a.adalib-see")]
+    assert links
+    for link in set(links):
+        target, _, anchor = link.partition("#")
+        page = posixpath.normpath(f"notebooks/{target.removesuffix('.html') or '12_referee'}")
+        assert soup(page).find(id=anchor) is not None, link

@@ -72,15 +72,45 @@ OPEN = """() => {
   document.querySelectorAll("details").forEach((fold) => (fold.open = true));
   document.querySelectorAll(".toggle-button-hidden").forEach((button) => button.click());
 }"""
+# Resolves once nothing has moved or changed its look for ten frames.
+SETTLED = """async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const looks = () => [...document.querySelectorAll(".plotly-graph-div, .gtitle, .xtick text, table")].map((e) => {
+    const box = e.getBoundingClientRect();
+    return [box.width, box.height, getComputedStyle(e).fill, getComputedStyle(e).color].join();
+  }).join(";");
+  for (let same = 0, before = looks(); same < 10; ) {
+    await frame();
+    const now = looks();
+    same = now === before ? same + 1 : 0;
+    before = now;
+  }
+}"""
+LAPTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 THEME = "(name) => document.documentElement.dataset.theme === name"
 
 
-def barriers(page, **options) -> list[str]:
-    """What axe finds serious or critical on a page. Inside a drawn figure, which is one image, `FAULTS` looks."""
-    drawn = {"exclude": [[".main-svg"]]}
+# Before axe looks: drawn figures and formulas, which `FAULTS` has looked at, and all words of code but one a colour,
+# are tens of thousands of elements that it would weigh one by one.
+THIN = """() => {
+  document.querySelectorAll("mjx-container").forEach((formula) => formula.remove());
+  document.querySelectorAll(".plotly-graph-div").forEach((figure) => figure.replaceWith(figure.cloneNode(false)));
+  const kinds = new Set();
+  for (const word of document.querySelectorAll("pre span[class]")) {
+    if (kinds.has(word.className)) word.replaceWith(word.textContent);
+    kinds.add(word.className);
+  }
+}"""
+WIDTH = ["scrollable-region-focusable", "target-size"]  # what a phone's width changes
+
+
+def barriers(page, *rules: str) -> list[str]:
+    """What axe finds serious or critical on a page, by all its rules or by these."""
     # Without preload: axe would fetch the style sheets again, which a browser refuses for files.
-    asked = {"preload": False, "resultTypes": ["violations"], **options}
-    found = Axe().run(page, context=drawn, options=asked).response["violations"]
+    asked = {"preload": False, "resultTypes": ["violations"]}
+    if rules:
+        asked["runOnly"] = {"type": "rule", "values": rules}
+    found = Axe().run(page, options=asked).response["violations"]
     return [
         f"{finding['id']}: {node['html'][:160]}"
         for finding in found
@@ -92,7 +122,7 @@ def barriers(page, **options) -> list[str]:
 @pytest.fixture
 def page(browser):
     """A fresh page, offline, that collects what goes wrong in ``page.wrong``."""
-    context = browser.new_context(color_scheme="light", viewport={"width": 1280, "height": 900}, offline=True)
+    context = browser.new_context(color_scheme="light", viewport=LAPTOP, offline=True)
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     page.wrong = []
@@ -113,27 +143,72 @@ def page(browser):
     context.close()
 
 
+# Controls of plotly's figures; pictures with a script of their own have tests of their own.
+CONTROLS = ".plotly-graph-div + .adalib-controls"
+STATE = """(at) => {
+  const box = document.querySelectorAll(".plotly-graph-div + .adalib-controls")[at];
+  const drawn = box.parentElement.querySelectorAll(".plot-container path, .plot-container text");
+  const looks = [...drawn].map((e) => e.getAttribute("d") + e.getAttribute("style") + e.textContent).join();
+  const input = box.querySelector("input:checked, input[type=range]");
+  return { kind: input.type, value: Number(input.value), stops: box.querySelectorAll("input").length, looks,
+    last: input.type === "range" ? Number(input.max) : box.querySelectorAll("input").length - 1 };
+}"""
+MOVED = f"([at, before]) => ({STATE})(at).looks !== before"
+
+
+def move_controls(page) -> None:
+    """Every control of a figure moves it, by key and by mouse."""
+    for at in range(page.locator(CONTROLS).count()):
+        box = page.locator(CONTROLS).nth(at)
+        before = page.evaluate(STATE, at)
+        assert (before["kind"] == "radio") == (before["last"] < 4)
+        if before["kind"] == "range":
+            box.locator("input").press("Home" if before["value"] else "End")
+        else:
+            box.locator("input:checked").press("ArrowRight")
+        page.wait_for_function(MOVED, arg=[at, before["looks"]])
+        moved = page.evaluate(STATE, at)
+        if before["kind"] == "range":
+            assert moved["value"] == (0 if before["value"] else before["last"])
+            rail = box.locator("input").bounding_box()
+            far = rail["x"] + (0.97 if moved["value"] == 0 else 0.03) * rail["width"]
+            box.scroll_into_view_if_needed()
+            rail = box.locator("input").bounding_box()
+            page.mouse.click(far, rail["y"] + rail["height"] / 2)
+        else:
+            box.locator("label", has=page.locator("input:not(:checked)")).first.click()
+        page.wait_for_function(MOVED, arg=[at, moved["looks"]])
+
+
 @pytest.mark.parametrize("name", [*EXTRA, *toc_pages()])
 def test_page_is_whole_with_the_network_cut(html, page, name):
-    """Loaded once: whole and without barriers in light and in dark, folded parts opened, and nothing cut on a phone."""
+    """Loaded once: controls move, all is whole in light and in dark with folds open, nothing is cut, no barriers."""
     page.goto((html / f"{name}.html").as_uri(), wait_until="load")
     page.evaluate(find.DRAWN)
+    move_controls(page)
     page.evaluate(OPEN)
     page.evaluate(find.DRAWN)
-    colours = {"type": "rule", "values": ["color-contrast"]}
-    assert page.wrong + page.evaluate(FAULTS) + barriers(page) == []
-
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_function(THEME, arg="dark")
-    page.wait_for_timeout(300)  # figures follow the theme
-    assert page.evaluate(FAULTS) + barriers(page, runOnly=colours) == []
-
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_timeout(300)
+    assert page.wrong + page.evaluate(FAULTS) == []
+    in_theme(page, "dark")
+    assert page.evaluate(FAULTS) == []
+    page.set_viewport_size(PHONE)
+    page.evaluate(SETTLED)
     assert page.evaluate(OVERFLOW) == []
-    # Colours are those of the wide page.
-    assert barriers(page, rules={"color-contrast": {"enabled": False}}) == []
-    assert page.wrong == []
+
+    page.evaluate(THIN)
+    assert barriers(page, *WIDTH) == []
+    page.set_viewport_size(LAPTOP)
+    page.evaluate(SETTLED)
+    assert barriers(page, "color-contrast") == []
+    in_theme(page, "light")
+    assert page.wrong + barriers(page) == []
+
+
+def in_theme(page, name: str) -> None:
+    """Change the theme, and wait until the figures have followed."""
+    page.emulate_media(color_scheme=name)
+    page.wait_for_function(THEME, arg=name)
+    page.evaluate(SETTLED)
 
 
 def test_index_leads_to_the_first_page(html, page):
@@ -231,51 +306,9 @@ def test_figures_follow_the_theme_and_keep_their_own_colours(html, browser, tmp_
     page.close()
 
 
-# Controls of plotly's figures; pictures with a script of their own have tests of their own.
-CONTROLS = ".plotly-graph-div + .adalib-controls"
-STATE = """(at) => {
-  const box = document.querySelectorAll(".plotly-graph-div + .adalib-controls")[at];
-  const drawn = box.parentElement.querySelectorAll(".plot-container path, .plot-container text");
-  const looks = [...drawn].map((e) => e.getAttribute("d") + e.getAttribute("style") + e.textContent).join();
-  const input = box.querySelector("input:checked, input[type=range]");
-  return { kind: input.type, value: Number(input.value), stops: box.querySelectorAll("input").length, looks,
-    last: input.type === "range" ? Number(input.max) : box.querySelectorAll("input").length - 1 };
-}"""
-MOVED = f"([at, before]) => ({STATE})(at).looks !== before"
-
-
-@pytest.mark.parametrize("name", [name for name in toc_pages() if name.startswith("notebooks/")])
-def test_controls_move_by_key_and_by_mouse(html, browser, name):
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(PATIENCE)
-    page.goto((html / f"{name}.html").as_uri(), wait_until="load")
-    page.evaluate(find.DRAWN)
-    for at in range(page.locator(CONTROLS).count()):
-        box = page.locator(CONTROLS).nth(at)
-        before = page.evaluate(STATE, at)
-        assert (before["kind"] == "radio") == (before["last"] < 4)
-        if before["kind"] == "range":
-            box.locator("input").press("Home" if before["value"] else "End")
-        else:
-            box.locator("input:checked").press("ArrowRight")
-        page.wait_for_function(MOVED, arg=[at, before["looks"]])
-        moved = page.evaluate(STATE, at)
-        if before["kind"] == "range":
-            assert moved["value"] == (0 if before["value"] else before["last"])
-            rail = box.locator("input").bounding_box()
-            far = rail["x"] + (0.97 if moved["value"] == 0 else 0.03) * rail["width"]
-            box.scroll_into_view_if_needed()
-            rail = box.locator("input").bounding_box()
-            page.mouse.click(far, rail["y"] + rail["height"] / 2)
-        else:
-            box.locator("label", has=page.locator("input:not(:checked)")).first.click()
-        page.wait_for_function(MOVED, arg=[at, moved["looks"]])
-    page.close()
-
-
 def test_figures_and_formulas_wait_for_the_reader(html, browser):
     """Chapter 4 is the longest: what is far below the screen is not drawn, and what is reached is."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = browser.new_page(viewport=LAPTOP)
     page.set_default_timeout(PATIENCE)
     page.goto((html / "notebooks" / "04_duality.html").as_uri(), wait_until="load")
     page.wait_for_function("() => document.querySelector('mjx-container')")
@@ -305,7 +338,7 @@ def centre(page, selector):
 
 
 def test_a_swipe_over_a_figure_scrolls_the_page_and_a_tap_shows_a_value(html, browser):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     page.goto((html / "notebooks" / "00_data.html").as_uri(), wait_until="load")

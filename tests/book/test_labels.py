@@ -41,13 +41,3 @@ def test_a_label_that_no_page_has_is_a_warning(resolved):
     body, warned = resolved('<a class="adalib-see" href="#nowhere">')
     assert "#nowhere" in body
     assert warned == ["a table links to the label 'nowhere', which no page has"]
-
-
-def test_links_of_tables_lead_to_a_section_of_the_built_book(html):
-    page = html / "notebooks" / "12_referee.html"
-    links = [a["href"] for a in BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select("a.adalib-see")]
-    assert links
-    for link in set(links):
-        target, _, anchor = link.partition("#")
-        there = BeautifulSoup((page.parent / target).read_text(encoding="utf-8"), "html.parser")
-        assert there.find(id=anchor) is not None, link

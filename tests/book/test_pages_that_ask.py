@@ -9,9 +9,7 @@ from conftest import toc_pages
 
 from adalib.teach.figures import table
 from adalib.teach.figures.tables import cards
-from adalib.teach.games.guess import guess
-from adalib.teach.games.lineup import lineup
-from adalib.teach.games.noise import feed
+from adalib.teach.games import feed, guess, lineup
 
 PROMPT = """<div class="prompt admonition"><p>How many?</p><ul class="contains-task-list"><li><p><input type="checkbox"
 checked> 12 <em>Or so.</em></p></li></ul></div><div class="prompt admonition"><p>Which?</p><ul

@@ -1,61 +1,103 @@
-"""The quizzes as they are kept: five a chapter or more, every option explained, and the right one not given away."""
+"""The quizzes: five a chapter or more, every option explained, the right one not given away, exported as they are."""
 
 from __future__ import annotations
 
-import re
+import zipfile
+from xml.etree import ElementTree as ET
 
-import nbformat
 import pytest
 from conftest import ROOT
+from editions.quizzes import Item, misconceptions, moodle, qti, quiz_items
 
-CHAPTERS = [
-    path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if "## Quiz" in path.read_text(encoding="utf-8")
-]
-OPTION = re.compile(r"^ +- \[(?P<mark>[ x])\] (?P<text>.+?) \*(?P<why>[^*].*)\*$")
+from adalib.teach.__main__ import main
+
+# Reading a quiz fails where an option has no text or no explanation in italics.
+QUIZZES = {path.stem: quiz_items(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+QUIZZES = {name: items for name, items in QUIZZES.items() if items}
+ITEMS = [item for items in QUIZZES.values() for item in items]
 
 
-def questions(path) -> list[list[re.Match]]:
-    """The options of every question of a chapter's quiz."""
-    text = "\n".join(c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "markdown")
-    quiz = text.split("## Quiz")[1].split("\n:::\n")[0]
-    asked = re.split(r"^\d+\. ", quiz, flags=re.MULTILINE)[1:]
-    return [[OPTION.match(line) for line in part.splitlines() if line.lstrip().startswith("- [")] for part in asked]
+def right(item: Item) -> int:
+    """The place of the one right option."""
+    (place,) = (place for place, option in enumerate(item.options) if option.right)
+    return place
 
 
 def test_every_chapter_and_the_appendix_ask():
     numbered = {path.stem for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")}
-    assert {path.stem for path in CHAPTERS} == numbered | {"appendix_markets"}
+    assert set(QUIZZES) == numbered | {"appendix_markets"}
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_five_questions_each_with_one_right_option_and_every_option_explained(path):
-    asked = questions(path)
-    assert len(asked) >= 5
-    for options in asked:
-        assert len(options) >= 3
-        assert None not in options, "an option needs a text and its explanation in italics"
-        assert [option["mark"] for option in options].count("x") == 1
-        assert len({option["text"] for option in options}) == len(options)
-
-
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_the_right_option_of_a_chapter_has_no_fixed_place(path):
-    places = [[option["mark"] for option in options].index("x") for options in questions(path)]
+@pytest.mark.parametrize("name", QUIZZES)
+def test_five_questions_each_with_one_right_option_in_no_fixed_place(name):
+    assert len(QUIZZES[name]) >= 5
+    for item in QUIZZES[name]:
+        assert len(item.options) >= 3
+        assert len({option.text for option in item.options}) == len(item.options)
+    places = [right(item) for item in QUIZZES[name]]
     assert max(places.count(place) for place in places) <= 3
 
 
 def test_neither_length_nor_place_gives_the_right_option_away():
     """Over the book the right option is the longest, the shortest, or in one place hardly more often than chance."""
-    asked = [options for path in CHAPTERS for options in questions(path)]
-    chance = sum(1 / len(options) for options in asked)
+    chance = sum(1 / len(item.options) for item in ITEMS)
     longest = shortest = 0
-    places = [0, 0, 0, 0, 0]
-    for options in asked:
-        right = next(option for option in options if option["mark"] == "x")
-        others = [len(option["text"]) for option in options if option is not right]
-        longest += len(right["text"]) > max(others)
-        shortest += len(right["text"]) < min(others)
-        places[options.index(right)] += 1
+    for item in ITEMS:
+        lengths = [len(option.text) for option in item.options]
+        own = lengths.pop(right(item))
+        longest += own > max(lengths)
+        shortest += own < min(lengths)
+    places = [right(item) for item in ITEMS]
     assert longest <= chance
     assert shortest <= chance * 1.1
-    assert max(places) <= 1.25 * chance
+    assert max(places.count(place) for place in places) <= 1.25 * chance
+
+
+def test_moodle_xml():
+    """What Moodle's format asks of a question of several options."""
+    root = ET.fromstring(moodle(ITEMS).encode())
+    assert (root.tag, len(root)) == ("quiz", len(ITEMS))
+    for question in root:
+        assert question.get("type") == "multichoice"
+        assert question.findtext("name/text")
+        assert question.find("questiontext").get("format") == "html"
+        assert question.findtext("single") == "true"
+        fractions = [int(answer.get("fraction")) for answer in question.iter("answer")]
+        assert sorted(fractions) == [0] * (len(fractions) - 1) + [100]
+        assert all(a.findtext("text") and a.findtext("feedback/text") for a in question.iter("answer"))
+        assert "$" not in "".join(question.itertext())
+
+
+def test_qti_package(tmp_path):
+    """A manifest that names every file, and items whose right answer is one of their choices."""
+    qti(ITEMS, tmp_path / "quizzes.zip")
+    with zipfile.ZipFile(tmp_path / "quizzes.zip") as pack:
+        manifest = ET.fromstring(pack.read("imsmanifest.xml"))
+        space = {"p": "http://www.imsglobal.org/xsd/imscp_v1p1", "q": "http://www.imsglobal.org/xsd/imsqti_v2p1"}
+        files = [one.get("href") for one in manifest.iterfind(".//p:resource", space)]
+        assert sorted([*files, "imsmanifest.xml"]) == sorted(pack.namelist())
+        for file in files:
+            item = ET.fromstring(pack.read(file))
+            assert item.tag == f"{{{space['q']}}}assessmentItem"
+            choices = [one.get("identifier") for one in item.iterfind(".//q:simpleChoice", space)]
+            assert len(set(choices)) == len(choices) >= 3
+            assert item.findtext(".//q:correctResponse/q:value", namespaces=space) in choices
+            assert [one.get("identifier") for one in item.iterfind("q:modalFeedback", space)] == choices
+
+
+def test_misconceptions_are_questions_of_true_or_false(tmp_path):
+    page = tmp_path / "teach.md"
+    head = "text\n\n| a student says | show | and ask |\n|---|---|---|\n"
+    page.write_text(head + '| "All is $x$." | [this](a.md) | Why? |\n\nmore')
+    (item,) = misconceptions(page)
+    assert item.text == "All is $x$."
+    assert [option.right for option in item.options] == [False, True]
+    assert "this" in item.options[1].why
+    assert "\\(x\\)" in moodle([item])
+
+
+def test_the_command_exports_quizzes_and_misconceptions(tmp_path, capsys):
+    assert main(["export", "--book", str(ROOT), "--out", str(tmp_path / "new")]) == 0
+    told = int(capsys.readouterr().out.split()[0])
+    assert told == len(ET.parse(tmp_path / "new" / "quizzes.xml").getroot()) > len(ITEMS)
+    assert (tmp_path / "new" / "quizzes.zip").exists()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from bs4 import BeautifulSoup
-from conftest import toc_pages
+from conftest import soup, toc_pages
 from terms import pattern
 
 WANTED = (
@@ -15,24 +14,20 @@ WANTED = (
 )  # fmt: skip
 
 
-def soup(html, page: str) -> BeautifulSoup:
-    return BeautifulSoup((html / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
-
-
 def test_the_longest_word_is_found_first_and_plurals_count():
     assert pattern(["dual", "dual function"]).findall("Dual functions, duals, dual-use.") == ["Dual function", "dual"]
 
 
 def test_the_glossary_defines_the_words_of_the_book(html):
-    terms = [term.get_text().rstrip("#") for term in soup(html, "book/glossary").select("dl.glossary dt")]
+    terms = [term.get_text().rstrip("#") for term in soup("book/glossary").select("dl.glossary dt")]
     assert set(WANTED) <= set(terms)
     assert terms == sorted(terms, key=str.lower)
 
 
 @pytest.mark.parametrize("page", [page for page in toc_pages() if page.startswith("notebooks/")])
 def test_first_mentions_lead_to_the_glossary(html, page):
-    links = soup(html, page).select("a.adalib-term")
-    glossary = soup(html, "book/glossary")
+    links = soup(page).select("a.adalib-term")
+    glossary = soup("book/glossary")
     words = [re.sub(r"\s+", " ", link.get_text().lower()) for link in links]
     assert len(words) == len(set(words)), "a word is linked once a page"
     for link in links:
@@ -43,4 +38,4 @@ def test_first_mentions_lead_to_the_glossary(html, page):
 
 
 def test_chapters_use_the_words(html):
-    assert len(soup(html, "notebooks/04_duality").select("a.adalib-term")) > 8
+    assert len(soup("notebooks/04_duality").select("a.adalib-term")) > 8

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from adalib.commands.cli import main
-from adalib.evaluate.trials import POLICIES
+from adalib.evaluate.trials import BASELINES, STOPPING
 
 KEYS = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
+POLICIES = (*BASELINES, "label", "curve", *STOPPING, "noise")
 QUICK = ["--budgets", "1,4,8", "--folds", "2", "--targets", "2"]
 
 

@@ -399,8 +399,8 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 def test_numpy_values_in_extras_are_saved(tmp_path):
-    responses([["4"]], extras={"entropy": [np.array([0.5])], "size": [np.int64(3)]}).save(tmp_path / "x.jsonl")
-    assert load(tmp_path / "x.jsonl").extras == {"entropy": [[0.5]], "size": [3]}
+    responses([["4"]], extras={"share": [np.array([0.5])], "size": [np.int64(3)]}).save(tmp_path / "x.jsonl")
+    assert load(tmp_path / "x.jsonl").extras == {"share": [[0.5]], "size": [3]}
 
 
 def test_save_through_a_link_keeps_the_link(tmp_path):

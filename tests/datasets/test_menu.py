@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import adalib
 from adalib.commands.cli import main
 from adalib.datasets.menu import Menu
-from adalib.evaluate.heldout import held_out
+from adalib.evaluate.heldout import Known, held_out
 from adalib.solve.reference import lp_value
 
 
@@ -150,7 +150,7 @@ def test_held_out_learns_whom_to_ask():
     assert found["curve"].gain_low > 0.05
     assert abs(found["noise"].gain) < 0.05
     with pytest.raises(ValueError, match="a menu has no first answer"):
-        held_out(two_models(), [40], budgets=(1, 2), first=answers([0.5] * 40, 1, 0))
+        held_out(two_models(), [40], budgets=(1, 2), features=Known(first=answers([0.5] * 40, 1, 0)))
 
 
 def test_commands_take_a_menu(tmp_path, capsys):

@@ -109,10 +109,6 @@ def test_a_plan_draws_what_it_expects():
     assert labels.expected(np.arange(9).reshape(3, 3)).tolist() == [2, 3, 7]
 
 
-def test_constant_gives_everybody_the_same():
-    assert baselines.constant(1, 2, 3).weights.tolist() == [[0, 1, 0], [0, 1, 0]]
-
-
 def test_noise_is_gaussian_and_repeats_with_its_seed():
     noise = baselines.noise_features(5000, seed=4)
     assert noise.shape == (5000, 16)

@@ -8,7 +8,15 @@ import pytest
 from adalib import cross_fitted_oracle, load
 from adalib.datasets.populations import beta_population
 from adalib.evaluate.heldout import held_out
-from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, control_cells, recorded_cells, stopping_cells, weighted_bars
+from adalib.evaluate.recorded import (
+    AS_PUBLISHED,
+    LADDER,
+    control_cells,
+    entropy_cells,
+    recorded_cells,
+    stopping_cells,
+    weighted_bars,
+)
 from adalib.sequential.peers import PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
 
@@ -72,6 +80,15 @@ def test_controls_are_scored_over_votes_alone(answers):
         mean, low, high = cell["over"]["votes"]
         assert low <= mean <= high
         assert low < 0.02
+
+
+def test_entropy_is_scored_over_what_it_joins(answers):
+    over = {cell["policy"]: cell["over"] for cell in entropy_cells(answers.take(range(16)), [3])}
+    recorded = recorded_cells()["word-hot, entropy"]
+    for name, bars in over.items():
+        assert set(bars) == set(recorded[name, 3]["over"])
+        assert all(low <= mean <= high for mean, low, high in bars.values())
+    assert set(over) == {policy for policy, _ in recorded}
 
 
 def test_what_is_recorded_is_what_is_computed():

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from explorer_page import STEPS, check, choose_file, digits_of, drop, look_up, random_table, shown, until, walk
 from hypothesis import given
 from hypothesis import strategies as st
-from playwright.sync_api import Page
 
 import adalib
 from adalib.colours import arm_colours, budget_colours
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
-from adalib.explorer import page as write_page
 from adalib.explorer import read_csv, setting, static_html
 from adalib.explorer.static import PARTS, script, style
 from adalib.solve.frontier import frontier
@@ -25,114 +24,10 @@ from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable
 from adalib.vote.estimators import acc_subsets
 
-STEPS = ["ArrowRight", "PageUp", "PageUp", "ArrowRight", "PageUp", "PageUp", "ArrowLeft", "PageUp"]
+pytest_plugins = ["explorer_page"]
+
 FRONT = Path(adalib.__file__).parent / "explorer" / "front"
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 1"> \'"&amp; <!-- \u2028 ]]>'
-
-
-@pytest.fixture
-def show(browser, tmp_path):
-    """Open settings (or a table) as a self-contained page from file://, the network cut; no error may be logged."""
-    contexts, complaints = [], []
-
-    def opened(source, hash_="", **options) -> Page:
-        context = browser.new_context(viewport={"width": 1200, "height": 900}, **options)
-        context.set_offline(True)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: request.url.startswith("file:") or complaints.append(request.url))
-        page.goto(write_page(source, tmp_path / f"page{len(contexts)}.html").as_uri() + hash_)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def random_table(seed: int, n: int = 60, per_row: bool = False) -> UtilityTable:
-    rng = np.random.default_rng(seed)
-    rise = np.log2([1, 2, 4, 8, 16]) * rng.uniform(-0.06, 0.15, (n, 1))
-    acc = np.clip(rng.beta(0.6, 0.6, (n, 1)) + rise + rng.normal(0, 0.02, (n, 5)), 0, 1)
-    cost = np.array([1.0, 2, 4, 8, 16])
-    return UtilityTable(acc, cost * rng.uniform(50, 300, (n, 1)) if per_row else cost, budgets=(1, 2, 4, 8, 16))
-
-
-def shown(value: float, digits: int) -> str:
-    """How the page writes a number (the tiny factor settles halves alike in every language)."""
-    text = f"{value * (1 + 1e-12):.{digits}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
-
-
-def digits_of(text: str) -> int:
-    return len(re.search(r"-?\d+\.?(\d*)", text)[1])
-
-
-def best_mix(table: UtilityTable, acc: np.ndarray, cost: float) -> float:
-    """Brute force: the best coin between two uniform budgets that spends at most `cost`."""
-    spend, gain = np.broadcast_to(table.cost, acc.shape).mean(0), acc.mean(0)
-    best = max(a for c, a in zip(spend, gain, strict=True) if c <= cost * (1 + 1e-12))
-    for i in range(table.k):
-        for j in range(table.k):
-            if spend[i] <= cost < spend[j]:
-                best = max(best, gain[i] + (gain[j] - gain[i]) * (cost - spend[i]) / (spend[j] - spend[i]))
-    return best
-
-
-def until(page: Page, condition: str, arg=None) -> None:
-    """Wait until a script's value is true. (Playwright's own waiting needs eval, which the page's policy forbids.)"""
-    for _ in range(100):
-        if page.evaluate(condition, arg):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"still not so: {condition} {arg or ''}")
-
-
-SCRAPE = """() => {
-  const texts = (where) => [...document.querySelectorAll(where)].map((node) => node.textContent);
-  const rows = (at) => [...document.querySelectorAll(".ax-table")[at].querySelectorAll("tbody tr")]
-    .map((row) => [...row.children].map((cell) => cell.textContent));
-  return {
-    lam: Number(document.querySelector(".adalib-explorer").dataset.lam),
-    numbers: Object.fromEntries(
-      [...document.querySelectorAll("[data-number]")].map((node) => [node.dataset.number, node.textContent])),
-    shares: rows(0), values: rows(1), won: texts(".ax-won th"), title: texts(".ax-qid")[0], say: texts(".ax-say")[1],
-  };
-}"""
-
-
-def check(page: Page, table: UtilityTable) -> dict:
-    """Every number on the page, as printed, against adalib at the page's price."""
-    seen = page.evaluate(SCRAPE)
-    acc, lam = table.acc, seen["lam"]
-    costs = np.broadcast_to(table.cost, acc.shape)
-    labels = oracle_labels(acc, table.cost, lam)
-    rows = np.arange(table.n)
-    cost, accuracy = costs[rows, labels].mean(), acc[rows, labels].mean()
-    mix = best_mix(table, acc, cost)
-    number = seen["numbers"]
-    assert number["lambda"] == (
-        "0" if lam == 0 else f"{lam * (1 + 1e-12):#.4g}" if 1e-4 <= lam < 1e4 else number["lambda"]
-    )
-    assert float(number["lambda"]) == pytest.approx(lam, rel=6e-4)
-    assert number["cost"] == shown(cost, digits_of(number["cost"]))
-    assert number["accuracy"] == shown(accuracy, 4)
-    assert number["mix"] == shown(mix, 4)
-    assert number["gain"] == "+" + shown(100 * (accuracy - mix), 2)
-    counts = np.bincount(labels, minlength=table.k)
-    assert seen["shares"] == [
-        [str(b), str(c), f"{shown(100 * c / table.n, 1)}%"] for b, c in zip(table.budgets, counts, strict=True)
-    ]
-    row = table.ids.index(re.match(r"Question (\S+)", seen["title"])[1])
-    paid = lam * costs[row]
-    assert seen["values"] == [
-        [str(b), shown(a, 4), shown(p, 4), shown(a - p, 4).replace("-", "\u2212")]
-        for b, a, p in zip(table.budgets, acc[row], paid, strict=True)
-    ]
-    assert seen["won"] == [str(table.budgets[labels[row]])]
-    return seen
 
 
 @pytest.mark.parametrize("per_row", [False, True])
@@ -141,10 +36,7 @@ def test_every_number_at_ten_prices_by_keyboard(show, per_row):
     page = show(table)
     slider = page.locator("[data-control=lambda]")
     slider.focus()
-    prices = [check(page, table)["lam"]]
-    for keys in ["Home", *STEPS, "End"]:
-        slider.press(keys)
-        prices.append(check(page, table)["lam"])
+    prices = [check(page, table)["lam"], *walk(page, table, ["Home", *STEPS, "End"])]
     assert len(set(prices)) >= 10
     assert 0 in prices
     assert re.fullmatch(r"price \S+, average cost \S+ (samples|cost units)", slider.get_attribute("aria-valuetext"))
@@ -239,6 +131,7 @@ def test_a_budget_that_no_price_meets_is_said_plainly(show):
         ([[0.9, 0.6, 0.1]] * 3, [1, 2, 4]),  # votes that hurt
         ([[0.1, 0.4, 0.6], [0.2, 0.2, 0.9]], [0, 0, 0]),  # free of charge
         ([[0.1, 0.4, 0.6], [0.2, 0.2, 0.9]], [2, 2, 3]),  # two budgets at one cost
+        ([[0.1, 0.2, 0.3, 0.3], [0.5, 0.4, 0.7, 0.8], [0.2] * 4], [1, 2, 3, 3]),  # and straight lines
         ([[0.1, 0.4, 0.6], [0.2, 0.2, 0.9]], [1e-6, 2e-6, 4e-6]),  # money
         (np.linspace(0, 1, 150).reshape(3, 50), np.arange(1, 51)),  # K = 50
     ],
@@ -246,27 +139,12 @@ def test_a_budget_that_no_price_meets_is_said_plainly(show):
 def test_small_and_odd_tables(show, acc, cost):
     table = UtilityTable(acc, cost)
     page = show(table)
-    slider = page.locator("[data-control=lambda]")
-    for keys in ["Home", "ArrowRight", "PageUp", "End"]:
-        slider.press(keys)
-        check(page, table)
+    walk(page, table, ["Home", "ArrowRight", *["PageUp"] * 9, "End"])
     page.locator("[data-control=budget]").press("ArrowRight")
     check(page, table)
 
 
 # ------------------------------------------------------------------------------------------ the functions of the page
-
-
-@pytest.fixture(scope="module")
-def functions(browser, tmp_path_factory):
-    """The front end's own functions, on a bare page."""
-    names = "armColours, build, oracle, priceFor, splitsAt, subsetAccuracies"
-    file = tmp_path_factory.mktemp("functions") / "bare.html"
-    file.write_text(f'<meta charset="utf-8"><script type="module">{script()}\nwindow.ax = {{ {names} }};</script>')
-    page = browser.new_page()
-    page.goto(file.as_uri())
-    yield page
-    page.close()
 
 
 def test_a_model_has_its_hue_on_the_page_as_in_python(functions):
@@ -362,8 +240,7 @@ def test_hostile_texts_are_shown_as_text(show):
     page = show([setting(responses, name="<x>", title=HOSTILE, about=HOSTILE)])
     texts = page.evaluate("() => [document.querySelector('.adalib-explorer').textContent, window.hacked]")
     assert texts[1] is None
-    page.get_by_label("Search the questions").fill("<i>a")
-    page.keyboard.press("Enter")
+    look_up(page, "<i>a")
     assert page.locator("blockquote").text_content() == HOSTILE
     assert page.locator(".ax-qid").text_content() == "Question <i>a</i> \u00b7 level <u>1</u>"
     assert page.locator(".ax-votes span:first-child").all_text_contents() == ["7", HOSTILE, "<b>7</b>"]
@@ -376,15 +253,6 @@ def test_hostile_texts_are_shown_as_text(show):
 # -------------------------------------------------------------------------------------------------- a reader's own file
 
 
-def drop(page: Page, name: str, text: str) -> None:
-    page.evaluate(
-        """([name, text]) => { const data = new DataTransfer(); data.items.add(new File([text], name));
-        const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
-        document.querySelector(".adalib-explorer").dispatchEvent(drop); }""",
-        [name, text],
-    )
-
-
 def test_a_dropped_csv_is_explored(show, tmp_path):
     page = show(random_table(1))
     text = '\ufeffid,1,2.5,"4"\r\n"a, ""b""",0.1,0.5,0.9\r\n\r\nc,0.123456789,.3,1e-1\r\n'
@@ -394,11 +262,8 @@ def test_a_dropped_csv_is_explored(show, tmp_path):
     file.write_text(text, encoding="utf-8", newline="")
     table = read_csv(file)
     assert table.ids == ('a, "b"', "c")
-    page.get_by_label("Search the questions").fill("c")
-    page.keyboard.press("Enter")
-    for keys in ["Home", "PageUp", "PageUp", "PageUp", "PageUp"]:
-        page.locator("[data-control=lambda]").press(keys)
-        check(page, table)
+    look_up(page, "c")
+    walk(page, table, ["Home", "PageUp", "PageUp", "PageUp", "PageUp"])
 
 
 def test_an_opened_jsonl_is_explored(show, tmp_path):
@@ -409,17 +274,12 @@ def test_an_opened_jsonl_is_explored(show, tmp_path):
     for name in ("mine.jsonl", "mine.jsonl.gz"):
         responses.save(tmp_path / name)
         page = show(random_table(1))
-        with page.expect_file_chooser() as chooser:
-            page.get_by_role("button", name="Open your own file").press("Enter")
-        chooser.value.set_files(tmp_path / name)
+        choose_file(page, tmp_path / name)
         page.get_by_text("12 questions, 5 budgets.").wait_for()
         assert "same number" in page.locator(".ax-about").text_content()
         table = responses.table()
-        for keys in ["Home", "PageUp", "PageUp", "PageUp"]:
-            page.locator("[data-control=lambda]").press(keys)
-            check(page, table)
-        page.get_by_label("Search the questions").fill("q0")
-        page.keyboard.press("Enter")
+        walk(page, table, ["Home", "PageUp", "PageUp", "PageUp"])
+        look_up(page, "q0")
         votes = page.locator(".ax-votes span:not(.ax-bar)").all_text_contents()
         top = [(a, f"{c} \u2713" if share else str(c)) for a, c, share in setting(responses)["votes"][0][0]]
         assert votes == [text for pair in [*top, ("no answer read", "1")] for text in pair]
@@ -441,20 +301,21 @@ def test_a_dropped_file_of_several_models_is_a_menu(show, tmp_path, tokens):
     menu = adalib.load(path)
     table = menu.table((1, 2, 4))
     page = show(random_table(1))
-    with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Open your own file").press("Enter")
-    chooser.value.set_files(path)
+    choose_file(page, path)
     page.get_by_text("9 questions, 6 budgets.").wait_for()
     assert "small 1, large 4" in page.locator(".ax-about").text_content()
-    for keys in ["Home", "PageUp", "PageUp", "PageUp"]:
-        page.locator("[data-control=lambda]").press(keys)
-        check(page, table)
-    page.get_by_label("Search the questions").fill("q0")
-    page.keyboard.press("Enter")
+    walk(page, table, ["Home", "PageUp", "PageUp", "PageUp"])
+    look_up(page, "q0")
     assert page.locator(".ax-votes li").count() == 0  # whose votes would they be?
 
 
-GOOD = '{"id": "a", "question": "?", "gold": "1", "answers": ["1", "2"]}'
+def line(**fields) -> str:
+    """A line of a file of answers; a field that is None is left out."""
+    whole = {"id": "a", "question": "?", "gold": "1", "answers": ["1", "2"], **fields}
+    return json.dumps({name: value for name, value in whole.items() if value is not None}) + "\n"
+
+
+TWICE = 'id "a" is already on line 1; give it another, or say on every line which "model" answered.'
 BAD_FILES = [
     ("e.csv", "", "e.csv: the file is empty."),
     ("h.csv", "id,1,two\na,0,1\n", 'h.csv, line 1: column 3 is headed "two"'),
@@ -463,44 +324,18 @@ BAD_FILES = [
     ("c.csv", "1,2\n0.5\n", "c.csv, line 2: 1 cell where the header has 2."),
     ("v.csv", "id,1,2\na,0.5,0.6\nb,0.5,7\n", 'v.csv, line 3, column "2": "7" is not an accuracy'),
     ("nan.csv", "1,2\n0.5,nan\n", 'nan.csv, line 2, column "2": "nan" is not an accuracy'),
-    ("j.jsonl", GOOD + "\n{oops\n", "j.jsonl, line 2: is not JSON"),
-    ("f.jsonl", '{"id": "a", "question": "?", "gold": "1"}', 'f.jsonl, line 1: has no "answers"'),
-    (
-        "d.jsonl",
-        GOOD + "\n" + GOOD,
-        'd.jsonl, line 2: id "a" is already on line 1; give it another, or say on every line which "model" answered.',
-    ),
-    (
-        "t.jsonl",
-        "\n".join(GOOD.replace("}", f', "model": "{m}"}}') for m in "sls"),
-        't.jsonl, line 3: id "a" is already on line 1; give it another, or say on every line which "model" answered.',
-    ),
-    ("r.jsonl", GOOD + "\n" + GOOD.replace('"a"', '"b"').replace(', "2"', ""), "r.jsonl, line 2: has 1 answer,"),
-    (
-        "k.jsonl",
-        GOOD.replace('["1", "2"]', '["1", {"x": 1}]'),
-        'k.jsonl, line 1: "answers"[1] is an object;',
-    ),
-    ("g.jsonl", GOOD.replace('"gold": "1"', '"gold": ""'), 'g.jsonl, line 1: "gold" is empty'),
-    ("a.json", "[\n" + GOOD + "\n]", "a.json, line 1: is part of a JSON array; write one JSON object a line"),
-    ("b.json", f"[{GOOD}]", "b.json, line 1: is a list, not an object"),
-    (
-        "m.jsonl",
-        GOOD.replace("}", ', "model": "s"}') + "\n" + GOOD,
-        'm.jsonl, line 2: has no "model", and other lines have',
-    ),
-    (
-        "o.jsonl",
-        "\n".join(GOOD.replace("}", f', "model": "{m}"}}') for m in "sl")
-        + "\n"
-        + GOOD.replace('"a"', '"b"').replace("}", ', "model": "s"}'),
-        'o.jsonl: question "b" is not answered by both "s" and "l"',
-    ),
-    (
-        "p.jsonl",
-        "\n".join(GOOD.replace("}", f', "model": "{m}", "price": {p}}}') for m, p in (("s", 1), ("l", 0))),
-        'p.jsonl, line 2: "price" is 0; give a number above 0.',
-    ),
+    ("j.jsonl", line() + "{oops\n", "j.jsonl, line 2: is not JSON"),
+    ("f.jsonl", line(answers=None), 'f.jsonl, line 1: has no "answers"'),
+    ("d.jsonl", line() * 2, f"d.jsonl, line 2: {TWICE}"),
+    ("t.jsonl", "".join(line(model=m) for m in "sls"), f"t.jsonl, line 3: {TWICE}"),
+    ("r.jsonl", line() + line(id="b", answers=["1"]), "r.jsonl, line 2: has 1 answer,"),
+    ("k.jsonl", line(answers=["1", {"x": 1}]), 'k.jsonl, line 1: "answers"[1] is an object;'),
+    ("g.jsonl", line(gold=""), 'g.jsonl, line 1: "gold" is empty'),
+    ("a.json", f"[\n{line()}]", "a.json, line 1: is part of a JSON array; write one JSON object a line"),
+    ("b.json", f"[{line().strip()}]", "b.json, line 1: is a list, not an object"),
+    ("m.jsonl", line(model="s") + line(), 'm.jsonl, line 2: has no "model", and other lines have'),
+    ("o.jsonl", line(model="s") + line(model="l") + line(id="b", model="s"), 'question "b" is not answered by both'),
+    ("p.jsonl", line(model="s", price=1) + line(model="l", price=0), 'p.jsonl, line 2: "price" is 0; give a number'),
     ("z.jsonl.gz", "not gzip", "z.jsonl.gz: cannot be read"),
     ("<img>.csv", "x", '<img>.csv, line 1: column 1 is headed "x"'),
 ]
@@ -598,21 +433,18 @@ def test_without_scripts_there_is_a_static_figure(show):
     assert page.locator("polyline").count() == 2
 
 
-def test_phone_width_overflows_nowhere(browser, tmp_path):
+def test_phone_width_overflows_nowhere(show):
     rng = np.random.default_rng(3)
     long = "supercalifragilistic" * 20
     answers = [[long, "1", "2", "3"] * 4 for _ in range(30)]
     golds = rng.choice(["1", long], 30)
     responses = Responses([f"{long}{i}" for i in range(30)], [long] * 30, golds, answers)
-    file = write_page([setting(responses, title=long)], tmp_path / "phone.html")
-    page = browser.new_page(viewport={"width": 390, "height": 800})
-    page.goto(file.as_uri())
+    page = show([setting(responses, title=long)], viewport={"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     lefts = "[...document.querySelectorAll('.ax-panel')].map((panel) => panel.getBoundingClientRect().left)"
     assert len(set(page.evaluate(lefts))) == 1  # the panels are stacked
     page.set_viewport_size({"width": 1000, "height": 800})
     until(page, f"() => new Set({lefts}).size === 2")
-    page.close()
 
 
 def luminance(colour: str) -> float:
@@ -701,10 +533,9 @@ def test_inlined_data_cannot_end_its_script():
 def test_settings_are_checked():
     with pytest.raises(ValueError, match="not ndarray"):
         setting(np.zeros((2, 2)))
-    with pytest.raises(ValueError, match="name of its own"):
-        static_html([])
-    with pytest.raises(ValueError, match="name of its own"):
-        static_html([setting(random_table(1)), setting(random_table(2))])
+    for settings in ([], [setting(random_table(1)), setting(random_table(2))]):
+        with pytest.raises(ValueError, match="name of its own"):
+            static_html(settings)
     responses = Responses(["a"], ["?"], ["1"], [["1", "2", "2"]])
     with pytest.raises(ValueError, match="the responses 1"):
         setting(random_table(1), responses=responses)

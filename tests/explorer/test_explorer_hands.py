@@ -6,23 +6,21 @@ import json
 
 import numpy as np
 import pytest
-from test_explorer import check, drop, random_table, until
+from explorer_page import check, drop, random_table, until
 
 import adalib
 from adalib.datasets.responses import Responses
-from adalib.explorer import page as write_page
 from adalib.explorer import setting
 from adalib.solve.oracle import average_cost
-from adalib.table import UtilityTable
+
+pytest_plugins = ["explorer_page"]
 
 
 @pytest.fixture
-def phone(browser, tmp_path):
+def phone(show):
     """A page of 390 x 800 that is touched, and what moves one finger over it."""
-    context = browser.new_context(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
-    page = context.new_page()
-    page.goto(write_page(random_table(3, n=300), tmp_path / "phone.html").as_uri())
-    wire = context.new_cdp_session(page)
+    page = show(random_table(3, n=300), viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    wire = page.context.new_cdp_session(page)
 
     def swipe(node, across: float, down: float) -> None:
         box = node.bounding_box()
@@ -33,8 +31,7 @@ def phone(browser, tmp_path):
             wire.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
         wire.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
-    yield page, swipe
-    context.close()
+    return page, swipe
 
 
 PRICE = "document.querySelector('.adalib-explorer').dataset.lam"
@@ -74,9 +71,8 @@ def test_a_tap_picks_a_tile_and_sets_a_curve(phone):
 
 
 @pytest.mark.parametrize("size", [(390, 800), (1200, 900)])
-def test_tiles_and_sliders_are_in_sight_together(browser, tmp_path, size):
-    page = browser.new_page(viewport=dict(zip(("width", "height"), size, strict=True)))
-    page.goto(write_page(random_table(3, n=400), tmp_path / "sight.html").as_uri())
+def test_tiles_and_sliders_are_in_sight_together(show, size):
+    page = show(random_table(3, n=400), viewport=dict(zip(("width", "height"), size, strict=True)))
     page.locator(".ax-bar").evaluate("(bar) => bar.scrollIntoView()")
     edges = """() => ['.ax-bar', '.ax-map', '.ax-pick'].map((name) => {
       const box = document.querySelector(name).getBoundingClientRect();
@@ -88,13 +84,11 @@ def test_tiles_and_sliders_are_in_sight_together(browser, tmp_path, size):
     page.locator(".ax-pick").evaluate("(node) => node.scrollIntoView({ block: 'center' })")
     (bar, _), _, (pick, _) = page.evaluate(edges)
     assert 0 <= bar < pick < size[1]
-    page.close()
 
 
-def test_the_arrow_keys_walk_over_the_tiles(browser, tmp_path):
+def test_the_arrow_keys_walk_over_the_tiles(show):
     table = random_table(5, n=150)
-    page = browser.new_page(viewport={"width": 1200, "height": 900})
-    page.goto(write_page(table, tmp_path / "keys.html").as_uri())
+    page = show(table)
     tiles = page.get_by_role("slider", name="Question shown")
     tiles.focus()
     seen = [tiles.get_attribute("aria-valuenow")]
@@ -105,32 +99,28 @@ def test_the_arrow_keys_walk_over_the_tiles(browser, tmp_path):
     columns = int(seen[2]) - int(seen[1])
     assert seen == [str(x) for x in (1, 2, 2 + columns, 1 + columns, 1, 150, 150, 1)]
     assert "budget" in tiles.get_attribute("aria-valuetext")
-    page.close()
 
 
-def test_what_is_free_costs_on_the_page_what_it_costs_in_the_book(browser, tmp_path):
+def test_what_is_free_costs_on_the_page_what_it_costs_in_the_book(show):
     """Rounded to millionths, accuracies tied where they do not, and the page spent less at price 0 than the book."""
     ours = adalib.load("word-fewshot")
     table = ours.table()
-    page = browser.new_page()
-    page.goto(write_page([setting(ours)], tmp_path / "free.html").as_uri())
+    page = show([setting(ours)])
     page.locator("[data-control=lambda]").press("Home")
     spent = float(check(page, table)["numbers"]["cost"])
     assert spent == pytest.approx(average_cost(table.acc, table.cost, 0.0), abs=5e-4)
-    page.close()
 
 
 # ---------------------------------------------------------------------------------------------- large and odd files
 
 
-def test_a_large_file_is_read_in_slices_with_progress_and_can_be_stopped(browser, tmp_path):
+def test_a_large_file_is_read_in_slices_with_progress_and_can_be_stopped(show):
     rng = np.random.default_rng(0)
     lines = [
         json.dumps({"id": f"q{i}", "question": f"{i}?", "gold": "1", "answers": rng.integers(0, 20, 32).tolist()})
         for i in range(3000)
     ]
-    page = browser.new_page()
-    page.goto(write_page(random_table(1), tmp_path / "large.html").as_uri())
+    page = show(random_table(1))
     page.evaluate(
         """() => { window.stopped = 0; window.shares = [];
         const bar = document.querySelector('.ax-reading progress');
@@ -152,16 +142,14 @@ def test_a_large_file_is_read_in_slices_with_progress_and_can_be_stopped(browser
     shares = page.evaluate("shares")
     assert len(set(shares)) >= 3  # the page had its turns while it read
     assert page.locator(".ax-reading").is_hidden()
-    page.close()
 
 
-def test_thousands_of_columns_are_explored(browser, tmp_path):
+def test_thousands_of_columns_are_explored(show):
     rng = np.random.default_rng(1)
     k = 3000
     acc = np.sort(rng.random((12, k)), axis=1).round(4)
     text = ",".join(map(str, range(1, k + 1))) + "\n" + "\n".join(",".join(map(str, row)) for row in acc) + "\n"
-    page = browser.new_page()
-    page.goto(write_page(random_table(1), tmp_path / "wide.html").as_uri())
+    page = show(random_table(1))
     drop(page, "wide.csv", text)
     page.get_by_text(f"12 questions, {k} budgets.").wait_for(timeout=120_000)
     assert page.locator(".adalib-explorer *").count() < 3000
@@ -172,15 +160,13 @@ def test_thousands_of_columns_are_explored(browser, tmp_path):
         shown = float(page.locator("[data-number=cost]").text_content())
         assert shown == pytest.approx(average_cost(acc, cost, lam), rel=1e-3, abs=0.5)
         assert page.locator(".ax-won").count() == 1
-    page.close()
 
 
-def test_letters_that_hide_or_turn_the_line_are_shown_or_kept_apart(browser, tmp_path):
+def test_letters_that_hide_or_turn_the_line_are_shown_or_kept_apart(show):
     ids = ["a", "a\u200f", "\u202eb", "c\x07\n"]
     turned = "\u202eturned round"
     responses = Responses(ids, [turned] * 4, ["1"] * 4, [["1", turned]] * 4)
-    page = browser.new_page()
-    page.goto(write_page([setting(responses, title="t\u202etitle")], tmp_path / "marks.html").as_uri())
+    page = show([setting(responses, title="t\u202etitle")])
     titles = set()
     for _ in ids:
         titles.add(page.locator(".ax-qid").text_content())
@@ -191,14 +177,3 @@ def test_letters_that_hide_or_turn_the_line_are_shown_or_kept_apart(browser, tmp
     assert page.locator(".ax-gold bdi").evaluate(apart) == "isolate"
     assert page.locator(".ax-votes bdi").nth(1).evaluate(apart) == "isolate"
     assert page.locator("blockquote").evaluate("(node) => getComputedStyle(node).display") == "block"
-    page.close()
-
-
-def test_two_budgets_at_one_cost_and_straight_lines_have_every_corner(browser, tmp_path):
-    table = UtilityTable([[0.1, 0.2, 0.3, 0.3], [0.5, 0.4, 0.7, 0.8], [0.2, 0.2, 0.2, 0.2]], [1, 2, 3, 3])
-    page = browser.new_page()
-    page.goto(write_page(table, tmp_path / "corners.html").as_uri())
-    for keys in ["Home", *["PageUp"] * 9, "End"]:
-        page.locator("[data-control=lambda]").press(keys)
-        check(page, table)
-    page.close()

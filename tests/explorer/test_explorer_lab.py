@@ -15,8 +15,8 @@ import nbformat
 import numpy as np
 import pytest
 from conftest import ROOT
+from explorer_page import SCRAPE, STEPS, check
 from jupyter_client import BlockingKernelClient
-from test_explorer import SCRAPE, STEPS, check
 
 from adalib.table import UtilityTable
 

@@ -4,21 +4,22 @@ import re
 
 import numpy as np
 import pytest
-from test_explorer import drop, until
+from explorer_page import drop, until
 
 from adalib import load
 from adalib.datasets.folds import members
 from adalib.datasets.populations import flat_null
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
-from adalib.evaluate.scores import Tally
-from adalib.explorer import page as write_page
+from adalib.evaluate.heldout import Scores
 from adalib.explorer import setting
-from adalib.explorer.static import script
 from adalib.solve.frontier import frontier
+
+pytest_plugins = ["explorer_page"]
 
 TARGETS = (1.0, 1.5, 2.0, 3.0, 7.3, 40.0)
 FOUND = """async ([one, targets]) => {
+  const { Slices, bootstrapMean, buildHalves, crossFit, unitsOf } = ax;
   const halves = await buildHalves(one, new Slices());
   if (!halves) return null;
   const rows = [];
@@ -31,29 +32,17 @@ FOUND = """async ([one, targets]) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def functions(browser, tmp_path_factory):
-    file = tmp_path_factory.mktemp("verdict") / "bare.html"
-    names = "Slices, buildHalves, crossFit, unitsOf, bootstrapMean, readFile"
-    source = f"{script()}\nObject.assign(window, {{ {names} }});"
-    file.write_text(f'<meta charset="utf-8"><script type="module">{source}</script>')
-    tab = browser.new_page()
-    tab.goto(file.as_uri())
-    yield tab
-    tab.close()
-
-
 def held_out_rows(responses: Responses, budgets) -> list:
     """The package's own tally of the oracle, on the even and the odd samples."""
     every = [[list(range(half, responses.samples, 2))] * responses.n for half in (0, 1)]
     halves = [responses._samples(np.array(places)).table(budgets) for places in every]
-    tally = Tally(["oracle"])
+    scores = Scores(["oracle"])
     for choose, score in (halves, halves[::-1]):
         path = frontier(choose.acc, choose.cost)
         for target in TARGETS:
             plan = from_labels(path.at(target).labels, choose.k)
-            tally.add("oracle", target, plan.expected(score.cost), plan.expected(score.acc), score)
-    return tally.rows(members(responses, None))
+            scores.add("oracle", target, plan.expected(score.cost), plan.expected(score.acc), score)
+    return scores.rows(members(responses, None))
 
 
 def answers_of(seed: int, n: int, samples: int, copies: int = 1) -> Responses:
@@ -94,7 +83,7 @@ def test_a_dropped_file_gives_the_same_halves(functions, tmp_path):
     responses = answers_of(4, 40, 13)
     responses.save(tmp_path / "mine.jsonl")
     text = (tmp_path / "mine.jsonl").read_text(encoding="utf-8")
-    read = functions.evaluate("async (text) => (await readFile(new File([text], 'm.jsonl'))).halves", text)
+    read = functions.evaluate("async (text) => (await ax.readFile(new File([text], 'm.jsonl'))).halves", text)
 
     def alike(halves):
         return [[[row[0], *sorted(zip(row[1::2], row[2::2], strict=True))] for row in half] for half in halves]
@@ -107,11 +96,10 @@ def test_too_little_is_said_so(functions):
     assert functions.evaluate(FOUND, [setting(answers_of(6, 30, 3)), TARGETS]) is None
 
 
-def test_the_page_says_it_in_one_sentence(browser, tmp_path):
+def test_the_page_says_it_in_one_sentence(show):
     pays, null = answers_of(7, 300, 32), flat_null(300).sample(32)
     shelf = [setting(pays, name="pays", title="pays"), setting(null, name="null", title="null", kind="simulated")]
-    page = browser.new_page()
-    page.goto(write_page(shelf, tmp_path / "pays.html").as_uri())
+    page = show(shelf)
     said = "document.querySelector('.ax-pays:not([aria-busy]) p')?.textContent ?? ''"
     budget = page.locator("[data-exact=budget]")
     budget.fill("3")
@@ -126,4 +114,3 @@ def test_the_page_says_it_in_one_sentence(browser, tmp_path):
     until(page, f"() => ({said}).startsWith('Not clearly: at ')")
     drop(page, "table.csv", "1,2\n0.5,1\n")  # accuracies without samples: nothing to cross-fit
     until(page, "document.querySelector('.ax-pays').hidden")
-    page.close()

@@ -1,8 +1,7 @@
 """Load thousands of damaged files in one child process: a crash of the interpreter is a missing last line.
 
-Run as ``python mutate_saved.py FOLDER SEED COUNT [unchecked]``. Every file of the folder is damaged in turn: its bytes
-as they are, or its values with a repaired checksum, so that the checks behind the checksum are what is tried. With
-``unchecked`` trees are not looked at before XGBoost has them: that must not end well, or the damage is none.
+Run as ``python mutate_saved.py FOLDER SEED COUNT``. Every file of the folder is damaged in turn: its bytes as they are,
+or its values with a repaired checksum, so that the checks behind the checksum are what is tried.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ import numpy as np
 
 from adalib.datasets.files import DataError
 from adalib.datasets.sealed import digest, seal
-from adalib.learn import policy as saving
 from adalib.learn.label_policy import load_policy
 from adalib.router.router import Router
-from adalib.sequential.saving import load_stopping
+from adalib.sequential.priced import load_stopping
 
 ODD = (-1, 0, 1, 2, 3, 7, 2**31 - 1, 2**31, -(2**31), 2**63, 10**299, -1.5, 0.5, 1e300, 5e-324, True, None)
 ODD += ("", "0", "1", "-1", "999999", "4294967295", "1e9", "[1,2]", "nan", "gbtree", "x" * 300, [], {}, [[]], [0] * 5)
@@ -85,25 +83,24 @@ def use(path):
         router = Router.load(path.parent)
         for text in ("", "How many hens?"):
             plan = router.plan(text, router.controller.price)
-            while plan.session.add("7", -0.5):
+            while plan.session.add("7", logprob=-0.5):
                 pass
 
 
 def follow(policy, budget):
-    known = None if policy.prior is None else np.zeros(policy.prior.points.shape[1])
-    session = policy.start(budget, known, 0)
-    while session.add("7", -0.5):
+    session = policy.start(budget, np.zeros(policy.takes), 0)
+    while session.add("7", logprob=-0.5, entropy=0.5):
         pass
 
 
 def main(folder, seed, count):
     """Damage, load, count; the last line says how often each end was met."""
     rng, ends = random.Random(seed), Counter()
-    paths = sorted(path for path in Path(folder).rglob("*.json"))
+    paths = sorted(Path(folder).rglob("*.json"))
     whole = {path: path.read_bytes() for path in paths}
-    trees = [path for path in paths if path.name in ("label.json", "curve.json")]
+    grown = [path for path in paths if path.name in ("label.json", "curve.json")]
     for number in range(count):
-        path = rng.choice(trees if rng.random() < 0.7 else paths)
+        path = rng.choice(grown if rng.random() < 0.7 else paths)
         reseal = rng.random() < 0.85
         path.write_bytes(damaged(whole[path], rng, reseal))
         manifest = path.parent / "router.json"
@@ -124,13 +121,10 @@ def main(folder, seed, count):
             if "budget" not in str(error):
                 sys.exit(f"{path} {number}: {error!r}")
             ends["no price"] += 1
-        for other, content in whole.items():
-            if other.parent == path.parent:
-                other.write_bytes(content)
+        for changed in {path, manifest} & set(whole):
+            changed.write_bytes(whole[changed])
     print(json.dumps({"done": count, **ends}))
 
 
 if __name__ == "__main__":
-    if sys.argv[4:] == ["unchecked"]:
-        saving.check_trees = lambda *_: None
     main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import TEXT_FEATURES, text_features
-from adalib.paper import EXTRA_FEATURES, LEAKS, extra_features
+from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, extra_features
 
 
 def features_of(text: str) -> pd.Series:

@@ -21,7 +21,9 @@ from fault_server import FaultServer
 import adalib
 from adalib.commands.cli import main
 from adalib.datasets.files import DataError
-from adalib.llm import EndpointError, collect, export, load_prompt, load_questions, plan
+from adalib.llm.collect import collect, export
+from adalib.llm.endpoint import EndpointError
+from adalib.llm.questions import load_prompt, load_questions, workload
 from adalib.llm.store import Store, scan
 from adalib.vote.answers import extract_answer
 
@@ -175,8 +177,7 @@ def test_kill_9_at_a_random_moment_loses_only_what_was_in_flight(file, tmp_path,
         if seed % 2:  # a tear, at a random place in a line, in case the kill made none
             torn = json.dumps(answer(0)).encode()
             (tmp_path / "answers.jsonl").write_bytes(kept + torn[: rng.randint(1, len(torn))])
-        again = subprocess.run(command(file, tmp_path, server), capture_output=True, text=True)
-    assert again.returncode == 0, again.stderr
+        assert main(command(file, tmp_path, server)[3:]) == 0
     assert (tmp_path / "answers.jsonl").read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
     assert pairs(tmp_path) == rectangle(6)
     assert adalib.load(tmp_path / "responses.jsonl").samples == 6
@@ -252,6 +253,16 @@ def test_a_passing_storm_costs_nothing_but_time(file, tmp_path):
         quick(file, tmp_path, server, samples=2)
     assert pairs(tmp_path) == rectangle(2)
     assert server.sent == 16
+
+
+def test_a_give_up_keeps_the_answers_that_are_paid_for(file, tmp_path):
+    """One request is refused at once while the others are on their way."""
+    with FaultServer(["400"], latency=0.3) as server:
+        with pytest.raises(EndpointError, match="7 of 8 answers are kept"):
+            quick(file, tmp_path, server, samples=1, concurrency=8)
+        assert server.sent == 7
+        assert adalib.load(quick(file, tmp_path, server, samples=1)).n == 8
+    assert server.sent == 8
 
 
 def test_a_second_collector_is_refused_until_the_first_is_gone(file, tmp_path):
@@ -419,14 +430,14 @@ def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
 # What goes in
 
 
-def test_the_papers_plan():
-    assert plan(200, 48).calls == 9_600
-    assert plan(200, 48, settings=4).calls == 38_400
-    priced = plan(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)
+def test_the_papers_workload():
+    assert workload(200, 48).calls == 9_600
+    assert workload(200, 48, settings=4).calls == 38_400
+    priced = workload(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)
     assert (priced.tokens_in, priced.tokens_out) == (1_440_000, 4_915_200)
     assert priced.cost == pytest.approx(1.44 * 0.15 + 4.9152 * 0.6)
     with pytest.raises(ValueError, match="0 or more"):
-        plan(-1, 48)
+        workload(-1, 48)
 
 
 def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):

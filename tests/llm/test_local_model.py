@@ -19,11 +19,14 @@ from conftest import ROOT, run_to_end
 
 import adalib
 from adalib.commands.cli import main
-from adalib.llm import Endpoint, LocalModelError, collect, local_model
+from adalib.datasets.files import DataError
+from adalib.llm.collect import collect
+from adalib.llm.endpoint import Endpoint
+from adalib.llm.local import LocalModelError, local_model
 
 QUESTIONS = [
     {"id": f"{a}x{b}", "question": f"What is {a} times {b}?", "gold": str(a * b), "level": 1}
-    for a, b in [(2, 3), (4, 5), (7, 8), (9, 9), (10, 6), (3, 12)]
+    for a, b in [(2, 3), (4, 5), (9, 9)]
 ]
 PROMPT = {"messages": [{"role": "user", "content": 'Reply with "Answer: " and the number. {question}'}]}
 
@@ -53,12 +56,12 @@ def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
     before = (tmp_path / "out/answers.jsonl").read_bytes()
     path = collect(questions, tmp_path / "out", samples=3, progress=False, **how)
     after = (tmp_path / "out/answers.jsonl").read_bytes()
-    assert before.count(b"\n") == 6
+    assert before.count(b"\n") == 3
     assert after.startswith(before)
-    assert after.count(b"\n") == 18
+    assert after.count(b"\n") == 9
 
     responses = adalib.load(path)
-    assert (responses.n, responses.samples) == (6, 3)
+    assert (responses.n, responses.samples) == (3, 3)
     assert any(answer for row in responses.answers for answer in row)  # it does write "Answer: "
     for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         for text, tokens, finish, logprob, entropy in zip(
@@ -123,7 +126,7 @@ def test_serve_llm_says_where_it_listens_and_ends_when_asked(how):
 
 
 def test_the_server_ends_with_whoever_started_it():
-    started = "from adalib.llm import local_model; import os\n"
+    started = "from adalib.llm.local import local_model; import os\n"
     started += "with local_model(parallel=1, context=64) as m: print(m.base_url, flush=True); os.kill(os.getpid(), 9)"
     url = subprocess.run([sys.executable, "-c", started], stdout=subprocess.PIPE, text=True).stdout.strip()
     port = int(url.split(":")[-1].removesuffix("/v1"))
@@ -176,7 +179,7 @@ def test_answers_that_would_not_fit_into_the_memory_are_refused_before_it_is_tak
     monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 3_000_000_000)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("the server was started"))
     with (
-        pytest.raises(LocalModelError, match=r"64 answers of 100,000 tokens need about \d+\.\d GB .* 3\.0 GB are free"),
+        pytest.raises(DataError, match=r"64 answers of 100,000 tokens needs about \d+\.\d GB .* 3\.0 GB are free"),
         local_model(weights=weights, parallel=64, context=100_000),
     ):
         pass

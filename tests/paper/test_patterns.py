@@ -16,9 +16,8 @@ from sklearn.model_selection import GroupKFold
 import adalib
 import adalib.paper
 from adalib.evaluate.intervals import bootstrap_mean
-from adalib.paper import patterns, protocol
+from adalib.paper import patterns
 from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, paper_setting
-from adalib.teach.exercises.chapter_08 import check
 
 COST = np.array([1.0, 2, 4, 8, 16])
 LABELS = st.lists(st.integers(0, 4), min_size=1, max_size=40)
@@ -298,7 +297,7 @@ def test_labels_as_in_the_paper_are_those_its_protocol_scores():
     oracle = adalib.bisect(table.acc, table.cost, 3).labels
     rows = adalib.paper.reconstructed(responses, [3], seeds=1, features=features)
     (ours,) = (row for row in rows if row.method == "Ours")
-    labels = protocol.mostly_seen(features, oracle)
+    labels = adalib.paper.results.mostly_seen(features, oracle)
     assert np.mean(labels == oracle) == pytest.approx(ours.imitation)
     assert table.cost[labels].mean() == pytest.approx(ours.cost)
 
@@ -349,57 +348,6 @@ def test_every_printed_label_row_is_a_whole_number_of_questions():
             assert found
 
 
-# Exercises
-
-
-def says(name, answer) -> str:
-    return repr(check(name, answer))
-
-
-def test_the_middle_fifth_of_the_null_by_hand():
-    table = adalib.flat_null(1000).sample(48).table()
-    labels = adalib.frontier(table.acc, table.cost).at(3).labels
-    middle = np.argsort(table.acc[:, 0], kind="stable")[400:600]
-    assert "right" in says("middle", COST[labels[middle]].mean())
-
-
-def test_the_highest_fifth_by_hand():
-    responses, parts = adalib.load("word-zeroshot"), []
-    for seed in range(4):
-        halves = [half.table() for half in responses.split_samples(seed)]
-        for choose, score in (halves, halves[::-1]):
-            labels = adalib.frontier(choose.acc, choose.cost).at(3).labels
-            gain = score.acc[np.arange(score.n), labels] - score.acc[:, 0]
-            highest = np.array_split(np.argsort(choose.acc[:, 0], kind="stable"), 5)[4]
-            parts.append((gain[highest].sum(), gain.sum()))
-    highest, everyone = np.sum(parts, axis=0)
-    assert "right" in says("highest", highest / everyone)
-
-
-def thin(first, best):
-    acc = np.full((20, 5), 0.5)
-    acc[:10], acc[10] = first, best
-    return adalib.UtilityTable(acc, COST)
-
-
-def test_thin_gains_are_not_bought():
-    assert "right" in says("thin", thin([0.4, 0.4, 0.41, 0.43, 0.5], [0.1, 0.1, 0.9, 0.9, 0.9]))
-
-
-@pytest.mark.parametrize(
-    ("table", "hint"),
-    [
-        (0.5, "20 questions"),
-        (adalib.UtilityTable(np.zeros((19, 5)), COST), "20 questions"),
-        (thin([0.5] * 5, [0.1, 0.1, 0.9, 0.9, 0.9]), "let the first ten gain more"),
-        (thin([0.1, 0.1, 0.9, 0.9, 0.9], [0.5] * 5), "spread their gain thinner"),
-        (thin([0.4, 0.4, 0.4, 0.4, 0.4001], [0.5] * 5), "buys"),
-    ],
-)
-def test_what_a_thin_table_still_lacks(table, hint):
-    assert hint in says("thin", table)
-
-
 def test_out_of_fold_labels_are_those_of_scikit_learns_group_folds():
     """With groups of one size the folds are GroupKFold's: an independent dealer, and the book's numbers before."""
     table = adalib.load("word-fewshot").take(range(60)).table((1, 4, 16))
@@ -409,5 +357,5 @@ def test_out_of_fold_labels_are_those_of_scikit_learns_group_folds():
         for train, test in GroupKFold(5, shuffle=True, random_state=1).split(known, groups=split_by):
             policy = adalib.LabelPolicy(seed=1).fit(known.iloc[train], table.acc[train], table.cost, budget=3)
             expected[test] = policy.predict(known.iloc[test])
-        found = adalib.paper.out_of_fold(known, table, 3, named, seed=1)
+        found = adalib.paper.patterns.out_of_fold(known, table, 3, named, seed=1)
         assert found.tolist() == expected.tolist()

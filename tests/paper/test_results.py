@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -155,12 +156,49 @@ def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
 
 
 def test_along_a_grid_the_rows_are_those_of_held_out(small):
-    budgets = (1, 2, 4, 8, 16)
-    along = {(row.policy, row.target): row for row in results.held_out_along(small, grid=(1, 4))}
+    few = small.take(range(50))
+    along = {(row.policy, row.target): row for row in results.held_out_along(few, grid=(1, 4))}
     assert {target for policy, target in along if policy == "curve"} == {1, 1.5, 2, 3, 4}
     assert {target for policy, target in along if policy in ("label", "noise")} == set(TARGETS)
-    whole = adalib.held_out(small, TARGETS, budgets)
+    whole = adalib.held_out(few, [2.0], noises=0)
     for row in whole:
-        if row.policy != "noise":  # along the grid the control stands on fewer draws
-            same = along[row.policy, row.target]
-            assert (same.gain, same.gain_low, same.cost) == pytest.approx((row.gain, row.gain_low, row.cost))
+        same = along[row.policy, row.target]
+        assert (same.gain, same.gain_low, same.cost) == pytest.approx((row.gain, row.gain_low, row.cost))
+
+
+# The record: what data/record_paper.py trained comes out again.
+
+
+def test_a_recorded_policy_is_the_one_that_is_trained_today():
+    word, known = adalib.load("word-fewshot"), adalib.noise_features(372, seed=4)
+    learner = {"learners": {"label": adalib.LabelPolicy()}, "noises": 0, "protocol": adalib.Protocol(folds=3)}
+    now = next(r for r in adalib.held_out(word, [3.0], features=known, **learner) if r.policy == "label")
+    (then,) = adalib.paper.recorded_rows("noise 4 held out")
+    for part in ("cost", "accuracy", "gain", "gain_low", "gain_high", "imitation", "mix_accuracy"):
+        assert getattr(now, part) == pytest.approx(getattr(then, part), abs=1e-12)
+    inside = results.in_sample_gains(word, known, targets=[3.0])
+    assert inside.iloc[0].to_dict() == pytest.approx(adalib.paper.recorded_frame("noise 4 in-sample").iloc[0].to_dict())
+
+
+def test_the_recorded_main_table_is_the_one_that_is_computed_today():
+    drawn = adalib.paper.paper_setting("qwen2.5-7b-math", seed=1)
+    table = results.main_table(seed=1).set_index(["setting", "method", "target"])
+    for row in adalib.paper.reconstructed(drawn, [2.0], features=adalib.noise_features(200)):
+        then = table.loc["qwen2.5-7b-math", row.method, row.target]
+        assert (row.accuracy, row.cost) == pytest.approx((then.accuracy, then.cost), abs=1e-12)
+
+
+def test_recorded_classifiers_predict_as_those_trained_today():
+    pooled = adalib.paper.ablations.real_pool(features=adalib.noise_features(372, 15))
+    then = adalib.paper.comparison.recorded_comparison("noise pool by row", pooled, "row", 1)
+    for trial in adalib.paper.comparison.classifiers(pooled, "row", 1, ("logistic", "gbm")).trials:
+        same = next(t for t in then.trials if t.classifier == trial.classifier)
+        assert same.rows.tolist() == trial.rows.tolist()
+        assert same.predicted.tolist() == trial.predicted.tolist()
+
+
+def test_a_recorded_learning_curve_is_the_one_that_is_trained_today():
+    table = adalib.paper.paper_setting("gpt-4o-mini-math").table(**adalib.paper.PAPER_WAY)
+    now = adalib.paper.ablations.learning_curve(table, adalib.noise_features(200), [2.0], (0.2, 1.0), seeds=2)
+    then = adalib.paper.ablations.recorded_curve("gpt-4o-mini-math", [2.0], (0.2, 1.0), seeds=2)
+    pd.testing.assert_frame_equal(now, then, rtol=0, atol=1e-12)

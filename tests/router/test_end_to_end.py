@@ -33,7 +33,7 @@ def is_sound(line):
 
 
 def test_a_real_model_behind_the_server_answers_fresh_questions():
-    asked = ask_live.fresh_questions(4)
+    asked = ask_live.fresh_questions(3)
     lines = list(ask_live.live(asked, BUDGET, fixed=2))
     assert [line["id"] for line in lines] == [question["id"] for question in asked]
     for line in lines:

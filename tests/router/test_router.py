@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -46,7 +47,7 @@ def test_the_vote_is_on_classes_and_the_text_is_the_winner_s_own(router):
     assert found.votes["1/2"] == 2 * found.votes["3"] or found.samples % 3
     assert sum(found.votes.values()) == found.samples == found.cost
     assert found.agreement == found.votes["1/2"] / found.samples
-    assert 0.5 < found.certainty < 1
+    assert 0.5 < found.confidence < 1
     assert found.tokens == 9 * found.samples
     assert found.prompt_tokens == 20 * found.samples
 
@@ -132,7 +133,7 @@ def spoil(folder, how):
     if how == "tampered":
         manifest.write_text(json.dumps(about | {"budget": 99}) + "\n")
     elif how == "newer":
-        manifest.write_text(json.dumps(about | {"version": 2}) + "\n")
+        manifest.write_text(json.dumps(about | {"format": "adalib router, version 3"}) + "\n")
     elif how == "no router":
         manifest.write_text("{}\n")
     elif how == "truncated":
@@ -150,7 +151,7 @@ def spoil(folder, how):
     [
         ("tampered", "checksum"),
         ("newer", "version 2"),
-        ("no router", "not a saved router"),
+        ("no router", "not what adalib saves"),
         ("truncated", "line 1"),
         ("missing part", "no such file"),
         ("truncated part", "checksum"),
@@ -230,13 +231,40 @@ def test_a_budget_below_one_answer_is_refused(answers):
 
 
 def test_the_verdict_names_the_policy(monkeypatch):
-    answers = load("word-fewshot").take(range(0, 372, 6))
-    name, sentence = recommended(answers, 3.0, (1, 2, 4), ("votes",))
-    rows = held_out(
-        answers, [3.0], (1, 2, 4), noises=0, learners={"curve": CurvePolicy(), "priced": PricedStopping(("votes",))}
-    )
-    gains = {row.policy: row.gain for row in rows}
-    assert name == max(("curve", "priced"), key=gains.get)
+    answers, rows = load("word-fewshot").take(range(0, 372, 12)), []
+
+    def spy(responses, targets, budgets, **how):
+        assert (responses, targets, budgets) == (answers, [3.0], [1, 2, 4])
+        assert {name: type(one) for name, one in how["learners"].items()} == policies
+        assert how["learners"]["priced"].signals == ("votes",)
+        rows.extend(held_out(responses, targets, budgets, **how))
+        return rows
+
+    policies = {"curve": CurvePolicy, "priced": PricedStopping}
+    monkeypatch.setattr(routers, "held_out", spy)
+    name, sentence = recommended(answers, 3.0, (1, 2, 4, 64), ("votes",))
+    gains = {row.policy: row.gain for row in rows if row.policy in policies}
+    assert name == max(policies, key=gains.get)
     assert sentence == verdict(rows)
     monkeypatch.setattr(routers, "recommended", lambda *_: ("curve", ""))
     assert isinstance(Router.fit(answers, budget=3, policy="verdict").policy, CurvePolicy)
+
+
+class Sure(Playback):
+    """The same, with what a model says of itself: of the answer 8 it is sure."""
+
+    async def sample(self, messages, **how):
+        answer = await super().sample(messages, **how)
+        doubt = 0.01 if "8" in answer.text else 3.0
+        return replace(answer, logprob=-doubt, entropy=doubt)
+
+
+def test_what_a_reply_says_of_itself_reaches_the_vote(answers, tmp_path):
+    Router.fit(answers, budget=4, signals=("votes", "certainty", "entropy")).save(tmp_path)
+    router, client = Router.load(tmp_path), Sure(["Answer: 7", "Answer: 7", "Answer: 8"])
+    routed = router.answer("How much?", client, price=1e-9)
+    assert routed.answer == "8"  # a third of the votes, and nearly all of their weight
+    assert routed.votes["7"] > routed.votes["8"]
+    assert all(how["logprobs"] for how in client.how)
+    with pytest.raises(EndpointError, match="fit it without certainty and entropy"):
+        router.answer("How much?", Playback(SPLIT))

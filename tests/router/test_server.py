@@ -74,36 +74,50 @@ def serving(folder, upstream, *, token="", limit=64, purse=None, prompt=None, tr
         thread.join()
 
 
-def test_a_plain_client_gets_the_winner_and_what_it_cost(folder):
+@pytest.fixture(scope="module")
+def standing(folder):
+    """One upstream and one server for all tests that need nothing of their own."""
     with FaultServer() as upstream, serving(folder, upstream) as running:
-        raw = running.client.chat.completions.with_raw_response.create(**ASK)
-        reply = raw.parse()
-        told = reply.model_extra["adalib"]
-        samples = len(upstream.seen)
-        assert reply.choices[0].message.content == upstream.text
-        assert reply.choices[0].finish_reason == "stop"
-        assert reply.usage.completion_tokens == 9 * samples
-        assert reply.usage.prompt_tokens == 20 * samples
-        assert (told["answer"], told["votes"], told["samples"]) == ("7", {"7": samples}, samples)
-        assert raw.headers["x-adalib-samples"] == str(samples)
-        assert float(raw.headers["x-adalib-price"]) == pytest.approx(told["price"], rel=1e-4)
-        assert json.loads(raw.headers["x-adalib-votes"]) == {"7": samples}
-        assert upstream.seen[0]["messages"] == ASK["messages"]
+        yield upstream, running
 
 
-def test_a_stream_brings_the_same(folder):
-    with FaultServer() as upstream, serving(folder, upstream) as running:
-        chunks = list(
-            running.client.chat.completions.create(**ASK, stream=True, stream_options={"include_usage": True})
-        )
-        assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices) == upstream.text
-        assert [c.choices[0].finish_reason for c in chunks if c.choices][-1] == "stop"
-        assert chunks[-1].usage.completion_tokens == 9 * len(upstream.seen)
-        assert chunks[-2].model_extra["adalib"]["samples"] == len(upstream.seen)
-        deadline = time.monotonic() + 10
-        while running.service.open and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert running.service.open == 0
+@pytest.fixture
+def both(standing):
+    """The standing ones, the upstream as good as new; what a test did to it does not outlive the test."""
+    upstream, running = standing
+    upstream.fault, upstream.replies = lambda k: "ok", {}
+    upstream.seen.clear()
+    return upstream, running
+
+
+def test_a_plain_client_gets_the_winner_and_what_it_cost(both):
+    upstream, running = both
+    raw = running.client.chat.completions.with_raw_response.create(**ASK)
+    reply = raw.parse()
+    told = reply.model_extra["adalib"]
+    samples = len(upstream.seen)
+    assert reply.choices[0].message.content == upstream.text
+    assert reply.choices[0].finish_reason == "stop"
+    assert reply.usage.completion_tokens == 9 * samples
+    assert reply.usage.prompt_tokens == 20 * samples
+    assert (told["answer"], told["votes"], told["samples"]) == ("7", {"7": samples}, samples)
+    assert raw.headers["x-adalib-samples"] == str(samples)
+    assert float(raw.headers["x-adalib-price"]) == pytest.approx(told["price"], rel=1e-4)
+    assert json.loads(raw.headers["x-adalib-votes"]) == {"7": samples}
+    assert upstream.seen[0]["messages"] == ASK["messages"]
+
+
+def test_a_stream_brings_the_same(both):
+    upstream, running = both
+    chunks = list(running.client.chat.completions.create(**ASK, stream=True, stream_options={"include_usage": True}))
+    assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices) == upstream.text
+    assert [c.choices[0].finish_reason for c in chunks if c.choices][-1] == "stop"
+    assert chunks[-1].usage.completion_tokens == 9 * len(upstream.seen)
+    assert chunks[-2].model_extra["adalib"]["samples"] == len(upstream.seen)
+    deadline = time.monotonic() + 10
+    while running.service.open and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert running.service.open == 0
 
 
 def streamed(running, **more):
@@ -112,13 +126,13 @@ def streamed(running, **more):
         return reply.headers, [line for line in reply.iter_lines() if line]
 
 
-def test_a_stream_has_the_figures_in_its_headers_too(folder):
-    with FaultServer() as upstream, serving(folder, upstream) as running:
-        headers, events = streamed(running)
-        told = json.loads(events[-2].removeprefix("data: "))["adalib"]
-        assert headers["x-adalib-samples"] == str(told["samples"]) == str(len(upstream.seen))
-        assert json.loads(headers["x-adalib-votes"]) == told["votes"]
-        assert events[-1] == "data: [DONE]"
+def test_a_stream_has_the_figures_in_its_headers_too(both):
+    upstream, running = both
+    headers, events = streamed(running)
+    told = json.loads(events[-2].removeprefix("data: "))["adalib"]
+    assert headers["x-adalib-samples"] == str(told["samples"]) == str(len(upstream.seen))
+    assert json.loads(headers["x-adalib-votes"]) == told["votes"]
+    assert events[-1] == "data: [DONE]"
 
 
 def test_a_long_vote_keeps_the_line_open(folder, monkeypatch):
@@ -134,16 +148,16 @@ def test_a_long_vote_keeps_the_line_open(folder, monkeypatch):
             list(stream)
 
 
-def test_temperature_zero_several_choices_and_formats_are_not_voted_on(folder):
-    with FaultServer() as upstream, serving(folder, upstream) as running:
-        sure = running.post(temperature=0).json()
-        assert (sure["adalib"]["samples"], sure["adalib"]["reason"]) == (1, ONE)
-        three = running.client.chat.completions.create(**ASK, n=3, seed=5, top_p=0.5)
-        assert [choice.index for choice in three.choices] == [0, 1, 2]
-        assert three.usage.completion_tokens == 27
-        assert len(upstream.seen) == 4
-        assert upstream.seen[-1]["top_p"] == 0.5
-        assert upstream.seen[0]["temperature"] == 0
+def test_temperature_zero_several_choices_and_formats_are_not_voted_on(both):
+    upstream, running = both
+    sure = running.post(temperature=0).json()
+    assert (sure["adalib"]["samples"], sure["adalib"]["reason"]) == (1, ONE)
+    three = running.client.chat.completions.create(**ASK, n=3, seed=5, top_p=0.5)
+    assert [choice.index for choice in three.choices] == [0, 1, 2]
+    assert three.usage.completion_tokens == 27
+    assert len(upstream.seen) == 4
+    assert upstream.seen[-1]["top_p"] == 0.5
+    assert upstream.seen[0]["temperature"] == 0
 
 
 def test_a_request_sets_its_own_price_and_cap(folder):
@@ -157,9 +171,10 @@ def test_a_request_sets_its_own_price_and_cap(folder):
 
 
 @pytest.mark.parametrize("fault", ["429", "500", "cut", "refuse", "html", "list", "odd", "empty", "error200", "bytes"])
-def test_a_fault_that_passes_is_not_noticed(folder, fault):
-    with FaultServer([fault]) as upstream, serving(folder, upstream) as running:
-        assert running.client.chat.completions.create(**ASK).choices[0].message.content == upstream.text
+def test_a_fault_that_passes_is_not_noticed(both, fault):
+    upstream, running = both
+    upstream.fault = lambda k: "ok" if k else fault
+    assert running.client.chat.completions.create(**ASK).choices[0].message.content == upstream.text
 
 
 @pytest.mark.parametrize(
@@ -177,59 +192,62 @@ def test_a_fault_that_passes_is_not_noticed(folder, fault):
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_fault_that_stays_is_a_proper_error(folder, fault, status, kind, stream):
-    with FaultServer(lambda k: fault) as upstream, serving(folder, upstream) as running:
-        with pytest.raises(openai.APIStatusError) as error:
-            running.client.chat.completions.create(**ASK, stream=stream)
-        assert error.value.status_code == status
-        assert error.value.body["type"] == kind
-        assert "\n" not in error.value.body["message"]
-        assert ("retry-after" in error.value.response.headers) == (status == 429)
-        assert running.service.open == 0
+def test_a_fault_that_stays_is_a_proper_error(both, fault, status, kind, stream):
+    upstream, running = both
+    upstream.fault = lambda k: fault
+    with pytest.raises(openai.APIStatusError) as error:
+        running.client.chat.completions.create(**ASK, stream=stream)
+    assert error.value.status_code == status
+    assert error.value.body["type"] == kind
+    assert "\n" not in error.value.body["message"]
+    assert ("retry-after" in error.value.response.headers) == (status == 429)
+    assert running.service.open == 0
 
 
-def test_no_odd_reply_gets_through(folder):
+def test_no_odd_reply_gets_through(both):
     """Every odd reply once, then for good: the next try answers, or a proper error does, in one line."""
     turns = []
-    replies = {**as_replies(ODD), "bomb": bomb()}
-    upstream = FaultServer(lambda k: turns.pop() if turns else "ok", replies=replies)
-    with upstream, serving(folder, upstream) as running:
-        for odd in [*replies, "endless"]:
-            turns[:] = [odd]
-            assert running.post().json()["choices"][0]["message"]["content"] == upstream.text, odd
-            turns[:] = [odd, odd]
-            reply = running.post()
-            assert (reply.status_code, reply.json()["error"]["type"]) == (502, "upstream_error"), odd
-            assert "\n" not in reply.json()["error"]["message"]
-        assert running.service.open == 0
+    upstream, running = both
+    upstream.fault = lambda k: turns.pop() if turns else "ok"
+    upstream.replies = {**as_replies(ODD), "bomb": bomb()}
+    for odd in [*upstream.replies, "endless"]:
+        turns[:] = [odd]
+        assert running.post().json()["choices"][0]["message"]["content"] == upstream.text, odd
+        turns[:] = [odd, odd]
+        reply = running.post()
+        assert (reply.status_code, reply.json()["error"]["type"]) == (502, "upstream_error"), odd
+        assert "\n" not in reply.json()["error"]["message"]
+    assert running.service.open == 0
 
 
-def test_numbers_that_nobody_can_use_are_left_out(folder):
+def test_numbers_that_nobody_can_use_are_left_out(both):
     now = []
-    upstream = FaultServer(lambda k: now[-1], replies=as_replies(STRANGE))
-    with upstream, serving(folder, upstream) as running:
-        for strange in STRANGE:
-            now.append(strange)
-            told = json.loads(running.post().text, parse_constant=pytest.fail)
-            assert (told["choices"][0]["message"]["content"], told["adalib"]["answer"]) == ("Answer: 7", "7"), strange
-            assert 0 < told["usage"]["completion_tokens"] < 10_000  # what was said, or the most that it can have been
+    upstream, running = both
+    upstream.fault, upstream.replies = lambda k: now[-1], as_replies(STRANGE)
+    for strange in STRANGE:
+        now.append(strange)
+        told = json.loads(running.post().text, parse_constant=pytest.fail)
+        assert (told["choices"][0]["message"]["content"], told["adalib"]["answer"]) == ("Answer: 7", "7"), strange
+        assert 0 < told["usage"]["completion_tokens"] < 10_000  # what was said, or the most that it can have been
 
 
-def test_a_redirect_to_another_host_is_refused(folder):
+def test_a_redirect_to_another_host_is_refused(both):
+    upstream, running = both
     with FaultServer() as other:
-        replies = {"away": (307, f"Location: {other.url}/chat/completions\r\n", b"{}")}
-        with FaultServer(lambda k: "away", replies=replies) as upstream, serving(folder, upstream) as running:
-            reply = running.post()
-            assert reply.status_code == 502
-            assert "another address" in reply.json()["error"]["message"]
+        upstream.replies = {"away": (307, f"Location: {other.url}/chat/completions\r\n", b"{}")}
+        upstream.fault = lambda k: "away"
+        reply = running.post()
+        assert reply.status_code == 502
+        assert "another address" in reply.json()["error"]["message"]
         assert other.seen == []
 
 
-def test_a_fault_in_the_middle_gives_the_best_vote_so_far(folder):
-    with FaultServer(lambda k: "ok" if k < 2 else "500") as upstream, serving(folder, upstream) as running:
-        told = running.post(adalib={"price": 0}).json()["adalib"]
-        assert (told["answer"], told["samples"]) == ("7", 2)
-        assert told["reason"].startswith("the endpoint failed")
+def test_a_fault_in_the_middle_gives_the_best_vote_so_far(both):
+    upstream, running = both
+    upstream.fault = lambda k: "ok" if k < 2 else "500"
+    told = running.post(adalib={"price": 0}).json()["adalib"]
+    assert (told["answer"], told["samples"]) == ("7", 2)
+    assert told["reason"].startswith("the endpoint failed")
 
 
 def test_a_hang_ends_at_the_deadline(folder):
@@ -319,27 +337,27 @@ def test_what_is_watched(folder):
         (b" " * (2 << 20), 413, "larger"),
     ],
 )
-def test_what_cannot_be_answered(folder, body, status, told):
-    with FaultServer() as upstream, serving(folder, upstream) as running:
-        reply = running.http.post("/v1/chat/completions", content=body)
-        assert reply.status_code == status
-        assert told in reply.json()["error"]["message"]
-        assert upstream.seen == []
+def test_what_cannot_be_answered(both, body, status, told):
+    upstream, running = both
+    reply = running.http.post("/v1/chat/completions", content=body)
+    assert reply.status_code == status
+    assert told in reply.json()["error"]["message"]
+    assert upstream.seen == []
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_fault_of_ours_is_a_proper_error_and_one_line(folder, monkeypatch, caplog, stream):
+def test_a_fault_of_ours_is_a_proper_error_and_one_line(both, monkeypatch, caplog, stream):
     def fails(*_):
         raise ZeroDivisionError("key sk-a-very-secret-key-0123")
 
-    with FaultServer() as upstream, serving(folder, upstream) as running:
-        monkeypatch.setattr(running.service.router, "plan", fails)
-        reply = running.post(stream=stream)
-        assert (reply.status_code, reply.json()["error"]["type"]) == (500, "server_error")
-        assert "secret" not in reply.text + caplog.text
-        assert running.service.open == 0
-        monkeypatch.undo()
-        assert running.post().status_code == 200  # on the same line
+    _, running = both
+    monkeypatch.setattr(running.service.router, "plan", fails)
+    reply = running.post(stream=stream)
+    assert (reply.status_code, reply.json()["error"]["type"]) == (500, "server_error")
+    assert "secret" not in reply.text + caplog.text
+    assert running.service.open == 0
+    monkeypatch.undo()
+    assert running.post().status_code == 200  # on the same line
 
 
 def test_a_story_is_passed_on_or_refused(folder):

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adalib.solve.bisection import bisect, mix
@@ -39,7 +39,6 @@ def allocations(acc, cost):
     return np.broadcast_to(cost, acc.shape)[rows, labels].mean(axis=1), acc[rows, labels].mean(axis=1)
 
 
-@settings(deadline=None)
 @given(tables(), prices)
 def test_labels_follow_the_rule_written_out(table, lam):
     acc, cost = table
@@ -52,7 +51,6 @@ def test_labels_follow_the_rule_written_out(table, lam):
     assert oracle_labels(acc, cost, lam).tolist() == expected
 
 
-@settings(deadline=None)
 @given(tables(), prices)
 def test_what_is_bought_pays_its_price_on_average_over_every_step(table, lam):
     """Each unit bought beyond a cheaper budget brings at least the price, on average; up to a dearer one, at most."""
@@ -68,7 +66,6 @@ def test_a_single_unit_may_bring_less_than_the_price():
     assert oracle_labels([[0.2, 0.2, 0.8]], cost=[1, 2, 4], lam=0.03).tolist() == [2]
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 47), st.integers(1, 48), st.integers(1, 30), st.integers(1, 30), st.sampled_from([1.0, 1e-6, 700.0])
 )
@@ -95,7 +92,6 @@ def test_equal_costs_and_equal_values_go_to_the_first_column():
     assert oracle_labels([[0.5, 0.6, 0.6]], [1, 1, 1], 0.3).tolist() == [1]
 
 
-@settings(deadline=None)
 @given(tables(), st.lists(prices, min_size=2, max_size=6), st.sampled_from(RULES))
 def test_average_cost_never_rises_with_the_price_whatever_the_tie_rule(table, lams, ties):
     lams = np.unique(np.round(lams, 6))  # two prices closer than the tolerance are one price, and may draw either way
@@ -103,7 +99,6 @@ def test_average_cost_never_rises_with_the_price_whatever_the_tie_rule(table, la
     assert (np.diff(costs) <= 1e-12).all()
 
 
-@settings(deadline=None)
 @given(tables(), st.lists(prices, min_size=1, max_size=4), st.floats(0, 6))
 def test_dual_bounds_every_allocation_and_is_convex(table, lams, budget):
     acc, cost = table
@@ -120,7 +115,6 @@ def test_dual_bounds_every_allocation_and_is_convex(table, lams, budget):
     assert middle <= (values[0] + values[-1]) / 2 + 1e-12
 
 
-@settings(deadline=None)
 @given(tables(), st.floats(0, 1))
 def test_subdifferential_holds_zero_at_the_optimal_price_and_only_there(table, share):
     acc, cost = table
@@ -147,7 +141,6 @@ def test_subdifferential_inside_a_jump_and_at_price_zero():
     assert subdifferential(acc, cost, 0, 8.5) == (-np.inf, -7.5)
 
 
-@settings(deadline=None)
 @given(tables(), st.floats(0, 1.2))
 def test_bisection_keeps_its_bracket_and_halves_it(table, share):
     acc, cost = table
@@ -197,7 +190,6 @@ def test_a_budget_that_is_rounded_down_to_just_below_a_point_is_no_negative_chan
     assert (both.cheap.cost, both.dear.cost, both.share) == (1.5, 2.0, 0.0)
 
 
-@settings(deadline=None)
 @given(tables(), st.floats(0, 1.1))
 def test_mixing_meets_the_budget_and_attains_the_relaxed_optimum(table, share):
     acc, cost = table

@@ -1,20 +1,15 @@
-"""Homework, tokens that were tampered with, flaws and their nulls, and the files for learning platforms."""
+"""Homework, tokens that were tampered with, flaws and their nulls."""
 
 from __future__ import annotations
 
 import base64
 import json
-import zipfile
-from xml.etree import ElementTree as ET
 
 import pytest
-from conftest import ROOT
 
 from adalib.teach import find_the_flaw, grade, homework
 from adalib.teach.__main__ import SECRET, main
-from adalib.teach.course.flaws import SINS, Flaw
-from adalib.teach.course.quizzes import misconceptions, moodle, qti, quiz_items
-from adalib.teach.course.tokens import seal, student_key
+from adalib.teach.course import SINS, Flaw, seal, student_key
 
 CLASS = "a long secret of the class"
 
@@ -23,7 +18,7 @@ def answered(student: str, key: str, wrong: tuple[str, ...] = ()):
     """A student's homework with every question answered, some of them wrongly."""
     mine = homework(student, key=key)
     for name, question in mine.questions.items():
-        mine.check(name, 99 if name in wrong else question.exercise.truth())
+        mine.check(name, 99 if name in wrong else question.answer)
     return mine
 
 
@@ -41,26 +36,26 @@ class TestHomework:
     @pytest.mark.parametrize("student", [f"student-{number}" for number in range(20)])
     def test_the_truth_is_right_and_a_named_mistake_is_told(self, student):
         for name, question in homework(student).questions.items():
-            truth = question.exercise.truth()
-            assert question.exercise.fault(truth) is None
-            assert question.exercise.fault(round(truth, 4)) is None, "what a person copies down"
-            for said, wrong in question.exercise.wrong.items():
-                assert question.exercise.fault(wrong()) in (None, said, *question.exercise.wrong), name
+            exercise = question.exercise(name)
+            assert exercise.fault(question.answer) is None
+            assert exercise.fault(round(question.answer, 4)) is None, "what a person copies down"
+            assert {exercise.fault(wrong) for wrong in question.wrong.values()} <= {None, *question.wrong}, name
 
     def test_every_question_knows_three_mistakes_by_name_and_a_second_hint(self):
         """Two mistakes may meet in one student's numbers; each is told by its own name to somebody."""
         told = set()
         for student in range(40):
-            for name, question in homework(f"student-{student}").questions.items():
-                wrong = question.exercise.wrong
-                assert len(wrong) >= 3, name
-                told |= {(name, said) for said, value in wrong.items() if question.exercise.fault(value()) == said}
-                found = homework(f"student-{student}").check(name, 99)
-                assert found.hint == question.exercise.hint, "99 is nobody's mistake"
-                assert found.more not in ("", found.hint)
-                assert f"{question.exercise.truth():.4g}" not in found.more.split() or name == "label"
+            mine = homework(f"student-{student}")
+            for name, question in mine.questions.items():
+                exercise = question.exercise(name)
+                assert len(question.wrong) >= 3, name
+                told |= {(name, said) for said, wrong in question.wrong.items() if exercise.fault(wrong) == said}
+                checked = mine.check(name, 99)
+                assert checked.hint == question.hint, "99 is nobody's mistake"
+                assert checked.more not in ("", checked.hint)
+                assert f"{question.answer:.4g}" not in checked.more.split() or name == "label"
         asked = homework("ada").questions
-        assert told == {(name, said) for name, question in asked.items() for said in question.exercise.wrong}
+        assert told == {(name, said) for name, question in asked.items() for said in question.wrong}
 
     def test_an_answer_is_told_and_in_an_exam_it_is_not(self):
         assert homework("ada").check("curse", 99).right is False
@@ -84,12 +79,12 @@ class TestTokens:
 
     def test_the_last_answer_counts(self):
         mine = ada(("bill",))
-        assert "bill" in grade(mine.check("bill", mine.questions["bill"].exercise.truth()).token, CLASS).right
+        assert "bill" in grade(mine.check("bill", mine.questions["bill"].answer).token, CLASS).right
 
     def test_changed_answers_are_refused(self):
         mark, body, mac = ada(("bill",)).token.split(".")
         content = json.loads(base64.urlsafe_b64decode(body + "=="))
-        content["answers"]["bill"] = homework("ada").questions["bill"].exercise.truth()
+        content["answers"]["bill"] = homework("ada").questions["bill"].answer
         forged = base64.urlsafe_b64encode(json.dumps(content, sort_keys=True).encode()).decode().rstrip("=")
         assert "the seal does not fit" in grade(f"{mark}.{forged}.{mac}", CLASS).refused
 
@@ -184,52 +179,3 @@ class TestFlaws:
         assert {find_the_flaw(seed)._sin for seed in range(40)} == set(SINS)
         assert "the sins are" in find_the_flaw(0).check("sloth", "flat", 0).hint
         assert "the nulls are" in find_the_flaw(0).check("leak", "void", 0).hint
-
-
-class TestExport:
-    items = [item for path in sorted((ROOT / "notebooks").glob("0[0-3]_*.ipynb")) for item in quiz_items(path)]
-
-    def test_every_question_of_the_notebooks_is_there(self):
-        assert len(self.items) == 20
-        assert all(sum(option.right for option in item.options) == 1 for item in self.items)
-
-    def test_moodle_xml(self):
-        """What Moodle's format asks of a question of several options."""
-        root = ET.fromstring(moodle(self.items).encode())
-        assert root.tag == "quiz"
-        for question in root:
-            assert question.get("type") == "multichoice"
-            assert question.findtext("name/text")
-            assert question.find("questiontext").get("format") == "html"
-            assert question.findtext("single") == "true"
-            assert sorted(a.get("fraction") for a in question.iter("answer"))[-1] == "100"
-            assert sum(int(a.get("fraction")) for a in question.iter("answer")) == 100
-            assert all(a.findtext("text") and a.findtext("feedback/text") for a in question.iter("answer"))
-            assert "$" not in "".join(question.itertext())
-
-    def test_qti_package(self, tmp_path):
-        """A manifest that names every file, and items whose right answer is one of their choices."""
-        qti(self.items, tmp_path / "quizzes.zip")
-        with zipfile.ZipFile(tmp_path / "quizzes.zip") as pack:
-            manifest = ET.fromstring(pack.read("imsmanifest.xml"))
-            space = {"p": "http://www.imsglobal.org/xsd/imscp_v1p1", "q": "http://www.imsglobal.org/xsd/imsqti_v2p1"}
-            files = [one.get("href") for one in manifest.iterfind(".//p:resource", space)]
-            assert sorted([*files, "imsmanifest.xml"]) == sorted(pack.namelist())
-            for file in files:
-                item = ET.fromstring(pack.read(file))
-                assert item.tag == f"{{{space['q']}}}assessmentItem"
-                choices = [one.get("identifier") for one in item.iterfind(".//q:simpleChoice", space)]
-                assert len(set(choices)) == len(choices) >= 3
-                assert item.findtext(".//q:correctResponse/q:value", namespaces=space) in choices
-                shown = [one.get("identifier") for one in item.iterfind("q:modalFeedback", space)]
-                assert shown == choices
-
-    def test_misconceptions_are_questions_of_true_or_false(self, tmp_path):
-        page = tmp_path / "teach.md"
-        head = "text\n\n| a student says | show | and ask |\n|---|---|---|\n"
-        page.write_text(head + '| "All is $x$." | [this](a.md) | Why? |\n\nmore')
-        (item,) = misconceptions(page)
-        assert item.text == "All is $x$."
-        assert [option.right for option in item.options] == [False, True]
-        assert "this" in item.options[1].why
-        assert "\\(x\\)" in moodle([item])

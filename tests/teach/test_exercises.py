@@ -1,146 +1,234 @@
 """The checks of the exercises: silent until answered, right for the truth, a hint for anything else."""
 
-import importlib
-import pkgutil
+from __future__ import annotations
+
 from fractions import Fraction
+from math import pi, sqrt
 
 import numpy as np
 import pytest
 
 import adalib
-from adalib.teach import exercises
-from adalib.teach.exercises import Construction, Exercise, checker
+import adalib.paper
+from adalib.teach.exercises import JUDGED, RECORD, Checker, checks, recorded
+from adalib.teach.exercises.judged import Construction
+from adalib.teach.exercises.values import value
 
-CHAPTERS = [m.name for m in pkgutil.iter_modules(exercises.__path__) if m.name.startswith("chapter_")]
+CHAPTERS = sorted({*recorded(), *(chapter for chapter, _ in JUDGED)})
+COIN = Checker({"e": value("e", 0.5, "think of a coin", tolerance=1e-3)})
 
 
 @pytest.mark.parametrize("answer", ["nonsense", float("nan"), [1, 2], {"a": 1}, object(), "1/0"])
 def test_what_is_no_number_is_told_so(answer):
-    found = checker({"e": Exercise(lambda: 0.5, "think of a coin", 1e-3)})("e", answer)
-    assert not found.right
-    assert "that is no number" in found.hint
+    assert not COIN("e", answer).right
+    assert "that is no number" in COIN("e", answer).hint
 
 
-@pytest.mark.parametrize("answer", [-1e9, [1], True, float("inf")])
+@pytest.mark.parametrize("answer", [-1e9, [1], True, float("inf"), 1e308])
 def test_anything_else_gets_a_hint(answer):
-    found = checker({"e": Exercise(lambda: 0.5, "think of a coin", 1e-3)})("e", answer)
-    assert (found.right, found.hint) == (False, "think of a coin")
-    assert repr(found) == "Exercise e: not yet. Hint: think of a coin."
+    assert (COIN("e", answer).right, COIN("e", answer).hint) == (False, "think of a coin")
+    assert repr(COIN("e", answer)) == "Exercise e: not yet. Hint: think of a coin."
 
 
-def test_within_tolerance_is_right():
-    check = checker({"e": Exercise(lambda: 0.5, "think of a coin", 1e-3)})
-    assert [check("e", answer).right for answer in (0.5004, "0.5", None)] == [True, True, None]
+def test_within_tolerance_is_right_and_the_tolerance_is_stated_before_the_answer():
+    assert [COIN("e", answer).right for answer in (0.5004, "0.5", None)] == [True, True, None]
+    assert "within 0.001" in repr(COIN("e", None))
 
 
 @pytest.mark.parametrize("answer", ["7/8", "87.5%", "0.875", [0.875], np.array([[0.875]]), Fraction(7, 8), " 7 / 8 "])
 def test_what_a_reasonable_person_types_is_right(answer):
-    assert checker({"e": Exercise(lambda: 0.875, "eighths")})("e", answer).right
+    assert value("e", 0.875, "eighths").fault(answer) is None
 
 
 @pytest.mark.parametrize("answer", ["Word-Trees", "'word-trees'", " word-trees\n", np.array(["word-trees"])])
 def test_a_name_needs_no_exact_writing(answer):
-    assert checker({"e": Exercise(lambda: "word-trees", "a family")})("e", answer).right
-
-
-def test_the_tolerance_is_stated_before_the_answer():
-    assert "within 0.001" in repr(checker({"e": Exercise(lambda: 0.5, "think of a coin", 1e-3)})("e", None))
+    assert value("e", "word-trees", "a family").fault(answer) is None
 
 
 def test_an_unknown_name_is_told_the_names():
-    found = checker({"e": Exercise(lambda: 1, "")})("f", 1)
-    assert not found.right
-    assert "the names are e" in found.hint
+    assert not COIN("f", 1).right
+    assert "the names are e" in COIN("f", 1).hint
 
 
 def test_an_answer_that_raises_is_a_hint():
     def refuses(answer):
         raise KeyError("gold")
 
-    found = checker({"e": Construction(refuses)})("e", 3)
-    assert (found.right, found.hint) == (False, "your answer could not be read: KeyError: 'gold'")
+    checked = Checker({"e": Construction(refuses, "")})("e", 3)
+    assert (checked.right, checked.hint) == (False, "your answer could not be read: KeyError: 'gold'")
+
+
+class TestSolution:
+    def test_it_is_known_from_then_on_and_brings_the_exercise_along(self):
+        check, solution = checks("00")
+        assert check("fresh", None).right is None
+        written = solution("fresh", 8, hint="count", more="on your fingers", wrong={"that is half of it": 4})
+        assert (check("fresh", 8).right, check("fresh", 4).hint, check("fresh", 5).hint) == (
+            True,
+            "that is half of it",
+            "count",
+        )
+        bundle = written._repr_mimebundle_()
+        assert bundle["text/plain"] == "Exercise fresh: right."
+        kept = bundle[written.MIME]
+        assert (kept["chapter"], kept["name"], kept["hint"]) == ("00", "fresh", "count")
+        assert "8" not in {kept["key"]["right"][0], kept["wrong"][0]["right"][0]}
+
+    @pytest.mark.parametrize("wrong", [{"as good as right": 0.5004}, {"one": 4, "the same": 4.0001}, {"silence": "x"}])
+    def test_a_mistake_that_would_be_taken_for_something_else_is_refused(self, wrong):
+        with pytest.raises(ValueError, match="is told"):
+            checks("00")[1]("e", 0.5, hint="think of a coin", tolerance=1e-3, wrong=wrong)
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_chapter_has_five_exercises_of_which_silence_answers_none(chapter):
-    check = _check(chapter)
+    check, _ = checks(chapter)
     assert len(check.exercises) >= 5
     for name in check.exercises:
         assert check(name, None).right is None
-        assert "adalib-answer" in check(name, None)._repr_html_()
+        assert f'data-chapter="{chapter}" data-name="{name}"' in check(name, None)._repr_html_()
         assert check(name, "certainly not this").hint
+        assert check.exercises[name].more, name
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_typical_mistakes_are_called_by_their_names(chapter):
-    check = _check(chapter)
-    for name, exercise in check.exercises.items():
-        assert exercise.more, name
-        if not isinstance(exercise, Exercise):
-            continue
-        assert check(name, exercise.truth()).right
-        assert len(exercise.wrong) >= 3, name
-        for said, wrong in exercise.wrong.items():
-            found = check(name, wrong())
-            assert (found.right, found.hint) == (False, said), name
+@pytest.mark.parametrize("chapter", recorded())
+def test_every_value_has_two_hints_and_three_mistakes_with_names(chapter):
+    for name, kept in recorded()[chapter].items():
+        told = [wrong["said"] for wrong in kept["wrong"]]
+        assert len(set(told)) >= 3, name
+        assert len({*told, kept["hint"], kept["more"]}) == len(told) + 2, name
 
 
-WRONG = {
-    ("chapter_04", "gap"): [
-        ([[0, 1]], [1, 2], 1.5),
-        ([[0, 1], [0, 1]], [1, 2], 1.5),
-        ([[0, 2], [0, 1]], [1, 2], 1.25),
-        "a table",
-    ],
-    ("chapter_04", "exact"): [4, 2, "many"],
-    ("chapter_04", "perfect"): [
-        ([[0, 1], [0, 1]], [1, 2], 1.5),
-        ([[0, 1], [0.5, 0.5]], [1, 2], 1.5),
-        ([[0, 2]], [1, 2], 1),
-    ],
-    ("chapter_04", "mean gap"): [
-        ([[1, 0], [1, 0]], [1, 2], 0.01, [1, 0]),
-        ([[1, 0]], [1, 2], 0.01, [0]),
-        ([[1, 0]], [1, 2], -1, [0]),
-    ],
-    ("chapter_05", "null"): [
-        adalib.two_answer([0.7] * 50),
-        adalib.two_answer([0.5] * 50),
-        adalib.two_answer([1.0] * 50),
-        adalib.two_answer([1.0] * 3),
-    ],
-    ("chapter_06", "blind"): [
-        ("one two three", "two three four"),
-        "one text",
-        ("what is two plus three", "three plus two is what"),
-        ("what is two plus three", "what is 2 plus 3"),
-    ],
-    ("chapter_08", "thin"): [
-        adalib.UtilityTable(np.zeros((20, 5)), [1, 2, 4, 8, 16]),
-        adalib.UtilityTable([[0, 0, 0, 0, 1]] * 10 + [[0] * 5] * 10, [1, 2, 4, 8, 16]),
-        "twenty questions",
-    ],
-    ("chapter_09", "menu"): ["three", (1, 2), (1, 15, 16)],
-    ("chapter_11", "controller"): [
-        "a price",
-        lambda costs, budget, first, step: first,
-        lambda costs, budget, first, step: np.full(len(costs), first),
-    ],
-}
+def test_what_is_recorded_tells_no_answer():
+    text = RECORD.read_text(encoding="utf-8")
+    assert '"answer"' not in text
+    assert '"truth"' not in text
 
 
-@pytest.mark.parametrize(("chapter", "name"), WRONG)
-def test_a_construction_says_what_it_lacks(chapter, name):
-    """Three objects that miss in three ways are told three different things."""
-    found = [_check(chapter)(name, answer) for answer in WRONG[chapter, name]]
-    assert all(checked.right is False for checked in found)
-    assert len({checked.hint for checked in found}) >= 3
+def dual_minimum(acc, cost, budget):
+    """Best mean accuracy at an average cost, coins allowed, by ternary search of the convex dual function."""
+    low, high = 0.0, 1.0
+    for _ in range(200):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        if adalib.dual(acc, cost, left, budget) < adalib.dual(acc, cost, right, budget):
+            high = right
+        else:
+            low = left
+    return adalib.dual(acc, cost, low, budget)
 
 
-def test_every_construction_is_tried():
-    named = {(c, n) for c in CHAPTERS for n, kind in _check(c).exercises.items() if isinstance(kind, Construction)}
-    assert named == set(WRONG)
+@pytest.fixture(scope="module")
+def few():
+    return adalib.load("word-fewshot")
 
 
-def _check(chapter):
-    return importlib.import_module(f"adalib.teach.exercises.{chapter}").check
+@pytest.fixture(scope="module")
+def word(few):
+    return few.table()
+
+
+@pytest.fixture(scope="module")
+def hot():
+    return adalib.load("word-hot").table()
+
+
+class TestAnotherRoad:
+    """An answer reached another way passes, a near miss does not."""
+
+    @staticmethod
+    def right(chapter, name, answer, miss):
+        check, _ = checks(chapter)
+        return check(name, answer).right and not check(name, miss).right
+
+    def test_the_price_at_which_sixteen_is_let_go(self, few, word):
+        row, prices = few.ids.index("word-trees-05"), np.linspace(0, 0.1, 100_001)
+        takes = np.argmax(word.acc[row] - prices[:, None] * word.cost, axis=1)
+        last = prices[np.flatnonzero(takes == 4)[-1]]
+        assert self.right("02", "letgo", last, last + 0.001)
+
+    def test_what_is_spent_at_a_price(self, hot):
+        spent = np.mean([hot.cost[int(np.argmax(row - 0.02 * hot.cost))] for row in hot.acc])
+        assert self.right("02", "spend", spent, spent * 1.01)
+
+    def test_what_telling_questions_apart_is_worth(self, word):
+        best = np.mean([max(row - 0.02 * word.cost) for row in word.acc])
+        same = max(np.mean(word.acc[:, j]) - 0.02 * word.cost[j] for j in range(word.k))
+        assert self.right("02", "uniform", best - same, best)
+
+    def test_a_second_answer_is_bought_although_it_brings_less_than_the_price(self, word):
+        count = 0
+        for row in word.acc:
+            best = max(range(5), key=lambda j: (row[j] - 0.03 * word.cost[j], -j))
+            count += best >= 2 and row[1] - row[0] < 0.03
+        assert count > 150
+        assert self.right("02", "second", count, count - 1)
+
+    def test_what_one_more_answer_is_worth(self, hot):
+        two, three = (dual_minimum(hot.acc, hot.cost, budget) for budget in (2, 3))
+        assert self.right("03", "worth", three - two, (three - two) * 1.05)
+
+    def test_what_the_mix_needs(self, word):
+        goal, means, cost = dual_minimum(word.acc, word.cost, 2), word.acc.mean(axis=0), word.cost
+        pairs = [(i, j) for i in range(word.k) for j in range(word.k) if means[i] <= goal < means[j]]
+        needed = min(cost[i] + (goal - means[i]) / (means[j] - means[i]) * (cost[j] - cost[i]) for i, j in pairs)
+        assert self.right("03", "save", needed, needed + 0.1)
+
+    def test_the_frontier_in_tokens(self, few):
+        table = few.table(cost="tokens")
+        bound = dual_minimum(table.acc, table.cost, table.cost[:, 1].mean())
+        assert self.right("03", "tokens", bound, bound - 0.002)
+
+    def test_the_gain_of_a_second_answer_is_what_the_votes_give(self, hot):
+        acc = hot.acc.mean(axis=0)
+        assert self.right("05", "second", acc[1] - acc[0], acc[1])
+
+    def test_the_best_of_three_single_trials_by_enumeration(self):
+        assert self.right("05", "single", np.mean([max(f"{k:03b}") == "1" for k in range(8)]), 0.8)
+
+    def test_the_number_of_trials_is_near_its_approximation(self):
+        near = 1 / (4 * pi * 0.01**2)
+        check, _ = checks("05")
+        right = [n for n in range(int(near) - 3, int(near) + 4) if check("trials", n).right]
+        assert len(right) == 1
+        assert 1 / (2 * sqrt(pi * right[0])) == pytest.approx(0.01, rel=1e-3)
+
+    def test_the_optimism_of_sixteen_samples_by_a_plain_loop(self):
+        population = adalib.paper.paper_population("deepseek-v3-math")
+        truth, gaps = population.acc(), []
+        for seed in range(20):
+            table = population.sample(16, seed).table()
+            labels = adalib.frontier(table.acc, table.cost).at(3).labels
+            gaps.append((table.acc - truth)[np.arange(table.n), labels].mean())
+        assert self.right("05", "sixteen", np.mean(gaps), np.mean(gaps) + 0.01)
+
+    def test_the_constant_repeats_the_oracle_as_often_as_its_label_occurs(self, word):
+        labels = adalib.frontier(word.acc, word.cost).at(1.5).labels
+        assert self.right("06", "majority", (labels == 0).mean(), (labels > 0).mean())
+
+    def test_noise_is_learned_by_heart(self):
+        assert self.right("06", "memory", 1.0, 0.69)
+
+    def test_the_middle_fifth_of_the_null_by_hand(self):
+        table = adalib.flat_null(1000).sample(48).table()
+        labels = adalib.frontier(table.acc, table.cost).at(3).labels
+        middle = table.cost[labels[np.argsort(table.acc[:, 0], kind="stable")[400:600]]].mean()
+        assert self.right("08", "middle", middle, middle + 0.2)
+
+    def test_the_highest_fifth_by_hand(self):
+        parts = []
+        for seed in range(4):
+            halves = [half.table() for half in adalib.load("word-zeroshot").split_samples(seed)]
+            for choose, score in (halves, halves[::-1]):
+                labels = adalib.frontier(choose.acc, choose.cost).at(3).labels
+                gain = score.acc[np.arange(score.n), labels] - score.acc[:, 0]
+                highest = np.array_split(np.argsort(choose.acc[:, 0], kind="stable"), 5)[4]
+                parts.append((gain[highest].sum(), gain.sum()))
+        highest, everyone = np.sum(parts, axis=0)
+        assert self.right("08", "highest", highest / everyone, 1 - highest / everyone)
+
+    def test_the_referees_numbers(self):
+        assert self.right("12", "others", 0.725, 0.8)
+        assert self.right("12", "spread", np.std([1] * 11 + [0] * 9) / np.sqrt(40), 0.1)
+
+    def test_the_price_of_electricity_is_the_marginal_plants(self):
+        assert self.right("markets", "demand", 48, "no number")

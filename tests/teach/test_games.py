@@ -1,15 +1,42 @@
-"""The game of the welcome page: its numbers are the package's, and it plays by mouse, by key and by touch."""
+"""The games: their numbers are the package's, text is data, and the page computes what the package computes."""
 
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
+from conftest import ROOT
 
 import adalib
-from adalib.teach.games.spend import spend, spend_data
+from adalib.sequential.priced import PricedStopping
+from adalib.sequential.streams import make_streams
+from adalib.teach.games import (
+    Charges,
+    PriceList,
+    bill,
+    hold,
+    hold_run,
+    limit_prices,
+    market,
+    menu_bill,
+    priced_in_dollars,
+    spend,
+    states,
+    still_run,
+    stop,
+)
+
+BUDGETS = np.array([1, 2, 4, 8, 16])
+NASTY = "</script><script>alert(1)</script>"
+
+
+def held(game) -> dict:
+    """The data of a game, read off the page as a browser reads it."""
+    (script,) = BeautifulSoup(game.html, "html.parser").find_all("script")
+    return json.loads(script.string)
 
 
 @pytest.fixture(scope="module")
@@ -17,23 +44,301 @@ def word():
     return adalib.load("word-fewshot")
 
 
-def test_the_page_scores_as_the_package_does(word):
-    data = spend_data(word, 2.0)
-    seen, scored = (half.table() for half in word.split_samples(0))
-    plan = np.array(data["oracle"])
-    # The page shows the questions level by level; the averages know no order.
-    assert np.mean(np.array(data["scored"])[np.arange(word.n), plan]) / 1e4 == pytest.approx(
-        adalib.score_oracle(seen, scored, [2.0]).accuracy.mean(), abs=1e-4
-    )
-    assert data["oracle_accuracy"] == pytest.approx(adalib.score_oracle(seen, scored, [2.0]).accuracy.mean())
-    assert np.array(data["budgets"])[plan].sum() <= data["total"] == 2 * word.n
-    mix = adalib.best_mix(seen.acc, seen.cost, 2.0)
-    assert data["mix_accuracy"] == pytest.approx(mix.expected(scored.acc).mean())
-    assert data["levels"] == sorted(data["levels"])
+class TestSpend:
+    def test_the_page_scores_as_the_package_does(self, word):
+        data = spend(word).data
+        seen, scored = (half.table() for half in word.split_samples(0))
+        plan, oracle = np.array(data["oracle"]), adalib.score_oracle(seen, scored, [2.0]).accuracy.mean()
+        # The page shows the questions level by level; the averages know no order.
+        assert np.mean(np.array(data["scored"])[np.arange(word.n), plan]) / 1e4 == pytest.approx(oracle, abs=1e-4)
+        assert data["oracle_accuracy"] == pytest.approx(oracle)
+        assert np.array(data["budgets"])[plan].sum() <= data["total"] == 2 * word.n
+        mix = adalib.best_mix(seen.acc, seen.cost, 2.0)
+        assert data["mix_accuracy"] == pytest.approx(mix.expected(scored.acc).mean())
+        assert data["levels"] == sorted(data["levels"])
+
+    def test_questions_are_data_on_the_page(self):
+        hostile = adalib.Responses(["a"], [NASTY], ["7"], [["7"] * 16 + ["8"] * 16])
+        assert held(spend(hostile))["questions"] == [NASTY]
 
 
-def test_questions_are_data_on_the_page(word):
-    hostile = adalib.Responses(["a"], ["</script><script>alert(1)</script>"], ["7"], [["7"] * 16 + ["8"] * 16])
-    page = BeautifulSoup(spend(hostile).html, "html.parser")
-    (script,) = page.find_all("script")
-    assert json.loads(script.string)["questions"] == ["</script><script>alert(1)</script>"]
+@pytest.fixture(scope="module")
+def fitted():
+    answers = adalib.load("word-fewshot").take(range(0, 372, 3))
+    texts = adalib.text_features(answers.questions).to_numpy(dtype=float)
+    teach, score = answers.split_samples(0)
+    rungs = {
+        (text, sure): PricedStopping(("votes", *["text"] * text, *["certainty"] * sure), repeats=8).fit(
+            teach.take(range(100)), texts[:100]
+        )
+        for text in (False, True)
+        for sure in (False, True)
+    }
+    return rungs, make_streams(teach.take(range(100)), 40, repeats=8), score.take(range(100, 110)), texts[100:110]
+
+
+class TestStop:
+    def test_the_game_is_the_package(self, fitted):
+        rungs, _, asked, texts = fitted
+        data = stop(rungs[True, True], asked, texts, 0.03).data
+        assert len(data["questions"]) == 10
+        nearest = rungs[True, True].prices[np.abs(rungs[True, True].prices - 0.03).argmin()]
+        assert data["price"] == pytest.approx(100 * nearest, abs=0.05)
+        for row, question in enumerate(data["questions"]):
+            assert 1 <= question["stop"] <= 40
+            assert len(question["answers"]) == len(question["sure"]) == len(question["worth"]) == 40
+            assert question["text"] == asked.questions[row]
+            first = question["answers"][0]
+            assert question["worth"][0] == float(adalib.same_answer(first, asked.golds[row]) if first else 0)
+
+    def test_questions_are_data_on_the_page(self, fitted):
+        rungs, _, asked, texts = fitted
+        hostile = adalib.Responses(asked.ids, [NASTY] * 10, asked.golds, asked.answers, logprob=asked.logprob)
+        assert held(stop(rungs[True, True], hostile, texts, 0.03))["questions"][0]["text"] == NASTY
+
+    def test_a_longer_lead_goes_on_at_lower_prices_only(self, fitted):
+        rungs, streams, _, _ = fitted
+        limits, votes = limit_prices(rungs[False, False], streams), streams.votes()
+        lead = (votes.leader - votes.runner)[:, 5]  # after six answers
+        near, far = limits[:, 5][lead <= 1], limits[:, 5][lead >= 4]
+        assert np.median(near) > np.median(far)
+
+    def test_it_plays(self, fitted, play):
+        rungs, _, asked, texts = fitted
+        page = play(stop(rungs[True, True], asked, texts, 0.03).html, "stop.js")
+        for number in range(10):
+            page.get_by_text("One more answer").click()
+            page.get_by_text("Stop here").click()
+            assert "You stopped at 2: " in page.locator(".stop-said").inner_text()
+            if number < 9:
+                page.get_by_text("Next question").click()
+        assert page.locator(".adalib-stop .stop-board").inner_text().startswith("After ten questions: you ")
+
+    def test_the_picture_follows_the_price(self, fitted, play):
+        rungs, streams, _, _ = fitted
+        page = play(states(rungs, streams).html, "states.js")
+        said = page.locator(".stop-board")
+        page.locator("input[type=range]").focus()
+        before = said.inner_text()
+        for _ in range(15):
+            page.keyboard.press("ArrowLeft")
+        assert said.inner_text() != before
+        going = page.locator(".states-go").count()
+        for _ in range(40):
+            page.keyboard.press("ArrowRight")
+        assert page.locator(".states-go").count() < going
+
+
+@pytest.fixture(scope="module")
+def stream():
+    answers = adalib.load("word-fewshot").take(range(0, 372, 4))
+    policy = PricedStopping(("votes",), repeats=8).fit(answers.take(range(60)))
+    return hold(policy, answers.take(range(60, 93)), None, 3.0)
+
+
+class TestHold:
+    def test_hard_ones_take_the_longest_votes(self, stream):
+        stops = np.array(stream.data["stops"])[:, stream.data["mix"][1]].reshape(-1, 2).mean(axis=1)
+        hard = np.unique(np.array(stream.data["hard"]) // 2)
+        assert stops[hard].min() >= np.delete(stops, hard).max()
+
+    @pytest.mark.parametrize(("shift", "share"), [(500, 1.0), (0, 0.5), (1000, 0.0)])
+    def test_the_budget_is_held_and_the_law_is(self, stream, shift, share):
+        controller = hold_run(stream.data, shift, share, 0.2)
+        moved = np.log(controller.price / controller.first_price) / (0.2 * 1000)
+        assert controller.average / 3.0 - 1 == pytest.approx(moved, abs=1e-9)
+        assert controller.average == pytest.approx(3.0, rel=0.02)
+
+    def test_the_page_holds_as_the_package_does(self, stream, play):
+        page = play(stream.html, "hold.js")
+
+        def agrees(shift, share, step):
+            run, still = hold_run(stream.data, shift, share, step), still_run(stream.data, shift, share)
+            text = page.locator(".stop-board").inner_text().replace("−", "-")
+            average, off, factor, frozen = re.search(
+                r"average ([\d.]+) .*?by ([-+][\d.]+)%; .*factor of ([\d.]+)\. Had it stood still: ([-+][\d.]+)%", text
+            ).groups()
+            assert float(average) == pytest.approx(run.average, abs=0.006)
+            assert float(off) == pytest.approx(100 * (run.average / 3 - 1), abs=0.06)
+            assert float(factor) == pytest.approx(run.price / stream.data["price"], abs=0.006)
+            assert float(frozen) == pytest.approx(100 * (still / 3 - 1), abs=0.06)
+
+        agrees(500, 1.0, 0.2)
+        shift, share, step = (page.locator(".hold-controls input").nth(k) for k in range(3))
+        shift.focus()
+        for _ in range(5):
+            page.keyboard.press("ArrowLeft")
+        agrees(450, 1.0, 0.2)
+        share.fill("50")
+        agrees(450, 0.5, 0.2)
+        step.fill("6")
+        agrees(450, 0.5, 2.0)
+        box = page.locator(".hold-chart svg").first.bounding_box()
+        before = shift.input_value()
+        page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 20)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 20)
+        page.mouse.up()
+        assert int(shift.input_value()) > int(before)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_bill_adds_up(play):
+    rows = [(3.0, 0.54, 6.5), (1.5, 0.47, 2.9), (8.0, 0.6, None)]
+    page = play(bill(rows, 16).html, "bill.js")
+
+    def agrees(prices):
+        for number, (answers, _, mix) in enumerate(rows):
+            texts = page.locator(".adalib-bill tbody tr").nth(number).locator("td").all_inner_texts()
+            shown = [text.removeprefix("over ").replace(",", "") for text in texts]
+            day, other = (prices.questions * prices.dollars(n) for n in (answers, mix or 16))
+            assert [float(shown[k]) for k in (2, 4, 5)] == pytest.approx([day, other, other - day], abs=0.51)
+
+    agrees(PriceList())
+    for number, value in enumerate(("2", "0.5", "8", "1000", "400", "250")):
+        page.locator(".bill-fields input").nth(number).fill(value)
+    agrees(PriceList(2, 0.5, 8, 1000, 400, 250))
+    assert "less than a mix" in page.locator(".adalib-bill .stop-board").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.fixture(scope="module")
+def menu():
+    models = {"small": "story-qwen05", "large": "story-qwen15"}
+    return adalib.Menu({name: adalib.load(file).take(range(0, 300, 4)) for name, file in models.items()})
+
+
+class TestMenu:
+    charges = {"small": Charges(0.05, 0.2), "large": Charges(0.3, 1.2)}
+
+    @staticmethod
+    def rows(page) -> dict[str, list[str]]:
+        """What the table shows, by its first column."""
+        cells = [row.locator("td").all_inner_texts() for row in page.locator(".adalib-menu tbody tr").all()]
+        return {name: rest for name, *rest in cells}
+
+    def agrees(self, page, menu, charges, dollars):
+        """Every row against the frontier and the best mix, on a table in dollars."""
+        shown = self.rows(page)
+        table = priced_in_dollars(menu, charges, 300).table()
+        best = adalib.frontier(table.acc.round(4), table.cost).at(dollars)
+        assert float(shown["all, one price"][0]) == pytest.approx(best.accuracy, abs=1e-3)
+        assert float(shown["all, one price"][1]) == pytest.approx(best.cost, abs=1e-3)
+        large = np.array([arm.startswith("large") for arm in table.budgets])
+        assert float(shown["all, one price"][3].rstrip("%")) == pytest.approx(100 * large[best.labels].mean(), abs=0.51)
+        mixed = adalib.best_mix(table.acc, table.cost, dollars).expected(table.acc).mean()
+        assert float(shown["all, a mix by coin"][0]) == pytest.approx(mixed, abs=1e-3)
+        for name, own in (("small", ~large), ("large", large)):
+            if table.cost[own].min() > dollars:
+                assert shown[f"{name} alone, one price"][0] == "too dear"
+                continue
+            alone = adalib.frontier(table.acc[:, own].round(4), table.cost[own]).at(dollars)
+            assert float(shown[f"{name} alone, one price"][0]) == pytest.approx(alone.accuracy, abs=1e-3)
+
+    def test_an_answer_reads_the_prompt_and_writes_its_tokens(self, menu):
+        tokens = menu.models["large"].tokens.mean()
+        unit = priced_in_dollars(menu, self.charges, 300).unit["large"]
+        assert unit == pytest.approx((300 * 0.3 + tokens * 1.2) / 1000)
+
+    def test_the_page_buys_what_the_package_buys_and_follows_an_edited_price_list(self, menu, play):
+        page = play(menu_bill(menu, self.charges, 300, 0.06).html, "menu.js")
+        said = page.locator(".adalib-menu .stop-board")
+        self.agrees(page, menu, self.charges, 0.06)
+        assert "One answer of large costs" in said.inner_text()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390 + 2
+        fields = page.locator(".adalib-menu input")
+        fields.nth(3).fill("3.5")
+        self.agrees(page, menu, self.charges | {"large": Charges(0.3, 3.5)}, 0.06)
+        fields.nth(5).fill("0.2")
+        self.agrees(page, menu, self.charges | {"large": Charges(0.3, 3.5)}, 0.2)
+        fields.nth(5).fill("0.0001")
+        assert self.rows(page)["all, one price"][0] == "too dear"
+        assert "does not buy" in said.inner_text()
+        for number in range(2):
+            fields.nth(number).fill("0")
+        assert "free" in said.inner_text()
+
+
+def buys(points, price: float) -> np.ndarray:
+    """The budgets that the package buys on whole points, at a price in points."""
+    return BUDGETS[adalib.oracle_labels(np.atleast_2d(points) / 100, BUDGETS, price / 100)]
+
+
+@pytest.fixture(scope="module")
+def classroom(word):
+    return market(word)
+
+
+class TestMarket:
+    def test_cards_are_the_real_curves(self, word, classroom):
+        acc, cards = word.table().acc, classroom.data["cards"]
+        assert len(cards) == len({tuple(card["points"]) for card in cards}) == 40
+        for card in [*cards, classroom.data["twin"]]:
+            row = word.ids.index(card["id"])
+            assert card["question"] == word.questions[row]
+            assert np.abs(np.array(card["points"]) / 100 - acc[row]).max() <= 0.005 + 1e-12
+
+    @pytest.mark.parametrize("students", [5, 10, 20, 30, 40])
+    def test_a_class_of_any_size_is_a_lively_market_and_rounding_hardly_moves_its_price(
+        self, word, classroom, students
+    ):
+        cards = classroom.data["cards"][:students]
+        rounded = np.array([card["points"] for card in cards]) / 100
+        assert buys(100 * rounded, 0).mean() > 6
+        assert buys(100 * rounded, 9).mean() < 1.5
+        exact = word.table().acc[[word.ids.index(card["id"]) for card in cards]]
+        if students > 5:
+            prices = [100 * adalib.bisect(acc, BUDGETS, 3.0).lam for acc in (exact, rounded)]
+            assert abs(prices[0] - prices[1]) < 0.25
+
+    def test_no_price_parts_the_twins(self, classroom):
+        twin = classroom.data["twin"]
+        assert (twin["low"], twin["high"]) == (1, 16)
+        assert {int(buys(twin["points"], price)[0]) for price in np.arange(0.05, 9, 0.05)} == {1, 16}
+
+    def test_questions_are_data_on_the_page(self):
+        rng = np.random.default_rng(0)
+        rows = [[str(a) for a in rng.choice([7, 8, 9], size=32, p=p)] for p in rng.dirichlet([2, 2, 2], size=400)]
+        ids = [str(i) for i in range(len(rows))]
+        hostile = adalib.Responses(ids, [NASTY] * len(rows), ["7"] * len(rows), rows)
+        assert held(market(hostile))["cards"][0]["question"] == NASTY
+
+    @pytest.fixture
+    def page(self, classroom, play):
+        style = (ROOT / "book" / "_static" / "market.css").read_text(encoding="utf-8")
+        return play(f"<style>{style}</style><p>The rest of the page.</p>{classroom.html}", "market.js")
+
+    def test_the_page_adds_up_and_clears_as_the_package_does(self, page, classroom):
+        points = np.array([card["points"] for card in classroom.data["cards"][:20]])
+        said = page.locator(".market-said").first
+        for price in (5, 2.5, 1):
+            page.get_by_label("price, points an answer").first.fill(str(price))
+            page.get_by_role("button", name="Count for me").click()
+            assert f"the class buys {buys(points, price).sum()} of 60 answers" in said.inner_text()
+        page.get_by_role("button", name="Find the clearing price").click()
+        clears = adalib.bisect(points / 100, BUDGETS, 3.0)
+        assert f"clears at {100 * clears.lam:.2f}".rstrip("0") in said.inner_text()
+        assert page.locator(".market-stairs").first.is_visible()
+
+    def test_hands_are_counted_and_the_twins_jump_together(self, page):
+        for budget, hands in ((1, 12), (4, 6), (8, 2)):
+            page.get_by_label(f"show {budget}:", exact=True).fill(str(hands))
+        page.get_by_role("button", name="Add up the hands").click()
+        assert "the class buys 52 of 60 answers: 8 are left." in page.locator(".market-said").first.inner_text()
+        seen = set()
+        for price in ("1", "2", "2.3", "2.4", "3"):
+            page.get_by_label("price for the twins").fill(price)
+            text = page.locator(".market-said").nth(1).inner_text()
+            assert "There are 17." in text
+            seen.add(text.split("buy ")[1].split(" each")[0])
+        assert seen == {"1", "16"}
+
+    def test_only_the_cards_are_printed(self, page):
+        page.evaluate("window.print = () => {}")
+        page.get_by_role("button", name="Print the cards").click()
+        page.emulate_media(media="print")
+        assert page.locator(".market-sheet .market-card").count() == 20
+        assert page.locator(".market-sheet .market-card").first.is_visible()
+        assert not page.get_by_text("The rest of the page.").is_visible()
+        page.emulate_media(media="screen")
+        assert not page.locator(".market-sheet").is_visible()

@@ -150,6 +150,7 @@ const SAMPLED = {
     if (!(typeof value === "number" && value <= 1e-6)) throw new BadFile(`${what} is ${shown(value)}; give a mean log-probability, 0 or less.`);
     return value;
   },
+  entropy: (value, what) => SAMPLED.tokens(value, what),
 };
 
 function sampledField(record, field, check, where, { first, line, samples }) {

@@ -1,40 +1,48 @@
-"""Checks for the exercises of the book: each computes the truth, and answers with a hint, never with the truth.
+"""The exercises of the book: each is answered with "right" or with a hint, never with the truth.
 
-One module a chapter names its exercises; a chapter imports ``check`` from its own module. An exercise asks for a value
-(`Exercise`), for an object with a property (`Construction`), for a function (`build`) or for a proof (`prove`). On a
-page without a kernel an exercise that was not answered yet becomes a box to answer in (`page`).
+An exercise asks for a value (`values`), for an object with a property (`constructions`), for a function (`build_*`) or
+for a proof (`proofs`). The solution cell of a value exercise, in its chapter, is the only place where its truth is
+written: ``solution("letgo", slope, hint=..., wrong={...})``. Building the book records it, hashed, in
+``recorded.json`` (``book/_ext/recorded.py``). From there ``check`` and the box on the page know right from wrong, also
+where the solutions were cut out.
 """
 
 from __future__ import annotations
 
 import html
-import math
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from adalib.teach.exercises.page import answer_box, key
-from adalib.teach.exercises.reading import as_name, as_number
+from adalib.teach.exercises import build_answers, build_tables, constructions, proofs
+from adalib.teach.exercises.judged import Build, Construction, Fault, Proof
+from adalib.teach.exercises.values import Value, value
 
-__all__ = ["Checked", "Checker", "Construction", "Exercise", "Fault", "Kind", "checker"]
+__all__ = ["Checked", "Checker", "Solution", "checks", "recorded"]
+
+#: What the build writes down of the value exercises.
+RECORD = Path(__file__).with_name("recorded.json")
+
+Exercise = Value | Build | Construction | Proof
+
+#: The exercises that are judged by what an answer does, by chapter and name.
+JUDGED: dict[tuple[str, str], Exercise] = {
+    **build_tables.EXERCISES,
+    **build_answers.EXERCISES,
+    **proofs.EXERCISES,
+    **constructions.EXERCISES,
+}
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What became of an answer.
+    """What became of an answer; ``right`` is None while there is none.
 
-    Attributes
-    ----------
-    name : str
-        The exercise's.
-    right : bool or None
-        None while there is no answer.
-    hint : str
-        Empty unless the answer is wrong. It names the mistake where the mistake is a known one.
-    more : str
-        The second hint, for those whom the first did not help; empty where there is none.
-    picture : str
-        The smallest case on which a function or a proof fails, and what it did there; empty for other exercises.
+    ``hint`` names the mistake where it is a known one, ``more`` is the second hint, and ``picture`` is the smallest
+    case on which a function or a proof fails. An exercise of a ``chapter`` has a box on its page to answer in.
     """
 
     name: str
@@ -42,7 +50,7 @@ class Checked:
     hint: str = ""
     more: str = ""
     picture: str = ""
-    _box: str = field(default="", repr=False)
+    chapter: str = ""
 
     def __repr__(self) -> str:
         if self.right is None:
@@ -55,111 +63,47 @@ class Checked:
         )
 
     def _repr_html_(self) -> str | None:
-        if self._box or not self.picture:
-            return self._box or None
+        if self.right is None and self.chapter:
+            place = f'data-chapter="{self.chapter}" data-name="{html.escape(self.name)}"'
+            return f'<p class="adalib-answer" {place}>Exercise {html.escape(self.name)}: not answered yet.</p>'
+        if not self.picture:
+            return None
         said, _, picture = repr(self).partition("\n")
         return f"<p>{html.escape(said)}</p><pre>{html.escape(picture)}</pre>"
 
 
-class Fault(NamedTuple):
-    """What is wrong with an answer: a hint, and the smallest case that shows it."""
+@dataclass(frozen=True, repr=False)
+class Solution(Checked):
+    """A right answer that brings the exercise along, for the build to record."""
 
-    hint: str
-    picture: str = ""
+    recorded: Value | None = None
 
+    #: The format under which an executed notebook holds it.
+    MIME = "application/vnd.adalib.solution+json"
 
-class Kind(Protocol):
-    """What every kind of exercise can do."""
-
-    more: str
-
-    def fault(self, answer: Any) -> Fault | str | None:
-        """None for a right answer, else what is wrong with it."""
-
-    def box(self, name: str) -> str:
-        """The exercise on a page."""
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        kept = self.recorded._asdict() if self.recorded else {}
+        return {"text/plain": repr(self), self.MIME: {"chapter": self.chapter, **kept}}
 
 
-class Exercise(NamedTuple):
-    """An exercise whose answer is a number or a name.
+class Checker:
+    """``check(name, answer)`` for some exercises, and ``solution``, which writes one of them down."""
 
-    Attributes
-    ----------
-    truth : callable
-        Computes the right answer.
-    hint, more : str
-        What to tell a reader who missed it, first and second.
-    tolerance : float
-        How far off still counts.
-    wrong : mapping of str to callable
-        Typical wrong answers: what each is called, and how one arrives at it.
-
-    Examples
-    --------
-    >>> half = Exercise(lambda: 0.5, "think of a coin", 1e-3, wrong={"that is one minus it": lambda: 1.5})
-    >>> half.fault("1/2"), half.fault(1.5), half.fault(7), half.fault("half")
-    (None, 'that is one minus it', 'think of a coin', 'that is no number; give one, such as 0.875 or 7/8')
-    """
-
-    truth: Callable[[], Any]
-    hint: str
-    tolerance: float = 0.0
-    more: str = ""
-    wrong: Mapping[str, Callable[[], Any]] = {}
-
-    def fault(self, answer: Any) -> str | None:
-        """None for a right answer, else the typical mistake that it is, else the hint."""
-        truth = self.truth()
-        if _agrees(answer, truth, self.tolerance):
-            return None
-        if not isinstance(truth, str) and math.isnan(as_number(answer)):
-            return "that is no number; give one, such as 0.875 or 7/8"
-        for name, value in self.wrong.items():
-            if _agrees(answer, value(), self.tolerance):
-                return name
-        return self.hint
-
-    def box(self, name: str) -> str:
-        """The exercise on a page."""
-        wrong = [{**key(name, value(), self.tolerance), "said": said} for said, value in self.wrong.items()]
-        return answer_box(name, self.hint, key(name, self.truth(), self.tolerance), self.more, wrong)
-
-
-class Construction(NamedTuple):
-    """An exercise with many right answers: ``fault`` looks at the reader's own object and says what it still lacks.
-
-    Examples
-    --------
-    >>> check = checker({"even": Construction(lambda n: "it leaves a remainder" if n % 2 else None)})
-    >>> check("even", 3), check("even", 8)
-    (Exercise even: not yet. Hint: it leaves a remainder., Exercise even: right.)
-    """
-
-    fault: Callable[[Any], str | None]
-    more: str = ""
-
-    def box(self, name: str) -> str:
-        """The exercise on a page."""
-        return answer_box(name, "", None)
-
-
-class Checker(NamedTuple):
-    """A chapter's ``check(name, answer)``; `checker` makes it."""
-
-    exercises: Mapping[str, Kind]
+    def __init__(self, exercises: Mapping[str, Exercise], chapter: str = "") -> None:
+        self.exercises = dict(exercises)
+        self.chapter = chapter
 
     def __call__(self, name: str, answer: Any) -> Checked:
         """Say whether an exercise is answered, rightly or not yet."""
-        if name not in self.exercises:
+        exercise = self.exercises.get(name)
+        if answer is None:
+            within = exercise.tolerance if isinstance(exercise, Value) else 0
+            return Checked(name, None, f"A number counts within {within:g}" if within else "", chapter=self.chapter)
+        if exercise is None:
             names = ", ".join(self.exercises)
             return Checked(str(name), False, f"no exercise here is called {name!r}; the names are {names}")
-        exercise = self.exercises[name]
-        if hasattr(exercise, "empty") and exercise.empty(answer):
-            return Checked(name, None, "Your function returns nothing so far", _box=exercise.box(name))
-        if answer is None:
-            within = getattr(exercise, "tolerance", 0)
-            stated = f"A number counts within {within:g}" if within else ""
-            return Checked(name, None, stated, _box=exercise.box(name))
+        if isinstance(exercise, Build) and exercise.empty(answer):
+            return Checked(name, None, "Your function returns nothing so far", chapter=self.chapter)
         try:
             fault = exercise.fault(answer)
         except Exception as error:  # an answer can be any object at all; whatever it does is a hint, never a traceback
@@ -169,31 +113,32 @@ class Checker(NamedTuple):
         hint, picture = fault if isinstance(fault, Fault) else (fault, "")
         return Checked(name, False, hint, exercise.more, picture)
 
+    def solution(self, name: str, answer: Any, hint: str, more: str = "", **about: Any) -> Solution:
+        """Write an exercise down, as `value` does; a typical mistake that would be taken for another one is refused."""
+        exercise = value(name, answer, hint, more, **about)
+        for said, mistake in {None: answer, **about.get("wrong", {})}.items():
+            if exercise.fault(mistake) != said:
+                raise ValueError(f"exercise {name!r}: {mistake!r} is told {exercise.fault(mistake)!r}, not {said!r}")
+        self.exercises[name] = exercise
+        return Solution(name, True, chapter=self.chapter, recorded=exercise)
 
-def checker(exercises: Mapping[str, Kind]) -> Checker:
-    """Make a chapter's ``check(name, answer)``, which says whether an exercise is answered, rightly or not yet.
 
-    Explained in chapter 0, "One question, many answers".
+def checks(chapter: str) -> tuple[Checker, Callable[..., Solution]]:
+    """A chapter's ``check`` and ``solution``.
 
-    Parameters
-    ----------
-    exercises : mapping of str to Exercise, Construction, Build or Proof
-        The chapter's exercises by name.
-
-    Examples
-    --------
-    >>> check = checker({"sum": Exercise(lambda: 4, "count on your fingers")})
-    >>> check("sum", None), check("sum", 5)
-    (Exercise sum: not answered yet., Exercise sum: not yet. Hint: count on your fingers.)
-    >>> check("sum", [4.0]).right
-    True
+    >>> check, solution = checks("00")
+    >>> check("sum", None), solution("sum", 4, hint="count on your fingers")
+    (Exercise sum: not answered yet., Exercise sum: right.)
+    >>> check("sum", [4.0]), check("sum", 5)
+    (Exercise sum: right., Exercise sum: not yet. Hint: count on your fingers.)
     """
-    return Checker(exercises)
+    exercises: dict[str, Exercise] = {name: Value(name, **kept) for name, kept in recorded().get(chapter, {}).items()}
+    exercises |= {name: exercise for (place, name), exercise in JUDGED.items() if place == chapter}
+    check = Checker(exercises, chapter)
+    return check, check.solution
 
 
-def _agrees(answer: Any, truth: Any, tolerance: float) -> bool:
-    if isinstance(truth, str):
-        return as_name(answer) == as_name(truth)
-    number = as_number(answer)
-    # The last digit of a float is nobody's mistake.
-    return abs(number - truth) <= tolerance + 1e-9 * max(1.0, abs(truth)) if math.isfinite(number) else False
+@cache
+def recorded() -> dict[str, dict[str, Any]]:
+    """What the last build recorded of the value exercises, by chapter and name."""
+    return json.loads(RECORD.read_text(encoding="utf-8"))

@@ -14,11 +14,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Broken", "Inputs", "Late", "apply", "described", "limited", "shrunk"]
+__all__ = ["Broken", "Case", "Inputs", "Late", "apply", "described", "limited", "shrunk"]
 
 Case = dict[str, Any]
 _ATTEMPTS = 400  # at making a case smaller
@@ -34,18 +35,9 @@ class Late(BaseException):
 
 @dataclass(frozen=True)
 class Inputs:
-    """A family of inputs.
+    """A family of inputs: how to draw one, the axes of its arrays and lists by name, and which smaller ones are valid.
 
-    Attributes
-    ----------
-    draw : callable
-        Makes a random one from a generator.
-    axes : mapping of str to tuple of str
-        The axes of every array or list among the values; values that are not named have none.
-    nasty : sequence of dict
-        Inputs that break what was not thought through; tried first.
-    valid : callable
-        Whether a smaller input still is one.
+    ``nasty`` inputs break what was not thought through; they are tried first.
     """
 
     draw: Callable[[np.random.Generator], Case]
@@ -59,6 +51,10 @@ class Inputs:
         rng = np.random.default_rng(0)
         for _ in range(count):
             yield self.draw(rng)
+
+    def first(self, count: int) -> Iterator[Case]:
+        """So many inputs, the nasty ones among them."""
+        return islice(self.cases(count), count)
 
 
 def apply(function: Callable, values: Mapping[str, Any]) -> Any:
@@ -96,8 +92,6 @@ def limited(seconds: float) -> Iterator[None]:
 def shrunk(case: Case, inputs: Inputs, fails: Callable[[Case], bool]) -> Case:
     """Make a failing input smaller and simpler for as long as it still fails.
 
-    Examples
-    --------
     >>> inputs = Inputs(lambda rng: {}, {"numbers": ("place",)})
     >>> shrunk({"numbers": np.array([0.3, 4.2, 7.7])}, inputs, lambda case: case["numbers"].sum() > 4)
     {'numbers': array([8.])}

@@ -1,26 +1,30 @@
-"""Claims of chapters 2 and 3 to be proved line by line (`prove`): the objects, the two sides, the ideas on the way."""
+"""Claims to be proved line by line: the objects that a line may name, the two sides, and the ideas on the way."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import chosen, dual, oracle_labels
+from adalib.teach.exercises.build_tables import plants
 from adalib.teach.exercises.cases import Case, Inputs
-from adalib.teach.exercises.prove import Proof
-from adalib.teach.exercises.tables import PRICED, TARGETED
+from adalib.teach.exercises.judged import Proof
+from adalib.teach.exercises.tables import PRICED, TARGETED, TARGETED_AND_PRICED
 
-__all__ = ["EVERETT", "MONOTONE", "ONE_SPLIT", "PRICE_OF_MORE", "mean", "with_oracle", "with_plan"]
+__all__ = ["EXERCISES"]
+
+EXERCISES: dict[tuple[str, str], Proof] = {}  # by chapter and name
 
 
-def mean(table: np.ndarray, plan: np.ndarray) -> float:
+def _mean(table: np.ndarray, plan: np.ndarray) -> float:
     """Mean of a plan's entries."""
     return float(chosen(table, plan).mean())
 
 
-def with_plan(inputs: Inputs, cap: Any = None) -> Inputs:
+def _with_plan(inputs: Inputs, cap: Callable[[Case], float] | None = None) -> Inputs:
     """The same inputs with any plan, or with one that keeps to a budget: rows too dear fall back to the cheapest."""
 
     def draw(rng: np.random.Generator) -> Case:
@@ -29,22 +33,22 @@ def with_plan(inputs: Inputs, cap: Any = None) -> Inputs:
         plan = rng.integers(0, k, n)
         if cap is not None:
             for row in range(n):
-                if mean(case["cost"], plan) > cap(case):
+                if _mean(case["cost"], plan) > cap(case):
                     plan[row] = 0
         return {**case, "plan": plan}
 
     def valid(case: Case) -> bool:
         fits = inputs.valid(case) and case["plan"].max() < len(case["cost"])
-        return bool(fits and (cap is None or mean(case["cost"], case["plan"]) <= cap(case)))
+        return bool(fits and (cap is None or _mean(case["cost"], case["plan"]) <= cap(case)))
 
     return Inputs(draw, {**inputs.axes, "plan": ("question",)}, valid=valid)
 
 
 def _oracle_cost(case: Case) -> float:
-    return mean(case["cost"], oracle_labels(case["acc"], case["cost"], case["lam"]))
+    return _mean(case["cost"], oracle_labels(case["acc"], case["cost"], case["lam"]))
 
 
-def with_oracle(case: Case) -> dict[str, Any]:
+def _with_oracle(case: Case) -> dict[str, Any]:
     """An input and the oracle's labels at its price."""
     return {**case, "oracle": oracle_labels(case["acc"], case["cost"], case["lam"])}
 
@@ -70,7 +74,7 @@ def _two_buys(case: Case) -> dict[str, Any]:
     return found
 
 
-MONOTONE = Proof(
+EXERCISES["02", "monotone"] = Proof(
     Inputs(
         _two_prices,
         {"acc": ("question", "budget"), "cost": ("budget",)},
@@ -98,14 +102,14 @@ MONOTONE = Proof(
     },
 )
 
-EVERETT = Proof(
-    with_plan(PRICED, _oracle_cost),
-    with_oracle,
-    lambda acc, plan: mean(acc, plan),
-    lambda acc, oracle: mean(acc, oracle),
+EXERCISES["02", "everett"] = Proof(
+    _with_plan(PRICED, _oracle_cost),
+    _with_oracle,
+    lambda acc, plan: _mean(acc, plan),
+    lambda acc, oracle: _mean(acc, oracle),
     {
         "the chain jumps: let the price in, where the plan costs no more than the oracle": (
-            lambda acc, cost, lam, plan, oracle: mean(acc, plan) + lam * (mean(cost, oracle) - mean(cost, plan))
+            lambda acc, cost, lam, plan, oracle: _mean(acc, plan) + lam * (_mean(cost, oracle) - _mean(cost, plan))
         )
     },
     "the plan costs no more than the oracle, and no net value is above the oracle's",
@@ -113,13 +117,13 @@ EVERETT = Proof(
     "accuracy or less, because its net value is",
     {
         "the sign of the money is turned round: the plan spends less": (
-            lambda acc, cost, lam, plan, oracle: mean(acc, plan) + lam * (mean(cost, plan) - mean(cost, oracle))
+            lambda acc, cost, lam, plan, oracle: _mean(acc, plan) + lam * (_mean(cost, plan) - _mean(cost, oracle))
         ),
         "that is the plan's net value, which lies below its accuracy": (
-            lambda acc, cost, lam, plan: mean(acc, plan) - lam * mean(cost, plan)
+            lambda acc, cost, lam, plan: _mean(acc, plan) - lam * _mean(cost, plan)
         ),
         "money is not accuracy: multiply it with the price": (
-            lambda acc, cost, plan, oracle: mean(acc, plan) + mean(cost, oracle) - mean(cost, plan)
+            lambda acc, cost, plan, oracle: _mean(acc, plan) + _mean(cost, oracle) - _mean(cost, plan)
         ),
     },
 )
@@ -143,7 +147,7 @@ def _two_values(case: Case) -> dict[str, Any]:
     return {**case, "lam": one.lam, "v_small": one.bound, "v_large": other.bound}
 
 
-PRICE_OF_MORE = Proof(
+EXERCISES["03", "price of more"] = Proof(
     Inputs(
         _two_budgets,
         TARGETED.axes,
@@ -185,7 +189,7 @@ def _split(case: Case) -> dict[str, Any]:
     }
 
 
-ONE_SPLIT = Proof(
+EXERCISES["03", "one split"] = Proof(
     TARGETED,
     _split,
     lambda bound, accuracy: bound - accuracy,
@@ -202,5 +206,197 @@ ONE_SPLIT = Proof(
             lam * slack / n
         ),
         "the coin is tossed for one question of n; divide by n": lambda share, gain: share * gain,
+    },
+)
+
+# Chapter 4
+
+EXERCISES["04", "weak duality"] = Proof(
+    _with_plan(TARGETED_AND_PRICED, lambda case: case["budget"]),
+    dict,
+    lambda acc, plan: _mean(acc, plan),
+    lambda acc, cost, lam, budget: dual(acc, cost, lam, budget),
+    {
+        "the chain jumps: what may be added because the plan keeps the budget": (
+            lambda acc, cost, lam, budget, plan: _mean(acc, plan) + lam * (budget - _mean(cost, plan))
+        )
+    },
+    "the plan keeps the budget and the price is not negative, so something that is not negative may be added",
+    "line 2 is accuracy + lam * (budget - cost) of the plan; then let every question choose its best net value",
+    {
+        "the sign is turned round: the plan costs the budget or less": (
+            lambda acc, cost, lam, budget, plan: _mean(acc, plan) + lam * (_mean(cost, plan) - budget)
+        ),
+        "unspent money counts at its price; the price is missing": (
+            lambda acc, cost, budget, plan: _mean(acc, plan) + budget - _mean(cost, plan)
+        ),
+        "that is the plan's net value, which lies below its accuracy": (
+            lambda acc, cost, lam, plan: _mean(acc, plan) - lam * _mean(cost, plan)
+        ),
+    },
+)
+
+
+def _regret(acc: np.ndarray, cost: np.ndarray, lam: float, policy: np.ndarray) -> float:
+    net = acc - lam * cost
+    return float((net.max(axis=1) - chosen(net, policy)).mean())
+
+
+def _policy(case: Case) -> dict[str, Any]:
+    objects = {name: value for name, value in case.items() if name != "plan"}
+    return _with_oracle({**objects, "policy": case["plan"]})
+
+
+def _policy_and_best(case: Case) -> dict[str, Any]:
+    return {**_policy(case), "best": frontier(case["acc"], case["cost"]).at(case["budget"]).bound}
+
+
+EXERCISES["04", "recovery"] = Proof(
+    _with_plan(TARGETED_AND_PRICED),
+    _policy_and_best,
+    lambda acc, policy, best: best - _mean(acc, policy),
+    lambda acc, cost, lam, budget, policy: _regret(acc, cost, lam, policy) + lam * (budget - _mean(cost, policy)),
+    {
+        "the chain jumps: which ceiling lies above the best value": (
+            lambda acc, cost, lam, budget, policy: dual(acc, cost, lam, budget) - _mean(acc, policy)
+        )
+    },
+    "put the ceiling at this price in place of the best value; the rest is an identity",
+    "ceiling - accuracy = regret + lam * (budget - cost of the policy): write the ceiling with the oracle's net value",
+    {
+        "that is lost against the oracle, which may spend more or less than the budget": (
+            lambda acc, policy, oracle: _mean(acc, oracle) - _mean(acc, policy)
+        ),
+        "unspent money is missing: a policy without regret may still have saved": (
+            lambda acc, cost, lam, policy: _regret(acc, cost, lam, policy)
+        ),
+        "the regret is missing": lambda cost, lam, budget, policy: lam * (budget - _mean(cost, policy)),
+    },
+)
+
+
+def _stakes(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
+    net = acc - lam * cost
+    return net.max(axis=1) - net.min(axis=1)
+
+
+EXERCISES["04", "regret"] = Proof(
+    _with_plan(PRICED),
+    _policy,
+    lambda acc, cost, lam, policy: _regret(acc, cost, lam, policy),
+    lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).max() * (policy != oracle).mean()),
+    {
+        "the chain jumps: what is at stake on the questions where the policy errs": (
+            lambda acc, cost, lam, policy, oracle: float((_stakes(acc, cost, lam) * (policy != oracle)).mean())
+        )
+    },
+    "where policy and oracle agree nothing is lost; elsewhere at most the largest less the smallest net value",
+    "line 2 is the mean of M times 1 where the two differ, M the largest minus the smallest net value of a question",
+    {
+        "the mean of M times the share of errors is no bound: errors may sit where M is large": (
+            lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).mean() * (policy != oracle).mean())
+        ),
+        "regret is lost net value; that is lost accuracy": (
+            lambda acc, policy, oracle: _mean(acc, oracle) - _mean(acc, policy)
+        ),
+        "the share of errors alone does not say what they cost": lambda policy, oracle: float(
+            (policy != oracle).mean()
+        ),
+    },
+)
+
+# Chapter 5
+
+
+def _draw_estimates(rng: np.random.Generator) -> Case:
+    return {"draws": rng.integers(0, 9, (rng.integers(2, 7), rng.integers(2, 5))) / 8}
+
+
+def _with_truth(case: Case) -> dict[str, Any]:
+    return {**case, "truth": case["draws"].mean(axis=0)}
+
+
+_ESTIMATES = Inputs(
+    _draw_estimates, {"draws": ("draw", "budget")}, valid=lambda case: abs(case["draws"] - 0.5).max() <= 0.5
+)
+
+EXERCISES["05", "bracket"] = Proof(
+    _ESTIMATES,
+    _with_truth,
+    lambda draws, truth: float(truth[draws.argmax(axis=1)].mean()),
+    lambda draws: float(draws.max(axis=1).mean()),
+    {"the chain jumps: what would one who knows the truth choose": lambda truth: float(truth.max())},
+    "nobody who chooses by noisy numbers does better than one who knows the truth, and nobody claims less than him",
+    "line 2 is truth.max(); for the second step, every draw's maximum is at least its entry at the truly best budget",
+    {
+        "the average budget is not the best one": lambda truth: float(truth.mean()),
+        "that is the luckiest number of all; the claim is a mean of maxima": lambda draws: float(draws.max()),
+        "it takes the luckiest draw of every budget; the oracle takes the best budget of every draw": (
+            lambda draws: float(draws.max(axis=0).mean())
+        ),
+    },
+)
+
+EXERCISES["05", "noise"] = Proof(
+    _ESTIMATES,
+    _with_truth,
+    lambda draws, truth: float(draws.max(axis=1).mean() - truth.max()),
+    lambda draws, truth: float(np.sqrt(((draws - truth) ** 2).mean(axis=0).sum())),
+    {
+        "the chain jumps: take the errors out of the maximum": lambda draws, truth: float(
+            (draws - truth).max(axis=1).mean()
+        ),
+        "the chain jumps: a largest entry is at most the length of its vector": (
+            lambda draws, truth: float(np.linalg.norm(draws - truth, axis=1).mean())
+        ),
+    },
+    "an estimate is truth plus error; a maximum of sums is at most the sum of the maxima",
+    "then: the largest error is at most the length of the vector of errors, and a mean of lengths at most the root of "
+    "the mean of their squares",
+    {
+        "that is the noise of the worst single budget; the largest of several errors is worse": (
+            lambda draws, truth: float(np.sqrt(((draws - truth) ** 2).mean(axis=0)).max())
+        ),
+        "that is the mean size of an error; the oracle picks the largest": (
+            lambda draws, truth: float(np.abs(draws - truth).mean())
+        ),
+        "unbiased estimates do not make an unbiased maximum": lambda truth: 0.0,
+    },
+)
+
+
+def _running(rng: np.random.Generator) -> Case:
+    case = plants(rng)
+    run = np.round(8 * rng.random(len(case["fuel"])) * case["capacity"]) / 8
+    return {**case, "run": run, "price": float(rng.integers(0, 11))}
+
+
+EXERCISES["markets", "floor"] = Proof(
+    Inputs(
+        _running,
+        {"capacity": ("plant",), "fuel": ("plant",), "run": ("plant",)},
+        valid=lambda case: bool((case["run"] >= 0).all() and (case["run"] <= case["capacity"]).all()),
+    ),
+    lambda case: {**case, "demand": float(case["run"].sum())},
+    lambda capacity, fuel, demand, price: price * demand - (capacity * np.maximum(price - fuel, 0)).sum(),
+    lambda fuel, run: run @ fuel,
+    {
+        "the chain jumps: what would the plants earn by what they run, if none ran at a loss": (
+            lambda fuel, run, demand, price: price * demand - (run * np.maximum(price - fuel, 0)).sum()
+        )
+    },
+    "no plant runs above its capacity, and none earns less than nothing by staying off",
+    "line 2 is line 1 with run for capacity: less is taken off; without the maximum still less would be, and what is "
+    "left then is the fuel",
+    {
+        "what the plants earn is taken off, not added": (
+            lambda capacity, fuel, demand, price: price * demand + (capacity * np.maximum(price - fuel, 0)).sum()
+        ),
+        "that lets plants run at a loss; at a price below its fuel a plant stays off and earns 0": (
+            lambda capacity, fuel, demand, price: price * demand - (capacity * (price - fuel)).sum()
+        ),
+        "the price is paid for the demand, not for all that could run": (
+            lambda capacity, fuel, run, price: price * capacity.sum() - (run * np.maximum(price - fuel, 0)).sum()
+        ),
     },
 )

@@ -6,14 +6,14 @@ that ties do not occur.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from adalib.teach.exercises.cases import Case, Inputs
 
-__all__ = ["PRICED", "TARGETED", "TARGETED_AND_PRICED", "best_value", "between", "bill", "cheapest_best"]
-__all__ += ["prices", "sketch", "spent"]
+__all__ = ["PRICED", "TARGETED", "TARGETED_AND_PRICED", "best_value", "between", "bill", "cheapest_best", "prices"]
+__all__ += ["sketch", "spent"]
 
 _AXES = {"acc": ("question", "budget"), "cost": ("budget",)}
 
@@ -68,28 +68,19 @@ def _table(rng: np.random.Generator) -> Case:
     return {"acc": exact if rng.random() < 0.5 else rng.random((n, k)), "cost": cost}
 
 
-def _price(rng: np.random.Generator, acc: np.ndarray) -> float:
-    exact = (acc * 8 % 1 == 0).all()
-    return float(rng.integers(0, 17) / 64) if exact else float(rng.random() / 4)
+def _draw(priced: bool, targeted: bool) -> Callable[[np.random.Generator], Case]:
+    """Draws a table, with a price, with a budget, or with both."""
 
+    def draw(rng: np.random.Generator) -> Case:
+        case = _table(rng)
+        if priced:
+            exact = (case["acc"] * 8 % 1 == 0).all()
+            case["lam"] = float(rng.integers(0, 17) / 64) if exact else float(rng.random() / 4)
+        if targeted:
+            case["budget"] = float(np.round(8 * rng.uniform(case["cost"][0], case["cost"][-1])) / 8)
+        return case
 
-def _budget(rng: np.random.Generator, cost: np.ndarray) -> float:
-    return float(np.round(8 * rng.uniform(cost[0], cost[-1])) / 8)
-
-
-def _priced(rng: np.random.Generator) -> Case:
-    case = _table(rng)
-    return {**case, "lam": _price(rng, case["acc"])}
-
-
-def _targeted(rng: np.random.Generator) -> Case:
-    case = _table(rng)
-    return {**case, "budget": _budget(rng, case["cost"])}
-
-
-def _both(rng: np.random.Generator) -> Case:
-    case = _priced(rng)
-    return {**case, "budget": _budget(rng, case["cost"])}
+    return draw
 
 
 _FLAT = {"acc": np.full((2, 3), 0.5), "cost": np.array([1.0, 2.0, 4.0])}
@@ -110,7 +101,7 @@ def _sound(case: Case) -> bool:
 
 #: A table and a price.
 PRICED = Inputs(
-    _priced,
+    _draw(priced=True, targeted=False),
     _AXES,
     [{**_TIED, "lam": 0.25}, {**_FLAT, "lam": 0.0}, {**_DIPS, "lam": 0.0}, {**_TWINS, "lam": 1 / 16}],
     _sound,
@@ -118,7 +109,7 @@ PRICED = Inputs(
 
 #: A table and a budget.
 TARGETED = Inputs(
-    _targeted,
+    _draw(priced=False, targeted=True),
     _AXES,
     [{**_TWINS, "budget": 8.5}, {**_FLAT, "budget": 4.0}, {**_DIPS, "budget": 1.0}, {**_TIED, "budget": 2.5}],
     _sound,
@@ -126,7 +117,7 @@ TARGETED = Inputs(
 
 #: A table, a price and a budget.
 TARGETED_AND_PRICED = Inputs(
-    _both,
+    _draw(priced=True, targeted=True),
     _AXES,
     [
         {**_TWINS, "lam": 0.0, "budget": 8.5},

@@ -1,0 +1,128 @@
+"""All that knows XGBoost: the trees that the policies grow unless told otherwise, and trees as plain JSON.
+
+XGBoost checks what it loads, but not everything: a child that is its own ancestor, or a place beyond the end of a list,
+ends the whole process, not in an error. The checksum of a file finds damage; whoever edits on purpose can write a new
+one, so those places are looked at before XGBoost follows them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import xgboost
+
+from adalib.datasets.sealed import numbers, whole
+
+__all__ = ["LARGEST", "check", "classifier", "from_json", "regressor", "to_json"]
+
+LARGEST = float(np.finfo(np.float32).max)  # XGBoost keeps features and weights in single precision
+
+_MOST = 10**6  # features, outputs and trees of a file
+_PER_NODE = ("default_left", "loss_changes", "parents", "split_conditions", "split_type", "sum_hessian")
+
+
+def classifier(classes: int, seed: int) -> xgboost.XGBClassifier:
+    """The paper's hyper-parameters. Two classes too are multi-class, as XGBoost alone would not have it."""
+    return xgboost.XGBClassifier(
+        n_estimators=100,
+        max_depth=5,
+        learning_rate=0.1,
+        objective="multi:softprob",
+        num_class=classes,
+        n_jobs=1,
+        random_state=seed,
+        verbosity=0,
+    )
+
+
+def regressor(seed: int) -> xgboost.XGBRegressor:
+    """Shallow and slow, because the curves of a few hundred questions are noisy.
+
+    A tree predicts all budgets together, so that the difference between two budgets, all that the price looks at, is
+    not the noise of two separate models.
+    """
+    return xgboost.XGBRegressor(
+        n_estimators=100,
+        max_depth=3,
+        learning_rate=0.05,
+        objective="reg:squarederror",
+        multi_strategy="multi_output_tree",
+        max_bin=64,  # thresholds tried per feature: XGBoost's 256 cost time, and so few questions do not fill them
+        n_jobs=1,
+        random_state=seed,
+        verbosity=0,
+    )
+
+
+def to_json(model: Any, width: int) -> dict[str, Any]:
+    """The trees of a fitted model; ValueError where they are not XGBoost's, or could not be read back."""
+    if not isinstance(model, xgboost.XGBModel):
+        raise ValueError(f"only XGBoost's trees can be saved, not {type(model).__name__}: scikit-learn saves pickles")
+    document = json.loads(model.get_booster().save_raw("json"))
+    try:
+        check(document, width)
+    except ValueError as error:
+        raise ValueError(f"such trees could not be read back ({error}); train a model with other settings") from None
+    return document
+
+
+def from_json(model: xgboost.XGBModel, document: dict[str, Any], width: int) -> xgboost.XGBModel:
+    """Give an unfitted model the trees of a file; ValueError where they are none, or take other features."""
+    check(document, width)
+    try:
+        model.load_model(bytearray(json.dumps(document).encode()))
+    except xgboost.core.XGBoostError as error:
+        # The first line says what is wrong, behind a time and a place in the C++ source; the others are a stack.
+        reason = re.sub(r"^\[[\d:]+\] \S+:\d+: ", "", str(error).strip().splitlines()[0])
+        raise ValueError(f"XGBoost says: {reason[:200]}") from None
+    return model
+
+
+def check(document: dict[str, Any], width: int) -> None:
+    """Refuse trees of other than ``width`` features, or with a node, leaf or round that is not there."""
+    try:
+        sizes, booster = (document["learner"][name] for name in ("learner_model_param", "gradient_booster"))
+        features, classes, targets = (
+            whole(int(sizes[name]), name, 0, _MOST) for name in ("num_feature", "num_class", "num_target")
+        )
+        if features != width:
+            raise ValueError(f"its trees take {features} features, not {width}")
+        grown = booster["model"]["trees"]
+        leaf = int(grown[0]["tree_param"]["size_leaf_vector"])
+        rounds = numbers(booster["model"]["iteration_indptr"], "iteration_indptr", (None,), 0, _MOST)
+        if leaf not in (1, targets) or rounds[0] != 0 or rounds[-1] != len(grown) or (np.diff(rounds) <= 0).any():
+            raise ValueError("its rounds of trees, or their leaves, are not of one size")
+        groups = 1 if leaf > 1 else max(classes, targets)
+        numbers(booster["model"]["tree_info"], "tree_info", (len(grown),), 0, groups - 1)
+        for place, tree in enumerate(grown):
+            _check_tree(tree, f"tree {place}", width, leaf)
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
+        raise ValueError(f"its trees are not as XGBoost writes them: {error!r:.80}") from None
+
+
+def _check_tree(tree: dict[str, Any], name: str, width: int, leaf: int) -> None:
+    nodes = len(tree["left_children"])
+    left, right, feature = (
+        numbers(tree[one], f"{name}: {one}", (nodes,), -1, 2**31 - 1).astype(int)
+        for one in ("left_children", "right_children", "split_indices")
+    )
+    inner, leaves = np.flatnonzero(left != -1), right[left == -1]
+    # Every node but the first is the child of one that came before it: no cycle, and no node out of reach.
+    children = np.concatenate([left[inner], right[inner]])
+    if not nodes or not np.array_equal(np.sort(children), np.arange(1, nodes)) or (children <= np.tile(inner, 2)).any():
+        raise ValueError(f"{name}: its nodes do not form a tree")
+    if ((feature < 0) | (feature >= width)).any() or any(tree["split_type"]):
+        raise ValueError(f"{name}: it splits by something that is no feature")
+    # A leaf of several outputs says where its weights stand; a leaf of one has them in place of a threshold.
+    if not np.array_equal(np.sort(leaves), np.arange(leaves.size) if leaf > 1 else np.full(leaves.size, -1)):
+        raise ValueError(f"{name}: its leaves are not those that have weights")
+    lengths = dict.fromkeys(_PER_NODE, nodes) | {"base_weights": nodes * leaf}
+    if leaf > 1:
+        lengths["leaf_weights"] = leaves.size * leaf
+    for one, length in lengths.items():
+        numbers(tree[one], f"{name}: {one}", (length,), -LARGEST, LARGEST)
+    if [tree["tree_param"][one] for one in ("num_nodes", "size_leaf_vector")] != [str(nodes), str(leaf)]:
+        raise ValueError(f"{name}: its size is not that of its lists")

@@ -1,0 +1,459 @@
+"""What the reader builds on tables of accuracy and cost: the oracle, its bill, the frontier, the dual, mixes, menus.
+
+Each exercise is a brute force and its typical mistakes, which are functions too. The last one, merit order, is of the
+appendix on other markets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from adalib.teach.exercises.cases import Case, Inputs
+from adalib.teach.exercises.judged import Build, same
+from adalib.teach.exercises.tables import (
+    PRICED,
+    TARGETED,
+    TARGETED_AND_PRICED,
+    best_value,
+    between,
+    bill,
+    cheapest_best,
+    prices,
+    sketch,
+    spent,
+)
+
+__all__ = ["EXERCISES"]
+
+EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
+
+
+def _dearest(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
+    return acc.shape[1] - 1 - (acc - lam * cost)[:, ::-1].argmax(axis=1)
+
+
+EXERCISES["02", "oracle"] = Build(
+    PRICED,
+    cheapest_best,
+    "every question takes the column where accuracy minus price times cost is largest",
+    "net = acc - lam * cost is the whole table of net values; argmax along a row takes the first, hence the "
+    "cheapest, of the largest",
+    {
+        "ties go to the dearer budget; they must go to the cheaper one": _dearest,
+        "it takes the most accurate column and forgets the price": lambda acc, cost, lam: acc.argmax(axis=1),
+        "it returns budgets; return columns, counted from 0": lambda acc, cost, lam: cost[
+            cheapest_best(acc, cost, lam)
+        ],
+        "it multiplies the price with the column's number; multiply it with the column's cost": lambda acc, cost, lam: (
+            acc - lam * np.arange(len(cost))
+        ).argmax(1),
+        "it divides accuracy by cost; subtract price times cost instead": lambda acc, cost, lam: (acc / cost).argmax(1),
+    },
+    picture=sketch,
+)
+
+EXERCISES["02", "average cost"] = Build(
+    PRICED,
+    bill,
+    "add up what the labels of the oracle cost, and divide by the number of questions",
+    "with labels = oracle(acc, cost, lam), cost[labels] is what each question pays",
+    {
+        "it averages columns, not costs": lambda acc, cost, lam: np.mean(cheapest_best(acc, cost, lam)),
+        "it adds up; divide by the number of questions": lambda acc, cost, lam: bill(acc, cost, lam) * len(acc),
+        "it averages accuracy, not cost": lambda acc, cost, lam: spent(acc, cheapest_best(acc, cost, lam)),
+        "its ties go to the dearer budget": lambda acc, cost, lam: cost[_dearest(acc, cost, lam)].mean(),
+    },
+)
+
+
+def _lowest_price(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
+    return next(lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget)
+
+
+def _judge_price(got: Any, best: float, case: Case) -> str | None:
+    got = float(np.asarray(got).item())
+    if not 0 <= got < np.inf:
+        return f"the price {got:g} is below 0 or no number"
+    # A search ends a hair away from the step; which side it is on is a matter of the last digits.
+    paid = bill(case["acc"], case["cost"], got + 1e-6)
+    if paid > case["budget"] + 1e-9:
+        return f"at the price {got:.6g} the oracle spends {paid:g}, more than the budget"
+    return None if got <= best + 1e-4 else f"the price {got:.6g} is too high: {best:.6g} keeps the budget too"
+
+
+def _halving(acc: np.ndarray, cost: np.ndarray, budget: float, steps: int = 60, turned: bool = False) -> float:
+    low, high = 0.0, 5.0
+    for _ in range(steps):
+        middle = (low + high) / 2
+        too_low = (bill(acc, cost, middle) > budget) != turned
+        low, high = (middle, high) if too_low else (low, middle)
+    return high
+
+
+EXERCISES["03", "bisection"] = Build(
+    TARGETED,
+    _lowest_price,
+    "halve the interval: where the bill is above the budget the price must rise, else it may fall",
+    "keep a price that is too low and one that is high enough; try the middle, move one end, sixty times; return "
+    "the high end",
+    {
+        "it moves the wrong end: a bill above the budget needs a higher price": lambda acc, cost, budget: _halving(
+            acc, cost, budget, turned=True
+        ),
+        "it stops after a few steps; halve some fifty times": lambda acc, cost, budget: _halving(acc, cost, budget, 8),
+        "it returns the bill, not the price": lambda acc, cost, budget: bill(acc, cost, _halving(acc, cost, budget)),
+    },
+    judge=_judge_price,
+)
+
+
+def _winners(acc: np.ndarray, cost: np.ndarray) -> list[int]:
+    return sorted({cheapest_best(acc[None], cost, lam)[0] for _, lam in between(acc[None], cost)})
+
+
+def _with_points_on_the_line(acc: np.ndarray, cost: np.ndarray) -> list[int]:
+    tied = [acc - lam * cost >= (acc - lam * cost).max() - 1e-9 for lam in prices(acc[None], cost)]
+    return np.flatnonzero(np.any(tied, axis=0)).tolist()
+
+
+def _draw_curve(rng: np.random.Generator) -> Case:
+    case = PRICED.draw(rng)
+    return {"acc": case["acc"][0], "cost": case["cost"]}
+
+
+EXERCISES["03", "envelope"] = Build(
+    Inputs(
+        _draw_curve,
+        {"acc": ("budget",), "cost": ("budget",)},
+        [
+            {"acc": np.array([0.0, 0.25, 0.5, 1.0]), "cost": np.array([1.0, 2.0, 4.0, 8.0])},
+            {"acc": np.array([0.5, 0.5, 0.25]), "cost": np.array([1.0, 2.0, 4.0])},
+            {"acc": np.array([0.0, 0.25, 0.5]), "cost": np.array([1.0, 2.0, 3.0])},
+        ],
+        lambda case: PRICED.valid({**case, "acc": case["acc"][None]}),
+    ),
+    _winners,
+    "a column is on the envelope if some price makes it the cheapest of the best; a point on or under the line "
+    "between two others is not",
+    "start at the first column; go to the column with the steepest slope from here, the farthest one if several are "
+    "as steep; stop when no slope is positive",
+    {
+        "it keeps every point that beats those before; one under its neighbours' line must go": lambda acc, cost: [
+            j for j in range(len(acc)) if j == 0 or acc[j] > acc[:j].max()
+        ],
+        "it keeps all columns": lambda acc, cost: list(range(len(acc))),
+        "it keeps points on the line between two others, and ties; no price needs them": _with_points_on_the_line,
+        "it jumps to the most accurate column at once": lambda acc, cost: sorted({0, int(acc.argmax())}),
+    },
+)
+
+
+def _points(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
+    plans = [cheapest_best(acc, cost, lam) for _, lam in between(acc, cost)]
+    return sorted({(round(spent(cost, plan), 9), round(spent(acc, plan), 9)) for plan in plans})
+
+
+def _judge_points(got: Any, best: Any, case: Case) -> str | None:
+    found = np.asarray(got, dtype=float)
+    if found.ndim != 2 or 2 not in found.shape:
+        return "it must return one pair (cost, accuracy) a point, from the cheapest to the dearest"
+    return same(found, best)
+
+
+def _mean_curve(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
+    mean = acc.mean(axis=0)
+    return [(float(cost[j]), float(mean[j])) for j in _winners(mean, cost)]
+
+
+EXERCISES["03", "frontier"] = Build(
+    Inputs(lambda rng: {k: v for k, v in PRICED.draw(rng).items() if k != "lam"}, PRICED.axes, valid=PRICED.valid),
+    _points,
+    "collect the steps of all envelopes, sort them by slope, and add up costs and gains from the steepest on; steps "
+    "of equal slope make one point",
+    "a step of one question moves the averages by its cost / N and its gain / N; start where everyone has the "
+    "cheapest column",
+    {
+        "that is the envelope of the mean curve, which treats all questions alike": _mean_curve,
+        "it adds up; averages are over all questions": lambda acc, cost: np.multiply(len(acc), _points(acc, cost)),
+        "it leaves out the start, where everyone has the cheapest column": lambda acc, cost: _points(acc, cost)[1:],
+        "it runs from the dearest to the cheapest; turn it round": lambda acc, cost: _points(acc, cost)[::-1],
+    },
+    judge=_judge_points,
+)
+
+
+def _one_coin(acc: np.ndarray, cost: np.ndarray, budget: float, toss: bool = True) -> np.ndarray:
+    """The greedy plan: all envelope steps by slope, the first that does not fit is taken in part."""
+    n, k = acc.shape
+    steps = []
+    for i, row in enumerate(acc):
+        for low, high in pairwise(_winners(row, cost)):
+            steps.append(((row[low] - row[high]) / (cost[high] - cost[low]), i, low, high))
+    plan, left = np.eye(k)[np.zeros(n, dtype=int)], n * (budget - cost[0])
+    for _, i, low, high in sorted(steps):
+        share = min(1.0, left / (cost[high] - cost[low]))
+        if share == 1 or toss:
+            plan[i] = (1 - share) * np.eye(k)[low] + share * np.eye(k)[high]
+        left -= share * (cost[high] - cost[low])
+        if share < 1:
+            break
+    return plan
+
+
+def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
+    plan = np.asarray(got, dtype=float)
+    acc, cost, budget = case["acc"], case["cost"], case["budget"]
+    if plan.shape != acc.shape:
+        return f"it must return chances of shape {acc.shape}, a row a question and a column a budget"
+    if plan.min() < -1e-9 or abs(plan.sum(axis=1) - 1).max() > 1e-9:
+        return "the chances of a question must be 0 or more and sum to 1"
+    paid, value = float((plan @ cost).mean()), float((plan * acc).sum(axis=1).mean())
+    if paid > budget + 1e-9:
+        return f"it spends {paid:.4g}, more than the budget"
+    if (((plan > 1e-9) & (plan < 1 - 1e-9)).any(axis=1)).sum() > 1:
+        return "more than one question tosses a coin"
+    bound = best_value(acc, cost, budget)
+    return None if value >= bound - 1e-9 else f"its mean accuracy is {value:.4f}, and {bound:.4f} can be had"
+
+
+EXERCISES["03", "coin"] = Build(
+    TARGETED,
+    _one_coin,
+    "take the steps of all envelopes by slope while they fit, and let a coin decide on the first that does not",
+    "the share of that step is the money left, N (B - bill), over the step's cost; every other question has one "
+    "chance of 1",
+    {
+        "it leaves the slack unspent; toss a coin for the step that did not fit": lambda acc, cost, budget: _one_coin(
+            acc, cost, budget, toss=False
+        ),
+        "every question tosses the same coin; one coin is enough": lambda acc, cost, budget: np.repeat(
+            _one_coin(acc.mean(axis=0)[None], cost, budget), len(acc), axis=0
+        ),
+        "everyone gets the dearest column that the budget allows": lambda acc, cost, budget: np.eye(len(cost))[
+            np.full(len(acc), np.searchsorted(cost, budget, side="right") - 1)
+        ],
+    },
+    judge=_judge_coin,
+)
+
+
+def _dual(acc: np.ndarray, cost: np.ndarray, lam: float, budget: float) -> float:
+    return float(np.mean([max(row - lam * cost) for row in acc]) + lam * budget)
+
+
+EXERCISES["04", "dual"] = Build(
+    TARGETED_AND_PRICED,
+    _dual,
+    "the mean over questions of the largest net value, plus price times budget",
+    "(acc - lam * cost).max(axis=1).mean() + lam * budget",
+    {
+        "the price of the budget is missing: add lam * budget": lambda acc, cost, lam, budget: _dual(acc, cost, lam, 0),
+        "take the largest of every row first, then the mean; not the other way round": lambda acc, cost, lam, budget: (
+            (acc - lam * cost).mean(axis=0).max() + lam * budget
+        ),
+        "it adds up the questions; take their mean": lambda acc, cost, lam, budget: (
+            (acc - lam * cost).max(axis=1).sum() + lam * budget
+        ),
+        "it subtracts the price of the budget; add it": lambda acc, cost, lam, budget: _dual(acc, cost, lam, -budget),
+    },
+)
+
+
+def _judge_slope(got: Any, best: float, case: Case) -> str | None:
+    slope = float(np.asarray(got).item())
+    acc, cost, lam, budget = case["acc"], case["cost"], case["lam"], case["budget"]
+    here = _dual(acc, cost, lam, budget)
+    for other in (*prices(acc, cost), lam / 2, lam + 1e-3, lam + 2):
+        line, there = here + slope * (other - lam), _dual(acc, cost, other, budget)
+        if line > there + 1e-9:
+            return f"with slope {slope:g} the line is at {line:.4f} at the price {other:.4g}, above G = {there:.4f}"
+    return None
+
+
+EXERCISES["04", "subgradient"] = Build(
+    TARGETED_AND_PRICED,
+    lambda acc, cost, lam, budget: budget - bill(acc, cost, lam),
+    "a subgradient is the slope of a line through G at this price that nowhere lies above G",
+    "differentiate one row's largest net value: its slope in the price is minus the cost of the column that attains it",
+    {
+        "the sign is turned round: G falls where the bill is above the budget": lambda acc, cost, lam, budget: (
+            bill(acc, cost, lam) - budget
+        ),
+        "the budget is missing": lambda acc, cost, lam, budget: -bill(acc, cost, lam),
+        "that is the value of G, not its slope": _dual,
+    },
+    judge=_judge_slope,
+)
+
+
+def _draw_means(rng: np.random.Generator) -> Case:
+    case = TARGETED.draw(rng)
+    return {"means": case["acc"][0], "cost": case["cost"], "budget": case["budget"]}
+
+
+def _best_mix(means: np.ndarray, cost: np.ndarray, budget: float) -> float:
+    return best_value(means[None], cost, budget)
+
+
+EXERCISES["07", "best mix"] = Build(
+    Inputs(
+        _draw_means,
+        {"means": ("budget",), "cost": ("budget",)},
+        [
+            {"means": np.array([0.25, 0.25, 1.0]), "cost": np.array([1.0, 2.0, 4.0]), "budget": 2.0},
+            {"means": np.array([0.5, 0.25]), "cost": np.array([1.0, 2.0]), "budget": 2.0},
+        ],
+        lambda case: TARGETED.valid({**case, "acc": case["means"][None]}),
+    ),
+    _best_mix,
+    "toss a coin between any two budgets so that the average cost is the budget or less, and take the best such coin",
+    "for every pair low, high with cost[low] <= B < cost[high] the accuracy is on the line between them; budgets in B "
+    "count by themselves too",
+    {
+        "it mixes neighbours only; a coin between 1 and 4 may beat them": lambda means, cost, budget: float(
+            np.interp(budget, cost, means)
+        ),
+        "that is the largest budget that fits, without a coin": lambda means, cost, budget: float(
+            means[np.searchsorted(cost, budget, side="right") - 1]
+        ),
+        "that is the best single budget that fits; a coin may do better": lambda means, cost, budget: float(
+            means[cost <= budget].max()
+        ),
+        "it mixes the cheapest with the dearest only": lambda means, cost, budget: float(
+            np.interp(budget, cost[[0, -1]], means[[0, -1]])
+        ),
+    },
+)
+
+
+def _draw_models(rng: np.random.Generator) -> Case:
+    n, few, many = rng.integers(1, 4), rng.integers(1, 4), rng.integers(1, 4)
+    prices = rng.choice(np.arange(1.0, 33.0), size=few + many, replace=False)
+    return {
+        "small": rng.integers(0, 9, (n, few)) / 8,
+        "small_cost": np.sort(prices[:few]),
+        "large": rng.integers(0, 9, (n, many)) / 8,
+        "large_cost": np.sort(prices[few:]),
+    }
+
+
+def _joined(small: np.ndarray, small_cost: np.ndarray, large: np.ndarray, large_cost: np.ndarray) -> np.ndarray:
+    columns = [(c, *small[:, j]) for j, c in enumerate(small_cost)] + [
+        (c, *large[:, j]) for j, c in enumerate(large_cost)
+    ]
+    return np.array(sorted(columns)).T
+
+
+EXERCISES["13", "joined"] = Build(
+    Inputs(
+        _draw_models,
+        {
+            "small": ("question", "few"),
+            "small_cost": ("few",),
+            "large": ("question", "many"),
+            "large_cost": ("many",),
+        },
+        valid=lambda case: (
+            len({*case["small_cost"], *case["large_cost"]}) == case["small_cost"].size + case["large_cost"].size
+        ),
+    ),
+    _joined,
+    "put the columns of both models side by side and order them by cost; accuracies move with their costs",
+    "order = numpy.argsort(costs) and then costs[order] and acc[:, order], as one array: costs above, accuracies below",
+    {
+        "the columns are not ordered by cost": lambda small, small_cost, large, large_cost: np.vstack(
+            [np.append(small_cost, large_cost), np.hstack([small, large])]
+        ),
+        "the costs are ordered, and the accuracies stayed behind": lambda small, small_cost, large, large_cost: (
+            np.vstack([np.sort(np.append(small_cost, large_cost)), np.hstack([small, large])])
+        ),
+        "it sorts every row by itself; whole columns must move": lambda small, small_cost, large, large_cost: np.sort(
+            np.vstack([np.append(small_cost, large_cost), np.hstack([small, large])]), axis=1
+        ),
+    },
+)
+
+
+def plants(rng: np.random.Generator) -> Case:
+    """A few power plants: what each can run, and what its fuel costs."""
+    n = rng.integers(1, 6)
+    return {"capacity": rng.integers(1, 13, n).astype(float), "fuel": rng.integers(1, 10, n).astype(float)}
+
+
+def _asked(rng: np.random.Generator) -> Case:
+    case = plants(rng)
+    return {**case, "demand": float(rng.integers(0, int(case["capacity"].sum()) + 1))}
+
+
+def _least_bill(capacity: np.ndarray, fuel: np.ndarray, demand: float) -> np.ndarray:
+    """Brute force: every plant off or at full power, but one, which takes what is left."""
+    best, least = capacity, np.inf
+    for part in range(len(capacity)):
+        for full in product((0.0, 1.0), repeat=len(capacity)):
+            run = np.array(full) * capacity
+            run[part] = 0
+            run[part] = demand - run.sum()
+            if 0 <= run[part] <= capacity[part] and run @ fuel < least:
+                best, least = run, run @ fuel
+    return best
+
+
+def _in_turn(capacity: np.ndarray, demand: float, order: Iterable[int]) -> np.ndarray:
+    """Plants at full power in an order, until the demand is met."""
+    run = np.zeros(len(capacity))
+    for plant in order:
+        run[plant] = min(capacity[plant], demand - run.sum())
+    return run
+
+
+def _judge(got: Any, best: np.ndarray, case: Case) -> str | None:
+    """Any plan of the least bill is right: two plants with the same fuel may share as they like."""
+    run, capacity, fuel, demand = np.asarray(got, dtype=float), case["capacity"], case["fuel"], case["demand"]
+    if run.shape != capacity.shape:
+        return f"it returned {run.size} numbers for {capacity.size} plants"
+    if (run < -1e-9).any() or (run > capacity + 1e-9).any():
+        return "a plant runs below 0 or above its capacity"
+    if abs(run.sum() - demand) > 1e-9:
+        return f"the plants make {run.sum():g}, and the demand is {demand:g}"
+    return (
+        None if run @ fuel <= best @ fuel + 1e-9 else f"fuel for {run @ fuel:g} is burnt, and {best @ fuel:g} will do"
+    )
+
+
+def _whole(capacity: np.ndarray, fuel: np.ndarray, demand: float) -> np.ndarray:
+    return np.where(_in_turn(capacity, demand, fuel.argsort()) > 0, capacity, 0)
+
+
+EXERCISES["markets", "dispatch"] = Build(
+    Inputs(
+        _asked,
+        {"capacity": ("plant",), "fuel": ("plant",)},
+        [
+            {"capacity": np.array([4.0, 4.0]), "fuel": np.array([9.0, 1.0]), "demand": 5.0},
+            {"capacity": np.array([2.0, 3.0, 2.0]), "fuel": np.array([5.0, 5.0, 1.0]), "demand": 2.0},
+            {"capacity": np.array([3.0]), "fuel": np.array([2.0]), "demand": 0.0},
+        ],
+        lambda case: bool((case["capacity"] > 0).all() and 0 <= case["demand"] <= case["capacity"].sum()),
+    ),
+    _least_bill,
+    "the cheapest fuel first, each plant up to its capacity, the last one in part",
+    "for plant in fuel.argsort(): run[plant] = min(capacity[plant], what is left of the demand)",
+    {
+        "it runs the plants as they are listed; begin with the cheapest fuel": lambda capacity, fuel, demand: _in_turn(
+            capacity, demand, range(len(capacity))
+        ),
+        "it begins with the dearest fuel": lambda capacity, fuel, demand: _in_turn(capacity, demand, (-fuel).argsort()),
+        "it returns the cheapest plant first; leave every plant at its own place": lambda capacity, fuel, demand: (
+            _in_turn(capacity, demand, fuel.argsort())[fuel.argsort()]
+        ),
+        "its last plant runs at full power; it should make what is left of the demand": _whole,
+        "it shares the demand by capacity; dear plants run while cheap ones rest": lambda capacity, fuel, demand: (
+            capacity * demand / capacity.sum()
+        ),
+    },
+    judge=_judge,
+)

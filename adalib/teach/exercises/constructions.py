@@ -1,0 +1,167 @@
+"""Exercises with many right answers: what a reader's own object still lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adalib.datasets.populations import Population
+from adalib.evaluate.crossfit import rehearse_oracle
+from adalib.learn.features import text_features
+from adalib.paper.ablations import granularity
+from adalib.paper.settings import paper_population
+from adalib.paper.theorems import figure_bounds, recovery, strong_duality
+from adalib.router.controller import BudgetController
+from adalib.solve.frontier import frontier
+from adalib.solve.oracle import oracle_labels
+from adalib.table import UtilityTable, check_table
+from adalib.teach.exercises.judged import Construction
+from adalib.teach.exercises.values import as_number
+
+__all__ = ["EXERCISES", "THREE"]
+
+Judge = Callable[[Any], str | None]
+
+EXERCISES: dict[tuple[str, str], Construction] = {}  # by chapter and name
+
+#: The table of the exercise "exact" in chapter 4: three questions, each with its own curve.
+THREE = [[0.1, 0.5, 0.6], [0.2, 0.3, 0.9], [0.4, 0.4, 0.5]], [1, 2, 4]
+
+
+def _exercise(chapter: str, name: str, more: str) -> Callable[[Judge], Judge]:
+    def keep(fault: Judge) -> Judge:
+        EXERCISES[chapter, name] = Construction(fault, more)
+        return fault
+
+    return keep
+
+
+@_exercise("04", "gap", "with C = (1, 2) and Acc = (0, 1) for everyone, think of a budget between two plans")
+def _gap(answer: Any) -> str | None:
+    acc, cost, budget = answer
+    acc, cost = check_table(acc, cost)
+    if len(acc) < 2:
+        return "take two questions or more; one question is the chapter's own example"
+    gap = strong_duality(acc, cost, budget).printed[0].gap
+    if gap >= 0.1:
+        return None
+    return f"the gap is {gap:.3f}; make one step dear and worth much, and the budget a little too small for it"
+
+
+@_exercise("04", "exact", "adalib.frontier(*THREE).cost lists the budgets that a price spends in full")
+def _exact(answer: Any) -> str | None:
+    budget = as_number(answer)
+    if np.isnan(budget):
+        return "give one number, a budget"
+    if not 1 < budget < 4:
+        return "the budget must lie strictly between 1, the cheapest plan, and 4, the dearest"
+    if strong_duality(*THREE, budget).printed[0].holds:
+        return None
+    return "there is a gap at that budget; think of a budget that the oracle spends to the last penny"
+
+
+@_exercise("04", "perfect", "two questions are enough: one with a steep dear step, one with a flat cheap step")
+def _perfect(answer: Any) -> str | None:
+    acc, cost, budget = answer
+    acc, cost = check_table(acc, cost)
+    if len(np.unique(acc, axis=0)) < len(acc):
+        return "no two questions may have the same curve; copies are the chapter's own example"
+    lam = frontier(acc, cost).at(budget).lam
+    if not recovery(acc, cost, lam, budget, oracle_labels(acc, cost, lam)).printed[1].holds:
+        return None
+    return "the oracle loses nothing at that budget; let its next step not fit, and a smaller, less steep one fit"
+
+
+@_exercise("04", "mean gap", "let more answers ruin one question of ten, and let the policy err there")
+def _mean_gap(answer: Any) -> str | None:
+    acc, cost, lam, labels = answer
+    drawn = figure_bounds(acc, cost, lam, labels).printed[1]
+    if drawn.left >= 3 * drawn.right > 0:
+        return None
+    sides = f"the regret is {drawn.left:.3f} and the mean gap times eps {drawn.right:.3f}"
+    return f"{sides}; err on few of many questions, and only where the gap is large"
+
+
+@_exercise("05", "null", "three answers with chance 1/3 each are flat too: no vote makes any of them likelier")
+def _null(population: Any) -> str | None:
+    if not isinstance(population, Population) or population.n < 50:
+        return "give an adalib.Population of at least 50 questions"
+    acc = population.acc()
+    moved = np.abs(acc - acc[:, :1]).max(axis=1)
+    if moved.max() > 1e-9:
+        return f"question {moved.argmax()} gains or loses with some budget; make its answers equally likely, or certain"
+    if np.isclose(acc[:, 0], 0.5).any():
+        return f"question {np.isclose(acc[:, 0], 0.5).argmax()} is a fair coin; find another way to be flat"
+    if np.min(rehearse_oracle(population, 48, [2]).optimism.low) <= 0:
+        return "the oracle claims nothing here, because no answer is uncertain; let some be"
+    return None
+
+
+@_exercise("06", "blind", "the features count words and signs; exchange a word for one of the same length")
+def _blind(answer: Any) -> str | None:
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2 or not all(isinstance(text, str) for text in answer):
+        return "give a pair of texts"
+    words = [sorted(re.findall(r"\w+", text.lower())) for text in answer]
+    if min(map(len, words)) < 4:
+        return "each question needs at least four words"
+    if words[0] == words[1]:
+        return "the two use the same words; change one, so that another sum is asked for"
+    features = text_features(list(answer))
+    apart = [name for name in features if features[name][0] != features[name][1]]
+    return f"{apart[0]} tells them apart" if apart else None
+
+
+@_exercise("08", "thin", "ten small gains that no price reaches, and one large gain from a small budget")
+def _thin(table: Any) -> str | None:
+    if not isinstance(table, UtilityTable) or table.acc.shape != (20, 5) or table.budgets != (1, 2, 4, 8, 16):
+        return "give an adalib.UtilityTable of 20 questions with cost [1, 2, 4, 8, 16]"
+    gain = table.acc[:, -1] - table.acc[:, 0]
+    one, other = gain[:10].mean(), gain[10:].mean()
+    if one <= other + 1e-9:
+        return f"the first ten gain {one:.3f} on average and the last ten {other:.3f}; let the first ten gain more"
+    labels = frontier(table.acc, table.cost).at(1.5).labels
+    if labels[:10].any():
+        row = np.flatnonzero(labels[:10])[0]
+        return f"the oracle buys more for row {row}, one of the first ten; spread their gain thinner"
+    if not labels[10:].any():
+        return "the oracle buys nothing for the last ten either; let one of them gain much from a small budget"
+    return None
+
+
+@_exercise("09", "menu", "try (1, m, 16) for every m from 2 to 15")
+def _menu(menu: Any) -> str | None:
+    try:
+        budgets = tuple(int(b) for b in menu)
+    except (TypeError, ValueError):
+        return "give three budgets, such as (1, 8, 16)"
+    if len(budgets) != 3 or list(budgets) != sorted(set(budgets)) or budgets[0] != 1 or budgets[-1] > 16:
+        return "give three different budgets in increasing order, the first 1 and the last at most 16"
+    tried = {"default": (1, 8, 16), "mine": budgets}
+    gain = granularity(paper_population("deepseek-v3-math"), [2], tried).set_index("menu").gain["mine"]
+    return None if gain >= 0.003 else f"it adds {gain:.4f}; the middle budget should be one that many questions can use"
+
+
+@_exercise("11", "controller", "first * numpy.exp(step * numpy.cumsum(costs - budget) / budget)")
+def _controller(mine: Any) -> str | None:
+    """Hold a reader's ``prices(costs, budget, first, step)`` against the controller, on costs of all kinds."""
+    rng = np.random.default_rng(11)
+    for budget, first, step in ((4.0, 0.02, 0.2), (1.5, 0.3, 0.05)):
+        costs = rng.choice([1, 2, 3, 8, 16], 40).astype(float)
+        controller = BudgetController(budget, first, step=step)
+        truth = []
+        for cost in costs:
+            controller.open(budget)
+            controller.close(budget, cost)
+            truth.append(controller.price)
+        try:
+            prices = np.asarray(mine(costs, budget, first, step), dtype=float)
+        except Exception as error:
+            return f"it ends in an error ({type(error).__name__}); it is called as mine(costs, budget, first, step)"
+        if prices.shape != (len(costs),):
+            return "return one price a cost: the price after that question"
+        if not np.allclose(prices, truth, rtol=1e-9):
+            return "the logarithm moves by step * (cost - budget) / budget after every question"
+    return None

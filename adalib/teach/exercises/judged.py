@@ -1,0 +1,243 @@
+"""Exercises that are judged by what an answer does: an object with a property, a function, or a proof.
+
+A function is tried on nasty and random inputs against brute force. A proof is a chain of lines, each no larger than the
+next; a line is a function of the objects that it names, ``lambda acc, plan: ...``. What comes back is the smallest
+input on which an answer fails. Numbers do not prove a step; but a false step falls at once, and a claim names the ideas
+that the chain must pass through. An answer that does everywhere what a known mistake does is told the mistake's name.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adalib.teach.exercises.cases import Broken, Case, Inputs, Late, apply, described, limited, shrunk
+
+__all__ = ["Build", "Construction", "Fault", "Proof", "same"]
+
+_CASES = 200  # on which a function is tried
+_PROOF_CASES = 2000
+_ALIKE = 60  # cases on which a function or a line must agree with a known one
+_SECONDS = 20.0
+_PROOF_SECONDS = 30.0
+_ROUNDING = 1e-9
+
+Line = Callable[..., Any]
+
+
+class Fault(NamedTuple):
+    """What is wrong with an answer: a hint, and the smallest case that shows it."""
+
+    hint: str
+    picture: str = ""
+
+
+class Construction(NamedTuple):
+    """An exercise with many right answers: ``fault`` looks at the reader's own object and says what it still lacks."""
+
+    fault: Callable[[Any], str | None]
+    more: str
+
+
+def same(got: Any, best: Any, case: Case | None = None) -> str | None:
+    """Compare what a function returned with what is best: None if they agree, else what differs.
+
+    >>> same([1, 2], np.array([1.0, 2.0])), same([1], [1, 2]), same("x", 2.0)
+    (None, 'it returned 1 entry instead of 2', "it returned 'x', which is no number")
+    """
+    if best is None or got is None:
+        return None if got is best else f"it returned {got!r}"
+    try:
+        values, wanted = np.asarray(got, dtype=float), np.asarray(best, dtype=float)
+    except (TypeError, ValueError):
+        return f"it returned {got!r}, which is no number" if np.ndim(best) == 0 else f"it returned {got!r}"
+    if values.size != wanted.size:
+        return f"it returned {values.size} {'entry' if values.size == 1 else 'entries'} instead of {wanted.size}"
+    close = np.isclose(values.ravel(), wanted.ravel(), rtol=1e-6, atol=1e-8)
+    return None if close.all() else "it is not the best here"
+
+
+class Build(NamedTuple):
+    """An exercise whose answer is a function: its inputs, the same by brute force, two hints, and typical mistakes.
+
+    The mistakes are functions too, by what each is called. ``judge(got, best, case)`` says what is wrong, or None;
+    ``picture(got, best, case)`` draws a case, where listing its values is not enough.
+
+    >>> numbers = Inputs(lambda rng: {"x": rng.normal(size=3)}, {"x": ("place",)})
+    >>> largest = Build(numbers, max, "compare them all", "max does it", {"that is the smallest": min})
+    >>> largest.fault(lambda x: sorted(x)[-1]) is None, largest.fault(min).hint
+    (True, 'that is the smallest')
+    """
+
+    inputs: Inputs
+    best: Callable[..., Any]
+    hint: str
+    more: str
+    mistakes: Mapping[str, Callable[..., Any]]
+    judge: Callable[[Any, Any, Case], str | None] = same
+    picture: Callable[[Any, Any, Case], str] | None = None
+
+    def fault(self, function: Any) -> Fault | str | None:
+        """None for a right function, else its mistake and the smallest input that shows it."""
+        if not callable(function):
+            return "give the function itself, without calling it"
+        now: Case = {}  # the input at work, to be shown if time runs out
+
+        def fails(case: Case) -> bool:
+            now.clear()
+            now.update(case)
+            return self._wrong(function, case) is not None
+
+        try:
+            with limited(_SECONDS):
+                case = next(filter(fails, self.inputs.cases(_CASES)), None)
+                return None if case is None else self._shown(function, shrunk(case, self.inputs, fails))
+        except Late:
+            return Fault(f"after {_SECONDS:g} seconds it was still at work; does its loop end", described(now))
+
+    def empty(self, function: Any) -> bool:
+        """Whether a function is still the one that was handed out, which returns nothing."""
+        case = next(self.inputs.cases(1))
+        try:
+            with limited(_SECONDS):
+                return callable(function) and apply(function, case) is None and apply(self.best, case) is not None
+        except (Broken, Late):
+            return False
+
+    def _shown(self, function: Callable[..., Any], case: Case) -> Fault:
+        what = self._wrong(function, case) or ""
+        try:
+            got = apply(function, case)
+        except Broken:
+            return Fault(what, described(case))
+        named = next((name for name, wrong in self.mistakes.items() if self._alike(function, wrong)), None)
+        best = apply(self.best, case)
+        drawn = self.picture(got, best, case) if self.picture else described(case, yours=got, best=best)
+        return Fault(named or f"{what}; {self.hint}", drawn)
+
+    def _wrong(self, function: Callable[..., Any], case: Case) -> str | None:
+        """What is wrong with a function on one input."""
+        best = apply(self.best, case)
+        try:
+            got = apply(function, case)
+        except Broken as broken:
+            return str(broken)
+        if got is None and best is not None:
+            return "it returned nothing; does it end with return"
+        try:
+            return self.judge(got, best, case)
+        except (TypeError, ValueError, IndexError):
+            return f"it returned {got!r}"
+
+    def _alike(self, function: Callable[..., Any], wrong: Callable[..., Any]) -> bool:
+        """Whether a function does what a known mistake does, everywhere that was tried."""
+        try:
+            cases = self.inputs.first(_ALIKE)
+            return all(same(apply(function, case), apply(wrong, case)) is None for case in cases)
+        except Broken:
+            return False
+
+
+class Proof(NamedTuple):
+    """An exercise whose answer is a chain of lines ``first <= ... <= last``.
+
+    ``objects`` makes from an input all that a line may name. ``through`` are quantities that the chain must pass, by
+    what to say where it does not; ``mistakes`` are lines that are typically written and wrong, by what each is called.
+
+    >>> numbers = Inputs(lambda rng: {"a": float(rng.random()), "b": float(rng.random())}, {})
+    >>> ideas = {"where is a alone": lambda a: a}
+    >>> claim = Proof(numbers, dict, lambda a, b: 0.0, lambda a, b: a + b, ideas, "", "", {})
+    >>> claim.fault([lambda a: 0 * a, lambda a: a, lambda a, b: a + b]) is None
+    True
+    >>> claim.fault([lambda a: 0 * a, lambda a, b: a - b, lambda a, b: a + b]).hint[:13]
+    'step 1 breaks'
+    """
+
+    inputs: Inputs
+    objects: Callable[[Case], dict[str, Any]]
+    first: Line
+    last: Line
+    through: Mapping[str, Line]
+    hint: str
+    more: str
+    mistakes: Mapping[str, Line]
+
+    def fault(self, chain: Any) -> Fault | str | None:
+        """None for a chain that holds and passes all it must, else the first step that breaks."""
+        if not isinstance(chain, Sequence) or len(chain) < 2 or not all(map(callable, chain)):
+            return "give a list of lines, each a function such as lambda acc, lam: ..."
+        known = set(self.objects(next(self.inputs.cases(1))))
+        for number, line in enumerate(chain, 1):
+            unknown = set(_names(line)) - known
+            if unknown:
+                return f"line {number} names {', '.join(sorted(unknown))}; the objects are {', '.join(sorted(known))}"
+        try:
+            with limited(_PROOF_SECONDS):
+                return self._tried(list(chain))
+        except Late:
+            return f"after {_PROOF_SECONDS:g} seconds a line was still at work"
+
+    def _tried(self, chain: list[Line]) -> Fault | str | None:
+        broken = ((case, place) for case in self.inputs.cases(_PROOF_CASES) if (place := self._breaks(chain, case)))
+        case, place = next(broken, ({}, None))
+        if place is None:
+            # A quantity on the way may equal one of the sides; it needs a line of its own all the same.
+            short = len(chain) < 2 + len(self.through)
+            return next((said for said, line in self.through.items() if short or not self._passed(chain, line)), None)
+
+        def breaks_there(smaller: Case) -> bool:
+            # The same step must break in the smaller case too: another one would be another story.
+            found = self._breaks(chain, smaller)
+            return found is not None and found[0] == place[0]
+
+        case = shrunk(case, self.inputs, breaks_there)
+        _, what = self._breaks(chain, case) or place
+        named = next((said for said, wrong in self.mistakes.items() if self._passed(chain, wrong)), None)
+        return Fault(f"{what}; {named or self.hint}", described(self.objects(case)))
+
+    def _breaks(self, chain: list[Line], case: Case) -> tuple[int, str] | None:
+        """The first place at which a chain does not hold: its number, and what happens there."""
+        objects = self.objects(case)
+        values = []
+        for number, line in enumerate(chain, 1):
+            try:
+                values.append(_evaluated(line, objects))
+            except Broken as broken:
+                return number, f"line {number} has no value: {broken}"
+        for number, name, line in ((1, "first", self.first), (len(chain), "last", self.last)):
+            claimed = _evaluated(line, objects)
+            if abs(values[number - 1] - claimed) > _ROUNDING:
+                said = f"the {name} line is {values[number - 1]:.4g} here, and that side of the claim is {claimed:.4g}"
+                return -number, said
+        for step, (low, high) in enumerate(pairwise(values), 1):
+            if low > high + _ROUNDING:
+                return step, f"step {step} breaks: line {step} is {low:.4g} and line {step + 1} is {high:.4g}"
+        return None
+
+    def _passed(self, chain: list[Line], wanted: Line) -> bool:
+        """Whether one of the lines is this quantity, in every case that was tried."""
+        cases = [self.objects(case) for case in self.inputs.first(_ALIKE)]
+
+        def equal(line: Line) -> bool:
+            try:
+                return all(abs(_evaluated(line, one) - _evaluated(wanted, one)) <= _ROUNDING for one in cases)
+            except Broken:
+                return False
+
+        return any(map(equal, chain))
+
+
+def _names(line: Line) -> list[str]:
+    return list(inspect.signature(line).parameters)
+
+
+def _evaluated(line: Line, objects: Mapping[str, Any]) -> float:
+    """What a line comes to, given the objects that it names."""
+    number = np.asarray(apply(line, {name: objects[name] for name in _names(line)}))
+    if number.size != 1 or number.dtype.kind not in "biuf" or not np.isfinite(number.item()):
+        raise Broken(f"it is {number!r}, not one number")
+    return float(number.item())

@@ -1,0 +1,409 @@
+"""Games that play on a page, with no kernel and no network: a function a game, and a script of its name.
+
+A function computes all that its game needs and leaves it on the page as data, which ``book/_static/NAME.js`` plays. Make
+it the last expression of a cell.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adalib.colours import BUDGETS as COLOURS
+from adalib.datasets.menu import Menu
+from adalib.datasets.responses import Responses
+from adalib.evaluate.baselines import best_mix
+from adalib.router.controller import STEP, BudgetController
+from adalib.sequential.priced import PricedStopping
+from adalib.sequential.streams import Streams, make_streams
+from adalib.sequential.value import backward_induction
+from adalib.solve.frontier import frontier
+from adalib.table import UtilityTable, archetypes
+from adalib.teach.figures.style import HTML
+
+__all__ = ["Charges", "Game", "PriceList", "bill", "feed", "guess", "hold", "hold_run", "limit_prices", "lineup"]
+__all__ += ["market", "menu_bill", "priced_in_dollars", "spend", "states", "still_run", "stop"]
+
+_BUDGETS = (1, 2, 4, 8, 16)
+
+
+class Game(HTML):
+    """A place of class ``adalib-NAME`` with its data, and what a reader sees whose browser runs no scripts.
+
+    >>> "u003c" in Game("guess", {"title": "</script>"}).html
+    True
+    """
+
+    def __init__(self, name: str, data: dict[str, Any], without: str = "This is played with JavaScript.") -> None:
+        self.data = data
+        # "<" is escaped so that no text can close the element.
+        text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+        place = f'<p>{without}</p><script type="application/json">{text}</script>'
+        super().__init__(f'<div class="adalib-{name}">{place}</div>')
+
+
+def guess(budgets: Sequence[int], truth: Sequence[float], known: int = 1) -> Game:
+    """Guess the curve, chapter 0: drag the vote's accuracy at every budget but the first ones, then see the truth."""
+    truth = [round(float(value), 4) for value in truth]
+    told = ", ".join(f"{value:.2f} with {b}" for b, value in zip(budgets, truth, strict=True))
+    data = {"budgets": list(budgets), "truth": truth, "known": known}
+    return Game("guess", data, f"The vote is right with chance {told}.")
+
+
+def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
+    """Spend the answers, on the welcome page: a budget to hand out over real questions, then the price does it.
+
+    Whoever plays sees one half of the samples, and so does the price; both are scored on the other half, in
+    ten-thousandths, a row a question.
+    """
+    seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
+    best = frontier(seen.acc, seen.cost).at(budget)
+    levels = ["" if level is None else str(level) for level in responses.levels or [None] * responses.n]
+    order = np.argsort(levels, kind="stable")
+    fine = [np.round(table.acc[order] * 10_000).astype(int).tolist() for table in (seen, scored)]
+    data = {
+        "budgets": list(_BUDGETS),
+        "colours": list(COLOURS),
+        "inks": ["#10151a"] * 3 + ["#ffffff"] * 2,  # what can be read on each budget's colour
+        "total": round(budget * responses.n),
+        "questions": [responses.questions[i] for i in order],
+        "levels": [levels[i] for i in order],
+        "seen": fine[0],
+        "scored": fine[1],
+        "oracle": best.labels[order].tolist(),
+        "price": round(best.lam, 4),
+        "oracle_accuracy": float(scored.acc[np.arange(responses.n), best.labels].mean()),
+        "mix_accuracy": float(best_mix(seen.acc, seen.cost, budget).expected(scored.acc).mean()),
+    }
+    return Game("spend", data, "This game is played with JavaScript.")
+
+
+def lineup(acc: ArrayLike, cost: ArrayLike, names: Sequence[str]) -> Game:
+    """Slopes, sorted, chapter 3: the edges of a few envelopes leave their questions and line up into one staircase.
+
+    An edge is [question, cost, accuracy, cost, accuracy], its ends in its own envelope; the steepest come first.
+
+    >>> lineup([[0.2, 0.3, 0.9]], [1, 2, 4], ["a"]).data["edges"]  # the second budget is below the line
+    [[0, 1.0, 0.2, 4.0, 0.9]]
+    """
+    acc, cost = np.asarray(acc, dtype=float), np.asarray(cost, dtype=float)
+    edges: list[list[float]] = []
+    for row, curve in enumerate(acc):
+        path = frontier(curve[None, :], cost)
+        corners = [(float(c), round(float(a), 4)) for c, a in zip(path.cost, path.accuracy, strict=True)]
+        edges += [[row, *low, *high] for low, high in pairwise(corners)]
+    edges.sort(key=lambda edge: -(edge[4] - edge[2]) / (edge[3] - edge[1]))
+    first = [round(float(value), 4) for value in acc[:, 0]]
+    return Game("lineup", {"names": list(names), "edges": edges, "first": first, "cost": cost.tolist()})
+
+
+Gains = tuple[float, float, float, float]
+
+
+def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
+    """Feed it noise, chapter 7: what a router shows with the text, and with fresh random numbers in its place.
+
+    Gains are (in-sample, held out, low, high), the last two the held-out interval; ``names`` are those of the two bars.
+    """
+    rows = [[round(100 * float(value), 2) for value in gains] for gains in (text, *draws)]
+    told = f"With the text {rows[0][0]:+.1f} points inside and {rows[0][1]:+.1f} held out; with noise {rows[1][0]:+.1f}"
+    return Game("noise", {"rows": rows, "names": dict(names)}, f"{told} and {rows[1][1]:+.1f}.")
+
+
+# Chapter 10: when to stop
+
+
+def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | None, price: float, seed: int = 0) -> Game:
+    """When to stop: the answers to real questions come in one by one, each for a price; then the price plays.
+
+    The policy was fitted on other questions, and plays at the price on its envelope that is nearest. Player and policy
+    see the same answers and close the same vote.
+    """
+    points = 100  # for a right answer
+    streams = make_streams(responses, int(policy.schedule[-1]), repeats=1, seed=seed)
+    stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
+    worth = streams.votes(policy.sharpness).value
+    questions = [
+        {
+            "text": responses.questions[row],
+            "gold": responses.golds[row],
+            "answers": _texts(responses, row, streams.classes[row]),
+            "sure": [] if streams.logprob is None else np.exp(streams.logprob[row]).round(2).tolist(),
+            "worth": worth[row].round(3).tolist(),
+            "stop": int(policy.schedule[stops[row]]),
+        }
+        for row in range(responses.n)
+    ]
+    data = {"points": points, "price": round(points * near, 1), "questions": questions}
+    return Game("stop", data, "This game is played with JavaScript.")
+
+
+def _texts(responses: Responses, row: int, classes: np.ndarray) -> list[str]:
+    """One way of writing for each class, so that equal answers look equal."""
+    written: dict[int, str] = {}
+    for number, text in zip(responses.classes[row].tolist(), responses.answers[row], strict=True):
+        written.setdefault(number, text)
+    return ["" if number < 0 else written[number] for number in classes.tolist()]
+
+
+_PRICES = np.geomspace(0.0005, 0.15, 41).round(5)
+_FEWEST = 12  # streams that must have been in a state for it to be shown
+
+
+def limit_prices(policy: PricedStopping, streams: Streams) -> np.ndarray:
+    """The highest price at which each training stream goes on, at every checkpoint but the last; 0 stops at once."""
+    seen = policy.seen(streams, None if policy.prior is None else policy.prior.left_out)
+    features = [seen.features(column) for column in range(policy.schedule.size - 1)]
+    paid = streams.cost[:, policy.schedule - 1]
+    fitted, _ = backward_induction(features, seen.value, paid, _PRICES, streams.question % 10)
+    limits = np.empty((len(paid), len(features)))
+    for column, known in enumerate(features):
+        goes = fitted[column, 0] + known.T @ fitted[column, 1:] > 0
+        limits[:, column] = np.where(goes, _PRICES, 0.0).max(axis=1)
+    return limits
+
+
+def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Streams, most: int = 7) -> Game:
+    """The state picture: in which votes does one go on, at which price, and how text and certainty move the border.
+
+    ``policies`` are four, by whether they know texts and certainty, fitted on the questions of the streams. Each state
+    shows the median over the streams that were in it; the leader has at most ``most`` votes.
+    """
+    limits = {key: limit_prices(policy, streams) for key, policy in policies.items()}
+    best = policies[True, True]
+    seen = best.seen(streams, best.prior.left_out)
+    last = limits[True, True].shape[1]
+    promise = np.broadcast_to(seen.prior[0][:, None], (len(streams.question), last))
+    sure = (seen.weighted.leader / np.maximum(seen.plain.leader, 1))[:, :last]
+    leader, runner = seen.plain.leader[:, :last], seen.plain.runner[:, :last]
+
+    def cell(text: int, certainty: int, first: int, second: int) -> float | None:
+        here = (leader == first) & (runner == second)
+        for chosen, signal in ((text, promise), (certainty, sure)):
+            if chosen and here.any():
+                low, high = np.quantile(signal[here], [1 / 3, 2 / 3])
+                here = here & (signal <= low if chosen == 1 else signal >= high)
+        values = limits[text > 0, certainty > 0][here]
+        return None if values.size < _FEWEST else round(float(np.median(values)), 5)
+
+    data = {
+        "most": most,
+        "prices": _PRICES.tolist(),
+        "start": 26,
+        "limits": [
+            [[[cell(t, c, a, b) for a in range(1, most + 1)] for b in range(most)] for c in range(3)] for t in range(3)
+        ],
+        "text": ("not used", "promises little", "promises much"),
+        "certainty": ("not used", "unsure leader", "sure leader"),
+    }
+    return Game("states", data, "This picture is drawn with JavaScript.")
+
+
+# Chapter 11: the budget held, and what it costs in dollars
+
+_ASKED = 1000
+_ORDERS = 2  # in which every question's answers are played back
+
+
+def hold(
+    policy: PricedStopping, responses: Responses, features: ArrayLike | None, budget: float, seed: int = 0
+) -> Game:
+    """Hold the budget: real answers stream in, the questions turn hard where the reader says, and the price follows.
+
+    ``stops`` has a row a question and order, a column a member of the policy, which was fitted on other questions;
+    ``mixed`` and ``hard`` name the row that comes at each moment, before and after the shift. Hard is the third of the
+    questions on which the policy asks longest. ``mix`` is the coin that meets the budget on training questions.
+    """
+    rng = np.random.default_rng(seed)
+    stops = []
+    for row in range(responses.n):
+        known = None if features is None else np.asarray(features)[row]
+        for _ in range(_ORDERS):
+            answers = rng.permutation(responses.classes[row]).tolist()
+            stops.append([_stops_after(policy, number, known, answers) for number in range(len(policy.members))])
+    mix = policy.mix(budget)
+    rows = np.arange(len(stops))
+    asked = np.array(stops)[:, mix.high].reshape(-1, _ORDERS).mean(axis=1)
+    longest = np.argsort(-asked, kind="stable")[: responses.n // 3]
+    hard = np.flatnonzero(np.isin(rows // _ORDERS, longest))
+    data = {
+        "budget": budget,
+        # Two rules are equally good at the price itself, and rounding would choose: begin a hair above it.
+        "price": policy.price(budget) * (1 + 1e-9),
+        "step": STEP,
+        "mix": [mix.low, mix.high, mix.share],
+        "costs": policy.costs.tolist(),
+        "accuracies": policy.accuracies.tolist(),
+        "stops": stops,
+        "mixed": rng.choice(rows, _ASKED).tolist(),
+        "hard": rng.choice(hard, _ASKED).tolist(),
+        "coin": rng.random(_ASKED).round(3).tolist(),
+        "toss": rng.random(_ASKED).round(3).tolist(),
+    }
+    return Game("hold", data, "This picture is drawn with JavaScript.")
+
+
+def _stops_after(policy: PricedStopping, number: int, known: np.ndarray | None, answers: list[int]) -> int:
+    session = policy.begin(number, known)
+    stops = (asked for asked, answer in enumerate(answers, 1) if not session.add(None if answer < 0 else answer))
+    return next(stops, len(answers))
+
+
+def hold_run(data: dict[str, Any], shift: int, share: float, step: float) -> BudgetController:
+    """Play the stream of `hold` by the controller, as the page does; hard questions get a share after ``shift``."""
+    costs, accuracies = np.array(data["costs"]), np.array(data["accuracies"])
+    controller = BudgetController(data["budget"], data["price"], step=step)
+    for row in _comes(data, shift, share):
+        number = int(np.argmax(accuracies - controller.price * costs))
+        controller.open(costs[number])
+        controller.close(costs[number], data["stops"][row][number])
+    return controller
+
+
+def still_run(data: dict[str, Any], shift: int, share: float) -> float:
+    """Average cost of the same stream at a price that stands still: two rules are as good there, and a coin chooses."""
+    low, high, chance = data["mix"]
+    rules = [high if toss < chance else low for toss in data["toss"]]
+    asked = [data["stops"][row][rule] for row, rule in zip(_comes(data, shift, share), rules, strict=True)]
+    return float(np.mean(asked))
+
+
+def _comes(data: dict[str, Any], shift: int, share: float) -> list[int]:
+    """Which row of the stops comes at every moment."""
+    moments = enumerate(zip(data["mixed"], data["hard"], data["coin"], strict=True))
+    return [hard if moment >= shift and coin < share else mixed for moment, (mixed, hard, coin) in moments]
+
+
+@dataclass(frozen=True)
+class PriceList:
+    """What an endpoint charges in dollars per million tokens, how long prompts and answers are, and questions a day.
+
+    ``read`` and ``cached`` are for a prompt and for one that was just sent, ``written`` for an answer.
+    """
+
+    read: float = 0.4
+    cached: float = 0.1
+    written: float = 1.6
+    prompt: float = 250
+    answer: float = 300
+    questions: float = 10_000
+
+    def dollars(self, answers: float) -> float:
+        """What a question costs that gets so many answers: the first reads the prompt, the next ones from a cache.
+
+        >>> round(PriceList(read=2, cached=1, written=8, prompt=500, answer=250).dollars(3), 6)
+        0.008
+        """
+        read = self.prompt * (self.read + (answers - 1) * self.cached)
+        return (read + answers * self.answer * self.written) / 1e6
+
+
+def bill(
+    rows: Sequence[tuple[float, float, float | None]], most: float, focus: int = 0, prices: PriceList | None = None
+) -> Game:
+    """The bill of a policy, and of the best random mix that is as often right, by a price list that the reader edits.
+
+    A row a budget: what the policy spent, how often it was right, and what the best mix spends to be right as often,
+    None where no mix of at most ``most`` answers is. The sentence below the table speaks of the row ``focus``.
+    """
+    data = {"prices": asdict(prices or PriceList()), "rows": [list(row) for row in rows], "most": most, "focus": focus}
+    return Game("bill", data, "This bill is added up with JavaScript.")
+
+
+# Chapter 13: whom to ask for which money
+
+
+@dataclass(frozen=True)
+class Charges:
+    """What a provider charges for one model, in dollars per million tokens read and written."""
+
+    read: float
+    written: float
+
+    def answer(self, prompt: float, tokens: float) -> float:
+        """Dollars for one answer; every answer reads the prompt again."""
+        return (prompt * self.read + tokens * self.written) / 1e6
+
+
+def priced_in_dollars(menu: Menu, charges: Mapping[str, Charges], prompt: float) -> Menu:
+    """The menu with its answers priced in dollars per thousand questions; ``prompt`` is how many tokens one has."""
+    units = {name: 1000 * charges[name].answer(prompt, _tokens(answers)) for name, answers in menu.models.items()}
+    return menu.priced(units, per="samples")
+
+
+def _tokens(responses: Responses) -> float:
+    """Tokens of an answer, on average."""
+    if responses.tokens is None:
+        raise ValueError("a price list is for tokens, and these answers come without; give a file that has them")
+    return float(responses.tokens.mean())
+
+
+def menu_bill(menu: Menu, charges: Mapping[str, Charges], prompt: float, dollars: float) -> Game:
+    """A menu of models under a price list that the reader edits, with a budget in dollars for a thousand questions."""
+    data = {
+        "models": [
+            {"name": name, **asdict(charges[name]), "tokens": _tokens(answers)} for name, answers in menu.models.items()
+        ],
+        "arms": [[number, budget] for number in range(len(menu.models)) for budget in _BUDGETS],
+        "acc": np.hstack([answers.table(_BUDGETS).acc for answers in menu.models.values()]).round(4).tolist(),
+        "prompt": prompt,
+        "dollars": dollars,
+    }
+    return Game("menu", data, "This bill is added up with JavaScript.")
+
+
+# The market game, for a classroom
+
+_CARDS = 40
+# Of five students, in an order that mixes them: most have something to buy.
+_DEAL = ("responsive", "easy", "responsive", "hard", "diminishing")
+
+
+def market(responses: Responses) -> Game:
+    """The market game: every student is a question with a real curve, the teacher is the price.
+
+    Curves are in whole points of accuracy and prices in points an answer: a best buy can be found in one's head. Kinds
+    are dealt in turn, so that a class of any size gets a mixed market, and no two cards have the same curve. The twin
+    is the card whose largest step is the widest: at one price it goes from ``low`` to ``high``.
+    """
+    table = responses.table(_BUDGETS)
+    points = np.round(100 * table.acc).astype(int)
+    _, first = np.unique(points, axis=0, return_index=True)
+    kinds = archetypes(table)
+    piles = {kind: _spread(np.flatnonzero(kinds == kind), first, points) for kind in set(_DEAL)}
+    dealt = [piles[_DEAL[at % len(_DEAL)]].pop(0) for at in range(_CARDS)]
+
+    def card(row: int) -> dict[str, Any]:
+        return {"id": responses.ids[row], "question": responses.questions[row], "points": points[row].tolist()}
+
+    steps = [_widest_step(curve) for curve in points]
+    twin = max(range(len(points)), key=lambda row: (steps[row][1] - steps[row][0], points[row, -1]))
+    low, high = steps[twin]
+    data = {
+        "budgets": list(_BUDGETS),
+        "colours": list(COLOURS),
+        "cards": [card(row) for row in dealt],
+        "twin": {**card(twin), "low": low, "high": high},
+    }
+    return Game("market", data, "This game is played with JavaScript.")
+
+
+def _spread(rows: np.ndarray, allowed: np.ndarray, points: np.ndarray) -> list[int]:
+    """The rows of one kind, those far apart in what they gain first."""
+    rows = np.intersect1d(rows, allowed)
+    ordered = rows[np.argsort(points[rows, -1] - points[rows, 0], kind="stable")].tolist()
+    # The first, the middle, the quarters, ...: places in the order of their bits read backwards.
+    return [ordered[i] for i in sorted(range(len(ordered)), key=lambda i: f"{i:012b}"[::-1])]
+
+
+def _widest_step(points: np.ndarray) -> tuple[int, int]:
+    """The two budgets of the widest step on a curve's own frontier."""
+    table = UtilityTable(points[None, :] / 100, np.array(_BUDGETS))
+    bought = frontier(table.acc, table.cost).cost
+    return max(pairwise(bought.astype(int).tolist()), key=lambda step: step[1] - step[0], default=(int(bought[0]),) * 2)

@@ -1,0 +1,72 @@
+"""Record the exercises at build time: what the solution cells hold is what checks and boxes know right from wrong by.
+
+A solution cell leaves its exercise, hashed, among the outputs of its notebook (`adalib.teach.exercises.Solution`). From
+there it goes into the package's own record, by which ``check`` works where the solutions were cut out, and into one
+script a chapter, by which ``exercises.js`` makes the boxes of a page. No page holds it, so that none grows stale.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import nbformat
+
+from adalib.teach.exercises import RECORD, Solution
+
+Record = dict[str, dict[str, dict]]
+
+
+def solutions(folder: Path) -> Record:
+    """The exercises that the executed notebooks of a folder hold, by chapter and name."""
+    record: Record = {}
+    for path in sorted(folder.glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", []):
+                if held := output.get("data", {}).get(Solution.MIME):
+                    chapter, name = held.pop("chapter"), held.pop("name")
+                    record.setdefault(chapter, {})[name] = held
+    return record
+
+
+def written(record: Record) -> str:
+    """A record as JSON, a line an exercise."""
+    chapters = []
+    for chapter, exercises in sorted(record.items()):
+        lines = [f"  {json.dumps(name)}: {json.dumps(held, ensure_ascii=False)}" for name, held in exercises.items()]
+        chapters.append(f" {json.dumps(chapter)}: {{\n" + ",\n".join(lines) + "\n }")
+    return "{\n" + ",\n".join(chapters) + "\n}\n"
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, unless it says so already."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def update(app, env) -> None:
+    """Bring the record of this book's own package up to date; a student's book has neither, and takes the installed."""
+    if app.builder.format != "html":
+        return
+    own = Path(app.srcdir) / "adalib" / "teach" / "exercises" / RECORD.name
+    known = json.loads((own if own.exists() else RECORD).read_text(encoding="utf-8"))
+    record = known | solutions(Path(app.outdir).parent / "jupyter_execute" / "notebooks")
+    if own.exists():
+        write(own, written(record))
+    for chapter, exercises in record.items():
+        script = f'(window.adalibRecorded ??= {{}})["{chapter}"] = {json.dumps(exercises, ensure_ascii=False)};\n'
+        write(Path(app.outdir) / "_static" / "recorded" / f"{chapter}.js", script)
+
+
+def load_record(app, pagename, templatename, context, doctree) -> None:
+    """Load a chapter's record on the pages that ask for answers."""
+    for chapter in set(re.findall(r'class="adalib-answer" data-chapter="(\w+)"', context.get("body", ""))):
+        app.add_js_file(f"recorded/{chapter}.js", loading_method="defer")
+
+
+def setup(app) -> dict:
+    app.connect("env-updated", update)
+    app.connect("html-page-context", load_record)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

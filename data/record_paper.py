@@ -1,0 +1,221 @@
+"""Train what chapters 6, 7, 9 and 12 and the replication table need, and write it to data/recorded/paper.jsonl.
+
+Run ``python data/record_paper.py`` (about six minutes on two cores; what is there already is kept, so that it can be
+stopped and started again; ``--anew`` begins anew). Every chapter trains a stated part of it again, which must agree, and
+so does a test. A line is a held-out row, a row of a table, or the columns that one trained model chose, a digit each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+import adalib
+from adalib import CurvePolicy, Known, LabelPolicy, Protocol, Responses, noise_features, paper, text_features
+from adalib.datasets.folds import deal
+from adalib.evaluate.crossfit import check_halves, compared
+from adalib.evaluate.heldout import HeldOutRow, Scores, check_targets, oracles_at
+from adalib.evaluate.recorded import record
+from adalib.evaluate.trials import Fold, Half, learned
+from adalib.paper.settings import PAPER_SETTINGS, REAL, TARGETS, answers, utility
+
+Part = tuple[str, Callable[[], list[dict]]]
+
+THREE = {"label": LabelPolicy(), "weighted label": LabelPolicy(weighted=True), "curve": CurvePolicy()}
+CURVE = {"learners": {"curve": CurvePolicy()}, "noises": 0}
+LABEL = {"learners": {"label": LabelPolicy()}, "noises": 0, "protocol": Protocol(folds=3)}
+TREES = ("logistic", "forest", "gbm")
+
+
+def held(responses, policies=("curve",), gains=(), targets=TARGETS, **options) -> list[dict]:
+    """Rows of `adalib.held_out` for some policies; the gain of every question only for those in ``gains``."""
+    rows = adalib.held_out(responses, targets, **options)
+    return [plain(row, row.policy in gains) for row in rows if row.policy in policies]
+
+
+def plain(row, gains: bool, digits: int | None = None) -> dict:
+    """A held-out row as numbers."""
+    cells = asdict(row)
+    every = cells.pop("gains").tolist() if gains else []
+    return cells | {"gains": every if digits is None else [round(value, digits) for value in every]}
+
+
+def held_out_along(responses: Responses, grid: Sequence[float] = paper.results.GRID) -> list[HeldOutRow]:
+    """The curve policy and the baselines along a grid, label imitation and its noise control at `TARGETS`.
+
+    The rows are those of `adalib.held_out`, which would train a classifier a budget, and two for noise; the curve
+    policy is one model for all budgets.
+    """
+    along = sorted({float(budget) for budget in (*grid, *TARGETS)})
+    rows = adalib.held_out(responses, along, **CURVE)
+    labels = adalib.held_out(responses, TARGETS, learners={"label": LabelPolicy()}, noises=1)
+    return rows + [row for row in labels if row.policy in ("label", "noise")]
+
+
+def along(name: str) -> list[dict]:
+    """Chapter 7's rows; every question's gains only where its verdict looks at them, to six digits."""
+    kept = ("oracle", "curve", "label", "noise")
+    rows = [row for row in held_out_along(answers(name)) if row.policy in kept]
+    return [plain(row, row.target in TARGETS and row.policy != "noise", digits=6) for row in rows]
+
+
+def learning() -> Iterator[Part]:
+    """Chapter 6, on word-fewshot."""
+    word = answers("word-fewshot")
+    first, rest = word.set_aside(0)
+    marked, unmarked = word.split_samples(1)
+    fifteen = adalib.text_features(word.questions)
+    sixteen = adalib.text_features(word.questions, first.entropy[:, 0])
+    key = paper.ablations.extra_features(word.questions, single_pass_acc=marked.values.mean(axis=1))
+    whole = partial(held, word, (*THREE, "noise", "oracle"), THREE, learners=THREE)
+    yield "word-fewshot by question", whole
+    yield "word-fewshot by family", partial(whole, protocol=Protocol(groups=word.extras["family"]))
+    yield "without the embedding", partial(held, word, gains=["curve"], features=fifteen, **CURVE)
+    yield "entropy not used", partial(held, rest, gains=["curve"], features=Known(fifteen, first=first), **CURVE)
+    yield "entropy counted", partial(held, rest, features=Known(sixteen, overhead=1), **CURVE)
+    yield "entropy reused", partial(held, rest, gains=["curve"], features=Known(sixteen, first=first), **CURVE)
+    yield "answer key leaked", partial(held, unmarked, features=pd.concat([fifteen, key], axis=1), **CURVE)
+    yield "answer key not used", partial(held, unmarked, ("curve", "oracle"), features=fifteen, **CURVE)
+
+
+def results() -> Iterator[Part]:
+    """Chapter 7."""
+    for seed in (None, 1):
+        yield f"main table, draw {seed}", partial(paper.results.main_rows, seed)
+    for name in REAL:
+        yield f"{name} along the grid", partial(along, name)
+        for kind in ("text", "noise"):
+            yield f"{name} in-sample, {kind}", partial(in_sample, name, kind)
+    for name in PAPER_SETTINGS:
+        noise = adalib.noise_features(answers(name).n)
+        yield f"{name} with noise", partial(held, answers(name), ("label",), features=noise, **LABEL)
+    word = answers("word-fewshot")
+    for seed in range(1, 6):
+        noise = adalib.noise_features(word.n, seed=seed)
+        yield f"noise {seed} held out", partial(held, word, ("label",), targets=[3.0], features=noise, **LABEL)
+        yield f"noise {seed} in-sample", partial(in_sample, "word-fewshot", "noise", seed, (3.0,))
+    kept, apart = ("oracle", "curve", "noise"), Protocol(groups=word.extras["family"])
+    one = {"learners": {"curve": CurvePolicy()}, "noises": 1, "protocol": apart}
+    yield "one noise by family", partial(held, word, kept, **one)
+
+
+def in_sample(name: str, kind: str, seed: int = 0, targets=TARGETS) -> list[dict]:
+    features = adalib.noise_features(answers(name).n, seed=seed) if kind == "noise" else None
+    return paper.results.in_sample_gains(answers(name), features, targets).to_dict("records")
+
+
+def ablations() -> Iterator[Part]:
+    """Chapter 9."""
+    simulated, real = paper.ablations.simulated_pool(), paper.ablations.real_pool()
+    word = answers("word-fewshot")
+    blind = paper.ablations.real_pool(features=adalib.noise_features(word.n, 15))
+    families = real.grouped(word.extras["family"])
+    yield "simulated pool by row", partial(trials, simulated, "row")
+    yield "simulated pool by question", partial(trials, simulated, "question")
+    even = dict.fromkeys(("logistic", "svm", "gbm"), 10)
+    yield "simulated pool stratified", partial(trials, simulated, "stratified", models=even)
+    yield "real pool by row", partial(trials, real, "row", 1, TREES)
+    yield "real pool by question", partial(trials, real, "fold", 5, TREES)
+    yield "real pool by family", partial(trials, families, "fold", 5, TREES)
+    yield "noise pool by row", partial(trials, blind, "row", 1, TREES)
+    yield "noise pool by question", partial(trials, blind, "fold", 3, TREES)
+    for name in PAPER_SETTINGS:
+        yield f"{name}, growing shares", partial(shares, name)
+    yield "word-fewshot, growing shares", partial(frame, held_out_curve, word, shares=(0.1, 0.3, 1.0))
+    table, entropy = utility("word-fewshot"), word.entropy[:, 0]
+    labels = adalib.frontier(table.acc, table.cost).at(2).labels
+    known = adalib.text_features(word.questions, entropy)
+    yield "importances", partial(frame, paper.ablations.importances, known, labels, groups=word.extras["family"])
+    table = utility("deepseek-v3-math")
+    labels, noise = adalib.bisect(table.acc, table.cost, 2).labels, adalib.noise_features(table.n)
+    yield "importances of noise", partial(frame, paper.ablations.importances, noise, labels, draws=10)
+
+
+def held_out_curve(
+    responses: Responses,
+    targets: Sequence[float] = (2.0,),
+    shares: Sequence[float] = (0.1, 0.25, 0.5, 1.0),
+    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    *,
+    features: ArrayLike | None = None,
+    folds: int = 5,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Learning curves of the label and the curve policy by the held-out protocol, with a noise control.
+
+    The questions are dealt into folds, the answers into halves. Policies learn a share of the questions of the other
+    folds, from one half of the answers; every question is scored once a half, on the other answers.
+    """
+    check_halves(responses, budgets, 1)
+    n, alone = responses.n, np.arange(responses.n)
+    inputs = pd.DataFrame(text_features(responses.questions) if features is None else features).reset_index(drop=True)
+    order, fold = np.random.default_rng(seed).permutation(n), deal(alone, folds, seed)
+    halves = [Half(half, half.table(budgets)) for half in compared(responses).split_samples(seed)]
+    targets = check_targets(targets, halves[0].table.cost)
+    learners = {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
+    names, rows = [*learners, "noise"], []
+    columns = ["policy", "target", "share", "questions", "cost", "accuracy", "gain", "low", "high"]
+    for share in shares:
+        parts = []
+        for out in np.unique(fold):
+            others = order[fold[order] != out]
+            parts.append(Fold(others[: max(round(share * others.size), 2)], np.flatnonzero(fold == out), inputs))
+        scores = Scores(names)
+        for number, (teach, score) in enumerate((halves, halves[::-1])):
+            noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
+            plans = learned(teach, score, targets, parts, alone, learners, [(LabelPolicy(seed=seed), noise)])
+            scores.add_learned(plans, oracles_at(teach.table, targets), score.table)
+        size = float(np.mean([part.train.size for part in parts]))
+        for row in sorted(scores.rows(alone), key=lambda row: names.index(row.policy)):
+            at = row.cost, row.accuracy, row.gain, row.gain_low, row.gain_high
+            rows.append((row.policy, row.target, share, size, *at))
+    return pd.DataFrame(rows, columns=columns)
+
+
+def frame(make: Callable[..., pd.DataFrame], *arguments, **options) -> list[dict]:
+    return make(*arguments, **options).to_dict("records")
+
+
+def digits(columns) -> str:
+    return "".join(map(str, np.asarray(columns)))
+
+
+def trials(pooled, split: str, splits: int = 10, models=paper.comparison.TRIES) -> list[dict]:
+    """What every classifier predicted for the rows that its split held out."""
+    made = paper.comparison.classifiers(pooled, split, splits, models).trials
+    return [{"classifier": t.classifier, "number": t.number, "predicted": digits(t.predicted)} for t in made]
+
+
+def shares(name: str) -> list[dict]:
+    """What the trees predicted for all questions, by share of them that was trained on."""
+    whole = name == "deepseek-v3-math"
+    table, noise = utility(name), adalib.noise_features(utility(name).n)
+    asked = [(3.0, 8), (1.5, 4), (2.0, 4)] if whole else [(2.0, 4)]
+    rows = []
+    for target, seeds in asked:
+        labels = adalib.bisect(table.acc, table.cost, target).labels
+        for share in paper.ablations.SHARES if whole else (0.1, 0.2, 0.6, 1.0):
+            for seed in range(seeds):
+                train = np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]
+                policy = LabelPolicy(seed=seed).fit_labels(noise.iloc[train], labels[train])
+                rows.append(
+                    {"target": target, "share": share, "seed": seed, "predicted": digits(policy.predict(noise))}
+                )
+    return rows
+
+
+def parts() -> Iterator[Part]:
+    """Yield a name, and a function that computes its rows."""
+    yield from learning()
+    yield from results()
+    yield from ablations()
+
+
+if __name__ == "__main__":
+    record("paper", parts(), anew="--anew" in sys.argv)

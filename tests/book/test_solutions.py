@@ -1,0 +1,51 @@
+"""The solutions of the built book: each is right, asked for before it is given, and recorded as the package has it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import nbformat
+import pytest
+import recorded
+
+from adalib.teach.exercises import JUDGED, RECORD, checks
+
+KEPT = json.loads(RECORD.read_text(encoding="utf-8"))
+CHAPTERS = sorted({*KEPT, *(chapter for chapter, _ in JUDGED)})
+
+
+@pytest.fixture(scope="module")
+def executed(html):
+    """The notebooks as the last build ran them."""
+    return html.parent / "jupyter_execute" / "notebooks"
+
+
+def test_the_record_is_what_the_solutions_say(executed):
+    assert recorded.written(recorded.solutions(executed)) == RECORD.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_exercise_is_asked_and_then_solved_rightly(executed, chapter):
+    """An output says "not answered yet" where the reader is asked, and "right" in the solution."""
+    (path,) = (
+        path for path in executed.glob("*.ipynb") if path.stem.split("_")[0 if chapter.isdigit() else -1] == chapter
+    )
+    said = []
+    for cell in nbformat.read(path, as_version=4).cells:
+        for output in cell.get("outputs", []):
+            said += re.findall(
+                r"^Exercise (.+?): (not answered yet|right|not yet)", output.get("data", {}).get("text/plain", "")
+            )
+    names = list(checks(chapter)[0].exercises)
+    assert sorted(said) == sorted((name, what) for name in names for what in ("not answered yet", "right"))
+    assert all(said.index((name, "not answered yet")) < said.index((name, "right")) for name in names)
+
+
+@pytest.mark.parametrize("chapter", KEPT)
+def test_every_box_finds_its_chapters_record(html, chapter):
+    script = html / "_static" / "recorded" / f"{chapter}.js"
+    assert json.loads(script.read_text(encoding="utf-8").split(" = ", 1)[1].rstrip(";\n")) == KEPT[chapter]
+    pages = [path.read_text(encoding="utf-8") for path in (html / "notebooks").glob("*.html")]
+    (page,) = (page for page in pages if f'class="adalib-answer" data-chapter="{chapter}"' in page)
+    assert f"recorded/{chapter}.js" in page

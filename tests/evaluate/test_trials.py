@@ -1,0 +1,172 @@
+"""Whatever learns is put on trial alike: policies that plan, rules that watch the answers come in, and odd ones."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace as Namespace
+
+import numpy as np
+import pytest
+
+import adalib
+from adalib.datasets.populations import beta_population, flat_null
+from adalib.evaluate.heldout import Known, Protocol, held_out
+from adalib.evaluate.trials import STOPPING, planning_policies, stopping_policies
+from adalib.evaluate.verdict import verdict
+from adalib.sequential.peers import PEERS, TunedRules
+
+BUDGETS = (1, 4, 16)
+
+
+class UntilTwoAgree:
+    """A rule that names no budget: it takes answers one by one until one of them has come twice."""
+
+    def __init__(self):
+        self.seen = []
+
+    def trial(self, train, test, targets):
+        self.seen.append((train, test))
+        cost, accuracy = np.empty((2, len(test.groups)))
+        for i, classes in enumerate(test.answers.classes.tolist()):
+            twice = (j for j, answer in enumerate(classes) if answer >= 0 and answer in classes[:j])
+            last = next(twice, len(classes) - 1)
+            cost[i], accuracy[i] = last + 1, test.answers.values[i, last]
+        return [(cost, accuracy) for _ in targets]
+
+
+@pytest.fixture(scope="module")
+def few():
+    return adalib.load("word-fewshot").take(range(0, 372, 12))
+
+
+def tried(responses, targets, budgets=BUDGETS, features=None, **protocol):
+    """The rule, and its rows of two folds."""
+    rule, how = UntilTwoAgree(), Protocol(folds=2, **protocol)
+    rows = held_out(responses, targets, budgets, learners={"agree": rule}, features=features, noises=0, protocol=how)
+    return rule, {row.target: row for row in rows if row.policy == "agree"}
+
+
+def test_a_rule_that_watches_the_answers_is_scored_like_a_plan(few):
+    """By brute force over both halves: every question once a half, on the answers of the half that did not teach."""
+    rule, rows = tried(few, [3, 6])
+    halves = few.split_samples(0)
+    whole = [rule.trial(None, Namespace(answers=half, groups=range(few.n)), [3])[0] for half in halves]
+    tables = [half.table(BUDGETS) for half in halves]
+    bars = [
+        adalib.best_mix(table.acc, table.cost, cost.mean()).expected(table.acc).mean()
+        for table, (cost, _) in zip(tables, whole, strict=True)
+    ]
+    for row in rows.values():
+        assert row.cost == pytest.approx(np.mean([cost for cost, _ in whole]))
+        assert row.accuracy == pytest.approx(np.mean([accuracy for _, accuracy in whole]))
+        assert row.imitation is None
+        assert row.mix_accuracy == pytest.approx(np.mean(bars))
+
+
+def test_a_learner_is_handed_apart_what_teaches_and_what_scores(few):
+    rule, _ = tried(few, [3], groups=few.extras["family"])
+    halves = few.split_samples(0)
+    assert len(rule.seen) == 4
+    for turn, (train, test) in enumerate(rule.seen):
+        assert set(train.groups).isdisjoint(test.groups)
+        assert sorted([*train.answers.ids, *test.answers.ids]) == sorted(few.ids)
+        for part, half in ((train, halves[turn // 2]), (test, halves[1 - turn // 2])):
+            whole = half.take([list(few.ids).index(name) for name in part.answers.ids])
+            assert part.table.ids == tuple(part.answers.ids)
+            assert len(part.features) == len(part.groups) == part.answers.n
+            for field in ("classes", "values", "tokens", "logprob"):
+                np.testing.assert_array_equal(getattr(part.answers, field), getattr(whole, field))
+            np.testing.assert_allclose(part.table.acc, whole.table(BUDGETS).acc)
+
+
+def test_the_answer_that_opens_a_vote_is_the_first_that_comes(few):
+    first, rest = few.set_aside(0)
+    rule, _ = tried(rest, [3], features=Known(first=first))
+    for _, test in rule.seen:
+        assert test.answers.samples in (1 + 95 // 2, 1 + 95 - 95 // 2)
+        rows = [list(few.ids).index(name) for name in test.answers.ids]
+        np.testing.assert_array_equal(test.answers.logprob[:, 0], few.logprob[rows, 0])
+
+
+def test_many_questions_are_learned_from_a_stated_sample_and_all_are_scored(few):
+    rule, rows = tried(few, [2], (1, 2), taught=7)
+    assert [(len(train.groups), len(train.features)) for train, _ in rule.seen] == [(7, 7)] * 4
+    assert sum(len(test.groups) for _, test in rule.seen) == 2 * few.n
+    assert len(rows[2].gains) == few.n
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [],
+        [(np.ones(3), np.ones(3))],
+        [(np.ones(10),)],
+        [(np.ones(10), 2 * np.ones(10))],
+        [(np.full(10, np.nan), np.ones(10))],
+        [(np.ones(10), np.ones(10))] * 2,
+        [(np.ones(10),) * 4],
+    ],
+)
+def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(told):
+    odd = {"odd": Namespace(trial=lambda *_: told)}
+    with pytest.raises(ValueError, match="learner 'odd' must return, for each of the 1 targets, 10 finite costs"):
+        held_out(flat_null(20).sample(32), [2], BUDGETS, learners=odd, noises=0, protocol=Protocol(folds=2))
+
+
+def test_answers_are_played_back_in_parts(few, monkeypatch):
+    rule = TunedRules(PEERS["margin"], limit=few.samples).fit(few)
+    whole = rule.replay(few, [1.5, 2])
+    monkeypatch.setattr("adalib.sequential.replay.WHOLE", 5)
+    monkeypatch.setattr("adalib.sequential.replay._CELLS", 5 * min(48, few.samples) * few.samples)
+    fewer = rule.replay(few, [1.5, 2])
+    assert fewer.accuracy.mean() == pytest.approx(whole.accuracy.mean(), abs=0.1)
+    monkeypatch.setattr("adalib.sequential.replay._FEWEST", 48)  # all orders, as for few questions
+    parts = rule.replay(few, [1.5, 2])
+    assert parts.cost.shape == whole.cost.shape
+    assert not np.array_equal(parts.cost, fewer.cost)
+    # Other orders of the same answers: the same but for their chance.
+    assert parts.accuracy.mean() == pytest.approx(whole.accuracy.mean(), abs=0.05)
+    assert np.array_equal(rule.replay(few.take(range(5)), [1.5, 2]).cost, parts.cost[:5])
+
+
+# The rows that watch the answers come in, and what the verdict says of them.
+
+
+@pytest.fixture(scope="module")
+def rows():
+    answers = beta_population(90, 1.5, 1.0).sample(32)
+    learners = planning_policies() | stopping_policies()
+    return held_out(answers, [2, 4], BUDGETS, learners=learners, noises=0, protocol=Protocol(folds=2))
+
+
+def test_a_row_a_policy_and_target(rows):
+    by_name = {(row.policy, row.target): row for row in rows}
+    for name in STOPPING:
+        for target in (2, 4):
+            assert by_name[name, target].cost == pytest.approx(target, rel=0.06)
+            assert 0 < by_name[name, target].accuracy < 1
+    # Votes say much about questions of which the text says nothing.
+    assert by_name["priced_votes", 4].gain > by_name["curve", 4].gain + 0.01
+
+
+def test_the_cost_that_a_mix_would_need(rows):
+    for row in rows:
+        if row.policy == "mix" and row.mix_cost is not None:
+            assert row.mix_cost == pytest.approx(row.cost, abs=0.2)
+        if row.policy in STOPPING and row.gain > 0.01 and row.mix_cost is not None:
+            assert row.mix_cost > row.cost
+
+
+def test_the_verdict_names_what_to_use_and_what_can_be_decided_before(rows):
+    said = verdict(rows)
+    assert said.startswith("Adaptive allocation pays here")
+    assert " Use at target 2 " in said
+    assert "Decided before asking, no gain is clear of chance" in said
+    for left_out in (STOPPING, ("label", "curve")):
+        assert "Decided before asking" not in verdict([row for row in rows if row.policy not in left_out])
+
+
+def test_where_votes_say_nothing_nothing_pays():
+    answers, how = flat_null(60).sample(32), Protocol(folds=2)
+    flat = held_out(answers, [3], BUDGETS, learners=stopping_policies(), noises=0, protocol=how)
+    assert "allocation pays" not in verdict(flat)
+    assert np.abs([row.gain for row in flat if row.policy in STOPPING]).max() < 0.03

@@ -1,0 +1,442 @@
+"""Tables in Parquet files against the same table in memory, on threads and on Dask; interrupted, damaged, resumed.
+
+And tables that are made from streamed files of answers, against those of the same files read whole.
+"""
+
+import gzip
+import json
+import os
+import shutil
+import signal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from random_tables import random_table
+
+import adalib
+from adalib.commands.cli import main
+from adalib.datasets.files import line_parts, read_lines
+from adalib.evaluate.heldout import as_table
+from adalib.scale import stream, tables
+from adalib.scale.machines import Cluster, Here, Machines, need
+from adalib.scale.stream import solve_files
+from adalib.scale.tables import open_parquet, tabulate, write_parquet
+from adalib.sequential.peers import PEERS, TunedRules
+
+BUDGETS = (1, 2, 4, 8, 16)
+
+
+def write_table(folder, acc, cost=None, files=3, ids=True):
+    folder.mkdir()
+    for number, rows in enumerate(np.array_split(np.arange(len(acc)), files)):
+        columns = {f"acc_{budget}": acc[rows, j] for j, budget in enumerate(BUDGETS[: acc.shape[1]])}
+        if cost is not None:
+            columns |= {f"cost_{budget}": cost[rows, j] for j, budget in enumerate(BUDGETS[: acc.shape[1]])}
+        if ids:
+            columns["id"] = [f"q{row}" for row in rows]
+        write_parquet(folder / f"{number}.parquet", columns)
+    return folder
+
+
+def read_labels(solved):
+    """Labels of every budget, as columns of the table, in the order of the rows."""
+    table = pq.read_table(solved.folder)
+    names = stream.as_values(solved.budgets)
+    return [[names.index(label) for label in table[f"at_{p.budget:.12g}"].to_pylist()] for p in solved.points], table
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(5)
+    return rng.integers(0, 49, (500, 5)) / 48
+
+
+@pytest.mark.parametrize("kind", ["counted", "tokens", "by row", "concave", "anything"])
+@pytest.mark.parametrize("files", [1, 7])
+def test_files_equal_the_frontier(tmp_path, monkeypatch, kind, files):
+    rng = np.random.default_rng(files)
+    acc, cost = random_table(kind, 400, 5, rng)
+    if cost.ndim == 1:
+        cost = np.tile(cost, (400, 1))
+    monkeypatch.setattr(stream, "_MOST", 23)  # many runs to a file
+    whole = adalib.frontier(acc, cost)
+    budgets = [whole.cost[0], *rng.uniform(whole.cost[0], whole.cost[-1], 2), whole.cost[-1] + 1]
+    solved = solve_files(write_table(tmp_path / "t", acc, cost, files), budgets, tmp_path / "out")
+    found, written = read_labels(solved)
+    assert written["id"].to_pylist() == [f"q{row}" for row in range(400)]
+    for labels, point, name, counts, budget in zip(
+        found, solved.points, solved.split_ids, solved.counts, budgets, strict=True
+    ):
+        best = whole.at(budget)
+        assert labels == best.labels.tolist()
+        assert point.lam == best.lam
+        assert point.accuracy == pytest.approx(best.accuracy, abs=1e-12)
+        assert (point.split and point.split[:3]) == (best.split and best.split[:3])
+        assert name == (f"q{best.split.row}" if best.split else None)
+        assert counts == np.bincount(best.labels, minlength=5).tolist()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "t"]
+
+
+def test_a_second_table_under_the_same_names_is_not_taken_for_the_first(tmp_path, table):
+    """In one process, as in a notebook or on a worker: the first run's steps lay in files of the same names."""
+    for acc in (table, table[:120], 1 - table):
+        for folder in ("t", "out"):
+            shutil.rmtree(tmp_path / folder, ignore_errors=True)
+        solved = solve_files(write_table(tmp_path / "t", acc), [2.5], tmp_path / "out")
+        best = adalib.frontier(acc, BUDGETS[: acc.shape[1]]).at(2.5)
+        assert read_labels(solved)[0] == [best.labels.tolist()]
+        assert solved.points[0].accuracy == pytest.approx(best.accuracy, abs=1e-12)
+
+
+def test_one_and_seven_files_agree_bit_by_bit(tmp_path, table):
+    told = []
+    for files in (1, 7):
+        solved = solve_files(
+            write_table(tmp_path / f"t{files}", table, files=files), [1.5, 2.3], tmp_path / f"o{files}"
+        )
+        numbers = json.loads((tmp_path / f"o{files}" / "_solution.json").read_text())["points"]
+        told.append((numbers, read_labels(solved)[0]))
+    assert told[0] == told[1]
+
+
+def test_a_table_without_ids_numbers_its_rows(tmp_path, table):
+    solved = solve_files(write_table(tmp_path / "t", table, ids=False), [2], tmp_path / "out")
+    assert read_labels(solved)[1]["row"].to_pylist() == list(range(500))
+    assert solved.split_ids == [str(solved.points[0].split.row)]
+
+
+class InTurn(Machines):
+    """One after the other, here, so that what a test patches is patched; stops after some pieces, like a power cut."""
+
+    sharing = Here().sharing
+
+    def __init__(self, pieces=-1):
+        self.left = pieces
+
+    def _run(self, call, items):
+        for place, item in enumerate(items):
+            if self.left == 0:
+                raise KeyboardInterrupt
+            self.left -= len(items) > 1  # not the calls of prices
+            yield place, call(item)
+
+
+@pytest.mark.parametrize("pieces", [2, 7])
+def test_an_interrupted_run_leaves_no_result_and_is_gone_on_with(tmp_path, monkeypatch, table, pieces):
+    source = write_table(tmp_path / "t", table, files=5)
+    with pytest.raises(KeyboardInterrupt):
+        solve_files(source, [1.5, 2.0], tmp_path / "out", machines=InTurn(pieces))
+    assert not (tmp_path / "out").exists()
+    drafts = list((tmp_path / "out.part").glob("part-*"))
+    assert [pq.read_table(draft).num_rows for draft in drafts] == [100] * max(pieces - 5, 0)
+    worked = []
+    sort = stream.make_run
+    monkeypatch.setattr(stream, "make_run", lambda *table: worked.append(1) or sort(*table))
+    solved = solve_files(source, [1.5, 2.0], tmp_path / "out")
+    assert len(worked) == 5 - min(pieces, 5)
+    assert read_labels(solved)[0][0] == adalib.frontier(table, BUDGETS).at(1.5).labels.tolist()
+
+
+def test_other_budgets_go_on_with_the_same_sorted_steps_and_not_with_old_labels(tmp_path, table):
+    source = write_table(tmp_path / "t", table, files=5)
+    with pytest.raises(KeyboardInterrupt):
+        solve_files(source, [1.5], tmp_path / "out", machines=InTurn(7))
+    solved = solve_files(source, [3.0], tmp_path / "out")
+    assert read_labels(solved)[0][0] == adalib.frontier(table, BUDGETS).at(3.0).labels.tolist()
+
+
+def test_a_changed_table_or_a_taken_folder_is_refused(tmp_path, table):
+    source = write_table(tmp_path / "t", table)
+    with pytest.raises(KeyboardInterrupt):
+        solve_files(source, [1.5], tmp_path / "out", machines=InTurn(1))
+    write_parquet(source / "0.parquet", {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}})
+    with pytest.raises(ValueError, match=r"out\.part: is an unfinished run with other input"):
+        solve_files(source, [1.5], tmp_path / "out")
+    solve_files(source, [1.5], tmp_path / "other")
+    with pytest.raises(ValueError, match="other: is there already"):
+        solve_files(source, [1.5], tmp_path / "other")
+
+
+def damage(source, how):
+    path = source / "1.parquet"
+    whole = path.read_bytes()
+    if how == "cut short":
+        path.write_bytes(whole[: len(whole) // 2])
+    elif how == "empty":
+        path.write_bytes(b"")
+    elif how == "flipped":  # the footer is sound, the data are not
+        path.write_bytes(whole[:4] + b"\xff" * 200 + whole[204:])
+    else:
+        columns = {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}}
+        columns |= {
+            "out of range": {"acc_4": [1.5]},
+            "null": {"acc_4": pa.array([None], pa.float64())},
+            "text": {"acc_4": ["x"]},
+        }.get(how, {})
+        if how == "a column more":
+            columns["acc_32"] = [0.5]
+        write_parquet(path, columns)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("cut short", "is not sound Parquet"),
+        ("empty", "is not sound Parquet"),
+        ("flipped", "is not sound Parquet"),
+        ("out of range", r"counting from row 0: acc\[0, 2\] is 1\.5"),
+        ("null", r"counting from row 0: acc\[0, 2\] is nan"),
+        ("text", "column acc_4 holds no numbers"),
+        ("a column more", "has other columns than"),
+    ],
+)
+def test_a_broken_shard_is_one_clear_line_and_no_result(tmp_path, table, how, said):
+    source = write_table(tmp_path / "t", table)
+    damage(source, how)
+    with pytest.raises(ValueError, match=said) as caught:
+        solve_files(source, [2], tmp_path / "out")
+    assert "1.parquet" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_tables_that_are_none(tmp_path):
+    with pytest.raises(ValueError, match="there is no such file or folder"):
+        open_parquet(tmp_path / "nosuch.parquet")
+    with pytest.raises(ValueError, match=r"holds no \.parquet files"):
+        open_parquet(tmp_path)
+    for columns, said in [
+        ({"x": [1.0]}, "has no accuracies"),
+        ({"acc_b": [0.5]}, "no increasing costs"),
+        ({"acc_2": [0.5], "acc_1": [0.5]}, "no increasing costs"),
+        ({"acc_1": [0.5], "acc_2": [0.5], "cost_1": [1.0]}, "for some budgets only"),
+        ({"acc_1": np.empty(0)}, "holds no rows"),
+    ]:
+        write_parquet(tmp_path / "t.parquet", columns)
+        with pytest.raises(ValueError, match=said):
+            open_parquet(tmp_path / "t.parquet")
+
+
+def test_too_little_memory_is_said(tmp_path, table):
+    with pytest.raises(ValueError, match="too few"):
+        solve_files(write_table(tmp_path / "t", table), [2], tmp_path / "out", memory=300_000_000)
+
+
+def test_a_huge_row_group_is_read_a_few_rows_at_a_time(tmp_path, monkeypatch, table):
+    monkeypatch.setattr(stream, "_MOST", 50)
+    source = write_table(tmp_path / "t", table, files=1)
+    assert len(open_parquet(source).pieces(50)) == 1
+    solved = solve_files(source, [2], tmp_path / "out")
+    assert read_labels(solved)[0][0] == adalib.frontier(table, BUDGETS).at(2).labels.tolist()
+
+
+@pytest.fixture(scope="module")
+def dask():
+    """Two workers of one thread each, on loopback; one that dies is replaced."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster:
+        yield cluster
+
+
+class WithADeath(Cluster):
+    """Kills a worker once the first piece of each kind of work is done."""
+
+    def _run(self, call, items):
+        for number, result in enumerate(super()._run(call, items)):
+            if number == 0 and len(items) > 2:
+                pids = self._client.run(os.getpid)
+                os.kill(next(iter(pids.values())), signal.SIGKILL)
+                self.deaths = getattr(self, "deaths", 0) + 1
+            yield result
+
+
+def test_dask_survives_the_death_of_workers_bit_by_bit(tmp_path, table, dask):
+    source = write_table(tmp_path / "t", table, files=20)
+    here = solve_files(source, [1.5, 2.0], tmp_path / "here", machines=Here())
+    with WithADeath(dask.scheduler_address) as machines:
+        there = solve_files(source, [1.5, 2.0], tmp_path / "there", machines=machines)
+        assert machines.deaths == 2  # while sorting and while labelling
+    told = [[{**point, "rounds": 0} for point in solved.as_json()["points"]] for solved in (here, there)]
+    assert told[0] == told[1]
+    assert there.points[0].rounds < here.points[0].rounds / 2  # where answers travel far, more prices at once
+    assert read_labels(here)[0] == read_labels(there)[0]
+
+
+def test_a_broken_shard_is_one_line_from_dask_too(tmp_path, table, dask):
+    source = write_table(tmp_path / "t", table)
+    damage(source, "out of range")
+    with (
+        Cluster(dask.scheduler_address) as machines,
+        pytest.raises(ValueError, match=r"1\.parquet, counting from row 0: acc\[0, 2\] is 1\.5"),
+    ):
+        solve_files(source, [2], tmp_path / "out", machines=machines)
+
+
+def test_the_commands_take_a_scheduler(tmp_path, capsys, dask):
+    given = ["--scheduler", dask.scheduler_address, "--json"]
+    toy = adalib.load("drill-fewshot").take(range(12))
+    toy.save(tmp_path / "toy.jsonl")
+    words = ["table", str(tmp_path / "toy.jsonl"), "--out", str(tmp_path / "t"), "--budgets", "1,2,4"]
+    assert main([*words, *given[:2]]) == 0
+    found = []
+    for name, more in (("there", ["--budget", "1.5,2", *given]), ("here", ["--budget=1.5", "--budget=2", *given[2:]])):
+        capsys.readouterr()
+        assert main(["solve", str(tmp_path / "t"), "--out", str(tmp_path / name), *more]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    for one, other in zip(*(part["points"] for part in found), strict=True):
+        assert {**one, "rounds": 0} == {**other, "rounds": 0}
+    assert main(["solve", str(tmp_path / "toy.jsonl"), "--budget", "2", *given]) == 2
+    assert "--scheduler are for tables in Parquet" in capsys.readouterr().err
+
+
+def test_folds_run_on_machines_and_no_digit_changes(dask):
+    answers = adalib.load("drill-fewshot").take(range(24))
+    rule = {"margin": TunedRules(PEERS["margin"])}
+    how = {"learners": rule, "noises": 1}
+    here = adalib.held_out(answers, [2], (1, 2, 4), **how, protocol=adalib.Protocol(folds=2))
+    with Cluster(dask.scheduler_address) as machines:
+        there = adalib.held_out(answers, [2], (1, 2, 4), **how, protocol=adalib.Protocol(folds=2, machines=machines))
+    assert as_table(here).equals(as_table(there))
+
+
+@pytest.mark.parametrize("word", ["solve", "table", "evaluate"])
+def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path, monkeypatch, capsys, word):
+    monkeypatch.setattr("adalib.scale.machines._PATIENCE", 1)
+    write_table(tmp_path / "t", np.array([[0.1, 0.2]]), files=1)
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2", "1", "1"]}\n')
+    words = {
+        "solve": [str(tmp_path / "t"), "--budget", "1", "--out", str(tmp_path / "out")],
+        "table": [str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "out"), "--budgets", "1,2"],
+        "evaluate": [str(tmp_path / "a.jsonl"), "--targets", "2", "--budgets", "1,2"],
+    }
+    assert main([word, *words[word], "--scheduler", "tcp://127.0.0.1:9"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "no scheduler answers at tcp://127.0.0.1:9" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_package_that_is_not_there_is_said_in_one_line():
+    with pytest.raises(RuntimeError, match=r"pip install 'adalib\[scale\]'"):
+        need("nosuchmodule")
+
+
+# From answers to a table.
+
+
+def write_answers(path, numbers, samples=8, tokens=False, end="\n"):
+    rng = np.random.default_rng(len(numbers))
+    lines = []
+    for i in numbers:
+        answers = ["7" if u < 0.6 else str(rng.integers(10, 13)) for u in rng.random(samples)]
+        line = {"id": f"q{i}", "question": "?", "gold": "7", "answers": answers}
+        if tokens:
+            line["tokens"] = rng.integers(5, 50, samples).tolist()
+        lines.append(json.dumps(line))
+    text = (end.join(lines) + end).encode()
+    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    return path
+
+
+@pytest.mark.parametrize("end", ["\n", "\n\n", "\r\n"])
+@pytest.mark.parametrize("lines", [1, 3, 10, 100])
+def test_parts_of_a_file_hold_every_line_once(tmp_path, lines, end):
+    path = write_answers(tmp_path / "a.jsonl", range(23), end=end)
+    whole = list(read_lines(path))
+    parts = list(line_parts(path, lines))
+    assert [entry for part in parts for entry in read_lines(path, part=part)] == whole
+    path.write_bytes(path.read_bytes().rstrip())  # no line end after the last line
+    assert [entry for part in line_parts(path, lines) for entry in read_lines(path, part=part)] == whole
+
+
+@pytest.mark.parametrize("cost", ["samples", "tokens"])
+def test_the_table_is_that_of_the_files_read_whole(tmp_path, monkeypatch, cost):
+    monkeypatch.setattr(tables, "_LINES", 7)
+    files = [
+        write_answers(tmp_path / "b.jsonl", range(25), tokens=True),
+        write_answers(tmp_path / "a.jsonl.gz", range(25, 60), tokens=True),
+    ]
+    assert tabulate(files, tmp_path / "t", budgets=(1, 2, 4), cost=cost, machines=InTurn()) == 60
+    written = pq.read_table(tmp_path / "t").to_pandas()
+    whole = [adalib.load(file).table(budgets=(1, 2, 4), cost=cost) for file in files]
+    assert written["id"].tolist() == [name for table in whole for name in table.ids]
+    acc = np.concatenate([table.acc for table in whole])
+    np.testing.assert_array_equal(written[["acc_1", "acc_2", "acc_4"]], acc)
+    if cost == "tokens":
+        paid = np.concatenate([table.cost for table in whole])
+        np.testing.assert_array_equal(written[["cost_1", "cost_2", "cost_4"]], paid)
+    assert open_parquet(tmp_path / "t").rows == 60
+
+
+def test_an_interrupted_table_is_none_and_is_gone_on_with(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_LINES", 7)
+    source = write_answers(tmp_path / "a.jsonl", range(30))
+    with pytest.raises(KeyboardInterrupt):
+        tabulate([source], tmp_path / "t", budgets=(1, 2), machines=InTurn(3))
+    assert not (tmp_path / "t").exists()
+    compared = []
+    read = tables.from_records
+    monkeypatch.setattr(tables, "from_records", lambda *given: compared.append(1) or read(*given))
+    assert tabulate([source], tmp_path / "t", budgets=(1, 2), machines=InTurn()) == 30
+    assert len(compared) == 2  # of five parts
+    assert open_parquet(tmp_path / "t").rows == 30
+
+
+def test_what_no_part_sees_alone_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_LINES", 7)
+    one, two = write_answers(tmp_path / "a.jsonl", range(28)), write_answers(tmp_path / "b.jsonl", range(27, 40))
+    with pytest.raises(ValueError, match=r"b\.jsonl: id 'q27' is also in .*a\.jsonl"):
+        tabulate([one, two], tmp_path / "t", budgets=(1, 2), machines=InTurn())
+    more = write_answers(tmp_path / "c.jsonl", range(50, 57), samples=9)
+    one.write_bytes(one.read_bytes() + more.read_bytes())
+    with pytest.raises(ValueError, match=r"a\.jsonl: has questions with 8 answers and with 9"):
+        tabulate([one], tmp_path / "u", budgets=(1, 2), machines=InTurn())
+    assert not (tmp_path / "t").exists()
+
+
+def test_the_commands_from_answers_to_labels(tmp_path, capsys):
+    source = write_answers(tmp_path / "a.jsonl", range(40))
+    table, out = str(tmp_path / "t"), str(tmp_path / "labels")
+    assert main(["table", str(source), "--out", table, "--budgets", "1,2,4"]) == 0
+    assert "40 questions" in capsys.readouterr().out
+    assert main(["solve", table, "--budget", "1.5,2", "--out", out, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert main(["solve", str(source), "--budget", "1.5", "--budgets", "1,2,4", "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    (one, two), labels = told["points"], pq.read_table(out)
+    assert dict(zip(labels["id"].to_pylist(), labels["at_1.5"].to_pylist(), strict=True)) == whole["labels"]
+    assert one["lam"] == whole["lam"]
+    assert one["split"] == pytest.approx(whole["split"])
+    assert two["budget"] == 2
+    assert main(["solve", table, "--budget", "2", "--out", str(tmp_path / "plain")]) == 0
+    assert "column at_2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["solve", "TABLE", "--budget", "2"], "--out FOLDER"),
+        (["solve", "TABLE", "--budget", "0.5", "--out", "OUT"], "cheapest allocation costs 1"),
+        (["solve", "TABLE", "--budget", "2", "--out", "OUT", "--memory", "much"], "--memory is 'much'"),
+        (["solve", "TABLE", "--budget", "2", "--out", "OUT", "--memory", "100MB"], "at least 500MB"),
+        (["solve", "TABLE", "--budget", "2,2", "--out", "OUT"], "not all different"),
+        (["solve", "SOURCE", "--budget", "2,3", "--budgets", "1,2"], "tables in Parquet"),
+        (["solve", "nosuch.parquet", "--budget", "2", "--out", "OUT"], "no such file"),
+        (["table", "nosuch.jsonl", "--out", "OUT"], "no such file"),
+        (["table", "SOURCE", "--out", "OUT", "--budgets", "1,200"], "200"),
+        (["table", "SOURCE", "--out", "TABLE"], "is there already"),
+    ],
+)
+def test_bad_input_of_large_tables_is_one_line_and_exit_code_2(tmp_path, capsys, words, said):
+    source = write_answers(tmp_path / "a.jsonl", range(5))
+    assert main(["table", str(source), "--out", str(tmp_path / "t"), "--budgets", "1,2"]) == 0
+    capsys.readouterr()
+    places = {"TABLE": str(tmp_path / "t"), "SOURCE": str(source), "OUT": str(tmp_path / "out")}
+    assert main([places.get(word, word) for word in words]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert said in shown.err
+    assert shown.err.count("\n") == 1

@@ -1,0 +1,301 @@
+"""What the reader builds, proves and finds: brute force and package pass, and every known mistake has its name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import adalib
+import adalib.solve.reference
+from adalib.solve.oracle import chosen
+from adalib.teach.exercises import JUDGED, Checker
+from adalib.teach.exercises.judged import Build, Construction, Proof
+from adalib.teach.exercises.tables import TARGETED, best_value
+
+BUILDS = {place: one for place, one in JUDGED.items() if isinstance(one, Build)}
+PROOFS = {place: one for place, one in JUDGED.items() if isinstance(one, Proof)}
+CONSTRUCTIONS = {place: one for place, one in JUDGED.items() if isinstance(one, Construction)}
+
+
+BUDGETS = [1, 2, 4, 8, 16]
+
+
+def said(place, answer):
+    """What becomes of an answer to the exercise at a place: chapter and name."""
+    return Checker({"e": JUDGED[place]})("e", answer)
+
+
+def coin(acc, cost, budget):
+    best = adalib.frontier(acc, cost).at(budget)
+    plan = np.eye(len(cost))[best.labels]
+    if best.split:
+        row, low, high, share = best.split
+        plan[row] = (1 - share) * np.eye(len(cost))[low] + share * np.eye(len(cost))[high]
+    return plan
+
+
+PACKAGE = {
+    ("00", "vote"): lambda answers, gold: adalib.majority(answers).get(gold, 0.0),
+    ("01", "subsets"): lambda answers, gold, b: adalib.acc_subsets(
+        [adalib.answer_classes(answers)], [[float(a == gold) for a in answers]], [b]
+    ),
+    ("02", "oracle"): adalib.oracle_labels,
+    ("02", "average cost"): adalib.average_cost,
+    ("03", "bisection"): lambda acc, cost, budget: adalib.frontier(acc, cost).at(budget).lam,
+    ("03", "frontier"): lambda acc, cost: (
+        np.array([adalib.frontier(acc, cost).cost, adalib.frontier(acc, cost).accuracy]).T
+    ),
+    ("03", "coin"): coin,
+    ("04", "dual"): adalib.dual,
+    ("04", "subgradient"): lambda acc, cost, lam, budget: adalib.subdifferential(acc, cost, lam, budget)[1],
+}
+
+
+@pytest.mark.parametrize("place", BUILDS, ids="-".join)
+def test_the_brute_force_passes_and_every_mistake_is_named(place):
+    assert said(place, BUILDS[place].best).right
+    assert len(BUILDS[place].mistakes) >= 3
+    for name, mistake in BUILDS[place].mistakes.items():
+        checked = said(place, mistake)
+        assert (checked.right, checked.hint) == (False, name)
+        assert checked.picture
+        assert checked.more
+
+
+@pytest.mark.parametrize("place", PACKAGE, ids="-".join)
+def test_the_package_passes(place):
+    assert said(place, PACKAGE[place]).right
+
+
+def test_the_best_value_is_the_linear_program():
+    for case in TARGETED.cases(30):
+        assert best_value(**case) == pytest.approx(adalib.solve.reference.lp_value(**case), abs=1e-7)
+
+
+def test_plants_of_equal_fuel_may_share_as_they_like():
+    """Merit order with turned ties, and by the linear program."""
+
+    def solved(capacity, fuel, demand):
+        bounds = [(0, most) for most in capacity]
+        return linprog(fuel, A_eq=[np.ones(len(fuel))], b_eq=[demand], bounds=bounds).x.round(9)
+
+    def turned(capacity, fuel, demand):
+        run = np.zeros(len(fuel))
+        for plant in sorted(range(len(fuel)), key=lambda i: (fuel[i], -i)):
+            run[plant] = min(capacity[plant], demand - run.sum())
+        return run
+
+    place = "markets", "dispatch"
+    assert said(place, solved).right
+    assert said(place, turned).right
+    assert "above its capacity" in said(place, lambda capacity, fuel, demand: 0 * fuel + demand).hint
+    assert "the demand is" in said(place, lambda capacity, fuel, demand: 0 * fuel).hint
+
+
+def test_the_failing_table_is_small():
+    """What is wrong shows with one question and two budgets, and the check finds that it does."""
+    checked = said(("02", "oracle"), lambda acc, cost, lam: (acc > lam * cost).argmax(axis=1))
+    assert "question 0" in checked.picture
+    assert "question 1" not in checked.picture
+    assert len(checked.picture.splitlines()[1].split()) == 3  # "cost" and two budgets
+    assert "<pre>" in checked._repr_html_()
+
+
+class TestAnyFunction:
+    place = "02", "oracle"
+
+    def test_the_empty_function_is_no_answer(self):
+        checked = said(self.place, lambda acc, cost, lam: None)
+        assert checked.right is None
+        assert "returns nothing" in repr(checked)
+
+    @pytest.mark.parametrize("answer", [3, "oracle", [1, 2], np.zeros(3)])
+    def test_what_is_no_function(self, answer):
+        assert "the function itself" in said(self.place, answer).hint
+
+    @pytest.mark.parametrize(
+        ("function", "hint"),
+        [
+            (lambda acc, cost, lam: 1 / 0, "it raised ZeroDivisionError"),
+            (lambda acc: acc, "it raised TypeError"),
+            (lambda acc, cost, lam: cost[99], "it raised IndexError"),
+            (lambda acc, cost, lam: "column 2", "it returned 'column 2'"),
+            (lambda acc, cost, lam: [0], "instead of"),
+            (lambda acc, cost, lam: {}, "it returned {}"),
+            (lambda acc, cost, lam: [float("nan")] * len(acc), "not the best"),
+            (lambda acc, cost, lam: [None] * len(acc), ""),
+            (lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1) if lam else None, "returned nothing"),
+        ],
+    )
+    def test_an_error_is_a_hint_with_its_input(self, function, hint):
+        checked = said(self.place, function)
+        assert checked.right is False
+        assert hint in checked.hint
+        assert "acc" in checked.picture or "price" in checked.picture
+
+    def test_a_function_that_spoils_its_input_spoils_nothing(self):
+        def spoils(acc, cost, lam):
+            labels = (acc - lam * cost).argmax(axis=1)
+            acc[:] = 0
+            return labels
+
+        assert said(self.place, spoils).right
+
+    def test_a_loop_without_end_is_stopped(self, monkeypatch):
+        monkeypatch.setattr("adalib.teach.exercises.judged._SECONDS", 0.3)
+
+        def endless(acc, cost, lam):
+            while True:
+                try:
+                    lam += 1
+                except Exception:
+                    lam = 0
+
+        checked = said(self.place, endless)
+        assert "does its loop end" in checked.hint
+        assert "lam" in checked.picture
+
+    def test_a_plan_that_overspends_is_told_so(self):
+        dearest = said(("03", "coin"), lambda acc, cost, budget: np.eye(len(cost))[-np.ones(len(acc), int)])
+        assert "more than the budget" in dearest.hint
+
+
+def chain(proof: Proof) -> list:
+    """The shortest proof: from side to side through the ideas. (The chapters' own are run when the book is built.)"""
+    return [proof.first, *proof.through.values(), proof.last]
+
+
+@pytest.mark.parametrize("place", PROOFS, ids="-".join)
+def test_the_right_chain_passes_and_every_wrong_line_is_named(place, monkeypatch):
+    monkeypatch.setattr("adalib.teach.exercises.judged._PROOF_CASES", 200)  # a false step shows soon
+    first, *between, last = chain(PROOFS[place])
+    assert said(place, [first, *between, last]).right
+    assert "the chain jumps" in said(place, [first, last]).hint
+    assert len(PROOFS[place].mistakes) >= 3
+    for name, mistake in PROOFS[place].mistakes.items():
+        checked = said(place, [first, mistake, *between[1:], last])
+        assert not checked.right
+        assert "breaks" in checked.hint
+        assert name in checked.hint
+        assert checked.picture
+        assert checked.more
+
+
+class TestAnyChain:
+    place = "04", "weak duality"
+
+    @pytest.mark.parametrize(
+        ("lines", "hint"),
+        [
+            ("weak duality", "a list of lines"),
+            ([1, 2], "a list of lines"),
+            ([lambda acc: 0.0], "a list of lines"),
+            (
+                [lambda accuracy: 0, lambda acc: 1],
+                "line 1 names accuracy; the objects are acc, budget, cost, lam, plan",
+            ),
+            ([lambda acc: 1 / 0, lambda acc: 1], "line 1 has no value: it raised ZeroDivisionError"),
+            ([lambda acc: acc, lambda acc: 1], "line 1 has no value: it is array"),
+            ([lambda acc: 0.0, *chain(PROOFS[place])[1:]], "the first line is 0 here, and that side of the claim is"),
+            ([*chain(PROOFS[place])[:2], lambda acc: 9], "the last line is 9 here"),
+        ],
+    )
+    def test_it_gets_a_hint(self, lines, hint):
+        checked = said(self.place, lines)
+        assert checked.right is False
+        assert hint in checked.hint
+
+    def test_the_counterexample_is_small(self):
+        def turned(acc, cost, lam, budget, plan):
+            return chosen(acc, plan).mean() + lam * (chosen(cost, plan).mean() - budget)
+
+        first, _, last = chain(PROOFS[self.place])
+        picture = said(self.place, [first, turned, last]).picture
+        assert picture.splitlines()[0].split() == ["acc", "=", "[[0.", "0.]]"]
+        assert picture.splitlines()[1].split()[0] == "cost"  # so there was one question
+
+
+def thin(first, best):
+    """Twenty questions: ten alike, one to buy for, and nine that are flat."""
+    acc = np.full((20, 5), 0.5)
+    acc[:10], acc[10] = first, best
+    return adalib.UtilityTable(acc, BUDGETS)
+
+
+# An object that has the property, by another road where there is one, and objects that miss in three ways or more.
+OBJECTS = {
+    ("04", "gap"): (
+        ([[0, 1], [0, 1]], [1, 2], 1.25),
+        [
+            ([[0, 1]], [1, 2], 1.5),
+            ([[0, 0], [0, 1]], [1, 2], 1.5),
+            ([[0, 1], [0, 1]], [1, 2], 1.5),
+            ([[0, 2], [0, 1]], [1, 2], 1.25),
+            "a table",
+        ],
+    ),
+    ("04", "exact"): (7 / 3, [4, 1, 2, 1.5, "many"]),
+    ("04", "perfect"): (
+        ([[0, 0, 0.9], [0, 0.2, 0.2]], [1, 2, 4], 1.75),
+        [([[0, 1], [0, 1]], [1, 2], 1.5), ([[0, 1], [0.5, 0.5]], [1, 2], 1.5), ([[0, 2]], [1, 2], 1), (1, 2)],
+    ),
+    ("04", "mean gap"): (
+        ([[1, 0]] + [[0.5, 0.5]] * 9, [1, 2], 0.01, [1] + [0] * 9),
+        [([[1, 0], [1, 0]], [1, 2], 0.01, [1, 0]), ([[1, 0]], [1, 2], 0.01, [0]), ([[1, 0]], [1, 2], -1, [0]), 7],
+    ),
+    ("05", "null"): (
+        adalib.Population(np.full((60, 3), 1 / 3), np.zeros(60, dtype=int)),
+        [
+            0.5,
+            adalib.flat_null(10),
+            adalib.beta_population(60, 0.5, 0.5),
+            adalib.flat_null(60),
+            adalib.two_answer(np.arange(60) % 2),
+        ],
+    ),
+    ("06", "blind"): (
+        ("What is 12 plus 34?", "What is 12 over 34?"),
+        [
+            ("What is 12 plus 34?", "What is 12 plus 34?"),
+            ("what is two plus three", "three plus two is what"),
+            ("What is 12 plus 34?", "What is 12 times 34?"),
+            ("Why?", "How?"),
+            "one text",
+            (1, 2),
+        ],
+    ),
+    ("08", "thin"): (
+        thin([0.4, 0.4, 0.41, 0.43, 0.5], [0.1, 0.1, 0.9, 0.9, 0.9]),
+        [
+            "twenty questions",
+            adalib.UtilityTable(np.zeros((19, 5)), BUDGETS),
+            thin([0.5] * 5, [0.1, 0.1, 0.9, 0.9, 0.9]),
+            thin([0.1, 0.1, 0.9, 0.9, 0.9], [0.5] * 5),
+            thin([0.4, 0.4, 0.4, 0.4, 0.4001], [0.5] * 5),
+        ],
+    ),
+    ("09", "menu"): ((1, 5, 9), ["three", (1, 2), (1, 15, 16)]),
+    ("11", "controller"): (
+        lambda costs, budget, first, step: first * np.cumprod(np.exp(step * (costs / budget - 1))),
+        [
+            "a price",
+            lambda costs, budget, first, step: first,
+            lambda costs, budget, first, step: np.full(len(costs), first),
+        ],
+    ),
+}
+
+
+def test_every_construction_is_tried():
+    assert set(OBJECTS) == set(CONSTRUCTIONS)
+
+
+@pytest.mark.parametrize("place", OBJECTS, ids="-".join)
+def test_an_object_with_the_property_is_right_and_others_are_told_what_they_lack(place):
+    right, wrong = OBJECTS[place]
+    assert said(place, right).right
+    checked = [said(place, answer) for answer in wrong]
+    assert [one.right for one in checked] == [False] * len(wrong)
+    assert len({one.hint for one in checked}) >= 3
+    assert CONSTRUCTIONS[place].more
