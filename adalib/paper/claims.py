@@ -13,7 +13,7 @@ import pandas as pd
 
 from adalib.datasets.populations import two_answer
 from adalib.evaluate.intervals import in_points
-from adalib.paper import results
+from adalib.paper import results, rows_results, rows_theory
 from adalib.paper.ablations import LEAKS
 from adalib.paper.measures import (
     SHOWN,
@@ -27,13 +27,11 @@ from adalib.paper.measures import (
     failures,
     frontier_of_shown,
     honest,
-    measures,
     menus,
     mixed_misses,
     near,
     noise_importances,
     null_hump,
-    outcome_of,
     passes_fixed,
     perfect_copies,
     printed_gains,
@@ -44,7 +42,6 @@ from adalib.paper.measures import (
     trials,
 )
 from adalib.paper.patterns import by_level, level_shares, nearest_mix
-from adalib.paper.rows_theory import seconds_to_route, seconds_to_train
 from adalib.paper.settings import (
     PAPER,
     PAPER_ABLATIONS,
@@ -69,30 +66,26 @@ _MATH = PAPER_SETTINGS[:3]
 # The setup and the data.
 
 
-@measures("pipeline")
-def _method(rows=honest):
+def method_claim(rows=honest):
     label = rows()["label"]
     parts = map(in_points, (label.gain, label.gain_low, label.gain_high))
     says = "imitation gains {} points ({} to {}) held out (real, B = 3)".format(*parts)
     return label.gain, says, label.gain_low > 0
 
 
-@measures("training time")
-def _fast(seconds=seconds_to_train):
+def fast(seconds=rows_theory.seconds_to_train):
     took = seconds()
     return took, f"{took:.2f} seconds of processor time on the machine that built this page", took < 1
 
 
-@measures("windows")
-def _windows(budget=16):
+def windows_claim(budget=16):
     drawn = two_answer(np.full(2000, 0.6)).sample(48)
     windows, subsets = (drawn.table([budget], estimator=name).acc[:, 0].var() for name in ("windows", "subsets"))
     says = f"variance at b = {budget}: {windows / subsets:.1f} times that of all subsets (simulated)"
     return windows / subsets, says, windows > 1.1 * subsets
 
 
-@measures("oracle as bound")
-def _upper(samples=48):
+def upper(samples=48):
     score, truth = rehearsed(samples), paper_population(SHOWN).table()
     claimed, worth = (float(value[:, -1].mean()) for value in (score.claimed, score.accuracy))
     best = frontier(truth.acc, truth.cost).at(3).bound
@@ -100,23 +93,20 @@ def _upper(samples=48):
     return claimed - best, says, claimed - best > 0.01 and worth < best
 
 
-@measures("8 to 16 trials")
-def _few_trials(trials=trials):
+def few_trials(trials=trials):
     claimed, worth = trials().loc[16]
     says = f"16 trials claim {claimed:.3f} and are worth {worth:.3f} (simulated, B = 3)"
     return claimed - worth, says, claimed - worth > 0.01
 
 
-@measures("one trial")
-def _one_trial(trials=trials):
+def one_trial(trials=trials):
     (claimed, worth), acc = trials().loc[1], paper_population(SHOWN).acc((1,))
     error = float(np.sqrt((acc * (1 - acc)).sum()) / len(acc))
     says = f"one trial: standard error {error:.3f} for one answer each; its labels claim {claimed:.3f}, worth "
     return error, f"{says}{worth:.3f} (simulated, B = 3)", error < 0.03 < claimed - worth
 
 
-@measures("base accuracy")
-def _grading(printed=PAPER):
+def grading(printed=PAPER):
     made = PAPER_CLAIMS["elsewhere"]
     first = printed[SHOWN]["main"]["Fixed"]["accuracy"][0]
     level2 = [printed[name]["per_level"]["2"]["acc1"] for name in _MATH]
@@ -124,30 +114,26 @@ def _grading(printed=PAPER):
     return made[SHOWN] - first, f"{says}{np.ptp(level2):.3f}", made[SHOWN] - first > 0.2 and np.ptp(level2) < 0.02
 
 
-@measures("stratified")
-def _stratified(printed=PAPER):
+def stratified(printed=PAPER):
     levels = [[cell["acc1"] for cell in printed[n]["per_level"].values()] for n in _MATH]
     overall = [printed[n]["main"]["Fixed"]["accuracy"][0] for n in _MATH]
     counts, error = nearest_mix(levels, overall)
     return error, f"the nearest mix of 200, {counts}, misses by {error:.4f}; rounding allows 0.001", error > 0.001
 
 
-@measures("sixteen features")
-def _list(row=outcome_of):
-    lacking = int(row("Hyper: features").cells[1].ours)
+def listed(row=rows_theory.features):
+    lacking = int(row().cells[1].ours)
     says = f"{lacking} names in the figure are not in the list; {LEAKS[0]} needs the answer key"
     return lacking, says, lacking > 0
 
 
-@measures("overhead")
-def _overhead(seconds=seconds_to_route):
+def overhead(seconds=rows_theory.seconds_to_route):
     took = 1e3 * seconds()
     says = f"reading 15 features and routing takes {took:.2f} ms a question on the machine that built this page"
     return took, says, took < 1
 
 
-@measures("three seeds")
-def _seeds(printed=PAPER):
+def seeds(printed=PAPER):
     table, labels = utility(SHOWN), searched(SHOWN, 3.0).labels
     error = float(table.acc[np.arange(table.n), labels].std() / np.sqrt(0.2 * table.n))
     spread = max(max(printed[n]["main"]["Ours"]["std"]) for n in PAPER_SETTINGS)
@@ -158,77 +144,66 @@ def _seeds(printed=PAPER):
 # Claims about the problem and the price of compute.
 
 
-@measures("formulation")
-def _worth(setting="word-fewshot"):
+def worth_claim(setting="word-fewshot"):
     gain, cost = cross_fitted_gain(setting, 1), float(cross_fitted(setting).cost[:, 1].mean())
     says = f"{in_points(gain)} points over the best random mix at cost {cost:.2f} (real, cross-fitted)"
     return gain, says, gain > 0.02
 
 
-@measures("kinds")
-def _kinds(setting="word-fewshot"):
+def kinds_claim(setting="word-fewshot"):
     kinds = archetypes(utility(setting))
     least = min(float(np.mean(kinds == kind)) for kind in ("easy", "responsive", "diminishing", "hard"))
     return least, f"the rarest of the four kinds has {least:.0%} of the questions (real)", least > 0.05
 
 
-@measures("decoupling")
-def _decoupled(row=outcome_of):
-    worst = max(cell.ours for cell in row("Eq4, Def1, Eq5").cells)
+def decoupled(row=rows_theory.oracle):
+    worst = max(cell.ours for cell in row().cells)
     return worst, f"largest difference from trying all plans: {worst:g}", worst < 1e-9
 
 
-@measures("one price")
-def _single_knob(row=outcome_of):
+def single_knob(row=rows_results.known):
     prices = sum(len(path(name).lam) for name in PAPER_SETTINGS)
-    lost = int(row("Related-work claims").cells[0].ours)
+    lost = int(row().cells[0].ours)
     return lost, f"{lost} of {prices} prices give a plan that another of equal cost beats", lost == 0
 
 
-@measures("free compute")
-def _free(printed=PAPER):
+def free(printed=PAPER):
     cost = printed["deepseek-v3-gsm8k"]["lambda_sweep"]["cost"][-1]
     return cost, f"the paper's own table prints a cost of {cost:.3f} at the price 0, not 16", cost < 15.9
 
 
-@measures("who leaves first")
-def _leaving(setting="word-fewshot"):
+def leaving(setting="word-fewshot"):
     table = utility(setting)
     content = oracle_labels(table.acc, table.cost, 0.01) == 0
     hard = float(np.mean(archetypes(table)[content] == "hard"))
     return hard, f"{hard:.0%} of the questions that stay at b = 1 at a price of 0.01 are hard (real)", hard > 0.3
 
 
-@measures("budget targeting")
-def _targeting(misses=printed_misses):
+def targeting(misses=printed_misses):
     missed = misses()
     over, most = sum(miss > 0 for miss in missed), max(abs(miss) for miss in missed[:9])
     return over, f"{over} of 12 printed plans overspend; the largest miss on MATH is {most:.3f}", over > 0
 
 
-@measures("nine of nine")
-def _nine(misses=printed_misses):
+def nine(misses=printed_misses):
     math = [abs(miss) for miss in misses()[:9]]
     within = sum(miss < 0.05 - 1e-9 for miss in math)
     return within, f"{within} of 9 printed misses are below 0.05; the largest is {max(math):.3f}", within < 9
 
 
-@measures("mixing")
-def _mixing(misses=mixed_misses):
+def mixing(misses=mixed_misses):
     off = misses()
     return max(off), f"largest miss in {len(off)} cases: {max(off):g} (expected cost)", max(off) < 1e-9
 
 
-@measures("logarithmic search")
-def _logarithm(budget=8.5):
+def logarithm(budget=8.5):
     jump, cost = np.array([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2), np.array([1, 2, 4, 8, 16])
     error = bisect(jump, cost, budget).error
     says = f"two equal questions, B = {budget:g}: off by {error:g} after 50 steps, as after any number"
     return error, says, error > 1
 
 
-@measures("plateaus")
-def _lattice(finer=None):
+def lattice(finer=None):
     widest = []
     for way in (PAPER_WAY, finer or {}):
         table = answers("qwen2.5-7b-math").table(**way)
@@ -253,45 +228,35 @@ def _fails(statement: str, line: int, fared=failures):
 
 
 # The lines of a statement's survey that a claim is about; the printed ones come first.
-for _name, _statement, _lines in (
-    ("Theorem 1", "Theorem 1", slice(1)),
-    ("weak duality", "Weak duality", slice(1)),
-    ("relaxation", "Proposition 1", slice(2, 3)),
-    ("Theorem 2", "Theorem 2", slice(2)),
-    ("Corollary 1", "Corollary 1", slice(1)),
-    ("Theorem 3 (1)", "Theorem 3", slice(1)),
-):
-    measures(_name)(partial(_holds, _statement, _lines))
-for _name, _statement, _line in (
-    ("Proposition 1", "Proposition 1", 0),
-    ("optimality condition", "Optimal price", 0),
-    ("Theorem 3 (2)", "Theorem 3", 1),
-):
-    measures(_name)(partial(_fails, _statement, _line))
+theorem_1 = partial(_holds, "Theorem 1", slice(1))
+weak_duality = partial(_holds, "Weak duality", slice(1))
+relaxation = partial(_holds, "Proposition 1", slice(2, 3))
+theorem_2 = partial(_holds, "Theorem 2", slice(2))
+corollary_1 = partial(_holds, "Corollary 1", slice(1))
+theorem_3_1 = partial(_holds, "Theorem 3", slice(1))
+proposition_1 = partial(_fails, "Proposition 1", 0)
+optimality_condition = partial(_fails, "Optimal price", 0)
+theorem_3_2 = partial(_fails, "Theorem 3", 1)
 
 
-@measures("exact solution")
-def _exact(fared=failures):
+def exact(fared=failures):
     missed, everett = int(fared("Proposition 1").failures[1]), int(fared("Everett").failures.sum())
     says = f"misses the best plan for B in {missed} of 700 random cases, that for its own cost in {everett}"
     return missed, says, missed > 0 and everett == 0
 
 
-@measures("proportional")
-def _proportional(compared=compared):
+def proportional(compared=compared):
     runs = compared("row").runs
     tight = float((runs.regret / runs.largest).mean())
     return tight, f"regret is {tight:.0%} of its bound on average (simulated pool, split by rows)", tight < 0.5
 
 
-@measures("figure of Theorem 2")
-def _drawn(fared=failures):
+def drawn_claim(fared=failures):
     lost, regret = fared("Theorem 2, drawn").failures[:2]
     return lost + regret, f"the two lines fail in {lost} and {regret} of 700 random cases", lost > 0 and regret > 0
 
 
-@measures("vanishing gap")
-def _vanishes(copies=perfect_copies):
+def vanishes(copies=perfect_copies):
     broken, tried = copies()
     return broken, f"a perfect copy breaks the bound in {broken} of {tried} random cases", broken > 0
 
@@ -299,23 +264,20 @@ def _vanishes(copies=perfect_copies):
 # The main results.
 
 
-@measures("beats everyone")
-def _everywhere(implied=results.implied_held_out):
+def everywhere(implied=results.implied_held_out):
     gain = 100 * implied().gain
     says = f"outside training, if so, {gain.mean():+.2f} points over a coin at equal cost ({gain.min():+.1f} to "
     return gain.mean(), f"{says}{gain.max():+.1f})", abs(gain.mean()) < 0.5
 
 
-@measures("table as evidence")
-def _noise_table(row=outcome_of):
-    ours = [cell for cell in row("Table1 main").cells if ", Ours," in cell.name]
+def noise_table(row=rows_results.main):
+    ours = [cell for cell in row().cells if ", Ours," in cell.name]
     inside = sum(cell.agrees for cell in ours)
     says = f"noise features give {inside} of its {len(ours)} cells (simulated); on GSM8K 0.02 would pass b = 1 for all"
     return inside, says, inside == len(ours)
 
 
-@measures("matched budgets")
-def _matched(gains=results.claimed_gains):
+def matched(gains=results.claimed_gains):
     best = gains().set_index("setting").loc["qwen2.5-7b-math"]
     says = (
         f"costs {best.cost:.2f} against {best.fixed_cost:.2f}; beside a coin at equal cost {best.over_mix:.3f} is left"
@@ -323,14 +285,12 @@ def _matched(gains=results.claimed_gains):
     return best.cost / best.fixed_cost - 1, says, best.cost > best.fixed_cost
 
 
-@measures("points over Fixed")
-def _points(gains=printed_gains):
+def points(gains=printed_gains):
     low, high = 100 * gains("Ours").min(), 100 * gains("Ours").max()
     return low, f"the table has {low:.1f} to {high:.1f} points", low < 100 * PAPER_CLAIMS["gain_range"][0]
 
 
-@measures("imitation")
-def _imitation(gap=results.oracle_gap, implied=results.implied_held_out):
+def imitation(gap=results.oracle_gap, implied=results.implied_held_out):
     table, implied = gap(), implied()
     off = float((table.imitation - table.printed_imitation).abs().max())
     below = int((implied.held_out_imitation < implied.majority).sum())
@@ -340,8 +300,7 @@ def _imitation(gap=results.oracle_gap, implied=results.implied_held_out):
     return off, f"{says}12", off < 0.02 and below > 6
 
 
-@measures("thrift")
-def _thrift(table=results.main_table):
+def thrift(table=results.main_table):
     ours = table().set_index(["setting", "method", "target"]).loc[(SHOWN, "Ours", 3.0)]
     return (
         ours.cost,
@@ -350,14 +309,12 @@ def _thrift(table=results.main_table):
     )
 
 
-@measures("heuristic")
-def _heuristic(gains=printed_gains):
+def heuristic(gains=printed_gains):
     gain = 100 * gains("Heuristic")
     return gain.max(), f"the table has {gain.min():.1f} to {gain.max():.1f} points", gain.max() > 1.25
 
 
-@measures("baselines")
-def _baselines(printed=PAPER):
+def baselines(printed=PAPER):
     same, extra = 0, []
     for name in PAPER_SETTINGS:
         fixed, random = (printed[name]["main"][method]["accuracy"] for method in ("Fixed", "Random"))
@@ -368,23 +325,20 @@ def _baselines(printed=PAPER):
     return max(extra), says, same == 4 and max(extra) > 0.005
 
 
-@measures("largest gains")
-def _middle(frontier=frontier_of_shown):
+def middle(frontier=frontier_of_shown):
     front = frontier().set_index("budget")
     noise, oracle = (float(lead.idxmax()) for lead in (front.learned - front.fixed, front.oracle - front["mix"]))
     says = f"noise leads Fixed most at B = {noise:g}, the true oracle the best mix at B = {oracle:g} (simulated)"
     return noise, says, 2 <= noise <= 6
 
 
-@measures("plateau at 3")
-def _plateau(frontier=frontier_of_shown):
+def plateau(frontier=frontier_of_shown):
     fixed = frontier().set_index("budget").fixed
     rise = float(fixed[16] - fixed[3])
     return rise, f"Fixed rises by {rise:.3f} from B = 3 to 16 (simulated)", rise > 0.01
 
 
-@measures("predictable")
-def _predictable(rows=honest):
+def predictable(rows=honest):
     question, family = rows()["curve"], rows(by_family=True)["curve"]
     parts = map(in_points, (question.gain, family.gain, family.gain_low, family.gain_high))
     says = "on our questions {} points over the mix at B = 3; on families never seen {} ({} to {})".format(*parts)
@@ -394,8 +348,7 @@ def _predictable(rows=honest):
 # Claims about who gets the budget.
 
 
-@measures("gains by level")
-def _medium(by_level=by_level):
+def medium(by_level=by_level):
     overlap = 0
     for name in _MATH:
         gains = by_level(utility(name), [str(level) for level in levels_of(name)]).set_index("level")
@@ -403,43 +356,37 @@ def _medium(by_level=by_level):
     return overlap, f"the intervals of levels 2 and 3 overlap in {overlap} of 3 settings (simulated)", overlap == 3
 
 
-@measures("difficulty, not model")
-def _by_difficulty(printed=PAPER):
+def by_difficulty(printed=PAPER):
     first = [[cell["acc1"] for cell in printed[name]["per_level"].values()] for name in _MATH]
     spread = float(np.ptp(first, axis=0).min())
     return spread, f"three models on the same questions; level-2 accuracies differ by {spread:.3f}", spread < 0.02
 
 
-@measures("selective oracle")
-def _selective(budget=3.0):
+def selective(budget=3.0):
     ones = [float(np.mean(path(name).at(budget).labels == 0)) for name in REAL]
     says = f"{min(ones):.0%} to {max(ones):.0%} of the questions at B = {budget:g}, four real settings (in-sample)"
     return min(ones), says, min(ones) > 0.5
 
 
-@measures("b = 2 is rare")
-def _two_rare(printed=PAPER):
+def two_rare(printed=PAPER):
     more = [np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][1::-1]) for name in PAPER_SETTINGS]
     says = f"printed Fixed at b = 2 minus b = 1: {in_points(min(more))} to {in_points(max(more))} points"
     return max(more), says, max(more) < 0.0005
 
 
-@measures("b = 2 is frequent")
-def _two_frequent(printed=PAPER):
+def two_frequent(printed=PAPER):
     rows = np.concatenate([printed[name]["label_shares"] for name in _MATH])
     behind = int((np.sort(rows[:, 2:], axis=1)[:, -2] > rows[:, 1]).sum())
     return behind, f"b = 2 is behind two larger budgets in {behind} of 9 printed rows", behind > 0
 
 
-@measures("inverted U")
-def _hump(null=null_hump):
+def hump(null=null_hump):
     value = null()
     says = f"{value:.1f} more answers for the middle fifth where nobody benefits (simulated null)"
     return value, says, value > 1
 
 
-@measures("by level")
-def _levels(printed=PAPER):
+def levels_claim(printed=PAPER):
     gains = np.array([printed[name]["level_gain"] for name in _MATH])
     more = int((gains[:, 0] > gains[:, 2]).sum())
     shares = level_shares(searched(SHOWN, 1.5).labels, levels_of(SHOWN), 5).iloc[:, 2:].sum(axis=1)
@@ -449,22 +396,19 @@ def _levels(printed=PAPER):
     return more, says, more == 3
 
 
-@measures("faithful copy")
-def _faithful(copied=copied):
+def faithful(copied=copied):
     apart = copied()
     return apart, f"noise copies the map within {apart:.2f} a cell (simulated, B = 3)", apart < 0.15
 
 
-@measures("four clusters")
-def _four_clusters(clusters=clusters):
+def four_clusters(clusters=clusters):
     centres = clusters()
     easy, hard, first = (centres[key] for key in ("easy_first", "hard_highest", "responsive_first"))
     says = f"easy from {easy:.2f}, hard below {hard:.2f}; responsive from {first:.2f}, not 0.35 (simulated)"
     return first, says, easy >= 0.75 and hard < 0.25 and abs(first - 0.35) > 0.1
 
 
-@measures("responsive minority")
-def _responsive(clusters=clusters):
+def responsive(clusters=clusters):
     share = clusters()["responsive_share"]
     return share, f"{share:.0%} of the larger budgets (simulated); both come from the same curves", share < 0.95
 
@@ -472,50 +416,43 @@ def _responsive(clusters=clusters):
 # Claims about the ablations, and about the paper's place among others.
 
 
-@measures("trees beat linear")
-def _trees(table=classifier_table):
+def trees(table=classifier_table):
     ours = {split: trees_over_linear(table(split)) for split in ("row", "question")}
     rows, questions = map(in_points, (ours["row"], ours["question"]))
     says = f"with noise features {rows} points split by rows, {questions} split by questions (simulated)"
     return ours["question"], says, ours["row"] > 0.01 and abs(ours["question"]) < 0.01
 
 
-@measures("oracle gap of the ablation")
-def _constant_gap(printed=PAPER_ABLATIONS):
+def constant_gap(printed=PAPER_ABLATIONS):
     accuracy = printed["classifiers"]["svm"]["accuracy"]
     first = float(np.mean([PAPER[name]["main"]["Fixed"]["accuracy"][0] for name in _MATH]))
     says = f"an SVM of cost 1.00 must have {first:.3f}, one answer each; {accuracy:.3f} is printed"
     return first - accuracy, says, first - accuracy > 0.01
 
 
-@measures("8 to 25%")
-def _errors(printed=PAPER_ABLATIONS):
+def errors_claim(printed=PAPER_ABLATIONS):
     errors = 1 - pd.DataFrame(printed["classifiers"]).T.imitation
     return errors.min(), f"the table has {errors.min():.1%} to {errors.max():.1%}", errors.min() > 0.1
 
 
-@measures("near misses")
-def _near(near=near):
+def near_claim(near=near):
     share, first = (near()[key] for key in ("near", "to_first"))
     says = f"noise: {share:.0%} of errors go next door, {first:.0%} to b = 1 (simulated, by rows)"
     return share, says, share < 0.5
 
 
-@measures("a few dozen questions")
-def _dozens(curve=curve_of_data):
+def dozens(curve=curve_of_data):
     crossed = passes_fixed(curve())
     return crossed, f"noise features cross Fixed at {crossed:.0%} of the data (simulated, B = 3)", crossed <= 0.25
 
 
-@measures("features are the bottleneck")
-def _bottleneck(curve=curve_of_data):
+def bottleneck(curve=curve_of_data):
     every = curve().loc["all"]
     gap = float(every.oracle[1.0] - every.accuracy[1.0])
     return gap, f"noise features, trained on all, are {gap:.3f} from the oracle (simulated)", abs(gap) < 0.005
 
 
-@measures("powers of two")
-def _powers(menus=menus):
+def powers(menus=menus):
     true = menus("true")
     fine, coarse, without = (true[menu] for menu in ("fine", "coarse", "without 2"))
     parts = [in_points(value, 2) for value in (fine, coarse, without)]
@@ -523,16 +460,14 @@ def _powers(menus=menus):
     return fine, says, abs(without) < 1e-9 and 0 < fine < 0.003
 
 
-@measures("even importances")
-def _even(noise=noise_importances):
+def even(noise=noise_importances):
     (low, high), said = noise(), PAPER_ABLATIONS["importance_range"]
     total = 15 * said[0] + said[1]
     says = f"noise columns range from {low:.3f} to {high:.3f}; 15 × {said[0]} + {said[1]} = {total:.2f} > 1"
     return high - low, says, said[0] - 0.03 < low and high < said[1] + 0.03
 
 
-@measures("first to formalise")
-def _first(earlier=("Damani et al. (2025)", "FrugalGPT (2023)")):
+def first_claim(earlier=("Damani et al. (2025)", "FrugalGPT (2023)")):
     return (
         len(earlier),
         f"{len(earlier)} works that it cites choose under a budget: {', '.join(earlier)}",
@@ -540,24 +475,21 @@ def _first(earlier=("Damani et al. (2025)", "FrugalGPT (2023)")):
     )
 
 
-@measures("unlike marginal rewards")
-def _difference(rows=honest):
+def difference(rows=honest):
     label, curve = rows()["label"], rows()["curve"]
     parts = [in_points(row.gain) for row in (curve, label)]
     says = "pricing predicted curves {} points, imitating labels {} (real, held out, B = 3)".format(*parts)
     return curve.gain - label.gain, says, curve.gain > label.gain
 
 
-@measures("any setting")
-def _any_setting(settings=("word-fewshot", "drill-fewshot")):
+def any_setting(settings=("word-fewshot", "drill-fewshot")):
     words, drills = map(cross_fitted_gain, settings)
     gains = "{} points on word problems, {} on drills".format(*map(in_points, (words, drills)))
     says = f"cross-fitted oracle over the best mix at B = 3: {gains} (real)"
     return drills / words, says, drills < words / 2
 
 
-@measures("discrete budgets")
-def _discrete(menu=tuple(range(1, 17))):
+def discrete(menu=tuple(range(1, 17))):
     values = [
         frontier(table.acc, table.cost).at(2).bound
         for table in (paper_population(SHOWN).table(), paper_population(SHOWN).table(menu))

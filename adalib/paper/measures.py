@@ -6,9 +6,9 @@ same cases in chapter 4, the same draws in chapter 5, the same trained models in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,30 +37,7 @@ from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable
 
-#: The functions that measure, by the id of a row or the name of a claim.
-MEASURES: dict[str, Callable[..., Any]] = {}
-
 _ROUNDING = 1e-9
-
-
-def measures(name: str) -> Callable:
-    """Enter a function that measures a row (and returns an `Outcome`) or a claim.
-
-    A claim's returns a number, a sentence about it, and whether it bears the verdict out; its arguments are what it
-    looks at, so that a test can show it something else.
-    """
-
-    def entered(measure: Callable) -> Callable:
-        MEASURES[name] = measure
-        return measure
-
-    return entered
-
-
-@cache
-def outcome_of(name: str) -> Any:
-    """What was measured of a row or a claim; it is measured once."""
-    return MEASURES[name]()
 
 
 class Cell(NamedTuple):

@@ -7,14 +7,17 @@ Explained in chapter 12, "The referee".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
-from adalib.paper import claims, measures, rows_results, rows_theory  # noqa: F401  what they measure enters itself
+from adalib.paper import claims, rows_results, rows_theory
+from adalib.paper.measures import Outcome
 
 #: How a row may be meant to come out.
 STATUSES = ("reproduced", "corrected", "refuted", "by definition")
@@ -23,11 +26,17 @@ STATUSES = ("reproduced", "corrected", "refuted", "by definition")
 VERDICTS = ("stands", "stands corrected", "falls", "open")
 
 
+@cache
+def _once(measure: Callable[[], Any]) -> Any:
+    return measure()
+
+
 @dataclass(frozen=True)
 class Row:
     """An item of the paper: ``what`` it is, which numbers are ``compared``, and how it is ``meant`` to come out.
 
-    ``see`` is the label of the section that explains it; where it is ``timed`` a number depends on the machine's speed.
+    ``see`` is the label of the section that explains it, ``by`` the function that measures it; where it is ``timed`` a
+    number depends on the machine's speed.
     """
 
     id: str
@@ -35,12 +44,13 @@ class Row:
     compared: str
     meant: str
     see: str
+    by: str
     timed: bool = False
 
     @property
-    def outcome(self) -> measures.Outcome:
+    def outcome(self) -> Outcome:
         """What was measured, once."""
-        return measures.outcome_of(self.id)
+        return _once(getattr(rows_theory, self.by, None) or getattr(rows_results, self.by))
 
     @property
     def confirmed(self) -> bool:
@@ -73,6 +83,7 @@ def _evidence(value: float, says: str, holds: bool) -> Evidence:
 class Claim:
     """What the paper ``says`` and in which ``place``, our ``verdict`` and its ``reason``, and where to ``see`` why.
 
+    The function ``by`` which it is decided returns a number, a sentence about it, and whether it bears the verdict out.
     ``inferred``: the verdict rests on arithmetic with printed tables, or on our reconstruction of a protocol, without
     the authors' code or data.
     """
@@ -84,16 +95,17 @@ class Claim:
     verdict: str
     reason: str
     see: str
+    by: str
     inferred: bool = False
 
     @property
     def evidence(self) -> Evidence:
         """The number behind the verdict, measured once."""
-        return _evidence(*measures.outcome_of(self.name))
+        return _evidence(*_once(getattr(claims, self.by)))
 
     def shown(self, **instead: object) -> Evidence:
         """The evidence if it had looked at something else: a verdict that cannot fail is none."""
-        return _evidence(*measures.MEASURES[self.name](**instead))
+        return _evidence(*getattr(claims, self.by)(**instead))
 
 
 _LINES = [line for _, line in read_lines(data_folder() / "simulated" / "paper_register.jsonl")]

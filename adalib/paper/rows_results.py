@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,6 @@ from adalib.paper.measures import (
     failures,
     frontier_of_shown,
     hump,
-    measures,
     menus,
     near,
     noise_importances,
@@ -62,8 +62,8 @@ from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, oracle_labels
 
 
-@measures("Table1 main")
-def _main() -> Outcome:
+@cache
+def main() -> Outcome:
     table = results.main_table()
     cells = list(beside_print(table, "{setting}, {method}, B = {target:g}", results.TOLERANCE))
     spread = table[table.method == "Ours"].set_index(["setting", "target"]).accuracy_std
@@ -77,8 +77,7 @@ def _main() -> Outcome:
     return outcome(*cells, note=note)
 
 
-@measures("Claims 5.2")
-def _text() -> Outcome:
+def text() -> Outcome:
     gains, heuristic = results.claimed_gains().set_index("setting"), printed_gains("Heuristic")
     low, high = PAPER_CLAIMS["heuristic_range"]
     qwen = gains.loc["qwen2.5-7b-math"]
@@ -97,8 +96,7 @@ def _text() -> Outcome:
     )
 
 
-@measures("Fig4 pareto")
-def _pareto() -> Outcome:
+def pareto() -> Outcome:
     front, plateau = frontier_of_shown().set_index("budget"), PAPER_CLAIMS["plateau"]
     (low, high), best = PAPER_CLAIMS["largest_gains"], float((front.learned - front.fixed).idxmax())
     return outcome(
@@ -110,8 +108,7 @@ def _pareto() -> Outcome:
     )
 
 
-@measures("Table ablation_main = Table ablation")
-def _classifiers() -> Outcome:
+def classifiers() -> Outcome:
     printed = pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T
     ours = classifier_table("row").loc[printed.index].join(printed.add_prefix("printed_")).reset_index(names="name")
     rooms = dict.fromkeys(("accuracy", "gap", "imitation"), 0.03) | {"cost": 0.3, "cost_std": 0.1}
@@ -125,8 +122,7 @@ def _classifiers() -> Outcome:
     )
 
 
-@measures("Fig heatmap")
-def _heatmap() -> Outcome:
+def heatmap() -> Outcome:
     claims, k = PAPER_CLAIMS, utility(SHOWN).k
     (low, high), cells = claims["heatmap_two"], list[Cell]()
     for B in (1.5, 3.0):
@@ -141,8 +137,7 @@ def _heatmap() -> Outcome:
     return outcome(*cells, note=f"Simulated. {note}, by our reconstruction.")
 
 
-@measures("App D")
-def _advice() -> Outcome:
+def advice() -> Outcome:
     tried = trials()
     names = {1: "one trial"} | {number: f"{number} trials" for number in PAPER_CLAIMS["trials"]}
     return outcome(
@@ -154,8 +149,7 @@ def _advice() -> Outcome:
     )
 
 
-@measures("App E.4")
-def _calls() -> Outcome:
+def calls() -> Outcome:
     one, four = PAPER_CLAIMS["calls"]
     counts = [sum(map(len, answers(name).answers)) for name in PAPER_SETTINGS]
     return outcome(Cell("answers in a setting", one, counts[0]), Cell("answers in all four", four, sum(counts)))
@@ -164,8 +158,7 @@ def _calls() -> Outcome:
 # Rows of the paper's ablations, of its costs and of its place among others.
 
 
-@measures("Fig ablation_clf (a–c)")
-def _regret() -> Outcome:
+def regret_row() -> Outcome:
     drawn, runs, printed = failures("Theorem 2, drawn").failures, compared("row").runs, PAPER_ABLATIONS
     least = min(1 - row["imitation"] for row in printed["classifiers"].values())
     over = int((runs.regret > runs.weighted + 1e-9).sum())
@@ -183,8 +176,7 @@ def _regret() -> Outcome:
     )
 
 
-@measures("Fig data_eff")
-def _data() -> Outcome:
+def data() -> Outcome:
     curve, share = curve_of_data(), PAPER_ABLATIONS["crossing_share"][1]
     all_of_it, seen, unseen = curve.loc["all", 1.0], curve.loc["seen", 0.8], curve.loc["unseen", 0.8]
     apart = float((unseen.oracle - unseen.accuracy) - (seen.oracle - seen.accuracy))
@@ -197,8 +189,7 @@ def _data() -> Outcome:
     )
 
 
-@measures("Fig budget_gran (a–c)")
-def _menus() -> Outcome:
+def menus_row() -> Outcome:
     coarse, fine = (PAPER_ABLATIONS[key] for key in ("coarse_to_default", "default_to_fine"))
     cells = []
     for value in ("in-sample", "true"):
@@ -210,8 +201,7 @@ def _menus() -> Outcome:
     return outcome(*cells, note=note, digits=4)
 
 
-@measures("Fig feat_imp (a,b)")
-def _importance() -> Outcome:
+def importance() -> Outcome:
     (low, high), (least, most) = PAPER_ABLATIONS["importance_range"], noise_importances()
     return outcome(
         Cell("smallest importance", low, least, 0.03),
@@ -221,8 +211,7 @@ def _importance() -> Outcome:
     )
 
 
-@measures("Complexity")
-def _complexity() -> Outcome:
+def complexity() -> Outcome:
     table, cost = np.random.default_rng(0).random((20_000, 5)).cumsum(axis=1) / 5, np.array([1, 2, 4, 8, 16])
     start = time.perf_counter()
     frontier(table, cost)
@@ -239,8 +228,8 @@ def _complexity() -> Outcome:
     )
 
 
-@measures("Related-work claims")
-def _known() -> Outcome:
+@cache
+def known() -> Outcome:
     tried = differs = 0
     for name in PAPER_SETTINGS:
         table, stairs = utility(name), path(name)
@@ -265,8 +254,7 @@ _SHARE, _PRICE, _LEVEL, _GAP, _IMITATION = 0.05, 0.02, 0.03, 0.01, 0.03
 _FITTED = "Simulated settings, which were fitted to this table among others."
 
 
-@measures("Table per_level")
-def _levels() -> Outcome:
+def levels_row() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
         printed = PAPER[name]
@@ -278,8 +266,7 @@ def _levels() -> Outcome:
     return outcome(*cells, note=_FITTED)
 
 
-@measures("Table oracle_dist")
-def _shares() -> Outcome:
+def shares_row() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
         table = utility(name)
@@ -290,8 +277,7 @@ def _shares() -> Outcome:
     return outcome(*cells, note=_FITTED)
 
 
-@measures("Table oracle_gap")
-def _gap() -> Outcome:
+def gap_row() -> Outcome:
     accuracy, cost = (results.TOLERANCE[part] for part in ("accuracy", "cost"))
     rooms = {"accuracy": accuracy, "imitation": _IMITATION, "gap": _GAP, "cost": cost}
     return outcome(
@@ -300,8 +286,7 @@ def _gap() -> Outcome:
     )
 
 
-@measures("Fig oracle_scatter")
-def _scatter() -> Outcome:
+def scatter() -> Outcome:
     ours = hump(utility(SHOWN).acc[:, 0], searched(SHOWN, 3.0).labels, utility(SHOWN).budgets)
     return outcome(
         Cell("answers more for the middle fifth than for the outer ones", 0.0, ours, 0.0, ">="),
@@ -311,8 +296,7 @@ def _scatter() -> Outcome:
     )
 
 
-@measures("Fig archetypes")
-def _archetypes() -> Outcome:
+def four_kinds() -> Outcome:
     said, ours = PAPER_CLAIMS, clusters()
     (first, last), one = said["archetype_responsive"], said["routed_to_one"]
     return outcome(
@@ -329,8 +313,7 @@ def _archetypes() -> Outcome:
     )
 
 
-@measures("Table lambda_sweep")
-def _sweep() -> Outcome:
+def sweep() -> Outcome:
     cells, misses = [], printed_misses()
     for name in PAPER_SETTINGS:
         printed = PAPER[name]["lambda_sweep"]
@@ -348,8 +331,7 @@ def _settled(search) -> int:
     return 1 + int(moved[-1]) if moved.size else 0
 
 
-@measures("Fig bsearch (a–d)")
-def _diagnostics() -> Outcome:
+def diagnostics() -> Outcome:
     limit, room = (PAPER_CLAIMS[key] for key in ("search_settled", "search_tolerance"))
     made = {B: searched(SHOWN, B) for B in TARGETS}
     return outcome(
@@ -360,8 +342,7 @@ def _diagnostics() -> Outcome:
     )
 
 
-@measures("Fig lagrangian (a–c)")
-def _waterfall() -> Outcome:
+def waterfall() -> Outcome:
     table, (low, high) = utility(SHOWN), PAPER_CLAIMS["transition"]
     at = np.asarray(average_cost(table.acc, table.cost, [0.0, low, high]))
     share = float((at[1] - at[2]) / (at[0] - 1))
@@ -378,8 +359,7 @@ def _waterfall() -> Outcome:
 # Rows of our own experiments: what the paper's numbers would look like if there were nothing to learn or to gain.
 
 
-@measures("NEW R1")
-def _replica() -> Outcome:
+def replica() -> Outcome:
     unseen = curve_of_data().loc["unseen"].imitation[0.8]
     return outcome(
         *beside_print(results.oracle_gap(), "{setting}, B = {target:g}", {"imitation": 0.03, "accuracy": 0.02}),
@@ -388,8 +368,7 @@ def _replica() -> Outcome:
     )
 
 
-@measures("NEW R2")
-def _grouped() -> Outcome:
+def grouped() -> Outcome:
     printed = trees_over_linear(pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T)
     ours = {split: trees_over_linear(classifier_table(split)) for split in ("row", "question")}
     return outcome(
@@ -398,8 +377,7 @@ def _grouped() -> Outcome:
     )
 
 
-@measures("NEW R3")
-def _curse() -> Outcome:
+def curse() -> Outcome:
     optimism = {R: float(np.asarray(rehearsed(R).optimism.mean)[-1]) for R in (16, 48, 96, 192, 480)}
     return outcome(
         *(Cell(f"{R} samples: claimed minus true, B = 3", 0.0, value, 0.001) for R, value in optimism.items()),
@@ -408,8 +386,7 @@ def _curse() -> Outcome:
     )
 
 
-@measures("NEW R4")
-def _crossed() -> Outcome:
+def crossed() -> Outcome:
     scores = {name: cross_fitted_oracle(answers(name), TARGETS, **PAPER_WAY) for name in REAL}
     honest, best = rehearsed(96, halves=True), rehearsed(48)
     off = abs(float(honest.accuracy[:, -1].mean() - best.accuracy[:, -1].mean()))
@@ -425,8 +402,7 @@ def _crossed() -> Outcome:
     )
 
 
-@measures("NEW R5")
-def _null() -> Outcome:
+def null_row() -> Outcome:
     return outcome(
         Cell("gain claimed where no budget helps, B = 3", 0.0, float(null().claimed.mean() - 0.5), 0.001),
         note="Simulated null, 200 questions, 48 samples, 20 draws; the same labels on the truth: "
@@ -435,8 +411,7 @@ def _null() -> Outcome:
     )
 
 
-@measures("NEW R6")
-def _twice() -> Outcome:
+def twice() -> Outcome:
     cells, most = [], 0.0
     for name in PAPER_SETTINGS:
         one, two = PAPER[name]["main"]["Fixed"]["accuracy"][:2]
@@ -447,14 +422,12 @@ def _twice() -> Outcome:
     return outcome(*cells, note=note, holds=most < 1e-9)
 
 
-@measures("NEW R7")
-def _copies() -> Outcome:
+def copies() -> Outcome:
     broken, tried = perfect_copies()
     return outcome(Cell(f"failures in {tried} cases with ε = 0", 0, broken), note="The printed bound is then 0.")
 
 
-@measures("NEW R8")
-def _gaps() -> Outcome:
+def gaps_row() -> Outcome:
     rng, cost, gaps = np.random.default_rng(0), np.array([1, 2, 4, 8, 16]), {}
     for n in (5, 10, 20, 50, 200):
         made = []

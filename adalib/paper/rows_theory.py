@@ -20,7 +20,6 @@ from adalib.paper.measures import (
     Cell,
     Outcome,
     failures,
-    measures,
     mixed_misses,
     outcome,
     printed_misses,
@@ -78,8 +77,7 @@ def _training_time() -> Cell:
     return Cell("seconds to train on 200 questions", PAPER_CLAIMS["training_seconds"], seconds_to_train(), 0.0, "<=")
 
 
-@measures("Alg1")
-def _pipeline() -> Outcome:
+def pipeline_row() -> Outcome:
     room, columns = PAPER_CLAIMS["search_tolerance"], text_features(answers("word-fewshot").questions)
     learned = LabelPolicy().fit_labels(columns, searched("word-fewshot", 2.0).labels).predict(columns)
     return outcome(
@@ -89,8 +87,7 @@ def _pipeline() -> Outcome:
     )
 
 
-@measures("Eq7/8")
-def _loss() -> Outcome:
+def loss() -> Outcome:
     labels, known = searched(SHOWN, 2.0).labels, baselines.noise_features(200)
     columns, codes = np.unique(labels, return_inverse=True)
     chance = _model().predict_proba(known.to_numpy())
@@ -105,8 +102,7 @@ def _loss() -> Outcome:
     )
 
 
-@measures("Fig1 motivation")
-def _kinds() -> Outcome:
+def kinds_row() -> Outcome:
     kinds = archetypes(utility("word-fewshot"))
     shares = [float(np.mean(kinds == kind)) for kind in ("easy", "responsive", "diminishing", "hard")]
     return outcome(
@@ -115,13 +111,11 @@ def _kinds() -> Outcome:
     )
 
 
-@measures("Fig3 pipeline")
-def _diagram() -> Outcome:
+def diagram() -> Outcome:
     return outcome(_training_time(), digits=2)
 
 
-@measures("Setup")
-def _setup() -> Outcome:
+def setup_row() -> Outcome:
     claims, cells = PAPER_CLAIMS, []
     cells += [Cell(f"{name}: questions", claims["questions"], answers(name).n) for name in PAPER_SETTINGS]
     cells += [Cell(f"{name}: answers a question", claims["samples"], answers(name).samples) for name in PAPER_SETTINGS]
@@ -132,8 +126,7 @@ def _setup() -> Outcome:
     return outcome(*cells, note="Simulated settings; temperature and models are those of the paper only in name.")
 
 
-@measures("Hyper: GBM")
-def _trees() -> Outcome:
+def trees_row() -> Outcome:
     trees, depth, rate = PAPER_CLAIMS["trees"]
     booster, params = _model().get_booster(), _config()["gradient_booster"]["tree_train_param"]
     deepest = max(line.count("\t") for tree in booster.get_dump() for line in tree.split("\n"))
@@ -146,8 +139,7 @@ def _trees() -> Outcome:
     )
 
 
-@measures("Hyper: search")
-def _search() -> Outcome:
+def search() -> Outcome:
     steps, off, (low, high) = searched(SHOWN, 2.0).path, mixed_misses(), PAPER_CLAIMS["search_bracket"]
     return outcome(
         Cell("iterations", PAPER_CLAIMS["search_iterations"], len(steps)),
@@ -158,8 +150,8 @@ def _search() -> Outcome:
     )
 
 
-@measures("Hyper: features")
-def _features() -> Outcome:
+@cache
+def features() -> Outcome:
     listed, drawn = (PAPER_CLAIMS[key] for key in ("listed_features", "figure_features"))
     ours = set(text_features(["x"], entropy=[0.0]).columns)
     unlisted = [name for name in drawn if name not in listed and name.rstrip("s") not in listed]
@@ -171,8 +163,7 @@ def _features() -> Outcome:
     )
 
 
-@measures("Hyper: LR/SVM-RBF/RF/MLP64/GBM")
-def _models() -> Outcome:
+def models() -> Outcome:
     network, machine = (zoo()[name].model[-1] for name in ("mlp", "svm"))
     return outcome(
         Cell("classifiers", 5, len(zoo())),
@@ -182,8 +173,7 @@ def _models() -> Outcome:
     )
 
 
-@measures("Baselines")
-def _costs() -> Outcome:
+def costs() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
         printed, cost, texts = PAPER[name]["main"], utility(name).cost, answers(name).questions
@@ -218,8 +208,7 @@ def _ours(statement: str) -> int:
     return int(fared.failures[fared.version == "ours"].sum())
 
 
-@measures("Eq1/2/3")
-def _program() -> Outcome:
+def program() -> Outcome:
     worst = 0.0
     for case in _small():
         acc, cost = case.acc, np.broadcast_to(case.cost, case.acc.shape)
@@ -228,8 +217,8 @@ def _program() -> Outcome:
     return outcome(Cell("largest difference, 40 small tables", 0.0, worst), digits=1)
 
 
-@measures("Eq4, Def1, Eq5")
-def _oracle() -> Outcome:
+@cache
+def oracle() -> Outcome:
     labels = values = 0.0
     for case in _small():
         acc, cost = case.acc, np.broadcast_to(case.cost, case.acc.shape)
@@ -246,8 +235,7 @@ def _oracle() -> Outcome:
     )
 
 
-@measures("Eq6")
-def _staircase() -> Outcome:
+def staircase() -> Outcome:
     worst, rng = 0.0, np.random.default_rng(0)
     for name in (*REAL, *PAPER_SETTINGS):
         table, stairs = utility(name), path(name)
@@ -257,8 +245,7 @@ def _staircase() -> Outcome:
     return outcome(Cell("largest difference, 8 settings, 50 prices each", 0.0, worst), note=note, digits=1)
 
 
-@measures("Thm1")
-def _monotone() -> Outcome:
+def monotone() -> Outcome:
     printed, ours = failures("Theorem 1").failures
     rises = 0
     for name in (*REAL, *PAPER_SETTINGS):
@@ -274,8 +261,7 @@ def _monotone() -> Outcome:
     )
 
 
-@measures("Fig2 monotone")
-def _fall() -> Outcome:
+def fall() -> Outcome:
     def at(name: str, price: float, printed: float, room: float) -> Cell:
         ours = float(average_cost(utility(name).acc, utility(name).cost, price))
         return Cell(f"{name}: cost at the price {price:g}", printed, ours, room)
@@ -288,8 +274,7 @@ def _fall() -> Outcome:
     )
 
 
-@measures("Prop1")
-def _duality() -> Outcome:
+def duality() -> Outcome:
     case = COUNTEREXAMPLES["gap"]
     claim = strong_duality(case.acc, case.cost, case.budget).printed[0]
     rng, gaps = np.random.default_rng(0), []
@@ -308,8 +293,7 @@ def _duality() -> Outcome:
     )
 
 
-@measures("App C Eqs")
-def _relaxation() -> Outcome:
+def relaxation() -> Outcome:
     split, off = 0, 0.0
     for case in _small(30):
         shares = lp_solution(case.acc, case.cost, case.budget).shares
@@ -327,20 +311,17 @@ def _relaxation() -> Outcome:
     )
 
 
-@measures("Thm2, Eq9")
-def _regret() -> Outcome:
+def regret() -> Outcome:
     fared = failures("Theorem 2")
     return outcome(*(Cell(c.claim, 0, c.failures) for c in fared[fared.version == "printed"].itertuples()))
 
 
-@measures("Cor1")
-def _identity() -> Outcome:
+def identity() -> Outcome:
     widest = failures("Corollary 1").widest.max()
     return outcome(Cell("largest |difference| of the two sides, 700 cases", 0.0, widest, 1e-12), digits=1)
 
 
-@measures("Thm3(1)")
-def _feasibility() -> Outcome:
+def feasibility() -> Outcome:
     misses = printed_misses()
     over = sum(miss > 0 for miss in misses)
     return outcome(
@@ -349,8 +330,7 @@ def _feasibility() -> Outcome:
     )
 
 
-@measures("Thm3(2)")
-def _recovery() -> Outcome:
+def recovery() -> Outcome:
     fared, ours = failures("Theorem 3"), _ours("Theorem 3")
     return outcome(
         Cell(f"failures in {fared.cases[1]} random cases", 0, fared.failures[1]),

@@ -69,7 +69,9 @@ def test_folds_score_every_row_once(noise_pool):
 
 
 def test_noise_imitates_by_row_and_not_by_question(noise_pool):
-    row, question = (adalib.paper.comparison.classifiers(noise_pool, split, 5, ("gbm",)).runs for split in ("row", "question"))
+    row, question = (
+        adalib.paper.comparison.classifiers(noise_pool, split, 5, ("gbm",)).runs for split in ("row", "question")
+    )
     assert row.imitation.mean() > row.majority.mean() + 0.1
     assert row.gain.mean() > 0.01
     assert question.imitation.mean() < question.majority.mean() + 0.02
@@ -116,7 +118,9 @@ def test_a_perfect_copy_has_no_gap_and_a_constant_no_gain(noise_pool):
 
 def test_confusion_and_losses_count_the_errors():
     acc = np.array([[0.1, 0.6, 0.7], [0.5, 0.5, 0.5], [0.2, 0.3, 0.9]])
-    pooled = adalib.paper.ablations.pool({"only": UtilityTable(acc, [1, 2, 4])}, adalib.noise_features(3, 2), targets=[7 / 3])
+    pooled = adalib.paper.ablations.pool(
+        {"only": UtilityTable(acc, [1, 2, 4])}, adalib.noise_features(3, 2), targets=[7 / 3]
+    )
     assert pooled.labels.tolist() == [1, 0, 2]
     found = Comparison(pooled, "row", (Trial("gbm", 0, np.array([0, 1, 2]), np.array([0, 0, 0])),))
     assert found.confusion("gbm").tolist() == [[1, 0, 0], [1, 0, 0], [1, 0, 0]]

@@ -17,8 +17,8 @@ from scipy.optimize import linprog
 
 import adalib
 import adalib.paper
-from adalib.paper import register, results
-from adalib.paper.measures import MEASURES, Cell, Outcome, outcome_of
+from adalib.paper import register, results, rows_results, rows_theory
+from adalib.paper.measures import Cell, Outcome
 from adalib.paper.register import CLAIMS, PARTS, ROWS, STATUSES, VERDICTS, Row, chapter
 from adalib.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_SETTINGS, PAPER_WAY
 
@@ -76,15 +76,17 @@ def in_print():
 
 
 def cells(id: str) -> dict[str, Cell]:
-    return {cell.name: cell for cell in outcome_of(id).cells}
+    return {cell.name: cell for cell in register.row_of(id).outcome.cells}
 
 
 # The list.
 
 
-def test_every_item_of_the_paper_has_a_row_and_every_line_a_measurement():
+def test_every_item_of_the_paper_has_a_row_with_a_measurement_of_its_own():
     assert [row.id for row in ROWS] == IDS
-    assert {*IDS, *(claim.name for claim in CLAIMS)} == set(MEASURES)
+    assert len({row.by for row in ROWS}) == len(ROWS)
+    assert all(hasattr(rows_theory, row.by) != hasattr(rows_results, row.by) for row in ROWS)
+    assert len({claim.by for claim in CLAIMS}) == len(CLAIMS)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
@@ -111,7 +113,7 @@ def test_a_row_measures_finite_numbers_and_comes_out_as_it_says(row):
     ],
 )
 def test_no_cell_of_a_table_is_left_out(id, number):
-    assert len(outcome_of(id).cells) == len(cells(id)) == number
+    assert len(register.row_of(id).outcome.cells) == len(cells(id)) == number
 
 
 def test_labels_are_on_the_page_that_their_name_says(labels):
@@ -190,7 +192,7 @@ def test_a_cell_agrees_within_its_tolerance(ours, relation, agrees):
 )
 def test_the_numbers_decide_the_status(meant, ours, holds, status, monkeypatch):
     monkeypatch.setattr(Row, "outcome", Outcome((Cell("c", 1.0, ours),), holds=holds))
-    row = Row("x", "", "", meant, "ch00-reading")
+    row = Row("x", "", "", meant, "ch00-reading", "nothing")
     assert row.status == status
     assert row.confirmed == (status == meant)
 
