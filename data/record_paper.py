@@ -1,8 +1,8 @@
 """Train what chapters 6, 7, 9 and 12 and the replication table need, and write it to data/recorded/paper.jsonl.
 
 Run ``python data/record_paper.py`` (about six minutes on two cores; what is there already is kept, so that it can be
-stopped and started again; ``--anew`` begins anew). Every chapter trains a stated part of it again, which must agree, and
-so does a test. A line is a held-out row, a row of a table, or the columns that one trained model chose, a digit each.
+stopped and started again; ``--anew`` begins anew). Every chapter trains a stated part of it again, which must agree,
+and so does a test. A line is a held-out row, a row of a table, or the columns that a trained model chose, a digit each.
 """
 
 from __future__ import annotations
@@ -186,9 +186,9 @@ def digits(columns) -> str:
     return "".join(map(str, np.asarray(columns)))
 
 
-def trials(pooled, split: str, splits: int = 10, models=paper.comparison.TRIES) -> list[dict]:
+def trials(pooled, split: str, splits: int = 10, models=paper.ablations.TRIES) -> list[dict]:
     """What every classifier predicted for the rows that its split held out."""
-    made = paper.comparison.classifiers(pooled, split, splits, models).trials
+    made = paper.ablations.classifiers(pooled, split, splits, models).trials
     return [{"classifier": t.classifier, "number": t.number, "predicted": digits(t.predicted)} for t in made]
 
 
