@@ -17,14 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from adalib.datasets.folds import deal
@@ -189,6 +182,14 @@ def zoo(seed: int = 0) -> dict[str, LabelPolicy]:
     Logistic regression, an SVM with a Gaussian kernel, a random forest of 100 trees, a network with 64 hidden units,
     and XGBoost; the first, second and fourth see standardised features.
     """
+    # Not at the top: every chapter would wait for them.
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
     models = (
         make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000, random_state=seed)),
         make_pipeline(StandardScaler(), SVC(kernel="rbf", random_state=seed)),
@@ -375,6 +376,8 @@ def _splits(pooled: Pooled, split: str, splits: int) -> Iterator[np.ndarray]:
     if split not in (*_BY_ROWS, "question", "fold"):
         raise ValueError(f'split is {split!r}; choose "row", "stratified", "question" or "fold"')
     if split == "stratified":
+        from sklearn.model_selection import StratifiedShuffleSplit
+
         dealer = StratifiedShuffleSplit(splits, test_size=_TEST, random_state=0)
         yield from (out for _, out in dealer.split(pooled.labels, pooled.labels))
         return
@@ -406,37 +409,8 @@ def _over_mix(pooled: Pooled, rows: np.ndarray, predicted: np.ndarray) -> np.nda
     return gains
 
 
-# What does the model look at? Importances always sum to 1, whatever the features, and the means of five classes always
-# differ. So each is computed again where there is nothing to see.
-
-
-def importances(
-    features: pd.DataFrame,
-    labels: ArrayLike,
-    draws: int = 20,
-    seed: int = 0,
-    groups: Sequence | None = None,
-) -> pd.DataFrame:
-    """Share of each feature in the gain of the paper's trees, beside two references that hold no signal."""
-    labels = np.asarray(labels)
-    rng = np.random.default_rng(seed)
-    mixed = [_shuffle(labels, groups, rng) for _ in range(draws)]
-    blind = [noise_features(len(labels), features.shape[1], seed=seed + draw) for draw in range(draws)]
-    jobs = [(features, labels), *((features, other) for other in mixed), *((noise, labels) for noise in blind)]
-    shares = list(side_by_side(lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs))
-    shuffled, noise = np.array(shares[1 : 1 + draws]), np.array(shares[1 + draws :])
-    low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
-    table = pd.DataFrame(
-        {
-            "feature": list(features.columns),
-            "importance": shares[0],
-            "shuffled_low": low,
-            "shuffled_high": high,
-            "noise_low": noise.min(axis=1).mean(),
-            "noise_high": noise.max(axis=1).mean(),
-        }
-    )
-    return table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+# What does the model look at? The means of five classes always differ, so they are computed again where nothing is
+# to be seen.
 
 
 def signatures(
@@ -461,7 +435,7 @@ def signatures(
     effect = effects(member)
     rng = np.random.default_rng(seed)
     order = np.arange(labels.size)
-    shuffled = np.array([effects(member[_shuffle(order, groups, rng)]) for _ in range(draws)])
+    shuffled = np.array([effects(member[shuffled_labels(order, groups, rng)]) for _ in range(draws)])
     low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
     row_spread = effect.std(axis=0)
     drawn = (effect - effect.mean(axis=0)) / np.where(row_spread > 0, row_spread, 1.0)
@@ -472,7 +446,7 @@ def signatures(
     return frame.assign(outside=(frame.effect < frame.low) | (frame.effect > frame.high))
 
 
-def _shuffle(labels: np.ndarray, groups: Sequence | None, rng: np.random.Generator) -> np.ndarray:
+def shuffled_labels(labels: np.ndarray, groups: Sequence | None, rng: np.random.Generator) -> np.ndarray:
     """The labels in another order; with groups, all of one size, each gets the labels of another one."""
     if groups is None:
         return rng.permutation(labels)

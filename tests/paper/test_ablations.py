@@ -17,6 +17,7 @@ from adalib.paper.ablations import Comparison, Trial, near_misses
 from adalib.paper.settings import PAPER_ABLATIONS
 
 ODD = np.arange(40) % 2
+RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))  # what trained the record
 
 
 def tables(count=3, n=40, seed=0):
@@ -209,8 +210,7 @@ def test_a_feature_that_tells_the_label_is_learned_held_out_and_noise_is_not():
     p = np.where(np.arange(60) % 2, 0.75, 1.0)
     answers = adalib.two_answer(p).sample(64)
     known = pd.DataFrame({"kind": np.arange(60) % 2})
-    record = runpy.run_path(str(ROOT / "data" / "record_paper.py"))
-    found = record["held_out_curve"](answers, [3], (0.5, 1.0), (1, 5, 11), features=known, folds=3)
+    found = RECORD["held_out_curve"](answers, [3], (0.5, 1.0), (1, 5, 11), features=known, folds=3)
     assert set(found.policy) == {"label", "curve", "noise"}
     last = found[found.share == 1].set_index("policy")
     assert last.low["label"] > 0
@@ -246,7 +246,7 @@ def test_answers_get_an_in_sample_and_a_cross_fitted_value():
 def test_a_feature_that_is_the_label_stands_clear_of_shuffled_labels():
     labels = np.random.default_rng(0).integers(0, 2, size=200)
     features = adalib.noise_features(200, 5).assign(key=labels)
-    found = ablations.importances(features, labels, draws=5).set_index("feature")
+    found = RECORD["importances"](features, labels, draws=5).set_index("feature")
     assert found.importance.sum() == pytest.approx(1)
     assert found.index[0] == "key"
     assert found.importance["key"] > found.shuffled_high["key"]
