@@ -14,12 +14,11 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-__all__ = ["claim", "filling", "publish", "replacing"]
+__all__ = ["claim", "clear_drafts", "filling", "publish", "replacing"]
 
-_STALE = re.compile(r"\..*\.[0-9a-f]{8}\.part")  # a draft of one file, see `replacing`
+_STALE = re.compile(r"\.(.*)\.(\d+)-[0-9a-f]{8}\.part")  # a draft of one file, see `replacing`
 
 
 @contextmanager
@@ -35,13 +34,7 @@ def filling(out: Path, plan: dict) -> Iterator[Path]:
 
 
 def claim(out: Path, plan: dict) -> Path:
-    """Return the draft folder in which ``out`` is made: a new one, or that of an interrupted run with the same plan.
-
-    Raises
-    ------
-    ValueError
-        If ``out`` is there already, or the draft has another plan: one sentence.
-    """
+    """Return the draft folder in which ``out`` is made: a new one, or that of an interrupted run with the same plan."""
     plan = json.loads(json.dumps(plan))
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{out}: is there already; give another folder, or remove it")
@@ -82,31 +75,32 @@ def publish(draft: Path, out: Path, keep: set[str]) -> None:
     draft.rename(out)
 
 
-class replacing:  # noqa: N801
-    """A path to write to; it takes the target's place when the block ends well, and is gone when it does not.
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """A path to write to; it takes the target's place when the block ends well, and is gone when it does not."""
+    draft = target.with_name(f".{target.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        yield draft
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> target = Path(mkdtemp()) / "a.txt"
-    >>> with replacing(target) as draft:
-    ...     _ = draft.write_text("whole")
-    >>> target.read_text(), len(list(target.parent.iterdir()))
-    ('whole', 1)
-    """
 
-    def __init__(self, target: Path) -> None:
-        self.target = target
-        self.draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+def clear_drafts(target: Path) -> None:
+    """Remove the drafts of a file whose writers were killed."""
+    for file in target.parent.iterdir() if target.parent.is_dir() else ():
+        draft = _STALE.fullmatch(file.name)
+        if draft and draft[1] == target.name[:100] and not _alive(int(draft[2])):
+            file.unlink(missing_ok=True)
 
-    def __enter__(self) -> Path:
-        return self.draft
 
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        try:
-            if kind is None:
-                with self.draft.open("rb") as file:
-                    os.fsync(file.fileno())
-                self.draft.replace(self.target)
-        finally:
-            self.draft.unlink(missing_ok=True)
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # another user's
+        pass
+    return True

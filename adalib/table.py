@@ -7,7 +7,8 @@ budget costs. This module holds the pair and refuses a broken one at the door, s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ __all__ = ["ARCHETYPES", "UtilityTable", "archetypes", "check_table"]
 ARCHETYPES = ("easy", "responsive", "diminishing", "hard")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class UtilityTable:
     """Accuracy and cost of every question at every budget.
 
@@ -55,19 +56,19 @@ class UtilityTable:
 
     acc: np.ndarray
     cost: np.ndarray
-    budgets: tuple | None = None
-    ids: tuple[str, ...] | None = None
+    budgets: tuple
+    ids: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        acc, cost = check_table(self.acc, self.cost)
+    def __init__(
+        self, acc: ArrayLike, cost: ArrayLike, budgets: Sequence | None = None, ids: Iterable | None = None
+    ) -> None:
+        acc, cost = check_table(acc, cost)
         n, k = acc.shape
-        budgets = _default_budgets(cost, k) if self.budgets is None else _labels(self.budgets, k, "budgets", "column")
-        ids = range(n) if self.ids is None else self.ids
         for name, value in [
             ("acc", _read_only(acc)),
             ("cost", _read_only(cost)),
-            ("budgets", budgets),
-            ("ids", _labels([str(name) for name in ids], n, "ids", "row")),
+            ("budgets", _default_budgets(cost, k) if budgets is None else _labels(budgets, k, "budgets", "column")),
+            ("ids", _labels([str(name) for name in (range(n) if ids is None else ids)], n, "ids", "row")),
         ]:
             object.__setattr__(self, name, value)
 
@@ -121,26 +122,8 @@ def archetypes(table: UtilityTable) -> np.ndarray:
 def check_table(acc: ArrayLike, cost: ArrayLike, any_scale: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return accuracy and cost as valid float64 arrays, without a copy where they are float64 already.
 
-    Explained in chapter 2, "The oracle".
-
-    Parameters
-    ----------
-    acc : array_like, shape (N, K)
-        Accuracies in [0, 1]; N and K at least 1.
-    cost : array_like, shape (K,) or (N, K)
-        Costs, at least 0 and non-decreasing along K.
-    any_scale : bool
-        Whether the values may be any finite numbers, not accuracies: money, megawatts, clicks.
-
-    Returns
-    -------
-    acc, cost : ndarray of float64
-        The same values; the shapes are kept.
-
-    Raises
-    ------
-    ValueError
-        One sentence that names the array, its row and column, what is wrong and the mend.
+    With ``any_scale`` the values may be any finite numbers, not accuracies: money, megawatts, clicks. What is wrong is
+    told in one sentence that names the array, its row and column and the mend.
 
     Examples
     --------
@@ -210,8 +193,7 @@ def _labels(labels: Sequence, size: int, name: str, axis: str) -> tuple:
     if len(labels) != size:
         raise ValueError(f"{name} has {len(labels)} entries; give {size}, one a {axis}")
     if len(set(labels)) != size:
-        seen: set = set()
-        twice = next(label for label in labels if label in seen or seen.add(label))
+        twice, _ = Counter(labels).most_common(1)[0]
         raise ValueError(f"{name} holds {twice!r} twice; give every {axis} its own name")
     return labels
 

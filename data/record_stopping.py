@@ -3,21 +3,41 @@
 Run ``python data/record_stopping.py`` (about a quarter of an hour on two cores; what is there already is kept, so that
 it can be stopped and started again; ``--anew`` begins anew). Four bundled settings are held out by question, at six
 targets, with every peer and with signals that say nothing, and at three targets with the mean token entropy; those of
-`word` by family too; simulated populations by question. The cells come from `adalib.evaluate.recorded`; a test computes
-some of them again.
+`word` by family too; simulated populations by question. A test computes some of the cells again.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 import adalib
-from adalib.evaluate.recorded import control_cells, entropy_cells, record, stopping_cells
+from adalib.datasets.folds import members
+from adalib.datasets.responses import Responses
+from adalib.evaluate.baselines import best_mix, from_labels, noise_features
+from adalib.evaluate.crossfit import compared
+from adalib.evaluate.heldout import HeldOutRow, Protocol, Scores, held_out, oracles_at
+from adalib.evaluate.intervals import bootstrap_mean
+from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, figures, record
+from adalib.evaluate.trials import Learner, Planner
+from adalib.learn.curve_policy import CurvePolicy
+from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
+from adalib.sequential.priced import PricedStopping
+from adalib.sequential.signals import SIGNALS
+from adalib.sequential.streams import make_streams
+from adalib.table import UtilityTable
 
 TARGETS = (1.5, 2, 3, 4, 6, 8)
 SETTINGS = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
+
+_BUDGETS = (1, 2, 4, 8, 16)
+_SHARPNESS = (1.5, 3.0, 6.0, 12.0)
+_LEFT_OUT = ("fixed", "random", "length")  # chapter 7 has them: no better than the mix
+_NO_BARS = ("mix", "oracle_in_sample")  # gains count over the mix already; what is in sample is no bar
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
@@ -33,6 +53,117 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     simulated = {"votes say nothing": adalib.flat_null(300), "Beta(1.5, 1.5)": adalib.beta_population(300, 1.5, 1.5)}
     for name, population in simulated.items():
         yield f"{name} by question", partial(stopping_cells, population.sample(96, seed=1), TARGETS)
+
+
+def stopping_cells(
+    responses: Responses, targets: Sequence[float], groups: Sequence | None = None, *, peers: bool = True
+) -> list[dict]:
+    """Compute every cell of chapter 10's table for one file: a row's figures, and in ``over`` its lead on others.
+
+    Rungs and peers that need log-probabilities are left out where there are none, text where all texts are alike.
+    Peers are tuned to every target, and scored as published at what that costs; there the rungs are scored too.
+    """
+    sure, told = responses.logprob is not None, len(set(responses.questions)) > 1
+    there = {"votes", *["text"] * told, *["certainty"] * sure}
+    rungs = {name: PricedStopping(signals) for name, signals in LADDER.items() if set(signals) <= there}
+    learners: dict[str, Learner | Planner] = {**rungs, **({"curve": CurvePolicy()} if told else {})}
+    own: dict[str, float] = {}
+    if peers:
+        families = {**PEERS, **(CONFIDENT if sure else {})}
+        published = {f"{name} {AS_PUBLISHED}": Published(rule) for name, rule in PUBLISHED.items()}
+        learners |= {**{name: TunedRules(rules) for name, rules in families.items()}, **published}
+        votes = compared(responses)
+        own = {name: round(float(peer.replay(votes)[0].mean()), 2) for name, peer in published.items()}
+    protocol = Protocol(groups=groups)
+    rows = held_out(responses, [*targets, *own.values()], learners=learners, noises=0, protocol=protocol)
+    rows += weighted_bars(responses, targets, groups) if sure else []
+    ends = {"votes", list(rungs)[-1]}
+    # All but the baselines at the targets; at what a published peer costs, the peer and the ladder's two ends.
+    shown = [
+        row
+        for row in rows
+        if (row.target == own[row.policy] if row.policy in own else row.target in targets or row.policy in ends)
+        and row.policy not in _LEFT_OUT
+    ]
+    leading = {*ends, "votes + text"}
+    return [cell(row, shown if row.policy in leading else ()) for row in shown]
+
+
+def control_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
+    """Compute what signals that say nothing add to votes alone: features of noise, and shuffled log-probabilities."""
+    if responses.logprob is None:
+        raise ValueError(f"{responses.source}: has no log-probabilities to shuffle")
+    flat = np.random.default_rng(0).permutation(responses.logprob.ravel())
+    blind = replace(responses, logprob=flat.reshape(responses.logprob.shape))
+    noise = noise_features(responses.n)
+    tried = (
+        ("votes", responses, None, LADDER["votes"]),
+        ("votes + noise", responses, noise, LADDER["votes + text"]),
+        ("votes + shuffled certainty", blind, None, LADDER["votes + certainty"]),
+    )
+    rows = [
+        row
+        for name, answers, known, signals in tried
+        for row in held_out(answers, targets, learners={name: PricedStopping(signals)}, features=known, noises=0)
+        if row.policy == name
+    ]
+    plain = [row for row in rows if row.policy == "votes"]
+    return [cell(row, plain) for row in rows if row.policy != "votes"]
+
+
+def entropy_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
+    """Compute what the mean token entropy adds: to votes, beside certainty, and to all that is usually heard."""
+    tried = {
+        "votes + entropy": ("votes", "votes + certainty"),
+        "votes + certainty + entropy": ("votes + certainty",),
+        "all four": ("all three",),
+    }
+    signals = {name: LADDER[name] for bars in tried.values() for name in bars}
+    signals |= {name: tuple(name.split(" + ")) for name in tried} | {"all four": tuple(SIGNALS)}
+    learners = {name: PricedStopping(heard) for name, heard in signals.items()}
+    rows = {(row.policy, row.target): row for row in held_out(responses, targets, learners=learners, noises=0)}
+    return [
+        cell(rows[name, target], [rows[bar, target] for bar in bars])
+        for name, bars in tried.items()
+        for target in targets
+    ]
+
+
+def weighted_bars(responses: Responses, targets: Sequence[float], groups: Sequence | None = None) -> list[HeldOutRow]:
+    """Score the best mix and the static oracle when votes are weighted by certainty: a better vote, no better plan.
+
+    How steeply certainty weighs is chosen on the half that teaches. Gains count over the mix of plain votes, so that
+    they stand beside those of `adalib.held_out`.
+    """
+    halves = compared(responses).split_samples(0)
+    voted = [{s: _weighted(half, s) for s in _SHARPNESS} for half in halves]
+    scores = Scores(["mix_weighted", "oracle_weighted"])
+    for number in range(2):
+        teach, score = voted[number], voted[1 - number]
+        best = max(_SHARPNESS, key=lambda s: teach[s].acc.mean())
+        chosen, scored, plain = teach[best], score[best], halves[1 - number].table(_BUDGETS)
+        for target, labels in oracles_at(chosen, targets):
+            mix = best_mix(chosen.acc, chosen.cost, target)
+            scores.add("mix_weighted", target, *mix.outcome(scored), plain)
+            scores.add("oracle_weighted", target, *from_labels(labels, chosen.k).outcome(scored), plain)
+    return scores.rows(members(responses, groups))
+
+
+def cell(row: HeldOutRow, others: Sequence[HeldOutRow]) -> dict:
+    """One row's figures, and its lead at equal cost on the others at its target, with the interval."""
+    over = {}
+    for other in others:
+        if other.target == row.target and other.policy not in (row.policy, *_NO_BARS):
+            lead = bootstrap_mean(row.gains - other.gains)
+            over[other.policy] = [round(float(part), 5) for part in (lead.mean, lead.low, lead.high)]
+    return {**figures(row), "over": over}
+
+
+def _weighted(half: Responses, sharpness: float) -> UtilityTable:
+    """What a vote weighted by certainty is worth at every budget, over 48 orders."""
+    streams = make_streams(half, _BUDGETS[-1], repeats=48)
+    acc = streams.mean(streams.votes(sharpness).value[:, np.array(_BUDGETS) - 1])
+    return UtilityTable(acc.clip(0, 1), np.array(_BUDGETS, dtype=float), budgets=_BUDGETS, ids=tuple(half.ids))
 
 
 if __name__ == "__main__":

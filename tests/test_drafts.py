@@ -19,7 +19,7 @@ def test_the_same_plan_goes_on_and_another_one_is_refused(tmp_path):
 def test_a_draft_that_came_to_nothing_is_taken_over(tmp_path, note):
     draft = claim(tmp_path / "out", {"a": 1})
     (draft / "work" / "pieces").mkdir()
-    (draft / "work" / ".00.parquet.0123abcd.part").write_text("half")  # left by a kill
+    (draft / "work" / ".00.parquet.1-0123abcd.part").write_text("half")  # left by a kill
     if note is not None:
         (draft / "work" / "plan.json").write_text(note)
     assert claim(tmp_path / "out", {"a": 2}) == draft
@@ -29,7 +29,7 @@ def test_a_draft_that_came_to_nothing_is_taken_over(tmp_path, note):
 
 def test_what_a_kill_leaves_beside_a_part_is_gone_when_the_folder_is_complete(tmp_path):
     draft = claim(tmp_path / "out", {})
-    (draft / ".a.parquet.0123abcd.part").write_text("half")
+    (draft / ".a.parquet.1-0123abcd.part").write_text("half")
     with replacing(draft / "a.parquet") as file:
         file.write_text("whole")
     publish(draft, tmp_path / "out", keep={"a.parquet"})

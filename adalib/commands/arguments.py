@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +13,8 @@ if TYPE_CHECKING:
     from adalib.datasets.responses import Responses
     from adalib.table import UtilityTable
 
-__all__ = ["add_shared", "check_learn_from", "check_libraries", "evaluating_room", "learning_room", "parse_budgets"]
-__all__ += ["parse_memory", "parse_numbers", "price", "read_answers", "read_table", "shown", "whole"]
+__all__ = ["add_shared", "check_learning", "check_libraries", "parse_budgets", "parse_memory", "parse_numbers"]
+__all__ += ["price", "read_answers", "read_table", "shown", "whole"]
 
 _LIBRARIES = 500_000_000  # bytes of address space that pandas, scikit-learn and XGBoost take before they do anything
 MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
@@ -43,13 +42,6 @@ def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(name, **_SHARED[name])
 
 
-def check_learn_from(given: int) -> int:
-    """How many questions teach at most."""
-    if given < 2:
-        raise ValueError(f"--learn-from is {given}; give at least 2 questions")
-    return given
-
-
 def check_libraries(source: str) -> None:
     """Refuse where not even the libraries that learn have room: loaded by halves, some of them end the process."""
     from adalib.datasets.files import check_room
@@ -57,15 +49,20 @@ def check_libraries(source: str) -> None:
     check_room(source, "loading what learns", _LIBRARIES, "free some, or raise the limit")
 
 
-def evaluating_room(responses: Responses | Menu, taught: int) -> float:
-    """Bytes for held-out scores: folds learn side by side, each with its libraries' own; thousands a question stay."""
-    folds = (os.cpu_count() or 1) * (150e6 + learning_room(min(taught, responses.n), responses.samples // 2))
-    return folds + responses.n * (2000 + 200 * responses.samples)
+def check_learning(responses: Responses | Menu, learn_from: int, work: str, mend: str, at_once: int | None = 1) -> int:
+    """How many questions teach at most; refuse what would not fit, for so many that learn at once.
 
+    Each takes a kernel between any two questions, all replays, and its libraries' own; thousands a question stay.
+    """
+    from adalib.datasets.files import check_room
 
-def learning_room(questions: int, samples: int) -> float:
-    """Bytes that it takes to learn from so many questions when to stop: a kernel between any two, and all replays."""
-    return 150e6 + 40 * questions**2 + 200 * questions * min(samples, 16) * min(samples, 40)
+    if learn_from < 2:
+        raise ValueError(f"--learn-from is {learn_from}; give at least 2 questions")
+    n, samples, taught = responses.n, responses.samples, min(learn_from, responses.n)
+    one = 300e6 + 40 * taught**2 + 200 * taught * min(samples, 16) * min(samples, 40)
+    need = (at_once or 1) * one + n * (2000 + 200 * samples)
+    check_room(responses.source, work.format(taught=taught), need, mend)
+    return taught
 
 
 def shown(text: str) -> str:

@@ -87,7 +87,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         # Our errors are ValueErrors and RuntimeErrors with one line for the user; the system's are OSErrors.
         except (ValueError, RuntimeError, OSError, MemoryError, ImportError, SystemError) as error:
-            if _starved(error):
+            # Python says that memory ran out in its way, XGBoost, the loader of libraries and threads in theirs.
+            if isinstance(error, MemoryError) or re.search(_OUT_OF_MEMORY, str(error)):
                 spare.clear()
                 say(_too_little(error))
             elif isinstance(error, ImportError | SystemError):
@@ -95,11 +96,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             else:
                 say(error)
             return 2
-
-
-def _starved(error: Exception) -> bool:
-    """Whether memory ran out: Python says so in its way, XGBoost, the loader of libraries and threads in theirs."""
-    return isinstance(error, MemoryError) or re.search(_OUT_OF_MEMORY, str(error)) is not None
 
 
 def _too_little(error: Exception) -> str:

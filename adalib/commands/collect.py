@@ -6,14 +6,15 @@ The same command goes on where an earlier one stopped. The key is read from the 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from adalib.commands.arguments import price, whole
 
-__all__ = ["arguments", "run"]
+_ASKED = "base_url model samples prompt temperature max_tokens concurrency seed logprobs price_in price_out"
+_ASKED += " key_env timeout tries"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``collect`` takes."""
     add = parser.add_argument
     add("questions", metavar="QUESTIONS", help="JSON Lines with id, question and gold, or the name of a bundled set")
     add("--out", metavar="DIR", required=True, help="folder for the answers; made, or gone on with")
@@ -48,18 +49,12 @@ def run(args: argparse.Namespace) -> int:
     elif args.base_url is None or args.model is None:
         raise ValueError("name the endpoint and the model: --base-url http://127.0.0.1:8080/v1 --model M")
     else:
-        names = (
-            "base_url model samples prompt temperature max_tokens concurrency seed logprobs price_in price_out "
-            "key_env timeout tries"
-        )
-        path = collect(args.questions, args.out, **{name: getattr(args, name) for name in names.split()})
+        path = collect(args.questions, args.out, **{name: getattr(args, name) for name in _ASKED.split()})
     print(f"wrote {path}")
     return 0
 
 
 def _dry_run(args: argparse.Namespace) -> str:
-    from pathlib import Path
-
     from adalib.llm.questions import load_prompt, load_questions, workload
     from adalib.llm.store import scan
 

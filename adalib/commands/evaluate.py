@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -22,13 +23,10 @@ if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Responses
 
-__all__ = ["arguments", "run"]
-
 _PROMISED = ("policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``evaluate`` takes."""
     add = parser.add_argument
     add("file", metavar="FILE", help="answers (.jsonl), or a bundled setting")
     add("--targets", metavar="LIST", required=True, help="average costs to aim for, such as 1.5,2,3")
@@ -65,15 +63,14 @@ def run(args: argparse.Namespace) -> int:
     # Those that watch the answers come in know one model; whom to ask is decided before asking.
     watching = {} if isinstance(responses, Menu) else stopping_policies(args.seed)
     learners = planning_policies(args.seed) | watching
-    taught = shared.check_learn_from(args.learn_from)
-    _check_room(responses, taught)
+    work = f"evaluating {responses.n:,} questions of {responses.samples} answers"
+    mend = "take some of the questions, or let fewer teach with --learn-from N"
+    taught = shared.check_learning(responses, args.learn_from, work, mend, at_once=os.cpu_count())
     with Cluster(args.scheduler) if args.scheduler else nullcontext() as machines:
         how = Protocol(folds=args.folds, groups=groups, taught=taught, machines=machines, seed=args.seed)
         rows = held_out(responses, targets, budgets, learners=learners, protocol=how)
     # After the work, so that an input which cannot be evaluated is one line and no more.
-    most = responses.take([0]).table(budgets).cost[-1]
-    notes = _notes(responses.samples, offered[len(budgets) :], [target for target in targets if target > most], most)
-    for note in [*notes, *_notes_on_many(responses.n, args.folds, taught, bool(watching))]:
+    for note in _notes(responses, offered, budgets, targets, args.folds, taught, bool(watching)):
         print(f"adalib evaluate: {note}", file=sys.stderr)
     said = verdict(rows)
     if args.json:
@@ -99,14 +96,6 @@ def _show(groups: str | None, responses: Responses | Menu, rows: DataFrame, watc
     print("mix_cost is what the best random mix would spend to be as accurate, blank if it never is")
 
 
-def _check_room(responses: Responses | Menu, taught: int) -> None:
-    from adalib.datasets.files import check_room
-
-    work = f"evaluating {responses.n:,} questions of {responses.samples} answers"
-    need = shared.evaluating_room(responses, taught)
-    check_room(responses.source, work, need, "take some of the questions, or let fewer teach with --learn-from N")
-
-
 def _field(responses: Responses | Menu, name: str) -> Sequence:
     levels = {} if responses.levels is None else {"level": responses.levels}
     known: dict[str, Sequence] = {"question": responses.questions, **responses.extras, **levels}
@@ -115,24 +104,25 @@ def _field(responses: Responses | Menu, name: str) -> Sequence:
     return known[name]
 
 
-def _notes(samples: int, dropped: Sequence[int], beyond: Sequence[float], most: float) -> list[str]:
-    notes = []
-    if dropped:
-        told = ", ".join(map(str, dropped))
-        notes.append(f"{samples} answers leave halves of {samples // 2}, so budgets {told} are not on offer")
-    if beyond:
-        told = ", ".join(f"{target:g}" for target in beyond)
-        notes.append(f"target {told} is more than the largest budget, {most:g}, can spend: see the cost column")
-    return notes
-
-
-def _notes_on_many(n: int, folds: int, taught: int, watches: bool) -> list[str]:
+def _notes(
+    responses: Responses | Menu,
+    offered: Sequence[int],
+    budgets: Sequence[int],
+    targets: Sequence[float],
+    folds: int,
+    taught: int,
+    watches: bool,
+) -> Iterator[str]:
     from adalib.sequential.replay import WHOLE
 
-    notes = []
+    n, samples = responses.n, responses.samples
+    if dropped := ", ".join(map(str, offered[len(budgets) :])):
+        yield f"{samples} answers leave halves of {samples // 2}, so budgets {dropped} are not on offer"
+    most = responses.take([0]).table(budgets).cost[-1]
+    if beyond := ", ".join(f"{target:g}" for target in targets if target > most):
+        yield f"target {beyond} is more than the largest budget, {most:g}, can spend: see the cost column"
     if n - n // folds > taught:
         told = f"each fold learned from {taught:,} of about {n - n // folds:,} training questions, drawn at random"
-        notes.append(f"{told}, and all {n:,} questions were scored; --learn-from N takes more")
+        yield f"{told}, and all {n:,} questions were scored; --learn-from N takes more"
     if watches and n // folds > WHOLE:
-        notes.append("with so many questions, answers are played back to the stopping rules in fewer orders a question")
-    return notes
+        yield "with so many questions, answers are played back to the stopping rules in fewer orders a question"

@@ -5,19 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adalib.commands.arguments import shown
 
-if TYPE_CHECKING:
-    from adalib.datasets.menu import Menu
-    from adalib.table import UtilityTable
-
-__all__ = ["arguments", "run"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``explore`` takes."""
     parser.add_argument("file", metavar="FILE", help="answers (.jsonl), accuracies (.csv), or a bundled setting")
     parser.add_argument("--out", metavar="PAGE", default="explore.html", help="page to write (default explore.html)")
     told = "what a budget costs: its answers, or their tokens (default samples)"
@@ -41,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     if path.suffix.lower() == ".csv":
         if args.cost is not None:
             raise ValueError(f"{args.file}: a table of accuracies has its own costs; leave out --cost")
-        source: UtilityTable | Responses | Menu = read_csv(path)
+        source: Any = read_csv(path)
     else:
         source = load(args.file)
         if args.cost == "tokens" and isinstance(source, Responses):

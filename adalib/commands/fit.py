@@ -6,19 +6,17 @@ The folder holds JSON and nothing that runs; `route` and `serve` read it, on thi
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING, Literal
 
-from adalib.commands.arguments import check_learn_from, check_libraries, evaluating_room, learning_room
+from adalib.commands.arguments import check_learning, check_libraries
 
 if TYPE_CHECKING:
     from adalib.sequential.streams import Money
 
-__all__ = ["arguments", "run"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``fit`` takes."""
     add = parser.add_argument
     add("file", metavar="FILE", help="sampled answers, JSON Lines, or the name of a bundled setting")
     add("--budget", type=float, required=True, metavar="B", help="average cost of a question")
@@ -38,7 +36,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Fit and save."""
     check_libraries(args.file)
-    from adalib.datasets.files import check_room
     from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
     from adalib.learn.curve_policy import CurvePolicy
@@ -52,13 +49,10 @@ def run(args: argparse.Namespace) -> int:
     responses = load(args.file)
     if isinstance(responses, Menu):
         raise ValueError(f"{args.file}: holds several models, and a router asks one; give the answers of one model")
-    taught = min(check_learn_from(args.learn_from), responses.n)
-    if args.policy != "curve":
-        need = learning_room(taught, responses.samples)
-        if args.policy == "verdict":
-            need = max(need, evaluating_room(responses, taught))
-        mend = "let fewer teach with --learn-from N, or take some of the questions"
-        check_room(args.file, f"learning from {taught:,} of {responses.n:,} questions", need, mend)
+    work = f"learning from {{taught:,}} of {responses.n:,} questions"
+    mend = "let fewer teach with --learn-from N, or take some of the questions"
+    at_once = os.cpu_count() if args.policy == "verdict" else 1
+    taught = check_learning(responses, args.learn_from, work, mend, at_once)
     router = Router.fit(
         responses,
         budget=args.budget,

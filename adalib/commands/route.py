@@ -15,11 +15,8 @@ if TYPE_CHECKING:
     from adalib.router.ask import Asking
     from adalib.router.router import Router
 
-__all__ = ["add_asking", "arguments", "at_work", "run"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``route`` takes."""
     add = parser.add_argument
     add("folder", metavar="FOLDER", help="a router that `fit` saved")
     add("questions", metavar="QUESTIONS", help="JSON Lines with id, question and gold, or the name of a bundled set")

@@ -19,14 +19,11 @@ if TYPE_CHECKING:
     from adalib.router.router import Router
     from adalib.router.shared import Share
 
-__all__ = ["arguments", "run"]
-
 _KEEP = 75  # seconds for which an idle line stays open: longer than clients keep theirs, or both ends would race
 _REDIS = "ADALIB_REDIS"  # the variable with the address of a shared store, password and all
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``serve`` takes."""
     add = parser.add_argument
     add("folder", metavar="FOLDER", help="a router that `fit` saved")
     add("--upstream", required=True, metavar="URL", help="the endpoint, for example http://127.0.0.1:8080/v1")

@@ -9,11 +9,8 @@ import argparse
 
 from adalib.commands.arguments import whole
 
-__all__ = ["arguments", "run"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``serve-llm`` takes."""
     parser.add_argument("--weights", metavar="FILE", help="a GGUF file (default: SmolLM2-135M-Instruct)")
     parser.add_argument("--port", type=whole, default=8080, help="loopback port, 0 for a free one (default 8080)")
     parser.add_argument("--parallel", type=whole, default=16, help="answers written at a time (default 16)")

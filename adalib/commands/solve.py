@@ -11,17 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from adalib.commands.arguments import add_shared, parse_memory, parse_numbers, read_table, shown
-
-__all__ = ["arguments", "run"]
 
 _NUMBERS = ("budget", "lam", "cost", "accuracy", "bound", "slack")
 _OPTIMISTIC = "best in hindsight on these answers, so optimistic: see chapter 5 of the book"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``solve`` takes."""
     add = parser.add_argument
     add("file", metavar="FILE", help="answers (.jsonl), accuracies (.csv, .parquet or a folder), or a bundled setting")
     told = "what a question may cost on average (Parquet: several, 1.5,2,3)"
@@ -54,19 +52,20 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({**numbers, "labels": labels, "split": split}, ensure_ascii=False))
         return 0
-    for name, value in numbers.items():
-        print(f"{name:9} {value:.6g}")
-    for budget in table.budgets:
-        print(f"budget {shown(str(budget))}: {list(labels.values()).count(budget)} of {table.n} questions")
-    if split:
-        print(_split_told(split))
+    counts = {budget: list(labels.values()).count(budget) for budget in table.budgets}
+    _show({**numbers, "counts": counts, "split": split}, table.n)
     print(_OPTIMISTIC)
     return 0
 
 
-def _split_told(split: dict) -> str:
-    who, budget = shown(str(split["id"])), shown(str(split["high"]))
-    return f"to spend the slack, give {who} budget {budget} in {split['share']:.1%} of cases"
+def _show(point: dict[str, Any], rows: int) -> None:
+    for name in _NUMBERS:
+        print(f"{name:9} {point[name]:.6g}")
+    for budget, count in point["counts"].items():
+        print(f"budget {shown(str(budget))}: {count:,} of {rows:,} questions")
+    if split := point["split"]:
+        who, budget = shown(str(split["id"])), shown(str(split["high"]))
+        print(f"to spend the slack, give {who} budget {budget} in {split['share']:.1%} of cases")
 
 
 def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
@@ -87,12 +86,7 @@ def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
         print(json.dumps(told, ensure_ascii=False))
         return 0
     for point in told["points"]:
-        for name in _NUMBERS:
-            print(f"{name:9} {point[name]:.6g}")
-        for budget, count in point["counts"].items():
-            print(f"budget {budget}: {count:,} of {solved.rows:,} questions")
-        if split := point["split"]:
-            print(_split_told(split))
+        _show(point, solved.rows)
         print(f"labels: column {point['labels']} of {solved.folder}; rounds: {point['rounds']}")
     print(_OPTIMISTIC)
     return 0

@@ -10,11 +10,8 @@ import argparse
 
 from adalib.commands.arguments import add_shared, parse_budgets
 
-__all__ = ["arguments", "run"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``table`` takes."""
     parser.add_argument("files", metavar="ANSWERS", nargs="+", help="files of answers (.jsonl or .jsonl.gz)")
     parser.add_argument("--out", metavar="FOLDER", required=True, help="folder for the table; must not exist yet")
     add_shared(parser, "--budgets", "--estimator", "--ties", "--cost", "--scheduler")

@@ -1,9 +1,9 @@
 """Files that nobody vouches for: one place where they are opened, and one where they are written.
 
-Reading takes regular files alone (no pipe, no device), stops at a stated size, also when decompressed, and stops
-early where the memory would not hold what the lines become. Writing goes to a draft beside the target that takes its
-place only when complete, so whatever ends the program leaves the old file as it was; drafts that a killed program
-left are cleared away by the next. A fault is a `DataError` whose text is the line to show.
+Reading takes regular files alone (no pipe, no device) and stops at a stated size, also when decompressed. Writing is
+all or nothing (see `adalib.drafts`). JSON Lines are read strictly: nothing is trusted, not the size, not the encoding,
+not that a number is one. A fault is a `DataError` whose text is the line to show: the file, the line, what is wrong and
+the mend.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import json
 import math
 import os
 import re
-import resource
-import secrets
 import stat
 import sys
-import time
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
+
+from adalib.drafts import clear_drafts, replacing
 
 __all__ = [
     "DataError",
@@ -42,13 +42,11 @@ __all__ = [
     "written",
 ]
 
-
 MAX_FILE = 1_000_000_000  # bytes, decompressed
 MAX_LINE = 64_000_000  # bytes
 MAX_BLANK = 1_000_000  # lines with nothing in them
-_GZIP = b"\x1f\x8b"
-_STEP = 16_000_000  # bytes read between two looks at the memory
-_RESERVE = 200_000_000  # bytes that what follows the reading may need at least
+
+Part = tuple[int, int, int]  # of a large file: its first byte, the lines before it and the lines in it
 
 
 class DataError(ValueError):
@@ -56,34 +54,24 @@ class DataError(ValueError):
 
 
 def open_lines(
-    path: str | os.PathLike, limit: int | None = None, part: tuple[int, int, int] | None = None
+    path: str | os.PathLike, limit: int | None = None, part: Part | None = None
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the bytes of every line that is not blank, with its end where it has one.
+    """Yield the number and the bytes of every line that is not blank, of all the file or a part (see `line_parts`).
 
-    Parameters
-    ----------
-    path : path
-        Read as gzip when its name ends in ``.gz``. A byte order mark is dropped.
-    limit : int, optional
-        The most bytes to read, decompressed. Default: 1 GB, and none for a part.
-    part : (int, int, int), optional
-        Read a part of a large file: from this byte on, after so many lines, so many lines. See `line_parts`.
-
-    Raises
-    ------
-    DataError
-        If it is no regular file, cannot be read, is too large, or would not fit into the memory.
+    Read as gzip when the name ends in ``.gz``; a byte order mark is dropped. At most ``limit`` bytes are read,
+    decompressed: 1 GB by default, and all of a part.
     """
-    path, limit = Path(path), limit or (MAX_FILE if part is None else math.inf)
+    path, most = Path(path), limit or (MAX_FILE if part is None else math.inf)
     try:
-        total = _checked_size(path, limit)
-        zipped = path.name.endswith(".gz")
+        total = _checked_size(path, most)
+        if part is None:  # a byte becomes a byte at least
+            check_room(str(path), "reading it", total, "split it, or leave out fields that are not needed")
         # Opened without waiting, in case a pipe has taken the file's place since we looked.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as raw:
-            file = gzip.GzipFile(fileobj=raw) if zipped else raw
-            begin, before, lines = part or (0, 0, None)
+            file = gzip.GzipFile(fileobj=raw) if path.name.endswith(".gz") else raw
+            begin, before, lines = part or (0, 0, sys.maxsize)
             file.seek(begin)
-            yield from _lines(path, file, limit, None if zipped or part else total, before, lines)
+            yield from _lines(path, file, most, before, lines)
     except gzip.BadGzipFile:
         raise DataError(f"{path}: is not sound gzip data; compress it again, or drop .gz from its name") from None
     except (EOFError, zlib.error):
@@ -98,70 +86,48 @@ def read_whole(path: str | os.PathLike, limit: int = 10_000_000) -> bytes:
 
 
 @contextmanager
-def written(path: str | os.PathLike) -> Iterator[IO[bytes]]:
+def written(path: str | os.PathLike) -> Iterator[BufferedIOBase]:
     """A file to write to that takes the place of ``path`` when the block ends well, in one step.
 
-    Compressed when the name ends in ``.gz``, without a name or a time inside, so that the same data gives the same
-    bytes.
-
-    Raises
-    ------
-    DataError
-        If it cannot be written. After any error the old file is as it was and nothing is left beside it.
+    Compressed when the name ends in ``.gz``, without a name or a time inside: the same data gives the same bytes. After
+    any error the old file is as it was and nothing is left beside it.
     """
     path = Path(path)
+    if "\0" in str(path):
+        raise DataError(f"{str(path)!r}: is not the name of a file; choose another")
     try:
         target = Path(os.path.realpath(path))  # through a link, to what it points at
         if target.exists() and not target.is_file():
             raise DataError(f"{path}: is there and is no regular file; choose another name")
-        _clear_drafts(target)
-        draft = target.with_name(f"{target.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.part")
-        raw = draft.open("xb")
-    except OSError as error:
-        raise _unwritten(path, error) from None
-    except ValueError as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{str(path)!r}: is not the name of a file; choose another") from None  # a NUL in the name
-    try:
-        with raw:
+        clear_drafts(target)
+        with replacing(target) as draft, draft.open("xb") as raw:
             if path.name.endswith(".gz"):
                 with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
                     yield file
             else:
                 yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
-        draft.replace(target)
     except OSError as error:
-        raise _unwritten(path, error) from None
-    finally:
-        draft.unlink(missing_ok=True)
+        mend = "check the folder and the free space"
+        raise DataError(f"{path}: cannot be written ({error.strerror}); {mend}") from None
 
 
 def free_memory() -> int:
-    """Bytes that this process may still take: what the system has free, and what its own limit leaves."""
-    free = [_meminfo("MemAvailable")]
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft != resource.RLIM_INFINITY:
-        free.append(soft - _pages(0))
+    """Bytes that this process may still take: what the system has free, and what its own limits leave."""
+    free = [_told("/proc/meminfo", r"MemAvailable:\s+(\d+) kB", 1024), _address_space() - _address_space(used=True)]
     for limit, used in (
         ("memory.max", "memory.current"),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
     ):
-        try:
-            cap = Path("/sys/fs/cgroup", limit).read_text().strip()
-            free.append(int(cap) - int(Path("/sys/fs/cgroup", used).read_text()))
-        except (OSError, ValueError):  # no such limit
-            continue
+        free.append(_told(f"/sys/fs/cgroup/{limit}", r"(\d+)") - _told(f"/sys/fs/cgroup/{used}", r"(\d+)", missing=0))
     return max(0, min(free))
 
 
 def most_memory() -> int:
     """Bytes that this process may have, where there is a limit, else the most it has had; asking takes no memory."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit if soft == resource.RLIM_INFINITY else soft
+    limit = _address_space()
+    if limit < _UNTOLD:
+        return limit
+    return _told("/proc/self/status", r"VmHWM:\s+(\d+) kB", 1024, missing=0)
 
 
 def check_room(source: str, work: str, need: float, mend: str) -> None:
@@ -176,11 +142,32 @@ def check_room(source: str, work: str, need: float, mend: str) -> None:
         )
 
 
-def line_parts(path: str | os.PathLike, lines: int) -> Iterator[tuple[int, int, int]]:
-    """Cut a file into parts of so many lines, for `open_lines`: first byte, lines before it, lines in it.
+_UNTOLD = 1 << 62  # bytes, where a system does not tell
 
-    A compressed file cannot be entered in the middle and is one part.
-    """
+
+def _told(file: str, pattern: str, unit: int = 1, missing: int = _UNTOLD) -> int:
+    """A number of bytes that a file of the system tells."""
+    try:
+        match = re.search(pattern, Path(file).read_text())
+    except OSError:
+        match = None
+    return int(match[1]) * unit if match else missing
+
+
+def _address_space(used: bool = False) -> int:
+    """Bytes of addresses that this process may have, or has."""
+    if used:
+        return _told("/proc/self/status", r"VmSize:\s+(\d+) kB", 1024, missing=0)
+    try:
+        import resource  # not on every system
+    except ImportError:
+        return _UNTOLD
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return _UNTOLD if soft == resource.RLIM_INFINITY else soft
+
+
+def line_parts(path: str | os.PathLike, lines: int) -> Iterator[Part]:
+    """Cut a file into parts of so many lines; a compressed one cannot be entered in the middle and is one part."""
     path = Path(path)
     _checked_size(path, math.inf)
     if path.name.endswith(".gz"):
@@ -199,27 +186,18 @@ def line_parts(path: str | os.PathLike, lines: int) -> Iterator[tuple[int, int, 
         yield begin, before, lines
 
 
-def _lines(
-    path: Path, file: Any, limit: float, total: int | None, number: int, lines: int | None
-) -> Iterator[tuple[int, bytes]]:
-    last = None if lines is None else number + lines
-    size = blank = 0
-    look, before = _STEP, _pages(1)
-    if total is not None and total > _STEP:
-        _check_memory(path, 1, total, 1)  # a byte becomes a byte at least
-    while number != last and (line := file.readline(MAX_LINE + 1)):
+def _lines(path: Path, file: BufferedIOBase, limit: float, before: int, lines: int) -> Iterator[tuple[int, bytes]]:
+    number, size, blank = before, 0, 0
+    while number != before + lines and (line := file.readline(MAX_LINE + 1)):
         number += 1
         size += len(line)
         if size > limit:
-            raise _too_large(path, "decompressed" if total is None else "and growing", limit)
+            raise _too_large(path, "decompressed" if path.name.endswith(".gz") else "and growing", limit)
         if len(line) > MAX_LINE:
             most = f"{MAX_LINE / 1e6:g} MB"
             raise DataError(f"{path}, line {number}: is longer than {most}; put one question on a line, and shorten it")
-        if size >= look:
-            look = size + _STEP
-            _check_memory(path, size, max(total or size, size), _pages(1) - before)
         if number == 1:
-            if line.startswith(_GZIP):
+            if line.startswith(b"\x1f\x8b"):
                 raise DataError(f"{path}: is gzip data; add .gz to its name")
             line = line.removeprefix(b"\xef\xbb\xbf")
         if line.strip():
@@ -246,17 +224,6 @@ def _checked_size(path: Path, limit: float) -> int:
     return about.st_size
 
 
-def _check_memory(path: Path, size: int, total: int, grown: int) -> None:
-    """Stop early: what the lines read so far became foretells what all of them will become."""
-    need = max(grown, 0) / size * (total - size) + _RESERVE
-    free = free_memory()
-    if need > free:
-        raise DataError(
-            f"{path}: needs about {(need + grown) / 1e9:.1f} GB of memory and {(free + grown) / 1e9:.1f} GB are free; "
-            "split it, or leave out fields that are not needed"
-        )
-
-
 def _too_large(path: Path, size: str, limit: float) -> DataError:
     return DataError(f"{path}: is too large ({size}, at most {_bytes(limit)} is read); split it")
 
@@ -265,78 +232,8 @@ def _bytes(count: float) -> str:
     return f"{count / 1e9:.2g} GB" if count >= 1e9 else f"{count / 1e6:.3g} MB"
 
 
-def _unwritten(path: Path, error: OSError) -> DataError:
-    return DataError(f"{path}: cannot be written ({error.strerror}); check the folder and the free space")
-
-
-def _clear_drafts(target: Path) -> None:
-    """Remove drafts of this file whose writer is gone."""
-    ours = re.compile(re.escape(target.name[:100]) + r"\.(\d+)-[0-9a-f]{8}\.part")
-    for file in target.parent.iterdir() if target.parent.is_dir() else ():
-        found = ours.fullmatch(file.name)
-        if found and not _alive(int(found[1])) and time.time() - file.stat().st_mtime > 1:
-            file.unlink(missing_ok=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
-
-
-def _meminfo(name: str) -> int:
-    try:
-        found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/meminfo").read_text())
-    except OSError:
-        found = None
-    return int(found[1]) * 1024 if found else 1 << 62  # a system that does not tell
-
-
-def _pages(field: int) -> int:
-    """The size of this process in bytes: 0 of its address space, 1 of its memory in use."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[field]) * resource.getpagesize()
-    except (OSError, ValueError):
-        return 0
-
-
-# JSON Lines in and out: one object a line, plain or gzip, with every fault named in one sentence.
-#
-# The files come from strangers, so nothing is trusted: not the size, not the encoding (see `adalib.datasets.files`),
-# and not that a number is one. A fault is a `DataError` whose text is the line to show: the file, the line, what is wrong,
-# and the mend.
-
-
-def read_lines(
-    path: str | os.PathLike, *, part: tuple[int, int, int] | None = None
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the line number and the object of every line that is not blank.
-
-    Explained in chapter 0, "One question, many answers".
-
-    Parameters
-    ----------
-    path : path
-        A UTF-8 file of one JSON object a line; read as gzip when its name ends in ``.gz``. At most 1 GB, also when
-        decompressed, and 64 MB a line. A byte order mark and Windows line ends are accepted.
-    part : (int, int, int), optional
-        Read a part of a large file: from this byte on, after so many lines, so many lines. See `line_parts`.
-
-    Yields
-    ------
-    number : int
-        Line number, from 1.
-    record : dict
-
-    Raises
-    ------
-    DataError
-        One sentence that names the file, the line and the mend.
-    """
+def read_lines(path: str | os.PathLike, *, part: Part | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the line number, from 1, and the JSON object of every line that is not blank; see `open_lines`."""
     for number, line in open_lines(path, part=part):
         yield number, read_json(line, f"{path}, line {number}")
 
@@ -344,19 +241,7 @@ def read_lines(
 def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> None:
     """Write one JSON object a line, as gzip when the name ends in ``.gz``; all of it, or nothing.
 
-    Explained in chapter 0, "One question, many answers".
-
-    Parameters
-    ----------
-    path : path
-        Where to write; an older file of that name is replaced in one step at the end.
-    records : iterable of dict
-        Objects of plain values and numpy values, without NaN or infinity.
-
-    Raises
-    ------
-    DataError
-        If a record cannot be written as JSON or the file cannot be written; nothing is left behind.
+    The records are of plain values and numpy values, without NaN or infinity.
     """
     path = Path(path)
     size = 0
@@ -372,15 +257,7 @@ def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> N
 
 
 def read_json(line: bytes, where: str) -> dict[str, Any]:
-    """Read one JSON object, strictly: UTF-8, finite numbers of a bounded size, no deep nesting.
-
-    Parameters
-    ----------
-    line : bytes
-        The text.
-    where : str
-        What a fault is said to be in: the file and the line.
-    """
+    """Read one JSON object, strictly: UTF-8, finite numbers of a bounded size, no deep nesting."""
     mend = "write one JSON object a line"
     try:
         text = line.decode("utf-8")

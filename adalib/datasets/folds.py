@@ -34,53 +34,23 @@ def members(responses: Responses | Menu, groups: Sequence | None) -> np.ndarray:
 
 
 def group_numbers(groups: Sequence, n: int, sort: bool = False) -> np.ndarray:
-    """Number the groups of ``n`` questions from 0, in the order of appearance or sorted; equal texts are one group.
-
-    Examples
-    --------
-    >>> group_numbers(["tea", "soup", "tea"], 3).tolist()
-    [0, 1, 0]
-    """
+    """Number the groups of ``n`` questions from 0, in the order of appearance or sorted; equal texts are one group."""
     if len(groups) != n:
         raise ValueError(f"groups has {len(groups)} entries for {n} questions; give one a question")
     return pd.factorize(np.array([str(group) for group in groups], dtype=object), sort=sort)[0]
 
 
 def drawn(rows: ArrayLike, most: int, rng: np.random.Generator | int) -> np.ndarray:
-    """All of the rows or, where there are more than ``most``, so many of them, drawn at random and in order.
-
-    Examples
-    --------
-    >>> drawn(range(3), 5, 0).tolist(), drawn(range(1000), 2, 0).size
-    ([0, 1, 2], 2)
-    """
+    """All of the rows or, where there are more than ``most``, so many of them, drawn at random and in order."""
     rows = np.asarray(rows)
     return np.sort(np.random.default_rng(rng).choice(rows, most, replace=False)) if rows.size > most else rows
 
 
 def deal(member: ArrayLike, folds: int, seed: int = 0, order: ArrayLike | None = None) -> np.ndarray:
-    """Deal questions into folds of nearly one size, none of which parts a group.
+    """The fold of every question: folds of nearly one size, none of which parts a group.
 
-    Parameters
-    ----------
-    member : array_like of int, shape (N,)
-        The group of every question, numbered from 0; ``range(N)`` where each is its own.
-    folds : int
-        How many folds, at least 2; with fewer groups there are only so many.
-    seed : int
-        Shuffles the groups.
-    order : array_like of int, optional
-        The groups in the order in which they are dealt, in place of shuffling them.
-
-    Returns
-    -------
-    ndarray of int, shape (N,)
-        The fold of every question.
-
-    Examples
-    --------
-    >>> deal([0, 0, 1, 2, 2, 3], folds=2, order=[0, 1, 2, 3]).tolist()
-    [0, 0, 0, 1, 1, 1]
+    ``member`` is the group of every question, numbered from 0. The groups are shuffled by the seed, or dealt in the
+    given order; with fewer groups than folds there are only so many folds.
     """
     if folds < 2:
         raise ValueError(f"folds is {folds}; give at least 2")

@@ -9,6 +9,7 @@ other. Every line is checked here, and a fault names the file, the line and the 
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -23,55 +24,23 @@ from adalib.datasets.responses import REQUIRED, SAMPLED, Responses
 __all__ = ["DataError", "QuestionRules", "bundled", "data_folder", "from_records", "load"]
 
 
-# The rules for one question of a file: the same for whoever asks it, loads it or looks at it.
-#
-# A fault is a `DataError` whose text names the file, the line, what is wrong and the mend. The explorer's page checks a
-# dropped file by the same rules in its own language.
-
-
-_FIELDS = ("id", "question", "gold")
+# The rules for one question of a file are the same for whoever asks it, loads it or looks at it; the explorer's page
+# checks a dropped file by the same rules in its own language.
 
 
 class QuestionRules:
-    """Checks the questions of one file, line by line, and remembers their ids.
-
-    Parameters
-    ----------
-    required : tuple of str
-        The fields that every line must have.
-
-    Examples
-    --------
-    >>> rules = QuestionRules(("id", "question", "gold"))
-    >>> rules.texts({"id": 7, "question": "2 + 2?", "gold": 4.0}, "mine.jsonl, line 1", 1)
-    {'id': '7', 'question': '2 + 2?', 'gold': '4', 'level': None}
-    >>> rules.texts({"id": "7", "question": "2 + 3?", "gold": "5"}, "mine.jsonl, line 2", 2)
-    Traceback (most recent call last):
-    adalib.datasets.files.DataError: mine.jsonl, line 2: id '7' is already on line 1; give it another
-    """
+    """Checks the questions of one file, line by line: every one has the required fields and an id of its own."""
 
     def __init__(self, required: tuple[str, ...]):
         self.required = required
         self._lines: dict[str, int] = {}
 
     def texts(self, record: dict[str, Any], where: str, number: int, blank: tuple[str, ...] = ()) -> dict[str, Any]:
-        """The id, the question and the gold as texts, and the level as it stands.
-
-        Parameters
-        ----------
-        record : dict
-            One line of the file.
-        where : str
-            The file and the line, for messages.
-        number : int
-            The line's number.
-        blank : tuple of str
-            The fields among question and gold that may be empty.
-        """
+        """The id, the question and the gold of a line as texts, and its level; those in ``blank`` may be empty."""
         for name in self.required:
             if name not in record:
                 raise DataError(f'{where}: has no "{name}"; every line needs {", ".join(self.required)}')
-        row = {name: text(record[name], f'{where}: "{name}"') for name in _FIELDS}
+        row: dict[str, Any] = {name: text(record[name], f'{where}: "{name}"') for name in ("id", "question", "gold")}
         if row["id"] in self._lines:
             raise DataError(
                 f"{where}: id {row['id'][:60]!r} is already on line {self._lines[row['id']]}; give it another"
@@ -89,7 +58,7 @@ class QuestionRules:
         return row
 
 
-def listed(value: Any, what: str, check: Callable[[Any, str], Any]) -> list:
+def _listed(value: Any, what: str, check: Callable[[Any, str], Any]) -> list:
     """A list with one entry a sample, each of them checked."""
     if not isinstance(value, list) or not value:
         raise DataError(f"{what} is {'empty' if value == [] else kind_of(value)}; give a list with one entry a sample")
@@ -106,36 +75,25 @@ def text(value: Any, what: str) -> str:
     return str(int(value) if whole else value)
 
 
-def count(value: Any, what: str) -> float:
-    """A number of tokens."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e15:
-        raise DataError(
-            f"{what} is {value if isinstance(value, int | float) else kind_of(value)}; give a number, 0 or more"
-        )
+def _number(value: Any, what: str, mend: str, low: float, high: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise DataError(f"{what} is {value if isinstance(value, int | float) else kind_of(value)}; give {mend}")
     return value
 
 
-def price_of(value: Any, what: str) -> float:
-    """The price of a token or of an answer."""
-    if count(value, what) <= 0:
-        raise DataError(f"{what} is {value}; give a number above 0")
-    return float(value)
-
-
-def flag(value: Any, what: str) -> int:
-    """0 or 1."""
+def _flag(value: Any, what: str) -> int:
     if not isinstance(value, int | float) or value not in (0, 1):
         raise DataError(f"{what} is {value if isinstance(value, int | float) else kind_of(value)}; give 0 or 1")
     return int(value)
 
 
-def logprob(value: Any, what: str) -> float:
-    """A mean log-probability."""
+def _count(value: Any, what: str) -> float:
+    return _number(value, what, "a number, 0 or more", 0, 1e15)
+
+
+def _logprob(value: Any, what: str) -> float:
     # A model that is certain may come out a rounding above 0.
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value <= 1e-6:
-        shown = value if isinstance(value, int | float) else kind_of(value)
-        raise DataError(f"{what} is {shown}; give a mean log-probability, 0 or less")
-    return value
+    return _number(value, what, "a mean log-probability, 0 or less", -math.inf, 1e-6)
 
 
 def data_folder() -> Path:
@@ -201,11 +159,13 @@ def _menu(source: str, records: list[_Line]) -> Menu:
         if record.get("model") is None:
             raise DataError(f'{where}: has no "model", and other lines have; give it on every line')
         model = text(record["model"], f'{where}: "model"')
-        price = price_of(record.get("price", 1), f'{where}: "price"')
+        price = _count(record.get("price", 1), f'{where}: "price"')
+        if price <= 0:
+            raise DataError(f'{where}: "price" is {price}; give a number above 0')
         if prices.setdefault(model, price) != price:
             raise DataError(f'{where}: "price" is {price:g}, and was {prices[model]:g} for {model!r}; give a model one')
         by_model.setdefault(model, []).append((where, number, record))
-    found: dict[str, Responses] = {}
+    models: dict[str, Responses] = {}
     order: dict[str, int] = {}
     for model, lines in by_model.items():
         responses = from_records(source, lines)
@@ -216,8 +176,8 @@ def _menu(source: str, records: list[_Line]) -> Menu:
                 f"{source}: question {min(only)[:60]!r} is not answered by both {next(iter(by_model))!r} and "
                 f"{model!r}; give every model all questions"
             )
-        found[model] = responses.take(np.argsort([order[name] for name in responses.ids]))
-    return Menu(found, prices)
+        models[model] = responses.take(np.argsort([order[name] for name in responses.ids]))
+    return Menu(models, prices)
 
 
 def from_records(source: str, records: list[_Line]) -> Responses:
@@ -228,20 +188,20 @@ def from_records(source: str, records: list[_Line]) -> Responses:
     for where, number, record in records:
         given = record.get("correct") is not None
         row = rules.texts(record, where, number, blank=("question", "gold") if given else ("question",))
-        row["answers"] = listed(record["answers"], f'{where}: "answers"', text)
+        row["answers"] = _listed(record["answers"], f'{where}: "answers"', text)
         samples = len(row["answers"])
         if columns["answers"] and samples != len(columns["answers"][0]):
             raise DataError(
                 f"{where}: has {samples} answers, line {line1} has {len(columns['answers'][0])}; give every question "
                 'equally many ("" where nothing was extracted)'
             )
-        for name, check in zip(SAMPLED, (flag, count, logprob, count), strict=True):
+        for name, check in zip(SAMPLED, (_flag, _count, _logprob, _count), strict=True):
             if (record.get(name) is None) != (first.get(name) is None):
                 has, other = ("has no", "has") if record.get(name) is None else ("has", "has none")
                 raise DataError(f'{where}: {has} "{name}", line {line1} {other}; give it on every line, or on none')
             row[name] = None
             if record.get(name) is not None:
-                row[name] = listed(record[name], f'{where}: "{name}"', check)
+                row[name] = _listed(record[name], f'{where}: "{name}"', check)
                 if len(row[name]) != samples:
                     raise DataError(
                         f'{where}: "{name}" has {len(row[name])} entries for {samples} answers; give one each'

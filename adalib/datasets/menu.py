@@ -21,7 +21,7 @@ from adalib.vote.estimators import Ties
 __all__ = ["Menu"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Menu:
     """The same questions answered by several models.
 
@@ -53,32 +53,38 @@ class Menu:
     """
 
     models: Mapping[str, Responses]
-    prices: Mapping[str, float] | None = None
-    unit: Mapping[str, float] | None = field(default=None, repr=False)
+    prices: Mapping[str, float]
+    unit: Mapping[str, float] = field(repr=False)
 
-    def __post_init__(self) -> None:
-        if not self.models:
+    def __init__(
+        self,
+        models: Mapping[str, Responses],
+        prices: Mapping[str, float] | None = None,
+        unit: Mapping[str, float] | None = None,
+    ) -> None:
+        if not models:
             raise DataError("a menu needs at least one model")
-        first = self._first
-        for name, responses in self.models.items():
+        object.__setattr__(self, "models", models)
+        for name, responses in models.items():
             for what in ("ids", "questions", "golds"):
-                if list(getattr(responses, what)) != list(getattr(first, what)):
+                if list(getattr(responses, what)) != list(getattr(self._first, what)):
                     raise DataError(
                         f"{self.source}: {name} has other {what} than the first model; give the same, in order"
                     )
-        prices = dict.fromkeys(self.models, 1.0) if self.prices is None else dict(self.prices)
-        if set(prices) != set(self.models):
+        prices = dict.fromkeys(models, 1.0) if prices is None else dict(prices)
+        if set(prices) != set(models):
             raise DataError(
-                f"{self.source}: the prices are for {', '.join(prices)}; give one for each of {', '.join(self.models)}"
+                f"{self.source}: the prices are for {', '.join(prices)}; give one for each of {', '.join(models)}"
             )
         for name, price in prices.items():
             if not 0 < price < np.inf:
                 raise DataError(f"{self.source}: the price of {name} is {price}; give a number above 0")
+        tokens = {name: responses.tokens for name, responses in models.items()}
+        means = {name: float(counts.mean()) for name, counts in tokens.items() if counts is not None}
+        if unit is None:
+            unit = {name: prices[name] * (means[name] if len(means) == len(models) else 1.0) for name in models}
         object.__setattr__(self, "prices", prices)
-        if self.unit is None:
-            counted = all(responses.tokens is not None for responses in self.models.values())
-            means = {name: float(r.tokens.mean()) if counted else 1.0 for name, r in self.models.items()}
-            object.__setattr__(self, "unit", {name: prices[name] * means[name] for name in self.models})
+        object.__setattr__(self, "unit", unit)
 
     @property
     def _first(self) -> Responses:
@@ -99,42 +105,16 @@ class Menu:
         """Number of answers a question that every model has."""
         return min(responses.samples for responses in self.models.values())
 
-    @property
-    def ids(self) -> Sequence[str]:
-        """Names of the questions."""
-        return self._first.ids
-
-    @property
-    def questions(self) -> Sequence[str]:
-        """Texts of the questions."""
-        return self._first.questions
-
-    @property
-    def golds(self) -> Sequence[str]:
-        """Right answers."""
-        return self._first.golds
-
-    @property
-    def levels(self) -> Sequence | None:
-        """How hard each question is said to be."""
-        return self._first.levels
-
-    @property
-    def extras(self) -> dict[str, list]:
-        """Every other field of the first model's lines."""
-        return self._first.extras
+    ids = property(lambda self: self._first.ids, doc="Names of the questions.")
+    questions = property(lambda self: self._first.questions, doc="Texts of the questions.")
+    golds = property(lambda self: self._first.golds, doc="Right answers.")
+    levels = property(lambda self: self._first.levels, doc="How hard each question is said to be.")
+    extras = property(lambda self: self._first.extras, doc="Every other field of the first model's lines.")
 
     def priced(self, prices: Mapping[str, float], per: Literal["tokens", "samples"] | None = None) -> Menu:
-        """The same answers at other prices: of a token, or of an answer.
+        """The same answers at other prices: of a token (by default, where all models have tokens) or of an answer.
 
         Explained in chapter 13, "Three minds".
-
-        Parameters
-        ----------
-        prices : mapping of str to float
-            One a model.
-        per : {"tokens", "samples"}, optional
-            What the prices are for. Default: tokens where all models have them, else samples.
         """
         if per == "tokens":
             missing = [name for name, responses in self.models.items() if responses.tokens is None]
@@ -155,19 +135,9 @@ class Menu:
         estimator: Literal["subsets", "windows"] = "subsets",
         ties: Ties = "share",
     ) -> UtilityTable:
-        """Estimate the accuracy of every arm: a majority vote over b answers of one model.
+        """Estimate the accuracy of every arm, a majority vote over b answers of one model, as `Responses.table` does.
 
-        Explained in chapter 13, "Three minds".
-
-        Parameters
-        ----------
-        budgets, estimator, ties
-            As for `Responses.table`; the budgets are on offer for every model.
-
-        Returns
-        -------
-        UtilityTable
-            A column an arm, named "model x b", ordered by what it costs.
+        A column is an arm, named "model x b", ordered by what it costs. Explained in chapter 13, "Three minds".
         """
         acc = {name: responses.table(budgets, estimator, ties).acc for name, responses in self.models.items()}
         place = {b: j for j, b in enumerate(budgets)}
@@ -181,12 +151,10 @@ class Menu:
 
     def take(self, rows: ArrayLike) -> Menu:
         """Keep some questions, in the order given. Explained in chapter 13, "Three minds"."""
-        return self._each(lambda responses: responses.take(rows))
+        return replace(self, models={name: responses.take(rows) for name, responses in self.models.items()})
 
     def split_samples(self, seed: int) -> tuple[Menu, Menu]:
         """Deal every model's samples at random into two halves. Explained in chapter 13, "Three minds"."""
         halves = {name: responses.split_samples(seed) for name, responses in self.models.items()}
-        return tuple(replace(self, models={name: pair[i] for name, pair in halves.items()}) for i in (0, 1))
-
-    def _each(self, change) -> Menu:
-        return replace(self, models={name: change(responses) for name, responses in self.models.items()})
+        one, other = ({name: pair[i] for name, pair in halves.items()} for i in (0, 1))
+        return replace(self, models=one), replace(self, models=other)

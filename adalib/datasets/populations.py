@@ -21,7 +21,7 @@ __all__ = ["Population", "beta_population", "draw", "flat_null", "two_answer"]
 _BUDGETS = (1, 2, 4, 8, 16)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Population:
     """Questions given by their answer distributions.
 
@@ -53,42 +53,45 @@ class Population:
 
     probs: np.ndarray
     correct: np.ndarray
-    empty: int | None = None
-    levels: tuple | None = None
-    label: str = "sim"
+    empty: int | None
+    levels: tuple | None
+    label: str
 
-    def __post_init__(self) -> None:
-        probs = np.array(self.probs, dtype=float)
+    def __init__(
+        self,
+        probs: ArrayLike,
+        correct: ArrayLike,
+        empty: int | None = None,
+        levels: Sequence | None = None,
+        label: str = "sim",
+    ) -> None:
+        probs = np.array(probs, dtype=float)
         if probs.ndim != 2 or probs.size == 0:
             raise ValueError(f"probs must be a table of N questions by m answers, got shape {probs.shape}")
         n, m = probs.shape
         bad = np.flatnonzero(~((probs >= 0).all(axis=1) & (np.abs(probs.sum(axis=1) - 1) < 1e-9)))
         if bad.size:
             raise ValueError(f"row {bad[0]} of probs is not a distribution: it needs entries >= 0 that sum to 1")
-        correct = np.array(self.correct)
+        correct = np.array(correct)
         if correct.shape != (n,) or correct.dtype.kind not in "iu" or not np.isin(correct, range(m)).all():
             raise ValueError(f"correct needs one column number from 0 to {m - 1} for each of the {n} questions")
-        if self.empty is not None and (self.empty not in range(m) or (correct == self.empty).any()):
-            raise ValueError(f"empty={self.empty} must be a column of probs that is nobody's correct answer")
-        levels = None if self.levels is None else tuple(self.levels)
+        if empty is not None and (empty not in range(m) or (correct == empty).any()):
+            raise ValueError(f"empty={empty} must be a column of probs that is nobody's correct answer")
         if levels is not None and len(levels) != n:
             raise ValueError(f"levels has {len(levels)} entries for {n} questions; give one a question")
         probs.flags.writeable = correct.flags.writeable = False
-        for name, value in [("probs", probs), ("correct", correct), ("levels", levels)]:
+        levels = None if levels is None else tuple(levels)
+        for name, value in zip(
+            ("probs", "correct", "empty", "levels", "label"), (probs, correct, empty, levels, label), strict=True
+        ):
             object.__setattr__(self, name, value)
 
     @classmethod
     def from_responses(cls, responses: Responses) -> Population:
-        """The population whose probabilities are the frequencies among real answers.
+        """The population whose probabilities are the frequencies among real answers, a little more varied than theirs.
 
-        Its questions are as varied as real ones and its truth is known, which makes it a place to try a method out. It
-        is a little more varied than the questions that the answers came from: frequencies wobble, probabilities do not.
-        Explained in chapter 5, "Estimation".
-
-        Parameters
-        ----------
-        responses : Responses
-            Column 0 is what is right in them, column 1 the empty answers, and every other answer has its own.
+        Column 0 is what is right in them, column 1 the empty answers, and every other answer has its own. Its truth is
+        known, which makes it a place to try a method out. Explained in chapter 5, "Estimation".
 
         Examples
         --------
@@ -99,8 +102,7 @@ class Population:
         column = np.where(responses.values > 0, 0, np.where(responses.classes < 0, 1, responses.classes + 2))
         counts = np.zeros((responses.n, max(column.max() + 1, 2)))
         np.add.at(counts, (np.arange(responses.n)[:, None], column), 1)
-        used = counts.any(axis=0)
-        used[:2] = True
+        used = counts.any(axis=0) | (np.arange(counts.shape[1]) < 2)
         return cls(counts[:, used] / responses.samples, np.zeros(responses.n, dtype=int), empty=1)
 
     @property
@@ -122,11 +124,10 @@ class Population:
         return UtilityTable(self.acc(budgets), np.asarray(budgets, dtype=float), tuple(budgets), self.ids)
 
     def sample(self, R: int = 48, seed: int = 0) -> Responses:
-        """Draw R answers a question.
+        """Draw R answers a question: the column numbers as text, an unreadable one as the empty string.
 
-        Answers are the column numbers as text ("0", "1", ...), an unreadable one is the empty string. Draws are
-        made by inverting each row's cumulative distribution on one block of uniforms, so that populations sampled
-        with the same seed differ only through their distributions.
+        Each row's cumulative distribution is inverted on one block of uniforms, so that populations sampled with the
+        same seed differ only through their distributions.
         """
         uniforms = np.random.default_rng(seed).random((self.n, R))
         texts = np.array([str(j) for j in range(self.probs.shape[1])], dtype=object)

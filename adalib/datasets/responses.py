@@ -22,56 +22,10 @@ from adalib.table import UtilityTable
 from adalib.vote.answers import judged, same_answer
 from adalib.vote.estimators import ESTIMATORS, Ties
 
-__all__ = ["REQUIRED", "Responses", "SAMPLED", "classes_of", "renumbered", "worth"]
-
-
-# Answers compared once: the class of every sample, and what it is worth.
-#
-# Comparing is the slow part, and every estimate needs it, so it is done question by question and kept as numbers.
-
-
-def classes_of(answers: Sequence[Sequence[str]], source: str) -> np.ndarray:
-    """The answer class of every sample, (N, R); -1 for an empty answer. Comparisons given up are told of."""
-    # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
-    rows = tqdm(answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
-    judged_rows = [judged(row) for row in rows]
-    given_up = {text: limit for _, limits in judged_rows for text, limit in limits.items()}
-    if given_up:
-        text, limit = next(iter(given_up.items()))
-        warnings.warn(
-            f"{source}: {len(given_up):,} formulas were not compared and count as answers of their own, such as "
-            f"{text[:60]!r} ({limit})",
-            stacklevel=3,
-        )
-    return np.stack([row for row, _ in judged_rows], dtype=np.int32, casting="same_kind")
-
-
-def worth(classes: np.ndarray, answers: Sequence[Sequence[str]], golds: Sequence[str]) -> np.ndarray:
-    """1 for every sample whose class equals the gold, else 0; shape (N, R)."""
-    values = np.zeros(classes.shape)
-    for i, (gold, row) in enumerate(zip(golds, answers, strict=True)):
-        own = classes[i].tolist()
-        first = dict(zip(reversed(own), reversed(row), strict=True))  # the first member speaks for its class
-        right = {c for c, answer in first.items() if c >= 0 and same_answer(answer, gold)}
-        values[i] = [c in right for c in own]
-    return values
-
-
-def renumbered(classes: np.ndarray) -> np.ndarray:
-    """Number the classes of every row in order of first appearance, as `answer_classes` does; -1 stays."""
-    rows, found = np.arange(len(classes)), np.full_like(classes, -1)
-    width = int(classes.max(initial=0)) + 2  # the last column is that of -1
-    numbers = np.full((len(classes), width), -1, dtype=classes.dtype)
-    count = np.zeros(len(classes), dtype=classes.dtype)
-    for column, own in enumerate(classes.T):
-        new = (own >= 0) & (numbers[rows, own] < 0)
-        numbers[rows[new], own[new]] = count[new]
-        count += new
-        found[:, column] = numbers[rows, own]
-    return found
-
+__all__ = ["REQUIRED", "SAMPLED", "Responses"]
 
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
+_COLUMNS = ("ids", "questions", "golds", "answers")
 SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number a sample
 
 
@@ -115,7 +69,7 @@ class Responses:
     source: str = "responses"
 
     def __post_init__(self) -> None:
-        columns = {"questions": self.questions, "golds": self.golds, "answers": self.answers, **self.extras}
+        columns = {name: getattr(self, name) for name in _COLUMNS} | self.extras
         if self.levels is not None:
             columns["levels"] = self.levels
         for name, column in columns.items():
@@ -153,14 +107,14 @@ class Responses:
     @cached_property
     def classes(self) -> np.ndarray:
         """The answer class of every sample, (N, R); -1 for an empty answer."""
-        return classes_of(self.answers, self.source)
+        return _classes_of(self.answers, self.source)
 
     @cached_property
     def values(self) -> np.ndarray:
         """What every sample is worth, (N, R): the given ``correct``, else 1 where its class equals the gold."""
         if self.correct is not None:
             return self.correct
-        return worth(self.classes, self.answers, self.golds)
+        return _worth(self.classes, self.answers, self.golds)
 
     def table(
         self,
@@ -210,55 +164,29 @@ class Responses:
             raise DataError(f'{self.source}: has no tokens; add "tokens" to every line, or let cost be "samples"')
         acc = ESTIMATORS[estimator](self.classes, self.values, budgets, ties)
         paid = np.asarray(budgets, dtype=float)
-        if cost == "tokens":
+        if cost == "tokens" and self.tokens is not None:
             paid = self.tokens.mean(1, keepdims=True) * paid
         return UtilityTable(acc, paid, budgets=budgets, ids=self.ids)
 
     def take(self, rows: ArrayLike) -> Responses:
-        """Keep some questions, in the order given.
-
-        Explained in chapter 5, "Estimation".
-
-        Parameters
-        ----------
-        rows : array_like of int or bool
-            Which questions: row numbers, or a mask over all of them.
-
-        Returns
-        -------
-        Responses
-        """
-        rows = np.arange(self.n)[np.asarray(rows)].tolist()
-        found = replace(
-            self,
-            ids=[self.ids[i] for i in rows],
-            questions=[self.questions[i] for i in rows],
-            golds=[self.golds[i] for i in rows],
-            answers=[self.answers[i] for i in rows],
-            levels=None if self.levels is None else [self.levels[i] for i in rows],
-            **self._sampled(lambda values: values[rows]),
-            extras={name: [column[i] for i in rows] for name, column in self.extras.items()},
-        )
+        """Keep some questions, by row number or by a mask, in the order given. Explained in chapter 5, "Estimation"."""
+        kept = np.arange(self.n)[np.asarray(rows)].tolist()
+        columns: dict[str, Any] = {name: [getattr(self, name)[i] for i in kept] for name in _COLUMNS}
+        columns["extras"] = {name: [column[i] for i in kept] for name, column in self.extras.items()}
+        if self.levels is not None:
+            columns["levels"] = [self.levels[i] for i in kept]
+        some = replace(self, **columns, **self._sampled(lambda values: values[kept]))
         # What has been compared is not compared again.
-        found.__dict__.update(
-            {name: self.__dict__[name][rows] for name in ("classes", "values") if name in self.__dict__}
-        )
-        return found
+        for name in ("classes", "values"):
+            if name in self.__dict__:
+                some.__dict__[name] = self.__dict__[name][kept]
+        return some
 
     def split_samples(self, seed: int) -> tuple[Responses, Responses]:
-        """Deal the samples of every question at random into two halves, each in its old order.
+        """Deal the samples of every question at random into two halves, R // 2 and the rest, each in its old order.
 
-        Choose on one half and score on the other, and the score is honest. Explained in chapter 5, "Estimation".
-
-        Parameters
-        ----------
-        seed : int
-            The same seed deals the same halves.
-
-        Returns
-        -------
-        Responses, Responses
-            R // 2 samples and the rest; extra fields that hold R values a question are dealt with them.
+        Choose on one half and score on the other, and the score is honest. Extra fields that hold R values a question
+        are dealt with them. Explained in chapter 5, "Estimation".
         """
         if self.samples < 2:
             raise DataError(f"{self.source}: has one answer a question; sample at least two to split them")
@@ -268,20 +196,9 @@ class Responses:
         return self._samples(np.sort(places[:, :half], 1)), self._samples(np.sort(places[:, half:], 1))
 
     def set_aside(self, sample: int) -> tuple[Responses, Responses]:
-        """Take one sample of every question away from the others, to look at it before they are bought.
+        """Take one sample of every question, by its place from 0, away from the others, to look at it first.
 
-        Explained in chapter 6, "Learning".
-
-        Parameters
-        ----------
-        sample : int
-            Its place, from 0.
-
-        Returns
-        -------
-        Responses, Responses
-            That one sample a question, and the others in their old order; extra fields that hold R values a question
-            are dealt with them.
+        Extra fields that hold R values a question are dealt with them. Explained in chapter 6, "Learning".
         """
         if not 0 <= sample < self.samples or self.samples < 2:
             raise DataError(
@@ -300,17 +217,14 @@ class Responses:
         def dealt(column: Sequence) -> bool:
             return all(row is None or (isinstance(row, list) and len(row) == self.samples) for row in column)
 
-        found = replace(
-            self,
-            answers=deal(self.answers),
-            **self._sampled(lambda values: np.take_along_axis(values, places, 1)),
-            extras={name: deal(column) if dealt(column) else column for name, column in self.extras.items()},
-        )
+        extras = {name: deal(column) if dealt(column) else column for name, column in self.extras.items()}
+        sampled = self._sampled(lambda values: np.take_along_axis(values, places, 1))
+        half = replace(self, answers=deal(self.answers), extras=extras, **sampled)
         if "classes" in self.__dict__:  # what has been compared is not compared again
-            found.__dict__["classes"] = renumbered(np.take_along_axis(self.classes, places, 1))
-        return found
+            half.__dict__["classes"] = _renumbered(np.take_along_axis(self.classes, places, 1))
+        return half
 
-    def _sampled(self, change: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
+    def _sampled(self, change: Callable[[np.ndarray], np.ndarray]) -> dict[str, Any]:
         """The fields with one number a sample that are there, changed."""
         return {name: change(getattr(self, name)) for name in SAMPLED if getattr(self, name) is not None}
 
@@ -318,16 +232,13 @@ class Responses:
         """Write the file that `load` reads, compressed when the name ends in ``.gz``; all of it, or nothing.
 
         Explained in chapter 0, "One question, many answers".
-
-        Raises
-        ------
-        DataError
-            If it cannot be written; an older file of that name is then untouched.
         """
         write_lines(path, (self._record(i) for i in range(self.n)))
 
     def _record(self, i: int) -> dict[str, Any]:
-        record = dict(zip(REQUIRED, (self.ids[i], self.questions[i], self.golds[i], self.answers[i]), strict=True))
+        record: dict[str, Any] = dict(
+            zip(REQUIRED, (self.ids[i], self.questions[i], self.golds[i], self.answers[i]), strict=True)
+        )
         if self.levels is not None and self.levels[i] is not None:
             record["level"] = self.levels[i]
         for name in SAMPLED:
@@ -337,3 +248,44 @@ class Responses:
             if column[i] is not None:
                 record[name] = column[i]
         return record
+
+
+def _classes_of(answers: Sequence[Sequence[str]], source: str) -> np.ndarray:
+    """The answer class of every sample, (N, R); -1 for an empty answer. Formulas that were given up are told of."""
+    # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
+    rows = tqdm(answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
+    judged_rows = [judged(row) for row in rows]
+    given_up = {text: limit for _, limits in judged_rows for text, limit in limits.items()}
+    if given_up:
+        text, limit = next(iter(given_up.items()))
+        warnings.warn(
+            f"{source}: {len(given_up):,} formulas were not compared and count as answers of their own, such as "
+            f"{text[:60]!r} ({limit})",
+            stacklevel=3,
+        )
+    return np.stack([row for row, _ in judged_rows], dtype=np.int32, casting="same_kind")
+
+
+def _worth(classes: np.ndarray, answers: Sequence[Sequence[str]], golds: Sequence[str]) -> np.ndarray:
+    """1 for every sample whose class equals the gold, else 0; shape (N, R)."""
+    values = np.zeros(classes.shape)
+    for i, (gold, row) in enumerate(zip(golds, answers, strict=True)):
+        own = classes[i].tolist()
+        first = dict(zip(reversed(own), reversed(row), strict=True))  # the first member speaks for its class
+        right = {c for c, answer in first.items() if c >= 0 and same_answer(answer, gold)}
+        values[i] = [c in right for c in own]
+    return values
+
+
+def _renumbered(classes: np.ndarray) -> np.ndarray:
+    """Number the classes of every row in order of first appearance, as `answer_classes` does; -1 stays."""
+    rows, renamed = np.arange(len(classes)), np.full_like(classes, -1)
+    width = int(classes.max(initial=0)) + 2  # the last column is that of -1
+    numbers = np.full((len(classes), width), -1, dtype=classes.dtype)
+    count = np.zeros(len(classes), dtype=classes.dtype)
+    for column, own in enumerate(classes.T):
+        new = (own >= 0) & (numbers[rows, own] < 0)
+        numbers[rows[new], own[new]] = count[new]
+        count += new
+        renamed[:, column] = numbers[rows, own]
+    return renamed

@@ -15,20 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from adalib.datasets import files
-from adalib.datasets.files import DataError, one_line, read_json, read_lines, write_lines
+from adalib.datasets.files import DataError, one_line, open_lines, read_json, read_lines, write_lines
 
 __all__ = ["DataError", "digest", "number", "numbers", "open_seal", "read_sealed", "seal", "whole", "write_sealed"]
 
 
 def seal(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give the first record the checksum of all of them, itself without one.
-
-    Examples
-    --------
-    >>> seal([{"a": 1}, {}])[0]["checksum"][:8]
-    '00a17c18'
-    """
+    """Give the first record the checksum of all of them, itself without one."""
     first, *others = records
     first = {name: value for name, value in first.items() if name != "checksum"}
     text = "\n".join(json.dumps(record, sort_keys=True) for record in [first, *others])
@@ -49,13 +42,7 @@ def write_sealed(path: str | os.PathLike, kind: str, records: Sequence[dict[str,
 
 
 def read_sealed(path: str | os.PathLike, kind: str, lines: int, mend: str) -> list[dict[str, Any]]:
-    """Read what `write_sealed` wrote.
-
-    Raises
-    ------
-    DataError
-        One sentence that names the file, what is wrong and the mend.
-    """
+    """Read what `write_sealed` wrote."""
     records = [record for _, record in read_lines(path)]
     if len(records) != lines or records[0].get("format") != kind:
         known = f'{lines} line{"s" if lines > 1 else ""} of JSON, "format": "{kind}" in the first'
@@ -66,10 +53,10 @@ def read_sealed(path: str | os.PathLike, kind: str, lines: int, mend: str) -> li
 
 def digest(path: str | os.PathLike) -> str:
     """The SHA-256 of a file, read as any file from outside is."""
-    found = hashlib.sha256()
-    for _, line in files.open_lines(path):
-        found.update(line)
-    return found.hexdigest()
+    hashed = hashlib.sha256()
+    for _, line in open_lines(path):
+        hashed.update(line)
+    return hashed.hexdigest()
 
 
 def number(value: Any, name: str, low: float = -math.inf, high: float = math.inf) -> float:
@@ -92,11 +79,11 @@ def numbers(
     """An array of finite numbers of a file, of this shape (None: any length) and within bounds."""
     try:
         # Without a type first: a text of digits would become a number.
-        found = np.array(values)
-        array = found.astype(float)
+        plain = np.array(values)
+        array = plain.astype(float)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} is no table of numbers") from None
-    if (found.dtype.kind not in "iufO" and found.size) or _holds_truth(values):
+    if (plain.dtype.kind not in "iufO" and plain.size) or _holds_truth(values):
         raise ValueError(f"{name} is no table of numbers")
     if array.ndim != len(shape) or any(want not in (None, got) for want, got in zip(shape, array.shape, strict=True)):
         wanted = ", ".join("any" if want is None else str(want) for want in shape)

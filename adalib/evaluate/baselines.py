@@ -124,18 +124,12 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
 
     Parameters
     ----------
-    acc : array_like, shape (M, K)
-        The accuracies it is chosen on. Chosen on the questions that score it, it is as strong as it can be.
-    cost : array_like, shape (K,) or (M, K)
-        Cost of each column; the mean where questions pay differently.
+    acc, cost : array_like, shapes (M, K), and (K,) or (M, K)
+        What it is chosen on. Chosen on the questions that score it, it is as strong as it can be.
     budget : float
         Average cost allowed; it spends less where no budget beyond helps.
     n : int, optional
         Number of questions to plan for; default M.
-
-    Returns
-    -------
-    Plan
 
     Examples
     --------
@@ -151,10 +145,8 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
 def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> Plan:
     """Give the longest questions the dearest column and all others the cheapest: the paper's Heuristic.
 
-    Inferred, not documented: the paper prints the costs 1.52, 2.05 and 3.02 at budgets 1.5, 2 and 3, and giving 16 to
-    the fewest longest of 200 questions whose average reaches the budget costs 1.525, 2.05 and 3.025. It goes over the
-    budget by less than one question. Questions are texts, measured in characters, or lengths; of equals the earlier is
-    the longer.
+    Inferred from the printed costs: 16 answers for the fewest longest of 200 questions that reach the budgets 1.5, 2
+    and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of equals the earlier is the longer.
 
     >>> length(["a long question", "short", "medium one"], cost=[1, 4], budget=2).weights.argmax(axis=1).tolist()
     [1, 0, 0]
@@ -183,16 +175,13 @@ def noise_features(n: int, columns: int = 16, seed: int = 0) -> pd.DataFrame:
 
     Parameters
     ----------
-    n : int
-        Number of questions.
-    columns : int
-        Number of features; 16 as in the paper.
-    seed : int
+    n, columns, seed : int
+        Numbers of questions and of features (16 as in the paper), and the seed.
 
-    Returns
-    -------
-    DataFrame, shape (n, columns)
-        Columns ``noise_0`` on.
+    Examples
+    --------
+    >>> noise_features(3, columns=2).columns.tolist()
+    ['noise_0', 'noise_1']
     """
     values = np.random.default_rng(seed).standard_normal((n, columns)).round(1)
     return pd.DataFrame(values, columns=[f"noise_{j}" for j in range(columns)])

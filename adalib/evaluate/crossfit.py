@@ -62,12 +62,7 @@ def score_oracle(choose: UtilityTable, score: UtilityTable, targets: Sequence[fl
     choose, score : UtilityTable
         The same questions and budgets, row by row and column by column.
     targets : sequence of T float
-        Average costs allowed, each at least the cheapest allocation's.
-
-    Returns
-    -------
-    OracleScore
-        On the table that chose, the mean cost never exceeds the target.
+        Average costs allowed, never exceeded on the table that chose; each at least the cheapest allocation's.
 
     Examples
     --------
@@ -108,18 +103,16 @@ def cross_fitted_oracle(
         Average costs allowed.
     budgets : sequence of int
         Numbers of samples on offer, increasing.
-    splits : int
-        How often the samples are dealt anew into halves; the halves' results are averaged question by question.
-    seed : int
-        Of the first split; the next ones count on from it.
+    splits, seed : int
+        How often the samples are dealt anew into halves, whose results are averaged question by question, and the
+        seed of the first split.
     **table
         How both halves are estimated: ``estimator``, ``ties`` and ``cost`` of `Responses.table`.
 
     Returns
     -------
     OracleScore
-        ``claimed`` is what R/2 samples say of the labels that they chose themselves, so that ``optimism`` compares
-        the same labels. The intervals are over questions and take the labels as they came.
+        ``claimed`` is what R/2 samples say of the labels that they chose themselves.
 
     Examples
     --------
@@ -137,7 +130,7 @@ def cross_fitted_oracle(
     return _averaged(scores, lambda parts: np.mean(parts, axis=0))
 
 
-def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: int) -> None:
+def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: int = 1) -> None:
     """Refuse answers that cannot be dealt into two halves which each hold a vote of the largest budget."""
     if splits < 1:
         raise ValueError(f"splits is {splits}; give at least 1")
@@ -177,8 +170,8 @@ def rehearse_oracle(
 ) -> OracleScore:
     """Let the oracle choose on R simulated samples a question, again and again, and score it on the known truth.
 
-    On real questions its optimism can only be estimated; of a simulated population every budget's accuracy is known.
-    Draw number d is what ``population.sample(R, seed + d)`` gives. Explained in chapter 5, "Estimation".
+    Draw number d, a row of the score, is what ``population.sample(R, seed + d)`` gives. Explained in chapter 5,
+    "Estimation".
 
     Parameters
     ----------
@@ -187,20 +180,13 @@ def rehearse_oracle(
         Samples a question.
     targets, budgets
         As for `cross_fitted_oracle`.
-    draws : int
-        How often all samples are drawn anew.
-    seed : int
-        Of the first draw.
+    draws, seed : int
+        How often all samples are drawn anew, and the seed of the first draw.
     halves : bool
         Score by cross-fitting instead, as if the truth were not known: the samples come in no order, so the first
         half and the second are one random split.
     estimator, ties
         As for `Responses.table`.
-
-    Returns
-    -------
-    OracleScore
-        One row a draw: means over the questions.
 
     Examples
     --------

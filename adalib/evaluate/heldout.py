@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from tqdm import tqdm
 
 from adalib.datasets.folds import deal, drawn, members
 from adalib.datasets.menu import Menu
@@ -51,9 +50,7 @@ _FIGURES = ("accuracy", "low", "high", "mix_accuracy", "gain", "gain_low", "gain
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Protocol:
-    """How `held_out` deals questions and answers.
-
-    Explained in chapter 7, "Results".
+    """How `held_out` deals questions and answers. Explained in chapter 7, "Results".
 
     Parameters
     ----------
@@ -62,8 +59,6 @@ class Protocol:
     groups : sequence of N values, optional
         Questions of one group stay in one fold: with families, a policy is scored on families that it never saw.
         Default: questions with the same text, which are one question asked twice.
-    splits : int
-        How often the samples are dealt into halves; results are averaged question by question.
     taught : int
         Training questions that a fold learns from, drawn at random where there are more; all questions are scored.
     table : function of (Responses, budgets), optional
@@ -71,16 +66,10 @@ class Protocol:
     machines : Machines, optional
         Where the folds are worked on, `adalib.scale.machines.Cluster` for many. Default: the cores of this machine.
     seed : int
-
-    Examples
-    --------
-    >>> Protocol(folds=3, groups=["tea", "soup", "tea"]).splits
-    1
     """
 
     folds: int = 5
     groups: Sequence | None = None
-    splits: int = 1
     taught: int = TAUGHT
     table: MakeTable | None = None
     machines: Machines | None = None
@@ -93,9 +82,7 @@ class Protocol:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Features for which the model had to answer once, and what becomes of that answer.
-
-    Explained in chapter 6, "Learning".
+    """Features for which the model had to answer once, and that answer's fate. Explained in chapter 6, "Learning".
 
     Parameters
     ----------
@@ -107,11 +94,6 @@ class Known:
     overhead : float
         What the features cost a question on top of its budget: 1 for an answer that is looked at and thrown away.
         Added to the cost of the learners, and so to the cost at which they are compared.
-
-    Examples
-    --------
-    >>> Known([[0.7], [0.2]], overhead=1).overhead
-    1
     """
 
     features: ArrayLike | None = None
@@ -162,12 +144,19 @@ def held_out(
     list of HeldOutRow
         A row a policy and target. ``oracle`` is cross-fitted; ``oracle_in_sample`` is chosen and scored on all
         samples, and so is its mix; ``noise`` is ``label`` with features that know nothing.
+
+    Examples
+    --------
+    >>> from adalib import CurvePolicy, flat_null
+    >>> rows = held_out(flat_null(40).sample(8), [2], (1, 4), learners={"curve": CurvePolicy()}, noises=0)
+    >>> [row.policy for row in rows]
+    ['oracle', 'oracle_in_sample', 'mix', 'fixed', 'random', 'length', 'curve']
     """
     how = Protocol() if protocol is None else protocol
     known = features if isinstance(features, Known) else Known(features)
     member = members(responses, how.groups)
     fold = deal(member, how.folds, how.seed)
-    check_halves(responses, budgets, how.splits)
+    check_halves(responses, budgets)
     trained = checked(learners, how.seed)
     if noises < 0:
         raise ValueError(f"noises is {noises}; give 0 or more")
@@ -179,56 +168,42 @@ def held_out(
     targets = check_targets(targets, full.cost)
     inputs = list(_inputs(responses, fold, known.features, how.taught, how.seed))
     scores = Scores([*BASELINES, *trained, "noise"])
-    bar = tqdm(total=2 * how.splits * len(inputs), desc="evaluating", unit=" folds", disable=None, leave=False)
 
-    def turn(number: int) -> None:  # nothing but the scores outlives it; turns 0 and 1 are one split, both ways round
-        first, second = votes.split_samples(how.seed + number // 2)[:: 1 if number % 2 == 0 else -1]
+    def turn(number: int) -> None:  # the one half teaches and then the other; nothing but the scores outlives it
+        first, second = votes.split_samples(how.seed)[:: 1 if number == 0 else -1]
         teach, score = Half(first, table(first, budgets)), Half(second, table(second, budgets))
         if opening is not None:
             score = Half(joined(opening, second), first_vote_table(opening, second, budgets))
         seeds = range(1000 * how.seed + noises * number, 1000 * how.seed + noises * (number + 1))
         noise = (noise_features(responses.n, seed=one).astype(np.float32) for one in seeds)  # as trees read it
         blind = [(LabelPolicy(seed=how.seed), one) for one in noise]
-        outcomes = learned(teach, score, targets, inputs, member, trained, blind, bar, how.machines)
+        outcomes = learned(teach, score, targets, inputs, member, trained, blind, how.machines)
         oracles = oracles_at(teach.table, targets)
         for target, labels in oracles:
             for policy, plan in _baselines(teach.table, target, labels, responses.questions).items():
                 scores.add(policy, target, *plan.outcome(score.table), score.table)
         scores.add_learned(outcomes, oracles, score.table, known.overhead)
 
-    with bar:
-        for number in range(2 * how.splits):
-            turn(number)
+    turn(0)
+    turn(1)
     for target, labels in oracles_at(full, targets):
         scores.add("oracle_in_sample", target, *from_labels(labels, full.k).outcome(full), full)
     return scores.rows(member)
 
 
 def unseen_curves(
-    responses: Responses,
-    budgets: Sequence[int] = (1, 2, 4, 8, 16),
-    *,
-    features: ArrayLike | None = None,
-    protocol: Protocol | None = None,
+    responses: Responses, budgets: Sequence[int] = (1, 2, 4, 8, 16), protocol: Protocol | None = None
 ) -> np.ndarray:
-    """Predict the curve of every question with a `CurvePolicy` of the other folds.
+    """Predict the curve of every question, shape (N, K), with a `CurvePolicy` of the other folds.
 
-    All samples teach: the question's own are not among them. Explained in chapter 6, "Learning".
-
-    Parameters
-    ----------
-    responses, budgets, features, protocol
-        As for `held_out`; of the protocol, folds, groups and seed count.
-
-    Returns
-    -------
-    ndarray, shape (N, K)
+    All samples teach: the question's own are not among them. Parameters are those of `held_out`. Explained in
+    chapter 6, "Learning".
     """
     how = Protocol() if protocol is None else protocol
     fold = deal(members(responses, how.groups), how.folds, how.seed)
     table = responses.table(budgets)
     curves = np.empty_like(table.acc)
-    for train, test, known in _inputs(responses, fold, features, responses.n, how.seed):
+    for train, test, known in _inputs(responses, fold, None, responses.n, how.seed):
         policy = CurvePolicy(seed=how.seed).fit(known.loc[train], table.acc[train], table.cost)
         curves[test] = policy.curves(known.loc[test])
     return curves
@@ -237,10 +212,9 @@ def unseen_curves(
 def first_vote_table(first: Responses, rest: Responses, budgets: Sequence[int] = (1, 2, 4, 8, 16)) -> UtilityTable:
     r"""Estimate the accuracy of a vote of b answers that is opened by one given answer; ties are shared.
 
-    A policy that looked at an answer must be scored with votes that hold it, for an answer given with doubt is more
-    often wrong than another one to the same question. The average is over all choices of b - 1 among the R others. It
-    needs no counting of its own: of the subsets of b among all R + 1 answers, those without the first are the subsets
-    of the others, so the rest of the average is left over,
+    Whoever looked at an answer must be scored with votes that hold it, for one given with doubt is more often wrong.
+    Of the subsets of b among all R + 1 answers, those without the first are the subsets of the R others, so the
+    average over all choices of b - 1 among these is what is left over,
 
     .. math:: \mathrm{Acc}_{\mathrm{first}}(b) = \mathrm{Acc}_{R+1}(b)
               + \frac{R - b + 1}{b} \bigl(\mathrm{Acc}_{R+1}(b) - \mathrm{Acc}_R(b)\bigr) .
@@ -249,17 +223,10 @@ def first_vote_table(first: Responses, rest: Responses, budgets: Sequence[int] =
 
     Parameters
     ----------
-    first : Responses
-        One answer a question, as `Responses.set_aside` gives it.
-    rest : Responses
-        Other answers to the same questions, at least as many as the largest budget.
+    first, rest : Responses
+        One answer a question, as `Responses.set_aside` gives it, and at least as many others as the largest budget.
     budgets : sequence of int
         Numbers of answers that vote, the first one included; increasing.
-
-    Returns
-    -------
-    UtilityTable
-        At b = 1 the accuracy is 0 or 1: whether the first answer is right.
 
     Examples
     --------
@@ -278,10 +245,11 @@ def joined(first: Responses, rest: Responses) -> Responses:
     if list(first.ids) != list(rest.ids) or first.samples != 1:
         raise ValueError("the first answers must be one a question, to the same questions; see Responses.set_aside")
     answers = [[*one, *more] for one, more in zip(first.answers, rest.answers, strict=True)]
-    sampled: dict[str, Any] = {"correct": np.hstack([first.values, rest.values])}
-    for name in SAMPLED[1:]:
-        both = [getattr(part, name) for part in (first, rest)]
-        sampled[name] = None if any(values is None for values in both) else np.hstack(both)
+    sampled: dict[str, Any] = {}
+    for name in SAMPLED:
+        one, more = getattr(first, name), getattr(rest, name)
+        sampled[name] = None if one is None or more is None else np.hstack([one, more])
+    sampled["correct"] = np.hstack([first.values, rest.values])
     return replace(rest, answers=answers, extras={}, **sampled)
 
 
@@ -328,7 +296,7 @@ class _Turn(NamedTuple):
 
     cost: float
     mix_cost: float
-    imitated: tuple[float, float] | None
+    imitated: tuple[float, float] | None  # how often it repeated the oracle's labels, and the commonest label would
     mix: np.ndarray
     score: UtilityTable
 
@@ -351,10 +319,7 @@ class Scores:
         score: UtilityTable,
         imitated: tuple[float, float] | None = None,
     ) -> None:
-        """Take down what every question cost and how accurate it was, beside the best mix of the table at that cost.
-
-        ``imitated`` is how often the policy repeated the oracle's labels, and how often the commonest label would.
-        """
+        """Take down what every question cost and how accurate it was, beside the best mix of the table at that cost."""
         # A first answer may be shorter than its question's mean: where tokens are paid, nothing is cheaper than the
         # cheapest budget, and that is the bar.
         spent = max(cost.mean(), np.mean(score.cost[..., 0]))
@@ -371,19 +336,16 @@ class Scores:
         score: UtilityTable,
         overhead: float = 0.0,
     ) -> None:
-        """Take down the outcomes of `adalib.evaluate.trials.learned`, beside the oracle's labels at every target.
-
-        ``overhead`` is what every question pays on top, save where noise is in place of what it bought.
-        """
+        """Take down what `learned` returned, beside the oracle's labels; noise did not buy what costs ``overhead``."""
         for name, parts in outcomes.items():
             for number, (target, labels) in enumerate(oracles):
-                at = parts[:, number]
                 # Noise has several policies: the mean over them is the plan that draws one.
-                cost, accuracy = at["cost"].mean(axis=0), at["accuracy"].mean(axis=0)
+                cost, accuracy, columns = parts[:, number].swapaxes(0, 1)
                 imitated = None
-                if (at["column"] >= 0).all():
-                    imitated = (at["column"] == labels).mean(), np.bincount(labels).max() / labels.size
-                self.add(name, target, cost + (0.0 if name == "noise" else overhead), accuracy, score, imitated)
+                if (columns >= 0).all():
+                    imitated = (columns == labels).mean(), np.bincount(labels).max() / labels.size
+                paid = cost.mean(axis=0) + (0.0 if name == "noise" else overhead)
+                self.add(name, target, paid, accuracy.mean(axis=0), score, imitated)
 
     def rows(self, member: np.ndarray) -> list[HeldOutRow]:
         """Average the halves question by question, and put intervals on the averages, over the groups."""
@@ -494,10 +456,9 @@ def _mix_cost(score: UtilityTable, accuracy: float) -> float:
 
 
 def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:
-    """One value a group, whose mean is the mean over questions and whose spread is that of groups drawn whole.
+    """One value a group: the mean plus what the group's questions add to it, the linearised ratio of resampled totals.
 
-    A group's value is the mean plus what the group's questions add to it (the linearised ratio of resampled totals to
-    resampled sizes). Groups of one question are left as they are.
+    Their mean is that over questions, and their spread that of groups drawn whole.
     """
     mean = values.mean()
     excess = np.bincount(member, values - mean)

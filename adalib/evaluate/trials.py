@@ -36,25 +36,17 @@ BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
 #: Policies that watch the answers come in, of which `stopping_policies` gives the learners.
 STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
 
-_FIELDS = ("cost", "accuracy", "column")
-#: What a policy comes to on one question; the column is -1 where it names none. Kept small: there may be very many.
-_OUTCOME = np.dtype(list(zip(_FIELDS, (float, float, np.int16), strict=True)))
-
 
 @dataclass(frozen=True, eq=False)
 class Questions:
     """Questions as they are handed to a learner: to learn from, or to be scored on."""
 
-    #: Known of a question before it is asked, shape (n, d).
-    features: pd.DataFrame
-    #: The answers of one half, in the order in which they came: of the teaching half where there is something to
-    #: learn, of the scoring half where a rule is replayed. Responses whose texts are the numbers of their classes, or
-    #: a Menu where one is evaluated.
+    features: pd.DataFrame  # known of a question before it is asked
+    #: Those of one half, in the order in which they came: Responses whose texts are the numbers of their classes, or a
+    #: Menu where one is evaluated.
     answers: Any
-    #: What those answers say of every budget.
-    table: UtilityTable
-    #: Questions of one group belong together, shape (n,): folds inside a learner must not part them either.
-    groups: np.ndarray
+    table: UtilityTable  # what those answers say of every budget
+    groups: np.ndarray  # questions of one group belong together: folds inside a learner must not part them either
 
 
 class Half(NamedTuple):
@@ -134,14 +126,12 @@ def learned(
     member: np.ndarray,
     learners: Mapping[str, Learner | Planner],
     blind: Sequence[tuple[Planner, pd.DataFrame]],
-    bar: tqdm | None = None,
     machines: Machines | None = None,
 ) -> dict[str, np.ndarray]:
     """Let every learner learn in every fold from one half, and score it with the other half of the other questions.
 
     ``member`` is the group of every question; the ``blind`` are policies with features of their own, all called
-    "noise". Every name gets an array of outcomes (fields cost, accuracy and column), shape (policies of that name,
-    targets, N). The folds are worked on by the cores of this machine, or by ``machines``.
+    "noise". Every name gets costs, accuracies and columns, shape (policies of that name, targets, 3, N).
     """
 
     def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
@@ -156,11 +146,10 @@ def learned(
         by_fold = side_by_side(lambda fold: _one_fold(job(fold)), folds)
     else:
         by_fold = iter(machines.map(_one_fold, [job(fold) for fold in folds], what="folds"))
-    every = np.empty((len(learners) + len(blind), len(targets), len(member)), dtype=_OUTCOME)
-    for fold, outcomes in zip(folds, by_fold, strict=True):
+    every = np.empty((len(learners) + len(blind), len(targets), 3, len(member)))
+    done = tqdm(by_fold, total=len(folds), desc="evaluating", unit=" folds", disable=None, leave=False)
+    for fold, outcomes in zip(folds, done, strict=True):
         every[..., fold.test] = outcomes
-        if bar is not None:
-            bar.update()
     by_name = {name: every[j : j + 1] for j, name in enumerate(learners)}
     return by_name | ({"noise": every[len(learners) :]} if blind else {})
 
@@ -175,15 +164,14 @@ def _one_fold(job: tuple) -> list[np.ndarray]:
 
 
 def _outcomes(name: str, learner: Any, train: Questions, test: Questions, targets: Sequence[float]) -> np.ndarray:
-    """Put a learner on trial, and check what it returns; shape (targets, n)."""
+    """Put a learner on trial and check what it returns, shape (targets, 3, n); the column is -1 where none is named."""
     trial = learner.trial if hasattr(learner, "trial") else partial(_planned, learner)
     told, n = list(trial(train, test, targets)), len(test.groups)
-    outcomes = np.full((len(targets), n), np.array((np.nan, np.nan, -1), dtype=_OUTCOME))
+    outcomes = np.full((len(targets), 3, n), -1.0)
     if len(told) == len(targets) and all(len(parts) <= 3 and {np.shape(p) for p in parts} == {(n,)} for parts in told):
         for outcome, parts in zip(outcomes, told, strict=True):
-            for field, part in zip(_FIELDS, parts, strict=False):
-                outcome[field] = part
-    cost, accuracy = outcomes["cost"], outcomes["accuracy"]  # what nobody told is not a number
+            outcome[: len(parts)] = parts
+    cost, accuracy = outcomes[:, 0], outcomes[:, 1]  # -1 where nothing was told
     if not ((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all():
         raise ValueError(
             f"learner {name!r} must return, for each of the {len(targets)} targets, {n} finite costs of 0 or more and "

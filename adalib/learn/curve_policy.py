@@ -18,7 +18,7 @@ from adalib.datasets.sealed import numbers
 from adalib.learn import trees
 from adalib.learn.policy import Policy
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import oracle_labels
+from adalib.solve.oracle import check_price, oracle_labels
 from adalib.table import check_table
 
 __all__ = ["CurvePolicy"]
@@ -83,8 +83,7 @@ class CurvePolicy(Policy):
         acc, cost = check_table(acc, cost)
         if budget is not None and lam is not None:
             raise ValueError("give either budget or lam, or neither")
-        if lam is not None and not 0 <= lam < np.inf:
-            raise ValueError(f"the price is {lam}; give a finite number, 0 or more")
+        lam = None if lam is None else check_price(lam)
         values = self._taught(features)
         if len(values) != len(acc):
             raise ValueError(f"features have {len(values)} rows and acc {len(acc)}; give one row a question")

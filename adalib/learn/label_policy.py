@@ -37,10 +37,6 @@ def regret_weights(acc: ArrayLike, cost: ArrayLike, lam: float) -> np.ndarray:
     lam : float
         Price of one unit of cost, at least 0.
 
-    Returns
-    -------
-    ndarray, shape (N,)
-
     Examples
     --------
     >>> regret_weights([[0.5, 0.9], [0.2, 0.2]], cost=[1, 2], lam=0.25).round(2).tolist()
@@ -181,10 +177,6 @@ def load_policy(path: str | os.PathLike) -> LabelPolicy | CurvePolicy:
     ----------
     path : path
         Two lines of JSON: data, nothing that runs.
-
-    Returns
-    -------
-    LabelPolicy or CurvePolicy
     """
     about, grown = read_sealed(path, FORMAT, 2, "save the policy again")
     kinds: dict[str, type[LabelPolicy | CurvePolicy]] = {"label": LabelPolicy, "curve": CurvePolicy}

@@ -61,9 +61,7 @@ def collect(
     """Sample what is missing from a collection, then write it as a bring-your-own file.
 
     Works in a notebook too. Interrupt it (once: the answers in flight are kept; twice: they are dropped) and call it
-    again to go on.
-
-    Explained in chapter 0, "One question, many answers".
+    again to go on. Explained in chapter 0, "One question, many answers".
 
     Parameters
     ----------
@@ -77,10 +75,8 @@ def collect(
         Answers a question, those already in the folder included.
     prompt : path-like or str, optional
         A prompt file or the name of a bundled one, see `load_prompt`.
-    temperature, max_tokens : float, int
-        How to sample, and where to cut.
-    concurrency : int
-        Requests in flight at a time.
+    temperature, max_tokens, concurrency : float, int, int
+        How to sample, where to cut, and how many requests are in flight at a time.
     seed : int, optional
         Gives every answer a seed of its own, for endpoints that honour seeds.
     logprobs : bool
@@ -92,7 +88,6 @@ def collect(
     timeout, tries : float, int
         Seconds for one request; requests for one answer before giving up.
     progress : bool
-        Show the progress bar.
 
     Returns
     -------

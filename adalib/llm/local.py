@@ -58,20 +58,14 @@ def local_model(
     """Serve the local model for as long as the ``with`` block lasts.
 
     Only the temperature shapes the draw: no top-k, no top-p, no min-p, no penalty. That is how the bundled answers
-    were sampled, and what "a sample from the model" means.
-
-    Explained in chapter 0, "One question, many answers".
+    were sampled, and what "a sample from the model" means. Explained in chapter 0, "One question, many answers".
 
     Parameters
     ----------
     weights : path-like, optional
         A GGUF file of your own; it is served under its name without the ending. Default: SmolLM2-135M-Instruct.
-    port : int
-        Loopback port; 0 takes a free one.
-    parallel : int
-        Answers written at a time.
-    context : int
-        Tokens that one question and its answer may fill together.
+    port, parallel, context : int
+        Loopback port (0 takes a free one), answers written at a time, tokens of one question with its answer.
 
     Yields
     ------

@@ -100,7 +100,7 @@ def _is_turn(turn: Any) -> bool:
 
 
 def load_questions(name: str | os.PathLike) -> list[dict]:
-    """Read questions, JSON Lines with ``id``, ``question``, ``gold`` and what else there is, or a bundled set by name."""
+    """Read questions (JSON Lines with ``id``, ``question``, ``gold`` and more), or a bundled set by its name."""
     path = _find(name, "questions", ".jsonl")
     rules, questions = QuestionRules(("id", "question", "gold")), []
     for number, record in read_lines(path):

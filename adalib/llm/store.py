@@ -86,9 +86,8 @@ class Store:
                 os.ftruncate(self._file, self.held.size)  # a torn last line goes
                 self._undo = undo.pop_all()
         except BlockingIOError:
-            raise DataError(
-                f"{self.folder}: another collector is writing here; wait for it, or choose another folder"
-            ) from None
+            mend = "wait for it, or choose another folder"
+            raise DataError(f"{self.folder}: another collector is writing here; {mend}") from None
         except OSError as error:
             raise DataError(f"{self.folder}: cannot be written ({error.strerror}); choose another folder") from None
         return self
@@ -122,11 +121,9 @@ class Store:
         try:
             yield
         except (EndpointError, KeyboardInterrupt) as error:
-            kept = (
-                f"{self.held.count} of {total} answers are kept in {self.folder}, run the same command again to go on"
-            )
             said = str(error) if isinstance(error, EndpointError) else "stopped"
-            raise type(error)(f"{said}; {kept}") from None
+            kept = f"{self.held.count} of {total} answers are kept in {self.folder}"
+            raise type(error)(f"{said}; {kept}, run the same command again to go on") from None
 
     def _check_settings(self) -> None:
         path = self.folder / "run.json"
@@ -198,9 +195,8 @@ def _fault(record: dict) -> str | None:
             return f'"{name}" is no text'
     for name, most in (("sample", MAX_SAMPLES - 1), ("tokens", MAX_COUNT), ("prompt_tokens", MAX_COUNT)):
         value = record.get(name)
-        if value is None and name != "sample":
-            continue
-        if type(value) is not int or not 0 <= value <= most:  # true is an int, too
+        missing = value is None and name != "sample"
+        if not missing and (type(value) is not int or not 0 <= value <= most):  # true is an int, too
             return f'"{name}" is no whole number from 0 to {most:.0e}'
     for name in ("logprob", "entropy"):
         if type(record.get(name)) not in (int, float, type(None)):

@@ -17,26 +17,13 @@ from typing import Any, Protocol
 
 from tqdm.auto import tqdm
 
-from adalib.llm.endpoint import Answer, EndpointError, Pause
+from adalib.llm.endpoint import Answer, EndpointError
 from adalib.llm.questions import Prompt
 from adalib.router.controller import BudgetController, Purse
 from adalib.sequential.rules import leader_holds
 from adalib.vote.answers import answer_classes, extract_answer
 
-__all__ = [
-    "Allocator",
-    "Asking",
-    "Ballot",
-    "Client",
-    "Decision",
-    "FixedVote",
-    "NotShortError",
-    "Routed",
-    "Vote",
-    "ask",
-    "ask_many",
-    "is_short",
-]
+__all__ = ["Asking", "Client", "Decision", "FixedVote", "NotShortError", "Routed", "ask", "ask_many", "is_short"]
 
 WORTH = "the next answer is not worth its price"
 FULL = "the longest vote that the policy knows"
@@ -132,18 +119,9 @@ class Allocator(Protocol):
 class Client(Protocol):
     """Whatever gives answers; `adalib.llm.endpoint.Endpoint` does."""
 
-    def sample(
-        self,
-        messages: Sequence[dict[str, Any]],
-        *,
-        temperature: float,
-        max_tokens: int,
-        seed: int | None,
-        logprobs: bool,
-        extra: dict[str, Any] | None,
-        pause: Pause | None,
-    ) -> Awaitable[Answer]:
-        """One answer."""
+    @property
+    def sample(self) -> Callable[..., Awaitable[Answer]]:
+        """Gives one answer to messages, asked as `Endpoint.sample` is."""
 
 
 @dataclass(frozen=True)
@@ -166,10 +144,8 @@ class Asking:
         if not 1 <= self.max_tokens <= _MOST_TOKENS:
             raise ValueError(f"max_tokens must lie between 1 and {_MOST_TOKENS:,}")
         if not 0 <= self.temperature < 100 or not self.cap > 0 or not self.deadline > 0:
-            raise ValueError(
-                f"need temperature >= 0, cap > 0 and deadline > 0, got {self.temperature}, {self.cap} and "
-                f"{self.deadline}"
-            )
+            got = f"{self.temperature}, {self.cap} and {self.deadline}"
+            raise ValueError(f"need temperature >= 0, cap > 0 and deadline > 0, got {got}")
         if self.price is not None and not 0 <= self.price < inf:
             raise ValueError(f"the price is {self.price}; give a number, 0 or more")
         if self.other not in ("pass", "refuse"):
@@ -369,16 +345,15 @@ class _Question:
                     self.cost += self.most_cost
                     task.cancel()
         self.rounds += 1
-        fault = None
-        for task in tasks:
-            if task in late:
-                continue
-            try:
+        fault: EndpointError | None = None
+        for task in (task for task in tasks if task not in late):
+            error = task.exception()
+            if error is None:
                 await self.ballot.add(task.result())
-            except EndpointError as error:
-                if task.exception() is None:  # the reply lacks what the policy needs, as all others will
-                    raise
+            elif isinstance(error, EndpointError):
                 fault = fault or error
+            else:
+                raise error
         return bool(late), fault
 
     async def _one(self, number: int) -> Answer:

@@ -112,25 +112,19 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 class Router:
-    """Answer questions by a learned policy, and hold the average cost at a budget.
+    """Answer questions by a learned policy, and hold the average cost at a budget. Made by `fit` or `load`.
 
-    Made by `fit` or `load`. Explained in chapter 11, "Deploy".
-
-    Parameters
-    ----------
-    policy : PricedStopping or CurvePolicy
-        Fitted.
-    reader : Reader or None
-        What it reads off a question; None where it looks at votes alone.
-    budget : float
-        Average cost to hold.
-    cost : {"samples", "tokens"} or Money
-        What an answer costs.
-    budgets : sequence of int
-        Numbers of answers on offer to a curve policy.
+    Explained in chapter 11, "Deploy".
 
     Attributes
     ----------
+    policy : PricedStopping or CurvePolicy
+    reader : Reader or None
+        What it reads off a question; None where it looks at votes alone.
+    cost : {"samples", "tokens"} or Money
+        What an answer costs.
+    budgets : tuple of int
+        Numbers of answers on offer to a curve policy.
     controller : BudgetController
         Holds the budget; shared by all questions that this router answers.
     purse : Purse
@@ -187,10 +181,6 @@ class Router:
             Questions that priced stopping learns from, drawn at random where there are more, as in `held_out`.
         seed : int
 
-        Returns
-        -------
-        Router
-
         Raises
         ------
         ValueError
@@ -242,21 +232,9 @@ class Router:
         return 1.0 if self.cost == "samples" else float(tokens)
 
     def answer(self, question: str, client: Client, *, prompt: Prompt | None = None, **how: Any) -> Routed:
-        """Answer one question.
+        """Answer one question, put to a client such as `adalib.llm.endpoint.Endpoint` as a prompt says.
 
-        Parameters
-        ----------
-        question : str
-        client : Client
-            The endpoint to ask, see `adalib.llm.endpoint.Endpoint`.
-        prompt : Prompt, optional
-            How the question is put, as in `collect`; see `load_prompt`.
-        **how
-            Fields of `Asking`: temperature, max_tokens, cap, price, deadline, other, price_in, price_out.
-
-        Returns
-        -------
-        Routed
+        ``how`` are fields of `Asking`: temperature, max_tokens, cap, price, deadline, other, price_in, price_out.
         """
         messages = (prompt or load_prompt()).fill(question)
         return wait_for(ask(self, client, question, messages, Asking(**how)))
@@ -271,22 +249,9 @@ class Router:
         progress: bool = True,
         **how: Any,
     ) -> list[Routed]:
-        """Answer many questions, some at a time, under one budget.
+        """Answer many questions, ``concurrency`` at a time, under one budget; in their order, otherwise as `answer`.
 
-        Parameters
-        ----------
-        questions : iterable of str
-        client, prompt, how
-            As for `answer`.
-        concurrency : int
-            Questions open at a time.
-        progress : bool
-            Show a bar with the spend and the running average.
-
-        Returns
-        -------
-        list of Routed
-            In the order of the questions.
+        The progress bar shows the spend and the running average.
         """
         routed: dict[int, Routed] = {}
         work = list(enumerate(questions))

@@ -58,7 +58,7 @@ class ShardedAllocation:
 
 
 def solve_shards(shards: Sequence[tuple[ArrayLike, ArrayLike]], budgets: Sequence[float]) -> list[ShardedAllocation]:
-    """Solve for several budgets over a table in pieces: exactly what the whole table would give.
+    """Solve for several budgets over a table in pieces: for each, exactly what the whole table would give.
 
     For tables in files, more rows than memory or more machines than one, see `adalib.solve_files`. Explained in
     chapter 3, "The market on many machines".
@@ -69,11 +69,6 @@ def solve_shards(shards: Sequence[tuple[ArrayLike, ArrayLike]], budgets: Sequenc
         Rows of one table, in order: accuracies of shape (n, K), costs of shape (K,) or (n, K).
     budgets : sequence of float
         Average costs allowed.
-
-    Returns
-    -------
-    list of ShardedAllocation
-        One a budget.
 
     Examples
     --------

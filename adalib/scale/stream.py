@@ -61,7 +61,7 @@ class FilesSolved:
     folder: str
 
     def as_json(self) -> dict[str, Any]:
-        """What `_solution.json` holds and ``adalib solve --json`` prints: an object a budget under "points"."""
+        """What `_solution.json` holds and ``adalib solve --json`` prints: an object per budget under "points"."""
         names = as_values(self.budgets)
         points = []
         for point, name, counts in zip(self.points, self.split_ids, self.counts, strict=True):
@@ -153,7 +153,7 @@ class _Job:
 
 @dataclass
 class _Sums:
-    """What the labels of a piece come to: a number a budget, exact; and, for every batch, the rows that come next."""
+    """What the labels of a piece come to: a number per budget, exact; and, for every batch, the rows that come next."""
 
     spent: list[int]
     gained: list[int]

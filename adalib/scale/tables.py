@@ -244,7 +244,8 @@ def tabulate(
 ) -> int:
     """Estimate the accuracies of all questions in files of answers and write them as a table in Parquet files.
 
-    The same numbers as ``adalib.load(file).table(...)``. Explained in chapter 3, "The market on many machines".
+    The same numbers as ``adalib.load(file).table(...)``; returns how many questions there are. Explained in chapter 3,
+    "The market on many machines".
 
     Parameters
     ----------
@@ -256,11 +257,6 @@ def tabulate(
         As in `adalib.Responses.table`.
     machines : Machines, optional
         Default: a process on every core of this machine.
-
-    Returns
-    -------
-    int
-        Number of questions.
     """
     _load_arrow(str(sources[0]), "writing Parquet")
     out, machines = Path(out).absolute(), machines or Here(processes=True)
@@ -327,16 +323,9 @@ def _check_together(written: list[_Written]) -> None:
     values, counts = np.unique(marks, return_counts=True)
     for mark in values[counts > 1]:
         seen: dict[str, str] = {}
-        for place in np.flatnonzero(marks == mark):  # two ids may share a mark by accident: look at them
-            file, name = _id_at(written, int(place))
+        places = [(one, place) for one in written for place in np.flatnonzero(one.marks == mark).tolist()]
+        for file, place in places:  # two ids may share a mark by accident: look at them
+            name = need("pyarrow.parquet").read_table(file.path, columns=["id"])["id"][place].as_py()
             if name in seen:
                 raise DataError(f"{file.source}: id {name[:60]!r} is also in {seen[name]}; give every question its own")
             seen[name] = file.source
-
-
-def _id_at(written: list[_Written], place: int) -> tuple[_Written, str]:
-    for file in written:
-        if place < file.marks.size:
-            return file, need("pyarrow.parquet").read_table(file.path, columns=["id"])["id"][place].as_py()
-        place -= file.marks.size
-    raise AssertionError("there is no such place")

@@ -126,18 +126,13 @@ def mix(
 ) -> Mixture:
     """Meet the budget in expectation by mixing the two allocations around it at random: the paper's repair.
 
-    Every question whose two labels differ is randomised; `adalib.frontier` reaches the same expectation with one.
-    Explained in chapter 3, "Budgets".
+    Every question whose two labels differ is randomised; `adalib.frontier` reaches the same expectation with one. The
+    expected cost is the budget, unless even the lowest price costs less. Explained in chapter 3, "Budgets".
 
     Parameters
     ----------
     acc, cost, budget, iterations, bracket
         As for `bisect`.
-
-    Returns
-    -------
-    Mixture
-        Its expected cost is the budget, unless even the lowest price costs less.
 
     Examples
     --------

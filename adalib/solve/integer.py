@@ -33,11 +33,11 @@ class IntegerOptimum:
 
 
 def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOptimum:
-    """Find the most accurate allocation within the budget, one budget a question, exactly.
+    """Find the most accurate allocation within the budget, one budget per question, exactly.
 
     With whole costs the work is bounded by (open questions) x (distinct sums of cost); with other costs it is exact
     too, up to the rounding of sums, but only the pruning keeps it small: the problem is NP-hard once the number
-    of budgets, or a cost list a question, is part of the input. Explained in chapter 3, "Budgets".
+    of budgets, or one cost list per question, is part of the input. Explained in chapter 3, "Budgets".
 
     Parameters
     ----------
@@ -47,10 +47,6 @@ def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOp
         Cost of budget j, non-decreasing along K.
     budget : float
         Average cost allowed.
-
-    Returns
-    -------
-    IntegerOptimum
 
     Examples
     --------

@@ -114,10 +114,6 @@ def subdifferential(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) 
         As for `oracle_labels`.
     budget : float
         Average cost allowed.
-
-    Returns
-    -------
-    low, high : float
     """
     acc, cost = check_table(acc, cost)
     lam = check_price(lam)

@@ -1,6 +1,6 @@
 """Games that play on a page, with no kernel and no network: a function a game, and a script of its name.
 
-A function computes all that its game needs and leaves it on the page as data, which ``book/_static/NAME.js`` plays. Make
+A function computes all that its game needs and leaves it on the page as data; ``book/_static/NAME.js`` plays it. Make
 it the last expression of a cell.
 """
 
@@ -128,13 +128,13 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
     points = 100  # for a right answer
     streams = make_streams(responses, int(policy.schedule[-1]), repeats=1, seed=seed)
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
-    worth = streams.votes(policy.sharpness).value
+    worth, sure = policy.decides.count(streams).value, streams.read("logprob")
     questions = [
         {
             "text": responses.questions[row],
             "gold": responses.golds[row],
             "answers": _texts(responses, row, streams.classes[row]),
-            "sure": [] if streams.logprob is None else np.exp(streams.logprob[row]).round(2).tolist(),
+            "sure": [] if sure is None else np.exp(sure[row]).round(2).tolist(),
             "worth": worth[row].round(3).tolist(),
             "stop": int(policy.schedule[stops[row]]),
         }
@@ -158,10 +158,10 @@ _FEWEST = 12  # streams that must have been in a state for it to be shown
 
 def limit_prices(policy: PricedStopping, streams: Streams) -> np.ndarray:
     """The highest price at which each training stream goes on, at every checkpoint but the last; 0 stops at once."""
-    seen = policy.seen(streams, None if policy.prior is None else policy.prior.left_out)
-    features = [seen.features(column) for column in range(policy.schedule.size - 1)]
+    seen = policy.seen(streams, taught=True)
+    features = [seen.at(column).features() for column in range(policy.schedule.size - 1)]
     paid = streams.cost[:, policy.schedule - 1]
-    fitted, _ = backward_induction(features, seen.value, paid, _PRICES, streams.question % 10)
+    fitted, _ = backward_induction(features, seen.votes.value, paid, _PRICES, streams.question % 10)
     limits = np.empty((len(paid), len(features)))
     for column, known in enumerate(features):
         goes = fitted[column, 0] + known.T @ fitted[column, 1:] > 0
@@ -176,12 +176,12 @@ def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Stream
     shows the median over the streams that were in it; the leader has at most ``most`` votes.
     """
     limits = {key: limit_prices(policy, streams) for key, policy in policies.items()}
-    best = policies[True, True]
-    seen = best.seen(streams, best.prior.left_out)
+    told = policies[True, True].seen(streams, taught=True).told
+    plain, weighed = told["votes"], told["certainty"]
     last = limits[True, True].shape[1]
-    promise = np.broadcast_to(seen.prior[0][:, None], (len(streams.question), last))
-    sure = (seen.weighted.leader / np.maximum(seen.plain.leader, 1))[:, :last]
-    leader, runner = seen.plain.leader[:, :last], seen.plain.runner[:, :last]
+    promise = np.broadcast_to(told["text"].start[:, None], (len(streams.question), last))
+    sure = (weighed.leader / np.maximum(plain.leader, 1))[:, :last]
+    leader, runner = plain.leader[:, :last], plain.runner[:, :last]
 
     def cell(text: int, certainty: int, first: int, second: int) -> float | None:
         here = (leader == first) & (runner == second)

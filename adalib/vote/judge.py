@@ -215,10 +215,9 @@ def _joined(kind: str, parts: list[Form], *more: object) -> Form:
 
 def _order(form: Form) -> tuple:
     """Sorts the elements of a set, also where two of them differ by a rounding."""
-    first = form.values[0][0] if form.values else 0
-    return form.shape, *(
-        (int(_mp.nint(part * 10**20)) if _mp.isfinite(part) else part) for part in (first.real, first.imag)
-    )
+    first = form.values[0][0] if form.values else _mp.mpc(0)
+    rounded = [_mp.nint(part * 10**20) if _mp.isfinite(part) else part for part in (first.real, first.imag)]
+    return str(form.shape), *rounded
 
 
 def _relation(node: Any) -> Form:
@@ -294,7 +293,7 @@ def _value(node: Any, point: int) -> Any:
         return _mp.mpc(_mp.mpf(int(node.p)) / int(node.q))
     if isinstance(node, sympy.Float):
         return _mp.mpc(_mp.mpf(str(node)))  # the decimal that was written, not the nearest double
-    if str(node) in _CONSTANTS:
+    if node.is_Atom and str(node) in _CONSTANTS:
         return _CONSTANTS[str(node)]
     if node.is_Symbol:
         return _mp.mpc(_place(node.name, point))

@@ -35,8 +35,8 @@ def evaluate(capsys, *words):
 
 
 def test_json_has_the_promised_keys_and_the_right_sign(tmp_path, capsys):
-    file = write(tmp_path / "told.jsonl", np.arange(90) % 3, samples=48)
-    found, said = evaluate(capsys, file, "--targets", "1.5,3", "--budgets", "1,4,16")
+    file = write(tmp_path / "told.jsonl", np.arange(90) % 3, samples=32)
+    found, said = evaluate(capsys, file, "--targets", "1.5,3", "--budgets", "1,4,16", "--folds", "3")
     assert said == ""
     assert list(found) == ["rows", "verdict"]
     assert all(list(row) == KEYS for row in found["rows"])

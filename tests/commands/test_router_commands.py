@@ -31,9 +31,7 @@ ASK = {"model": "m", "messages": [{"role": "user", "content": "What is 3 + 4?"}]
 def folder(tmp_path_factory):
     """A router that `fit` made from a file of one's own."""
     path = tmp_path_factory.mktemp("fit")
-    few = load("word-fewshot").take(range(0, 372, 12))
-    rows = zip(few.ids, few.questions, few.golds, few.answers, strict=True)
-    write_lines(path / "few.jsonl", ({"id": i, "question": q, "gold": g, "answers": list(a)} for i, q, g, a in rows))
+    load("word-fewshot").take(range(0, 372, 12)).save(path / "few.jsonl")
     assert main(["fit", str(path / "few.jsonl"), "--budget", "3", "--out", str(path / "router")]) == 0
     return path / "router"
 
@@ -142,13 +140,8 @@ def test_an_interrupt_keeps_what_is_in_flight(folder, tmp_path):
     assert sum(answer["samples"] for answer in kept) == len(upstream.seen)  # nothing was asked in vain
 
 
-def test_a_price_list_holds_the_bill(tmp_path, capsys):
-    few = load("word-fewshot").take(range(0, 372, 12))
-    keys = ("id", "question", "gold", "answers", "tokens")
-    columns = (few.ids, few.questions, few.golds, few.answers, few.tokens.astype(int).tolist())
-    lines = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
-    write_lines(tmp_path / "few.jsonl", [line | {"answers": list(line["answers"])} for line in lines])
-    fit = ["fit", str(tmp_path / "few.jsonl"), "--out", str(tmp_path / "router")]
+def test_a_price_list_holds_the_bill(folder, tmp_path, capsys):
+    fit = ["fit", str(folder.parent / "few.jsonl"), "--out", str(tmp_path / "router")]
     assert main([*fit, "--budget", "0.0001", "--cost", "money", "--per-token", "1e-6", "--per-answer", "5e-6"]) == 0
     assert "0.0001 dollars a question" in capsys.readouterr().out
     assert Router.load(tmp_path / "router").cost_of(23) == pytest.approx(2.8e-5)

@@ -1,6 +1,7 @@
-"""``python -m adalib solve``: the promised JSON, and one clear line for bad input."""
+"""`solve` and `explore` on the command line: the promised JSON, one clear line for bad input, a page in tokens."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -69,3 +70,13 @@ def test_bad_input_is_one_line_and_exit_code_2(words, said, capsys):
     assert shown.out == ""
     assert said in shown.err
     assert shown.err.count("\n") == 1
+
+
+def test_the_explorer_s_budgets_cost_their_tokens(toy_file, tmp_path):
+    lines = [json.loads(line) for line in toy_file.read_text().splitlines()]
+    path, page = tmp_path / "mine.jsonl", tmp_path / "page.html"
+    more = ({"answers": 2 * line["answers"], "tokens": [10 + i] * 16} for i, line in enumerate(lines))
+    path.write_text("".join(json.dumps(one | two) + "\n" for one, two in zip(lines, more, strict=True)))
+    for more, unit in ((["--cost", "tokens"], "tokens"), ([], "samples")):
+        assert main(["explore", str(path), "--out", str(page), *more]) == 0
+        assert re.search(r'"unit": ?"(\w+)"', page.read_text(encoding="utf-8"))[1] == unit

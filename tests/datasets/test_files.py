@@ -60,10 +60,10 @@ def test_a_csv_bomb_and_an_endless_line_are_refused(tmp_path, monkeypatch):
 def test_what_would_not_fit_into_the_memory_is_told_early_with_the_sizes(tmp_path, monkeypatch):
     path = tmp_path / "large.jsonl"
     path.write_text('{"id": "a"}\n' * 1000)
-    monkeypatch.setattr(files, "_STEP", 1000)
-    monkeypatch.setattr(files, "free_memory", lambda: 100_000_000)
+    monkeypatch.setattr(files, "free_memory", lambda: 1000)
     with pytest.raises(DataError, match=r"needs about \d+\.\d GB of memory and 0\.\d GB are free; split it"):
         list(open_lines(path))
+    assert len(list(open_lines(path, part=(0, 0, 10)))) == 10  # a part of it does fit
 
 
 def test_the_memory_that_is_left_heeds_the_limit_of_the_process():
@@ -111,11 +111,10 @@ def test_drafts_of_a_killed_program_are_cleared_away_and_those_of_a_living_one_a
     path = tmp_path / "page.html"
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    left, living = (tmp_path / f"page.html.{pid}-0123abcd.part" for pid in (gone.pid, os.getpid()))
-    mine = tmp_path / "page.html.notes.part"
+    left, living = (tmp_path / f".page.html.{pid}-0123abcd.part" for pid in (gone.pid, os.getpid()))
+    mine = tmp_path / ".page.html.notes.part"
     for file in (left, living, mine):
         file.write_text("x")
-        os.utime(file, (0, 0))
     with written(path) as file:
         file.write(b"new")
     assert not left.exists()

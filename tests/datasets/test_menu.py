@@ -133,7 +133,7 @@ def test_halves_and_parts_cost_what_the_whole_costs():
 
 
 def test_a_menu_of_one_model_is_evaluated_like_the_model():
-    alone = answers([0.2, 0.5, 0.8] * 10, 16, 5)
+    alone = answers([0.2, 0.5, 0.8] * 4, 8, 5)
     kinds = {"budgets": (1, 2, 4), "noises": 0}
     one = held_out(Menu({"it": alone}), [1.5, 3], **kinds)
     plain = held_out(alone, [1.5, 3], **kinds)

@@ -117,8 +117,8 @@ def test_no_policy_beats_the_cross_fitted_oracle():
 
 def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
     responses = beta_population(30, 0.5, 0.5).sample(33)  # an odd number: halves of 16 and 17
-    rows = with_columns(responses, TARGETS, protocol=Protocol(splits=2, seed=4, folds=2))
-    crossed = cross_fitted_oracle(responses, TARGETS, BUDGETS, splits=2, seed=4)
+    rows = with_columns(responses, TARGETS, protocol=Protocol(seed=4, folds=2))
+    crossed = cross_fitted_oracle(responses, TARGETS, BUDGETS, splits=1, seed=4)
     for t, target in enumerate(TARGETS):
         oracle, mix = row(rows, "oracle", target), row(rows, "mix", target)
         assert oracle.accuracy == pytest.approx(crossed.value.mean[t])
@@ -237,7 +237,6 @@ def test_curves_of_unseen_questions(told):
         (lambda: {"targets": [np.nan]}, "target nan cannot be met"),
         (lambda: {"targets": []}, "no target"),
         (lambda: {"protocol": Protocol(folds=1)}, "folds is 1"),
-        (lambda: {"protocol": Protocol(splits=0)}, "splits is 0"),
         (lambda: {"protocol": Protocol(taught=1)}, "taught is 1"),
         (lambda: {"protocol": Protocol(groups=["one"] * 20)}, "one group"),
         (lambda: {"protocol": Protocol(groups=["one"])}, "groups has 1 entries for 20"),

@@ -221,16 +221,10 @@ def test_a_waiting_try_ends_at_the_first_interrupt_and_a_hanging_one_at_the_seco
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        ("401", "HTTP 401"),
-        ("403", "HTTP 403"),
-        ("404", "HTTP 404"),
-        ("400", "HTTP 400"),
-        ("429", "HTTP 429"),
-        ("500", "HTTP 500"),
+        *((status, f"HTTP {status}") for status in ("400", "401", "429", "500")),  # all others: test_endpoint.py
         ("hang", "no answer within 2 s"),
         ("cut", "no connection"),
         ("html", "the reply is a page"),
-        ("bytes", "the reply is not UTF-8"),
         ("empty", "the reply holds no choices"),
     ],
 )
@@ -480,20 +474,11 @@ def test_bundled_prompts_and_questions_go_by_name(name):
     assert questions[0]["question"] in last["content"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{",
-        "[]",
-        "{}",
-        '{"messages": []}',
-        '{"messages": "x"}',
-        '{"messages": [{"role": "user", "content": "no gap"}]}',
-        '{"messages": [{"role": "king", "content": "{question}"}]}',
-        '{"messages": [{"role": "assistant", "content": "{question}"}]}',
-        '{"messages": [{"role": "user", "content": 3}]}',
-    ],
-)
+BAD_TURNS = ["[]", '"x"', '[{"role": "user", "content": "no gap"}]', '[{"role": "king", "content": "{question}"}]']
+BAD_TURNS += ['[{"role": "assistant", "content": "{question}"}]', '[{"role": "user", "content": 3}]']
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", *(f'{{"messages": {turns}}}' for turns in BAD_TURNS)])
 def test_a_bad_prompt_is_refused_in_one_line(file, tmp_path, capsys, text):
     path = tmp_path / "p.json"
     path.write_text(text, encoding="utf-8")
@@ -501,30 +486,20 @@ def test_a_bad_prompt_is_refused_in_one_line(file, tmp_path, capsys, text):
     assert capsys.readouterr().err.startswith(f"adalib collect: {path}: a prompt is ")
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (b"", ""),
-        (b"nonsense\n", "line 1"),
-        (b'{"id": "a", "question": "q", "gold": "1"}\n[]\n', "line 2"),
-        (b'{"id": "a", "question": "q"}\n', 'line 1.*"gold"'),
-        (b'{"id": "a", "question": "  ", "gold": "1"}\n', 'line 1.*"question"'),
-        (b'{"id": "a", "question": "q", "gold": "1"}\n{"id": "a", "question": "r", "gold": "1"}\n', "line 2.*'a'"),
-        (b'{"id": "a", "question": "\xff", "gold": "1"}\n', "line 1"),
-        (b'{"id": "a", "question": "q", "gold": NaN}\n', "line 1"),
-    ],
-)
+# What else can be wrong with a file of questions: tests/test_question_cases.py.
+@pytest.mark.parametrize(("text", "told"), [(b"", ""), (b'{"id": "a", "question": "q"}\n', 'line 1.*"gold"')])
 def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(tmp_path, capsys, text, told):
     path = tmp_path / "bad.jsonl"
     path.write_bytes(text)
     with pytest.raises(DataError, match=f"bad.jsonl.*{told}"):
         load_questions(path)
-    assert (
-        main(["collect", str(path), "--out", str(tmp_path / "out"), "--base-url", "http://[::1]/v1", "--model", "m"])
-        == 2
-    )
+    where = ["--base-url", "http://[::1]/v1", "--model", "m"]
+    assert main(["collect", str(path), "--out", str(tmp_path / "out"), *where]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+HERE = ["--base-url", "http://127.0.0.1:1/v1", "--model", "m"]
 
 
 @pytest.mark.parametrize(
@@ -532,12 +507,9 @@ def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(tmp_path, 
     [
         ([], "name the endpoint and the model"),
         (["--base-url", "nowhere", "--model", "m"], "the base URL must look like"),
-        (["--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--samples", "0"], "need samples"),
-        (["--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--temperature", "nan"], "temperature=nan"),
-        (
-            ["--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--prompt", "no-such"],
-            "neither a file nor one of the bundled prompts",
-        ),
+        ([*HERE, "--samples", "0"], "need samples"),
+        ([*HERE, "--temperature", "nan"], "temperature=nan"),
+        ([*HERE, "--prompt", "no-such"], "neither a file nor one of the bundled prompts"),
         (["--export"], "nothing was collected here"),
     ],
 )

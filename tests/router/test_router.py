@@ -197,7 +197,7 @@ def test_faults_end_in_the_best_vote_so_far(router):
     assert found.reason.startswith("the endpoint failed")
     with pytest.raises(EndpointError, match="in a row"):
         router.answer("How much is it?", Playback(["!"]), price=1e-9)
-    late = router.answer("How much is it?", Playback(["Answer: 7", "Answer: 8", "hang"]), price=1e-9, deadline=0.3)
+    late = router.answer("How much is it?", Playback(["Answer: 7", "Answer: 8", "hang"]), price=1e-9, deadline=2)
     assert (late.samples, late.reason, late.cost) == (2, asking.LATE, 3)  # what hangs is on the bill
     before = router.controller.asked
     with pytest.raises(EndpointError, match="time for a question"):

@@ -1,5 +1,7 @@
 """Extraction and equivalence: tables of what real texts hold, and texts made to do harm."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -73,27 +75,26 @@ def test_a_text_that_was_cut_has_no_last_number():
     assert extract_answer(r"First 3, \boxed{4}", finished=False) == "4"
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "\\boxed{",
-        "{",
-        "}",
-        "answer is ",
-        "answer   ",
-        "####",
-        "1,",
-        "1/",
-        "- ",
-        "$",
-        "\\frac{",
-        "\\",
-        " ",
-        "9",
-        "\n",
-        "\\text{",
-    ],
-)
+PIECES = [
+    "\\boxed{",
+    "{",
+    "}",
+    "answer is ",
+    "answer   ",
+    "####",
+    "1,",
+    "1/",
+    "- ",
+    "$",
+    "\\frac{",
+    "\\",
+    " ",
+    "9",
+    "\n",
+]
+
+
+@pytest.mark.parametrize("piece", [*PIECES, "\\text{"])
 def test_ten_megabytes_of_anything(piece):
     huge = piece * (10_000_000 // len(piece))
     assert len(extract_answer(huge)) <= len(huge)
@@ -108,80 +109,46 @@ def test_any_text_is_read_and_reading_again_changes_nothing_that_matters(text, f
 
 
 SAME = [
-    ("1/2", "0.5"),
-    ("1/2", r"\frac12"),
-    ("1/2", r"\frac{1}{2}"),
-    ("1/2", r"\dfrac{1}{2}"),
-    ("-1/2", r"-\frac{1}{2}"),
-    (".5", "0.50"),
-    ("½", "0.5"),
-    ("3 1/2", "3.5"),
-    ("1,000", "1000"),
-    ("1{,}000", "1000"),
-    ("1,000,000.0", "1000000"),
-    ("$1,000", "1000 dollars"),
-    (r"\$5", "5"),
-    ("$5$", "5"),
-    ("€5", "5"),
-    ("12 apples", "12"),
-    ("5 cm", "5cm"),
-    ("5 m", "5"),
-    (r"10\text{ m}^2", "10"),
-    (r"10\ \mathrm{cm}", "10"),
-    ("60 km/h", "60"),
-    ("90°", "90 degrees"),
-    (r"90^\circ", "90"),
-    ("5 million", "5,000,000"),
-    ("1.5 thousand dollars", "1500"),
-    ("7.", "7"),
-    ("7!", "7"),
-    ("7)", "7"),
-    ("# 7", "7"),
-    (", 7", "7"),
-    ("12 (twelve)", "12"),
-    ("20 (4 * 5)", "20"),
-    ("160days", "160"),
-    ("**7**", "7"),
-    ("−3", "-3"),
-    ("1e3", "1000"),
-    ("0.333333", "1/3"),
-    ("50%", "50"),
-    ("50%", "0.5"),
-    ("50 percent", r"50\%"),
-    ("50%", "1/2"),
-    ("Monday", " monday "),
-    ("New York", "newyork"),
-    ("B", "(b)"),
-    ("(B) Paris", "B."),
-    (r"\text{Monday}", "Monday"),
-    ("x = 5", "5"),
-    ("x_1 = 5", "5"),
-    ("f(x) = 5", "5"),
-    ("2 + 3 = 5", "5"),
-    ("12 cm2", "12"),
-    ("x+1", "1+x"),
-    ("(x+1)^2", "x^2+2x+1"),
-    (r"3\sqrt{2}", r"\sqrt{18}"),
-    (r"\sqrt{144}", "12"),
-    ("6*7", "42"),
-    ("3 x 4", "12"),
-    (r"3 \times 4 = 12", "12 = 12"),
-    ("(1 + 2)^2 / 3", "3"),
-    ("e^0", "1"),
-    ("1, 2", "2, 1"),
-    ("(1, 2)", "(1,2)"),
-    (r"\left(1, 2\right)", "(1,2)"),
-    ("2π", r"2\pi"),
-    ("x²", "x^2"),
-    (r"2^{10}", "1024"),
-    ("１２", "12"),
+    ["1/2", "0.5", ".5", "0.50", "½", r"\frac12", r"\frac{1}{2}", r"\dfrac{1}{2}"],
+    ["-1/2", r"-\frac{1}{2}"],
+    ["3 1/2", "3.5"],
+    ["1000", "1,000", "1{,}000", "$1,000", "1000 dollars", "1e3"],
+    ["1000000", "1,000,000.0"],
+    ["5", r"\$5", "$5$", "€5", "5 m", "5 cm", "5cm", "x = 5", "x_1 = 5", "f(x) = 5", "2 + 3 = 5"],
+    ["12", "12 apples", "12 (twelve)", "12 cm2", "１２", "3 x 4", r"\sqrt{144}", r"3 \times 4 = 12", "12 = 12"],
+    ["10", r"10\text{ m}^2", r"10\ \mathrm{cm}"],
+    ["60 km/h", "60"],
+    ["90", "90°", "90 degrees", r"90^\circ"],
+    ["5 million", "5,000,000"],
+    ["1.5 thousand dollars", "1500"],
+    ["7", "7.", "7!", "7)", "# 7", ", 7", "**7**"],
+    ["20 (4 * 5)", "20"],
+    ["160days", "160"],
+    ["−3", "-3"],
+    ["0.333333", "1/3"],
+    ["50%", "50", "50 percent", r"50\%"],
+    ["50%", "0.5", "1/2"],
+    ["Monday", " monday ", r"\text{Monday}"],
+    ["New York", "newyork"],
+    ["B", "(b)", "(B) Paris", "B."],
+    ["x+1", "1+x"],
+    ["(x+1)^2", "x^2+2x+1"],
+    [r"3\sqrt{2}", r"\sqrt{18}"],
+    ["6*7", "42"],
+    ["(1 + 2)^2 / 3", "3"],
+    ["e^0", "1"],
+    ["1, 2", "2, 1"],
+    ["(1, 2)", "(1,2)", r"\left(1, 2\right)"],
+    ["2π", r"2\pi"],
+    ["x²", "x^2"],
+    [r"2^{10}", "1024"],
 ]
 
 
-@pytest.mark.parametrize(("a", "b"), SAME)
-def test_the_same_answer(a, b):
-    assert same_answer(a, b)
-    assert same_answer(b, a)
+@pytest.mark.parametrize("group", SAME)
+def test_the_same_answer(group):
+    for a, b in product(group, repeat=2):
+        assert same_answer(a, b), (a, b)
 
 
 DIFFERENT = [
@@ -223,11 +190,11 @@ def test_different_answers(a, b):
     assert not same_answer(b, a)
 
 
-PIECES = ["\\frac", "\\text{", "\\boxed{", "Answer:", " million", " percent", "cm", "\n"]
+USUAL = ["\\frac", "\\text{", "\\boxed{", "Answer:", " million", " percent", "cm", "\n"]
 
 
 @settings(deadline=None, max_examples=500)
-@given(st.lists(st.sampled_from([*"0123456789/.,-+ %$(){}=!xA", *PIECES])).map("".join))
+@given(st.lists(st.sampled_from([*"0123456789/.,-+ %$(){}=!xA", *USUAL])).map("".join))
 @example("Answer:.)")  # what is left is no answer
 def test_any_mixture_of_the_usual_pieces_is_read(text):
     answer = extract_answer(text)
@@ -236,20 +203,10 @@ def test_any_mixture_of_the_usual_pieces_is_read(text):
     assert (classes[0] < 0) == (not answer.strip())
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        "9**9**9**9",
-        "9^{9^{9^9}}",
-        "1e999999999",
-        "9" * 100_000,
-        "(" * 100_000,
-        "x+" * 50_000,
-        "\\frac{" * 20_000,
-        "\x00",
-        "\ud800",
-    ],
-)
+HOSTILE = ["9**9**9**9", "9^{9^{9^9}}", "1e999999999", "9" * 100_000, "(" * 100_000, "x+" * 50_000, "\\frac{" * 20_000]
+
+
+@pytest.mark.parametrize("hostile", [*HOSTILE, "\x00", "\ud800"])
 def test_hostile_answers_are_only_themselves(hostile):
     assert same_answer(hostile, hostile)
     assert not same_answer(hostile, "7")

@@ -201,7 +201,7 @@ print(classes.tolist(), given_up)
 
 def test_another_process_in_another_order_finds_the_same(tmp_path):
     pairs = [answer for pair in SAME + DIFFERENT for answer in pair]
-    answers = [*pairs, *(text for text in HOSTILE if len(text) < 100), "7", "1/2"]
+    answers = [*pairs[::3], *(text for text in HOSTILE if len(text) < 100), "7", "1/2"]
     runs = [
         subprocess.run(
             [sys.executable, "-c", CODE, seed, *answers],

@@ -257,7 +257,7 @@ def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayL
     at, shown = np.arange(len(settings)), list(targets.values())
 
     def moving(i: int) -> list[go.Scatter]:
-        spread = np.linspace(-0.27, 0.27, len(shown[i]))
+        spread = np.linspace(-0.27, 0.27, len(shown[i])) if len(shown[i]) > 1 else [0.0]
         return [
             dots(100 * np.asarray(estimate), at + shift, _CALLED.get(name, name), _POLICY[name], size=11)
             for (name, estimate), shift in zip(shown[i].items(), spread, strict=True)

@@ -1,0 +1,150 @@
+"""The dear tables of chapters 10 and 13: their cells, and a cheap part of what is recorded computed again."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import adalib
+from adalib.datasets.populations import beta_population
+from adalib.evaluate import recorded as tables
+from adalib.evaluate.heldout import held_out
+from adalib.evaluate.recorded import AS_PUBLISHED, GO_UP, LADDER, MODEL_LEARNERS, recorded_cells
+from adalib.sequential.peers import PEERS, PUBLISHED, Published, TunedRules
+from adalib.sequential.priced import PricedStopping
+
+sys.path.insert(0, str(ROOT / "data"))
+from record_minds import way_cells
+from record_stopping import control_cells, entropy_cells, stopping_cells, weighted_bars
+
+
+def by_name(cells):
+    return {(cell["policy"], cell["target"]): cell for cell in cells}
+
+
+def test_a_record_is_gone_on_with_or_begun_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "data_folder", lambda: tmp_path)
+    (tmp_path / "recorded").mkdir()
+    tables.record("squares", [("small", lambda: [{"n": 1}, {"n": 4}])])
+    with pytest.raises(KeyError):
+        tables.record("squares", [("large", lambda: [{"n": 81}]), ("broken", lambda: {}["no"])])
+    kept = tables.recorded("squares")  # what was done before it broke
+    assert {part: [row["n"] for row in rows] for part, rows in kept.items()} == {"small": [1, 4], "large": [81]}
+    tables.record("squares", [("small", lambda: pytest.fail("it is there already")), ("large", lambda: [])])
+    assert tables.recorded("squares") == kept
+    tables.record("squares", [("small", lambda: [{"n": 9}])], anew=True)
+    assert tables.recorded("squares") == {"small": [{"part": "small", "n": 9}]}
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return adalib.load("word-hot").take(range(0, 372, 15))
+
+
+def test_weights_that_say_nothing_leave_the_oracle_as_it_was(answers):
+    same = replace(answers, logprob=np.full(answers.logprob.shape, -0.5))
+    bars = {(row.policy, row.target): row for row in weighted_bars(same, [2, 4])}
+    plain = adalib.cross_fitted_oracle(answers, [2, 4], splits=1)
+    for j, target in enumerate((2, 4)):
+        assert bars["oracle_weighted", target].accuracy == pytest.approx(plain.accuracy[:, j].mean(), abs=0.02)
+        assert bars["oracle_weighted", target].cost <= target + 1e-9
+        assert bars["mix_weighted", target].accuracy <= bars["oracle_weighted", target].accuracy
+
+
+def test_certainty_lifts_both_bars(answers):
+    bars = {row.policy: row for row in weighted_bars(answers, [4])}
+    assert bars["mix_weighted"].gain > 0.02
+    assert bars["oracle_weighted"].accuracy > bars["mix_weighted"].accuracy
+
+
+def test_a_cell_a_policy_and_target_with_its_leads(answers):
+    cells = by_name(stopping_cells(answers, [2], peers=False))
+    assert {*LADDER, "curve", "oracle", "oracle_weighted", "mix"} <= {policy for policy, _ in cells}
+    best = cells["all three", 2]
+    for other, (mean, low, high) in best["over"].items():
+        assert mean == pytest.approx(best["gain"] - cells[other, 2]["gain"], abs=1e-4)
+        assert low <= mean <= high
+    assert not cells["mix", 2]["over"]
+
+
+def test_without_log_probabilities_votes_and_text_remain(answers):
+    cells = stopping_cells(replace(answers, logprob=None), [2], peers=False)
+    assert {"votes", "votes + text"} <= {cell["policy"] for cell in cells}
+    assert not {"all three", "oracle_weighted"} & {cell["policy"] for cell in cells}
+
+
+def test_a_peer_as_published_spends_what_it_spends():
+    simulated = beta_population(16, 1.5, 1.5).sample(32)
+    cells = by_name(stopping_cells(simulated, [2]))
+    for name, rule in PUBLISHED.items():
+        cost = Published(rule).replay(simulated)[0].mean()
+        peer = f"{name} {AS_PUBLISHED}"
+        (own,) = [target for policy, target in cells if policy == peer]
+        assert own == pytest.approx(cost, abs=0.01)
+        assert cells[peer, own]["cost"] <= 16  # the other half has no more
+        lead = cells["votes", own]["gain"] - cells[peer, own]["gain"]
+        assert cells["votes", own]["over"][peer][0] == pytest.approx(lead, abs=1e-4)
+        assert (name, 2) in cells
+
+
+def test_controls_are_scored_over_votes_alone(answers):
+    cells = control_cells(answers.take(range(20)), [3])
+    assert {cell["policy"] for cell in cells} == {"votes + noise", "votes + shuffled certainty"}
+    for cell in cells:
+        mean, low, high = cell["over"]["votes"]
+        assert low <= mean <= high
+        assert low < 0.02
+    with pytest.raises(ValueError, match="no log-probabilities"):
+        control_cells(replace(answers, logprob=None), [3])
+
+
+def test_entropy_is_scored_over_what_it_joins(answers):
+    over = {cell["policy"]: cell["over"] for cell in entropy_cells(answers.take(range(16)), [3])}
+    kept = recorded_cells()["word-hot, entropy"]
+    for name, bars in over.items():
+        assert set(bars) == set(kept[name, 3]["over"])
+        assert all(low <= mean <= high for mean, low, high in bars.values())
+    assert set(over) == {policy for policy, _ in kept}
+
+
+def test_a_menu_has_its_oracle_its_climber_and_one_model_alone():
+    models = {name: adalib.load(f"story-{key}").take(range(40)) for name, key in (("s", "qwen05"), ("l", "qwen15"))}
+    menu = adalib.Menu(models).priced({"s": 1, "l": 3}, per="samples")
+    cells = by_name(way_cells(menu, [3, 6], alone="l"))
+    assert set(cells) == {(policy, target) for policy in ("oracle", GO_UP, "l alone, priced") for target in (3, 6)}
+    assert all(cell["gain_low"] <= cell["gain"] <= cell["gain_high"] for cell in cells.values())
+
+
+def test_what_is_recorded_of_stopping_is_what_is_computed():
+    """Every part and policy is there, and a cheap part of it comes out again."""
+    record, word = recorded_cells(), adalib.load("word-fewshot")
+    for name in ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot"):
+        policies, targets = map(set, zip(*record[f"{name} by question"], strict=True))
+        assert {*LADDER, *PEERS, "curve", "mix", "oracle", "oracle_weighted"} <= policies
+        assert {1.5, 2, 3, 4, 6, 8} <= targets
+    kept = record["word-fewshot by question"]
+    for row in weighted_bars(word, [1.5, 4]):
+        cell = kept[row.policy, row.target]
+        assert [cell["accuracy"], cell["gain_low"]] == pytest.approx([row.accuracy, row.gain_low], abs=1e-4)
+    learners = {"votes": PricedStopping(("votes",)), "margin": TunedRules(PEERS["margin"])}
+    for row in held_out(word, [3], learners=learners, features=np.zeros((word.n, 1)), noises=0):
+        if row.policy in learners:
+            cell = kept[row.policy, 3]
+            assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
+
+
+def test_what_is_recorded_of_models_is_what_is_computed():
+    record = recorded_cells("minds")
+    for part in ("word-fewshot", "story-qwen05", "story-qwen15"):
+        assert {policy for policy, _ in record[part]} == {"oracle", "oracle_in_sample", "noise", *MODEL_LEARNERS}
+    assert {target for _, target in record["by size"]} == {40, 60, 80, 120}
+    assert {policy for policy, _ in record["1 to 10"]} == {"oracle", GO_UP}
+    learners = {"curve policy": MODEL_LEARNERS["curve policy"]}
+    for cell in tables.model_cells(adalib.load("story-qwen15"), [2], learners):
+        kept = record["story-qwen15"][cell["policy"], 2]
+        for name in ("cost", "accuracy", "gain", "gain_low"):
+            assert cell[name] == pytest.approx(kept[name], abs=1e-3)
