@@ -1,4 +1,7 @@
-"""Rows of sections 2 to 4 of the paper and of its proofs: the program, the price, the theorems."""
+"""What is measured for the rows of the paper's method, setup and theory: the program, the price, the theorems.
+
+What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which names the function.
+"""
 
 from __future__ import annotations
 
