@@ -1,8 +1,8 @@
 """Train what chapters 6, 7, 9 and 12 and the replication table need, and write it to data/recorded/paper.jsonl.
 
 Run ``python data/record_paper.py`` (about six minutes on two cores; what is there already is kept, so that it can be
-stopped and started again; ``--anew`` begins anew). Every chapter trains a stated part of it again, which must agree, and
-so does a test. A line is a held-out row, a row of a table, or the columns that one trained model chose, a digit each.
+stopped and started again; ``--anew`` begins anew). Every chapter trains a stated part of it again, which must agree,
+and so does a test. A line is a held-out row, a row of a table, or the columns that a trained model chose, a digit each.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.heldout import HeldOutRow, Scores, check_targets, oracles_at
 from adalib.evaluate.recorded import record
 from adalib.evaluate.trials import Fold, Half, learned
+from adalib.learn.policy import side_by_side
+from adalib.paper.ablations import shuffled_labels
 from adalib.paper.settings import PAPER_SETTINGS, REAL, TARGETS, answers, utility
 
 Part = tuple[str, Callable[[], list[dict]]]
@@ -131,10 +133,39 @@ def ablations() -> Iterator[Part]:
     table, entropy = utility("word-fewshot"), word.entropy[:, 0]
     labels = adalib.frontier(table.acc, table.cost).at(2).labels
     known = adalib.text_features(word.questions, entropy)
-    yield "importances", partial(frame, paper.ablations.importances, known, labels, groups=word.extras["family"])
+    yield "importances", partial(frame, importances, known, labels, groups=word.extras["family"])
     table = utility("deepseek-v3-math")
     labels, noise = adalib.bisect(table.acc, table.cost, 2).labels, adalib.noise_features(table.n)
-    yield "importances of noise", partial(frame, paper.ablations.importances, noise, labels, draws=10)
+    yield "importances of noise", partial(frame, importances, noise, labels, draws=10)
+
+
+def importances(
+    features: pd.DataFrame,
+    labels: ArrayLike,
+    draws: int = 20,
+    seed: int = 0,
+    groups: Sequence | None = None,
+) -> pd.DataFrame:
+    """Share of each feature in the gain of the paper's trees, beside two references that hold no signal."""
+    labels = np.asarray(labels)
+    rng = np.random.default_rng(seed)
+    mixed = [shuffled_labels(labels, groups, rng) for _ in range(draws)]
+    blind = [noise_features(len(labels), features.shape[1], seed=seed + draw) for draw in range(draws)]
+    jobs = [(features, labels), *((features, other) for other in mixed), *((noise, labels) for noise in blind)]
+    shares = list(side_by_side(lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs))
+    shuffled, noise = np.array(shares[1 : 1 + draws]), np.array(shares[1 + draws :])
+    low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
+    table = pd.DataFrame(
+        {
+            "feature": list(features.columns),
+            "importance": shares[0],
+            "shuffled_low": low,
+            "shuffled_high": high,
+            "noise_low": noise.min(axis=1).mean(),
+            "noise_high": noise.max(axis=1).mean(),
+        }
+    )
+    return table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
 
 
 def held_out_curve(
@@ -186,9 +217,9 @@ def digits(columns) -> str:
     return "".join(map(str, np.asarray(columns)))
 
 
-def trials(pooled, split: str, splits: int = 10, models=paper.comparison.TRIES) -> list[dict]:
+def trials(pooled, split: str, splits: int = 10, models=paper.ablations.TRIES) -> list[dict]:
     """What every classifier predicted for the rows that its split held out."""
-    made = paper.comparison.classifiers(pooled, split, splits, models).trials
+    made = paper.ablations.classifiers(pooled, split, splits, models).trials
     return [{"classifier": t.classifier, "number": t.number, "predicted": digits(t.predicted)} for t in made]
 
 

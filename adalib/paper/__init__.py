@@ -1,7 +1,7 @@
 """All that speaks of the paper alone: its printed numbers, its protocol, its theorems, and ours beside them.
 
 `settings` holds its tables and simulated answers that were calibrated to them; `results` scores as we reconstruct that
-it did; `theorems` measures every statement; `patterns`, `ablations` and `comparison` redo its experiments; `register`
+it did; `theorems` measures every statement; `patterns` and `ablations` redo its experiments; `register`
 puts every number and claim beside ours. Names are loaded on first use.
 """
 
@@ -9,7 +9,7 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submodules=["ablations", "comparison", "patterns", "register", "results", "settings", "theorems"],
+    submodules=["ablations", "patterns", "register", "results", "settings", "theorems"],
     submod_attrs={
         "settings": [
             "PAPER",

@@ -19,7 +19,7 @@ from adalib.evaluate.baselines import best_mix, noise_features
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle, score_oracle
 from adalib.evaluate.heldout import HeldOutRow
 from adalib.paper import ablations, results, theorems
-from adalib.paper.comparison import Comparison, near_misses, recorded_comparison
+from adalib.paper.ablations import Comparison, near_misses, recorded_comparison
 from adalib.paper.patterns import by_difficulty, curve_clusters, level_shares
 from adalib.paper.results import recorded_frame, recorded_rows
 from adalib.paper.settings import (

@@ -1,4 +1,7 @@
-"""Rows of the paper's main results, and of what its text says about them."""
+"""What is measured for the rows of the paper's results, patterns and ablations, and of our own experiments.
+
+What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which names the function.
+"""
 
 from __future__ import annotations
 

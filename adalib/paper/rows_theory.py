@@ -1,4 +1,7 @@
-"""Rows of sections 2 to 4 of the paper and of its proofs: the program, the price, the theorems."""
+"""What is measured for the rows of the paper's method, setup and theory: the program, the price, the theorems.
+
+What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which names the function.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,7 @@ import numpy as np
 from adalib.evaluate import baselines
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
-from adalib.paper.ablations import EXTRA_FEATURES, LEAKS
-from adalib.paper.comparison import zoo
+from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, zoo
 from adalib.paper.measures import (
     SHOWN,
     Cell,

@@ -30,7 +30,7 @@ from adalib.datasets.populations import beta_population, two_answer
 from adalib.datasets.sealed import seal
 from adalib.evaluate.baselines import best_mix, noise_features
 from adalib.learn.label_policy import CurvePolicy, LabelPolicy, load_policy, regret_weights
-from adalib.paper.comparison import ZOO, zoo
+from adalib.paper.ablations import ZOO, zoo
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average_cost, oracle_labels
 

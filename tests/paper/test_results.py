@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import runpy
+
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
 import adalib
 import adalib.paper
-from adalib.paper import results
+from adalib.paper import ablations, results
 from adalib.paper.results import TARGETS, TOLERANCE
 from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
 
@@ -156,8 +159,9 @@ def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
 
 
 def test_along_a_grid_the_rows_are_those_of_held_out(small):
+    record = runpy.run_path(str(ROOT / "data" / "record_paper.py"))
     few = small.take(range(50))
-    along = {(row.policy, row.target): row for row in results.held_out_along(few, grid=(1, 4))}
+    along = {(row.policy, row.target): row for row in record["held_out_along"](few, grid=(1, 4))}
     assert {target for policy, target in along if policy == "curve"} == {1, 1.5, 2, 3, 4}
     assert {target for policy, target in along if policy in ("label", "noise")} == set(TARGETS)
     whole = adalib.held_out(few, [2.0], noises=0)
@@ -189,9 +193,9 @@ def test_the_recorded_main_table_is_the_one_that_is_computed_today():
 
 
 def test_recorded_classifiers_predict_as_those_trained_today():
-    pooled = adalib.paper.ablations.real_pool(features=adalib.noise_features(372, 15))
-    then = adalib.paper.comparison.recorded_comparison("noise pool by row", pooled, "row", 1)
-    for trial in adalib.paper.comparison.classifiers(pooled, "row", 1, ("logistic", "gbm")).trials:
+    pooled = ablations.real_pool(features=adalib.noise_features(372, 15))
+    then = ablations.recorded_comparison("noise pool by row", pooled, "row", 1)
+    for trial in ablations.classifiers(pooled, "row", 1, ("logistic", "gbm")).trials:
         same = next(t for t in then.trials if t.classifier == trial.classifier)
         assert same.rows.tolist() == trial.rows.tolist()
         assert same.predicted.tolist() == trial.predicted.tolist()
@@ -199,6 +203,6 @@ def test_recorded_classifiers_predict_as_those_trained_today():
 
 def test_a_recorded_learning_curve_is_the_one_that_is_trained_today():
     table = adalib.paper.paper_setting("gpt-4o-mini-math").table(**adalib.paper.PAPER_WAY)
-    now = adalib.paper.ablations.learning_curve(table, adalib.noise_features(200), [2.0], (0.2, 1.0), seeds=2)
-    then = adalib.paper.ablations.recorded_curve("gpt-4o-mini-math", [2.0], (0.2, 1.0), seeds=2)
+    now = ablations.learning_curve(table, adalib.noise_features(200), [2.0], (0.2, 1.0), seeds=2)
+    then = ablations.recorded_curve("gpt-4o-mini-math", [2.0], (0.2, 1.0), seeds=2)
     pd.testing.assert_frame_equal(now, then, rtol=0, atol=1e-12)
