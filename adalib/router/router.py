@@ -20,8 +20,7 @@ from adalib.datasets.files import DataError, read_lines, write_lines
 from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import digest, number, read_sealed, whole, write_sealed
-from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
-from adalib.evaluate.verdict import verdict
+from adalib.evaluate.heldout import TAUGHT, Protocol, held_out, verdict
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
