@@ -81,11 +81,8 @@ class Planner(typing.Protocol):
     for every target.
     """
 
-    def fit(self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float) -> Planner:
-        """Learn from training questions."""
-
-    def predict(self, features: pd.DataFrame) -> np.ndarray:
-        """Return a column for every question."""
+    def fit(self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float) -> Planner: ...
+    def predict(self, features: pd.DataFrame) -> np.ndarray: ...
 
 
 def planning_policies(seed: int = 0) -> dict[str, Learner | Planner]:
