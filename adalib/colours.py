@@ -36,21 +36,21 @@ def arm_colours(models: Sequence[str]) -> list[str]:
     >>> arm_colours(["small", "small", "large"])
     ['#f3b27a', '#9c4a00', '#8fb8e0']
     """
-    found = [""] * len(models)
+    colours = [""] * len(models)
     for number, model in enumerate(dict.fromkeys(models)):
         places = [place for place, name in enumerate(models) if name == model]
         for place, colour in zip(places, _between(MODELS[number % len(MODELS)], len(places)), strict=True):
-            found[place] = colour
-    return found
+            colours[place] = colour
+    return colours
 
 
 def _between(ends: Sequence[str], k: int) -> list[str]:
     """So many colours, evenly spaced along the way from the first to the last."""
     stops = [[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in ends]
-    found = []
+    colours = []
     for step in range(k):
         place = (len(stops) - 1) * step / max(k - 1, 1)
         at = min(int(place), len(stops) - 2)
         mixed = (round(low + (place - at) * (high - low)) for low, high in zip(*stops[at : at + 2], strict=True))
-        found.append("#" + "".join(f"{channel:02x}" for channel in mixed))
-    return found
+        colours.append("#" + "".join(f"{channel:02x}" for channel in mixed))
+    return colours

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from adalib.commands.arguments import price, whole
+from adalib.commands.cli import price, whole
 
 _ASKED = "base_url model samples prompt temperature max_tokens concurrency seed logprobs price_in price_out"
 _ASKED += " key_env timeout tries"

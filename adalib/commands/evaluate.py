@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from adalib.commands import arguments as shared
+from adalib.commands import cli
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -30,28 +29,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("file", metavar="FILE", help="answers (.jsonl), or a bundled setting")
     add("--targets", metavar="LIST", required=True, help="average costs to aim for, such as 1.5,2,3")
-    shared.add_shared(parser, "--budgets")
+    cli.add_shared(parser, "--budgets")
     add("--folds", metavar="K", type=int, default=5, help="parts that the questions are dealt into (default 5)")
     add("--groups", metavar="FIELD", help="keep questions with the same value of this field in one fold")
     add("--seed", metavar="S", type=int, default=0, help="of the folds, the halves and the models (default 0)")
     told = "training questions a fold at most (default 1000)"
     add("--learn-from", metavar="N", type=int, default=1000, help=told)
-    shared.add_shared(parser, "--prices", "--scheduler", "--json")
+    cli.add_shared(parser, "--prices", "--scheduler", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
     """Evaluate, and print the rows and the verdict."""
-    shared.check_libraries(args.file)
+    cli.check_libraries(args.file)
     from adalib.datasets.menu import Menu
-    from adalib.evaluate.heldout import Protocol, as_table, held_out
+    from adalib.evaluate.heldout import Protocol, as_table, held_out, verdict
     from adalib.evaluate.trials import planning_policies, stopping_policies
-    from adalib.evaluate.verdict import verdict
     from adalib.scale.machines import Cluster
 
-    targets, offered = shared.parse_numbers(args.targets, "--targets"), shared.parse_budgets(args.budgets)
+    targets, offered = cli.parse_numbers(args.targets, "--targets"), cli.parse_budgets(args.budgets)
     if args.seed < 0:
         raise ValueError(f"--seed is {args.seed}; give 0 or more")
-    responses = shared.read_answers(args.file, args.prices)
+    responses = cli.read_answers(args.file, args.prices)
     half = responses.samples // 2
     budgets = tuple(budget for budget in offered if budget <= half)
     if len(budgets) < 2:
@@ -63,14 +61,12 @@ def run(args: argparse.Namespace) -> int:
     # Those that watch the answers come in know one model; whom to ask is decided before asking.
     watching = {} if isinstance(responses, Menu) else stopping_policies(args.seed)
     learners = planning_policies(args.seed) | watching
-    work = f"evaluating {responses.n:,} questions of {responses.samples} answers"
-    mend = "take some of the questions, or let fewer teach with --learn-from N"
-    taught = shared.check_learning(responses, args.learn_from, work, mend, at_once=os.cpu_count())
+    taught = cli.check_learn_from(args.learn_from)
     with Cluster(args.scheduler) if args.scheduler else nullcontext() as machines:
         how = Protocol(folds=args.folds, groups=groups, taught=taught, machines=machines, seed=args.seed)
         rows = held_out(responses, targets, budgets, learners=learners, protocol=how)
     # After the work, so that an input which cannot be evaluated is one line and no more.
-    for note in _notes(responses, offered, budgets, targets, args.folds, taught, bool(watching)):
+    for note in _notes(args, responses, offered, budgets, targets):
         print(f"adalib evaluate: {note}", file=sys.stderr)
     said = verdict(rows)
     if args.json:
@@ -105,24 +101,19 @@ def _field(responses: Responses | Menu, name: str) -> Sequence:
 
 
 def _notes(
-    responses: Responses | Menu,
-    offered: Sequence[int],
-    budgets: Sequence[int],
-    targets: Sequence[float],
-    folds: int,
-    taught: int,
-    watches: bool,
+    args: argparse.Namespace, responses: Any, offered: Sequence[int], budgets: Sequence[int], targets: Sequence[float]
 ) -> Iterator[str]:
+    from adalib.datasets.menu import Menu
     from adalib.sequential.replay import WHOLE
 
-    n, samples = responses.n, responses.samples
+    n, samples, taught, tested = responses.n, responses.samples, args.learn_from, responses.n // args.folds
     if dropped := ", ".join(map(str, offered[len(budgets) :])):
         yield f"{samples} answers leave halves of {samples // 2}, so budgets {dropped} are not on offer"
     most = responses.take([0]).table(budgets).cost[-1]
     if beyond := ", ".join(f"{target:g}" for target in targets if target > most):
         yield f"target {beyond} is more than the largest budget, {most:g}, can spend: see the cost column"
-    if n - n // folds > taught:
-        told = f"each fold learned from {taught:,} of about {n - n // folds:,} training questions, drawn at random"
+    if n - tested > taught:
+        told = f"each fold learned from {taught:,} of about {n - tested:,} training questions, drawn at random"
         yield f"{told}, and all {n:,} questions were scored; --learn-from N takes more"
-    if watches and n // folds > WHOLE:
+    if tested > WHOLE and not isinstance(responses, Menu):
         yield "with so many questions, answers are played back to the stopping rules in fewer orders a question"

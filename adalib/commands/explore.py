@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from adalib.commands.arguments import shown
+from adalib.commands.cli import shown
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,11 +6,10 @@ The folder holds JSON and nothing that runs; `route` and `serve` read it, on thi
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import TYPE_CHECKING, Literal
 
-from adalib.commands.arguments import check_learning, check_libraries
+from adalib.commands.cli import check_learn_from, check_libraries
 
 if TYPE_CHECKING:
     from adalib.sequential.streams import Money
@@ -49,10 +48,7 @@ def run(args: argparse.Namespace) -> int:
     responses = load(args.file)
     if isinstance(responses, Menu):
         raise ValueError(f"{args.file}: holds several models, and a router asks one; give the answers of one model")
-    work = f"learning from {{taught:,}} of {responses.n:,} questions"
-    mend = "let fewer teach with --learn-from N, or take some of the questions"
-    at_once = os.cpu_count() if args.policy == "verdict" else 1
-    taught = check_learning(responses, args.learn_from, work, mend, at_once)
+    taught = min(check_learn_from(args.learn_from), responses.n)
     router = Router.fit(
         responses,
         budget=args.budget,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from adalib.commands.arguments import check_libraries
+from adalib.commands.cli import check_libraries
 
 if TYPE_CHECKING:
     from adalib.llm.endpoint import Endpoint

@@ -12,7 +12,7 @@ import socket
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from adalib.commands.arguments import check_libraries
+from adalib.commands.cli import check_libraries
 from adalib.commands.route import add_asking, at_work
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from adalib.commands.arguments import add_shared, parse_memory, parse_numbers, read_table, shown
+from adalib.commands.cli import add_shared, parse_memory, parse_numbers, read_table, shown
 
 _NUMBERS = ("budget", "lam", "cost", "accuracy", "bound", "slack")
 _OPTIMISTIC = "best in hindsight on these answers, so optimistic: see chapter 5 of the book"

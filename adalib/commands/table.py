@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from adalib.commands.arguments import add_shared, parse_budgets
+from adalib.commands.cli import add_shared, parse_budgets
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

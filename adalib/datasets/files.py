@@ -67,7 +67,7 @@ def open_lines(
         if part is None:  # a byte becomes a byte at least
             check_room(str(path), "reading it", total, "split it, or leave out fields that are not needed")
         # Opened without waiting, in case a pipe has taken the file's place since we looked.
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as raw:
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as raw:
             file = gzip.GzipFile(fileobj=raw) if path.name.endswith(".gz") else raw
             begin, before, lines = part or (0, 0, sys.maxsize)
             file.seek(begin)
@@ -113,21 +113,20 @@ def written(path: str | os.PathLike) -> Iterator[BufferedIOBase]:
 
 def free_memory() -> int:
     """Bytes that this process may still take: what the system has free, and what its own limits leave."""
-    free = [_told("/proc/meminfo", r"MemAvailable:\s+(\d+) kB", 1024), _address_space() - _address_space(used=True)]
-    for limit, used in (
+    used = _told("/proc/self/status", r"VmSize:\s+(\d+) kB", 1024, missing=0)
+    free = [_told("/proc/meminfo", r"MemAvailable:\s+(\d+) kB", 1024), _allowed() - used]
+    for limit, taken in (
         ("memory.max", "memory.current"),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
     ):
-        free.append(_told(f"/sys/fs/cgroup/{limit}", r"(\d+)") - _told(f"/sys/fs/cgroup/{used}", r"(\d+)", missing=0))
+        free.append(_told(f"/sys/fs/cgroup/{limit}", r"(\d+)") - _told(f"/sys/fs/cgroup/{taken}", r"(\d+)", missing=0))
     return max(0, min(free))
 
 
 def most_memory() -> int:
     """Bytes that this process may have, where there is a limit, else the most it has had; asking takes no memory."""
-    limit = _address_space()
-    if limit < _UNTOLD:
-        return limit
-    return _told("/proc/self/status", r"VmHWM:\s+(\d+) kB", 1024, missing=0)
+    had = _told("/proc/self/status", r"VmHWM:\s+(\d+) kB", 1024, missing=0)
+    return _allowed() if _allowed() < _UNTOLD else had
 
 
 def check_room(source: str, work: str, need: float, mend: str) -> None:
@@ -154,10 +153,8 @@ def _told(file: str, pattern: str, unit: int = 1, missing: int = _UNTOLD) -> int
     return int(match[1]) * unit if match else missing
 
 
-def _address_space(used: bool = False) -> int:
-    """Bytes of addresses that this process may have, or has."""
-    if used:
-        return _told("/proc/self/status", r"VmSize:\s+(\d+) kB", 1024, missing=0)
+def _allowed() -> int:
+    """Bytes of addresses that this process may have."""
     try:
         import resource  # not on every system
     except ImportError:

@@ -54,10 +54,7 @@ class Plan:
 
     def expected(self, table: ArrayLike) -> np.ndarray:
         """Expected value of each question, shape (N,), of accuracies (N, K) or of costs (K,) or (N, K)."""
-        table = np.asarray(table, dtype=float)
-        if table.shape not in (self.weights.shape, self.weights.shape[1:]):
-            raise ValueError(f"the table has shape {table.shape}; give {self.weights.shape} or its last axis")
-        return (self.weights * table).sum(axis=1)
+        return (self.weights * np.asarray(table, dtype=float)).sum(axis=1)
 
     def outcome(self, table: UtilityTable) -> tuple[np.ndarray, np.ndarray]:
         """Expected cost and accuracy of each question, two arrays of shape (N,)."""
@@ -153,8 +150,6 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
     """
     lengths = np.array([float(len(q) if isinstance(q, str) else q) for q in questions])
     n = lengths.size
-    if not np.isfinite(lengths).all():
-        raise ValueError("the lengths must be finite numbers, one a question")
     _, cost = check_table(np.zeros((n, np.shape(cost)[-1])), cost)
     _below(_row(cost), budget)
     order = np.argsort(-lengths, kind="stable")

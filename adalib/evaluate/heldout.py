@@ -2,7 +2,8 @@
 
 One half of every question's samples teaches and the other half scores, both ways round; the questions are dealt into
 folds, and each is scored by models of the other folds. The bar is the best random mix at the cost that a policy really
-had, chosen on the samples that score: whoever does not clear it has not told two questions apart.
+had, chosen on the samples that score: whoever does not clear it has not told two questions apart. The verdict says it
+all in a few sentences.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.intervals import bootstrap_mean
-from adalib.evaluate.trials import BASELINES, Fold, Half, Learner, Planner, checked, learned
+from adalib.evaluate.intervals import bootstrap_mean, in_points
+from adalib.evaluate.trials import BASELINES, STOPPING, Fold, Half, Learner, Planner, checked, learned
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
@@ -34,7 +35,7 @@ from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
 __all__ = ["TAUGHT", "HeldOutRow", "Known", "Protocol", "Scores", "as_table", "check_targets", "first_vote_table"]
-__all__ += ["held_out", "joined", "oracles_at", "unseen_curves"]
+__all__ += ["held_out", "joined", "oracles_at", "unseen_curves", "verdict"]
 
 #: Training questions that a fold learns from, at most: the text's prior takes time with their cube. More may do better.
 TAUGHT = 1000
@@ -43,6 +44,11 @@ _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick
 
 #: How a half of the answers, Responses or a Menu, becomes a table: a function of them and of the budgets on offer.
 MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
+
+#: The chance of saying "pays" of any policy where none does.
+_CHANCE = 0.05
+
+_PART = 10_000  # questions whose signs are drawn at a time: tens of megabytes
 
 #: Means with their intervals, as a row has them.
 _FIGURES = ("accuracy", "low", "high", "mix_accuracy", "gain", "gain_low", "gain_high")
@@ -75,10 +81,6 @@ class Protocol:
     machines: Machines | None = None
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        if self.taught < 2:
-            raise ValueError(f"taught is {self.taught}; give at least 2 questions to learn from")
-
 
 @dataclass(frozen=True, eq=False)
 class Known:
@@ -99,10 +101,6 @@ class Known:
     features: ArrayLike | None = None
     first: Responses | None = None
     overhead: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.overhead < np.inf:
-            raise ValueError(f"overhead is {self.overhead}; give 0 or more")
 
 
 def held_out(
@@ -158,8 +156,6 @@ def held_out(
     fold = deal(member, how.folds, how.seed)
     check_halves(responses, budgets)
     trained = checked(learners, how.seed)
-    if noises < 0:
-        raise ValueError(f"noises is {noises}; give 0 or more")
     if known.first is not None and how.table is not None:
         raise ValueError("the table of a vote that a first answer opens is given; give first or table, not both")
     opening, votes = _votes(responses, known.first)
@@ -189,6 +185,42 @@ def held_out(
     for target, labels in oracles_at(full, targets):
         scores.add("oracle_in_sample", target, *from_labels(labels, full.k).outcome(full), full)
     return scores.rows(member)
+
+
+def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
+    """Say whether adaptive allocation pays: at which target, with which policy, and what it saves.
+
+    It *pays* where a policy (``label``, ``curve``, a stopping rule or one given to `held_out`) beats the best random
+    mix at equal cost, and chance is no explanation: a one-sided test of random signs, at 5% divided by the number of
+    looks, so that the chance of any false claim is at most about 5%. It *does not pay* where the 95% interval of every
+    gain ends below a gain that matters. Otherwise it is *not shown to pay*: too few questions to tell. Where stopping
+    rules were tried, what can be decided before asking is said separately. Explained in chapter 7, "Results", and
+    chapter 10, "When to stop".
+
+    Parameters
+    ----------
+    rows : sequence of HeldOutRow
+        What `held_out` returned.
+    matters : float
+        The smallest gain in accuracy that would be worth having.
+    """
+    tried = [row for row in rows if row.policy not in (*BASELINES, "noise")]
+    if not tried:
+        raise ValueError("no row is of a policy that learns; give held_out at least one learner")
+    oracles = [row for row in rows if row.policy == "oracle"]
+    # Whoever looks often enough will find a gain where nothing is: each look gets its share of the chance (Bonferroni).
+    chance = _by_chance(np.column_stack([row.gains for row in tried + oracles]), _CHANCE / len(tried))
+    # The interval of a gain that is claimed must not hold 0 either, or the sentence would contradict itself.
+    clear = [row.gain_low > 0 and not luck for row, luck in zip(tried + oracles, chance, strict=True)]
+    paying = [row for row, sure in zip(tried, clear, strict=False) if sure]
+    said = _sentence(tried, paying, oracles, any(clear[len(tried) :]), matters)
+    planned = [row for row in tried if row.policy not in STOPPING]
+    if len(planned) in (0, len(tried)):
+        return said
+    early = [row for row in paying if row.policy not in STOPPING]
+    best = max(early or planned, key=lambda row: row.gain)
+    before = "it pays too" if early else "no gain is clear of chance"
+    return f"{said} Decided before asking, {before}: {'' if early else 'at most '}{_gain(best)}."
 
 
 def unseen_curves(
@@ -463,3 +495,69 @@ def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:
     mean = values.mean()
     excess = np.bincount(member, values - mean)
     return mean + excess * excess.size / len(values)
+
+
+def _sentence(
+    tried: Sequence[HeldOutRow], paying: Sequence[HeldOutRow], oracles: list[HeldOutRow], could: bool, matters: float
+) -> str:
+    """The main sentence."""
+    best = max(paying or tried, key=lambda row: row.gain)
+    if paying:
+        share = "" if best.share is None else f", {best.share:.0%} of what the cross-fitted oracle gains there"
+        return f"Adaptive allocation pays here: {_gain(best)}{share}.{_by_target(paying)}"
+    oracle = max(oracles, key=lambda row: row.gain)
+    possible = (
+        f"while the cross-fitted oracle, which reads the answer key, gains {in_points(oracle.gain, 2)} points at best "
+        f"(target {oracle.target:g})"
+        if could
+        else "and not even the cross-fitted oracle, which reads the answer key, has a gain that is clear of chance"
+    )
+    if max(row.gain_high for row in tried) < matters:
+        how = f"does not pay here: every learned gain is below {100 * matters:g} points"
+    else:
+        large = f"one of {100 * matters:g} points is not excluded"
+        how = f"is not shown to pay here: no learned gain is clear of chance, and {large}"
+    return f"Adaptive allocation {how}; at most {_gain(best)}, {possible}."
+
+
+def _gain(row: HeldOutRow) -> str:
+    gain, low, high = (in_points(value, 2) for value in (row.gain, row.gain_low, row.gain_high))
+    return (
+        f"{row.policy} at target {row.target:g} gains {gain} points over the best random mix at equal cost "
+        f"{row.cost:.2f} (95% interval {low} to {high})"
+    )
+
+
+def _by_target(paying: Sequence[HeldOutRow]) -> str:
+    """Where stopping rules were tried: which policy to use at which target, and what it saves."""
+    if not any(row.policy in STOPPING for row in paying):
+        return ""
+    best = {row.target: row for row in sorted(paying, key=lambda row: (row.target, row.gain))}
+    parts = []
+    for target, row in best.items():
+        spent = "more than any mix has" if row.mix_cost is None else f"what a mix has for {row.mix_cost:.2f}"
+        parts.append(f"at target {target:g} {row.policy} ({row.accuracy:.4f} for {row.cost:.2f}, {spent})")
+    return f" Use {', '.join(parts)}."
+
+
+def _by_chance(gains: np.ndarray, level: float) -> np.ndarray:
+    """Which columns have a mean that random signs reach with probability above ``level``.
+
+    A policy that moves five questions, or is scored on five groups, may have luck with all of them, and resampling
+    would never show the other side. Flipping signs does: five of five is one chance in 32.
+    """
+    rng, chunk = np.random.default_rng(0), 500
+    chunks = int(np.ceil(20 / level / chunk))
+    reached, parts = np.ones(gains.shape[1]), np.split(gains, range(_PART, len(gains), _PART))
+    for _ in range(chunks):
+        flipped = sum(_signs(rng, chunk, len(part), many=len(parts) > 1) @ part for part in parts)
+        reached += (flipped >= gains.sum(axis=0) - 1e-12).sum(axis=0)
+    return reached / (1 + chunk * chunks) > level
+
+
+def _signs(rng: np.random.Generator, rows: int, columns: int, many: bool) -> np.ndarray:
+    """Random signs; of a random byte eight where many are needed, for a hundred thousand questions a billion."""
+    if not many:
+        return rng.choice([-1.0, 1.0], size=(rows, columns))
+    bits = np.unpackbits(rng.integers(256, size=(rows, -(-columns // 8)), dtype=np.uint8), axis=1, count=columns)
+    return bits * 2.0 - 1.0

@@ -14,12 +14,8 @@ import hashlib
 import json
 import math
 import os
-import signal
-import sys
-import threading
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +23,7 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from adalib.datasets.files import MAX_FILE, MAX_LINE, DataError, write_lines
-from adalib.llm.endpoint import Endpoint, EndpointError
+from adalib.llm.endpoint import Endpoint, EndpointError, wait_for
 from adalib.llm.questions import Prompt, load_prompt, load_questions
 from adalib.llm.store import MAX_SAMPLES, Store, read_answers, read_settings, scan
 from adalib.vote.answers import extract_answer
@@ -112,7 +108,8 @@ def collect(
         total = store.held.count + missing
         bar = tqdm(total=total, initial=store.held.count, unit="answer", disable=not progress, smoothing=0.05)
         with bar, store.telling(total):
-            _Run(endpoint, filled, store, todo, bar, settings, (price_in, price_out)).until_done(concurrency)
+            run = _Run(endpoint, filled, store, todo, bar, settings, (price_in, price_out))
+            wait_for(run.until_done(concurrency), run.stop)
         return export(asked, out)
 
 
@@ -172,11 +169,7 @@ def _row(question: dict, answers: list[dict], fields: list[str], with_texts: boo
 
 @dataclass
 class _Run:
-    """The workers of one collection. They live on an event loop in a thread of its own.
-
-    A notebook has a running loop already, and a thread can run only one. An interrupt is turned into a request to that
-    loop, so it never strikes in the middle of a write.
-    """
+    """The workers of one collection; once ``stop`` is set nobody asks anew."""
 
     endpoint: Endpoint
     prompt: Prompt
@@ -185,56 +178,15 @@ class _Run:
     bar: tqdm
     settings: dict[str, Any]
     prices: tuple[float, float]
-    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    workers: list[asyncio.Task] = field(default_factory=list)
-    interrupted: bool = False
 
-    def until_done(self, concurrency: int) -> None:
-        """Block until all is collected, or until the first error or interrupt has been dealt with."""
-
-        def in_thread() -> None:
-            with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
-                runner.run(self._main(concurrency))
-
-        with ThreadPoolExecutor(1) as thread, self._heeding_interrupts():
-            thread.submit(in_thread).result()
-        if self.interrupted:
-            raise KeyboardInterrupt
-
-    @contextlib.contextmanager
-    def _heeding_interrupts(self) -> Iterator[None]:
-        def interrupt(*_: object) -> None:
-            self.interrupted = True
-            with contextlib.suppress(RuntimeError):  # the loop has just closed by itself
-                self.loop.call_soon_threadsafe(self._wind_down)
-
-        if threading.current_thread() is not threading.main_thread():  # where no signal ever comes
-            yield
-            return
-        before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _wind_down(self) -> None:
-        if self.stop.is_set():
-            for worker in self.workers:
-                worker.cancel()
-        else:
-            self.stop.set()
-            self.bar.write("stopping: the answers in flight may come in (interrupt again to drop them)", sys.stderr)
-
-    async def _main(self, concurrency: int) -> None:
+    async def until_done(self, concurrency: int) -> None:
+        """Collect all, or until the first error or interrupt has been dealt with."""
         self._show()
         async with self.endpoint:
-            self.workers = [asyncio.create_task(self._work()) for _ in range(concurrency)]
-            ended = await asyncio.gather(*self.workers, return_exceptions=True)
-        for error in ended:
-            if isinstance(error, Exception):  # which a cancelled worker's is not
-                raise error
+            ended = await asyncio.gather(*(self._work() for _ in range(concurrency)), return_exceptions=True)
+        for error in filter(None, ended):
+            raise error
 
     async def _work(self) -> None:
         try:

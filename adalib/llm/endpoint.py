@@ -11,29 +11,32 @@ of 10^400. What has not the shape of a chat completion is a failure that may pas
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import math
 import os
 import random
 import re
 import ssl
+import sys
+import threading
 import warnings
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache, partial
 from ipaddress import ip_address
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
+from tqdm.auto import tqdm
 
-__all__ = ["Answer", "Endpoint", "EndpointError", "ReplyError", "backoff", "mean_entropy", "mean_logprob", "read_reply"]
+__all__ = ["Answer", "Endpoint", "EndpointError", "ReplyError", "read_reply", "wait_for"]
 
 MAX_REPLY = 32_000_000  # bytes of one reply, decompressed
 MAX_TEXT = 1_000_000  # characters of one answer
@@ -55,6 +58,7 @@ MENDS = {
 }
 
 Pause = Callable[[float, str], Awaitable[None]]
+Result = TypeVar("Result")
 
 
 class ReplyError(Exception):
@@ -207,6 +211,42 @@ class Endpoint:
         return text if len(text) <= 200 else text[:200] + "..."
 
 
+def wait_for(work: Coroutine[Any, Any, Result], stop: asyncio.Event | None = None) -> Result:
+    """Run a coroutine on a loop in the background and wait for what it returns.
+
+    A notebook's own loop is taken, and a client belongs to the loop that first used it: so all calls share one. An
+    interrupt cancels the work. With ``stop`` the first one sets that, so that the work may end by itself, and the
+    second cancels. Either way the interrupt goes on to the caller, once nothing runs any more.
+    """
+    ended = threading.Event()
+
+    async def watched() -> Result:
+        try:
+            return await work
+        finally:
+            ended.set()
+
+    future = asyncio.run_coroutine_threadsafe(watched(), _background())
+    try:
+        return future.result()
+    except KeyboardInterrupt:
+        if stop is not None:
+            _background().call_soon_threadsafe(stop.set)
+            tqdm.write("stopping: the answers in flight may come in (interrupt again to drop them)", sys.stderr)
+            with contextlib.suppress(KeyboardInterrupt, Exception):
+                future.result()
+        future.cancel()
+        ended.wait(timeout=10)  # work that was cancelled before it began never ends
+        raise
+
+
+@cache
+def _background() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="adalib", daemon=True).start()
+    return loop
+
+
 class Lines:
     """Clients of one connection each, lent to one request at a time, the one that was last put down first.
 
@@ -218,7 +258,7 @@ class Lines:
         self._idle: deque[tuple[float, httpx.AsyncClient]] = deque([(monotonic(), new_line())])  # the oldest first
         self._room = asyncio.Semaphore(MAX_LINES)
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def one(self) -> AsyncIterator[httpx.AsyncClient]:
         """A line to oneself."""
         async with self._room:

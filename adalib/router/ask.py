@@ -8,7 +8,6 @@ most that it can cost. What goes wrong on the way ends the question with the bes
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -406,7 +405,7 @@ async def ask_many(
     done: Callable[[Any, Routed], None],
     concurrency: int = 16,
     progress: bool = True,
-    stop: threading.Event | None = None,
+    stop: asyncio.Event | None = None,
 ) -> None:
     """Ask (name, question) pairs, ``concurrency`` at a time; ``done(name, answer)`` is called as each comes in.
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-import threading
 from dataclasses import asdict
 from pathlib import Path
 
 from adalib.datasets.files import write_lines
 from adalib.llm.collect import settings_of
-from adalib.llm.endpoint import Endpoint
+from adalib.llm.endpoint import Endpoint, wait_for
 from adalib.llm.questions import load_prompt, load_questions
 from adalib.llm.store import Store, read_answers
 from adalib.router.ask import Asking, Routed, ask_many
-from adalib.router.router import Router, wait_for
+from adalib.router.router import Router
 from adalib.vote.answers import same_answer
 
 __all__ = ["route"]
@@ -49,7 +49,7 @@ def route(
         def keep(name: str, answer: Routed) -> None:
             store.append({"id": name, "sample": 0, **asdict(answer)})
 
-        stop = threading.Event()
+        stop = asyncio.Event()
         with store.telling(len(asked)):
             wait_for(ask_many(router, endpoint, work, filled, how, keep, concurrency, progress, stop), stop)
     return _written(asked, folder, router)

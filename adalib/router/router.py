@@ -7,13 +7,10 @@ permissions help, and what such a file could do is decide badly: nothing in it r
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
-import threading
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,19 +20,19 @@ from adalib.datasets.files import DataError, read_lines, write_lines
 from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import digest, number, read_sealed, whole, write_sealed
-from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
-from adalib.evaluate.verdict import verdict
+from adalib.evaluate.heldout import TAUGHT, Protocol, held_out, verdict
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
 from adalib.learn.label_policy import load_policy
+from adalib.llm.endpoint import wait_for
 from adalib.llm.questions import Prompt, load_prompt
 from adalib.router.ask import Asking, Client, Decision, FixedVote, Routed, ask, ask_many
 from adalib.router.controller import BudgetController, Purse
 from adalib.sequential.priced import PricedStopping, load_stopping, save_stopping
 from adalib.sequential.streams import Money
 
-__all__ = ["Reader", "Router", "recommended", "wait_for"]
+__all__ = ["Reader", "Router", "recommended"]
 
 
 _BUDGETS = (1, 2, 4, 8, 16)
@@ -83,32 +80,6 @@ def recommended(
     rows = held_out(responses, [budget], offered, learners=learners, noises=0, protocol=protocol)
     best = max((row for row in rows if row.policy in learners), key=lambda row: row.gain)
     return best.policy, verdict(rows)
-
-
-def wait_for(work: Coroutine, stop: threading.Event | None = None) -> Any:
-    """Run a coroutine on a loop in the background and wait for what it returns.
-
-    A notebook's own loop is taken, and an HTTP client belongs to the loop that first used it: so all calls share one.
-    An interrupt cancels it. With ``stop`` the first one sets that, and waits for the work to end by itself; the second
-    cancels. Either way the interrupt goes on to the caller.
-    """
-    future = asyncio.run_coroutine_threadsafe(work, _loop())
-    try:
-        return future.result()
-    except KeyboardInterrupt:
-        if stop is not None:
-            stop.set()
-            with contextlib.suppress(KeyboardInterrupt, Exception):
-                future.result()
-        future.cancel()
-        raise
-
-
-@lru_cache(maxsize=1)
-def _loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="adalib-router", daemon=True).start()
-    return loop
 
 
 class Router:

@@ -9,24 +9,23 @@ decides: what would each way bring, judged by what is known now?
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
-from adalib.sequential.priced import PricedStopping
+from adalib.sequential.priced import PricedStopping, dealt
 from adalib.sequential.replay import REPLAYS, mix_for, shares_of
+from adalib.sequential.signals import Text
 from adalib.sequential.streams import Streams, make_streams
 from adalib.sequential.value import cross_fitted, fold_slices
 
 __all__ = ["PricedEscalation"]
 
-_FOLDS = 10
 _ARMS = (1, 2, 4, 8)  # numbers of answers of one model alone: plain members of the library
-_RIDGE = 0.01
 
 Guess = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 Above = tuple[np.ndarray, np.ndarray]  # what going up costs and brings, at every price
@@ -51,8 +50,16 @@ class PricedEscalation:
     prices : ndarray, shape (L,)
         In accuracy a unit of cost.
     costs, accuracies : ndarray
-        Of every member of the library on training questions, each decided by a fit that did not see it: a member a
-        price, then every arm of one model alone.
+        On training questions, by fits that did not see them: a member a price, then every arm of one model alone.
+
+    Examples
+    --------
+    >>> from adalib import Menu, beta_population
+    >>> small, large = (beta_population(40, a, 1.5).sample(8) for a in (1.5, 3))
+    >>> menu = Menu({"small": small, "large": large}, prices={"small": 1, "large": 5})
+    >>> ((cost, accuracy),) = PricedEscalation(most=4).fit(menu).replay(menu, [1.0])
+    >>> cost.mean().item()
+    1.0
     """
 
     def __init__(self, *, most: int = 8, repeats: int = 16) -> None:
@@ -70,8 +77,7 @@ class PricedEscalation:
         self.units = [unit[name] for name in self.order]
         self.prices = np.geomspace(1e-3 / self.units[1], 0.3 / self.units[0], 40)
         cheap, dear = (menu.models[name] for name in self.order)
-        member = group_numbers(range(menu.n) if groups is None else groups, menu.n)
-        fold = deal(member, _FOLDS) if member.any() else np.zeros(menu.n, dtype=int)
+        member, fold = dealt(groups, menu.n)
         known = None if features is None else np.asarray(features, dtype=float)
         self.first, self.second = (self._alone(answers, known, member) for answers in (cheap, dear))
         streams = self._streams(cheap, 0, self.repeats)
@@ -80,7 +86,7 @@ class PricedEscalation:
 
         def learn(step: int, state: np.ndarray, gains: np.ndarray) -> np.ndarray:
             guess = np.empty_like(gains)
-            self.coefficients[step], guess[order] = cross_fitted(state[:, order], gains[order], parts, _RIDGE)
+            self.coefficients[step], guess[order] = cross_fitted(state[:, order], gains[order], parts, ridge=0.01)
             return guess
 
         above = self._taught_apart(dear, known, member, fold % 2)
@@ -93,22 +99,20 @@ class PricedEscalation:
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Play answers back to unseen questions: cost and accuracy of every question, a pair a budget."""
         cheap, dear = (menu.models[name] for name in self.order)
-        known = None if features is None else np.asarray(features, dtype=float)
 
         def recall(step: int, state: np.ndarray, gains: np.ndarray) -> np.ndarray:
             fitted = self.coefficients[step]
             return fitted[0] + state.T @ fitted[1:]
 
         used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
-        above = self._above(self.second, dear, known, seed=1)
-        paid, worth = self._members(menu, self._streams(cheap, 1, REPLAYS), known, above, recall)
+        above = self._above(self.second, dear, features, seed=1)
+        paid, worth = self._members(menu, self._streams(cheap, 1, REPLAYS), features, above, recall)
         return list(zip((paid[:, used] @ shares.T).T, (worth[:, used] @ shares.T).T, strict=True))
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
-        # One half may be an answer longer than the other: nobody plans for more than there is to ask.
-        most = min(self.most, train.answers.samples, test.answers.samples)
-        policy = PricedEscalation(most=most, repeats=self.repeats)
+        policy = copy(self)
+        policy.most = min(self.most, train.answers.samples, test.answers.samples)
         return policy.fit(train.answers, train.features, train.groups).replay(test.answers, targets, test.features)
 
     def _alone(self, answers: Responses, known: np.ndarray | None, member: np.ndarray) -> PricedStopping:
@@ -118,11 +122,11 @@ class PricedEscalation:
     def _streams(self, cheap: Responses, seed: int, repeats: int) -> Streams:
         return make_streams(cheap, int(self.first.schedule[-1]), repeats=repeats, seed=seed)
 
-    def _above(self, policy: PricedStopping, dear: Responses, known: np.ndarray | None, seed: int) -> Above:
+    def _above(self, policy: PricedStopping, dear: Responses, known: ArrayLike | None, seed: int) -> Above:
         """What going up costs and brings to every question, at every price: two arrays of shape (N, L)."""
         chosen = [policy.at_price(price * self.units[1]) for price in self.prices]
         used, place = np.unique(chosen, return_inverse=True)
-        played = policy.replay(dear, policy.costs[used], known, seed=seed)
+        played = policy.replay(dear, policy.costs[used].tolist(), known, seed=seed)
         return self.units[1] * played.cost[:, place], played.accuracy[:, place]
 
     def _taught_apart(self, dear: Responses, known: np.ndarray | None, member: np.ndarray, half: np.ndarray) -> Above:
@@ -140,11 +144,11 @@ class PricedEscalation:
         return paid, worth
 
     def _members(
-        self, menu: Menu, streams: Streams, known: np.ndarray | None, above: Above, guess: Guess, taught: bool = False
+        self, menu: Menu, streams: Streams, known: ArrayLike | None, above: Above, guess: Guess, taught: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Cost and accuracy of every question (rows) under every member of the library (columns)."""
-        told = [policy.foretold(known, taught) for policy in (self.first, self.second)]
-        said = [part for part in told if part is not None]
+        heard = [*self.first.heard.values(), *self.second.heard.values()]
+        said = [signal.foretold(known, taught) for signal in heard if isinstance(signal, Text)]
         text, seen = np.zeros((0, len(streams.question))), self.first.seen(streams, known, taught=taught)
         if len(said) == 2:
             guesses = np.hstack(said)[streams.question].T
@@ -171,7 +175,6 @@ def settle(
     ``states`` has what is known of M streams before the first answer and after each, ``value`` (M, S) what the cheap
     model's vote is worth there, ``unit`` what its answer costs. ``guess`` is given a step, its state and the gains over
     keeping, net of their price, of going up and (but for the last step) of going on, and returns guesses of them.
-
     Returns what each stream costs and brings from the start, (M, L), at every price.
     """
     last, levels = value.shape[1] - 1, prices.size

@@ -19,26 +19,11 @@ from scipy.special import gammainc, gammaln
 
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
-from adalib.sequential.replay import REPLAYS, Replay, corners, mix_for, outcomes, played_in_parts, shares_of
-from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
+from adalib.sequential.replay import REPLAYS, Library, corners
+from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, Threshold, points_of
 from adalib.sequential.streams import Streams, Votes, count_votes, make_streams, weight_of
 
-__all__ = [
-    "Agreement",
-    "CONFIDENT",
-    "Dirichlet",
-    "Doubling",
-    "Entropy",
-    "Filtered",
-    "PEERS",
-    "PUBLISHED",
-    "Player",
-    "ProbabilityRatio",
-    "Published",
-    "TunedRules",
-    "Window",
-    "dirichlet_holds",
-]
+__all__ = ["CONFIDENT", "PEERS", "PUBLISHED", "Player", "Published", "TunedRules"]
 
 
 @runtime_checkable
@@ -49,59 +34,20 @@ class Player(Protocol):
         """The answer after which each stream stops, counted from 0, and what its vote is worth there."""
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(Threshold):
     """Adaptive-Consistency's majority rule: stop when the leader has this share of the answers, from two on."""
 
-    threshold: float
-    cap: int = NEVER
-
-    def stops(self, votes: Votes) -> Any:
-        read = votes.n - votes.empty
-        return ((read >= 2) & _has_share(votes, self.threshold)) | (votes.n >= self.cap)
+    def passed(self, votes: Votes) -> Any:
+        return (votes.n - votes.empty >= 2) & _has_share(votes, self.threshold)
 
 
-@dataclass(frozen=True)
-class Entropy:
-    """Adaptive-Consistency's entropy rule: stop when the normalised entropy of the votes is this low, from two on.
-
-    An answer that stands alone is compared with one vote for another.
-    """
-
-    threshold: float
-    cap: int = NEVER
-
-    def stops(self, votes: Votes) -> Any:
-        lonely = votes.distinct <= 1
-        total = votes.n - votes.empty + lonely
-        entropy = np.log(np.maximum(total, 1)) - votes.log_sum / np.maximum(total, 1)
-        normal = entropy / np.log(np.maximum(votes.distinct + lonely, 2))
-        return ((votes.n - votes.empty >= 2) & (normal <= self.threshold + 1e-12)) | (votes.n >= self.cap)
-
-
-@dataclass(frozen=True)
-class Window:
-    """ESC: ask in windows, and stop after one in which all answers are the same."""
-
-    size: int
-    cap: int = NEVER
-
-    def stops(self, votes: Votes) -> Any:
-        return ((votes.n % self.size == 0) & (votes.run >= self.size)) | (votes.n >= self.cap)
-
-
-@dataclass(frozen=True)
-class Doubling:
+class Doubling(Threshold):
     """its_hub's adaptive rule: ask 2, 4, 8, ... in all, and stop when the leader has this share of what was read."""
 
-    threshold: float = 0.75
-    cap: int = NEVER
-
-    def stops(self, votes: Votes) -> Any:
+    def passed(self, votes: Votes) -> Any:
         n = np.asarray(votes.n, dtype=int)
         doubled = (n >= 2) & (n & (n - 1) == 0)
-        agreed = (votes.n > votes.empty) & _has_share(votes, self.threshold)
-        return (doubled & agreed) | (votes.n >= self.cap)
+        return doubled & (votes.n > votes.empty) & _has_share(votes, self.threshold)
 
 
 def _has_share(votes: Votes, share: float) -> Any:
@@ -109,12 +55,33 @@ def _has_share(votes: Votes, share: float) -> Any:
     return votes.leader >= share * (votes.n - votes.empty) * (1 - 1e-12)
 
 
+class Entropy(Threshold):
+    """Adaptive-Consistency's entropy rule: stop when the normalised entropy of the votes is this low, from two on.
+
+    An answer that stands alone is compared with one vote for another.
+    """
+
+    def passed(self, votes: Votes) -> Any:
+        lonely = votes.distinct <= 1
+        total = votes.n - votes.empty + lonely
+        entropy = np.log(np.maximum(total, 1)) - votes.log_sum / np.maximum(total, 1)
+        normal = entropy / np.log(np.maximum(votes.distinct + lonely, 2))
+        return (votes.n - votes.empty >= 2) & (normal <= self.threshold + 1e-12)
+
+
+class Window(Threshold):
+    """ESC: ask in windows of this many answers, and stop after one in which all are the same."""
+
+    def passed(self, votes: Votes) -> Any:
+        return (votes.n % self.threshold == 0) & (votes.run >= self.threshold)
+
+
 @dataclass(frozen=True)
 class ProbabilityRatio:
     """Wald's test: has the leader a share of ``high`` or of ``1 - high``? Stop when the wrong side is this unlikely."""
 
-    error: float = 0.05
-    high: float = 0.7
+    error: float
+    high: float
     cap: int = NEVER
 
     def stops(self, votes: Votes) -> Any:
@@ -164,39 +131,22 @@ class Dirichlet:
         return first, streams.votes().value[np.arange(len(first)), first]
 
 
-def dirichlet_holds(counts: ArrayLike, top: int = 5) -> float:
-    r"""Probability that the leading answer is the most frequent one, from a flat Dirichlet prior over the ``top``.
+def dirichlet_holds(states: ArrayLike) -> np.ndarray:
+    r"""Probability that the leading answer is the most frequent, from a flat Dirichlet prior; a state is a row.
 
-    With :math:`c_1 \ge c_2 \ge \dots` votes, independent gamma variables give the Dirichlet, and one integral is left:
-    :math:`\int g_{c_1 + 1}(x) \prod_{i > 1} G_{c_i + 1}(x)\, dx`. Two answers alone are the Beta rule.
-
-    Examples
-    --------
-    >>> round(dirichlet_holds([3, 0]), 4), round(dirichlet_holds([2, 2, 2]), 4)
-    (0.9375, 0.3333)
+    With :math:`c_1 \ge c_2 \ge \dots` votes it is :math:`\int g_{c_1 + 1}(x) \prod_{i > 1} G_{c_i + 1}(x)\, dx`, by
+    independent gamma variables. From the third on, 0 votes are nobody; two answers alone are the Beta rule.
     """
-    states = np.sort(np.asarray(counts, dtype=int))[::-1][None, :top]
-    return float(_holds(states)[0])
-
-
-def _holds(states: np.ndarray) -> np.ndarray:
-    """The probability in every state, a row of counts that falls; beyond the second, 0 is nobody."""
-    x, density, below = _tables(int(states.max(initial=0)))
-    inside = density[states[:, 0]]
-    for place in range(1, states.shape[1]):
-        rival = states[:, place]
-        inside *= below[rival] if place == 1 else np.where(rival[:, None] > 0, below[rival], 1.0)
-    return np.trapezoid(inside, x, axis=1)
-
-
-@lru_cache(maxsize=4)
-def _tables(most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places, and the gamma density and distribution at each, a row for every count."""
-    x = np.linspace(0, most + 13 + 12 * np.sqrt(most + 1), 1601)
-    count = np.arange(most + 1)[:, None]
+    leader, runner, *others = np.asarray(states, dtype=int).T
+    most = int(leader.max(initial=0))
+    x, count = np.linspace(0, most + 13 + 12 * np.sqrt(most + 1), 1601), np.arange(most + 1)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         density = np.exp(np.where(count > 0, count * np.log(x), 0.0) - x - gammaln(count + 1))
-    return x, density, gammainc(count + 1, x)
+    below = gammainc(count + 1, x)
+    inside = density[leader] * below[runner]
+    for rival in others:
+        inside *= np.where(rival[:, None] > 0, below[rival], 1.0)
+    return np.trapezoid(inside, x, axis=1)
 
 
 @lru_cache(maxsize=8)
@@ -206,16 +156,14 @@ def _chances(streams: Streams) -> np.ndarray:
     held = np.zeros((m, max(int(streams.classes.max(initial=0)) + 1, top)), dtype=np.int64)
     codes = np.empty((m, t), dtype=np.int64)
     rows, digits = np.arange(m), (t + 1) ** np.arange(top)
-    for step in range(t):
-        own = streams.classes[:, step]
+    for step, own in enumerate(streams.classes.T):
         held[rows, np.maximum(own, 0)] += own >= 0
         codes[:, step] = np.sort(np.partition(held, -top, axis=1)[:, -top:], axis=1) @ digits
     unique, where = np.unique(codes, return_inverse=True)
-    states = (unique[:, None] // digits[::-1]) % (t + 1)
-    return _holds(states)[where.reshape(m, t)]
+    return dirichlet_holds((unique[:, None] // digits[::-1]) % (t + 1))[where.reshape(m, t)]
 
 
-class TunedRules:
+class TunedRules(Library):
     """A family of plain rules, tuned on training questions to any budget: the envelope over its settings.
 
     A rule that cannot spend so little is mixed with asking once. Explained in chapter 10, "When to stop".
@@ -238,64 +186,45 @@ class TunedRules:
 
     def __init__(self, rules: Sequence[Rule | Player], *, limit: int = 40, repeats: int = 16, seed: int = 0) -> None:
         self.rules = [Fixed(1), *rules]
-        self.limit, self.repeats, self.seed = limit, repeats, seed
+        self.schedule, self.repeats, self.seed = np.arange(1, limit + 1), repeats, seed
 
-    def fit(self, responses: Responses) -> TunedRules:
-        """Learn what every setting costs and brings."""
-        streams = make_streams(responses, self.limit, repeats=self.repeats, seed=self.seed)
-        stops, worth = _played(self.rules, streams)
+    def fit(self, responses: Responses, features: Any = None, groups: Any = None) -> TunedRules:
+        """Learn what every setting costs and brings; neither ``features`` nor ``groups`` are looked at."""
+        streams, stops, worth = self.play(self.rules, responses, None, self.seed, self.repeats)
         cost, accuracy = np.take_along_axis(streams.cost, stops, axis=1).mean(axis=0), worth.mean(axis=0)
         best = corners(cost, accuracy)
         self.members, self.costs, self.accuracies = [self.rules[i] for i in best], cost[best], accuracy[best]
         return self
 
-    def replay(self, responses: Responses, budgets: Sequence[float]) -> Replay:
-        """Play answers back to unseen questions, at every budget."""
-        used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
-        members = [self.members[number] for number in used]
-
-        def play(answers: Responses, _: Any, seed: int, orders: int) -> Replay:
-            streams = make_streams(answers, self.limit, repeats=orders, seed=seed)
-            stops, worth = _played(members, streams)
-            return outcomes(streams, worth, np.arange(1, streams.classes.shape[1] + 1), stops, shares)
-
-        return played_in_parts(play, responses, None, seed=1)
-
-    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
-        limit = min(self.limit, train.answers.samples, test.answers.samples)
-        tuned = TunedRules(self.rules[1:], limit=limit, repeats=self.repeats, seed=self.seed)
-        return tuned.fit(train.answers).replay(test.answers, targets).pairs()
+    def play(
+        self, members: Sequence[Rule | Player], responses: Responses, features: Any, seed: int, repeats: int
+    ) -> tuple[Streams, np.ndarray, np.ndarray]:
+        streams = make_streams(responses, self.schedule.size, repeats=repeats, seed=seed)
+        votes, shape = streams.votes(), (len(streams.question), len(members))
+        stops, worth = np.zeros(shape, dtype=int), np.zeros(shape)
+        plain = [j for j, rule in enumerate(members) if not isinstance(rule, Player)]
+        stops[:, plain] = points_of([members[j] for j in plain], votes)
+        worth[:, plain] = np.take_along_axis(votes.value, stops[:, plain], axis=1)
+        for j, rule in enumerate(members):
+            if isinstance(rule, Player):
+                stops[:, j], worth[:, j] = rule.play(streams)
+        return streams, stops, worth
 
 
+@dataclass(frozen=True)
 class Published:
     """One rule as its authors use it, on at most 40 answers: it spends what it spends, whatever is asked for."""
 
-    def __init__(self, rule: Rule | Player) -> None:
-        self.rule = rule
+    rule: Rule | Player
 
     def replay(self, responses: Responses) -> tuple[np.ndarray, np.ndarray]:
         """Answers asked and accuracy of every question, averaged over the orders."""
-        streams = make_streams(responses, 40, repeats=REPLAYS, seed=1)
-        stops, worth = _played([self.rule], streams)
+        streams, stops, worth = TunedRules([]).play([self.rule], responses, None, 1, REPLAYS)
         return streams.mean(stops[:, 0] + 1.0), streams.mean(worth[:, 0])
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """The same at every target, for `adalib.held_out`: there is nothing to learn."""
         return [self.replay(test.answers)] * len(targets)
-
-
-def _played(rules: Sequence[Rule | Player], streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-    """Where each rule stops every stream, and what the vote is worth there, both (M, rules)."""
-    votes = streams.votes()
-    stops, worth = np.zeros((len(votes.n), len(rules)), dtype=int), np.zeros((len(votes.n), len(rules)))
-    plain = [j for j, rule in enumerate(rules) if not isinstance(rule, Player)]
-    stops[:, plain] = points_of([rules[j] for j in plain], votes)
-    worth[:, plain] = np.take_along_axis(votes.value, stops[:, plain], axis=1)
-    for j, rule in enumerate(rules):
-        if isinstance(rule, Player):
-            stops[:, j], worth[:, j] = rule.play(streams)
-    return stops, worth
 
 
 _CAPS = (4, 8, 16, 24, 40)

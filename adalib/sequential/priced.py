@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +20,10 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
-from adalib.sequential.replay import REPLAYS, Mix, Replay, corners, mix_for, outcomes, played_in_parts, shares_of
-from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, points_of
+from adalib.sequential.replay import REPLAYS, Library, Mix, corners, mix_for
+from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
 from adalib.sequential.signals import SIGNALS, USUAL, Lesson, Seen, VoteCount
-from adalib.sequential.streams import Cost, Money, Streams, make_streams
+from adalib.sequential.streams import BallotBox, Cost, Money, Streams, make_streams
 from adalib.sequential.value import backward_induction, follow
 
 __all__ = ["Member", "PricedStopping", "Session", "load_stopping", "save_stopping"]
@@ -44,23 +45,22 @@ class Member(NamedTuple):
     price: int = -1
 
 
-class Session:
-    """The vote on one question, with a policy that says whether to go on.
+def dealt(groups: Sequence | None, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """The group of every question, and its fold: one for all where there is a single group."""
+    member = group_numbers(range(n) if groups is None else groups, n)
+    return member, deal(member, _FOLDS, seed) if member.any() else np.zeros(n, dtype=int)
 
-    Made by `PricedStopping.start`; ``goes_on`` says whether another answer is worth its price.
+
+class Session:
+    """The vote on one question; ``goes_on`` says whether another answer is worth its price.
+
+    Made by `PricedStopping.start`. ``reads`` has the fields that every reply must have, each with the signal that does.
     """
 
     def __init__(self, policy: PricedStopping, member: Member, features: ArrayLike | None) -> None:
-        self._policy, self._member = policy, member
+        self._policy, self._member, self._n = policy, member, 0
         self._memory = {name: signal.begin(features) for name, signal in policy.heard.items()}
-        self._checkpoints = {int(n): column for column, n in enumerate(policy.schedule)}
-        self._n = 0
-        self.goes_on = True
-
-    @property
-    def reads(self) -> Mapping[str, str]:
-        """The fields that every reply must have, each with the signal that needs it."""
-        return self._policy.reads
+        self.reads, self.goes_on = policy.reads, True
 
     @property
     def leaders(self) -> list[Hashable]:
@@ -74,35 +74,32 @@ class Session:
         it, ``logprob=-0.2``: all that `reads` names.
         """
         self.note(None if answer == "" else answer, said)
-        column = self._checkpoints.get(self._n)
-        if self._n >= self._policy.schedule[-1]:
-            self.goes_on = False
-        elif column is not None:
-            self.goes_on = not self._stops(column)
+        schedule = self._policy.schedule
+        column = int(np.searchsorted(schedule, self._n))
+        if column == schedule.size or schedule[column] == self._n:
+            self.goes_on = column < schedule.size - 1 and not self._stops(column)
         return self.goes_on
 
     def note(self, answer: Hashable, said: Mapping[str, float | None]) -> None:
-        """Let every signal remember one more answer."""
+        """Let every count have one more answer."""
         self._n += 1
-        for name, signal in self._policy.heard.items():
-            signal.note(self._memory[name], answer, said)
+        for count in self._policy.counts():
+            self._memory[count.name].add(answer, 1.0 if answer is None else count.weight(said))
 
     def _stops(self, column: int) -> bool:
-        heard, rule = self._policy.heard, self._member.rule
+        rule, by, price = self._member
         if rule is not None:
-            by = self._member.by
-            return bool(rule.stops(heard[by].recall(self._memory[by])))
-        fitted = self._policy.coefficients[column, :, self._member.price]
+            return bool(rule.stops(self._memory[by].votes()))
+        fitted = self._policy.coefficients[column, :, price]
         return bool(fitted[0] + self.known() @ fitted[1:] <= 0)
 
     def known(self) -> np.ndarray:
         """The features of this moment."""
-        heard = self._policy.heard
-        told = {name: signal.recall(self._memory[name]) for name, signal in heard.items()}
-        return Seen(heard, told, self._policy.decides).features()
+        told = {name: one.votes() if isinstance(one, BallotBox) else one for name, one in self._memory.items()}
+        return Seen(self._policy.heard, told, self._policy.decides).features()
 
 
-class PricedStopping:
+class PricedStopping(Library):
     """Stop when the next answer is not worth its price.
 
     Explained in chapter 10, "When to stop".
@@ -126,14 +123,10 @@ class PricedStopping:
     ----------
     heard : dict of str to Signal
         The signals that say something, fitted; ``decides`` is the one whose count closes the vote.
-    members : list of Member
-        The library, cheapest first: the corners of the envelope.
-    prices : ndarray
-        Of the priced members, in accuracy per unit of cost.
-    unit : float
-        What an average answer costs.
-    costs, accuracies : ndarray
-        Of every member on training questions; accuracies by fits that did not see the question.
+    members, costs, accuracies : list of Member, ndarray, ndarray
+        The corners of the envelope, cheapest first; accuracies by fits that did not see the question.
+    prices, unit : ndarray, float
+        Of the priced members, in accuracy per unit of cost, and what an average answer costs.
 
     Examples
     --------
@@ -166,46 +159,35 @@ class PricedStopping:
     ) -> PricedStopping:
         """Learn from training questions what going on is worth, at every price.
 
-        ``features`` (N, d) are known of a question before it is asked; questions of one group are left out together
-        when the library is valued.
+        ``features`` (N, d) are known before a question is asked; questions of one group are left out together.
         """
         self.schedule = self.schedule[self.schedule <= responses.samples]
         if not self.schedule.size:
             raise ValueError(f"{responses.source}: has {responses.samples} answers, fewer than the first checkpoint")
-        member = group_numbers(range(responses.n) if groups is None else groups, responses.n)
-        fold = deal(member, _FOLDS, self.seed) if member.any() else np.zeros(responses.n, dtype=int)
+        _, fold = dealt(groups, responses.n, self.seed)
         streams = self._streams(responses, self.seed, self.repeats)
         lesson = Lesson(responses, streams, self.schedule, fold, features)
         asked = {name: kind() for name, kind in SIGNALS.items() if name in ("votes", *self.signals)}
         self.heard = {name: signal for name, signal in asked.items() if signal.fit(lesson)}
-        self.decides = max(self._counts(), key=lambda count: count.gain)
+        self.decides = max(self.counts(), key=lambda count: count.gain)
         self._fit_library(self.seen(streams, taught=True), streams, fold[streams.question])
         return self
 
     def mix(self, budget: float) -> Mix:
-        """The two members, and the chance of the dearer, that cost ``budget`` on training questions."""
         return mix_for(self.costs, self.accuracies + _SPENT * self.costs / self.unit, budget)
 
-    def replay(
-        self, responses: Responses, budgets: Sequence[float], features: ArrayLike | None = None, *, seed: int = 1
-    ) -> Replay:
-        """Play answers back to unseen questions, at every budget: an average cost to aim for."""
+    def play(
+        self, members: Sequence[Member], responses: Responses, features: ArrayLike | None, seed: int, repeats: int
+    ) -> tuple[Streams, np.ndarray, np.ndarray]:
         if responses.samples < self.schedule[-1]:
             raise ValueError(
                 f"{responses.source}: has {responses.samples} answers a question, and the policy may ask for "
                 f"{self.schedule[-1]}; give as many, or fit it with a shorter schedule"
             )
-        used, shares = shares_of([self.mix(budget) for budget in budgets])
-        members = [self.members[number] for number in used]
-
-        def play(answers: Responses, known: ArrayLike | None, seed: int, orders: int) -> Replay:
-            streams = self._streams(answers, seed, orders)
-            seen = self.seen(streams, known)
-            stops = self._stops(seen, members)
-            worth = np.take_along_axis(seen.votes.value, stops, axis=1)
-            return outcomes(streams, worth, self.schedule, stops, shares)
-
-        return played_in_parts(play, responses, features, seed)
+        streams = self._streams(responses, seed, repeats)
+        seen = self.seen(streams, features)
+        stops = self._stops(seen, members)
+        return streams, stops, np.take_along_axis(seen.votes.value, stops, axis=1)
 
     def start(
         self, budget: float, features: ArrayLike | None = None, rng: np.random.Generator | int | None = None
@@ -231,14 +213,6 @@ class PricedStopping:
         slope = (self.accuracies[high] - self.accuracies[low]) / (self.costs[high] - self.costs[low])
         return max(float(slope), 0.0)
 
-    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
-        # One half may be an answer longer than the other: nobody plans for more than there is to ask.
-        schedule = self.schedule[self.schedule <= test.answers.samples]
-        policy = PricedStopping(self.signals, cost=self.cost, schedule=schedule, repeats=self.repeats, seed=self.seed)
-        policy.fit(train.answers, train.features, train.groups)
-        return policy.replay(test.answers, targets, test.features).pairs()
-
     def stops_at(
         self, responses: Responses, features: ArrayLike | None, price: float, *, seed: int = 1, repeats: int = REPLAYS
     ) -> tuple[np.ndarray, float]:
@@ -246,8 +220,8 @@ class PricedStopping:
         if not self.prices.size:
             raise ValueError("no price is on the envelope of this policy: plain rules alone are best here")
         near = int(np.abs(self.prices - price).argmin())
-        seen = self.seen(self._streams(responses, seed, repeats), features)
-        return self._stops(seen, [Member(None, price=near)])[:, 0], float(self.prices[near])
+        _, stops, _ = self.play([Member(None, price=near)], responses, features, seed, repeats)
+        return stops[:, 0], float(self.prices[near])
 
     @property
     def reads(self) -> dict[str, str]:
@@ -259,12 +233,6 @@ class PricedStopping:
         """Features of a question that the policy needs; 0 where it does not look at any."""
         return max(signal.takes for signal in self.heard.values())
 
-    def foretold(self, features: ArrayLike | None, taught: bool = False) -> np.ndarray | None:
-        """What the signals say of questions before the first answer, shape (N, k); None if nothing."""
-        told = [signal.foretold(features, taught) for signal in self.heard.values()]
-        said = [part for part in told if part is not None]
-        return np.hstack(said) if said else None
-
     def seen(self, streams: Streams, features: ArrayLike | None = None, *, taught: bool = False) -> Seen:
         """What the policy knows of streams at its checkpoints; ``taught`` if it learned from their questions."""
         columns = self.schedule - 1
@@ -274,28 +242,23 @@ class PricedStopping:
     def _streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         return make_streams(responses, int(self.schedule[-1]), repeats=repeats, seed=seed, cost=self.cost)
 
-    def _counts(self) -> list[VoteCount]:
+    def counts(self) -> list[VoteCount]:
+        """The signals that are counts of the answers."""
         return [signal for signal in self.heard.values() if isinstance(signal, VoteCount)]
 
-    def _plain_members(self, seen: Seen) -> list[Member]:
-        """Rules that need no fit: fixed numbers, and those of every count under several caps."""
-        schedule, longest = self.schedule, int(self.schedule[-1])
-        caps = sorted({int(schedule[schedule >= min(cap, longest)][0]) for cap in (4, 8, 16, 24, longest)})
-        return [Member(Fixed(int(answers))) for answers in schedule] + [
-            Member(rule, count.name)
-            for cap in caps
-            for count in self._counts()
-            for rule in count.rules(seen.told[count.name], cap, longest)
-        ]
-
     def _fit_library(self, seen: Seen, streams: Streams, fold: np.ndarray) -> None:
-        value, paid = seen.votes.value, streams.cost[:, self.schedule - 1]
-        self.unit = float((paid[:, -1] / self.schedule[-1]).mean())
+        schedule, longest = self.schedule, int(self.schedule[-1])
+        value, paid = seen.votes.value, streams.cost[:, schedule - 1]
+        self.unit = float((paid[:, -1] / longest).mean())
         prices = _PRICES / self.unit
-        features = [seen.at(column).features() for column in range(self.schedule.size - 1)]
+        features = [seen.at(column).features() for column in range(schedule.size - 1)]
         coefficients, stops = backward_induction(features, value, paid, prices, fold)
-        plain = self._plain_members(seen)
-        stops = np.column_stack([stops, self._plain_stops(seen, plain)])
+        # Rules that need no fit: fixed numbers, and those of every count under several caps.
+        caps = sorted({int(schedule[schedule >= min(cap, longest)][0]) for cap in (4, 8, 16, 24, longest)})
+        plain = [Member(Fixed(int(answers))) for answers in schedule]
+        for cap, count in product(caps, self.counts()):
+            plain += [Member(rule, count.name) for rule in count.rules(seen.told[count.name], cap, longest)]
+        stops = np.column_stack([stops, self._stops(seen, plain)])
         accuracy = np.take_along_axis(value, stops, axis=1).mean(axis=0)
         if features:
             # How right it is must be said by fits that did not see the question. How much it spends is better said by
@@ -304,40 +267,29 @@ class PricedStopping:
         cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
         best = corners(cost, accuracy + _SPENT * cost / self.unit)
         priced = [place for place in best if place < prices.size]
-        self.prices = prices[priced]
+        self.prices, self.costs, self.accuracies = prices[priced], cost[best], accuracy[best]
         self.coefficients = coefficients[..., priced] if len(coefficients) else coefficients
         self.members = [
             Member(None, price=priced.index(place)) if place < prices.size else plain[place - prices.size]
             for place in best
         ]
-        self.costs, self.accuracies = cost[best], accuracy[best]
 
     def _stops(self, seen: Seen, members: Sequence[Member]) -> np.ndarray:
         """The checkpoint at which each member stops every stream, shape (M, members)."""
-        priced = [j for j, member in enumerate(members) if member.rule is None]
-        stops = self._plain_stops(seen, members)
-        if priced and self.schedule.size > 1:
-            wanted = self.coefficients[..., [members[j].price for j in priced]]
-            features = [seen.at(column).features() for column in range(self.schedule.size - 1)]
-            stops[:, priced] = follow(wanted, features)
-        return stops
-
-    def _plain_stops(self, seen: Seen, members: Sequence[Member]) -> np.ndarray:
-        """The same of members that are plain rules; the others stop at the last checkpoint."""
         stops = np.full((len(seen.votes.n), len(members)), self.schedule.size - 1)
-        for count in self._counts():
-            mine = {j: m.rule for j, m in enumerate(members) if m.rule is not None and m.by == count.name}
-            if mine:
-                stops[:, list(mine)] = points_of(list(mine.values()), seen.told[count.name])
+        for count in self.counts():
+            mine = [j for j, member in enumerate(members) if member.rule is not None and member.by == count.name]
+            stops[:, mine] = points_of([members[j].rule for j in mine], seen.told[count.name])
+        priced = [j for j, member in enumerate(members) if member.rule is None]
+        if priced and self.schedule.size > 1:
+            features = [seen.at(column).features() for column in range(self.schedule.size - 1)]
+            stops[:, priced] = follow(self.coefficients[..., [members[j].price for j in priced]], features)
         return stops
 
 
 _FORMAT = "adalib stopping, version 3"
 _MEND = "save the policy again"
 _RULES = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
-_ARRAYS = ("prices", "costs", "accuracies", "coefficients")
-_MOST = 10**9  # answers: more are never asked for
-_VOTED = 255  # answers for one class: `leader_holds` knows no more
 
 
 def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
@@ -357,13 +309,11 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
     about: dict[str, Any] = {"asked": list(policy.signals), "decides": policy.decides.name, "unit": policy.unit}
     about["signals"] = {name: signal.to_dict() for name, signal in policy.heard.items()}
     about["cost"] = asdict(policy.cost) if isinstance(policy.cost, Money) else policy.cost
-    about["schedule"] = policy.schedule.tolist()
-    about |= {name: getattr(policy, name).tolist() for name in _ARRAYS}
+    arrays = ("schedule", "prices", "costs", "accuracies", "coefficients")
+    about |= {name: getattr(policy, name).tolist() for name in arrays}
     about["members"] = [
-        {"price": member.price}
-        if member.rule is None
-        else {"rule": type(member.rule).__name__, "by": member.by, **vars(member.rule)}
-        for member in policy.members
+        {"price": price} if rule is None else {"rule": type(rule).__name__, "by": by, **vars(rule)}
+        for rule, by, price in policy.members
     ]
     write_sealed(path, _FORMAT, [about])
 
@@ -377,6 +327,16 @@ def load_stopping(path: str | os.PathLike) -> PricedStopping:
     ------
     DataError
         One sentence that names the file, what is wrong and the mend.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from adalib import beta_population
+    >>> policy = PricedStopping(("votes",), repeats=2).fit(beta_population(60, 1.5, 1.5).sample(12))
+    >>> with TemporaryDirectory() as folder:
+    ...     save_stopping(policy, f"{folder}/policy.json")
+    ...     load_stopping(f"{folder}/policy.json").mix(2.0) == policy.mix(2.0)
+    True
     """
     (about,) = read_sealed(path, _FORMAT, 1, _MEND)
     try:
@@ -386,18 +346,23 @@ def load_stopping(path: str | os.PathLike) -> PricedStopping:
 
 
 def _policy(about: dict[str, Any]) -> PricedStopping:
-    schedule = [whole(stop, "a stop of the schedule", 1, _MOST) for stop in about["schedule"]]
-    policy = PricedStopping(about["asked"], cost=_cost(about["cost"]), schedule=schedule)
+    schedule = [whole(stop, "a stop of the schedule", 1, NEVER) for stop in about["schedule"]]
+    cost = about["cost"]
+    if isinstance(cost, dict) and set(cost) == {"per_token", "per_answer"}:
+        cost = Money(**{name: number(price, name, 0, 1e12) for name, price in cost.items()})
+    elif cost not in ("samples", "tokens"):
+        raise ValueError("its cost is neither samples nor tokens nor a price list")
+    policy = PricedStopping(about["asked"], cost=cost, schedule=schedule)
     policy.unit = number(about["unit"], "unit", 0, 1e12)
     policy.heard = {name: kind() for name, kind in SIGNALS.items() if name in about["signals"]}
     for name, kept in about["signals"].items():
         policy.heard[name].restore(kept)
-    policy.decides = {count.name: count for count in policy._counts()}[about["decides"]]
+    policy.decides = {count.name: count for count in policy.counts()}[about["decides"]]
     policy.prices = numbers(about["prices"], "prices", (None,), 0)
     session = Session(policy, Member(None), np.zeros(policy.takes))
     session.note(None, {})
-    checkpoints, priced = policy.schedule.size - 1, policy.prices.size
-    shape = (checkpoints, session.known().size + 1, priced) if checkpoints else (0,)
+    checkpoints = policy.schedule.size - 1
+    shape = (checkpoints, session.known().size + 1, policy.prices.size) if checkpoints else (0,)
     policy.coefficients = numbers(about["coefficients"], "coefficients", shape)
     policy.members = [_member(dict(kept), policy) for kept in about["members"]]
     policy.costs = numbers(about["costs"], "costs", (len(policy.members),), 0)
@@ -407,22 +372,13 @@ def _policy(about: dict[str, Any]) -> PricedStopping:
     return policy
 
 
-def _cost(told: Any) -> Cost:
-    """What an answer costs: a word, or a price list."""
-    if isinstance(told, dict) and set(told) == {"per_token", "per_answer"}:
-        return Money(**{name: number(price, name, 0, 1e12) for name, price in told.items()})
-    if told not in ("samples", "tokens"):
-        raise ValueError("its cost is neither samples nor tokens nor a price list")
-    return told
-
-
 def _member(kept: dict[str, Any], policy: PricedStopping) -> Member:
     if "rule" not in kept:
         return Member(None, price=whole(kept["price"], "a member's price", 0, policy.prices.size - 1))
     rule, by = _RULES[kept.pop("rule")], kept.pop("by")
-    if by not in [one.name for one in policy._counts()]:
+    if by not in [one.name for one in policy.counts()]:
         raise ValueError("a member goes by a count that the policy does not have")
-    if rule is Confidence and (by != "votes" or policy.schedule[-1] > _VOTED):
+    if rule is Confidence and (by != "votes" or policy.schedule[-1] > 255):  # `leader_holds` knows no more
         raise ValueError("a threshold of confidence is for plain votes, and not for so many")
     for name, value in kept.items():
         number(value, name, 0)

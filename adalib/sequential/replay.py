@@ -7,9 +7,9 @@ points: chapter 3 once more, over rules in place of budgets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from typing import NamedTuple
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from adalib.datasets.responses import Responses
 from adalib.sequential.streams import Streams
 
-__all__ = ["Mix", "REPLAYS", "Replay", "WHOLE", "corners", "mix_for", "outcomes", "played_in_parts", "shares_of"]
+__all__ = ["Library", "Mix", "REPLAYS", "Replay", "WHOLE", "corners", "mix_for", "shares_of"]
 
 #: Orders in which a question is played back when a rule is scored: of 48 answers each comes first once.
 REPLAYS = 48
@@ -38,13 +38,7 @@ class Mix(NamedTuple):
 
 
 def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
-    """Find the best mix of two rules that costs ``budget`` on average; less, where nothing dearer is better.
-
-    Examples
-    --------
-    >>> mix_for([1, 2, 4], [0.5, 0.5, 0.8], budget=2)
-    Mix(low=0, high=2, share=0.3333333333333333)
-    """
+    """Find the best mix of two rules that costs ``budget`` on average; less, where nothing dearer is better."""
     cost, accuracy = np.asarray(cost, dtype=float), np.asarray(accuracy, dtype=float)
     if not budget >= cost.min() * (1 - 1e-9):
         raise ValueError(f"the budget is {budget}; the cheapest rule costs {cost.min():g}, give at least that")
@@ -59,20 +53,14 @@ def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
 def corners(cost: ArrayLike, accuracy: ArrayLike) -> list[int]:
     """Name the rules on the envelope, cheapest first: the only ones that some price picks.
 
-    `adalib.frontier` walks millions of questions with a few budgets each; here is one question with hundreds, so the
-    points are scanned once from left to right, and whoever lies under the line between its neighbours is dropped.
-
-    Examples
-    --------
-    >>> corners([4, 1, 2], [0.8, 0.5, 0.5])
-    [1, 0]
+    `adalib.frontier` walks millions of questions with a few budgets each; here is one question with hundreds.
     """
     x, y = np.asarray(cost, dtype=float).tolist(), np.asarray(accuracy, dtype=float).tolist()
     kept: list[int] = []
     for i in sorted(range(len(x)), key=lambda i: (x[i], -y[i])):
         if kept and y[i] <= y[kept[-1]]:
             continue
-        while len(kept) > 1:
+        while len(kept) > 1:  # whoever lies under the line between its neighbours is dropped
             b, a = kept[-1], kept[-2]
             if (y[b] - y[a]) * (x[i] - x[a]) > (y[i] - y[a]) * (x[b] - x[a]):
                 break
@@ -81,8 +69,14 @@ def corners(cost: ArrayLike, accuracy: ArrayLike) -> list[int]:
     return kept
 
 
-@dataclass(frozen=True, eq=False)
-class Replay:
+def shares_of(mixes: Sequence[Mix]) -> tuple[list[int], np.ndarray]:
+    """The members that some mix uses, and how often each mix uses each, shape (mixes, members)."""
+    used = sorted({number for mix in mixes for number in (mix.low, mix.high)})
+    shares = [[(1 - m.share) * (number == m.low) + m.share * (number == m.high) for number in used] for m in mixes]
+    return used, np.array(shares)
+
+
+class Replay(NamedTuple):
     """Every question's expected outcome at every budget, each (N, B); ``rounds`` is how often one had to wait."""
 
     cost: np.ndarray
@@ -95,44 +89,56 @@ class Replay:
         return list(zip(self.cost.T, self.accuracy.T, strict=True))
 
 
-def played_in_parts(
-    play: Callable[[Responses, ArrayLike | None, int, int], Replay],
-    responses: Responses,
-    features: ArrayLike | None,
-    seed: int,
-) -> Replay:
-    """Play many questions back, some at a time, so that what it takes does not grow with their number.
+class Library:
+    """Rules that may stop at the checkpoints of a schedule, and what each costs and brings on training questions."""
 
-    ``play`` is given the answers, the features and a seed of every part, and in how many orders to play them: fewer
-    where there are so many questions that chance evens out over them.
-    """
-    if responses.n <= WHOLE:
-        return play(responses, features, seed, REPLAYS)
-    orders = max(REPLAYS * WHOLE // responses.n, _FEWEST)
-    size = max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
-    known = None if features is None else np.asarray(features)
-    parts = []
-    for begin in range(0, responses.n, size):
-        rows = np.arange(begin, min(begin + size, responses.n))
-        parts.append(play(responses.take(rows), None if known is None else known[rows], seed + begin, orders))
-    return Replay(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Replay)))
+    schedule: np.ndarray
+    members: list[Any]
+    costs: np.ndarray
+    accuracies: np.ndarray
 
+    def fit(self, responses: Responses, features: ArrayLike | None = None, groups: Sequence | None = None) -> Self:
+        """Learn the members, their costs and their accuracies."""
+        raise NotImplementedError
 
-def outcomes(
-    streams: Streams, worth: np.ndarray, schedule: np.ndarray, stops: np.ndarray, shares: np.ndarray
-) -> Replay:
-    """Average over the streams of each question, and over the coin.
+    def play(
+        self, members: Sequence[Any], responses: Responses, features: ArrayLike | None, seed: int, repeats: int
+    ) -> tuple[Streams, np.ndarray, np.ndarray]:
+        """Streams, the checkpoint at which each member stops them, and what the vote is worth there, both (M, K)."""
+        raise NotImplementedError
 
-    K rules stop M streams at checkpoints ``stops`` (M, K) of the ``schedule``, where the vote is ``worth`` (M, K);
-    ``shares`` (B, K) says how often each rule is used at each budget.
-    """
-    paid = np.take_along_axis(streams.cost[:, schedule - 1], stops, axis=1)
-    parts = [paid, worth, schedule[stops], stops + 1]
-    return Replay(*(streams.mean(part @ shares.T) for part in parts))
+    def mix(self, budget: float) -> Mix:
+        """The two members, and the chance of the dearer, that cost ``budget`` on training questions."""
+        return mix_for(self.costs, self.accuracies, budget)
 
+    def replay(
+        self, responses: Responses, budgets: Sequence[float], features: ArrayLike | None = None, *, seed: int = 1
+    ) -> Replay:
+        """Play answers back to unseen questions, at every budget: an average cost to aim for.
 
-def shares_of(mixes: Sequence[Mix]) -> tuple[list[int], np.ndarray]:
-    """The members that some mix uses, and how often each mix uses each, shape (mixes, members)."""
-    used = sorted({number for mix in mixes for number in (mix.low, mix.high)})
-    shares = [[(1 - m.share) * (number == m.low) + m.share * (number == m.high) for number in used] for m in mixes]
-    return used, np.array(shares)
+        Many questions are played some at a time, so that what it takes does not grow with their number, and in fewer
+        orders: chance evens out over them.
+        """
+        used, shares = shares_of([self.mix(budget) for budget in budgets])
+        n, size, orders = responses.n, responses.n, REPLAYS
+        if n > WHOLE:
+            orders = max(REPLAYS * WHOLE // n, _FEWEST)
+            size = max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
+        parts = []
+        for begin in range(0, n, size):
+            rows = np.arange(begin, min(begin + size, n))
+            asked = responses if size == n else responses.take(rows)
+            known = None if features is None else np.asarray(features)[rows]
+            streams, stops, worth = self.play([self.members[i] for i in used], asked, known, seed + begin, orders)
+            answers = self.schedule[stops]
+            paid = np.take_along_axis(streams.cost, answers - 1, axis=1)
+            parts.append([streams.mean(part @ shares.T) for part in (paid, worth, answers, stops + 1)])
+        return Replay(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
+        policy = copy(self)
+        # One half may be an answer longer than the other: nobody plans for more than there is to ask.
+        policy.schedule = self.schedule[self.schedule <= min(train.answers.samples, test.answers.samples)]
+        policy.fit(train.answers, train.features, train.groups)
+        return policy.replay(test.answers, targets, test.features).pairs()

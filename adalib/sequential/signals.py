@@ -7,7 +7,7 @@ weights. The text speaks before anything is asked: a smooth guess from the quest
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -18,7 +18,7 @@ from adalib.datasets.sealed import number, numbers
 from adalib.sequential.rules import NEVER, Confidence, Margin, Rule
 from adalib.sequential.streams import BallotBox, Streams, Votes, count_votes, weight_of
 
-__all__ = ["Lesson", "Prior", "SIGNALS", "Seen", "Signal", "Text", "USUAL", "VoteCount", "WeighedCount"]
+__all__ = ["Lesson", "SIGNALS", "Seen", "Signal", "Text", "USUAL", "VoteCount", "WeighedCount"]
 
 _SHARPNESS = (0.0, 1.5, 3.0, 6.0, 12.0)
 _EARLY = 8  # checkpoints at which they are compared
@@ -39,10 +39,10 @@ class Lesson(NamedTuple):
 
 
 class Signal(Protocol):
-    """One thing that a stopping rule looks at.
+    """One thing that a stopping rule looks at: a count of the answers, or what is known before the first.
 
     What it knows is a state, with a method ``at(columns)`` that keeps some of the checkpoints: arrays over many streams
-    and checkpoints in a replay (`watch`), plain numbers in a session (`begin`, `note`, `recall`).
+    and checkpoints in a replay (`watch`), plain numbers in a session.
     """
 
     name: ClassVar[str]  #: by which it is chosen, and found in a file
@@ -51,23 +51,13 @@ class Signal(Protocol):
 
     def fit(self, lesson: Lesson) -> bool:
         """Learn from training questions; False where there is nothing to hear, and then it is left out."""
-
-    def foretold(self, features: ArrayLike | None, taught: bool = False) -> np.ndarray | None:
-        """What it says of questions before the first answer, shape (N, k); ``taught`` if it learned from them."""
-        return None
+        return True
 
     def watch(self, streams: Streams, columns: np.ndarray, features: ArrayLike | None, taught: bool) -> Any:
         """The state of streams after these answers; ``taught`` if it learned from their questions."""
 
     def begin(self, features: ArrayLike | None) -> Any:
-        """What it remembers of one question before the first answer."""
-
-    def note(self, memory: Any, answer: Hashable, said: Mapping[str, float | None]) -> None:
-        """Remember one more answer, None if it could not be read, and what its reply said of it."""
-
-    def recall(self, memory: Any) -> Any:
-        """The state that the memory amounts to."""
-        return memory
+        """One question in a session: a `BallotBox` to count its answers in, or the state that no answer changes."""
 
     def features(self, state: Any, lead: list) -> list:
         """Numbers that a straight line can weigh; ``lead`` says how clear the vote is, by the count that decides it."""
@@ -88,13 +78,12 @@ class VoteCount(Signal):
 
     name = "votes"
     gain = 0.0  #: what closing the vote by this count brings over plain votes, on training questions
-
-    def fit(self, lesson: Lesson) -> bool:
-        return True
+    sharpness = 0.0  #: how much what a reply says of its answer counts
+    sign: ClassVar[int] = 1  #: whether a larger number makes an answer weigh more, or less
 
     def count(self, streams: Streams) -> Votes:
         """The count after every answer."""
-        return streams.votes()
+        return streams.votes(self.sign * self.sharpness, self.reads)
 
     def watch(self, streams: Streams, columns: np.ndarray, features: ArrayLike | None, taught: bool) -> Votes:
         return self.count(streams).at(columns)
@@ -102,11 +91,9 @@ class VoteCount(Signal):
     def begin(self, features: ArrayLike | None) -> BallotBox:
         return BallotBox()
 
-    def note(self, memory: BallotBox, answer: Hashable, said: Mapping[str, float | None]) -> None:
-        memory.add(answer)
-
-    def recall(self, memory: BallotBox) -> Votes:
-        return memory.votes()
+    def weight(self, said: Mapping[str, float | None]) -> float:
+        """What the vote of an answer weighs in a session, by what its reply says."""
+        return 1.0
 
     def features(self, state: Votes, lead: list) -> list:
         n, ahead = state.n, state.leader - state.runner
@@ -131,9 +118,7 @@ class WeighedCount(VoteCount):
     that is 0 there is nothing to hear. The features are the two leading weights and their lead, on several scales.
     """
 
-    sign: ClassVar[int]  # whether a larger number makes an answer weigh more, or less
     called: ClassVar[str]  # the number, in words
-    sharpness: float
 
     def fit(self, lesson: Lesson) -> bool:
         streams, told = lesson.streams, lesson.streams.read(self.reads)
@@ -147,14 +132,11 @@ class WeighedCount(VoteCount):
         self.sharpness, self.gain = _SHARPNESS[best], float(values[best] - values[0])
         return best > 0
 
-    def count(self, streams: Streams) -> Votes:
-        return streams.votes(self.sign * self.sharpness, self.reads)
-
-    def note(self, memory: BallotBox, answer: Hashable, said: Mapping[str, float | None]) -> None:
+    def weight(self, said: Mapping[str, float | None]) -> float:
         told = said.get(self.reads)
-        if answer is not None and told is None:
+        if told is None:
             raise ValueError(f"this policy weighs answers by their {self.called}; give {self.reads} with every answer")
-        memory.add(answer, 1.0 if told is None else float(weight_of(self.sign * self.sharpness, told)))
+        return float(weight_of(self.sign * self.sharpness, told))
 
     def features(self, state: Votes, lead: list) -> list:
         first, second = state.leader, state.runner
@@ -180,7 +162,7 @@ class WeighedCount(VoteCount):
 class Certainty(WeighedCount):
     """How sure the model was of its answer: the mean log-probability of the tokens it wrote."""
 
-    name, reads, sign, called = "certainty", "logprob", 1, "log-probability"
+    name, reads, called = "certainty", "logprob", "log-probability"
 
 
 class TokenEntropy(WeighedCount):
@@ -200,30 +182,66 @@ class Guess(NamedTuple):
         return self
 
 
+_WIDTHS = (0.35, 0.7, 1.4)  # of the kernel, in standard deviations per feature
+_RIDGES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
 class Text(Signal):
     """What the text says before anything is asked, where it explains enough of questions left out.
 
-    The stopping rule learns from guesses by a `Prior` that did not see the question, so that it knows how little the
-    text is worth; learning from the guesses of a prior that saw it, the rule would trust the text far too much.
+    Kernel ridge regression, whose ``left_out``, the guess for every training question by the other folds, has a closed
+    form. The stopping rule learns from these, so that it knows how little the text is worth (``explained``, a share of
+    the variance); learning from guesses by a fit that saw the question, it would trust the text far too much.
     """
 
     name = "text"
-    prior: Prior
 
     def fit(self, lesson: Lesson) -> bool:
         if lesson.features is None or not lesson.fold.any():
             return False
         ends = lesson.responses.table((1, min(_LONG, lesson.responses.samples))).acc
-        self.prior = Prior().fit(lesson.features, ends, lesson.fold)
-        self.takes = self.prior.points.shape[1]
-        return self.prior.explained > _TOLD
+        self.learn(lesson.features, ends, lesson.fold)
+        return self.explained > _TOLD
+
+    def learn(self, features: ArrayLike, targets: ArrayLike, fold: ArrayLike) -> None:
+        """Learn ``targets`` (N, 2) from ``features`` (N, d); questions of one fold are left out together.
+
+        The kernel is Gaussian in the standardised features; its width and the ridge have the smallest error left out.
+        """
+        x, y, fold = np.asarray(features, dtype=float), np.asarray(targets, dtype=float), np.asarray(fold)
+        if x.ndim != 2 or not np.isfinite(x).all() or len(x) != len(y):
+            raise ValueError(f"features have shape {x.shape}; give one row of finite numbers for each of {len(y)}")
+        self.center, self.scale, self.mean, self.takes = x.mean(axis=0), x.std(axis=0), y.mean(axis=0), x.shape[1]
+        self.scale[self.scale < 1e-12] = 0.0
+        self.points = self._standardised(x)
+        parts = [np.flatnonzero(fold == f) for f in np.unique(fold)]
+        best = np.inf
+        for width in _WIDTHS:
+            values, vectors = np.linalg.eigh(_kernel(self.points, self.points, width))
+            turned = vectors.T @ (y - self.mean)
+            for ridge in _RIDGES:
+                spread = 1 / (values.clip(0) + ridge)
+                weights = vectors @ (spread[:, None] * turned)
+                missed = np.empty_like(weights)  # by the guess of all other folds: the weights, undone by the own block
+                for part in parts:
+                    missed[part] = np.linalg.solve((vectors[part] * spread) @ vectors[part].T, weights[part])
+                error = (missed**2).mean()
+                if error < best:
+                    best, self.width, self.weights, self.left_out = error, width, weights, (y - missed).clip(0, 1)
+        self.explained = 1 - float(((y - self.left_out) ** 2).sum() / max(((y - self.mean) ** 2).sum(), 1e-12))
 
     def foretold(self, features: ArrayLike | None, taught: bool = False) -> np.ndarray:
+        """Its guesses for questions, (N, 2) in [0, 1]; ``taught`` if it learned from them."""
         if taught:
-            return self.prior.left_out
+            return self.left_out
         if features is None:
             raise ValueError("this policy was fitted with features of the text; give those of the question")
-        return self.prior.predict(features)
+        x = self._standardised(np.asarray(features, dtype=float))
+        return (self.mean + _kernel(x, self.points, self.width) @ self.weights).clip(0, 1)
+
+    def _standardised(self, x: np.ndarray) -> np.ndarray:
+        """A column that never changed (its scale is 0) says nothing."""
+        return np.divide(x - self.center, self.scale, out=np.zeros(x.shape), where=self.scale != 0)
 
     def watch(self, streams: Streams, columns: np.ndarray, features: ArrayLike | None, taught: bool) -> Guess:
         return Guess(*self.foretold(features, taught)[streams.question].T)
@@ -237,11 +255,21 @@ class Text(Signal):
         return [*state, *products, *(clear * guess for clear in lead for guess in state)]
 
     def to_dict(self) -> dict[str, Any]:
-        return self.prior.to_dict()
+        names = ("center", "points", "mean", "weights", "scale", "width")
+        return {name: np.asarray(getattr(self, name)).tolist() for name in names}
 
     def restore(self, kept: dict[str, Any]) -> None:
-        self.prior = Prior.from_dict(kept)
-        self.takes = self.prior.points.shape[1]
+        self.points = numbers(kept["points"], "points", (None, None))
+        rows, self.takes = self.points.shape
+        shapes = {"center": (self.takes,), "scale": (self.takes,), "mean": (2,), "weights": (rows, 2)}
+        for name, shape in shapes.items():
+            setattr(self, name, numbers(kept[name], name, shape))
+        self.width = number(kept["width"], "width", 1e-6)
+
+
+def _kernel(a: np.ndarray, b: np.ndarray, width: float) -> np.ndarray:
+    distance = ((a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T).clip(0)
+    return np.exp(-distance / (2 * width**2 * a.shape[1]))
 
 
 #: Every signal there is, by its name, in the order of their features.
@@ -272,82 +300,3 @@ class Seen(NamedTuple):
         lead = self.decides.lead(self.votes)
         parts = [signal.features(self.told[name], lead) for name, signal in self.signals.items()]
         return np.array([part for told in parts for part in told], dtype=float)
-
-
-_WIDTHS = (0.35, 0.7, 1.4)  # of the kernel, in standard deviations per feature
-_RIDGES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-
-
-class Prior:
-    """Guess some numbers of a question from its features, by kernel ridge regression.
-
-    Everything it needs has a closed form: ``left_out``, the guess for every training question by the other folds, costs
-    no second training. ``explained`` is the share of the targets' variance that these guesses explain. The kernel is
-    Gaussian in the standardised features; its width and the ridge are those with the smallest error left out.
-
-    Examples
-    --------
-    >>> x = np.linspace(0, 1, 40)[:, None]
-    >>> prior = Prior().fit(x, x > 0.5, np.arange(40))
-    >>> prior.predict([[0.1], [0.9]]).round(1).ravel().tolist()
-    [0.0, 1.0]
-    """
-
-    def fit(self, features: ArrayLike, targets: ArrayLike, fold: ArrayLike) -> Prior:
-        """Learn ``targets`` (N, k) from ``features`` (N, d); questions of one fold are left out together."""
-        x, y, fold = np.asarray(features, dtype=float), np.asarray(targets, dtype=float), np.asarray(fold)
-        if x.ndim != 2 or not np.isfinite(x).all() or len(x) != len(y):
-            raise ValueError(f"features have shape {x.shape}; give one row of finite numbers for each of {len(y)}")
-        self.center, self.scale = x.mean(axis=0), x.std(axis=0)
-        self.scale[self.scale < 1e-12] = np.inf  # a column that never changes says nothing
-        self.points, self.mean = (x - self.center) / self.scale, y.mean(axis=0)
-        parts = [np.flatnonzero(fold == f) for f in np.unique(fold)]
-        best = np.inf
-        for width in _WIDTHS:
-            values, vectors = np.linalg.eigh(_kernel(self.points, self.points, width))
-            turned = vectors.T @ (y - self.mean)
-            for ridge in _RIDGES:
-                spread = 1 / (values.clip(0) + ridge)
-                weights = vectors @ (spread[:, None] * turned)
-                missed = _missed(vectors, spread, weights, parts)
-                error = (missed**2).mean()
-                if error < best:
-                    best, self.width, self.weights, self.left_out = error, width, weights, (y - missed).clip(0, 1)
-        self.explained = 1 - float(((y - self.left_out) ** 2).sum() / max(((y - self.mean) ** 2).sum(), 1e-12))
-        return self
-
-    def predict(self, features: ArrayLike) -> np.ndarray:
-        """Return the guesses for new questions, in [0, 1]."""
-        x = (np.asarray(features, dtype=float) - self.center) / self.scale
-        return (self.mean + _kernel(x, self.points, self.width) @ self.weights).clip(0, 1)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values; a column that never changed has an infinite scale, kept as 0: JSON knows no infinity."""
-        kept = {name: getattr(self, name).tolist() for name in ("center", "points", "mean", "weights")}
-        return kept | {"scale": np.where(np.isfinite(self.scale), self.scale, 0.0).tolist(), "width": self.width}
-
-    @classmethod
-    def from_dict(cls, kept: dict[str, Any]) -> Prior:
-        """What `to_dict` gave, for two targets; ValueError if it is not sound."""
-        prior = cls()
-        prior.points = numbers(kept["points"], "points", (None, None))
-        rows, columns = prior.points.shape
-        for name, shape in {"center": (columns,), "scale": (columns,), "mean": (2,), "weights": (rows, 2)}.items():
-            setattr(prior, name, numbers(kept[name], name, shape))
-        prior.scale[prior.scale == 0] = np.inf
-        prior.width = number(kept["width"], "width", 1e-6)
-        return prior
-
-
-def _kernel(a: np.ndarray, b: np.ndarray, width: float) -> np.ndarray:
-    distance = ((a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T).clip(0)
-    return np.exp(-distance / (2 * width**2 * a.shape[1]))
-
-
-def _missed(vectors: np.ndarray, spread: np.ndarray, weights: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
-    """What each fold's targets are off from the guess of all others: the weights, undone by the fold's own block."""
-    missed = np.empty_like(weights)
-    for part in parts:
-        block = (vectors[part] * spread) @ vectors[part].T
-        missed[part] = np.linalg.solve(block, weights[part])
-    return missed

@@ -8,10 +8,10 @@ orders are rotations of one shuffled row, so that no answer comes first twice be
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, fields
-from functools import cache, cached_property, lru_cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from math import log
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,8 +22,7 @@ from adalib.datasets.responses import Responses
 __all__ = ["BallotBox", "Cost", "Money", "Streams", "Votes", "answer_costs", "count_votes", "make_streams", "weight_of"]
 
 
-@dataclass(frozen=True, eq=False)
-class Votes:
+class Votes(NamedTuple):
     """What is known of a vote after n answers; arrays of one shape, or plain numbers for a single question."""
 
     n: Any  #: answers so far, empty ones included
@@ -37,7 +36,7 @@ class Votes:
 
     def at(self, columns: ArrayLike) -> Votes:
         """Keep some of the steps."""
-        return Votes(*(getattr(self, f.name)[..., columns] for f in fields(self)))
+        return Votes(*(part[..., columns] for part in self))
 
 
 def weight_of(sharpness: float, told: Any) -> Any:
@@ -72,27 +71,15 @@ class BallotBox:
 
     def votes(self) -> Votes:
         """The state of the vote."""
-        first, second = 0.0, 0.0
-        for votes in self.held.values():
-            if votes > first:
-                first, second = votes, first
-            elif votes > second:
-                second = votes
+        *_, second, first = sorted([0.0, 0.0, *self.held.values()])
         log_sum = sum(votes * log(votes) for votes in self.held.values())
         return Votes(self.n, first, second, len(self.held), self.empty, self.run, log_sum, np.nan)
 
 
 def count_votes(classes: ArrayLike, worth: ArrayLike, weights: ArrayLike | None = None) -> Votes:
-    """Count votes step by step, for many streams of answers at once; an answer changes one class only.
+    """Count votes step by step, for many streams at once: (M, T) classes in the order they came, negative if empty.
 
-    ``classes`` (M, T) has the class of every answer in the order it came, negative for an empty one, which never gets
-    a vote; ``worth`` what that class is worth, in [0, 1]; ``weights``, all positive, what each vote weighs.
-
-    Examples
-    --------
-    >>> votes = count_votes([[0, 1, 1, -1]], worth=[[0, 1, 1, 0]])
-    >>> votes.leader.tolist(), votes.runner.tolist(), votes.value.tolist()
-    ([[1.0, 1.0, 2.0, 2.0]], [[0.0, 1.0, 1.0, 1.0]], [[0.0, 0.5, 1.0, 1.0]])
+    ``worth`` is what an answer's class is worth, in [0, 1]; ``weights``, all positive, what its vote weighs.
     """
     classes, worth = np.asarray(classes), np.asarray(worth, dtype=float)
     weights = None if weights is None else np.asarray(weights, dtype=float)
@@ -102,9 +89,8 @@ def count_votes(classes: ArrayLike, worth: ArrayLike, weights: ArrayLike | None 
     state[0] = np.arange(1, t + 1)[:, None]
     rows, held = np.arange(m), np.zeros((m, int(classes.max(initial=0)) + 1))
     leader, runner, tied, tied_worth, log_sum = np.zeros((5, m))
-    counts = np.arange(t + 1)
+    again, counts = np.zeros(m), np.arange(t + 1)
     terms = counts * np.log(np.maximum(counts, 1)) if weights is None else None
-    again = np.zeros(m)
     for step, (came, value) in enumerate(zip(classes.T.copy(), worth.T.copy(), strict=True)):
         own, read = np.maximum(came, 0), came >= 0
         before = held[rows, own]
@@ -133,20 +119,12 @@ Cost = Literal["samples", "tokens"] | Callable[[Responses], np.ndarray]
 
 @dataclass(frozen=True)
 class Money:
-    """A price list: what a generated token costs in money, and what asking at all does (the prompt, say).
-
-    Examples
-    --------
-    >>> answers = Responses(["a"], ["?"], ["7"], [["7", "8"]], tokens=[[100, 300]])
-    >>> Money(per_token=0.01, per_answer=0.5)(answers).tolist()
-    [[1.5, 3.5]]
-    """
+    """A price list: what a generated token costs in money, and what asking at all does (the prompt, say)."""
 
     per_token: float
     per_answer: float = 0.0
 
     def __call__(self, responses: Responses) -> np.ndarray:
-        """Return the cost of every answer, shape (N, R)."""
         return self.per_answer + self.per_token * answer_costs(responses, "tokens")
 
 
@@ -172,19 +150,16 @@ class Streams:
     worth: np.ndarray  #: of its class: the mean over the question's answers of that class
     cost: np.ndarray  #: what has been paid after each answer
     read: Callable[[str], np.ndarray | None]  #: what a field of `Responses` says of each answer, if it is there
+    _counted: dict[tuple[float, str], Votes] = field(default_factory=dict, init=False, repr=False)
 
-    def votes(self, sharpness: float = 0.0, field: str = "logprob") -> Votes:
+    def votes(self, sharpness: float = 0.0, by: str = "logprob") -> Votes:
         r"""Count the votes, each weighted by :math:`e^{s x}`, where :math:`x` is what a field says of the answer."""
-        told = self.read(field) if sharpness else None
-        key = (0.0, "") if told is None else (sharpness, field)
+        told = self.read(by) if sharpness else None
+        key = (0.0, "") if told is None else (sharpness, by)
         if key not in self._counted:
             weights = None if told is None else weight_of(sharpness, told)
             self._counted[key] = count_votes(self.classes, self.worth, weights)
         return self._counted[key]
-
-    @cached_property
-    def _counted(self) -> dict[tuple[float, str], Votes]:
-        return {}
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Average over the streams of each question: (M, ...) becomes (N, ...)."""
@@ -196,10 +171,7 @@ class Streams:
 def make_streams(
     responses: Responses, limit: int = 40, *, repeats: int = 8, seed: int = 0, cost: Cost = "samples"
 ) -> Streams:
-    """Play every question's answers back in several orders, no more than ``limit`` answers of each.
-
-    There are ``repeats`` orders per question, at most as many as it has answers. Explained in chapter 10.
-    """
+    """Play every question's answers back, ``limit`` at most, in ``repeats`` orders, or as many as it has answers."""
     n, r = responses.n, responses.samples
     repeats = min(repeats, r)
     shuffled = np.random.default_rng(seed).permuted(np.tile(np.arange(r), (n, 1)), axis=1)

@@ -23,14 +23,11 @@ def backward_induction(
     fold: np.ndarray,
     ridge: float = 0.01,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fit the gain of going on at every checkpoint but the last.
+    """Fit the gain of going on at every checkpoint but the last, at every price.
 
     ``features`` has what is known of M streams at each of these, (d, M); ``value`` and ``cost``, (M, S), what the vote
-    is worth at a checkpoint and what has been paid by then. The ``ridge`` grows with the checkpoint: the later it is,
-    the fewer streams are still open, and the less there is to learn from.
-
-    Returns the coefficients, (S - 1, d + 1, L), the constant first, and the checkpoint at which each stream stops at
-    each price, (M, L), every stream decided by a fit on the other folds.
+    is worth at a checkpoint and what has been paid by then. Returns the coefficients, (S - 1, d + 1, L), the constant
+    first, and where each stream stops, (M, L), decided by a fit on the other folds.
     """
     last = value.shape[1] - 1
     order, parts = fold_slices(fold)
@@ -41,6 +38,7 @@ def backward_induction(
     for s in reversed(range(last)):
         reward -= np.multiply.outer(cost[:, s + 1] - cost[:, s], prices)
         now = value[:, s : s + 1]
+        # The later it is, the fewer streams are still open, and the less there is to learn from: the ridge grows.
         fitted, guess = cross_fitted(features[s][:, order], reward - now, parts, ridge * (s + 1))
         coefficients.append(fitted)
         quit_here = guess <= 0
@@ -60,13 +58,7 @@ def follow(coefficients: np.ndarray, features: Sequence[np.ndarray]) -> np.ndarr
 
 
 def fold_slices(fold: np.ndarray) -> tuple[np.ndarray, list[slice]]:
-    """An order in which each fold is one piece, so that nothing is copied out of the middle, and where the pieces are.
-
-    Examples
-    --------
-    >>> fold_slices(np.array([1, 0, 1]))
-    (array([1, 0, 2]), [slice(0, 1, None), slice(1, 3, None)])
-    """
+    """An order in which each fold is one piece, so that nothing is copied out of the middle, and the pieces."""
     order = np.argsort(fold, kind="stable")
     ends = (np.flatnonzero(np.diff(fold[order], append=fold.max() + 1)) + 1).tolist()
     return order, [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]

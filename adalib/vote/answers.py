@@ -121,9 +121,9 @@ def same_answer(a: str, b: str) -> bool:
 
     Numbers are compared exactly (1,000 = 1000, 1/2 = 0.5 = ``\frac12``), but two that are not whole also agree when
     they differ by under a millionth, so 0.333333 is 1/3 and 0.33 is not. Units and currency are ignored. A percentage
-    equals both its readings (50% = 50 and 50% = 0.5), for questions ask for either; 50 and 0.5 differ. Mathematics goes
-    to math-verify, words are compared without case and spaces, and a choice by its letter ("(B) Paris" = "b"). An
-    empty answer equals none. Explained in chapter 0, "One question, many answers".
+    equals both its readings (50% = 50 and 50% = 0.5), for questions ask for either; 50 and 0.5 differ. Formulas are
+    compared by their values at a few fixed points, words without case and spaces, and a choice by its letter
+    ("(B) Paris" = "b"). An empty answer equals none. Explained in chapter 0, "One question, many answers".
 
     Parameters
     ----------

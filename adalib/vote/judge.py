@@ -124,8 +124,8 @@ def read(text: str) -> Reading:
     try:
         _check(text)
         with _lock:
-            found = math_verify.parse(f"${text}$", _LATEX, fallback_mode="no_fallback", parsing_timeout=None)
-            return _meaning(found[0]) if found else Reading()
+            parsed = math_verify.parse(f"${text}$", _LATEX, fallback_mode="no_fallback", parsing_timeout=None)
+            return _meaning(parsed[0]) if parsed else Reading()
     except _GivenUpError as limit:
         return Reading(given_up=str(limit))
     except (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError):

@@ -11,8 +11,7 @@ import sys
 import pyarrow as pa
 import pytest
 
-from adalib.commands.arguments import shown
-from adalib.commands.cli import COMMANDS, main
+from adalib.commands.cli import COMMANDS, main, shown
 from adalib.scale.tables import write_parquet
 
 SECRET = "sk-proj-not-to-be-seen"
@@ -138,23 +137,16 @@ def test_a_file_that_does_not_fit_is_one_line_under_ulimit(tmp_path, heavy, word
     assert not list(tmp_path.iterdir())
 
 
-def test_work_that_would_not_fit_is_refused_before_it_begins(tmp_path, capsys, monkeypatch):
-    path = tmp_path / "mine.jsonl"
-    line = {"question": "What?", "gold": "1", "answers": ["1", "2"] * 4}
-    path.write_text("".join(json.dumps({"id": f"q{i}", **line}) + "\n" for i in range(30)))
+@pytest.mark.parametrize("word", ["evaluate", "fit", "route", "serve"])
+def test_where_not_even_the_libraries_fit_nothing_begins(tmp_path, capsys, monkeypatch, word):
     monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 100_000_000)
-    out = str(tmp_path / "out")
-    words = (["evaluate", "--targets", "2"], ["fit", "--budget", "2", "--out", out])
-    words += (["fit", "--budget", "2", "--policy", "verdict", "--out", out],)
-    for libraries, named in ((500_000_000, "loading what learns"), (0, "30 questions")):
-        monkeypatch.setattr("adalib.commands.arguments._LIBRARIES", libraries)
-        for word, *more in words:
-            assert main([word, str(path), *more]) == 2
-            told = capsys.readouterr().err
-            assert named in told
-            assert "GB of memory and 0.1 GB are free" in told
-            assert told.count("\n") == 1
-    assert [file.name for file in tmp_path.iterdir()] == ["mine.jsonl"]
+    where = ["--base-url=u", "--model=m", f"--out={tmp_path / 'out'}"]
+    more = {"evaluate": ["--targets=2"], "fit": ["--budget=2", where[2]], "route": ["q", *where]}
+    assert main([word, "mine", *more.get(word, ["--upstream=u", "--model=m"])]) == 2
+    told = capsys.readouterr().err
+    assert "loading what learns needs about 0.5 GB of memory and 0.1 GB are free" in told
+    assert told.count("\n") == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_large_tables_say_what_memory_they_need_and_leave_nothing(tmp_path, capsys, monkeypatch):

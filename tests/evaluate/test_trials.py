@@ -9,9 +9,8 @@ import pytest
 
 import adalib
 from adalib.datasets.populations import beta_population, flat_null
-from adalib.evaluate.heldout import Known, Protocol, held_out
+from adalib.evaluate.heldout import Known, Protocol, held_out, verdict
 from adalib.evaluate.trials import STOPPING, planning_policies, stopping_policies
-from adalib.evaluate.verdict import verdict
 from adalib.sequential.peers import PEERS, TunedRules
 
 BUDGETS = (1, 4, 16)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adalib.evaluate.heldout import HeldOutRow
-from adalib.evaluate.verdict import verdict
+from adalib.evaluate.heldout import HeldOutRow, verdict
 
 LOOKS = [(policy, target) for target in (1.5, 3.0) for policy in ("oracle", "label", "curve", "noise")]
 

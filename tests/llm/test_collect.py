@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
 import random
@@ -160,6 +161,12 @@ def test_an_answer_cut_at_the_limit_is_read_as_unfinished(file, tmp_path):
 # What ends it
 
 
+def started(line: list[str]) -> subprocess.Popen:
+    """A command that heeds Ctrl-C, also where a shell runs the tests in the background and ignores it for all."""
+    heed = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    return subprocess.Popen(line, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_kill_9_at_a_random_moment_loses_only_what_was_in_flight(file, tmp_path, seed):
     rng = random.Random(seed)
@@ -186,7 +193,7 @@ def test_kill_9_at_a_random_moment_loses_only_what_was_in_flight(file, tmp_path,
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_the_answers_in_flight_and_says_how_to_go_on(file, tmp_path, how):
     with FaultServer(latency=0.3) as server:
-        process = subprocess.Popen(command(file, tmp_path, server), stderr=subprocess.PIPE, text=True)
+        process = started(command(file, tmp_path, server))
         while server.sent < 5:
             time.sleep(0.005)
         process.send_signal(how)
@@ -205,7 +212,7 @@ def test_an_interrupt_keeps_the_answers_in_flight_and_says_how_to_go_on(file, tm
 
 def test_a_waiting_try_ends_at_the_first_interrupt_and_a_hanging_one_at_the_second(file, tmp_path):
     with FaultServer(lambda k: "hang" if k % 2 else "429", retry_after="3600") as server:
-        process = subprocess.Popen(command(file, tmp_path, server), stderr=subprocess.PIPE, text=True)
+        process = started(command(file, tmp_path, server))
         while len(server.seen) < 4:
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
