@@ -125,6 +125,8 @@ def reconstructed(
     list of PaperRow
         Methods Fixed, Random, Heuristic, Ours and Oracle, a row each and target.
     """
+    if seeds < 1:
+        raise ValueError(f"seeds is {seeds}; give at least 1")
     table = responses.table(budgets, **PAPER_WAY)
     targets = check_targets(targets, table.cost)
     inputs = pd.DataFrame(text_features(responses.questions) if features is None else features)
