@@ -29,8 +29,7 @@ from threadpoolctl import threadpool_limits
 from adalib.datasets.folds import deal
 from adalib.evaluate.baselines import best_mix, from_labels
 from adalib.evaluate.intervals import Interval, bootstrap_mean
-from adalib.learn.label_policy import LabelPolicy, regret_weights
-from adalib.learn.policy import side_by_side
+from adalib.learn.policies import LabelPolicy, regret_weights, side_by_side
 from adalib.paper.ablations import Pooled
 from adalib.paper.results import recorded_part
 

@@ -20,8 +20,7 @@ from adalib.evaluate.crossfit import cross_fitted_oracle
 from adalib.evaluate.heldout import Known, Protocol, as_table, first_vote_table, held_out, joined, unseen_curves
 from adalib.evaluate.trials import BASELINES
 from adalib.evaluate.verdict import verdict
-from adalib.learn.curve_policy import CurvePolicy
-from adalib.learn.label_policy import LabelPolicy
+from adalib.learn.policies import CurvePolicy, LabelPolicy
 from adalib.solve.frontier import frontier
 from adalib.vote.estimators import majority
 
