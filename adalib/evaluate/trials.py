@@ -19,9 +19,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from adalib.evaluate.baselines import from_labels
-from adalib.learn.curve_policy import CurvePolicy
-from adalib.learn.label_policy import LabelPolicy
-from adalib.learn.policy import side_by_side
+from adalib.learn.policies import CurvePolicy, LabelPolicy, side_by_side
 from adalib.scale.machines import Machines
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.priced import PricedStopping

@@ -23,7 +23,7 @@ from adalib.evaluate.crossfit import score_oracle
 from adalib.evaluate.heldout import HeldOutRow, check_targets
 from adalib.evaluate.recorded import recorded
 from adalib.learn.features import text_features
-from adalib.learn.label_policy import LabelPolicy
+from adalib.learn.policies import LabelPolicy
 from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_population, paper_setting
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier

@@ -21,10 +21,9 @@ from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import digest, number, read_sealed, whole, write_sealed
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out, verdict
-from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
-from adalib.learn.label_policy import load_policy
+from adalib.learn.policies import CurvePolicy, load_policy
 from adalib.llm.endpoint import wait_for
 from adalib.llm.questions import Prompt, load_prompt
 from adalib.router.ask import Asking, Client, Decision, FixedVote, Routed, ask, ask_many

@@ -1,13 +1,9 @@
 """More rows than memory, more machines than one: solve a table in Parquet files.
 
-Three passes. Every piece of the table is read once and its steps are sorted into runs, files that answer "what would
-you spend at this price?". The auctioneer finds the price of each budget. Then every piece is read again and its labels
-are written. A piece needs no other piece, so pieces run on all cores or on all machines, and a piece that was finished
-before an interruption is not done again: its file is there, complete, or it is not there.
-
-Files are streamed with pyarrow. DuckDB could sort the steps, too; but they would have to be made and written for it
-first, and its sort alone, of a hundred million rows, takes half the time of all three passes and twice their memory
-(``benchmarks/bench_shards.py``).
+Every piece of the table is read once and its steps are sorted into runs, files that answer "what would you spend at
+this price?". The auctioneer finds the price of each budget. Then every piece is read again and its labels are written.
+Pieces run on all cores or on all machines, and one that was finished before an interruption is not done again. DuckDB
+could sort the steps, too; its sort alone takes half the time of all three passes (``benchmarks/bench_shards.py``).
 """
 
 from __future__ import annotations
@@ -20,9 +16,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import chain, pairwise, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -47,11 +43,8 @@ _MOST, _LEAST = 1_000_000, 10_000  # rows in a batch
 
 @dataclass(frozen=True)
 class FilesSolved:
-    """What `solve_files` found: a point per budget, and where the labels are.
-
-    The folder holds Parquet files, in the order of the rows, with ``id`` (or ``row``) and a column ``at_B`` for every
-    average budget B.
-    """
+    """A point per budget, and the folder of the labels: Parquet files, in the order of the rows, with ``id`` (or
+    ``row``) and a column ``at_B`` for every average budget B."""
 
     points: list[ShardedAllocation]
     split_ids: list[str | None]  # the question to split at each budget; its row number where the table has no ids
@@ -66,12 +59,8 @@ class FilesSolved:
         points = []
         for point, name, counts in zip(self.points, self.split_ids, self.counts, strict=True):
             told = {key: getattr(point, key) for key in ("budget", "lam", "cost", "accuracy", "bound", "slack")}
-            split = point.split and {
-                "id": name,
-                "low": names[point.split.low],
-                "high": names[point.split.high],
-                "share": point.split.share,
-            }
+            one = point.split
+            split = one and {"id": name, "low": names[one.low], "high": names[one.high], "share": one.share}
             told |= {"labels": f"at_{point.budget:.12g}", "split": split, "rounds": point.rounds}
             points.append({**told, "counts": dict(zip(self.budgets, counts, strict=True))})
         return {"rows": self.rows, "folder": self.folder, "points": points}
@@ -116,7 +105,9 @@ def solve_files(
     names = [f"at_{budget:.12g}" for budget in budgets]
     if len(set(names)) != len(names):
         raise ValueError(f"the budgets {', '.join(map(str, budgets))} are not all different; give each once")
-    _few_heaps()
+    # Threads share two heaps: Linux gives each one of its own, 64 MB of addresses that a limit outside counts.
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_ARENAS, 2)
     machines = machines or Here()
     rows = _rows_at_once(source.form, memory, machines.sharing)
     with filling(out, {"table": source.files}) as draft:
@@ -126,7 +117,8 @@ def solve_files(
         made = machines.map(_sort_piece, jobs, what="sorting steps")
         paths = [path for own in made for path in own]
         market = _FarMarket(paths, machines)
-        clearings = clear(market, budgets)
+        with market.bar:
+            clearings = clear(market, budgets)
         orders, at = [], 0
         for job, own in zip(jobs, made, strict=True):
             batches = tuple(
@@ -143,8 +135,7 @@ def solve_files(
         return solved
 
 
-@dataclass(frozen=True)
-class _Job:
+class _Job(NamedTuple):
     form: Form
     piece: Piece
     rows: int
@@ -161,8 +152,7 @@ class _Sums:
     split: list[list[tuple[int, str]]]
 
 
-@dataclass(frozen=True)
-class _Order:
+class _Order(NamedTuple):
     job: _Job
     batches: tuple[tuple[int, tuple[tuple[float, int], ...]], ...]  # rows of every batch, and its cut for each budget
     names: tuple[str, ...]
@@ -176,12 +166,6 @@ class _Order:
     def mark(self) -> str:
         """What a finished file of labels carries, so that a later run knows whether it is the one it wants."""
         return hashlib.sha256(repr((self.job.piece, self.batches, self.names)).encode()).hexdigest()
-
-
-def _few_heaps() -> None:
-    """Let threads share two heaps: Linux gives each one of its own, 64 MB of addresses that a limit outside counts."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_ARENAS, 2)
 
 
 def _rows_at_once(form: Form, memory: int, sharing: int) -> int:
@@ -217,14 +201,9 @@ def _opened(path: str, *_: int) -> Run:
     return Run.open(Path(path))
 
 
-def _spent(question: tuple[list[str], list[float]]) -> list[int]:
-    paths, prices = question
-    return [sum(_run(path).spent(price) for path in paths) for price in prices]
-
-
-def _tied(question: tuple[list[str], list[float]]) -> list[list[tuple[int, int]]]:
-    paths, prices = question
-    return [[_run(path).tied(price) for path in paths] for price in prices]
+def _answer(question: tuple[str, list[float], list[str]]) -> list[list[Any]]:
+    what, prices, paths = question
+    return [[getattr(_run(path), what)(price) for path in paths] for price in prices]
 
 
 class _FarMarket(Market):
@@ -234,18 +213,13 @@ class _FarMarket(Market):
         super().__init__([_run(path) for path in paths])
         cuts = np.linspace(0, len(paths), min(machines.others, len(paths)) + 1).astype(int)
         self._groups, self._machines = [paths[begin:end] for begin, end in pairwise(cuts)], machines
-        self._bar = tqdm(desc="calling prices", unit=" rounds", disable=None, leave=False)
+        self.bar = tqdm(desc="calling prices", unit=" rounds", disable=None, leave=False)
         self.calls = 1 if machines.others == 1 else _FAR
 
-    def spent(self, prices: list[float]) -> list[int]:
-        self._bar.update()
-        answers = self._machines.map(_spent, [(group, prices) for group in self._groups])
-        return [sum(own) for own in zip(*answers, strict=True)]
-
-    def tied(self, prices: list[float]) -> list[list[tuple[int, int]]]:
-        self._bar.close()
-        answers = self._machines.map(_tied, [(group, prices) for group in self._groups])
-        return [[pair for own in answers for pair in own[which]] for which in range(len(prices))]
+    def ask(self, what: Literal["spent", "tied"], prices: list[float]) -> list[list[Any]]:
+        self.bar.update()
+        answers = self._machines.map(_answer, [(what, prices, group) for group in self._groups])
+        return [list(chain(*own)) for own in zip(*answers, strict=True)]
 
 
 def _label_piece(order: _Order) -> _Sums:

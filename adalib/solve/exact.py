@@ -1,9 +1,8 @@
 """Sums that do not depend on the order: of numbers, of rows, of machines.
 
-Adding floats rounds after every addition, so two machines that add the same numbers in another order may differ in
-the last digit, and a budget that just fits on one does not fit on the other. A float is a whole number of tiny units,
-``2**-1074``, and whole numbers add without rounding. So a sum is a Python integer here, and it is rounded once, when
-somebody wants to read it.
+Adding floats rounds, so two machines that add the same numbers in another order may differ in the last digit, and a
+budget that just fits on one does not fit on the other. A float is a whole number of tiny units, ``2**-1074``: a sum is
+a Python integer here, rounded once, when somebody wants to read it.
 """
 
 from __future__ import annotations
@@ -60,9 +59,6 @@ def exact_mean(total: int, count: int) -> float:
 
 
 def most_within(budget: float, count: int) -> int:
-    """The largest sum, in units, whose mean over ``count`` rows is within ``budget``, to twelve digits.
-
-    A budget is often an average that somebody computed, and such an average is rounded: to the last digit it may lie
-    below the costs that it was computed from, which must still fit.
-    """
+    """The largest sum, in units, whose mean over ``count`` rows is within ``budget``, to twelve digits: a budget that
+    is a computed average is rounded, and the costs that it was computed from must still fit."""
     return units(budget) * count * (10**DIGITS + 1) // 10**DIGITS

@@ -1,12 +1,12 @@
 """Reference solvers: the same allocation problem handed to HiGHS, a general linear and integer programming code.
 
-They know nothing about prices or envelopes, which is their whole use: the tests and the chapters hold our own
-solvers against them. They are orders of magnitude slower than `adalib.frontier`; nothing else should call them.
+They know nothing about prices or envelopes: the tests and the chapters hold our own solvers against them. They are
+orders of magnitude slower than `adalib.frontier`; nothing else should call them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,7 @@ __all__ = ["LPSolution", "MILPSolution", "lp_solution", "lp_value", "milp_soluti
 _TOLERANCE = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
-class LPSolution:
+class LPSolution(NamedTuple):
     """A vertex of the relaxed problem, in which a question may be split over budgets."""
 
     value: float  # average accuracy
@@ -30,8 +29,7 @@ class LPSolution:
     lam: float  # price of compute: what one more unit of average budget would be worth
 
 
-@dataclass(frozen=True, eq=False)
-class MILPSolution:
+class MILPSolution(NamedTuple):
     """The best allocation that splits no question."""
 
     value: float  # average accuracy, summed again from the labels

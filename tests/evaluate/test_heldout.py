@@ -28,8 +28,7 @@ from adalib.evaluate.heldout import (
     verdict,
 )
 from adalib.evaluate.trials import BASELINES
-from adalib.learn.curve_policy import CurvePolicy
-from adalib.learn.label_policy import LabelPolicy
+from adalib.learn.policies import CurvePolicy, LabelPolicy
 from adalib.solve.frontier import frontier
 from adalib.vote.estimators import majority
 

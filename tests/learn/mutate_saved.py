@@ -17,7 +17,7 @@ import numpy as np
 
 from adalib.datasets.files import DataError
 from adalib.datasets.sealed import digest, seal
-from adalib.learn.label_policy import load_policy
+from adalib.learn.policies import load_policy
 from adalib.router.router import Router
 from adalib.sequential.priced import load_stopping
 

@@ -29,7 +29,7 @@ from adalib.datasets.files import DataError
 from adalib.datasets.populations import beta_population, two_answer
 from adalib.datasets.sealed import seal
 from adalib.evaluate.baselines import best_mix, noise_features
-from adalib.learn.label_policy import CurvePolicy, LabelPolicy, load_policy, regret_weights
+from adalib.learn.policies import CurvePolicy, LabelPolicy, load_policy, regret_weights
 from adalib.paper.ablations import ZOO, zoo
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average_cost, oracle_labels
@@ -236,7 +236,7 @@ def test_noise_features_gain_nothing_held_out_and_much_on_their_own_training_que
 
 PROGRAM = """
 import sys, numpy as np
-from adalib.learn.label_policy import load_policy
+from adalib.learn.policies import load_policy
 features = np.load("features.npy")
 for name in sys.argv[1:]:
     policy = load_policy(name)
