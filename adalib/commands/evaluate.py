@@ -127,7 +127,7 @@ def _notes(samples: int, dropped: Sequence[int], beyond: Sequence[float], most: 
 
 
 def _notes_on_many(n: int, folds: int, taught: int, watches: bool) -> list[str]:
-    from adalib.sequential.replay import WHOLE
+    from adalib.sequential.streams import WHOLE
 
     notes = []
     if n - n // folds > taught:

@@ -30,7 +30,7 @@ from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
 from adalib.scale.machines import Machines
-from adalib.sequential.replay import corners
+from adalib.sequential.streams import corners
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 

@@ -20,7 +20,7 @@ from tqdm.auto import tqdm
 from adalib.llm.endpoint import Answer, EndpointError, Pause
 from adalib.llm.questions import Prompt
 from adalib.router.controller import BudgetController, Purse
-from adalib.sequential.rules import leader_holds
+from adalib.sequential.peers import leader_holds
 from adalib.vote.answers import answer_classes, extract_answer
 
 __all__ = [

@@ -1,8 +1,8 @@
 """The signals of priced stopping: what each one reads, learns, remembers and says, in one object each.
 
-`SIGNALS` has every signal there is; whatever stops under a price (a replay, a session, a saved policy, the router) asks
-these objects and knows none of them by name. Votes, certainty and entropy are counts of the answers, each with its own
-weights. The text speaks before anything is asked: a smooth guess from the questions most like it.
+Whatever stops under a price (a replay, a session, a saved policy, the router) asks the objects of `SIGNALS` and knows
+none of them by name. Votes, certainty and entropy are counts of the answers, each with its own weights. The text speaks
+before anything is asked: a smooth guess from the questions most like it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import number, numbers
-from adalib.sequential.rules import NEVER, Confidence, Margin, Rule
+from adalib.sequential.peers import NEVER, Confidence, Margin, Rule
 from adalib.sequential.streams import BallotBox, Streams, Votes, count_votes, weight_of
 
 __all__ = ["Lesson", "SIGNALS", "Seen", "Signal", "Text", "USUAL", "VoteCount", "WeighedCount"]
@@ -41,8 +41,7 @@ class Lesson(NamedTuple):
 class Signal(Protocol):
     """One thing that a stopping rule looks at: a count of the answers, or what is known before the first.
 
-    What it knows is a state, with a method ``at(columns)`` that keeps some of the checkpoints: arrays over many streams
-    and checkpoints in a replay (`watch`), plain numbers in a session.
+    Its state is arrays over streams and checkpoints, some of which ``at(columns)`` keeps, or numbers in a session.
     """
 
     name: ClassVar[str]  #: by which it is chosen, and found in a file
@@ -71,10 +70,7 @@ class Signal(Protocol):
 
 
 class VoteCount(Signal):
-    """The votes so far: each answer has one.
-
-    The lead enters as steps and as a decaying curve, because the tenth vote ahead says less than the second.
-    """
+    """The votes so far, one an answer; the lead in steps and as a curve: the tenth vote says less than the second."""
 
     name = "votes"
     gain = 0.0  #: what closing the vote by this count brings over plain votes, on training questions
@@ -204,10 +200,7 @@ class Text(Signal):
         return self.explained > _TOLD
 
     def learn(self, features: ArrayLike, targets: ArrayLike, fold: ArrayLike) -> None:
-        """Learn ``targets`` (N, 2) from ``features`` (N, d); questions of one fold are left out together.
-
-        The kernel is Gaussian in the standardised features; its width and the ridge have the smallest error left out.
-        """
+        """Learn ``targets`` (N, 2) from ``features`` (N, d), by the Gaussian kernel and ridge that err least."""
         x, y, fold = np.asarray(features, dtype=float), np.asarray(targets, dtype=float), np.asarray(fold)
         if x.ndim != 2 or not np.isfinite(x).all() or len(x) != len(y):
             raise ValueError(f"features have shape {x.shape}; give one row of finite numbers for each of {len(y)}")
@@ -251,12 +244,12 @@ class Text(Signal):
 
     def features(self, state: Guess, lead: list) -> list:
         start, end = state
-        products = [start * end, start * start, end * end]
-        return [*state, *products, *(clear * guess for clear in lead for guess in state)]
+        alone = [start, end, start * end, start * start, end * end]
+        return [*alone, *(clear * guess for clear in lead for guess in state)]
 
     def to_dict(self) -> dict[str, Any]:
-        names = ("center", "points", "mean", "weights", "scale", "width")
-        return {name: np.asarray(getattr(self, name)).tolist() for name in names}
+        kept = ("center", "points", "mean", "weights", "scale", "width")
+        return {name: np.asarray(getattr(self, name)).tolist() for name in kept}
 
     def restore(self, kept: dict[str, Any]) -> None:
         self.points = numbers(kept["points"], "points", (None, None))
