@@ -31,19 +31,12 @@ Above = tuple[np.ndarray, np.ndarray]  # what going up costs and brings, at ever
 class PricedEscalation:
     """Ask the cheap model first; keep its answer, go on, or go up, as the price says.
 
-    Explained in chapter 13, "Three minds".
+    Explained in chapter 13, "Three minds". Fitted, ``first`` and ``second`` say how each model would stop alone.
 
     Parameters
     ----------
     most, repeats : int
         Answers of either model, at most, and orders in which every training question is played back.
-
-    Attributes
-    ----------
-    first, second : PricedStopping
-        How each model would stop if it were alone.
-    prices, costs, accuracies : ndarray
-        On training questions, by fits that did not see them: a member a price, then every arm of one model alone.
 
     Examples
     --------
@@ -81,6 +74,7 @@ class PricedEscalation:
 
         above = self._taught_apart(dear, known, member, fold % 2)
         paid, worth = self._members(menu, streams, known, above, learn, taught=True)
+        # A member a price, then every arm of one model alone, all by fits that did not see the question.
         self.costs, self.accuracies = paid.mean(axis=0), worth.mean(axis=0)
         return self
 
@@ -158,9 +152,8 @@ def settle(
     """From the last step to the first: the way that promises most is taken, and what it really brings is carried back.
 
     ``states`` has what is known of M streams before the first answer and after each, ``value`` (M, S) what the cheap
-    model's vote is worth there, ``unit`` what its answer costs. ``guess`` is given a step, its state and the gains over
-    keeping, net of their price, of going up and (but for the last step) of going on, and returns guesses of them.
-    Returns what each stream costs and brings from the start, (M, L), at every price.
+    model's vote is worth there, ``unit`` what its answer costs. ``guess`` tells, from a step, its state and the net
+    gains over keeping, what going up and (but for the last step) going on promise. Returns cost and worth, (M, L).
     """
     last, levels = value.shape[1] - 1, prices.size
     paid, worth = np.zeros_like(up[0]), np.repeat(value[:, -1:], levels, axis=1)

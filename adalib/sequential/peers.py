@@ -1,11 +1,10 @@
-"""Plain stopping rules, ours and other people's: each looks at the votes so far, and is tuned to a budget.
+"""Plain stopping rules, ours and other people's: stop at the first moment when ..., tuned to a budget.
 
-A rule says for every moment whether it would stop there; played back, the first such moment counts. From their papers
-and packages: Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of four measures; ESC
-(Li et al. 2024) when a whole window agrees; its_hub doubles the answers until three quarters agree; Wald's test (1945)
-when the evidence for or against a majority is strong enough. CISC (Taubenfeld et al. 2025) weighs every vote by how
-sure the model was of it, DeepConf's offline rule (Fu et al. 2025) also leaves out the least sure answers; neither stops
-early.
+From their papers and packages: Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of
+four measures; ESC (Li et al. 2024) when a whole window agrees; its_hub doubles the answers until three quarters agree;
+Wald's test (1945) when the evidence for or against a majority is strong enough. CISC (Taubenfeld et al. 2025) weighs
+every vote by how sure the model was of it, DeepConf's offline rule (Fu et al. 2025) also leaves out the least sure
+answers; neither stops early.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,9 +20,9 @@ from scipy.special import betainc, gammainc, gammaln
 
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
-from adalib.sequential.streams import REPLAYS, Library, Streams, Votes, corners, count_votes, make_streams, weight_of
+from adalib.sequential.streams import REPLAYS, Library, Streams, Votes, corners, count_votes, weight_of
 
-__all__ = ["CONFIDENT", "Confidence", "Fixed", "Margin", "NEVER", "PEERS", "PUBLISHED", "Player", "Published", "Rule"]
+__all__ = ["CONFIDENT", "Confidence", "Fixed", "Margin", "NEVER", "PEERS", "PUBLISHED", "Published", "Rule"]
 __all__ += ["TunedRules", "leader_holds", "points_of", "stopping_points"]
 
 #: More answers than anybody asks: a rule without a cap.
@@ -39,18 +38,14 @@ def leader_holds(leader: ArrayLike, runner: ArrayLike) -> np.ndarray:
 
 
 class Rule(Protocol):
-    """Anything that can say when to stop: a frozen dataclass, so that equal rules are played once."""
+    """Anything that can say when to stop: a frozen dataclass, so that equal rules are played once.
+
+    One that looks at more than the `Votes`, or votes in its own way, has ``play(streams)``: the answer after which each
+    stream stops, counted from 0, and what its vote is worth there.
+    """
 
     def stops(self, votes: Votes) -> Any:
         """Whether to stop at each moment, of the shape of the votes."""
-
-
-@runtime_checkable
-class Player(Protocol):
-    """A rule that looks at more than the `Votes`, or that votes in its own way."""
-
-    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        """The answer after which each stream stops, counted from 0, and what its vote is worth there."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +234,7 @@ class TunedRules(Library):
 
     Parameters
     ----------
-    rules : sequence of Rule or Player
+    rules : sequence of Rule
     limit, repeats, seed : int
         Most answers asked; the others as for `PricedStopping`.
 
@@ -251,42 +246,42 @@ class TunedRules(Library):
     1.0
     """
 
-    def __init__(self, rules: Sequence[Rule | Player], *, limit: int = 40, repeats: int = 16, seed: int = 0) -> None:
-        self.rules = [Fixed(1), *rules]
+    def __init__(self, rules: Sequence[Any], *, limit: int = 40, repeats: int = 16, seed: int = 0) -> None:
+        self.rules: list[Any] = [Fixed(1), *rules]
         self.schedule, self.repeats, self.seed = np.arange(1, limit + 1), repeats, seed
 
     def fit(self, responses: Responses, features: Any = None, groups: Any = None) -> TunedRules:
         """Learn what every setting costs and brings; neither ``features`` nor ``groups`` are looked at."""
-        streams, stops, worth = self.play(self.rules, responses, None, self.seed, self.repeats)
+        streams = self.streams(responses, self.seed, self.repeats)
+        stops, worth = self.play(self.rules, streams)
         cost, accuracy = np.take_along_axis(streams.cost, stops, axis=1).mean(axis=0), worth.mean(axis=0)
         best = corners(cost, accuracy)
         self.members, self.costs, self.accuracies = [self.rules[i] for i in best], cost[best], accuracy[best]
         return self
 
-    def play(
-        self, members: Sequence[Rule | Player], responses: Responses, features: Any, seed: int, repeats: int
-    ) -> tuple[Streams, np.ndarray, np.ndarray]:
-        streams = make_streams(responses, self.schedule.size, repeats=repeats, seed=seed)
+    def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> tuple[np.ndarray, np.ndarray]:
         votes, shape = streams.votes(), (len(streams.question), len(members))
         stops, worth = np.zeros(shape, dtype=int), np.zeros(shape)
-        plain = [j for j, rule in enumerate(members) if not isinstance(rule, Player)]
+        plain = [j for j, rule in enumerate(members) if not hasattr(rule, "play")]
         stops[:, plain] = points_of([members[j] for j in plain], votes)
         worth[:, plain] = np.take_along_axis(votes.value, stops[:, plain], axis=1)
         for j, rule in enumerate(members):
-            if isinstance(rule, Player):
+            if hasattr(rule, "play"):
                 stops[:, j], worth[:, j] = rule.play(streams)
-        return streams, stops, worth
+        return stops, worth
 
 
 @dataclass(frozen=True)
 class Published:
     """One rule as its authors use it, on at most 40 answers: it spends what it spends, whatever is asked for."""
 
-    rule: Rule | Player
+    rule: Rule
 
     def replay(self, responses: Responses) -> tuple[np.ndarray, np.ndarray]:
         """Answers asked and accuracy of every question, averaged over the orders."""
-        streams, stops, worth = TunedRules([]).play([self.rule], responses, None, 1, REPLAYS)
+        alone = TunedRules([self.rule])
+        streams = alone.streams(responses, 1, REPLAYS)
+        stops, worth = alone.play([self.rule], streams)
         return streams.mean(stops[:, 0] + 1.0), streams.mean(worth[:, 0])
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -297,7 +292,7 @@ class Published:
 _CAPS = (4, 8, 16, 24, 40)
 
 #: The settings of every family that `TunedRules` chooses among.
-PEERS: Mapping[str, Sequence[Rule | Player]] = {
+PEERS: Mapping[str, Sequence[Rule]] = {
     "margin": [Margin(lead, cap) for lead in range(1, 9) for cap in _CAPS],
     "adaptive_consistency": [Confidence(p, cap) for p in (0.6, 0.8, 0.9, 0.95, 0.975, 0.99) for cap in _CAPS],
     "esc": [Window(size, cap) for size in range(2, 9) for cap in _CAPS],
@@ -311,13 +306,13 @@ PEERS: Mapping[str, Sequence[Rule | Player]] = {
 _ASKED = (2, 3, 4, 6, 8, 12, 16, 24, 40)
 
 #: The same for votes by confidence, of files with log-probabilities.
-CONFIDENT: Mapping[str, Sequence[Player]] = {
+CONFIDENT: Mapping[str, Sequence[Any]] = {
     "cisc": [Filtered(b, 1.0, sharpness) for sharpness in (1.5, 3.0, 6.0, 12.0) for b in _ASKED],
     "deepconf": [Filtered(b, keep, 6.0) for keep in (0.1, 0.9) for b in _ASKED],
 }
 
 #: Every family as its authors set it: thresholds and windows of the papers and packages, at most 40 answers.
-PUBLISHED: Mapping[str, Rule | Player] = {
+PUBLISHED: Mapping[str, Rule] = {
     "margin": Margin(3, 40),
     "adaptive_consistency": Confidence(0.95, 40),
     "esc": Window(5, 40),

@@ -12,7 +12,7 @@ import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,8 @@ from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
 from adalib.sequential.peers import NEVER, Confidence, Fixed, Margin, Rule, points_of
-from adalib.sequential.signals import SIGNALS, USUAL, Lesson, Seen, VoteCount
-from adalib.sequential.streams import REPLAYS, Cost, Library, Mix, Money, Streams, corners, make_streams, mix_for
+from adalib.sequential.signals import SIGNALS, USUAL, Seen, VoteCount
+from adalib.sequential.streams import REPLAYS, Cost, Library, Mix, Money, Streams, corners, mix_for
 
 __all__ = ["Member", "PricedStopping", "Session", "backward_induction", "load_stopping", "save_stopping"]
 
@@ -119,10 +119,7 @@ def dealt(groups: Sequence | None, n: int, seed: int = 0) -> tuple[np.ndarray, n
 
 
 class Session:
-    """The vote on one question, made by `PricedStopping.start`: ``goes_on`` while another answer is worth its price.
-
-    ``reads`` has the fields that every reply must have, each with the signal that needs it.
-    """
+    """The vote on one question: ``goes_on`` while another answer is worth its price; ``reads``, the fields it needs."""
 
     def __init__(self, policy: PricedStopping, member: Member, features: ArrayLike | None) -> None:
         self._policy, self._member, self._n = policy, member, 0
@@ -217,21 +214,16 @@ class PricedStopping(Library):
         if not self.schedule.size or self.schedule[0] < 1 or (np.diff(self.schedule) < 1).any():
             raise ValueError("the schedule must be increasing numbers of answers, from 1 or more")
 
-    def fit(
-        self, responses: Responses, features: ArrayLike | None = None, groups: Sequence | None = None
-    ) -> PricedStopping:
-        """Learn from training questions what going on is worth, at every price; those of a group are left out together.
-
-        ``features``, shape (N, d), are known before a question is asked.
-        """
+    def fit(self, responses: Responses, features: ArrayLike | None = None, groups: Sequence | None = None) -> Self:
+        """Learn what going on is worth at every price, from features (N, d); a group is left out together."""
         self.schedule = self.schedule[self.schedule <= responses.samples]
         if not self.schedule.size:
             raise ValueError(f"{responses.source}: has {responses.samples} answers, fewer than the first checkpoint")
         _, fold = dealt(groups, responses.n, self.seed)
-        streams = self._streams(responses, self.seed, self.repeats)
-        lesson = Lesson(responses, streams, self.schedule, fold, features)
+        streams = self.streams(responses, self.seed, self.repeats)
         asked = {name: kind() for name, kind in SIGNALS.items() if name in ("votes", *self.signals)}
-        self.heard = {name: signal for name, signal in asked.items() if signal.fit(lesson)}
+        lesson = responses, streams, self.schedule, fold, features
+        self.heard = {name: signal for name, signal in asked.items() if signal.fit(*lesson)}
         self.decides = max(self.counts(), key=lambda count: count.gain)
         self._fit_library(self.seen(streams, taught=True), streams, fold[streams.question])
         return self
@@ -239,18 +231,18 @@ class PricedStopping(Library):
     def mix(self, budget: float) -> Mix:
         return mix_for(self.costs, self.accuracies + _SPENT * self.costs / self.unit, budget)
 
-    def play(
-        self, members: Sequence[Member], responses: Responses, features: ArrayLike | None, seed: int, repeats: int
-    ) -> tuple[Streams, np.ndarray, np.ndarray]:
+    def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         if responses.samples < self.schedule[-1]:
             raise ValueError(
                 f"{responses.source}: has {responses.samples} answers a question, and the policy may ask for "
                 f"{self.schedule[-1]}; give as many, or fit it with a shorter schedule"
             )
-        streams = self._streams(responses, seed, repeats)
+        return super().streams(responses, seed, repeats)
+
+    def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> tuple[np.ndarray, np.ndarray]:
         seen = self.seen(streams, features)
         stops = self._stops(seen, members)
-        return streams, stops, np.take_along_axis(seen.votes.value, stops, axis=1)
+        return stops, np.take_along_axis(seen.votes.value, stops, axis=1)
 
     def start(
         self, budget: float, features: ArrayLike | None = None, rng: np.random.Generator | int | None = None
@@ -283,7 +275,7 @@ class PricedStopping(Library):
         if not self.prices.size:
             raise ValueError("no price is on the envelope of this policy: plain rules alone are best here")
         near = int(np.abs(self.prices - price).argmin())
-        _, stops, _ = self.play([Member(None, price=near)], responses, features, seed, repeats)
+        stops, _ = self.play([Member(None, price=near)], self.streams(responses, seed, repeats), features)
         return stops[:, 0], float(self.prices[near])
 
     @property
@@ -301,9 +293,6 @@ class PricedStopping(Library):
         columns = self.schedule - 1
         told = {name: signal.watch(streams, columns, features, taught) for name, signal in self.heard.items()}
         return Seen(self.heard, told, self.decides)
-
-    def _streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
-        return make_streams(responses, int(self.schedule[-1]), repeats=repeats, seed=seed, cost=self.cost)
 
     def counts(self) -> list[VoteCount]:
         """The signals that are counts of the answers."""
@@ -378,12 +367,7 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
 def load_stopping(path: str | os.PathLike) -> PricedStopping:
     """Read a policy that `save_stopping` wrote: a checksum is looked at first, then every size and number.
 
-    Explained in chapter 10, "When to stop".
-
-    Raises
-    ------
-    DataError
-        One sentence that names the file, what is wrong and the mend.
+    Explained in chapter 10, "When to stop". DataError says in one sentence which file is wrong, in what, and the mend.
 
     Examples
     --------

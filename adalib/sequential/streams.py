@@ -165,9 +165,7 @@ class Streams:
 
 
 @lru_cache(maxsize=8)  # several rules are often played the same answers, one after the other
-def make_streams(
-    responses: Responses, limit: int = 40, *, repeats: int = 8, seed: int = 0, cost: Cost = "samples"
-) -> Streams:
+def make_streams(responses: Responses, limit: int, *, repeats: int, seed: int = 0, cost: Cost = "samples") -> Streams:
     """Play every question's answers back, ``limit`` at most, in ``repeats`` orders, or as many as it has answers."""
     n, r, classes = responses.n, responses.samples, responses.classes
     repeats = min(repeats, r)
@@ -262,15 +260,18 @@ class Replay(NamedTuple):
 class Library:
     """Rules that may stop at the checkpoints of a schedule, and what each costs and brings on training questions."""
 
+    cost: Cost = "samples"
     schedule: np.ndarray
     members: list[Any]
     costs: np.ndarray
     accuracies: np.ndarray
 
-    def play(
-        self, members: Sequence[Any], responses: Responses, features: ArrayLike | None, seed: int, repeats: int
-    ) -> tuple[Streams, np.ndarray, np.ndarray]:
-        """Streams, the checkpoint at which each member stops them, and what the vote is worth there, both (M, K)."""
+    def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
+        """The answers played back, as many as it may ask for."""
+        return make_streams(responses, int(self.schedule[-1]), repeats=repeats, seed=seed, cost=self.cost)
+
+    def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """The checkpoint at which each member stops each stream, and what the vote is worth there, both (M, K)."""
         raise NotImplementedError
 
     def mix(self, budget: float) -> Mix:
@@ -291,7 +292,8 @@ class Library:
             rows = np.arange(begin, min(begin + size, n))
             asked = responses if size == n else responses.take(rows)
             known = None if features is None else np.asarray(features)[rows]
-            streams, stops, worth = self.play([self.members[i] for i in used], asked, known, seed + begin, orders)
+            streams = self.streams(asked, seed + begin, orders)
+            stops, worth = self.play([self.members[i] for i in used], streams, known)
             answers = self.schedule[stops]
             paid = np.take_along_axis(streams.cost, answers - 1, axis=1)
             parts.append([streams.mean(part @ shares.T) for part in (paid, worth, answers, stops + 1)])
