@@ -29,7 +29,7 @@ from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
 from adalib.learn.policies import CurvePolicy, LabelPolicy
 from adalib.scale.machines import Machines
-from adalib.sequential.replay import corners
+from adalib.sequential.streams import corners
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 

@@ -20,9 +20,8 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
 from adalib.router.controller import STEP, BudgetController
-from adalib.sequential.priced import PricedStopping
+from adalib.sequential.priced import PricedStopping, backward_induction
 from adalib.sequential.streams import Streams, make_streams
-from adalib.sequential.value import backward_induction
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, archetypes
 from adalib.teach.figures.style import HTML

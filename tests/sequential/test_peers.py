@@ -29,7 +29,7 @@ from adalib.sequential.peers import (
     Window,
     dirichlet_holds,
 )
-from adalib.sequential.rules import Confidence, Fixed, Margin, leader_holds, points_of, stopping_points
+from adalib.sequential.peers import Confidence, Fixed, Margin, leader_holds, points_of, stopping_points
 from adalib.sequential.streams import Streams, Votes, count_votes
 
 
