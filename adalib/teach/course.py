@@ -28,7 +28,7 @@ from adalib.solve.frontier import frontier
 from adalib.solve.oracle import chosen, oracle_labels
 from adalib.table import UtilityTable
 from adalib.teach.exercises import Checked, Checker
-from adalib.teach.exercises.values import Value, as_name, as_number, value
+from adalib.teach.exercises.judged import Value, as_name, as_number, value
 from adalib.vote.estimators import majority
 
 __all__ = ["NULLS", "SINS", "Flaw", "Grade", "HandedIn", "Homework", "Question", "find_the_flaw", "grade", "homework"]

@@ -24,7 +24,7 @@ from adalib.sequential.priced import PricedStopping, backward_induction
 from adalib.sequential.streams import Streams, make_streams
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, archetypes
-from adalib.teach.figures.style import HTML
+from adalib.teach.figures import HTML
 
 __all__ = ["Charges", "Game", "PriceList", "bill", "feed", "guess", "hold", "hold_run", "limit_prices", "lineup"]
 __all__ += ["market", "menu_bill", "priced_in_dollars", "spend", "states", "still_run", "stop"]

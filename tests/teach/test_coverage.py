@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adalib.evaluate.intervals import bootstrap_mean
-from adalib.teach.coverage import POPULATIONS, coverage
+from adalib.teach.figures.evidence import POPULATIONS, coverage
 
 
 def test_only_ours_covers_everywhere():

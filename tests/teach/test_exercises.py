@@ -11,8 +11,7 @@ import pytest
 import adalib
 import adalib.paper
 from adalib.teach.exercises import JUDGED, RECORD, Checker, checks, recorded
-from adalib.teach.exercises.judged import Construction
-from adalib.teach.exercises.values import value
+from adalib.teach.exercises.judged import Construction, value
 
 CHAPTERS = sorted({*recorded(), *(chapter for chapter, _ in JUDGED)})
 COIN = Checker({"e": value("e", 0.5, "think of a coin", tolerance=1e-3)})

@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from conftest import toc_pages
 
 from adalib.teach import figures
-from adalib.teach.figures import shapes, tables
+from adalib.teach.figures import shapes
 
 ESTIMATE = MEAN, LOW, HIGH = [0.5, 0.6], [0.4, 0.55], [0.7, 0.61]
 
@@ -195,11 +195,11 @@ def test_every_figure_of_the_book_is_whole(html, page):
 
 def test_tables_show_text_as_text():
     frame = pd.DataFrame({"claim": ["one\n<script>1</script>"], "where": ["a < b"]})
-    page = BeautifulSoup(tables.linked_table(frame, "where", ['x"><b>'])._repr_html_(), "html.parser")
+    page = BeautifulSoup(figures.linked_table(frame, "where", ['x"><b>'])._repr_html_(), "html.parser")
     assert page.find("script") is None
     assert page.a["href"] == '#x"><b>'
     assert page.a.text == "a < b"
-    folded = BeautifulSoup(tables.folded([("<i>", "<u>", frame)])._repr_html_(), "html.parser")
+    folded = BeautifulSoup(figures.folded([("<i>", "<u>", frame)])._repr_html_(), "html.parser")
     assert folded.find("i") is None
     assert folded.find("u") is None
     assert folded.summary.text == "<i>"

@@ -13,8 +13,8 @@ from plotly.colors import sample_colorscale
 from plotly.subplots import make_subplots
 
 from adalib.colours import budget_colours
+from adalib.teach.figures import COLOURS, faint, plain
 from adalib.teach.figures.shapes import GREY, band, bar, dots, drag, level, line, lines, panels
-from adalib.teach.figures.style import COLOURS, faint, plain
 
 BLUE, ORANGE, GREEN, PINK, GOLD = COLOURS[:5]
 # What an answer is, in this order everywhere: its name and its colour.

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from plotly.basedatatypes import BaseTraceType
 from plotly.subplots import make_subplots
 
-from adalib.teach.figures.style import COLOURS, faint, plain
+from adalib.teach.figures import COLOURS, faint, plain
 
 __all__ = ["band", "bar", "bars", "clouds", "dots", "drag", "heatmap", "level", "line", "lines", "panels", "stacked"]
 
