@@ -64,7 +64,7 @@ def at_work(args: argparse.Namespace, url: str) -> tuple[Router, Endpoint, Askin
 def run(args: argparse.Namespace) -> int:
     """Route, or go on."""
     check_libraries(args.folder)
-    from adalib.router.route import route
+    from adalib.router.router import route
 
     router, endpoint, how = at_work(args, args.base_url)
     print(route(router, endpoint, args.questions, args.out, how, prompt=args.prompt, concurrency=args.concurrency))

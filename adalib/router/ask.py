@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Protocol
@@ -20,6 +20,7 @@ from adalib.llm.endpoint import Answer, EndpointError
 from adalib.llm.questions import Prompt
 from adalib.router.controller import BudgetController, Purse
 from adalib.sequential.peers import leader_holds
+from adalib.sequential.priced import Session
 from adalib.vote.answers import answer_classes, extract_answer
 
 __all__ = ["Asking", "Client", "Decision", "FixedVote", "NotShortError", "Routed", "ask", "ask_many", "is_short"]
@@ -43,27 +44,8 @@ class _SpentError(EndpointError):
     """The purse ran out between two tries."""
 
 
-class Vote(Protocol):
-    """A vote that says whether to go on: `adalib.sequential.priced.Session`, or `FixedVote`."""
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether to ask for another answer."""
-
-    @property
-    def leaders(self) -> list[Any]:
-        """The classes that lead, in the order they came."""
-
-    @property
-    def reads(self) -> Mapping[str, str]:
-        """The numbers that every reply must have, each with the signal that needs it."""
-
-    def add(self, answer: Hashable, **said: float | None) -> bool:
-        """Count one more answer with what its reply says of it, and say whether to go on."""
-
-
 class FixedVote:
-    """A vote of a number of answers that was fixed before the first.
+    """A vote of a number of answers that was fixed before the first; otherwise like `adalib.sequential.priced.Session`.
 
     >>> vote = FixedVote(3)
     >>> [vote.add(answer) for answer in (0, 1, 1)], vote.leaders
@@ -71,23 +53,19 @@ class FixedVote:
     """
 
     def __init__(self, answers: int) -> None:
-        self.answers, self.n = answers, 0
+        self.left, self.goes_on = answers, True
         self.reads: Mapping[str, str] = {}
         self._votes: Counter[Hashable] = Counter()
 
     @property
-    def goes_on(self) -> bool:
-        """Whether there are answers left to ask."""
-        return self.n < self.answers
-
-    @property
-    def leaders(self) -> list[Any]:
+    def leaders(self) -> list[Hashable]:
         """The classes that lead, in the order they came."""
         return [answer for answer, votes in self._votes.items() if votes == max(self._votes.values())]
 
     def add(self, answer: Hashable, **said: float | None) -> bool:
         """Count one more answer; None is one that could not be read."""
-        self.n += 1
+        self.left -= 1
+        self.goes_on = self.left > 0
         if answer is not None:
             self._votes[answer] += 1
         return self.goes_on
@@ -97,7 +75,7 @@ class FixedVote:
 class Decision:
     """What a policy makes of one question at one price."""
 
-    session: Vote
+    session: Session | FixedVote
     expected: float  # what such a question cost on training questions
     stops: tuple[int, ...]  # numbers of answers at which one may stop
 
@@ -108,19 +86,16 @@ class Allocator(Protocol):
     controller: BudgetController
     purse: Purse
 
-    def plan(self, question: str, price: float) -> Decision:
-        """Decide what to do with one question at a price."""
+    def plan(self, question: str, price: float) -> Decision: ...
 
-    def cost_of(self, tokens: int) -> float:
-        """What an answer of so many tokens costs in the policy's unit."""
+    def cost_of(self, tokens: int) -> float: ...
 
 
 class Client(Protocol):
-    """Whatever gives answers; `adalib.llm.endpoint.Endpoint` does."""
+    """Whatever gives answers, asked as `adalib.llm.endpoint.Endpoint.sample` is."""
 
     @property
-    def sample(self) -> Callable[..., Awaitable[Answer]]:
-        """Gives one answer to messages, asked as `Endpoint.sample` is."""
+    def sample(self) -> Callable[..., Awaitable[Answer]]: ...
 
 
 @dataclass(frozen=True)
@@ -184,69 +159,6 @@ def is_short(text: str) -> bool:
     return bool(extract_answer(text, finished=False) or extract_answer(text.strip().rsplit("\n", 1)[-1]))
 
 
-class Ballot:
-    """The answers to one question: their classes, the first text of each, and the vote on them."""
-
-    def __init__(self, vote: Vote) -> None:
-        self.vote = vote
-        self.answers: list[Answer] = []
-        self.first: list[tuple[str, Answer]] = []  # of every class: its answer and the text it was read from
-        self.votes: list[int] = []
-        self._classes: dict[str, int] = {}
-
-    @property
-    def n(self) -> int:
-        """Answers that came in."""
-        return len(self.answers)
-
-    @property
-    def other_kind(self) -> bool:
-        """Whether the first answer, said to its end, is no short one."""
-        return self.n > 0 and self.answers[0].finish == "stop" and not is_short(self.answers[0].text)
-
-    async def add(self, answer: Answer) -> None:
-        """Read one more text, and put it to the vote."""
-        said = {name: getattr(answer, name) for name in self.vote.reads}
-        if None in said.values():
-            raise EndpointError(
-                "the endpoint gives no log-probabilities, by which this policy weighs answers; "
-                f"fit it without {' and '.join(self.vote.reads.values())}"
-            )
-        self.answers.append(answer)
-        told = extract_answer(answer.text, finished=answer.finish == "stop")
-        number = await self._class(told) if told else None
-        if number == len(self.first):
-            self.first.append((told, answer))
-            self.votes.append(0)
-        if number is not None:
-            self.votes[number] += 1
-        self.vote.add(number, **said)
-
-    async def _class(self, told: str) -> int:
-        if told not in self._classes:
-            known = [answer for answer, _ in self.first]
-            # Comparing formulas may take a second, in which a server has other things to do.
-            numbers = await asyncio.to_thread(answer_classes, [*known, told]) if known else [0]
-            self._classes[told] = int(numbers[-1])
-        return self._classes[told]
-
-    def result(self, plain: bool) -> dict[str, Any]:
-        """The winner and its votes, in the names of `Routed`; ``plain``: the first text, without a vote."""
-        votes = {} if plain else {answer: n for (answer, _), n in zip(self.first, self.votes, strict=True)}
-        leaders = [] if plain else self.vote.leaders
-        answer, won = self.first[leaders[0]] if leaders else ("", self.answers[0])
-        ranked = sorted(self.votes, reverse=True) + [0, 0]
-        return {
-            "answer": answer,
-            "text": won.text,
-            "votes": votes,
-            "samples": self.n,
-            "confidence": float(leader_holds(ranked[0], ranked[1])) if leaders else 0.0,
-            "agreement": votes[answer] / self.n if leaders else 0.0,
-            "finish": won.finish,
-        }
-
-
 async def ask(by: Allocator, client: Client, question: str, messages: Sequence[dict[str, Any]], how: Asking) -> Routed:
     """Answer one question by a policy, at the controller's price.
 
@@ -266,26 +178,21 @@ async def ask(by: Allocator, client: Client, question: str, messages: Sequence[d
             controller.close(decision.expected, one.cost)
         else:
             controller.drop(decision.expected)
-    return Routed(
-        **one.ballot.result(plain=reason == OTHER),  # the last number of a story is no answer
-        rounds=one.rounds,
-        cost=one.cost,
-        money=one.money,
-        reason=reason,
-        price=price,
-        tokens=one.tokens,
-        prompt_tokens=one.prompt_tokens,
-    )
+    return one.routed(reason, price)
 
 
 class _Question:
-    """One question while it is open."""
+    """One question while it is open: its answers, their classes, the vote on them, and what they cost."""
 
     def __init__(
         self, by: Allocator, client: Client, messages: Sequence[dict[str, Any]], how: Asking, decision: Decision
     ) -> None:
-        self.by, self.client, self.messages, self.how, self.decision = by, client, messages, how, decision
-        self.purse, self.ballot = by.purse, Ballot(decision.session)
+        self.by, self.client, self.messages, self.how, self.stops = by, client, messages, how, decision.stops
+        self.purse, self.vote = by.purse, decision.session
+        self.answers: list[Answer] = []
+        self.first: dict[Hashable, tuple[str, Answer]] = {}  # of every class: its answer, and the text that gave it
+        self.votes: Counter[Hashable] = Counter()
+        self.classes: dict[str, int] = {}
         self.cost = self.money = 0.0
         self.tokens = self.prompt_tokens = self.rounds = 0
         # No text has more tokens than bytes.
@@ -301,34 +208,56 @@ class _Question:
             room = int(min((self.how.cap - self.cost) / self.most_cost * (1 + 1e-9), 1e9))
             if room < 1:
                 return self._ended(CAP, f"a question may cost {self.how.cap:g}, one answer up to {self.most_cost:g}")
-            before = self.ballot.n
-            wanted = min(next(stop for stop in self.decision.stops if stop > before) - before, room)
+            before = len(self.answers)
+            wanted = min(next(stop for stop in self.stops if stop > before) - before, room)
             held = sum(self.purse.reserve(self.most_money) for _ in range(wanted))
             if not held:
-                return self._ended(PURSE, self._spent())
+                return self._ended(PURSE, str(self.purse))
             late, fault = await self._round([self._one(before + k) for k in range(held)], end - loop.time())
             if late:
                 return self._ended(LATE, f"no answer within {self.how.deadline:g} s")
             if fault is not None:
-                if not self.ballot.n:
+                if not self.answers:
                     raise fault
                 return f"the endpoint failed: {fault}"
-            if self.how.votes and not before and self.ballot.other_kind:
+            first = self.answers[0]
+            if self.how.votes and not before and first.finish == "stop" and not is_short(first.text):
                 if self.how.other == "refuse":
                     raise NotShortError("the first answer holds no short answer to vote on; ask another question")
                 return OTHER
-            if not self.decision.session.goes_on:
+            if not self.vote.goes_on:
                 if not self.how.votes:
                     return ONE
-                return FULL if self.ballot.n >= self.decision.stops[-1] else WORTH
+                return FULL if len(self.answers) >= self.stops[-1] else WORTH
+
+    def routed(self, reason: str, price: float) -> Routed:
+        """The winner and how it came about."""
+        plain = reason == OTHER  # the last number of a story is no answer
+        leaders = [] if plain else self.vote.leaders
+        votes = {} if plain else {answer: self.votes[number] for number, (answer, _) in self.first.items()}
+        answer, won = self.first[leaders[0]] if leaders else ("", self.answers[0])
+        ahead, behind = (sorted(self.votes.values(), reverse=True) + [0, 0])[:2]
+        return Routed(
+            answer=answer,
+            text=won.text,
+            votes=votes,
+            samples=len(self.answers),
+            rounds=self.rounds,
+            cost=self.cost,
+            money=self.money,
+            confidence=float(leader_holds(ahead, behind)) if leaders else 0.0,
+            agreement=votes[answer] / len(self.answers) if leaders else 0.0,
+            reason=reason,
+            price=price,
+            tokens=self.tokens,
+            prompt_tokens=self.prompt_tokens,
+            finish=won.finish,
+        )
 
     def _ended(self, reason: str, why: str) -> str:
-        if not self.ballot.n:
+        if not self.answers:
             raise EndpointError(f"{reason}: {why}")
         return reason
-
-    def _spent(self) -> str:
-        return f"${self.purse.spent:.4f} of ${self.purse.total:.4f}"
 
     async def _round(self, work: Sequence[Any], seconds: float) -> tuple[bool, EndpointError | None]:
         """Put what comes in to the vote, in the order it was asked: whether some came too late, and the first fault."""
@@ -348,12 +277,33 @@ class _Question:
         for task in (task for task in tasks if task not in late):
             error = task.exception()
             if error is None:
-                await self.ballot.add(task.result())
+                await self._count(task.result())
             elif isinstance(error, EndpointError):
                 fault = fault or error
             else:
                 raise error
         return bool(late), fault
+
+    async def _count(self, answer: Answer) -> None:
+        """Read one more text, and put it to the vote."""
+        said = {name: getattr(answer, name) for name in self.vote.reads}
+        if None in said.values():
+            raise EndpointError(
+                "the endpoint gives no log-probabilities, by which this policy weighs answers; "
+                f"fit it without {' and '.join(self.vote.reads.values())}"
+            )
+        self.answers.append(answer)
+        told = extract_answer(answer.text, finished=answer.finish == "stop")
+        if told and told not in self.classes:
+            known = [one for one, _ in self.first.values()]
+            # Comparing formulas may take a second, in which a server has other things to do.
+            numbers = await asyncio.to_thread(answer_classes, [*known, told]) if known else [0]
+            self.classes[told] = int(numbers[-1])
+        number = self.classes[told] if told else None
+        if number is not None:
+            self.first.setdefault(number, (told, answer))
+            self.votes[number] += 1
+        self.vote.add(number, **said)
 
     async def _one(self, number: int) -> Answer:
         """One answer; what was put aside for it is settled whatever happens."""
@@ -363,7 +313,7 @@ class _Question:
                 self.messages,
                 temperature=how.temperature,
                 max_tokens=how.max_tokens,
-                logprobs=bool(self.decision.session.reads),
+                logprobs=bool(self.vote.reads),
                 pause=self._pause,
                 seed=None if how.seed is None else how.seed + number,
                 extra=how.extra,
@@ -388,7 +338,7 @@ class _Question:
         if not why.startswith("HTTP"):  # a cut or a hang may be on the bill: pay for it, and put aside once more
             self._pay(self.most_money)
             if not self.purse.reserve(self.most_money):
-                raise _SpentError(f"{PURSE}: {self._spent()}")
+                raise _SpentError(f"{PURSE}: {self.purse}")
         await asyncio.sleep(seconds)
 
     def _pay(self, money: float) -> None:
@@ -399,12 +349,12 @@ class _Question:
 async def ask_many(
     by: Allocator,
     client: Client,
-    work: Iterable[tuple[Any, str]],
+    work: Sequence[tuple[Any, str]],
     prompt: Prompt,
     how: Asking,
     done: Callable[[Any, Routed], None],
-    concurrency: int = 16,
-    progress: bool = True,
+    concurrency: int,
+    progress: bool,
     stop: asyncio.Event | None = None,
 ) -> None:
     """Ask (name, question) pairs, ``concurrency`` at a time; ``done(name, answer)`` is called as each comes in.
@@ -414,8 +364,7 @@ async def ask_many(
     """
     if concurrency < 1:
         raise ValueError(f"concurrency is {concurrency}; give at least 1")
-    work = list(work)
-    left = iter(work)
+    left, controller = iter(work), by.controller
     bar = tqdm(total=len(work), unit="question", disable=not progress, smoothing=0.05)
 
     async def worker() -> None:
@@ -423,10 +372,11 @@ async def ask_many(
             if stop is not None and stop.is_set():
                 return
             done(name, await ask(by, client, question, prompt.fill(question), how))
-            bar.set_postfix_str(_spending(by), refresh=False)
+            held = f"average {controller.average or 0.0:.2f} of {controller.budget:g}, price {controller.price:.4f}"
+            bar.set_postfix_str(held + (f", ${by.purse.spent:.2f}" if by.purse.spent else ""), refresh=False)
             bar.update()
 
-    workers = [asyncio.create_task(worker()) for _ in range(min(concurrency, max(len(work), 1)))]
+    workers = [asyncio.create_task(worker()) for _ in range(min(concurrency, len(work)))]
     with bar:
         try:
             await asyncio.gather(*workers)
@@ -434,9 +384,3 @@ async def ask_many(
             for task in workers:
                 task.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-
-
-def _spending(by: Allocator) -> str:
-    money = f", ${by.purse.spent:.2f}" if by.purse.spent else ""
-    average = by.controller.average or 0.0
-    return f"average {average:.2f} of {by.controller.budget:g}, price {by.controller.price:.4f}{money}"

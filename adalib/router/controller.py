@@ -1,25 +1,21 @@
 r"""A budget that is held: the price moves with what was really spent.
 
-Chapter 3 finds the price by bisection, because all questions lie on the table. Here they come one by one, and from
-tomorrow's mix. The dual of chapter 4 still says which way to go: its slope in the price is what a question costs less
-the budget, so a question that cost more than the budget raises the price and one that cost less lowers it. The step is
-taken in the price's logarithm, where it stays positive and a step means the same at every price:
+Questions come one by one, and from tomorrow's mix. The slope of the dual of chapter 4 still says which way to go: a
+question that cost more than the budget raises the price and one that cost less lowers it, by a step in its logarithm:
 
 .. math:: \log \lambda_{t+1} = \log \lambda_t + \eta\,\frac{c_t - B}{B}
 
-Added up over T questions, all prices between cancel, whatever the questions were:
+Added up over T questions, all prices between cancel, so the average is off by as much as the price had to move:
 
 .. math:: \frac{\bar c_T}{B} - 1 = \frac{\log(\lambda_T / \lambda_0)}{\eta\,T}
 
-So the average is off by as much as the price had to move, and by no more. With the default step of 0.2, a mix that
-needs a price e times as high costs half a percent after 1,000 questions. A larger step forgets the past sooner, and
-lets the price shake more with every question.
+A larger step forgets the past sooner, and lets the price shake more with every question.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from math import exp, inf, isfinite, log
+from math import exp, inf, log
 from typing import NamedTuple
 
 __all__ = ["BudgetController", "Moment", "Purse"]
@@ -57,6 +53,7 @@ class BudgetController:
         self.budget, self.first_price, self.step = float(budget), float(price), float(step)
         self.asked, self.spent = 0, 0.0  # questions that were closed, and what they cost
         self.debt = 0.0  # what was spent above the budget, open questions as expected
+        self.floor = -_MEMORY * self.budget  # the most that may lie unspent
         self.path: deque[Moment] = deque(maxlen=_PATH)
 
     @property
@@ -76,7 +73,7 @@ class BudgetController:
 
     def close(self, expected: float, cost: float) -> None:
         """End a question that was opened with ``expected`` and cost ``cost``."""
-        if not (isfinite(cost) and cost >= 0):
+        if not 0 <= cost < inf:
             raise ValueError(f"the cost is {cost}; give a number, 0 or more")
         self._count(cost)
         self._owe(cost - expected)
@@ -88,14 +85,8 @@ class BudgetController:
 
     def resume(self, asked: int, spent: float) -> None:
         """Go on where an earlier run ended."""
-        self.asked, self.spent = asked, spent
-        self.debt = 0.0
+        self.asked, self.spent, self.debt = asked, spent, 0.0
         self._owe(spent - asked * self.budget)
-
-    @property
-    def floor(self) -> float:
-        """The most that may lie unspent, below zero."""
-        return -_MEMORY * self.budget
 
     def _count(self, cost: float) -> None:
         self.asked, self.spent = self.asked + 1, self.spent + cost
@@ -119,6 +110,9 @@ class Purse:
         if not total > 0:
             raise ValueError(f"the total is {total}; give a positive sum")
         self.total, self.spent, self.reserved = float(total), 0.0, 0.0
+
+    def __str__(self) -> str:
+        return f"${self.spent:.4f} of ${self.total:.4f}"
 
     def reserve(self, most: float) -> bool:
         """Put ``most`` aside; False, and nothing is put aside, where that could pass the total."""

@@ -7,6 +7,7 @@ permissions help, and what such a file could do is decide badly: nothing in it r
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -24,21 +25,25 @@ from adalib.evaluate.heldout import TAUGHT, Protocol, held_out, verdict
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
 from adalib.learn.policies import CurvePolicy, load_policy
-from adalib.llm.endpoint import wait_for
-from adalib.llm.questions import Prompt, load_prompt
+from adalib.llm.collect import settings_of
+from adalib.llm.endpoint import Endpoint, wait_for
+from adalib.llm.questions import Prompt, load_prompt, load_questions
+from adalib.llm.store import Store, read_answers
 from adalib.router.ask import Asking, Client, Decision, FixedVote, Routed, ask, ask_many
 from adalib.router.controller import BudgetController, Purse
 from adalib.sequential.priced import PricedStopping, load_stopping, save_stopping
 from adalib.sequential.streams import Money
+from adalib.vote.answers import same_answer
 
-__all__ = ["Reader", "Router", "recommended"]
-
+__all__ = ["Reader", "Router", "recommended", "route"]
 
 _BUDGETS = (1, 2, 4, 8, 16)
 _DIMS = 16
 _FORMAT = "adalib router, version 2"
 _MEND = "fit and save the router again"
 _PARTS = ("policy.json", "reader.json")
+
+Unit = Literal["samples", "tokens"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ def recommended(
     budget: float,
     budgets: Sequence[int],
     signals: Sequence[str],
-    cost: Literal["samples", "tokens"] = "samples",
+    cost: Unit = "samples",
     groups: Sequence | None = None,
     seed: int = 0,
 ) -> tuple[str, str]:
@@ -70,10 +75,8 @@ def recommended(
 
     The curve policy is offered those ``budgets`` of which the file has twice as many answers.
     """
-    learners: dict[str, Any] = {
-        "curve": CurvePolicy(seed=seed),
-        "priced": PricedStopping(signals, cost=cost, seed=seed),
-    }
+    learners: dict[str, Any]
+    learners = {"curve": CurvePolicy(seed=seed), "priced": PricedStopping(signals, cost=cost, seed=seed)}
     offered = [b for b in budgets if 2 * b <= responses.samples]
     protocol = Protocol(groups=groups, table=partial(Responses.table, cost=cost), seed=seed)
     rows = held_out(responses, [budget], offered, learners=learners, noises=0, protocol=protocol)
@@ -106,7 +109,7 @@ class Router:
         policy: PricedStopping | CurvePolicy,
         reader: Reader | None,
         budget: float,
-        cost: Literal["samples", "tokens"] | Money = "samples",
+        cost: Unit | Money = "samples",
         budgets: Sequence[int] = _BUDGETS,
     ) -> None:
         self.policy, self.reader, self.cost, self.budgets = policy, reader, cost, tuple(budgets)
@@ -122,7 +125,7 @@ class Router:
         budget: float,
         policy: Literal["priced", "curve", "verdict"] = "priced",
         signals: Sequence[str] = ("votes", "text"),
-        cost: Literal["samples", "tokens"] | Money = "samples",
+        cost: Unit | Money = "samples",
         schedule: Sequence[int] | None = None,
         groups: Sequence | None = None,
         taught: int = TAUGHT,
@@ -158,11 +161,10 @@ class Router:
         """
         if policy not in ("priced", "curve", "verdict"):
             raise ValueError(f"policy is {policy!r}; choose 'priced', 'curve' or 'verdict'")
+        if isinstance(cost, Money) and policy != "priced":
+            raise ValueError("a price list needs policy='priced': the others count answers or tokens")
         chosen: str = policy
-        if isinstance(cost, Money):
-            if policy != "priced":
-                raise ValueError("a price list needs policy='priced': the others count answers or tokens")
-        elif policy == "verdict":
+        if policy == "verdict" and not isinstance(cost, Money):
             chosen, _ = recommended(responses, budget, _BUDGETS, signals, cost, groups, seed)
         if chosen == "priced" or isinstance(cost, Money):
             rows = drawn(range(responses.n), taught, seed)
@@ -224,9 +226,8 @@ class Router:
         The progress bar shows the spend and the running average.
         """
         routed: dict[int, Routed] = {}
-        work = list(enumerate(questions))
-        filled, asking = prompt or load_prompt(), Asking(**how)
-        wait_for(ask_many(self, client, work, filled, asking, routed.__setitem__, concurrency, progress))
+        work, filled = list(enumerate(questions)), prompt or load_prompt()
+        wait_for(ask_many(self, client, work, filled, Asking(**how), routed.__setitem__, concurrency, progress))
         return [routed[number] for number, _ in work]
 
     def save(self, folder: str | os.PathLike) -> None:
@@ -241,8 +242,7 @@ class Router:
             self.policy.save(folder / "policy.json")
         else:
             save_stopping(self.policy, folder / "policy.json")
-        kept = {} if self.reader is None else {"embedding": self.reader.embedding.to_dict()}
-        write_lines(folder / "reader.json", [kept])
+        write_lines(folder / "reader.json", [{"embedding": self.reader.embedding.to_dict()} if self.reader else {}])
         about = {
             "policy": "curve" if isinstance(self.policy, CurvePolicy) else "priced",
             "budget": self.controller.budget,
@@ -276,8 +276,8 @@ class Router:
                 raise ValueError("its policy cannot be held to a budget")
             budgets = [whole(budget, "a budget", 1, 10**9) for budget in about["budgets"]]
             _check_fit(policy, reader, budgets)
-            budget = number(about["budget"], "budget", 1e-300)
-            return cls(policy, reader, budget, _read_cost(about["cost"], policy), budgets)
+            cost = _read_cost(about["cost"], policy)
+            return cls(policy, reader, number(about["budget"], "budget", 1e-300), cost, budgets)
         except DataError:
             raise
         except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
@@ -285,14 +285,17 @@ class Router:
             raise DataError(f"{folder}: is not a sound router ({why}); {_MEND}") from None
 
 
-def _read_cost(told: Any, policy: PricedStopping | CurvePolicy) -> Literal["samples", "tokens"] | Money:
+def _read_cost(told: Any, policy: PricedStopping | CurvePolicy) -> Unit | Money:
     """What an answer costs: a word, or a price list, which only priced stopping has."""
     if told in ("samples", "tokens"):
         return told
     if not isinstance(told, dict) or set(told) != {"per_token", "per_answer"} or isinstance(policy, CurvePolicy):
         raise ValueError("its cost is neither samples nor tokens nor a price list")
-    per_token = number(told["per_token"], "price of a token", 1e-300)
-    return Money(per_token, number(told["per_answer"], "price of an answer", 0.0))
+    prices = (
+        number(told["per_token"], "price of a token", 1e-300),
+        number(told["per_answer"], "price of an answer", 0.0),
+    )
+    return Money(*prices)
 
 
 def _check_fit(policy: PricedStopping | CurvePolicy, reader: Reader | None, budgets: Sequence[int]) -> None:
@@ -303,3 +306,45 @@ def _check_fit(policy: PricedStopping | CurvePolicy, reader: Reader | None, budg
     reads = 0 if reader is None else reader.read([""]).shape[1]
     if needs and needs != reads:
         raise ValueError(f"its policy takes {needs} features and its reader gives {reads}")
+
+
+def route(
+    router: Router,
+    endpoint: Endpoint,
+    questions: str | os.PathLike,
+    out: str | os.PathLike,
+    how: Asking,
+    *,
+    prompt: str | os.PathLike | None = None,
+    concurrency: int = 16,
+) -> str:
+    """Answer a file of questions into a folder that can be gone on with, like `collect`, one vote a question.
+
+    The budget counts what an earlier run spent. Interrupt it once, and open questions are finished and kept; twice, and
+    they are dropped. ``routed.jsonl`` is written at the end; returns one line on what was spent and what is right.
+    """
+    asked, filled, folder = load_questions(questions), load_prompt(prompt), Path(out)
+    settings = settings_of(endpoint, asked, filled, how.temperature, how.max_tokens)
+    settings |= {"budget": router.controller.budget, "cost": router.unit}
+    kept: dict[str, dict[str, Any]] = {}
+    with Store(folder, settings, {"messages": filled.messages}) as store:
+        kept |= {record.pop("id"): record for record, _ in read_answers(store.answers)}
+        router.controller.resume(len(kept), sum(record["cost"] for record in kept.values()))
+        router.purse.spent = sum(record["money"] for record in kept.values())
+        work = [(q["id"], q["question"]) for q in asked if q["id"] not in kept]
+
+        def keep(name: str, answer: Routed) -> None:
+            kept[name] = {"sample": 0, **asdict(answer)}
+            store.append({"id": name, **kept[name]})
+
+        stop = asyncio.Event()
+        with store.telling(len(asked)):
+            wait_for(ask_many(router, endpoint, work, filled, how, keep, concurrency, True, stop), stop)
+    rows = [q | {name: value for name, value in kept[q["id"]].items() if name != "sample"} for q in asked]
+    write_lines(folder / "routed.jsonl", rows)
+    right = sum(same_answer(row["answer"], str(row["gold"])) for row in rows)
+    average = sum(row["cost"] for row in rows) / len(rows)
+    return (
+        f"wrote {folder / 'routed.jsonl'}: {right} of {len(rows)} right, {average:.4g} {router.unit} a question "
+        f"(budget {router.controller.budget:g}), ${sum(row['money'] for row in rows):.2f}"
+    )

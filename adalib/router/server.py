@@ -12,12 +12,17 @@ import contextlib
 import hmac
 import json
 import logging
+import time
 import traceback
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from importlib.resources import files
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
 import prometheus_client as prometheus
 from starlette.applications import Starlette
@@ -29,7 +34,6 @@ from starlette.types import Receive, Scope, Send
 from adalib.llm.endpoint import Endpoint, EndpointError
 from adalib.llm.questions import Prompt
 from adalib.router.ask import LATE, PURSE, Asking, NotShortError, Routed, ask
-from adalib.router.protocol import Request, RequestError, completion, error_body, extras, read_request, stream_chunks
 from adalib.router.router import Router
 
 if TYPE_CHECKING:  # Redis is needed by those alone who share
@@ -37,10 +41,24 @@ if TYPE_CHECKING:  # Redis is needed by those alone who share
 
 __all__ = ["Service", "make_app"]
 
+_OWN = "adalib"  # the field of a request with our settings, and of a reply with our figures
+_LIMITS = ("max_completion_tokens", "max_tokens")
+_READ = ("model", "messages", "stream", "stream_options", "n", "temperature", "seed", _OWN, *_LIMITS)
+_REFUSED = ("tools", "functions", "logprobs", "top_logprobs", "audio", "modalities")
+_MOST_CHOICES = 128
 _SHOWN = 300  # questions on the live page
 _LARGEST = 1 << 20  # bytes of a request
 _QUIET = 10.0  # seconds of silence in a stream before a comment says that we are still here
 _LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
+
+
+class RequestError(Exception):
+    """What the caller is told, in the shape of an OpenAI error."""
+
+    def __init__(self, status: int, message: str, kind: str = "invalid_request_error", code: str | None = None):
+        super().__init__(message)
+        self.status = status
+        self.body = {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
 def make_app(service: Service, token: str = "") -> Starlette:
@@ -54,7 +72,7 @@ def make_app(service: Service, token: str = "") -> Starlette:
             except Exception as error:
                 told = _told(error)
                 headers = {"Retry-After": "1"} if told.status == 429 else {}
-                response = JSONResponse(error_body(told), told.status, headers)
+                response = JSONResponse(told.body, told.status, headers)
             if handler == service.chat:
                 service.replies.labels(str(response.status_code)).inc()
             return response
@@ -116,37 +134,29 @@ class Service:
             work.cancel()
             self.open -= 1
 
-        streams = False
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(end)
             # A vote that is closed soon has its figures in the headers of a stream, too, and a fault its status.
             if not await _wait(work, call, _QUIET if asked.stream else None):
                 return Response(status_code=499)  # nobody is left to be answered
             headers = _headers(work.result()) if work.done() else {}
             if not asked.stream:
                 return JSONResponse(completion(work.result(), self.endpoint.model), headers=headers)
-            streams = True
-            return _Stream(self._events(asked, work), headers, end)
-        finally:
-            if not streams:
-                end()
+            undo.pop_all()
+        return _Stream(self._events(asked, work), headers, end)
 
     async def _answer(self, asked: Request) -> list[Routed]:
         """Answer a request, every choice of it."""
+        one = partial(ask, self.router, self.endpoint, asked.question, asked.messages, asked.how)
         with self.seconds.time():
             try:
                 async with asyncio.TaskGroup() as group:
-                    tasks = [
-                        group.create_task(ask(self.router, self.endpoint, asked.question, asked.messages, asked.how))
-                        for _ in range(asked.choices)
-                    ]
+                    tasks = [group.create_task(one()) for _ in range(asked.choices)]
             except ExceptionGroup as errors:
                 raise errors.exceptions[0] from None
         if self.share is not None:
             await self.share.flush()  # what a caller was told, the others know
-        routed = [task.result() for task in tasks]
-        for one in routed:
-            self._note(one)
-        return routed
+        return [self._noted(task.result()) for task in tasks]
 
     async def _events(self, asked: Request, work: asyncio.Task[list[Routed]]) -> AsyncIterator[bytes]:
         while not work.done():
@@ -155,7 +165,7 @@ class Service:
         try:
             chunks = stream_chunks(work.result(), self.endpoint.model, asked.include_usage)
         except Exception as error:
-            chunks = [error_body(_told(error))]
+            chunks = [_told(error).body]
         for chunk in chunks:
             yield b"data: " + json.dumps(chunk).encode() + b"\n\n"
         yield b"data: [DONE]\n\n"
@@ -188,48 +198,51 @@ class Service:
             "price": controller.price,
             "asked": controller.asked,
             "money": purse.spent,
-            "total": None if purse.total == float("inf") else purse.total,
+            "total": None if purse.total == inf else purse.total,
             "open": self.open,
             "limit": self.limit,
-            "shared": None if self.share is None else self.share.reached,
+            "shared": self._shared,
             "samples": sorted(self.samples.items()),
             "recent": [[round(value, 6) for value in row] for row in self.recent],
         }
         return JSONResponse(shown, headers={"Cache-Control": "no-store"})
 
-    def _note(self, one: Routed) -> None:
+    @property
+    def _shared(self) -> bool | None:
+        return None if self.share is None else self.share.reached
+
+    def _noted(self, one: Routed) -> Routed:
         self.samples[one.samples] += 1
         self.asked.inc()
-        self.sampled.inc(one.samples)
-        self.spent.inc(one.cost)
-        self.money.inc(one.money)
+        for field, counter in self.sums.items():
+            counter.inc(getattr(one, field))
         self.tokens.labels("written").inc(one.tokens)
         self.tokens.labels("read").inc(one.prompt_tokens)
         self.agreement.observe(one.agreement)
         average = self.router.controller.average or 0.0
         self.recent.append([self.router.controller.asked, one.price, average, one.samples, one.agreement])
+        return one
 
     def _make_metrics(self) -> None:
         self._registry = registry = prometheus.CollectorRegistry()
+        counter = partial(prometheus.Counter, registry=registry)
+        histogram = partial(prometheus.Histogram, registry=registry)
         controller = self.router.controller
-        self.replies = prometheus.Counter("adalib_requests", "Replies by status", ["status"], registry=registry)
-        self.asked = prometheus.Counter("adalib_questions", "Questions answered", registry=registry)
-        self.sampled = prometheus.Counter("adalib_samples", "Answers sampled", registry=registry)
-        self.spent = prometheus.Counter("adalib_cost", "Cost in the router's unit", registry=registry)
-        self.money = prometheus.Counter("adalib_dollars", "Cost in dollars", registry=registry)
-        self.tokens = prometheus.Counter("adalib_tokens", "Tokens", ["kind"], registry=registry)
-        shares = [k / 10 for k in range(1, 11)]
-        self.agreement = prometheus.Histogram(
-            "adalib_agreement", "Share of the winner", buckets=shares, registry=registry
-        )
-        self.seconds = prometheus.Histogram("adalib_seconds", "Seconds a request", registry=registry)
+        self.replies = counter("adalib_requests", "Replies by status", ["status"])
+        self.asked = counter("adalib_questions", "Questions answered")
+        self.sums = {
+            "samples": counter("adalib_samples", "Answers sampled"),
+            "cost": counter("adalib_cost", "Cost in the router's unit"),
+            "money": counter("adalib_dollars", "Cost in dollars"),
+        }
+        self.tokens = counter("adalib_tokens", "Tokens", ["kind"])
+        self.agreement = histogram("adalib_agreement", "Share of the winner", buckets=[k / 10 for k in range(1, 11)])
+        self.seconds = histogram("adalib_seconds", "Seconds a request")
         gauges: dict[tuple[str, str], Callable[[], float]] = {
             ("adalib_price", "Price of compute, in accuracy a unit of cost"): lambda: controller.price,
             ("adalib_budget", "Average cost to hold"): lambda: controller.budget,
             ("adalib_average_cost", "Average cost so far"): lambda: controller.average or 0.0,
-            ("adalib_shared", "Whether the budget is shared and the store answers"): lambda: (
-                self.share is not None and self.share.reached
-            ),
+            ("adalib_shared", "Whether the budget is shared and the store answers"): lambda: bool(self._shared),
             ("adalib_open_requests", "Requests being answered"): lambda: self.open,
         }
         for (name, told), value in gauges.items():
@@ -314,3 +327,133 @@ async def _wait(work: asyncio.Task, call: Call, seconds: float | None) -> bool:
         return work.done() or not gone.done()
     finally:
         gone.cancel()
+
+
+class Request(NamedTuple):
+    """A request that was read: what to send, what the policy reads, and how to ask."""
+
+    messages: list[dict[str, Any]]
+    question: str
+    how: Asking
+    choices: int
+    stream: bool
+    include_usage: bool
+
+
+def read_request(body: bytes, model: str, defaults: Asking, prompt: Prompt | None) -> Request:
+    """Read the body of a chat completion.
+
+    Temperature 0 would give the same answer again and again, and ``n > 1`` asks for choices and not for a vote: both
+    get plain answers, as their caller expects. What we do not know is passed on; what we cannot answer is a
+    `RequestError`.
+    """
+    try:
+        asked = json.loads(body)
+        json.dumps(asked, ensure_ascii=False).encode()  # JSON can carry half a character, which nothing else can
+    except UnicodeEncodeError:
+        raise RequestError(400, "the body holds half a character (a surrogate without its other half)") from None
+    except ValueError:
+        raise RequestError(400, "the body is not JSON") from None
+    except RecursionError:
+        raise RequestError(400, "the body is nested too deep") from None
+    if not isinstance(asked, dict):
+        raise RequestError(400, "the body must be a JSON object")
+    if asked.get("model") != model:
+        told = str(asked.get("model"))[:80]
+        raise RequestError(404, f"the model {told!r} is not here; this server has {model!r}", code="model_not_found")
+    for name in filter(asked.get, _REFUSED):
+        raise RequestError(400, f"{name} cannot be voted on; ask the upstream itself", code="unsupported_parameter")
+    messages = asked.get("messages")
+    if not isinstance(messages, list) or not messages or not all(isinstance(turn, dict) for turn in messages):
+        raise RequestError(400, "messages must be a list of turns, each with role and content")
+    question = _last_question(messages)
+    if prompt is not None and len(messages) == 1:
+        messages = prompt.fill(question)
+    choices, options = asked.get("n") or 1, asked.get("stream_options") or {}
+    if not isinstance(choices, int) or not 1 <= choices <= _MOST_CHOICES:
+        raise RequestError(400, f"n must be a whole number from 1 to {_MOST_CHOICES}")
+    try:
+        how, usage = _asking(asked, defaults, choices), bool(options.get("include_usage"))
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise RequestError(400, f"a setting of the request is not sound: {error}") from None
+    return Request(messages, question, how, choices, bool(asked.get("stream")), usage)
+
+
+def _asking(asked: dict, defaults: Asking, choices: int) -> Asking:
+    own = asked.get(_OWN) or {}
+    unknown = set(own) - {"price", "cap"}
+    if unknown:
+        raise ValueError(f"{_OWN} knows price and cap, not {sorted(unknown)[0]!r}")
+    temperature = defaults.temperature if asked.get("temperature") is None else float(asked["temperature"])
+    tokens = next((asked[name] for name in _LIMITS if asked.get(name) is not None), defaults.max_tokens)
+    extra = {name: value for name, value in asked.items() if name not in _READ and value is not None}
+    return replace(
+        defaults,
+        temperature=temperature,
+        max_tokens=int(tokens),
+        # A caller may be more careful than the server, never less.
+        cap=min(defaults.cap, float(own.get("cap", inf))),
+        price=None if own.get("price") is None else float(own["price"]),
+        votes=temperature > 0 and choices == 1 and not extra.get("response_format"),
+        seed=None if asked.get("seed") is None else int(asked["seed"]),
+        extra=extra,
+    )
+
+
+def _last_question(messages: list[dict]) -> str:
+    """The text of the user's last turn."""
+    asked = [turn.get("content") for turn in messages if turn.get("role") == "user"]
+    if not asked:
+        raise RequestError(400, "messages must hold a turn of the user")
+    parts = [{"type": "text", "text": asked[-1]}] if isinstance(asked[-1], str) else asked[-1]
+    if not isinstance(parts, list) or not all(isinstance(one, dict) and one.get("type") == "text" for one in parts):
+        raise RequestError(400, "the content of a turn must be text; this server reads no pictures or sound")
+    return "\n".join(str(one.get("text", "")) for one in parts)
+
+
+def extras(routed: Sequence[Routed]) -> dict[str, Any]:
+    """Our figures: of one vote all of them, of several plain answers what they share."""
+    told = {name: value for name, value in vars(routed[0]).items() if name not in ("text", "finish")}
+    if len(routed) > 1:
+        for name in ("samples", "cost", "money", "tokens", "prompt_tokens"):
+            told[name] = sum(getattr(one, name) for one in routed)
+    return told
+
+
+def completion(routed: Sequence[Routed], model: str) -> dict[str, Any]:
+    """The reply: the winning answer's own text, and ``usage`` over all samples."""
+    choices = [
+        {
+            "index": number,
+            "message": {"role": "assistant", "content": one.text, "refusal": None},
+            "logprobs": None,
+            "finish_reason": _finish(one),
+        }
+        for number, one in enumerate(routed)
+    ]
+    return _head("chat.completion", model) | {"choices": choices, "usage": _usage(routed), _OWN: extras(routed)}
+
+
+def stream_chunks(routed: Sequence[Routed], model: str, include_usage: bool) -> list[dict[str, Any]]:
+    """The same reply as a stream: the text of each choice, its end, and our figures with the last."""
+    head = _head("chat.completion.chunk", model)
+    chunks = []
+    for number, one in enumerate(routed):
+        for delta, finish in (({"role": "assistant", "content": one.text}, None), ({}, _finish(one))):
+            choice = {"index": number, "delta": delta, "logprobs": None, "finish_reason": finish}
+            chunks.append(head | {"choices": [choice]})
+    chunks[-1] |= {_OWN: extras(routed)}
+    return [*chunks, head | {"choices": [], "usage": _usage(routed)}] if include_usage else chunks
+
+
+def _head(kind: str, model: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{uuid4().hex}", "object": kind, "created": int(time.time()), "model": model}
+
+
+def _usage(routed: Sequence[Routed]) -> dict[str, int]:
+    read, written = sum(one.prompt_tokens for one in routed), sum(one.tokens for one in routed)
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+
+
+def _finish(one: Routed) -> str:
+    return one.finish if one.finish in ("stop", "length", "content_filter") else "stop"

@@ -18,7 +18,7 @@ from redis import Redis as Plain
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from adalib.router.controller import STEP, BudgetController
+from adalib.router.controller import BudgetController
 from adalib.router.router import Router
 
 __all__ = ["Share", "ShareError", "SharedController"]
@@ -57,7 +57,7 @@ class ShareError(ValueError):
 
 
 class _Sums(NamedTuple):
-    """What the store last said: over all servers, and what the others have open beyond their budgets."""
+    """Questions that were closed and their cost; of all servers also the debt, and what the others have open."""
 
     asked: int = 0
     spent: float = 0.0
@@ -65,62 +65,51 @@ class _Sums(NamedTuple):
     others: float = 0.0
 
 
-class _Batch(NamedTuple):
-    """A step that may be on its way."""
-
-    number: int
-    asked: int
-    spent: float
-
-
 class SharedController(BudgetController):
     """A `BudgetController` whose sums are those of all servers; `Share` carries them to the store and back.
 
     >>> controller = SharedController(budget=4, price=0.02)
     >>> controller.open(4); controller.close(4, cost=8)
-    >>> controller.take()
-    _Batch(number=1, asked=1, spent=8.0)
+    >>> controller.take()[:2]
+    (1, 8.0)
     >>> controller.told(_Sums(asked=3, spent=12.0, debt=0.0))  # the others have saved what we overspent
     >>> round(controller.price, 4), controller.average
     (0.02, 4.0)
     """
 
-    def __init__(self, budget: float, price: float, *, step: float = STEP) -> None:
-        super().__init__(budget, price, step=step)
+    def __init__(self, budget: float, price: float, **how: float) -> None:
+        super().__init__(budget, price, **how)
         self.opened = 0.0  # what our open questions should cost beyond their budgets
-        self._sums, self._number = _Sums(), 0
-        self._batch: _Batch | None = None
-        self._asked, self._spent = 0, 0.0  # closed since the last step
+        self.number = 0  # of the last step
+        self._all, self._sent, self._new = _Sums(), _Sums(), _Sums()  # known there, perhaps on its way, closed since
 
     @property
     def unsent(self) -> bool:
         """Whether something was closed that the store does not know."""
-        return self._asked > 0 or bool(self._batch and self._batch.asked)
+        return self._new.asked + self._sent.asked > 0
 
-    def take(self) -> _Batch:
+    def take(self) -> _Sums:
         """What to tell the store: the step that was not confirmed once more, else all that was closed since."""
-        if self._batch is None or not self._batch.asked:
-            self._number += 1
-            self._batch = _Batch(self._number, self._asked, self._spent)
-            self._asked, self._spent = 0, 0.0
-        return self._batch
+        if not self._sent.asked:
+            self.number += 1
+            self._sent, self._new = self._new, _Sums()
+        return self._sent
 
     def told(self, sums: _Sums) -> None:
         """The store has counted the step; these are the sums over all servers."""
-        self._sums, self._batch = sums, None
+        self._all, self._sent = sums, _Sums()
         self._owe(0.0)
 
     def _count(self, cost: float) -> None:
-        self._asked, self._spent = self._asked + 1, self._spent + cost
+        self._new = _Sums(self._new.asked + 1, self._new.spent + cost)
         self.opened -= cost - self.budget  # it is closed now, and counts there
 
     def _owe(self, more: float) -> None:
         self.opened += more
-        waiting = self._batch or _Batch(0, 0, 0.0)
-        asked, spent = self._asked + waiting.asked, self._spent + waiting.spent
-        self.asked, self.spent = self._sums.asked + asked, self._sums.spent + spent
-        closed = max(self._sums.debt + spent - asked * self.budget, self.floor)
-        self.debt = closed + self._sums.others + self.opened
+        asked, spent = self._new.asked + self._sent.asked, self._new.spent + self._sent.spent
+        self.asked, self.spent = self._all.asked + asked, self._all.spent + spent
+        closed = max(self._all.debt + spent - asked * self.budget, self.floor)
+        self.debt = closed + self._all.others + self.opened
 
 
 class Share:
@@ -144,8 +133,8 @@ class Share:
         except ValueError:
             raise ShareError("the address of Redis must look like redis://127.0.0.1:6379/0") from None
         except (RedisError, OSError) as error:
-            why = type(error).__name__
-            raise ShareError(f"Redis does not answer ({why}); start it, or serve without --redis") from None
+            mend = "start it, or serve without --redis"
+            raise ShareError(f"Redis does not answer ({type(error).__name__}); {mend}") from None
         self._step = self._redis.register_script(_STEP)
         self._busy = asyncio.Lock()
         self.reached = False
@@ -178,10 +167,10 @@ class Share:
         async with self._busy:
             if if_unsent and not self.controller.unsent:  # another's step took ours along
                 return
-            batch, controller = self.controller.take(), self.controller
+            controller, batch = self.controller, self.controller.take()
             change = batch.spent - batch.asked * controller.budget
             amounts = [repr(amount) for amount in (batch.spent, change, controller.floor, controller.opened)]
-            told: list[str | int] = [self.server, batch.number, batch.asked, *amounts, _LIFE]
+            told: list[str | int] = [self.server, controller.number, batch.asked, *amounts, _LIFE]
             keys = [self.name, f"{self.name}:servers", f"{self.name}:step:{self.server}"]
             try:
                 asked, spent, debt, others = await self._step(keys, told)
