@@ -23,20 +23,20 @@ def _mean(table: np.ndarray, plan: np.ndarray) -> float:
     return float(chosen(table, plan).mean())
 
 
-def _with_plan(inputs: Inputs, cap: Callable[[Case], float] | None = None) -> Inputs:
+def _with_plan(inputs: Inputs, cap: Callable[[Case], float] = lambda case: np.inf) -> Inputs:
     """The same inputs with any plan, or with one that keeps to a budget: rows too dear fall back to the cheapest."""
 
     def planned(rng: np.random.Generator, **case: Any) -> Case:
         n, k = case["acc"].shape
         plan = rng.integers(0, k, n)
-        for row in range(n if cap else 0):
-            if cap and _mean(case["cost"], plan) > cap(case):
+        for row in range(n):
+            if _mean(case["cost"], plan) > cap(case):
                 plan[row] = 0
         return {**case, "plan": plan}
 
     def valid(case: Case) -> bool:
         fits = inputs.valid(case) and case["plan"].max() < len(case["cost"])
-        return bool(fits and (cap is None or _mean(case["cost"], case["plan"]) <= cap(case)))
+        return bool(fits and _mean(case["cost"], case["plan"]) <= cap(case))
 
     return inputs.turned(planned, {**inputs.axes, "plan": ("question",)}, valid=valid)
 
