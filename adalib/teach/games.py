@@ -65,7 +65,7 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
     best = frontier(seen.acc, seen.cost).at(budget)
     levels = ["" if level is None else str(level) for level in responses.levels or [None] * responses.n]
     order = np.argsort(levels, kind="stable")
-    in_ten_thousandths = [np.round(table.acc[order] * 10_000).astype(int).tolist() for table in (seen, scored)]
+    ten_thousandths = [np.round(table.acc[order] * 10_000).astype(int).tolist() for table in (seen, scored)]
     data = {
         "budgets": list(_BUDGETS),
         "colours": list(COLOURS),
@@ -73,7 +73,8 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
         "total": round(budget * responses.n),
         "questions": [responses.questions[i] for i in order],
         "levels": [levels[i] for i in order],
-        **dict(zip(("seen", "scored"), in_ten_thousandths, strict=True)),
+        "seen": ten_thousandths[0],
+        "scored": ten_thousandths[1],
         "oracle": best.labels[order].tolist(),
         "price": round(best.lam, 4),
         "oracle_accuracy": float(scored.acc[np.arange(responses.n), best.labels].mean()),

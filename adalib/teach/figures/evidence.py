@@ -262,13 +262,11 @@ def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayL
     return fig.update_layout(height=480)
 
 
+Hull = tuple[np.ndarray, np.ndarray]  # cost, accuracy
+
+
 def along_the_frontier(
-    grid: Sequence[float],
-    hull: tuple[np.ndarray, np.ndarray],
-    oracle: Points,
-    curve: Points,
-    equal_cost: Sequence[float],
-    active: int = 0,
+    grid: Sequence, hull: Hull, oracle: Points, curve: Points, equal_cost: Sequence[float], active: int = 0
 ) -> go.Figure:
     """Drag the average budget along a frontier: where mix, curve and oracle stand, and how far apart they are.
 

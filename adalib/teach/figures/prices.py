@@ -20,14 +20,15 @@ BLUE, ORANGE, GREEN, PINK, GOLD = COLOURS[:5]
 # What an answer is, in this order everywhere: its name and its colour.
 _KINDS = {"right": GREEN, "most common wrong answer": ORANGE, "other wrong answers": GOLD, "no answer read": GREY}
 
-Steps = tuple[np.ndarray, np.ndarray]
+Array = np.ndarray
+Steps = tuple[Array, Array]
 Style = dict[str, Any]
 
 
 # Chapters 0 and 1: the answers to a question, their votes, and how accuracy grows with the budget.
 
 
-def answer_grid(answers: Sequence[str], classes: np.ndarray, values: np.ndarray, width: int = 16) -> go.Figure:
+def answer_grid(answers: Sequence[str], classes: Array, values: Array, width: int = 16) -> go.Figure:
     """Every sampled answer to one question as a tile, in the order sampled, coloured by what it is."""
     kinds = np.where(values > 0.5, 0, 2)
     wrong = classes[(kinds == 2) & (classes >= 0)]
@@ -69,7 +70,7 @@ def accuracy_curves(
     return fig.update_yaxes(range=[-0.02, 1.02]).update_layout(height=420)
 
 
-def window_votes(outcomes: Mapping[int, np.ndarray], samples: int) -> go.Figure:
+def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
     """Drag b: the samples are cut into windows of b, each votes; ``outcomes[b]`` is how right each vote is."""
     budgets, shares = list(outcomes), list(outcomes.values())
 
@@ -92,7 +93,7 @@ def window_votes(outcomes: Mapping[int, np.ndarray], samples: int) -> go.Figure:
 
 
 def samples_and_gains(
-    budgets: Sequence[int], groups: Sequence[str], spent: np.ndarray, gained: np.ndarray, accuracy: Sequence[float]
+    budgets: Sequence[int], groups: Sequence[str], spent: Array, gained: Array, accuracy: Sequence[float]
 ) -> go.Figure:
     """Drag a uniform budget: where the extra samples go, beside where the extra right answers come from."""
     names = ["extra samples", "extra right"]
@@ -115,19 +116,19 @@ def samples_and_gains(
 # Chapter 2: what a price does to one question, to all of them, and to the bill.
 
 
-def net_values(budgets: Sequence, net: Mapping[str, np.ndarray], winners: Sequence[int]) -> go.Figure:
+def net_values(budgets: Sequence, net: Mapping[str, Array], winners: Sequence[int]) -> go.Figure:
     """Net value of one question at every budget, one line a price by its name; a star marks the winner at each."""
     fig = go.Figure(_net_traces(budgets, net, winners))
     return fig.update_xaxes(title="budget b", **_ladder(budgets)).update_yaxes(title="net value")
 
 
 def lagrangian(
-    prices: np.ndarray,
-    labels: np.ndarray,
+    prices: Array,
+    labels: Array,
     budgets: Sequence,
-    first: np.ndarray,
+    first: Array,
     one: int,
-    net: Mapping[float, np.ndarray],
+    net: Mapping[float, Array],
     winners: Sequence[int],
 ) -> go.Figure:
     """The price at three scales: every question's budget, the shares of the budgets, one question's net values.
@@ -159,7 +160,7 @@ def _ladder(budgets: Sequence) -> dict:
     return {"tickvals": list(range(len(budgets))), "ticktext": [str(b) for b in budgets]}
 
 
-def _net_traces(budgets: Sequence, net: Mapping[str, np.ndarray], winners: Sequence[int]) -> list[go.Scatter]:
+def _net_traces(budgets: Sequence, net: Mapping[str, Array], winners: Sequence[int]) -> list[go.Scatter]:
     traces = []
     for (name, values), winner, colour in zip(net.items(), winners, COLOURS, strict=False):
         won = np.arange(len(budgets)) == winner
@@ -169,7 +170,7 @@ def _net_traces(budgets: Sequence, net: Mapping[str, np.ndarray], winners: Seque
     return traces
 
 
-def _shares(prices: np.ndarray, labels: np.ndarray, budgets: Sequence) -> list[go.Scatter]:
+def _shares(prices: Array, labels: Array, budgets: Sequence) -> list[go.Scatter]:
     """Share of the questions at each budget, stacked, the budgets written where their areas are widest."""
     shares = np.array([(labels == column).mean(axis=1) for column in range(len(budgets))])
     # Away from the edges, where a label would be cut.
@@ -187,7 +188,7 @@ def _shares(prices: np.ndarray, labels: np.ndarray, budgets: Sequence) -> list[g
     return [*traces, dots(x, y, text=text, textfont=font, hoverinfo="skip").update(mode="text")]
 
 
-def _waterfall(prices: np.ndarray, labels: np.ndarray, first: np.ndarray, one: int) -> list[go.Scatter]:
+def _waterfall(prices: Array, labels: Array, first: Array, one: int) -> list[go.Scatter]:
     """Every question as a run of shelves, those of a budget side by side in the order of Acc(x, 1)."""
     n, bands, spread = labels.shape[1], 10, 0.76  # a trace a band of Acc(x, 1); how much of its height a budget fills
     place = np.empty(n)
@@ -215,7 +216,7 @@ def _waterfall(prices: np.ndarray, labels: np.ndarray, first: np.ndarray, one: i
     return [*traces, dots([None, None], [None, None], marker=marker)]
 
 
-def _turns(prices: np.ndarray, columns: np.ndarray) -> Steps:
+def _turns(prices: Array, columns: Array) -> Steps:
     """The prices at which a question changes its budget, and both ends."""
     keep = np.flatnonzero(np.append(True, columns[1:] != columns[:-1]))
     return np.append(prices[keep], prices[-1]), np.append(columns[keep], columns[-1])
@@ -234,7 +235,7 @@ def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
     return fig.update_layout(height=60 + 320 * len(groups), margin={"t": 40})
 
 
-def _stairs(lam: np.ndarray, cost: np.ndarray, end: float, name: str, colour: str) -> go.Scatter:
+def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.Scatter:
     """A staircase in the order of rising prices, drawn on to the right edge."""
     order = np.argsort(lam, kind="stable")
     x, y = np.asarray(lam, dtype=float)[order], np.asarray(cost, dtype=float)[order]
@@ -245,7 +246,7 @@ def _stairs(lam: np.ndarray, cost: np.ndarray, end: float, name: str, colour: st
 # Chapter 3: from a budget to a price, and the whole frontier at once.
 
 
-def staircase_target(lam: np.ndarray, cost: np.ndarray, budget: float) -> go.Figure:
+def staircase_target(lam: Array, cost: Array, budget: float) -> go.Figure:
     """Average cost against the price, and the budget aimed at as a dotted line."""
     end = 1.6 * float(np.max(lam))
     fig = go.Figure(_stairs(lam, cost, end, "average cost", BLUE))
@@ -255,7 +256,7 @@ def staircase_target(lam: np.ndarray, cost: np.ndarray, budget: float) -> go.Fig
     return fig.update_yaxes(title="average cost", rangemode="tozero").update_layout(height=320, showlegend=False)
 
 
-def bisection(paths: Mapping[float, np.ndarray], lam: np.ndarray, cost: np.ndarray, steps: int = 20) -> go.Figure:
+def bisection(paths: Mapping[float, Array], lam: Array, cost: Array, steps: int = 20) -> go.Figure:
     """Four views of the search, one colour a budget: price brackets, cost brackets, what is missing, the way taken."""
     zero, step, order = 1e-3, np.arange(1, steps + 1), np.argsort(lam, kind="stable")
     parts: list[list] = [[], [], [], [line(lam[order], cost[order], colour=GREY, width=2, shape="hv")]]
@@ -284,11 +285,11 @@ def bisection(paths: Mapping[float, np.ndarray], lam: np.ndarray, cost: np.ndarr
 
 def tangent(
     budgets: Sequence,
-    cost: np.ndarray,
-    acc: np.ndarray,
+    cost: Array,
+    acc: Array,
     corners: Sequence[int],
-    prices: np.ndarray,
-    winners: np.ndarray,
+    prices: Array,
+    winners: Array,
 ) -> go.Figure:
     """Drag the price: a line of that slope comes down on one question's curve and touches it at the winner."""
     ends = np.array([0.0, float(cost[-1]) * 1.16])
@@ -313,13 +314,13 @@ def tangent(
 
 
 def filling(
-    lam: np.ndarray,
-    cost: np.ndarray,
+    lam: Array,
+    cost: Array,
     first_accuracy: float,
     budgets: Sequence,
     targets: Sequence[float],
     accuracy: Sequence[float],
-    labels: np.ndarray,
+    labels: Array,
     ids: Sequence[str],
     width: int = 31,
 ) -> go.Figure:
@@ -389,7 +390,7 @@ def auction(prices: Sequence[float], spent: ArrayLike, budget: float, rounds: Se
 
 
 def dual_lines(
-    prices: np.ndarray, accuracy: np.ndarray, cost: np.ndarray, oracle: Sequence[int], budget: float, start: int = 0
+    prices: Array, accuracy: Array, cost: Array, oracle: Sequence[int], budget: float, start: int = 0
 ) -> go.Figure:
     """Drag the price: every policy is a line, the dual function is their upper envelope, the oracle its tangent."""
     slope = budget - cost
@@ -429,9 +430,7 @@ def _note(text: str, x: float, y: float, **place) -> dict:
     return {"text": text, "x": x, "xref": "x domain", "y": y, "yref": "y domain", "align": "left", **ground, **place}
 
 
-def copies(
-    prices: np.ndarray, dual: np.ndarray, counts: Sequence[int], values: Sequence[float], start: int = 0
-) -> go.Figure:
+def copies(prices: Array, dual: Array, counts: Sequence[int], values: Sequence[float], start: int = 0) -> go.Figure:
     """Drag N: the dual function stays where it is, the best accuracy climbs towards its minimum, the gap closes."""
     least, ends = float(dual.min()), prices[[0, -1]]
     gaps = least - np.asarray(values)
@@ -456,7 +455,7 @@ def copies(
     return fig.update_yaxes(title="gap", range=[-0.05, 1.05], row=2).update_layout(height=660)
 
 
-def claim_strips(claims: Mapping[str, tuple[np.ndarray, np.ndarray]], most: int = 350, reach: float = 1.0) -> go.Figure:
+def claim_strips(claims: Mapping[str, tuple[Array, Array]], most: int = 350, reach: float = 1.0) -> go.Figure:
     """One strip a claim, a dot for (at most so many) cases: its gap, and whether it holds; orange where it fails."""
     fig = make_subplots(rows=len(claims), shared_xaxes=True, vertical_spacing=0.42 / len(claims))
     spread, lowest = np.random.default_rng(0), 0.0

@@ -135,12 +135,7 @@ def bars(
 
 
 def stacked(
-    rows: Sequence[str],
-    parts: Mapping[str, Sequence],
-    x_title: str,
-    *,
-    colours: Sequence[str] = COLOURS,
-    share: bool = True,
+    rows: Sequence[str], parts: Mapping[str, Sequence], x_title: str, *, colours: Sequence = COLOURS, share: bool = True
 ) -> go.Figure:
     """A bar a row, made of parts that lie end to end, their size written on them: shares of the whole, or counts."""
     fig = go.Figure()
