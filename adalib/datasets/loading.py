@@ -126,16 +126,13 @@ def load(name_or_path: str | os.PathLike) -> Responses | Menu:
     records = [(f"{path}, line {number}", number, record) for number, record in read_lines(path)]
     if not records:
         raise DataError(f"{path}: holds no questions; write one JSON object with {', '.join(REQUIRED)} a line")
-    return _menu(name, records) if _several_models(records) else from_records(name, records)
+    # A menu is where a question comes again with another model; a file may only note its model.
+    pairs = {(str(record.get("id")), str(record.get("model"))) for _, _, record in records}
+    several = len(pairs) > len({question for question, _ in pairs})
+    return _menu(name, records) if several else from_records(name, records)
 
 
 _Line = tuple[str, int, dict[str, Any]]  # its place in words, its number, what it says
-
-
-def _several_models(records: list[_Line]) -> bool:
-    """Whether a question comes again with another model; a file that only notes its model is as it always was."""
-    pairs = {(str(record.get("id")), str(record.get("model"))) for _, _, record in records}
-    return len(pairs) > len({name for name, _ in pairs})
 
 
 def _menu(source: str, records: list[_Line]) -> Menu:

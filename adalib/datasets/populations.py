@@ -153,10 +153,9 @@ def two_answer(p: ArrayLike) -> Population:
 def flat_null(n: int, seed: int = 0) -> Population:
     """A population where no budget helps anyone: whatever gain a method reports on it is noise.
 
-    Explained in chapter 5, "Estimation", and used as the control of chapter 8, "Patterns".
-
     Two questions in five are a fair coin between two answers (their true curve is flat at 1/2); of the others half
-    are always right and half always wrong. Every policy has the same true accuracy.
+    are always right and half always wrong. Explained in chapter 5, "Estimation", and used as the control of chapter 8,
+    "Patterns".
 
     Parameters
     ----------

@@ -313,7 +313,8 @@ def _places(key: _Key, reading: Reading | None) -> list[tuple[tuple, int]]:
     if isinstance(key, tuple):
         places = [(("value",), value) for value in key]
     elif reading:
-        places = [(form.shape, form.first) for form in (*reading.forms, *reading.told)]
+        forms = (*reading.forms, *reading.told)  # those that agree have the first value nearly in common
+        places = [(form.shape, float(form.values[0][0].real) if form.values else 0.0) for form in forms]
     # What is near, absolutely or relatively, is at most a drawer apart; all that is huge lies together.
     return [(shape, math.floor(1000 * math.asinh(max(-1e300, min(value, 1e300))))) for shape, value in places]
 

@@ -79,11 +79,6 @@ class Form(NamedTuple):
             for u, v in zip(us, vs, strict=True)
         )
 
-    @property
-    def first(self) -> float:
-        """The first value, as a double: forms that agree have it nearly in common."""
-        return float(self.values[0][0].real) if self.values else 0.0
-
 
 class Reading(NamedTuple):
     """What a formula may mean: nothing where it met a limit or is no mathematics."""
@@ -118,7 +113,8 @@ def read(text: str) -> Reading:
 def read_number(number: Fraction) -> Reading:
     """The reading of a plain number."""
     with _lock:
-        return Reading((_leaf([_mp.mpf(number.numerator) / number.denominator] * _POINTS),))
+        value = _mp.mpf(number.numerator) / number.denominator
+        return Reading((Form(("value",), ((value,) * _POINTS,), (False,)),))
 
 
 def _check(text: str) -> None:
@@ -184,11 +180,7 @@ def _form(node: Any) -> Form:
         return _relation(node)
     if not isinstance(node, sympy.Expr) or node.is_Matrix:
         raise _GivenUpError(f"{type(node).__name__}, which is not worked out")
-    return _leaf(_at_points(node), isinstance(node, sympy.Float))
-
-
-def _leaf(values: list, loose: bool = False) -> Form:
-    return Form(("value",), (tuple(values),), (loose,))
+    return Form(("value",), (tuple(_at_points(node)),), (isinstance(node, sympy.Float),))
 
 
 def _joined(kind: str, parts: list[Form], *more: object) -> Form:
