@@ -83,10 +83,7 @@ def test_half_a_character_is_replaced(tmp_path):
     ("lines", "says"),
     [
         ([line(), line(id="b", gold=...)], ', line 2: has no "gold"; every line needs id, question, gold, answers'),
-        (
-            [line(answers=["4", {}])],
-            ', line 1: "answers"[1] is an object; write it as a text in quotes ("" for no answer)',
-        ),
+        ([line(answers=[None])], ', line 1: "answers"[0] is null; write it as a text in quotes ("" for no answer)'),
         ([line(), "", line(id="b", answers=["4"])], ", line 3: has 1 answers, line 1 has 3; give every question"),
         ([line(), line(id="b"), line()], ", line 3: id 'q1' is already on line 1; give it another"),
         ([line(tokens=[1, 2, math.nan])], ", line 1: holds NaN, which is no number"),
