@@ -74,10 +74,10 @@ def numbers(
     try:
         plain = np.array(values)  # without a type first: a text of digits would become a number
         array = plain.astype(float)
-        if (plain.dtype.kind not in "iufO" and plain.size) or _holds_truth(values):
-            raise ValueError("a text, or true or false")
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} is no table of numbers") from None
+    if (plain.dtype.kind not in "iufO" and plain.size) or _holds_truth(values):
+        raise ValueError(f"{name} is no table of numbers")
     if array.ndim != len(shape) or any(want not in (None, got) for want, got in zip(shape, array.shape, strict=True)):
         wanted = ", ".join("any" if want is None else str(want) for want in shape)
         raise ValueError(f"{name} has shape {array.shape}, not ({wanted})")

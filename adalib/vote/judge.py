@@ -167,7 +167,7 @@ def _form(node: Any) -> Form:
     if isinstance(node, sympy.FiniteSet):
         return _joined("set", sorted((_form(part) for part in node.args), key=_order))
     if isinstance(node, sympy.Interval):
-        return _interval(node.start, node.end, node.left_open, node.right_open)
+        return _joined("interval", [_form(node.start), _form(node.end)], bool(node.left_open), bool(node.right_open))
     if isinstance(node, sympy.Set):  # by its pieces, in whatever unions and differences it was written
         simple = _rounded(node)
         if isinstance(simple, sympy.Interval | sympy.FiniteSet):
@@ -207,10 +207,6 @@ def _relation(node: Any) -> Form:
     return Form((kind, ("value",)), (tuple(d / scale if abs(scale) > _ZERO else d for d in gap),), (False,))
 
 
-def _interval(start: Any, end: Any, left_open: bool, right_open: bool) -> Form:
-    return _joined("interval", [_form(start), _form(end)], bool(left_open), bool(right_open))
-
-
 def _range(links: list) -> list[Form]:
     """The interval that inequalities say of one variable: 3 < x, or 3 < x < 4."""
     low, high, opened = -sympy.oo, sympy.oo, [True, True]
@@ -227,7 +223,7 @@ def _range(links: list) -> list[Form]:
             variables.add(link.gts)
         else:
             return []
-    return [_interval(low, high, *opened)] if len(variables) == 1 else []
+    return [_joined("interval", [_form(low), _form(high)], *opened)] if len(variables) == 1 else []
 
 
 def _rounded(node: Any) -> Any:
