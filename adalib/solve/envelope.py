@@ -204,8 +204,7 @@ def _walk_block(
         inverse = 1 / rise
         # A gain within the tolerance is rounding. The second bound keeps out a slope of 0, made tiny by its code.
         least = np.minimum(-TIE * inverse[-1], -1e-300)
-        key, slope = np.empty((2, v.shape[1]))
-        key[:] = least
+        key, slope = np.full(v.shape[1], least), np.empty(v.shape[1])
         for j in range(1, k - low):
             np.subtract(v[0], v[j], out=slope)
             slope *= inverse[j - 1]
