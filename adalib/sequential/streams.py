@@ -160,8 +160,7 @@ class Streams:
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Average over the streams of each question: (M, ...) becomes (N, ...)."""
-        n = int(self.question[-1]) + 1
-        return values.reshape(n, -1, *values.shape[1:]).mean(axis=1)
+        return values.reshape(int(self.question[-1]) + 1, -1, *values.shape[1:]).mean(axis=1)
 
 
 @lru_cache(maxsize=8)  # several rules are often played the same answers, one after the other
@@ -191,10 +190,8 @@ def make_streams(responses: Responses, limit: int, *, repeats: int, seed: int = 
 
 #: Orders in which a question is played back when a rule is scored: of 48 answers each comes first once.
 REPLAYS = 48
-
 #: Questions that are played back all at once, and in all orders; more are played in parts, and in fewer.
 WHOLE = 2000
-
 _FEWEST = 4  # orders of a question, however many there are
 _CELLS = 1 << 15  # answers played back at a time where there are more: some megabytes
 
@@ -219,10 +216,7 @@ def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
 
 
 def corners(cost: ArrayLike, accuracy: ArrayLike) -> list[int]:
-    """Name the rules on the envelope, cheapest first: the only ones that some price picks.
-
-    `adalib.frontier` walks millions of questions with a few budgets each; here is one question with hundreds.
-    """
+    """Name the rules on the envelope, cheapest first: `adalib.frontier` for one question with hundreds of budgets."""
     x, y = np.asarray(cost, dtype=float).tolist(), np.asarray(accuracy, dtype=float).tolist()
     kept: list[int] = []
     for i in sorted(range(len(x)), key=lambda i: (x[i], -y[i])):
