@@ -1,10 +1,9 @@
 """Plain stopping rules, ours and other people's: stop at the first moment when ..., tuned to a budget.
 
-From their papers and packages: Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of
-four measures; ESC (Li et al. 2024) when a whole window agrees; its_hub doubles the answers until three quarters agree;
-Wald's test (1945) when the evidence for or against a majority is strong enough. CISC (Taubenfeld et al. 2025) weighs
-every vote by how sure the model was of it, DeepConf's offline rule (Fu et al. 2025) also leaves out the least sure
-answers; neither stops early.
+Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of four measures; ESC (Li et al.
+2024) when a whole window agrees; its_hub doubles the answers until three quarters agree; Wald's test (1945) when the
+evidence for or against a majority is strong enough. CISC (Taubenfeld et al. 2025) weighs every vote by how sure the
+model was of it, DeepConf's offline rule (Fu et al. 2025) also leaves out the least sure; neither stops early.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ __all__ += ["TunedRules", "leader_holds", "points_of", "stopping_points"]
 
 #: More answers than anybody asks: a rule without a cap.
 NEVER = 10**9
-
 #: P(p > 1/2 | a, b) from a flat prior, for every pair of counts: rules ask for the same few thousand times.
 _HOLDS = 1 - betainc(*(np.indices((256, 256)) + 1.0), 0.5)
 
@@ -40,8 +38,7 @@ def leader_holds(leader: ArrayLike, runner: ArrayLike) -> np.ndarray:
 class Rule(Protocol):
     """Anything that can say when to stop: a frozen dataclass, so that equal rules are played once.
 
-    One that looks at more than the `Votes`, or votes in its own way, has ``play(streams)``: the answer after which each
-    stream stops, counted from 0, and what its vote is worth there.
+    One that votes in its own way has ``play(streams)``: the column where each stream stops, and what its vote is worth.
     """
 
     def stops(self, votes: Votes) -> Any:
@@ -159,10 +156,7 @@ class Filtered:
 
 
 class Dirichlet(Threshold):
-    """Stop when the leader is the most frequent of the five leading answers with this probability, or at the cap.
-
-    The Beta rule compares the leader with the runner-up alone; here is an integral per state (`dirichlet_holds`).
-    """
+    """Stop when the leader is the most frequent of the five leading answers with this probability, not of two alone."""
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
         stops = _chances(streams) >= self.threshold
@@ -211,10 +205,8 @@ def stopping_points(rule: Rule, votes: Votes) -> np.ndarray:
 
 
 def points_of(rules: Sequence[Any], votes: Votes) -> np.ndarray:
-    """Where each of many rules stops every stream, shape (M, rules); those that differ by a cap are played once.
-
-    A cap, and giving up, only cut short what the same rule does without them: the earliest of the three counts.
-    """
+    """Where each of many rules stops every stream, shape (M, rules); those that differ by a cap are played once."""
+    # A cap, and giving up, only cut short what the same rule does without them: the earliest of the three counts.
     played = cache(lambda rule: stopping_points(rule, votes))
     points = np.empty((len(votes.n), len(rules)), dtype=np.int16)
     for j, rule in enumerate(rules):

@@ -117,10 +117,7 @@ class Session:
         return self._memory[self._policy.decides.name].leaders
 
     def add(self, answer: Hashable, **said: float | None) -> bool:
-        """Count one more answer, None or "" if it could not be read, and say whether to go on.
-
-        ``said`` has what the reply says of it, ``logprob=-0.2``: all that `reads` names.
-        """
+        """Count one more answer, None or "" if unread, with all that `reads` names of it, and say whether to go on."""
         answer = None if answer == "" else answer
         self._n += 1
         for count in self._policy.counts():
@@ -270,8 +267,7 @@ class PricedStopping(Library):
 
     def seen(self, streams: Streams, features: ArrayLike | None = None, *, taught: bool = False) -> Seen:
         """What the policy knows of streams at its checkpoints; ``taught`` if it learned from their questions."""
-        columns = self.schedule - 1
-        told = {name: signal.watch(streams, columns, features, taught) for name, signal in self.heard.items()}
+        told = {name: signal.watch(streams, self.schedule - 1, features, taught) for name, signal in self.heard.items()}
         return Seen(self.heard, told, self.decides)
 
     def counts(self) -> list[VoteCount]:
@@ -324,8 +320,7 @@ _RULES = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
 def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
     """Write a fitted policy that `load_stopping` reads, its `Money` price list included.
 
-    Explained in chapter 10, "When to stop". ValueError if its costs come from a function of one's own, which a file of
-    numbers cannot hold.
+    Explained in chapter 10, "When to stop". Costs from a function of one's own, which no file can hold: ValueError.
     """
     cost = asdict(policy.cost) if isinstance(policy.cost, Money) else policy.cost
     if callable(cost):
@@ -378,10 +373,9 @@ def _policy(about: dict[str, Any]) -> PricedStopping:
         policy.heard[name].restore(kept)
     policy.decides = {count.name: count for count in policy.counts()}[about["decides"]]
     policy.prices = numbers(about["prices"], "prices", (None,), 0)
-    session = Session(policy, Member(Fixed(1)), np.zeros(policy.takes))
+    session, later = Session(policy, Member(Fixed(1)), np.zeros(policy.takes)), policy.schedule.size - 1
     session.add(None)
-    checkpoints = policy.schedule.size - 1
-    shape = (checkpoints, session.known().size + 1, policy.prices.size) if checkpoints else (0,)
+    shape = (later, session.known().size + 1, policy.prices.size) if later else (0,)
     policy.coefficients = numbers(about["coefficients"], "coefficients", shape)
     policy.members = [_member(dict(kept), policy) for kept in about["members"]]
     policy.costs = numbers(about["costs"], "costs", (len(policy.members),), 0)

@@ -162,8 +162,7 @@ class Guess(NamedTuple):
     end: Any
 
     def at(self, columns: ArrayLike) -> Guess:
-        """The same at every checkpoint."""
-        return self
+        return self  # the same at every checkpoint
 
 
 _WIDTHS = (0.35, 0.7, 1.4)  # of the kernel, in standard deviations per feature
@@ -188,8 +187,7 @@ class Text(Signal):
         self.center, self.scale, self.mean, self.takes = x.mean(axis=0), x.std(axis=0), y.mean(axis=0), x.shape[1]
         self.scale[self.scale < 1e-12] = 0.0
         self.points = self._standardised(x)
-        parts = [np.flatnonzero(fold == f) for f in np.unique(fold)]
-        best = np.inf
+        parts, best = [np.flatnonzero(fold == f) for f in np.unique(fold)], np.inf
         for width in _WIDTHS:
             values, vectors = np.linalg.eigh(_kernel(self.points, self.points, width))
             turned = vectors.T @ (y - self.mean)
