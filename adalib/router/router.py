@@ -26,10 +26,9 @@ from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
 from adalib.learn.label_policy import load_policy
-from adalib.llm.collect import settings_of
+from adalib.llm.collect import Store, read_answers, settings_of
 from adalib.llm.endpoint import Endpoint, wait_for
 from adalib.llm.questions import Prompt, load_prompt, load_questions
-from adalib.llm.store import Store, read_answers
 from adalib.router.ask import Asking, Client, Decision, FixedVote, Routed, ask, ask_many
 from adalib.router.controller import BudgetController, Purse
 from adalib.sequential.priced import PricedStopping, load_stopping, save_stopping

@@ -22,10 +22,9 @@ from fault_server import FaultServer
 import adalib
 from adalib.commands.cli import main
 from adalib.datasets.files import DataError
-from adalib.llm.collect import collect, export
+from adalib.llm.collect import Store, collect, export, scan
 from adalib.llm.endpoint import EndpointError
 from adalib.llm.questions import load_prompt, load_questions, workload
-from adalib.llm.store import Store, scan
 from adalib.vote.answers import extract_answer
 
 KEY = "sk-a-very-secret-key-0123"

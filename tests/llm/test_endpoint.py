@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from odd_replies import GOOD, ODD, as_replies, bomb, changed, choice
 
 from adalib.llm import endpoint as endpoints
+from adalib.llm.collect import Store, scan
 from adalib.llm.endpoint import (
     FIRST_WAIT,
     LONGEST_WAIT,
@@ -33,7 +34,6 @@ from adalib.llm.endpoint import (
     read_reply,
     retry_after,
 )
-from adalib.llm.store import Store, scan
 
 KEY = "sk-a-very-secret-key-0123"
 MESSAGES = [{"role": "user", "content": "What is 3 + 4?"}]
