@@ -1,5 +1,6 @@
 """One budget over several servers: summed exactly, held on average, and nothing lost with a server that dies."""
 
+# ruff: noqa: F811 - folder is a fixture of another file
 import itertools
 import os
 import random
@@ -17,27 +18,19 @@ from fault_server import FaultServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis_server import redis_server
+from test_server import ASK, folder  # noqa: F401
 
-from adalib import Router, load
+from adalib import Router
 from adalib.commands.cli import main
 from adalib.router import shared
 from adalib.router.controller import BudgetController
 from adalib.router.shared import Share, ShareError
-
-ASK = {"model": "m", "messages": [{"role": "user", "content": "What is 3 + 4?"}]}
 
 
 @pytest.fixture(scope="module")
 def redis():
     with redis_server() as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("router")
-    Router.fit(load("word-fewshot").take(range(0, 372, 12)), budget=3, signals=("votes",)).save(path)
-    return path
 
 
 names = itertools.count()
