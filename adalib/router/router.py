@@ -21,7 +21,7 @@ from adalib.datasets.files import DataError, read_lines, write_lines
 from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import digest, number, read_sealed, whole, write_sealed
-from adalib.evaluate.heldout import TAUGHT, Protocol, held_out, verdict
+from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
@@ -63,25 +63,18 @@ class Reader:
 
 
 def recommended(
-    responses: Responses,
-    budget: float,
-    budgets: Sequence[int],
-    signals: Sequence[str],
-    cost: Unit = "samples",
-    groups: Sequence | None = None,
-    seed: int = 0,
-) -> tuple[str, str]:
-    """Compare both policies at this budget on questions left out, and name "priced" or "curve" with the verdict.
+    responses: Responses, budget: float, signals: Sequence[str], cost: Unit, groups: Sequence | None, seed: int
+) -> str:
+    """Compare both policies at this budget on questions left out: "priced" or "curve", whichever gains more.
 
-    The curve policy is offered those ``budgets`` of which the file has twice as many answers.
+    The curve policy is offered those budgets of which the file has twice as many answers.
     """
     learners: dict[str, Any]
     learners = {"curve": CurvePolicy(seed=seed), "priced": PricedStopping(signals, cost=cost, seed=seed)}
-    offered = [b for b in budgets if 2 * b <= responses.samples]
+    offered = [b for b in _BUDGETS if 2 * b <= responses.samples]
     protocol = Protocol(groups=groups, table=partial(Responses.table, cost=cost), seed=seed)
     rows = held_out(responses, [budget], offered, learners=learners, noises=0, protocol=protocol)
-    best = max((row for row in rows if row.policy in learners), key=lambda row: row.gain)
-    return best.policy, verdict(rows)
+    return max((row for row in rows if row.policy in learners), key=lambda row: row.gain).policy
 
 
 class Router:
@@ -165,7 +158,7 @@ class Router:
             raise ValueError("a price list needs policy='priced': the others count answers or tokens")
         chosen: str = policy
         if policy == "verdict" and not isinstance(cost, Money):
-            chosen, _ = recommended(responses, budget, _BUDGETS, signals, cost, groups, seed)
+            chosen = recommended(responses, budget, signals, cost, groups, seed)
         if chosen == "priced" or isinstance(cost, Money):
             rows = drawn(range(responses.n), taught, seed)
             groups = None if groups is None else [groups[row] for row in rows]

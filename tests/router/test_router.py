@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playback import Playback
 
-from adalib import CurvePolicy, DataError, PricedStopping, Router, TextEmbedding, held_out, load, verdict
+from adalib import CurvePolicy, DataError, PricedStopping, Router, TextEmbedding, held_out, load
 from adalib.llm.endpoint import EndpointError
 from adalib.router import ask as asking
 from adalib.router import router as routers
@@ -209,7 +209,7 @@ def test_the_verdict_names_the_policy(monkeypatch):
     answers, rows = load("word-fewshot").take(range(0, 372, 12)), []
 
     def spy(responses, targets, budgets, **how):
-        assert (responses, targets, budgets) == (answers, [3.0], [1, 2, 4])
+        assert (responses, targets, budgets) == (answers, [3.0], [1, 2, 4, 8, 16])
         assert {name: type(one) for name, one in how["learners"].items()} == policies
         assert how["learners"]["priced"].signals == ("votes",)
         rows.extend(held_out(responses, targets, budgets, **how))
@@ -217,11 +217,10 @@ def test_the_verdict_names_the_policy(monkeypatch):
 
     policies = {"curve": CurvePolicy, "priced": PricedStopping}
     monkeypatch.setattr(routers, "held_out", spy)
-    name, sentence = recommended(answers, 3.0, (1, 2, 4, 64), ("votes",))
+    name = recommended(answers, 3.0, ("votes",), "samples", None, 0)
     gains = {row.policy: row.gain for row in rows if row.policy in policies}
     assert name == max(policies, key=gains.get)
-    assert sentence == verdict(rows)
-    monkeypatch.setattr(routers, "recommended", lambda *_: ("curve", ""))
+    monkeypatch.setattr(routers, "recommended", lambda *_: "curve")
     assert isinstance(Router.fit(answers, budget=3, policy="verdict").policy, CurvePolicy)
 
 
