@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from conftest import run_to_end
+from conftest import on_a_loop, run_to_end
 from fault_server import FaultServer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -398,40 +398,33 @@ async def call(lines, fails=False):
             raise ConnectionError
 
 
-def test_a_line_is_used_again_and_never_by_two(lines):
-    async def run():
-        for _ in range(5):
-            await call(lines)
-        assert len(lines.made) == 1
-        await asyncio.gather(*(call(lines) for _ in range(8)))
-        assert len(lines.made) == 8
-        with pytest.raises(ConnectionError):
-            await call(lines, fails=True)
-        await asyncio.gather(*(call(lines) for _ in range(8)))
-        assert len(lines.made) == 8  # a fault gives its line back, too
-        await lines.aclose()
-        assert all(line.closed for line in lines.made)
-
-    run_to_end(run())
-
-
-def test_lines_that_nobody_uses_are_closed(lines, monkeypatch):
-    async def run():
-        await asyncio.gather(*(call(lines) for _ in range(4)))
-        monkeypatch.setattr(endpoints, "IDLE", -1.0)
+@on_a_loop
+async def test_a_line_is_used_again_and_never_by_two(lines):
+    for _ in range(5):
         await call(lines)
-        assert [line.closed for line in lines.made] == [True] * 4 + [False]
+    assert len(lines.made) == 1
+    await asyncio.gather(*(call(lines) for _ in range(8)))
+    assert len(lines.made) == 8
+    with pytest.raises(ConnectionError):
+        await call(lines, fails=True)
+    await asyncio.gather(*(call(lines) for _ in range(8)))
+    assert len(lines.made) == 8  # a fault gives its line back, too
+    await lines.aclose()
+    assert all(line.closed for line in lines.made)
 
-    run_to_end(run())
+
+@on_a_loop
+async def test_lines_that_nobody_uses_are_closed(lines, monkeypatch):
+    await asyncio.gather(*(call(lines) for _ in range(4)))
+    monkeypatch.setattr(endpoints, "IDLE", -1.0)
+    await call(lines)
+    assert [line.closed for line in lines.made] == [True] * 4 + [False]
 
 
-def test_there_are_no_more_lines_than_files_that_may_be_open(monkeypatch):
+@on_a_loop
+async def test_there_are_no_more_lines_than_files_that_may_be_open(monkeypatch):
     monkeypatch.setattr(endpoints, "MAX_LINES", 3)
     made = []
     lines = endpoints.Lines(lambda: Line(made))
-
-    async def run():
-        await asyncio.gather(*(call(lines) for _ in range(20)))
-
-    run_to_end(run())
+    await asyncio.gather(*(call(lines) for _ in range(20)))
     assert len(made) == 3
