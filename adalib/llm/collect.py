@@ -109,9 +109,8 @@ def collect(
         total = store.held.count + missing
         bar = tqdm(total=total, initial=store.held.count, unit="answer", disable=not progress, smoothing=0.05)
         with bar, store.telling(total):
-            stop = asyncio.Event()
-            work = _fill(endpoint, filled, store, todo, bar, settings, (price_in, price_out), concurrency, stop)
-            wait_for(work, stop)
+            stop, prices = asyncio.Event(), (price_in, price_out)
+            wait_for(_fill(endpoint, filled, store, todo, bar, settings, prices, concurrency, stop), stop)
         return export(asked, out)
 
 
@@ -228,10 +227,8 @@ class _StoppedError(Exception):
 
 def _check_settings(samples: int, concurrency: int, max_tokens: int, temperature: float, *prices: float) -> None:
     if not (1 <= samples <= MAX_SAMPLES and 1 <= concurrency <= MAX_CONCURRENCY and 1 <= max_tokens <= 10**9):
-        raise ValueError(
-            f"need samples from 1 to {MAX_SAMPLES:,}, concurrency from 1 to {MAX_CONCURRENCY:,} and max_tokens >= 1, "
-            f"got samples={samples}, concurrency={concurrency}, max_tokens={max_tokens}"
-        )
+        need = f"samples from 1 to {MAX_SAMPLES:,}, concurrency from 1 to {MAX_CONCURRENCY:,} and max_tokens >= 1"
+        raise ValueError(f"need {need}, got {samples=}, {concurrency=}, {max_tokens=}")
     if not 0 <= temperature < 100:
         raise ValueError(f"need temperature >= 0, got temperature={temperature}")
     if not all(0 <= price < math.inf for price in prices):
@@ -332,10 +329,8 @@ class Store:
         if written < len(line):
             with contextlib.suppress(OSError):  # if even this fails, the next start cuts the line off
                 os.ftruncate(self._file, self.held.size)
-            raise DataError(
-                f"{self.answers}: {why}; the {self.held.count} answers so far are safe, "
-                "make room and run the same command again"
-            )
+            kept = f"the {self.held.count} answers so far are safe"
+            raise DataError(f"{self.answers}: {why}; {kept}, make room and run the same command again")
         self.held.add(record, len(line))
 
     @contextlib.contextmanager
@@ -359,10 +354,8 @@ class Store:
         before = read_settings(self.folder)
         for name, now in self._settings.items():
             if before.get(name) != now:
-                raise DataError(
-                    f"{self.folder} was begun with {name} {before.get(name)!r}, now it is {now!r}: "
-                    "use the first one, or another folder"
-                )
+                differ = f"{name} {before.get(name)!r}, now it is {now!r}"
+                raise DataError(f"{self.folder} was begun with {differ}: use the first one, or another folder")
 
 
 def read_settings(folder: Path) -> dict:
@@ -412,8 +405,10 @@ def _fault(record: dict) -> str | None:
         missing = value is None and name != "sample"
         if not missing and (type(value) is not int or not 0 <= value <= most):  # true is an int, too
             return f'"{name}" is no whole number from 0 to {most:.0e}'
-    numbers = (name for name in ("logprob", "entropy") if type(record.get(name)) not in (int, float, type(None)))
-    return next((f'"{name}" is no number' for name in numbers), None)
+    for name in ("logprob", "entropy"):
+        if type(record.get(name)) not in (int, float, type(None)):
+            return f'"{name}" is no number'
+    return None
 
 
 def scan(path: Path) -> Held:
@@ -421,9 +416,7 @@ def scan(path: Path) -> Held:
     held = Held()
     for number, (record, size) in enumerate(read_answers(path), start=1):
         if (record["id"], record["sample"]) in held:
-            raise DataError(
-                f"{path}, line {number}: sample {record['sample']} of {record['id']!r} is there a second time; "
-                "delete the line"
-            )
+            twice = f"sample {record['sample']} of {record['id']!r} is there a second time"
+            raise DataError(f"{path}, line {number}: {twice}; delete the line")
         held.add(record, size)
     return held

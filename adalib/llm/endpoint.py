@@ -286,10 +286,9 @@ def _client(url: str, key: str, proxy: str | None) -> httpx.AsyncClient:
             verify=_trusted(),
         )
     except (ImportError, ValueError):  # SOCKS needs a package that we do not have; other schemes are unknown
-        raise EndpointError(
-            f"the proxy that the environment names for {urlsplit(url).scheme} cannot be used (only http and https "
-            "proxies can); unset it, or list the host in NO_PROXY"
-        ) from None
+        named = f"the proxy that the environment names for {urlsplit(url).scheme}"
+        mend = "(only http and https proxies can); unset it, or list the host in NO_PROXY"
+        raise EndpointError(f"{named} cannot be used {mend}") from None
 
 
 @cache
@@ -434,10 +433,8 @@ def _checked_url(base_url: str) -> tuple[str, str, bool]:
     if not host or parts.scheme not in ("http", "https"):
         raise ValueError("the base URL must look like http://127.0.0.1:8080/v1 or https://host/v1")
     if "@" in parts.netloc or "?" in base_url or "#" in base_url:
-        raise ValueError(
-            "the base URL must hold no user, password, query or fragment (they would be stored and shown); "
-            "put the key into an environment variable"
-        )
+        why = "(they would be stored and shown); put the key into an environment variable"
+        raise ValueError(f"the base URL must hold no user, password, query or fragment {why}")
     try:
         loopback = ip_address(host).is_loopback
     except ValueError:

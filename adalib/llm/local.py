@@ -1,10 +1,8 @@
 """A small real language model on this machine, behind the same interface as the large ones elsewhere.
 
-SmolLM2-135M-Instruct (98 MB of weights, which come as a Python package) in llama.cpp's server, on loopback. Nothing is
-downloaded and no key is needed. On two cores it writes about 45 tokens a second, however many requests share them.
-
-The server is a process of its own, this file run as a program: stopping llama.cpp inside a process that wants to go on
-hangs once in a while, and ending a process never does.
+SmolLM2-135M-Instruct (98 MB of weights, which come as a Python package) in llama.cpp's server, on loopback, without a
+key; about 45 tokens a second on two cores, however many requests share them. The server is a process of its own, this
+file run as a program: stopping llama.cpp inside a process that goes on hangs once in a while, ending a process never.
 """
 
 from __future__ import annotations

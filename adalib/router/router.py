@@ -84,17 +84,12 @@ class Router:
 
     Attributes
     ----------
-    policy : PricedStopping or CurvePolicy
-    reader : Reader or None
-        What it reads off a question; None where it looks at votes alone.
-    cost : {"samples", "tokens"} or Money
-        What an answer costs.
-    budgets : tuple of int
-        Numbers of answers on offer to a curve policy.
-    controller : BudgetController
-        Holds the budget; shared by all questions that this router answers.
-    purse : Purse
-        The total in money; without end until one is set: ``router.purse = Purse(5.0)``.
+    policy, reader : PricedStopping or CurvePolicy, Reader or None
+        What decides, and what it reads off a question; None where it looks at votes alone.
+    cost, budgets : {"samples", "tokens"} or Money, tuple of int
+        What an answer costs; numbers of answers on offer to a curve policy.
+    controller, purse : BudgetController, Purse
+        What holds the budget, for all questions together, and the total in money: ``router.purse = Purse(5.0)``.
     """
 
     def __init__(
@@ -284,11 +279,8 @@ def _read_cost(told: Any, policy: PricedStopping | CurvePolicy) -> Unit | Money:
         return told
     if not isinstance(told, dict) or set(told) != {"per_token", "per_answer"} or isinstance(policy, CurvePolicy):
         raise ValueError("its cost is neither samples nor tokens nor a price list")
-    prices = (
-        number(told["per_token"], "price of a token", 1e-300),
-        number(told["per_answer"], "price of an answer", 0.0),
-    )
-    return Money(*prices)
+    per_token = number(told["per_token"], "price of a token", 1e-300)
+    return Money(per_token, number(told["per_answer"], "price of an answer", 0.0))
 
 
 def _check_fit(policy: PricedStopping | CurvePolicy, reader: Reader | None, budgets: Sequence[int]) -> None:
