@@ -11,10 +11,9 @@ import numpy as np
 from timing import best_seconds
 
 from adalib.datasets.loading import load
-from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
-from adalib.learn.label_policy import LabelPolicy
+from adalib.learn.policies import CurvePolicy, LabelPolicy
 
 
 def main() -> None:

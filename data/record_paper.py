@@ -23,7 +23,7 @@ from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.heldout import HeldOutRow, Scores, check_targets, oracles_at
 from adalib.evaluate.recorded import record
 from adalib.evaluate.trials import Fold, Half, learned
-from adalib.learn.policy import side_by_side
+from adalib.learn.policies import side_by_side
 from adalib.paper.ablations import shuffled_labels
 from adalib.paper.settings import PAPER_SETTINGS, REAL, TARGETS, answers, utility
 

@@ -24,7 +24,7 @@ from adalib.evaluate.heldout import HeldOutRow, Protocol, Scores, held_out, orac
 from adalib.evaluate.intervals import bootstrap_mean
 from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, figures, record
 from adalib.evaluate.trials import Learner, Planner
-from adalib.learn.curve_policy import CurvePolicy
+from adalib.learn.policies import CurvePolicy
 from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.signals import SIGNALS

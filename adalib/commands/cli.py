@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from adalib import __version__
-from adalib.datasets.files import free_memory, most_memory
+from adalib.datasets.files import check_room, free_memory, most_memory
 
 if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
@@ -141,8 +141,6 @@ def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
 
 def check_libraries(source: str) -> None:
     """Refuse where not even the libraries that learn have room: loaded by halves, some of them end the process."""
-    from adalib.datasets.files import check_room
-
     check_room(source, "loading what learns", _LIBRARIES, "free some, or raise the limit")
 
 

@@ -104,7 +104,7 @@ def _notes(
     args: argparse.Namespace, responses: Any, offered: Sequence[int], budgets: Sequence[int], targets: Sequence[float]
 ) -> Iterator[str]:
     from adalib.datasets.menu import Menu
-    from adalib.sequential.replay import WHOLE
+    from adalib.sequential.streams import WHOLE
 
     n, samples, taught, tested = responses.n, responses.samples, args.learn_from, responses.n // args.folds
     if dropped := ", ".join(map(str, offered[len(budgets) :])):

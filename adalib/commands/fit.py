@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     check_libraries(args.file)
     from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
-    from adalib.learn.curve_policy import CurvePolicy
+    from adalib.learn.policies import CurvePolicy
     from adalib.router.router import Router
 
     signals = ("votes", "text", *(name for name in ("certainty", "entropy") if getattr(args, name)))

@@ -25,12 +25,11 @@ from adalib.evaluate.baselines import Plan, best_mix, from_labels, noise_feature
 from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.intervals import bootstrap_mean, in_points
 from adalib.evaluate.trials import BASELINES, STOPPING, Fold, Half, Learner, Planner, checked, learned
-from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
-from adalib.learn.label_policy import LabelPolicy
+from adalib.learn.policies import CurvePolicy, LabelPolicy
 from adalib.scale.machines import Machines
-from adalib.sequential.replay import corners
+from adalib.sequential.streams import corners
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 

@@ -14,8 +14,7 @@ from adalib.datasets.loading import data_folder
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import HeldOutRow, Protocol, held_out
 from adalib.evaluate.trials import Learner, Planner
-from adalib.learn.curve_policy import CurvePolicy
-from adalib.learn.label_policy import LabelPolicy
+from adalib.learn.policies import CurvePolicy, LabelPolicy
 from adalib.sequential.priced import PricedStopping
 
 __all__ = ["AS_PUBLISHED", "GO_UP", "LADDER", "MODEL_LEARNERS", "REPEATS", "figures", "model_cells", "record"]

@@ -19,9 +19,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from adalib.evaluate.baselines import from_labels
-from adalib.learn.curve_policy import CurvePolicy
-from adalib.learn.label_policy import LabelPolicy
-from adalib.learn.policy import side_by_side
+from adalib.learn.policies import CurvePolicy, LabelPolicy, side_by_side
 from adalib.scale.machines import Machines
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.priced import PricedStopping
@@ -81,11 +79,8 @@ class Planner(typing.Protocol):
     for every target.
     """
 
-    def fit(self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float) -> Planner:
-        """Learn from training questions."""
-
-    def predict(self, features: pd.DataFrame) -> np.ndarray:
-        """Return a column for every question."""
+    def fit(self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float) -> Planner: ...
+    def predict(self, features: pd.DataFrame) -> np.ndarray: ...
 
 
 def planning_policies(seed: int = 0) -> dict[str, Learner | Planner]:

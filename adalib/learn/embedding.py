@@ -1,15 +1,13 @@
 """A text embedding from the field's own libraries: character n-grams, TF-IDF, and a truncated SVD.
 
-Hand-made features look for what their author thought of. An embedding lets the training questions say which spellings
-go together: every text becomes the weights of its character n-grams, and the SVD keeps the directions in which the
-training texts differ most. It is fitted on training questions only; a test question must not choose the directions.
+Hand-made features look for what their author thought of. Here the training questions, and they only, say which
+spellings go together: every text becomes the weights of its n-grams, and the SVD keeps the directions in which the
+training texts differ most.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -54,7 +52,6 @@ class TextEmbedding:
             raise ValueError(f"dims is {dims} and ngrams {ngrams}; give dims of 1 or more and an increasing pair")
         self.dims, self.ngrams, self.seed = dims, ngrams, seed
         self._tfidf: Any = None
-        self._svd: Any = None
 
     def fit(self, texts: Sequence[str]) -> TextEmbedding:
         """Learn n-grams, their weights and the directions from training texts; at least one must not be blank."""
@@ -67,33 +64,20 @@ class TextEmbedding:
         # One text has no spread, and scikit-learn divides by it to report a ratio that nobody reads here.
         with np.errstate(invalid="ignore", divide="ignore"):
             svd.fit(weights)
-        self._tfidf, self._svd = tfidf, svd
-        for cached in ("_ngrams", "_directions"):
-            self.__dict__.pop(cached, None)
-        return self
+        return self._learned(tfidf, svd.components_)
 
     def transform(self, texts: Sequence[str]) -> pd.DataFrame:
         """Embed texts, seen or unseen: columns ``embedding_0`` on, all finite; a blank text is all zeros."""
         self._check_fitted()
         texts = _cut(texts)
-        values = np.zeros((len(texts), self.dims))
-        for start in range(0, len(texts), _PART):
-            along = self._svd.transform(self._weights(texts[start : start + _PART]))
-            values[start : start + _PART, : along.shape[1]] = along
+        parts = (self._weights(texts[start : start + _PART]) for start in range(0, len(texts), _PART))
+        values = np.vstack([np.zeros((0, self.dims)), *(weights @ self._directions for weights in parts)])
         return pd.DataFrame(values, columns=[f"embedding_{j}" for j in range(self.dims)])
 
     def embed(self, text: str) -> np.ndarray:
-        """Embed one text, shape (dims,): what `transform` gives up to rounding, without tables for a single row."""
+        """Embed one text, shape (dims,): what `transform` gives, without a table for a single row."""
         self._check_fitted()
-        known = self._tfidf.vocabulary_
-        counts = Counter(ngram for ngram in self._ngrams(text[:_READ]) if ngram in known)
-        values = np.zeros(self.dims)
-        if counts:
-            places = [known[ngram] for ngram in counts]
-            weights = (1 + np.log(list(counts.values()))) * self._tfidf.idf_[places]
-            along = weights @ self._directions[places] / np.sqrt(weights @ weights)
-            values[: along.size] = along
-        return values
+        return (self._weights([text[:_READ]]) @ self._directions)[0]
 
     def _weights(self, texts: Sequence[str]) -> csr_matrix:
         """What scikit-learn's transform gives, ten times as fast: n-grams end at spaces, and words come again."""
@@ -105,26 +89,17 @@ class TextEmbedding:
                     of_word[word] = [known[ngram] for ngram in self._ngrams(word) if ngram in known]
                 places += of_word[word]
             ends.append(len(places))
-        weights = csr_matrix((np.ones(len(places)), places, ends), shape=(len(texts), len(known)))
+        weights = csr_matrix((np.ones(len(places)), np.array(places, dtype=int), ends), shape=(len(texts), len(known)))
         weights.sum_duplicates()
         weights.data = (np.log(weights.data) + 1) * self._tfidf.idf_[weights.indices]
         return normalize(weights, copy=False)
-
-    @cached_property
-    def _directions(self) -> np.ndarray:
-        """A row an n-gram, each in one piece of memory: a text has a few hundred of twenty thousand."""
-        return np.ascontiguousarray(self._svd.components_.T)
-
-    @cached_property
-    def _ngrams(self) -> Callable[[str], list[str]]:
-        return self._tfidf.build_analyzer()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values from which `from_dict` makes the same embedding: numbers and n-grams, nothing that runs."""
         self._check_fitted()
         ngrams = sorted(self._tfidf.vocabulary_, key=self._tfidf.vocabulary_.get)
         about = {"dims": self.dims, "ngrams": list(self.ngrams), "seed": self.seed, "vocabulary": ngrams}
-        return about | {"idf": self._tfidf.idf_.tolist(), "directions": self._svd.components_.tolist()}
+        return about | {"idf": self._tfidf.idf_.tolist(), "directions": self._components.tolist()}
 
     @classmethod
     def from_dict(cls, kept: dict[str, Any]) -> TextEmbedding:
@@ -137,11 +112,16 @@ class TextEmbedding:
         directions = numbers(kept["directions"], "directions", (None, idf.size))
         if not vocabulary or not 1 <= len(directions) <= dims:
             raise ValueError(f"{len(vocabulary)} n-grams and {len(directions)} directions for {dims} columns")
-        embedding._tfidf = embedding._vectorizer(vocabulary=vocabulary)
-        embedding._tfidf.idf_ = idf
-        embedding._svd = TruncatedSVD(len(directions), random_state=embedding.seed)
-        embedding._svd.components_ = directions
-        return embedding
+        tfidf = embedding._vectorizer(vocabulary=vocabulary)
+        tfidf.idf_ = idf
+        return embedding._learned(tfidf, directions)
+
+    def _learned(self, tfidf: TfidfVectorizer, components: np.ndarray) -> TextEmbedding:
+        self._tfidf, self._ngrams, self._components = tfidf, tfidf.build_analyzer(), components
+        # A row an n-gram, each in one piece of memory: a text has a few hundred of twenty thousand.
+        self._directions = np.zeros((components.shape[1], self.dims))
+        self._directions[:, : len(components)] = components.T
+        return self
 
     def _check_fitted(self) -> None:
         if self._tfidf is None:

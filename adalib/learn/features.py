@@ -1,13 +1,11 @@
 r"""Cheap features of a question's text: the 16 of the paper.
 
-Fifteen of the paper's features are read off the text. The sixteenth, ``entropy_estimate``, needs a model to answer
-once, so it is there only when that number is handed in.
-
-The paper names its features and says little more. Our reading: a word is a run of letters and digits (an apostrophe,
-a point or a comma may stand inside it), compared in lower case; a sentence ends at ``.``, ``!`` or ``?`` that no letter
-or digit follows, or at such a mark of another script; a number is unsigned, with thousands commas and decimals; a
-logarithm that would not exist (no number, or only zeros) is 0; keyword features look for whole words of the lists
-below. Whatever the text, every value is a finite number.
+Fifteen are read off the text. The sixteenth, ``entropy_estimate``, needs a model to answer once, so it is there only
+when that number is handed in. The paper names its features and says little more. Our reading: a word is a run of
+letters and digits (an apostrophe, a point or a comma may stand inside it), compared in lower case; a sentence ends at
+``.``, ``!`` or ``?`` that no letter or digit follows, or at such a mark of another script; a number is unsigned, with
+thousands commas and decimals; a logarithm that would not exist (no number, or only zeros) is 0; keyword features look
+for whole words of the lists below. Whatever the text, every value is a finite number.
 """
 
 from __future__ import annotations
@@ -22,45 +20,20 @@ from numpy.typing import ArrayLike
 
 __all__ = ["TEXT_FEATURES", "check_texts", "one_each", "question_marks", "text_features", "text_values"]
 
-#: The paper's list (its Appendix E.1), in its order and spelling; the last one needs a model's answer.
-TEXT_FEATURES = (
-    "prompt_length_chars",
-    "prompt_length_words",
-    "sentence_count",
-    "question_marks",
-    "numbers_count",
-    "number_magnitude_avg",
-    "number_magnitude_max",
-    "has_percentage",
-    "has_fraction",
-    "has_time_word",
-    "has_money_word",
-    "has_rate_word",
-    "has_multi_step_word",
-    "avg_word_length",
-    "unique_word_ratio",
-    "entropy_estimate",
-)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_TIME = _words(
-    "second seconds minute minutes hour hours day days week weeks weekend month months year years decade decades "
-    "century centuries time o'clock am pm morning noon afternoon evening night midnight today tomorrow yesterday "
-    "daily weekly monthly yearly annual annually monday tuesday wednesday thursday friday saturday sunday"
-)
-_MONEY = _words(
-    "dollar dollars cent cents euro euros pound pounds penny pennies dime dimes nickel nickels coin coins money price "
-    "prices priced cost costs pay pays paid paying spend spends spent buy buys bought sell sells sold earn earns "
-    "earned salary wage wages profit loss tax tip discount interest bill fee fare rent budget save saves saved"
-)
-_RATE = _words("rate rates speed speeds velocity pace per mph kph kmh kmph fast faster slow slower average accelerates")
-_STEPS = _words(
-    "first then next after afterwards before later finally again another remaining remains remainder rest left total "
-    "altogether combined twice additional"
+_TIME, _MONEY, _RATE, _STEPS = (
+    frozenset(words.split())
+    for words in (
+        """second seconds minute minutes hour hours day days week weeks weekend month months year years decade decades
+        century centuries time o'clock am pm morning noon afternoon evening night midnight today tomorrow yesterday
+        daily weekly monthly yearly annual annually monday tuesday wednesday thursday friday saturday sunday""",
+        """dollar dollars cent cents euro euros pound pounds penny pennies dime dimes nickel nickels coin coins money
+        price prices priced cost costs pay pays paid paying spend spends spent buy buys bought sell sells sold earn
+        earns earned salary wage wages profit loss tax tip discount interest bill fee fare rent budget save saves
+        saved""",
+        "rate rates speed speeds velocity pace per mph kph kmh kmph fast faster slow slower average accelerates",
+        """first then next after afterwards before later finally again another remaining remains remainder rest left
+        total altogether combined twice additional""",
+    )
 )
 
 # Every pattern is linear in the text: nothing that repeats is followed by something it could give back.
@@ -99,49 +72,49 @@ def text_features(questions: Sequence[str], entropy: ArrayLike | None = None) ->
     [12.0, 2.0, 3.0, 1.0, 1.0]
     """
     values = text_values(questions)
-    if entropy is None:
-        return pd.DataFrame(values, columns=TEXT_FEATURES[:-1])
-    values = np.column_stack([values, one_each(entropy, len(values), "entropy")])
-    return pd.DataFrame(values, columns=TEXT_FEATURES)
+    if entropy is not None:
+        values = np.column_stack([values, one_each(entropy, len(values), "entropy")])
+    return pd.DataFrame(values, columns=TEXT_FEATURES[: values.shape[1]])
 
 
 def text_values(questions: Sequence[str]) -> np.ndarray:
     """The values of `text_features`, shape (N, 15), without a table around them: what a server has time for."""
-    rows = [_row(text) for text in check_texts(questions)]
+    rows = [list(_read(text).values()) for text in check_texts(questions)]
     return np.array(rows, dtype=float).reshape(len(rows), len(TEXT_FEATURES) - 1)
 
 
-def _row(text: str) -> tuple[float, ...]:
+def _read(text: str) -> dict[str, float]:
     lower = text.lower()
     words = _WORD.findall(lower)
     count, unique = len(words), set(words)
-    size = sum(map(len, words))
-    sentences = sum(_WORD.search(piece) is not None for piece in _SENTENCE_END.split(text))
     numbers = [min(float(digits.replace(",", "")), _LARGEST) for digits in _NUMBER.findall(text)]
-    mean = sum(numbers) / len(numbers) if numbers else 0.0
-    largest = max(numbers, default=0.0)
-    return (
-        len(text),
-        count,
-        sentences,
-        question_marks(text),
-        len(numbers),
-        math.log(mean) if mean > 0 else 0.0,
-        math.log(largest) if largest > 0 else 0.0,
-        "%" in text or "％" in text or "percent" in lower,
-        _FRACTION.search(text) is not None,
-        not _TIME.isdisjoint(unique),
-        not _MONEY.isdisjoint(unique) or _CURRENCY.search(text) is not None,
-        not _RATE.isdisjoint(unique),
-        not _STEPS.isdisjoint(unique),
-        size / count if count else 0.0,
-        len(unique) / count if count else 0.0,
-    )
+    mean, largest = sum(numbers) / max(len(numbers), 1), max(numbers, default=0.0)
+    return {
+        "prompt_length_chars": len(text),
+        "prompt_length_words": count,
+        "sentence_count": sum(_WORD.search(piece) is not None for piece in _SENTENCE_END.split(text)),
+        "question_marks": question_marks(text),
+        "numbers_count": len(numbers),
+        "number_magnitude_avg": math.log(mean) if mean > 0 else 0.0,
+        "number_magnitude_max": math.log(largest) if largest > 0 else 0.0,
+        "has_percentage": "%" in text or "％" in text or "percent" in lower,
+        "has_fraction": _FRACTION.search(text) is not None,
+        "has_time_word": not _TIME.isdisjoint(unique),
+        "has_money_word": not _MONEY.isdisjoint(unique) or _CURRENCY.search(text) is not None,
+        "has_rate_word": not _RATE.isdisjoint(unique),
+        "has_multi_step_word": not _STEPS.isdisjoint(unique),
+        "avg_word_length": sum(map(len, words)) / max(count, 1),
+        "unique_word_ratio": len(unique) / max(count, 1),
+    }
 
 
 def question_marks(text: str) -> int:
     """Count the question marks of a text, in three scripts."""
     return text.count("?") + text.count("？") + text.count("؟")
+
+
+#: The paper's list (its Appendix E.1), in its order and spelling; the last one needs a model's answer.
+TEXT_FEATURES = (*_read(""), "entropy_estimate")
 
 
 def check_texts(questions: Sequence[str]) -> list[str]:

@@ -1,8 +1,7 @@
 """All that knows XGBoost: the trees that the policies grow unless told otherwise, and trees as plain JSON.
 
-XGBoost checks what it loads, but not everything: a child that is its own ancestor, or a place beyond the end of a list,
-ends the whole process, not in an error. The checksum of a file finds damage; whoever edits on purpose can write a new
-one, so those places are looked at before XGBoost follows them.
+XGBoost follows a child that is its own ancestor, or a place beyond the end of a list, until the process dies. The
+checksum of a file finds damage, but whoever edits on purpose writes a new one: so such places are looked at first.
 """
 
 from __future__ import annotations
@@ -20,41 +19,23 @@ __all__ = ["LARGEST", "check", "classifier", "from_json", "regressor", "to_json"
 
 LARGEST = float(np.finfo(np.float32).max)  # XGBoost keeps features and weights in single precision
 
+_EACH: dict[str, Any] = {"n_estimators": 100, "n_jobs": 1, "verbosity": 0}
 _MOST = 10**6  # features, outputs and trees of a file
 _PER_NODE = ("default_left", "loss_changes", "parents", "split_conditions", "split_type", "sum_hessian")
 
 
 def classifier(classes: int, seed: int) -> xgboost.XGBClassifier:
     """The paper's hyper-parameters. Two classes too are multi-class, as XGBoost alone would not have it."""
-    return xgboost.XGBClassifier(
-        n_estimators=100,
-        max_depth=5,
-        learning_rate=0.1,
-        objective="multi:softprob",
-        num_class=classes,
-        n_jobs=1,
-        random_state=seed,
-        verbosity=0,
-    )
+    how: dict[str, Any] = {"objective": "multi:softprob", "num_class": classes}
+    return xgboost.XGBClassifier(max_depth=5, learning_rate=0.1, random_state=seed, **how, **_EACH)
 
 
 def regressor(seed: int) -> xgboost.XGBRegressor:
-    """Shallow and slow, because the curves of a few hundred questions are noisy.
-
-    A tree predicts all budgets together, so that the difference between two budgets, all that the price looks at, is
-    not the noise of two separate models.
-    """
-    return xgboost.XGBRegressor(
-        n_estimators=100,
-        max_depth=3,
-        learning_rate=0.05,
-        objective="reg:squarederror",
-        multi_strategy="multi_output_tree",
-        max_bin=64,  # thresholds tried per feature: XGBoost's 256 cost time, and so few questions do not fill them
-        n_jobs=1,
-        random_state=seed,
-        verbosity=0,
-    )
+    """Shallow and slow, because the curves of a few hundred questions are noisy; a tree predicts all budgets together,
+    so that the difference between two of them, all that the price looks at, is not the noise of two models."""
+    how: dict[str, Any] = {"objective": "reg:squarederror", "multi_strategy": "multi_output_tree"}
+    how["max_bin"] = 64  # thresholds tried per feature: XGBoost's 256 cost time, and so few questions do not fill them
+    return xgboost.XGBRegressor(max_depth=3, learning_rate=0.05, random_state=seed, **how, **_EACH)
 
 
 def to_json(model: Any, width: int) -> dict[str, Any]:

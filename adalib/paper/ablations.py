@@ -28,8 +28,7 @@ from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import OracleScore, compared, cross_fitted_oracle, score_oracle
 from adalib.evaluate.intervals import Interval, bootstrap_mean
 from adalib.learn.features import check_texts, one_each, question_marks, text_features
-from adalib.learn.label_policy import LabelPolicy, regret_weights
-from adalib.learn.policy import side_by_side
+from adalib.learn.policies import LabelPolicy, regret_weights, side_by_side
 from adalib.paper.results import recorded_part
 from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, TARGETS, answers, paper_setting, utility
 from adalib.solve.bisection import bisect

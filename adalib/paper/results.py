@@ -23,7 +23,7 @@ from adalib.evaluate.crossfit import score_oracle
 from adalib.evaluate.heldout import HeldOutRow, check_targets
 from adalib.evaluate.recorded import recorded
 from adalib.learn.features import text_features
-from adalib.learn.label_policy import LabelPolicy
+from adalib.learn.policies import LabelPolicy
 from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_population, paper_setting
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
@@ -125,6 +125,8 @@ def reconstructed(
     list of PaperRow
         Methods Fixed, Random, Heuristic, Ours and Oracle, a row each and target.
     """
+    if seeds < 1:
+        raise ValueError(f"seeds is {seeds}; give at least 1")
     table = responses.table(budgets, **PAPER_WAY)
     targets = check_targets(targets, table.cost)
     inputs = pd.DataFrame(text_features(responses.questions) if features is None else features)

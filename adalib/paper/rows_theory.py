@@ -15,7 +15,7 @@ import numpy as np
 
 from adalib.evaluate import baselines
 from adalib.learn.features import text_features
-from adalib.learn.label_policy import LabelPolicy
+from adalib.learn.policies import LabelPolicy
 from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, zoo
 from adalib.paper.measures import (
     SHOWN,

@@ -19,8 +19,8 @@ from tqdm.auto import tqdm
 from adalib.llm.endpoint import Answer, EndpointError
 from adalib.llm.questions import Prompt
 from adalib.router.controller import BudgetController, Purse
+from adalib.sequential.peers import leader_holds
 from adalib.sequential.priced import Session
-from adalib.sequential.rules import leader_holds
 from adalib.vote.answers import answer_classes, extract_answer
 
 __all__ = ["Asking", "Client", "Decision", "FixedVote", "NotShortError", "Routed", "ask", "ask_many", "is_short"]

@@ -22,10 +22,9 @@ from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import digest, number, read_sealed, whole, write_sealed
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
-from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
-from adalib.learn.label_policy import load_policy
+from adalib.learn.policies import CurvePolicy, load_policy
 from adalib.llm.collect import Store, read_answers, settings_of
 from adalib.llm.endpoint import Endpoint, wait_for
 from adalib.llm.questions import Prompt, load_prompt, load_questions

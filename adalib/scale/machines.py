@@ -1,9 +1,8 @@
 """Where work runs: on the cores of this machine, or on the workers of a Dask cluster.
 
-Both do the same: call one function on many items and hand the results back as they come, with a progress bar. Nothing
-here schedules anything: threads and processes are Python's, machines are Dask's. A function that is sent elsewhere
-reads and writes files that every machine sees under the same path, and may be run twice when a worker dies: so it
-writes to a draft and renames it at the end.
+Both call one function on many items and hand the results back as they come, with a progress bar. Threads and processes
+are Python's, machines are Dask's. A function that is sent elsewhere reads and writes files that every machine sees
+under the same path, and may be run twice when a worker dies: so it writes to a draft and renames it at the end.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from importlib import import_module
 from multiprocessing import get_context
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any
 
 from tqdm import tqdm
@@ -32,14 +31,13 @@ class Machines(AbstractContextManager):
     sharing = 1  # how many items share a machine's memory
     others = 1  # how many others there are to ask a short question; asking oneself is quicker than starting a thread
 
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         """Hand back what it holds: nothing, unless it says otherwise."""
 
     def map(self, call: Callable, items: Sequence, *, what: str = "") -> list:
         """Results in the order of the items; ``what`` names the work on the progress bar."""
         results = [None] * len(items)
-        bar = tqdm(total=len(items), desc=what, unit=" parts", disable=None if what else True, leave=False)
-        with bar:
+        with tqdm(total=len(items), desc=what, unit=" parts", disable=None if what else True, leave=False) as bar:
             for place, result in self._run(call, items):
                 results[place] = result
                 bar.update()
@@ -57,16 +55,14 @@ class Here(Machines):
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         self.sharing, self._processes = cores or 1, processes
 
-    def _pool(self) -> Executor:
-        if self._processes:  # fresh ones, not forks: a fork copies locks that threads of ours may hold
-            return ProcessPoolExecutor(self.sharing, get_context("spawn"))
-        return ThreadPoolExecutor(self.sharing)
-
     def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
-        if self.sharing == 1 or len(items) == 1:
+        workers = self.sharing
+        if workers == 1 or len(items) == 1:
             yield from ((place, call(item)) for place, item in enumerate(items))
             return
-        with self._pool() as pool:
+        # Fresh processes, not forks: a fork copies locks that threads of ours may hold.
+        pool = ProcessPoolExecutor(workers, get_context("spawn")) if self._processes else ThreadPoolExecutor(workers)
+        with pool:
             places = {pool.submit(call, item): place for place, item in enumerate(items)}
             try:
                 for future in as_completed(places):
@@ -87,17 +83,15 @@ class Cluster(Machines):
         try:
             self._client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise RuntimeError(
-                f"no scheduler answers at {address} ({' '.join(str(error).split())[:120]}); start one with "
-                "`dask scheduler`, and workers with `dask worker ADDRESS`"
-            ) from None
+            fault = f"no scheduler answers at {address} ({' '.join(str(error).split())[:120]})"
+            mend = "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
+            raise RuntimeError(f"{fault}; {mend}") from None
         try:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
             self._client.close()
-            raise RuntimeError(
-                f"the scheduler at {address} has no workers; start some with `dask worker {address}`"
-            ) from None
+            fault = f"the scheduler at {address} has no workers; start some with `dask worker {address}`"
+            raise RuntimeError(fault) from None
         threads = list(self._client.nthreads().values())
         self.sharing, self.others = max(threads), sum(threads)
 
@@ -109,15 +103,14 @@ class Cluster(Machines):
             for future, result in distributed.as_completed(futures, loop=self._client.loop, with_results=True):
                 yield places[future.key], result
         except distributed.KilledWorker as error:
-            raise RuntimeError(
-                f"workers died again and again, probably out of memory ({error}); see --memory"
-            ) from None
+            fault = f"workers died again and again, probably out of memory ({error}); see --memory"
+            raise RuntimeError(fault) from None
         except ModuleNotFoundError as error:
             raise RuntimeError(f"a worker has no {error.name}; install adalib[scale] on every machine") from None
         finally:
             self._client.cancel(futures)
 
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._client.close()
 
 

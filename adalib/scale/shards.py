@@ -1,23 +1,21 @@
 """The market on many machines: the exact allocation of a table that is cut into shards.
 
-A price settles every question by itself, so no machine needs another one's rows. The auctioneer calls out a price,
-every shard answers with one number, what it would spend, and the sum says whether the price was too low. Prices are
-floats, and floats have 64 bits: a few dozen rounds of halving find the one price at which the budget is crossed, to the
-last bit. At that price several questions may be tied; they are served in the order of the rows until the budget is
-spent, and the first one that no longer fits is the one question that a mixed allocation splits.
-
-A shard keeps its steps sorted, in a run. Costs are added exactly (`adalib.solve.exact`), so neither the number of
-shards nor their order changes a digit.
+The auctioneer calls out a price, every shard answers with one number, what it would spend, and the sum says whether the
+price was too low. Floats have 64 bits: a few dozen rounds of halving find the one price at which the budget is crossed,
+to the last bit. Questions that are tied there are served in the order of the rows, and the first one that no longer
+fits is the one that a mixed allocation splits. A shard keeps its steps sorted, in a run. Costs are added exactly
+(`adalib.solve.exact`), so neither the number of shards nor their order changes a digit.
 """
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,10 +35,7 @@ _EVERY = 4096  # steps between two entries of a run's index
 
 @dataclass(frozen=True, eq=False)
 class ShardedAllocation:
-    """The best point of the frontier within a budget, found over shards.
-
-    The numbers are those of the allocation that ``adalib.frontier(acc, cost).at(budget)`` returns, rounded once.
-    """
+    """The best point of the frontier within a budget: the numbers of `adalib.frontier`'s allocation, rounded once."""
 
     budget: float
     lam: float
@@ -108,10 +103,9 @@ class _Stored:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Sorted steps of consecutive rows, and what they cost up to any price, exactly.
+    """Sorted steps of consecutive rows, and what they cost up to any price, in exact units (`adalib.solve.exact`).
 
-    Only a sparse index stays in memory, every 4,096th key and the exact cost of all steps before it; the steps
-    themselves may lie in a file. Exact costs are in units (see `adalib.solve.exact`).
+    Only every 4,096th key and the cost of all steps before it stay in memory; the steps themselves may lie in a file.
     """
 
     first: int  # number of the first row in the whole table
@@ -145,23 +139,15 @@ class Run:
         return end - begin, self._cost(end) - self._cost(begin)
 
     def fill(self, price: float, room: int) -> tuple[int, int, int]:
-        """Serve the steps worth the price, in the order of the rows, while they cost at most ``room`` together.
-
-        Returns how many are served, what they cost, and what the next one would cost.
-        """
+        """How many steps worth the price, in the order of the rows, cost at most ``room`` together; what these cost,
+        and what the next one would."""
         begin, end = self._place(price, "left"), self._place(price, "right")
-        before, fits, too_many = self._cost(begin), 0, end - begin
-        while too_many - fits > 1:
-            middle = (fits + too_many) // 2
-            if self._cost(begin + middle) - before <= room:
-                fits = middle
-            else:
-                too_many = middle
-        served = self._cost(begin + fits)
-        return fits, served - before, self._cost(begin + fits + 1) - served
+        before = self._cost(begin)
+        last = begin + bisect_right(range(begin + 1, end), before + room, key=self._cost)
+        return last - begin, self._cost(last) - before, self._cost(last + 1) - self._cost(last)
 
     def _place(self, price: float, side: Literal["left", "right"]) -> int:
-        """Where a price belongs among the sorted steps: in the index first, then in one block."""
+        """Where a price belongs among the steps: in the index first, then in one block."""
         begin = max(int(self.index.searchsorted(-price, side)) - 1, 0) * _EVERY
         return begin + int(self.keys[begin : begin + _EVERY].searchsorted(-price, side))
 
@@ -234,17 +220,12 @@ class Market:
     def __init__(self, runs: Sequence[Run]) -> None:
         self.runs = sorted(runs, key=lambda run: run.first)
 
-    def spent(self, prices: list[float]) -> list[int]:
-        """What all runs together would spend at each price."""
-        return [sum(run.spent(price) for run in self.runs) for price in prices]
-
-    def tied(self, prices: list[float]) -> list[list[tuple[int, int]]]:
-        """For each price, what `Run.tied` says of every run."""
-        return [[run.tied(price) for run in self.runs] for price in prices]
+    def ask(self, what: Literal["spent", "tied"], prices: list[float]) -> list[list[Any]]:
+        """For each price, what `Run.spent` or `Run.tied` says of every run."""
+        return [[getattr(run, what)(price) for run in self.runs] for price in prices]
 
 
-@dataclass(frozen=True)
-class Clearing:
+class Clearing(NamedTuple):
     """Where the market clears for one budget."""
 
     budget: float
@@ -259,13 +240,18 @@ class Clearing:
 def clear(market: Market, budgets: Sequence[float]) -> list[Clearing]:
     """Find the price at which each budget is crossed, and who is served at that price."""
     rows, start = sum(run.rows for run in market.runs), sum(run.start for run in market.runs)
-    limits = [_limit(budget, rows, start) - start for budget in budgets]
+    least, limits = exact_mean(start, rows), []
+    for budget in budgets:
+        if not np.isfinite(budget):
+            raise ValueError(f"the budget is {budget}; give a finite number")
+        if budget < least * (1 - _SAME):
+            raise ValueError(f"the budget is {budget!r}; the cheapest allocation costs {least!r}, give at least that")
+        limits.append(max(most_within(float(budget), rows) - start, 0))
     prices, rounds = _prices(market, limits)
+    answers = market.ask("spent", prices), market.ask("tied", prices)
     clearings = []
-    for budget, limit, price, spent, tied in zip(
-        budgets, limits, prices, market.spent(prices), market.tied(prices), strict=True
-    ):
-        counts, split, rise = [], -1, 0
+    for budget, limit, price, paid, tied in zip(budgets, limits, prices, *answers, strict=True):
+        spent, counts, split, rise = sum(paid), [], -1, 0
         # The tied steps get what is left, run by run; the first step that does not fit is the one to split.
         for at, (run, (count, cost)) in enumerate(zip(market.runs, tied, strict=True)):
             if split >= 0:
@@ -278,16 +264,6 @@ def clear(market: Market, budgets: Sequence[float]) -> list[Clearing]:
         cuts = tuple((-price, count) for count in counts)
         clearings.append(Clearing(float(budget), price, cuts, start + spent, split, rise, rounds))
     return clearings
-
-
-def _limit(budget: float, rows: int, start: int) -> int:
-    """The largest exact cost within a budget, in units."""
-    if not np.isfinite(budget):
-        raise ValueError(f"the budget is {budget}; give a finite number")
-    least = exact_mean(start, rows)
-    if budget < least * (1 - _SAME):
-        raise ValueError(f"the budget is {budget!r}; the cheapest allocation costs {least!r}, give at least that")
-    return max(most_within(float(budget), rows), start)
 
 
 def _prices(market: Market, limits: list[int]) -> tuple[list[float], int]:
@@ -305,8 +281,8 @@ def _prices(market: Market, limits: list[int]) -> tuple[list[float], int]:
             for bits in sorted({bottom + (top - bottom) * part // parts for part in range(1, parts)})
             if bottom < bits < top
         ]
-        for (i, bits), spent in zip(called, market.spent([_price(bits) for _, bits in called]), strict=True):
-            if spent <= limits[i]:
+        for (i, bits), paid in zip(called, market.ask("spent", [_price(bits) for _, bits in called]), strict=True):
+            if sum(paid) <= limits[i]:
                 high[i] = min(high[i], bits)
             else:
                 low[i] = max(low[i], bits)
@@ -320,10 +296,7 @@ def settle(
     split_row: int | None,
     labels: list[np.ndarray] | None = None,
 ) -> ShardedAllocation:
-    """Turn exact sums into the numbers to read, each rounded once.
-
-    ``shape`` is that of the whole table, ``gained`` the exact sum of the allocation's accuracies.
-    """
+    """The numbers to read, each rounded once, from the exact sum of accuracies and the shape of the whole table."""
     budget, (rows, columns) = clearing.budget, shape
     cost, accuracy = min(exact_mean(clearing.spent, rows), budget), exact_mean(gained, rows)
     split = None

@@ -1,13 +1,9 @@
 """More rows than memory, more machines than one: solve a table in Parquet files.
 
-Three passes. Every piece of the table is read once and its steps are sorted into runs, files that answer "what would
-you spend at this price?". The auctioneer finds the price of each budget. Then every piece is read again and its labels
-are written. A piece needs no other piece, so pieces run on all cores or on all machines, and a piece that was finished
-before an interruption is not done again: its file is there, complete, or it is not there.
-
-Files are streamed with pyarrow. DuckDB could sort the steps, too; but they would have to be made and written for it
-first, and its sort alone, of a hundred million rows, takes half the time of all three passes and twice their memory
-(``benchmarks/bench_shards.py``).
+Every piece of the table is read once and its steps are sorted into runs, files that answer "what would you spend at
+this price?". The auctioneer finds the price of each budget. Then every piece is read again and its labels are written.
+Pieces run on all cores or on all machines, and one that was finished before an interruption is not done again. DuckDB
+could sort the steps, too; its sort alone takes half the time of all three passes (``benchmarks/bench_shards.py``).
 """
 
 from __future__ import annotations
@@ -18,11 +14,11 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -47,11 +43,8 @@ _MOST, _LEAST = 1_000_000, 10_000  # rows in a batch
 
 @dataclass(frozen=True)
 class FilesSolved:
-    """What `solve_files` found: a point per budget, and where the labels are.
-
-    The folder holds Parquet files, in the order of the rows, with ``id`` (or ``row``) and a column ``at_B`` for every
-    average budget B.
-    """
+    """A point per budget, and the folder of the labels: Parquet files, in the order of the rows, with ``id`` (or
+    ``row``) and a column ``at_B`` for every average budget B."""
 
     points: list[ShardedAllocation]
     split_ids: list[str | None]  # the question to split at each budget; its row number where the table has no ids
@@ -66,12 +59,8 @@ class FilesSolved:
         points = []
         for point, name, counts in zip(self.points, self.split_ids, self.counts, strict=True):
             told = {key: getattr(point, key) for key in ("budget", "lam", "cost", "accuracy", "bound", "slack")}
-            split = point.split and {
-                "id": name,
-                "low": names[point.split.low],
-                "high": names[point.split.high],
-                "share": point.split.share,
-            }
+            one = point.split
+            split = one and {"id": name, "low": names[one.low], "high": names[one.high], "share": one.share}
             told |= {"labels": f"at_{point.budget:.12g}", "split": split, "rounds": point.rounds}
             points.append({**told, "counts": dict(zip(self.budgets, counts, strict=True))})
         return {"rows": self.rows, "folder": self.folder, "points": points}
@@ -116,7 +105,9 @@ def solve_files(
     names = [f"at_{budget:.12g}" for budget in budgets]
     if len(set(names)) != len(names):
         raise ValueError(f"the budgets {', '.join(map(str, budgets))} are not all different; give each once")
-    _few_heaps()
+    # Threads share two heaps: Linux gives each one of its own, 64 MB of addresses that a limit outside counts.
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_ARENAS, 2)
     machines = machines or Here()
     rows = _rows_at_once(source.form, memory, machines.sharing)
     with filling(out, {"table": source.files}) as draft:
@@ -124,17 +115,15 @@ def solve_files(
         work.mkdir(exist_ok=True)
         jobs = [_Job(source.form, piece, rows, str(work)) for piece in source.pieces(rows)]
         made = machines.map(_sort_piece, jobs, what="sorting steps")
-        paths = [path for own in made for path in own]
-        market = _FarMarket(paths, machines)
-        clearings = clear(market, budgets)
-        orders, at = [], 0
-        for job, own in zip(jobs, made, strict=True):
-            batches = tuple(
-                (run.rows, tuple(clearing.cuts[at + place] for clearing in clearings))
-                for place, run in enumerate(market.runs[at : at + len(own)])
-            )
-            orders.append(_Order(job, batches, tuple(names), str(draft)))
-            at += len(own)
+        market = _FarMarket(list(chain(*made)), machines)
+        with market.bar:
+            clearings = clear(market, budgets)
+        cuts = zip(*(clearing.cuts for clearing in clearings), strict=True)
+        by_run = zip((run.rows for run in market.runs), cuts, strict=True)
+        orders = [
+            _Order(job, tuple(islice(by_run, len(own))), tuple(names), str(draft))
+            for job, own in zip(jobs, made, strict=True)
+        ]
         written = machines.map(_label_piece, orders, what="writing labels")
         solved = _settled(source, clearings, written, out)
         with replacing(draft / "_solution.json") as file:
@@ -143,26 +132,14 @@ def solve_files(
         return solved
 
 
-@dataclass(frozen=True)
-class _Job:
+class _Job(NamedTuple):
     form: Form
     piece: Piece
     rows: int
     work: str
 
 
-@dataclass
-class _Sums:
-    """What the labels of a piece come to: a number per budget, exact; and, for every batch, the rows that come next."""
-
-    spent: list[int]
-    gained: list[int]
-    counts: list[list[int]]
-    split: list[list[tuple[int, str]]]
-
-
-@dataclass(frozen=True)
-class _Order:
+class _Order(NamedTuple):
     job: _Job
     batches: tuple[tuple[int, tuple[tuple[float, int], ...]], ...]  # rows of every batch, and its cut for each budget
     names: tuple[str, ...]
@@ -176,12 +153,6 @@ class _Order:
     def mark(self) -> str:
         """What a finished file of labels carries, so that a later run knows whether it is the one it wants."""
         return hashlib.sha256(repr((self.job.piece, self.batches, self.names)).encode()).hexdigest()
-
-
-def _few_heaps() -> None:
-    """Let threads share two heaps: Linux gives each one of its own, 64 MB of addresses that a limit outside counts."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_ARENAS, 2)
 
 
 def _rows_at_once(form: Form, memory: int, sharing: int) -> int:
@@ -217,14 +188,9 @@ def _opened(path: str, *_: int) -> Run:
     return Run.open(Path(path))
 
 
-def _spent(question: tuple[list[str], list[float]]) -> list[int]:
-    paths, prices = question
-    return [sum(_run(path).spent(price) for path in paths) for price in prices]
-
-
-def _tied(question: tuple[list[str], list[float]]) -> list[list[tuple[int, int]]]:
-    paths, prices = question
-    return [[_run(path).tied(price) for path in paths] for price in prices]
+def _answer(question: tuple[str, list[float], list[str]]) -> list[list[Any]]:
+    what, prices, paths = question
+    return [[getattr(_run(path), what)(price) for path in paths] for price in prices]
 
 
 class _FarMarket(Market):
@@ -234,70 +200,62 @@ class _FarMarket(Market):
         super().__init__([_run(path) for path in paths])
         cuts = np.linspace(0, len(paths), min(machines.others, len(paths)) + 1).astype(int)
         self._groups, self._machines = [paths[begin:end] for begin, end in pairwise(cuts)], machines
-        self._bar = tqdm(desc="calling prices", unit=" rounds", disable=None, leave=False)
+        self.bar = tqdm(desc="calling prices", unit=" rounds", disable=None, leave=False)
         self.calls = 1 if machines.others == 1 else _FAR
 
-    def spent(self, prices: list[float]) -> list[int]:
-        self._bar.update()
-        answers = self._machines.map(_spent, [(group, prices) for group in self._groups])
-        return [sum(own) for own in zip(*answers, strict=True)]
-
-    def tied(self, prices: list[float]) -> list[list[tuple[int, int]]]:
-        self._bar.close()
-        answers = self._machines.map(_tied, [(group, prices) for group in self._groups])
-        return [[pair for own in answers for pair in own[which]] for which in range(len(prices))]
+    def ask(self, what: Literal["spent", "tied"], prices: list[float]) -> list[list[Any]]:
+        self.bar.update()
+        answers = self._machines.map(_answer, [(what, prices, group) for group in self._groups])
+        return [list(chain(*own)) for own in zip(*answers, strict=True)]
 
 
-def _label_piece(order: _Order) -> _Sums:
-    """Write the labels of a piece, unless they are there; return their exact sums and the rows to split."""
+def _label_piece(order: _Order) -> list[list]:
+    """Write the labels of a piece, unless they are there; return what every batch of them comes to."""
     pq = need("pyarrow.parquet")
     path = Path(order.path)
     if path.exists():
         told = pq.read_metadata(path).metadata
         if told.get(b"adalib_mark") == order.mark.encode():
-            return _Sums(**json.loads(told[b"adalib_sums"]))
-    job, count = order.job, len(order.names)
-    sums = _Sums([0] * count, [0] * count, [[0] * len(job.form.budgets) for _ in range(count)], [])
+            return json.loads(told[b"adalib_sums"])
+    job, sums = order.job, []
     with replacing(path) as draft, ExitStack() as stack:
         writer: Any = None
         for batch, planned in zip_longest(job.form.batches(job.piece, job.rows), order.batches):
             if batch is None or planned is None or len(batch.acc) != planned[0]:
                 raise DataError(f"{job.piece.path}: has changed since its steps were sorted; start again")
-            rows = _label_batch(order, batch, planned[1], sums)
+            rows, own = _label_batch(order, batch, planned[1])
+            sums.append(own)
             writer = writer or stack.enter_context(pq.ParquetWriter(draft, rows.schema, compression="zstd"))
             writer.write_table(rows)
-        writer.add_key_value_metadata({"adalib_mark": order.mark, "adalib_sums": json.dumps(asdict(sums))})
+        writer.add_key_value_metadata({"adalib_mark": order.mark, "adalib_sums": json.dumps(sums)})
     return sums
 
 
-def _label_batch(order: _Order, batch: Batch, cuts: Sequence[tuple[float, int]], sums: _Sums) -> Any:
-    """The labels of some rows as an Arrow table; what they come to is added to the sums."""
-    budgets = order.job.form.budgets
+def _label_batch(order: _Order, batch: Batch, cuts: Sequence[tuple[float, int]]) -> tuple[Any, list]:
+    """The labels of some rows as an Arrow table; and for each budget what they come to, exactly (cost, accuracy, how
+    many have each label), and the row that comes next, and its name."""
+    budgets, sums = order.job.form.budgets, []
     start = cheapest(batch.acc, batch.cost)[0].astype(np.int16)
     labels, following = labels_after(batch.acc, batch.cost, start, cuts)
-    for which, own in enumerate(labels):
-        sums.spent[which] += exact_sum(chosen(batch.cost, own))
-        sums.gained[which] += exact_sum(chosen(batch.acc, own))
-        for column, many in enumerate(np.bincount(own, minlength=len(budgets)).tolist()):
-            sums.counts[which][column] += many
-    named = [str(batch.first + row if batch.ids is None else batch.ids[max(row, 0)]) for row in following]
-    sums.split.append([(batch.first + row, name) for row, name in zip(following, named, strict=True)])
+    for own, row in zip(labels, following, strict=True):
+        spent, gained = (exact_sum(chosen(side, own)) for side in (batch.cost, batch.acc))
+        name = str(batch.first + row if batch.ids is None else batch.ids[max(row, 0)])
+        sums.append([spent, gained, np.bincount(own, minlength=len(budgets)).tolist(), batch.first + row, name])
     names = np.array(as_values(budgets))
     first = {"row": np.arange(batch.first, batch.first + len(batch.acc))} if batch.ids is None else {"id": batch.ids}
     columns = {name: names[own] for name, own in zip(order.names, labels, strict=True)}
-    return need("pyarrow").table({**first, **columns})
+    return need("pyarrow").table({**first, **columns}), sums
 
 
-def _settled(table: ParquetTable, clearings: list[Clearing], written: list[_Sums], out: Path) -> FilesSolved:
+def _settled(table: ParquetTable, clearings: list[Clearing], written: list[list[list]], out: Path) -> FilesSolved:
     """Add up what the pieces report, and hold it against what the auctioneer decided."""
-    after = [pair for own in written for pair in own.split]  # one entry a run
     points, ids, counts = [], list[str | None](), []
-    for which, clearing in enumerate(clearings):
-        if sum(own.spent[which] for own in written) != clearing.spent:
+    for clearing, by_run in zip(clearings, zip(*chain(*written), strict=True), strict=True):
+        spent, gained, given, rows, names = zip(*by_run, strict=True)
+        if sum(spent) != clearing.spent:
             raise DataError(f"{out}: the table has changed since its steps were sorted; start again in another folder")
-        row, name = after[clearing.split][which] if clearing.split >= 0 else (None, None)
-        gained = sum(own.gained[which] for own in written)
-        points.append(settle(clearing, (table.rows, len(table.form.budgets)), gained, row))
-        ids.append(name if points[-1].split else None)
-        counts.append(np.sum([own.counts[which] for own in written], axis=0).tolist())
+        row = rows[clearing.split] if clearing.split >= 0 else None
+        points.append(settle(clearing, (table.rows, len(table.form.budgets)), sum(gained), row))
+        ids.append(names[clearing.split] if points[-1].split else None)
+        counts.append(np.sum(given, axis=0).tolist())
     return FilesSolved(points, ids, table.form.budgets, counts, table.rows, str(out))

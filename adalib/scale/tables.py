@@ -2,21 +2,18 @@
 
 One row per question; a column ``acc_B`` for every budget B, in increasing order; optionally ``cost_B`` for every one of
 them, where questions pay differently (else B is the cost); optionally ``id``. A folder of such files is one table, its
-rows in the order of the file names. Rows are read a few at a time.
-
-To make one, files of answers are cut into parts of a few thousand lines. Each part is read, its answers are compared,
-its accuracies estimated and written, by whichever core or machine is free; only the ids of all questions meet again, as
-8 bytes each, to make sure that no question is there twice.
+rows in the order of the file names. To make one, files of answers are cut into parts of a few thousand lines, which any
+core or machine turns into accuracies; only the ids meet again, as 8 bytes each, so that no question is there twice.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +29,7 @@ _ROOM = 250_000_000  # bytes that pyarrow takes before it has read anything
 _LINES = 2_000  # questions in a part
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """Some row groups of one file."""
 
     path: str
@@ -43,8 +39,7 @@ class Piece:
     in_file: int  # number of the first row in its file
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
+class Batch(NamedTuple):
     """Rows that are in memory together: checked accuracies and costs, and the ids where there are any."""
 
     first: int
@@ -53,8 +48,7 @@ class Batch:
     ids: Any | None
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """What the columns of a table are: the names of the budgets, and whether a row has costs of its own and an id."""
 
     budgets: tuple[str, ...]
@@ -63,30 +57,23 @@ class Form:
 
     def batches(self, piece: Piece, rows: int) -> Iterator[Batch]:
         """Read a piece, so many rows at a time."""
-        pa = need("pyarrow")
         acc, cost = ([f"{side}_{budget}" for budget in self.budgets] for side in ("acc", "cost"))
         columns = [*acc, *(cost if self.own_costs else []), *(["id"] if self.ids else [])]
         begin = 0
-        try:
-            with _opened(piece.path) as file:
-                for batch in file.iter_batches(rows, row_groups=list(piece.groups), columns=columns, use_threads=False):
-                    where = f"{piece.path}, counting from row {piece.in_file + begin}"
-                    values = _matrix(batch, acc, where)
-                    paid = _matrix(batch, cost, where) if self.own_costs else np.array(self.budgets, dtype=float)
-                    try:
-                        check_table(values, paid)
-                    except ValueError as error:
-                        raise DataError(f"{where}: {error}") from None
-                    yield Batch(piece.first + begin, values, paid, batch.column("id") if self.ids else None)
-                    begin += batch.num_rows
-        except MemoryError:  # Arrow's is one of its own exceptions too
-            raise
-        except (pa.ArrowException, OSError) as error:
-            raise _unsound(piece.path, error) from None
+        with _opened(piece.path) as file:
+            for batch in file.iter_batches(rows, row_groups=list(piece.groups), columns=columns, use_threads=False):
+                where = f"{piece.path}, counting from row {piece.in_file + begin}"
+                values = _matrix(batch, acc, where)
+                paid = _matrix(batch, cost, where) if self.own_costs else np.array(self.budgets, dtype=float)
+                try:
+                    check_table(values, paid)
+                except ValueError as error:
+                    raise DataError(f"{where}: {error}") from None
+                yield Batch(piece.first + begin, values, paid, batch.column("id") if self.ids else None)
+                begin += batch.num_rows
 
 
-@dataclass(frozen=True)
-class ParquetTable:
+class ParquetTable(NamedTuple):
     """What the footers of the files say."""
 
     files: tuple[tuple[str, int, int], ...]  # path, size in bytes, time of the last change
@@ -119,7 +106,14 @@ class ParquetTable:
 def open_parquet(path: str | Path) -> ParquetTable:
     """Read the footers of a Parquet file, or of all files of a folder, and check that they make one table."""
     _load_arrow(str(path), "reading Parquet")
-    files = _files(Path(path))
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file or folder; check the path")
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.glob("*.parquet") if not file.name.startswith((".", "_")))
+    if not files:
+        raise DataError(f"{path}: holds no .parquet files; give a folder with some, or make one with `adalib table`")
     forms = [_form(file) for file in files]
     for file, (form, _) in zip(files, forms, strict=True):
         if form != forms[0][0]:
@@ -144,47 +138,32 @@ def write_parquet(path: Path, columns: dict[str, Any], metadata: dict[str, str] 
         pq.write_table(table, draft, compression="zstd")
 
 
-def _files(path: Path) -> list[Path]:
-    if not path.exists():
-        raise DataError(f"{path}: there is no such file or folder; check the path")
-    if not path.is_dir():
-        return [path]
-    files = sorted(file for file in path.glob("*.parquet") if not file.name.startswith((".", "_")))
-    if not files:
-        raise DataError(f"{path}: holds no .parquet files; give a folder with some, or make one with `adalib table`")
-    return files
-
-
-def _opened(path: str | Path) -> Any:
+@contextmanager
+def _opened(path: str | Path) -> Iterator[Any]:
+    """A Parquet file to read from, and one line for what is wrong with it."""
     pa, pq = need("pyarrow"), need("pyarrow.parquet")
     try:
         # A small buffer for each column instead of whole row groups: the rows come a few at a time.
-        return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+        with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
+            yield file
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file; every machine must see it under this path") from None
-    except MemoryError:
+    except MemoryError:  # Arrow's is one of its own exceptions too
         raise
     except (pa.ArrowException, OSError) as error:
-        raise _unsound(path, error) from None
-
-
-def _unsound(path: str | Path, error: Exception) -> DataError:
-    said = " ".join(str(error).split())[:160]
-    return DataError(f"{path}: is not sound Parquet ({said}); copy it or write it again")
+        said = " ".join(str(error).split())[:160]
+        raise DataError(f"{path}: is not sound Parquet ({said}); copy it or write it again") from None
 
 
 def _form(path: Path) -> tuple[Form, tuple[int, ...]]:
     """The columns, and the sizes of the row groups."""
     with _opened(path) as file:
-        names = file.schema_arrow.names
-        about = file.metadata
+        names, about = file.schema_arrow.names, file.metadata
         groups = tuple(about.row_group(i).num_rows for i in range(about.num_row_groups))
     budgets = tuple(name.removeprefix("acc_") for name in names if name.startswith("acc_"))
     if not budgets:
-        raise DataError(
-            f"{path}: has no accuracies among its columns ({', '.join(names)[:80]}); a table has a column acc_B for "
-            "every budget B, such as acc_1, acc_2, acc_4"
-        )
+        mend = "a table has a column acc_B for every budget B, such as acc_1, acc_2, acc_4"
+        raise DataError(f"{path}: has no accuracies among its columns ({', '.join(names)[:80]}); {mend}")
     costs = {name.removeprefix("cost_") for name in names if name.startswith("cost_")}
     if costs and costs != set(budgets):
         raise DataError(f"{path}: has cost_ columns for some budgets only; give cost_B for every acc_B, or for none")
@@ -192,10 +171,8 @@ def _form(path: Path) -> tuple[Form, tuple[int, ...]]:
         try:
             check_table([[0.0] * len(budgets)], [float(budget) for budget in budgets])
         except ValueError:
-            raise DataError(
-                f"{path}: the budgets {', '.join(budgets)} are no increasing costs; name the columns after what "
-                "they cost, in order, or add cost_B columns"
-            ) from None
+            mend = "name the columns after what they cost, in order, or add cost_B columns"
+            raise DataError(f"{path}: the budgets {', '.join(budgets)} are no increasing costs; {mend}") from None
     return Form(budgets, bool(costs), "id" in names), groups
 
 
@@ -212,8 +189,7 @@ def _matrix(batch: Any, names: list[str], where: str) -> np.ndarray:
     return values
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """Some lines of a file of answers, how their accuracies are estimated, and how the names of their tables begin."""
 
     source: str
@@ -222,8 +198,7 @@ class _Part:
     how: dict[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class _Written:
+class _Written(NamedTuple):
     """A file of the table: where its questions come from, how many samples they have, and 8 bytes for each id."""
 
     source: str
@@ -280,13 +255,9 @@ def tabulate(
 
 def _write(part: _Part) -> list[_Written]:
     """Write the table of a part of a file, in files of a few thousand rows each: compressed files are one part."""
-    records = (
-        (f"{part.source}, line {number}", number, record) for number, record in read_lines(part.source, part=part.lines)
-    )
-    written = []
-    while some := list(itertools.islice(records, _LINES)):
-        written.append(_write_some(part, some))
-    return written
+    lines = read_lines(part.source, part=part.lines)
+    records = ((f"{part.source}, line {number}", number, record) for number, record in lines)
+    return [_write_some(part, some) for some in iter(lambda: list(itertools.islice(records, _LINES)), [])]
 
 
 def _write_some(part: _Part, records: list) -> _Written:
@@ -298,9 +269,9 @@ def _write_some(part: _Part, records: list) -> _Written:
     responses = from_records(part.source, records)
     table = responses.table(**part.how)
     columns: dict[str, Any] = {"id": list(table.ids)}
-    for side, values in (("acc", table.acc), ("cost", table.cost)):
-        if values.ndim == 2:
-            columns |= {f"{side}_{budget}": values[:, j] for j, budget in enumerate(table.budgets)}
+    columns |= {f"acc_{budget}": values for budget, values in zip(table.budgets, table.acc.T, strict=True)}
+    if table.cost.ndim == 2:
+        columns |= {f"cost_{budget}": values for budget, values in zip(table.budgets, table.cost.T, strict=True)}
     write_parquet(path, columns, {"adalib_samples": str(responses.samples)})
     return _Written(part.source, str(path), responses.samples, _marks(table.ids))
 
@@ -315,16 +286,13 @@ def _check_together(written: list[_Written]) -> None:
     for source, files in itertools.groupby(written, key=lambda file: file.source):
         samples = {file.samples for file in files}
         if len(samples) > 1:
-            raise DataError(
-                f"{source}: has questions with {min(samples)} answers and with {max(samples)}; give every question "
-                'equally many ("" where nothing was extracted)'
-            )
-    marks = np.concatenate([file.marks for file in written])
-    values, counts = np.unique(marks, return_counts=True)
+            mend = 'give every question equally many ("" where nothing was extracted)'
+            raise DataError(f"{source}: has questions with {min(samples)} answers and with {max(samples)}; {mend}")
+    values, counts = np.unique(np.concatenate([file.marks for file in written]), return_counts=True)
     for mark in values[counts > 1]:
         seen: dict[str, str] = {}
-        places = [(one, place) for one in written for place in np.flatnonzero(one.marks == mark).tolist()]
-        for file, place in places:  # two ids may share a mark by accident: look at them
+        # Two ids may share a mark by accident: look at them.
+        for file, place in ((one, place) for one in written for place in np.flatnonzero(one.marks == mark).tolist()):
             name = need("pyarrow.parquet").read_table(file.path, columns=["id"])["id"][place].as_py()
             if name in seen:
                 raise DataError(f"{file.source}: id {name[:60]!r} is also in {seen[name]}; give every question its own")

@@ -1,9 +1,8 @@
 """Go on, or go up: priced stopping with a second, dearer model behind the first.
 
-The cheap model answers first. After each of its answers there are three ways on: keep the leading answer, ask the cheap
-model again, or hand the question to the dear model, which then stops by the same price. Going up ends the cheap model's
-part, so this is the stopping of chapter 10 with two ways to stop, and the same backward induction by least squares
-decides: what would each way bring, judged by what is known now?
+After each answer of the cheap model there are three ways on: keep the leading answer, ask again, or hand the question
+to the dear model, which then stops by the same price. Going up ends the cheap model's part: this is the stopping of
+chapter 10 with two ways to stop, by the same backward induction: what would each bring, judged by what is known now?
 """
 
 from __future__ import annotations
@@ -17,40 +16,27 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
-from adalib.sequential.priced import PricedStopping, dealt
-from adalib.sequential.replay import REPLAYS, mix_for, shares_of
+from adalib.sequential.priced import PricedStopping, cross_fitted, dealt, fold_slices
 from adalib.sequential.signals import Text
-from adalib.sequential.streams import Streams, make_streams
-from adalib.sequential.value import cross_fitted, fold_slices
+from adalib.sequential.streams import REPLAYS, Streams, make_streams, mix_for, shares_of
 
 __all__ = ["PricedEscalation"]
 
 _ARMS = (1, 2, 4, 8)  # numbers of answers of one model alone: plain members of the library
 
-Guess = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+Guesser = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 Above = tuple[np.ndarray, np.ndarray]  # what going up costs and brings, at every price
 
 
 class PricedEscalation:
     """Ask the cheap model first; keep its answer, go on, or go up, as the price says.
 
-    Explained in chapter 13, "Three minds".
+    Explained in chapter 13, "Three minds". Fitted, ``first`` and ``second`` say how each model would stop alone.
 
     Parameters
     ----------
-    most : int
-        Answers of either model, at most.
-    repeats : int
-        Orders in which every training question is played back.
-
-    Attributes
-    ----------
-    first, second : PricedStopping
-        How each model would stop if it were alone.
-    prices : ndarray, shape (L,)
-        In accuracy a unit of cost.
-    costs, accuracies : ndarray
-        On training questions, by fits that did not see them: a member a price, then every arm of one model alone.
+    most, repeats : int
+        Answers of either model, at most, and orders in which every training question is played back.
 
     Examples
     --------
@@ -66,10 +52,7 @@ class PricedEscalation:
         self.most, self.repeats = most, repeats
 
     def fit(self, menu: Menu, features: ArrayLike | None = None, groups: Sequence | None = None) -> PricedEscalation:
-        """Learn what each way on is worth, at every price, from a menu of two models: the cheaper one is asked first.
-
-        ``features`` (N, d) are known before anybody is asked; questions of one group are left out together.
-        """
+        """Learn what each way on is worth, at every price, from a menu of two models, the cheaper one first."""
         if len(menu.models) != 2:
             raise ValueError(f"escalation is from one model to another; the menu has {len(menu.models)} models")
         unit = menu.unit or {}
@@ -80,7 +63,7 @@ class PricedEscalation:
         member, fold = dealt(groups, menu.n)
         known = None if features is None else np.asarray(features, dtype=float)
         self.first, self.second = (self._alone(answers, known, member) for answers in (cheap, dear))
-        streams = self._streams(cheap, 0, self.repeats)
+        streams = make_streams(cheap, int(self.first.schedule[-1]), repeats=self.repeats)
         self.coefficients: dict[int, np.ndarray] = {}
         order, parts = fold_slices(fold[streams.question])
 
@@ -91,6 +74,7 @@ class PricedEscalation:
 
         above = self._taught_apart(dear, known, member, fold % 2)
         paid, worth = self._members(menu, streams, known, above, learn, taught=True)
+        # A member a price, then every arm of one model alone, all by fits that did not see the question.
         self.costs, self.accuracies = paid.mean(axis=0), worth.mean(axis=0)
         return self
 
@@ -99,14 +83,13 @@ class PricedEscalation:
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Play answers back to unseen questions: cost and accuracy of every question, a pair a budget."""
         cheap, dear = (menu.models[name] for name in self.order)
-
-        def recall(step: int, state: np.ndarray, gains: np.ndarray) -> np.ndarray:
-            fitted = self.coefficients[step]
-            return fitted[0] + state.T @ fitted[1:]
-
         used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
         above = self._above(self.second, dear, features, seed=1)
-        paid, worth = self._members(menu, self._streams(cheap, 1, REPLAYS), features, above, recall)
+        streams = make_streams(cheap, int(self.first.schedule[-1]), repeats=REPLAYS, seed=1)
+        fitted = self.coefficients
+        paid, worth = self._members(
+            menu, streams, features, above, lambda step, state, _: fitted[step][0] + state.T @ fitted[step][1:]
+        )
         return list(zip((paid[:, used] @ shares.T).T, (worth[:, used] @ shares.T).T, strict=True))
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -119,9 +102,6 @@ class PricedEscalation:
         schedule = range(1, min(self.most, answers.samples) + 1)
         return PricedStopping(schedule=schedule, repeats=self.repeats).fit(answers, known, member.tolist())
 
-    def _streams(self, cheap: Responses, seed: int, repeats: int) -> Streams:
-        return make_streams(cheap, int(self.first.schedule[-1]), repeats=repeats, seed=seed)
-
     def _above(self, policy: PricedStopping, dear: Responses, known: ArrayLike | None, seed: int) -> Above:
         """What going up costs and brings to every question, at every price: two arrays of shape (N, L)."""
         chosen = [policy.at_price(price * self.units[1]) for price in self.prices]
@@ -130,10 +110,9 @@ class PricedEscalation:
         return self.units[1] * played.cost[:, place], played.accuracy[:, place]
 
     def _taught_apart(self, dear: Responses, known: np.ndarray | None, member: np.ndarray, half: np.ndarray) -> Above:
-        """The same for training questions: the cost by the final fit, the worth of each half by a fit on the other.
+        """The same for training questions: the worth of each half by a fit on the other, lest chance count twice.
 
-        What is worth much by chance must not be counted twice. A cost is chosen by nobody, and a fit on half of the
-        questions would spend otherwise than the one that is deployed.
+        A cost is chosen by nobody, and a fit on half of the questions would spend otherwise than the deployed one.
         """
         paid, worth = self._above(self.second, dear, known, seed=0)
         for part in (0, 1) if half.any() else ():
@@ -144,7 +123,7 @@ class PricedEscalation:
         return paid, worth
 
     def _members(
-        self, menu: Menu, streams: Streams, known: ArrayLike | None, above: Above, guess: Guess, taught: bool = False
+        self, menu: Menu, streams: Streams, known: ArrayLike | None, above: Above, guess: Guesser, taught: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Cost and accuracy of every question (rows) under every member of the library (columns)."""
         heard = [*self.first.heard.values(), *self.second.heard.values()]
@@ -168,14 +147,13 @@ class PricedEscalation:
 
 
 def settle(
-    states: Sequence[np.ndarray], value: np.ndarray, up: Above, unit: float, prices: np.ndarray, guess: Guess
+    states: Sequence[np.ndarray], value: np.ndarray, up: Above, unit: float, prices: np.ndarray, guess: Guesser
 ) -> tuple[np.ndarray, np.ndarray]:
     """From the last step to the first: the way that promises most is taken, and what it really brings is carried back.
 
     ``states`` has what is known of M streams before the first answer and after each, ``value`` (M, S) what the cheap
-    model's vote is worth there, ``unit`` what its answer costs. ``guess`` is given a step, its state and the gains over
-    keeping, net of their price, of going up and (but for the last step) of going on, and returns guesses of them.
-    Returns what each stream costs and brings from the start, (M, L), at every price.
+    model's vote is worth there, ``unit`` what its answer costs. ``guess`` tells, from a step, its state and the net
+    gains over keeping, what going up and (but for the last step) going on promise. Returns cost and worth, (M, L).
     """
     last, levels = value.shape[1] - 1, prices.size
     paid, worth = np.zeros_like(up[0]), np.repeat(value[:, -1:], levels, axis=1)

@@ -1,93 +1,139 @@
-"""What others do: stopping rules from their published descriptions, each tuned to a budget on training questions.
+"""Plain stopping rules, ours and other people's: stop at the first moment when ..., tuned to a budget.
 
-Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of four measures; ESC (Li et al.
-2024) when a whole window agrees; its_hub doubles the answers until three quarters agree; Wald's test (1945) when the
-evidence for or against a majority is strong enough. CISC (Taubenfeld et al. 2025) weighs every vote by how sure the
-model was of it, DeepConf's offline rule (Fu et al. 2025) also leaves out the least sure answers; neither stops early.
+From their papers and packages: Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of
+four measures; ESC (Li et al. 2024) when a whole window agrees; its_hub doubles the answers until three quarters agree;
+Wald's test (1945) when the evidence for or against a majority is strong enough. CISC (Taubenfeld et al. 2025) weighs
+every vote by how sure the model was of it, DeepConf's offline rule (Fu et al. 2025) also leaves out the least sure
+answers; neither stops early.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammainc, gammaln
+from scipy.special import betainc, gammainc, gammaln
 
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
-from adalib.sequential.replay import REPLAYS, Library, corners
-from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, Threshold, points_of
-from adalib.sequential.streams import Streams, Votes, count_votes, make_streams, weight_of
+from adalib.sequential.streams import REPLAYS, Library, Streams, Votes, corners, count_votes, weight_of
 
-__all__ = ["CONFIDENT", "PEERS", "PUBLISHED", "Player", "Published", "TunedRules"]
+__all__ = ["CONFIDENT", "Confidence", "Fixed", "Margin", "NEVER", "PEERS", "PUBLISHED", "Published", "Rule"]
+__all__ += ["TunedRules", "leader_holds", "points_of", "stopping_points"]
+
+#: More answers than anybody asks: a rule without a cap.
+NEVER = 10**9
+
+#: P(p > 1/2 | a, b) from a flat prior, for every pair of counts: rules ask for the same few thousand times.
+_HOLDS = 1 - betainc(*(np.indices((256, 256)) + 1.0), 0.5)
 
 
-@runtime_checkable
-class Player(Protocol):
-    """A rule that looks at more than the `Votes`, or that votes in its own way."""
+def leader_holds(leader: ArrayLike, runner: ArrayLike) -> np.ndarray:
+    """Probability that of the two leading answers, with fewer than 256 votes each, the first is the more frequent."""
+    return _HOLDS[np.asarray(leader, dtype=int), np.asarray(runner, dtype=int)]
 
-    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        """The answer after which each stream stops, counted from 0, and what its vote is worth there."""
+
+class Rule(Protocol):
+    """Anything that can say when to stop: a frozen dataclass, so that equal rules are played once.
+
+    One that looks at more than the `Votes`, or votes in its own way, has ``play(streams)``: the answer after which each
+    stream stops, counted from 0, and what its vote is worth there.
+    """
+
+    def stops(self, votes: Votes) -> Any:
+        """Whether to stop at each moment, of the shape of the votes."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Ask ``answers`` times, whatever comes."""
+
+    answers: int
+
+    def stops(self, votes: Votes) -> Any:
+        return votes.n >= self.answers
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Stop when the leader is ``lead`` votes ahead, at ``cap`` answers, or when all of ``patience`` answers differ."""
+
+    lead: float
+    cap: int = NEVER
+    patience: int = NEVER
+
+    def stops(self, votes: Votes) -> Any:
+        hopeless = (votes.n >= self.patience) & (votes.leader < 2)
+        return (votes.leader - votes.runner >= self.lead) | (votes.n >= self.cap) | hopeless
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Stop when some measure of the votes is past a threshold, which is another matter each time, or at the cap."""
+
+    threshold: float
+    cap: int = NEVER
+
+    def stops(self, votes: Votes) -> Any:
+        return votes.n >= self.cap
+
+
+class Confidence(Threshold):
+    """Stop when the leader would keep its lead over the runner-up with this probability, by `leader_holds`."""
+
+    def stops(self, votes: Votes) -> Any:
+        return (leader_holds(votes.leader, votes.runner) >= self.threshold) | super().stops(votes)
 
 
 class Agreement(Threshold):
     """Adaptive-Consistency's majority rule: stop when the leader has this share of the answers, from two on."""
 
-    def passed(self, votes: Votes) -> Any:
-        return (votes.n - votes.empty >= 2) & _has_share(votes, self.threshold)
+    def stops(self, votes: Votes) -> Any:
+        read = votes.n - votes.empty
+        return (read >= 2) & (votes.leader >= self.threshold * read * (1 - 1e-12)) | super().stops(votes)
 
 
 class Doubling(Threshold):
     """its_hub's adaptive rule: ask 2, 4, 8, ... in all, and stop when the leader has this share of what was read."""
 
-    def passed(self, votes: Votes) -> Any:
-        n = np.asarray(votes.n, dtype=int)
-        doubled = (n >= 2) & (n & (n - 1) == 0)
-        return doubled & (votes.n > votes.empty) & _has_share(votes, self.threshold)
-
-
-def _has_share(votes: Votes, share: float) -> Any:
-    """Whether the leader has this share of the answers that could be read."""
-    return votes.leader >= share * (votes.n - votes.empty) * (1 - 1e-12)
+    def stops(self, votes: Votes) -> Any:
+        n, read = np.asarray(votes.n, dtype=int), votes.n - votes.empty
+        doubled = (n >= 2) & (n & (n - 1) == 0) & (read > 0)
+        return doubled & (votes.leader >= self.threshold * read * (1 - 1e-12)) | super().stops(votes)
 
 
 class Entropy(Threshold):
-    """Adaptive-Consistency's entropy rule: stop when the normalised entropy of the votes is this low, from two on.
+    """Adaptive-Consistency's entropy rule: stop when the normalised entropy of the votes is this low, from two on."""
 
-    An answer that stands alone is compared with one vote for another.
-    """
-
-    def passed(self, votes: Votes) -> Any:
-        lonely = votes.distinct <= 1
+    def stops(self, votes: Votes) -> Any:
+        lonely = votes.distinct <= 1  # an answer that stands alone is compared with one vote for another
         total = votes.n - votes.empty + lonely
         entropy = np.log(np.maximum(total, 1)) - votes.log_sum / np.maximum(total, 1)
         normal = entropy / np.log(np.maximum(votes.distinct + lonely, 2))
-        return (votes.n - votes.empty >= 2) & (normal <= self.threshold + 1e-12)
+        return (votes.n - votes.empty >= 2) & (normal <= self.threshold + 1e-12) | super().stops(votes)
 
 
 class Window(Threshold):
     """ESC: ask in windows of this many answers, and stop after one in which all are the same."""
 
-    def passed(self, votes: Votes) -> Any:
-        return (votes.n % self.threshold == 0) & (votes.run >= self.threshold)
+    def stops(self, votes: Votes) -> Any:
+        return (votes.n % self.threshold == 0) & (votes.run >= self.threshold) | super().stops(votes)
 
 
 @dataclass(frozen=True)
-class ProbabilityRatio:
+class ProbabilityRatio(Threshold):
     """Wald's test: has the leader a share of ``high`` or of ``1 - high``? Stop when the wrong side is this unlikely."""
 
-    error: float
-    high: float
-    cap: int = NEVER
+    high: float = 0.7
 
     def stops(self, votes: Votes) -> Any:
-        against = votes.n - votes.empty - votes.leader
-        evidence = (votes.leader - against) * np.log(self.high / (1 - self.high))
-        return (np.abs(evidence) >= np.log((1 - self.error) / self.error) - 1e-12) | (votes.n >= self.cap)
+        evidence = (2 * votes.leader - votes.n + votes.empty) * np.log(self.high / (1 - self.high))
+        enough = np.log((1 - self.threshold) / self.threshold) - 1e-12
+        return (np.abs(evidence) >= enough) | super().stops(votes)
 
 
 @dataclass(frozen=True)
@@ -113,16 +159,11 @@ class Filtered:
         return stops, votes.value[:, -1]
 
 
-@dataclass(frozen=True)
-class Dirichlet:
-    """Stop when the leader is the most frequent answer with this probability (`dirichlet_holds`), or at the cap.
+class Dirichlet(Threshold):
+    """Stop when the leader is the most frequent of the five leading answers with this probability, or at the cap.
 
-    The Beta rule compares the leader with the runner-up alone; this one lets the five leading answers have their say,
-    at the price of an integral per state. States repeat, so that each is computed once.
+    The Beta rule compares the leader with the runner-up alone; here is an integral per state (`dirichlet_holds`).
     """
-
-    threshold: float
-    cap: int = NEVER
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
         stops = _chances(streams) >= self.threshold
@@ -151,7 +192,7 @@ def dirichlet_holds(states: ArrayLike) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _chances(streams: Streams) -> np.ndarray:
-    """The probability after every answer of every stream, shape (M, T)."""
+    """The probability after every answer of every stream, shape (M, T); states repeat, and each is computed once."""
     (m, t), top = streams.classes.shape, 5
     held = np.zeros((m, max(int(streams.classes.max(initial=0)) + 1, top)), dtype=np.int64)
     codes = np.empty((m, t), dtype=np.int64)
@@ -163,6 +204,29 @@ def _chances(streams: Streams) -> np.ndarray:
     return dirichlet_holds((unique[:, None] // digits[::-1]) % (t + 1))[where.reshape(m, t)]
 
 
+def stopping_points(rule: Rule, votes: Votes) -> np.ndarray:
+    """The column at which every stream stops, shape (M,): the first that the rule allows, else the last."""
+    stops = np.array(rule.stops(votes))
+    stops[:, -1] = True
+    return stops.argmax(axis=1)
+
+
+def points_of(rules: Sequence[Any], votes: Votes) -> np.ndarray:
+    """Where each of many rules stops every stream, shape (M, rules); those that differ by a cap are played once.
+
+    A cap, and giving up, only cut short what the same rule does without them: the earliest of the three counts.
+    """
+    played = cache(lambda rule: stopping_points(rule, votes))
+    points = np.empty((len(votes.n), len(rules)), dtype=np.int16)
+    for j, rule in enumerate(rules):
+        cuts = {name: NEVER for name in ("cap", "patience") if hasattr(rule, name)}
+        first = np.minimum(played(replace(rule, **cuts)), np.searchsorted(votes.n[0], getattr(rule, "cap", NEVER)))
+        if getattr(rule, "patience", NEVER) < NEVER:
+            first = np.minimum(first, played(Margin(np.inf, patience=rule.patience)))
+        points[:, j] = first
+    return points
+
+
 class TunedRules(Library):
     """A family of plain rules, tuned on training questions to any budget: the envelope over its settings.
 
@@ -170,11 +234,9 @@ class TunedRules(Library):
 
     Parameters
     ----------
-    rules : sequence of Rule or Player
-    limit : int
-        Most answers asked.
-    repeats, seed
-        As for `PricedStopping`.
+    rules : sequence of Rule
+    limit, repeats, seed : int
+        Most answers asked; the others as for `PricedStopping`.
 
     Examples
     --------
@@ -184,42 +246,42 @@ class TunedRules(Library):
     1.0
     """
 
-    def __init__(self, rules: Sequence[Rule | Player], *, limit: int = 40, repeats: int = 16, seed: int = 0) -> None:
-        self.rules = [Fixed(1), *rules]
+    def __init__(self, rules: Sequence[Any], *, limit: int = 40, repeats: int = 16, seed: int = 0) -> None:
+        self.rules: list[Any] = [Fixed(1), *rules]
         self.schedule, self.repeats, self.seed = np.arange(1, limit + 1), repeats, seed
 
     def fit(self, responses: Responses, features: Any = None, groups: Any = None) -> TunedRules:
         """Learn what every setting costs and brings; neither ``features`` nor ``groups`` are looked at."""
-        streams, stops, worth = self.play(self.rules, responses, None, self.seed, self.repeats)
+        streams = self.streams(responses, self.seed, self.repeats)
+        stops, worth = self.play(self.rules, streams)
         cost, accuracy = np.take_along_axis(streams.cost, stops, axis=1).mean(axis=0), worth.mean(axis=0)
         best = corners(cost, accuracy)
         self.members, self.costs, self.accuracies = [self.rules[i] for i in best], cost[best], accuracy[best]
         return self
 
-    def play(
-        self, members: Sequence[Rule | Player], responses: Responses, features: Any, seed: int, repeats: int
-    ) -> tuple[Streams, np.ndarray, np.ndarray]:
-        streams = make_streams(responses, self.schedule.size, repeats=repeats, seed=seed)
+    def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> tuple[np.ndarray, np.ndarray]:
         votes, shape = streams.votes(), (len(streams.question), len(members))
         stops, worth = np.zeros(shape, dtype=int), np.zeros(shape)
-        plain = [j for j, rule in enumerate(members) if not isinstance(rule, Player)]
+        plain = [j for j, rule in enumerate(members) if not hasattr(rule, "play")]
         stops[:, plain] = points_of([members[j] for j in plain], votes)
         worth[:, plain] = np.take_along_axis(votes.value, stops[:, plain], axis=1)
         for j, rule in enumerate(members):
-            if isinstance(rule, Player):
+            if hasattr(rule, "play"):
                 stops[:, j], worth[:, j] = rule.play(streams)
-        return streams, stops, worth
+        return stops, worth
 
 
 @dataclass(frozen=True)
 class Published:
     """One rule as its authors use it, on at most 40 answers: it spends what it spends, whatever is asked for."""
 
-    rule: Rule | Player
+    rule: Rule
 
     def replay(self, responses: Responses) -> tuple[np.ndarray, np.ndarray]:
         """Answers asked and accuracy of every question, averaged over the orders."""
-        streams, stops, worth = TunedRules([]).play([self.rule], responses, None, 1, REPLAYS)
+        alone = TunedRules([self.rule])
+        streams = alone.streams(responses, 1, REPLAYS)
+        stops, worth = alone.play([self.rule], streams)
         return streams.mean(stops[:, 0] + 1.0), streams.mean(worth[:, 0])
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -230,7 +292,7 @@ class Published:
 _CAPS = (4, 8, 16, 24, 40)
 
 #: The settings of every family that `TunedRules` chooses among.
-PEERS: Mapping[str, Sequence[Rule | Player]] = {
+PEERS: Mapping[str, Sequence[Rule]] = {
     "margin": [Margin(lead, cap) for lead in range(1, 9) for cap in _CAPS],
     "adaptive_consistency": [Confidence(p, cap) for p in (0.6, 0.8, 0.9, 0.95, 0.975, 0.99) for cap in _CAPS],
     "esc": [Window(size, cap) for size in range(2, 9) for cap in _CAPS],
@@ -238,19 +300,19 @@ PEERS: Mapping[str, Sequence[Rule | Player]] = {
     "ac_majority": [Agreement(share, cap) for share in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9) for cap in _CAPS],
     "ac_dirichlet": [Dirichlet(p, cap) for p in (0.5, 0.7, 0.8, 0.9, 0.95, 0.99) for cap in _CAPS],
     "doubling": [Doubling(share, cap) for share in (0.55, 0.65, 0.75, 0.85, 0.95) for cap in _CAPS],
-    "sprt": [ProbabilityRatio(e, p, cap) for e in (0.01, 0.05, 0.1, 0.2) for p in (0.55, 0.65, 0.8) for cap in _CAPS],
+    "sprt": [ProbabilityRatio(e, cap, p) for e in (0.01, 0.05, 0.1, 0.2) for p in (0.55, 0.65, 0.8) for cap in _CAPS],
 }
 
 _ASKED = (2, 3, 4, 6, 8, 12, 16, 24, 40)
 
 #: The same for votes by confidence, of files with log-probabilities.
-CONFIDENT: Mapping[str, Sequence[Player]] = {
+CONFIDENT: Mapping[str, Sequence[Any]] = {
     "cisc": [Filtered(b, 1.0, sharpness) for sharpness in (1.5, 3.0, 6.0, 12.0) for b in _ASKED],
     "deepconf": [Filtered(b, keep, 6.0) for keep in (0.1, 0.9) for b in _ASKED],
 }
 
 #: Every family as its authors set it: thresholds and windows of the papers and packages, at most 40 answers.
-PUBLISHED: Mapping[str, Rule | Player] = {
+PUBLISHED: Mapping[str, Rule] = {
     "margin": Margin(3, 40),
     "adaptive_consistency": Confidence(0.95, 40),
     "esc": Window(5, 40),
@@ -258,5 +320,5 @@ PUBLISHED: Mapping[str, Rule | Player] = {
     "ac_majority": Agreement(0.8, 40),
     "ac_dirichlet": Dirichlet(0.95, 40),
     "doubling": Doubling(0.75, 32),
-    "sprt": ProbabilityRatio(0.05, 0.7, 40),
+    "sprt": ProbabilityRatio(0.05, 40),
 }

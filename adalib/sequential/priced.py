@@ -12,7 +12,7 @@ import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,13 +20,11 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
-from adalib.sequential.replay import REPLAYS, Library, Mix, corners, mix_for
-from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
-from adalib.sequential.signals import SIGNALS, USUAL, Lesson, Seen, VoteCount
-from adalib.sequential.streams import BallotBox, Cost, Money, Streams, make_streams
-from adalib.sequential.value import backward_induction, follow
+from adalib.sequential.peers import NEVER, Confidence, Fixed, Margin, Rule, points_of
+from adalib.sequential.signals import SIGNALS, USUAL, Seen, VoteCount
+from adalib.sequential.streams import REPLAYS, Cost, Library, Mix, Money, Streams, corners, mix_for
 
-__all__ = ["Member", "PricedStopping", "Session", "load_stopping", "save_stopping"]
+__all__ = ["Member", "PricedStopping", "Session", "backward_induction", "load_stopping", "save_stopping"]
 
 _FOLDS = 10  # inside the training questions: each is decided by a fit on nine tenths of the others
 #: Prices tried, in accuracy for the cost of one average answer. Three hundred questions cannot tell apart what is worth
@@ -35,6 +33,75 @@ _PRICES = np.geomspace(1e-3, 0.3, 32)
 #: A budget is there to be spent: of rules that differ by less than this, in accuracy for an average answer, the dearer
 #: one is kept. Three hundred questions cannot tell so little apart, and a flat curve would not be climbed at all.
 _SPENT = 1e-3
+
+
+def backward_induction(
+    features: Sequence[np.ndarray],
+    value: np.ndarray,
+    cost: np.ndarray,
+    prices: np.ndarray,
+    fold: np.ndarray,
+    ridge: float = 0.01,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Regress the gain of going on, less its price, on what is known at every checkpoint, from the last to the first.
+
+    So are American options priced (Longstaff and Schwartz 2001): the value carried back is the one that really came,
+    and the regression only decides, so that no maximum over noisy guesses piles up on the way. ``features`` are (d, M)
+    at each checkpoint but the last, ``value`` and ``cost`` (M, S) what the vote is worth and what was paid. Returns
+    coefficients, (S - 1, d + 1, L), the constant first, and stops, (M, L), each decided by a fit on the other folds.
+    """
+    last = value.shape[1] - 1
+    order, parts = fold_slices(fold)
+    value, cost = value[order], cost[order]
+    reward = np.repeat(value[:, -1:], prices.size, axis=1)
+    stop = np.full(reward.shape, last)
+    coefficients = []
+    for s in reversed(range(last)):
+        reward -= np.multiply.outer(cost[:, s + 1] - cost[:, s], prices)
+        now = value[:, s : s + 1]
+        # The later it is, the fewer streams are still open, and the less there is to learn from: the ridge grows.
+        fitted, guess = cross_fitted(features[s][:, order], reward - now, parts, ridge * (s + 1))
+        coefficients.append(fitted)
+        quit_here = guess <= 0
+        np.copyto(stop, s, where=quit_here)
+        np.copyto(reward, now, where=quit_here)
+    ordered = np.empty_like(stop)
+    ordered[order] = stop
+    return np.array(coefficients[::-1]), ordered
+
+
+def follow(coefficients: np.ndarray, features: Sequence[np.ndarray]) -> np.ndarray:
+    """The checkpoint at which each stream stops, shape (M, L): the first where going on is not worth its price."""
+    stop = np.full((features[0].shape[1], coefficients.shape[2]), len(features), dtype=np.int16)
+    for s in reversed(range(len(features))):
+        np.copyto(stop, s, where=coefficients[s, 0] + features[s].T @ coefficients[s, 1:] <= 0)
+    return stop
+
+
+def fold_slices(fold: np.ndarray) -> tuple[np.ndarray, list[slice]]:
+    """An order in which each fold is one piece, so that nothing is copied out of the middle, and the pieces."""
+    order = np.argsort(fold, kind="stable")
+    ends = (np.flatnonzero(np.diff(fold[order], append=fold.max() + 1)) + 1).tolist()
+    return order, [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def cross_fitted(x: np.ndarray, y: np.ndarray, parts: list[slice], ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """Ridge regression on all rows, and guesses for each part by the others: sums of squares, one part taken away."""
+    center, scale = x.mean(axis=1), x.std(axis=1) + 1e-6
+    z = np.vstack([np.ones(x.shape[1]), (x - center[:, None]) / scale[:, None]])
+    shrink = np.diag([0.0] + [ridge * x.shape[1]] * len(x))
+    squares = np.array([z[:, part] @ z[:, part].T for part in parts])
+    products = np.array([z[:, part] @ y[part] for part in parts])
+    whole = np.linalg.solve(squares.sum(axis=0) + shrink, products.sum(axis=0))
+    if len(parts) == 1:
+        guess = z.T @ whole
+    else:
+        guess = np.empty_like(y)
+        others = np.linalg.solve(squares.sum(axis=0) - squares + shrink, products.sum(axis=0) - products)
+        for part, fitted in zip(parts, others, strict=True):
+            np.matmul(z[:, part].T, fitted, out=guess[part])
+    slopes = whole[1:] / scale[:, None]
+    return np.vstack([whole[:1] - center @ slopes, slopes]), guess
 
 
 class Member(NamedTuple):
@@ -52,10 +119,7 @@ def dealt(groups: Sequence | None, n: int, seed: int = 0) -> tuple[np.ndarray, n
 
 
 class Session:
-    """The vote on one question; ``goes_on`` says whether another answer is worth its price.
-
-    Made by `PricedStopping.start`. ``reads`` has the fields that every reply must have, each with the signal that does.
-    """
+    """The vote on one question: ``goes_on`` while another answer is worth its price; ``reads``, the fields it needs."""
 
     def __init__(self, policy: PricedStopping, member: Member, features: ArrayLike | None) -> None:
         self._policy, self._member, self._n = policy, member, 0
@@ -68,10 +132,9 @@ class Session:
         return self._memory[self._policy.decides.name].leaders
 
     def add(self, answer: Hashable, **said: float | None) -> bool:
-        """Count one more answer, and say whether to go on.
+        """Count one more answer, None or "" if it could not be read, and say whether to go on.
 
-        Equal answers are one class; None or "" is an answer that could not be read. ``said`` has what the reply says of
-        it, ``logprob=-0.2``: all that `reads` names.
+        ``said`` has what the reply says of it, ``logprob=-0.2``: all that `reads` names.
         """
         self.note(None if answer == "" else answer, said)
         schedule = self._policy.schedule
@@ -95,8 +158,8 @@ class Session:
 
     def known(self) -> np.ndarray:
         """The features of this moment."""
-        told = {name: one.votes() if isinstance(one, BallotBox) else one for name, one in self._memory.items()}
-        return Seen(self._policy.heard, told, self._policy.decides).features()
+        votes = {count.name: self._memory[count.name].votes() for count in self._policy.counts()}
+        return Seen(self._policy.heard, self._memory | votes, self._policy.decides).features()
 
 
 class PricedStopping(Library):
@@ -107,17 +170,15 @@ class PricedStopping(Library):
     Parameters
     ----------
     signals : sequence of str
-        Some of `adalib.sequential.signals.SIGNALS`: "votes", always among them, "text", which needs ``features``,
-        "certainty" and "entropy", which need the log-probabilities and the mean token entropies of the answers. What is
-        not there, or says nothing, is left out. Default: all but "entropy".
+        Among "votes" (always), "text", which needs ``features``, "certainty" and "entropy", which need the answers'
+        log-probabilities and mean token entropies; whatever says nothing is left out. Default: all but "entropy".
     cost : {"samples", "tokens"} or function of Responses
         What an answer costs (`adalib.sequential.streams.Money` is a price list).
     schedule : sequence of int, optional
         Numbers of answers at which one may stop: ``range(4, 41, 4)`` asks in rounds of four. Default: after every
         answer up to 16, then after 20, 24, 28, 32 and 40.
-    repeats : int
+    repeats, seed : int
         Orders in which every training question is played back.
-    seed : int
 
     Attributes
     ----------
@@ -146,29 +207,23 @@ class PricedStopping(Library):
         repeats: int = 16,
         seed: int = 0,
     ) -> None:
-        unknown = set(signals) - set(SIGNALS)
-        if unknown:
-            raise ValueError(f"{sorted(unknown)[0]!r} is no signal; choose among {', '.join(SIGNALS)}")
+        if unknown := sorted(set(signals) - set(SIGNALS)):
+            raise ValueError(f"{unknown[0]!r} is no signal; choose among {', '.join(SIGNALS)}")
         self.signals, self.cost, self.repeats, self.seed = tuple(signals), cost, repeats, seed
         self.schedule = np.array(schedule if schedule is not None else [*range(1, 17), 20, 24, 28, 32, 40], dtype=int)
         if not self.schedule.size or self.schedule[0] < 1 or (np.diff(self.schedule) < 1).any():
             raise ValueError("the schedule must be increasing numbers of answers, from 1 or more")
 
-    def fit(
-        self, responses: Responses, features: ArrayLike | None = None, groups: Sequence | None = None
-    ) -> PricedStopping:
-        """Learn from training questions what going on is worth, at every price.
-
-        ``features`` (N, d) are known before a question is asked; questions of one group are left out together.
-        """
+    def fit(self, responses: Responses, features: ArrayLike | None = None, groups: Sequence | None = None) -> Self:
+        """Learn what going on is worth at every price, from features (N, d); a group is left out together."""
         self.schedule = self.schedule[self.schedule <= responses.samples]
         if not self.schedule.size:
             raise ValueError(f"{responses.source}: has {responses.samples} answers, fewer than the first checkpoint")
         _, fold = dealt(groups, responses.n, self.seed)
-        streams = self._streams(responses, self.seed, self.repeats)
-        lesson = Lesson(responses, streams, self.schedule, fold, features)
+        streams = self.streams(responses, self.seed, self.repeats)
         asked = {name: kind() for name, kind in SIGNALS.items() if name in ("votes", *self.signals)}
-        self.heard = {name: signal for name, signal in asked.items() if signal.fit(lesson)}
+        lesson = responses, streams, self.schedule, fold, features
+        self.heard = {name: signal for name, signal in asked.items() if signal.fit(*lesson)}
         self.decides = max(self.counts(), key=lambda count: count.gain)
         self._fit_library(self.seen(streams, taught=True), streams, fold[streams.question])
         return self
@@ -176,18 +231,18 @@ class PricedStopping(Library):
     def mix(self, budget: float) -> Mix:
         return mix_for(self.costs, self.accuracies + _SPENT * self.costs / self.unit, budget)
 
-    def play(
-        self, members: Sequence[Member], responses: Responses, features: ArrayLike | None, seed: int, repeats: int
-    ) -> tuple[Streams, np.ndarray, np.ndarray]:
+    def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         if responses.samples < self.schedule[-1]:
             raise ValueError(
                 f"{responses.source}: has {responses.samples} answers a question, and the policy may ask for "
                 f"{self.schedule[-1]}; give as many, or fit it with a shorter schedule"
             )
-        streams = self._streams(responses, seed, repeats)
+        return super().streams(responses, seed, repeats)
+
+    def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> tuple[np.ndarray, np.ndarray]:
         seen = self.seen(streams, features)
         stops = self._stops(seen, members)
-        return streams, stops, np.take_along_axis(seen.votes.value, stops, axis=1)
+        return stops, np.take_along_axis(seen.votes.value, stops, axis=1)
 
     def start(
         self, budget: float, features: ArrayLike | None = None, rng: np.random.Generator | int | None = None
@@ -220,7 +275,7 @@ class PricedStopping(Library):
         if not self.prices.size:
             raise ValueError("no price is on the envelope of this policy: plain rules alone are best here")
         near = int(np.abs(self.prices - price).argmin())
-        _, stops, _ = self.play([Member(None, price=near)], responses, features, seed, repeats)
+        stops, _ = self.play([Member(None, price=near)], self.streams(responses, seed, repeats), features)
         return stops[:, 0], float(self.prices[near])
 
     @property
@@ -238,9 +293,6 @@ class PricedStopping(Library):
         columns = self.schedule - 1
         told = {name: signal.watch(streams, columns, features, taught) for name, signal in self.heard.items()}
         return Seen(self.heard, told, self.decides)
-
-    def _streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
-        return make_streams(responses, int(self.schedule[-1]), repeats=repeats, seed=seed, cost=self.cost)
 
     def counts(self) -> list[VoteCount]:
         """The signals that are counts of the answers."""
@@ -287,28 +339,22 @@ class PricedStopping(Library):
         return stops
 
 
-_FORMAT = "adalib stopping, version 3"
-_MEND = "save the policy again"
+_FORMAT, _MEND = "adalib stopping, version 3", "save the policy again"
 _RULES = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
 
 
 def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
     """Write a fitted policy that `load_stopping` reads, its `Money` price list included.
 
-    Explained in chapter 10, "When to stop".
-
-    Raises
-    ------
-    ValueError
-        If its costs come from a function of one's own, which a file of numbers cannot hold.
+    Explained in chapter 10, "When to stop". ValueError if its costs come from a function of one's own, which a file of
+    numbers cannot hold.
     """
-    if callable(policy.cost) and not isinstance(policy.cost, Money):
-        raise ValueError(
-            "the policy's costs come from a function, which cannot be saved; fit it with a Money price list"
-        )
+    cost = asdict(policy.cost) if isinstance(policy.cost, Money) else policy.cost
+    if callable(cost):
+        told = "the policy's costs come from a function, which cannot be saved; fit it with a Money price list"
+        raise ValueError(told)
     about: dict[str, Any] = {"asked": list(policy.signals), "decides": policy.decides.name, "unit": policy.unit}
-    about["signals"] = {name: signal.to_dict() for name, signal in policy.heard.items()}
-    about["cost"] = asdict(policy.cost) if isinstance(policy.cost, Money) else policy.cost
+    about |= {"signals": {name: signal.to_dict() for name, signal in policy.heard.items()}, "cost": cost}
     arrays = ("schedule", "prices", "costs", "accuracies", "coefficients")
     about |= {name: getattr(policy, name).tolist() for name in arrays}
     about["members"] = [
@@ -321,12 +367,7 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
 def load_stopping(path: str | os.PathLike) -> PricedStopping:
     """Read a policy that `save_stopping` wrote: a checksum is looked at first, then every size and number.
 
-    Explained in chapter 10, "When to stop".
-
-    Raises
-    ------
-    DataError
-        One sentence that names the file, what is wrong and the mend.
+    Explained in chapter 10, "When to stop". DataError says in one sentence which file is wrong, in what, and the mend.
 
     Examples
     --------

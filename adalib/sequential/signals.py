@@ -1,8 +1,8 @@
 """The signals of priced stopping: what each one reads, learns, remembers and says, in one object each.
 
-`SIGNALS` has every signal there is; whatever stops under a price (a replay, a session, a saved policy, the router) asks
-these objects and knows none of them by name. Votes, certainty and entropy are counts of the answers, each with its own
-weights. The text speaks before anything is asked: a smooth guess from the questions most like it.
+Whatever stops under a price (a replay, a session, a saved policy, the router) asks the objects of `SIGNALS` and knows
+none of them by name. Votes, certainty and entropy are counts of the answers, each with its own weights. The text speaks
+before anything is asked: a smooth guess from the questions most like it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import number, numbers
-from adalib.sequential.rules import NEVER, Confidence, Margin, Rule
+from adalib.sequential.peers import NEVER, Confidence, Margin, Rule
 from adalib.sequential.streams import BallotBox, Streams, Votes, count_votes, weight_of
 
-__all__ = ["Lesson", "SIGNALS", "Seen", "Signal", "Text", "USUAL", "VoteCount", "WeighedCount"]
+__all__ = ["SIGNALS", "Seen", "Signal", "Text", "USUAL", "VoteCount", "WeighedCount"]
 
 _SHARPNESS = (0.0, 1.5, 3.0, 6.0, 12.0)
 _EARLY = 8  # checkpoints at which they are compared
@@ -28,29 +28,21 @@ _LONG = 16  # the text is asked for the accuracy of one answer, and of a vote of
 _TOLD = 0.03
 
 
-class Lesson(NamedTuple):
-    """What a signal may learn from: training answers, their streams, the checkpoints, and a fold for every question."""
-
-    responses: Responses
-    streams: Streams
-    schedule: np.ndarray
-    fold: np.ndarray
-    features: ArrayLike | None
-
-
 class Signal(Protocol):
     """One thing that a stopping rule looks at: a count of the answers, or what is known before the first.
 
-    What it knows is a state, with a method ``at(columns)`` that keeps some of the checkpoints: arrays over many streams
-    and checkpoints in a replay (`watch`), plain numbers in a session.
+    Its state is arrays over streams and checkpoints, some of which ``at(columns)`` keeps, or numbers in a session.
     """
 
     name: ClassVar[str]  #: by which it is chosen, and found in a file
     reads: ClassVar[str] = ""  #: the field of an answer that it needs, in `Responses` and in a reply
     takes: int = 0  #: features of a question that it needs before the first answer
 
-    def fit(self, lesson: Lesson) -> bool:
-        """Learn from training questions; False where there is nothing to hear, and then it is left out."""
+    def fit(self, answers: Responses, streams: Streams, schedule: np.ndarray, fold: np.ndarray, features: Any) -> bool:
+        """Learn from training answers, their streams, the checkpoints, and each question's fold and features.
+
+        False where there is nothing to hear, and then it is left out.
+        """
         return True
 
     def watch(self, streams: Streams, columns: np.ndarray, features: ArrayLike | None, taught: bool) -> Any:
@@ -71,10 +63,7 @@ class Signal(Protocol):
 
 
 class VoteCount(Signal):
-    """The votes so far: each answer has one.
-
-    The lead enters as steps and as a decaying curve, because the tenth vote ahead says less than the second.
-    """
+    """The votes so far, one an answer; the lead in steps and as a curve: the tenth vote says less than the second."""
 
     name = "votes"
     gain = 0.0  #: what closing the vote by this count brings over plain votes, on training questions
@@ -115,16 +104,15 @@ class WeighedCount(VoteCount):
     r"""Votes that weigh :math:`e^{\pm\kappa x}`, where :math:`x` is what the model's reply says of an answer.
 
     :math:`\kappa`, the sharpness, is whatever votes best on training questions over the first few checkpoints; where
-    that is 0 there is nothing to hear. The features are the two leading weights and their lead, on several scales.
+    that is 0 there is nothing to hear.
     """
 
     called: ClassVar[str]  # the number, in words
 
-    def fit(self, lesson: Lesson) -> bool:
-        streams, told = lesson.streams, lesson.streams.read(self.reads)
+    def fit(self, answers: Responses, streams: Streams, schedule: np.ndarray, fold: np.ndarray, features: Any) -> bool:
+        early, told = schedule[:_EARLY], streams.read(self.reads)
         if told is None:
             return False
-        early = lesson.schedule[:_EARLY]
         classes, worth, told = (part[:, : early[-1]] for part in (streams.classes, streams.worth, told))
         weights = [None, *(weight_of(self.sign * step, told) for step in _SHARPNESS[1:])]
         values = [count_votes(classes, worth, weight).at(early - 1).value.mean() for weight in weights]
@@ -187,28 +175,18 @@ _RIDGES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
 class Text(Signal):
-    """What the text says before anything is asked, where it explains enough of questions left out.
+    """What the text says before anything is asked: kernel ridge regression, Gaussian in the standardised features.
 
-    Kernel ridge regression, whose ``left_out``, the guess for every training question by the other folds, has a closed
-    form. The stopping rule learns from these, so that it knows how little the text is worth (``explained``, a share of
-    the variance); learning from guesses by a fit that saw the question, it would trust the text far too much.
+    The stopping rule learns from guesses by the other folds (``left_out``), so that it knows how little the text is
+    worth (``explained``, a share of the variance); from guesses by a fit that saw the question it would trust it.
     """
 
     name = "text"
 
-    def fit(self, lesson: Lesson) -> bool:
-        if lesson.features is None or not lesson.fold.any():
+    def fit(self, answers: Responses, streams: Streams, schedule: np.ndarray, fold: np.ndarray, features: Any) -> bool:
+        if features is None or not fold.any():
             return False
-        ends = lesson.responses.table((1, min(_LONG, lesson.responses.samples))).acc
-        self.learn(lesson.features, ends, lesson.fold)
-        return self.explained > _TOLD
-
-    def learn(self, features: ArrayLike, targets: ArrayLike, fold: ArrayLike) -> None:
-        """Learn ``targets`` (N, 2) from ``features`` (N, d); questions of one fold are left out together.
-
-        The kernel is Gaussian in the standardised features; its width and the ridge have the smallest error left out.
-        """
-        x, y, fold = np.asarray(features, dtype=float), np.asarray(targets, dtype=float), np.asarray(fold)
+        x, y = np.asarray(features, dtype=float), answers.table((1, min(_LONG, answers.samples))).acc
         if x.ndim != 2 or not np.isfinite(x).all() or len(x) != len(y):
             raise ValueError(f"features have shape {x.shape}; give one row of finite numbers for each of {len(y)}")
         self.center, self.scale, self.mean, self.takes = x.mean(axis=0), x.std(axis=0), y.mean(axis=0), x.shape[1]
@@ -229,6 +207,7 @@ class Text(Signal):
                 if error < best:
                     best, self.width, self.weights, self.left_out = error, width, weights, (y - missed).clip(0, 1)
         self.explained = 1 - float(((y - self.left_out) ** 2).sum() / max(((y - self.mean) ** 2).sum(), 1e-12))
+        return self.explained > _TOLD
 
     def foretold(self, features: ArrayLike | None, taught: bool = False) -> np.ndarray:
         """Its guesses for questions, (N, 2) in [0, 1]; ``taught`` if it learned from them."""
@@ -251,12 +230,12 @@ class Text(Signal):
 
     def features(self, state: Guess, lead: list) -> list:
         start, end = state
-        products = [start * end, start * start, end * end]
-        return [*state, *products, *(clear * guess for clear in lead for guess in state)]
+        alone = [start, end, start * end, start * start, end * end]
+        return [*alone, *(clear * guess for clear in lead for guess in state)]
 
     def to_dict(self) -> dict[str, Any]:
-        names = ("center", "points", "mean", "weights", "scale", "width")
-        return {name: np.asarray(getattr(self, name)).tolist() for name in names}
+        kept = ("center", "points", "mean", "weights", "scale", "width")
+        return {name: np.asarray(getattr(self, name)).tolist() for name in kept}
 
     def restore(self, kept: dict[str, Any]) -> None:
         self.points = numbers(kept["points"], "points", (None, None))

@@ -1,16 +1,17 @@
-"""Sampled answers played back as streams, and the state of the vote after every answer.
+"""Sampled answers played back as streams, the vote after every answer, and what rules would have cost and brought.
 
-A file holds R answers per question; whoever stops after three saw three of them. Which three is chance, so every
-question is played back several times and the outcomes are averaged: the answers are the same, the noise is less. The
-orders are rotations of one shuffled row, so that no answer comes first twice before all have.
+Whoever stops after three of R answers saw three of them. Which three is chance, so every question is played back
+several times and the outcomes are averaged. The orders are rotations of one shuffled row, so that no answer comes first
+twice before all have. A rule's average cost and accuracy on training questions are a point; tossing a coin between two
+rules lies on the line between them, so the best at every budget is the upper concave envelope: chapter 3 once more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from math import log
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,7 +20,8 @@ from numpy.typing import ArrayLike
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
 
-__all__ = ["BallotBox", "Cost", "Money", "Streams", "Votes", "answer_costs", "count_votes", "make_streams", "weight_of"]
+__all__ = ["BallotBox", "Cost", "Library", "Mix", "Money", "REPLAYS", "Replay", "Streams", "Votes", "WHOLE"]
+__all__ += ["answer_costs", "corners", "count_votes", "make_streams", "mix_for", "shares_of", "weight_of"]
 
 
 class Votes(NamedTuple):
@@ -45,23 +47,19 @@ def weight_of(sharpness: float, told: Any) -> Any:
 
 
 class BallotBox:
-    """The vote on one question, counted as the answers come: what `count_votes` is for many at once."""
+    """The vote on one question, counted as the answers come; what no rule of a session looks at is not a number."""
 
     def __init__(self) -> None:
         self.held: dict[Hashable, float] = {}
-        self.n = self.empty = self.run = 0
-        self.last: Hashable = None
+        self.n = self.empty = 0
 
     def add(self, answer: Hashable, weight: float = 1.0) -> None:
         """Count one more answer; None is one that could not be read."""
         self.n += 1
         if answer is None:
             self.empty += 1
-            self.run = 0
         else:
             self.held[answer] = self.held.get(answer, 0) + weight
-            self.run = self.run + 1 if answer == self.last else 1
-        self.last = answer
 
     @property
     def leaders(self) -> list[Hashable]:
@@ -72,8 +70,7 @@ class BallotBox:
     def votes(self) -> Votes:
         """The state of the vote."""
         *_, second, first = sorted([0.0, 0.0, *self.held.values()])
-        log_sum = sum(votes * log(votes) for votes in self.held.values())
-        return Votes(self.n, first, second, len(self.held), self.empty, self.run, log_sum, np.nan)
+        return Votes(self.n, first, second, len(self.held), self.empty, np.nan, np.nan, np.nan)
 
 
 def count_votes(classes: ArrayLike, worth: ArrayLike, weights: ArrayLike | None = None) -> Votes:
@@ -168,11 +165,9 @@ class Streams:
 
 
 @lru_cache(maxsize=8)  # several rules are often played the same answers, one after the other
-def make_streams(
-    responses: Responses, limit: int = 40, *, repeats: int = 8, seed: int = 0, cost: Cost = "samples"
-) -> Streams:
+def make_streams(responses: Responses, limit: int, *, repeats: int, seed: int = 0, cost: Cost = "samples") -> Streams:
     """Play every question's answers back, ``limit`` at most, in ``repeats`` orders, or as many as it has answers."""
-    n, r = responses.n, responses.samples
+    n, r, classes = responses.n, responses.samples, responses.classes
     repeats = min(repeats, r)
     shuffled = np.random.default_rng(seed).permuted(np.tile(np.arange(r), (n, 1)), axis=1)
     turns = (np.arange(repeats)[:, None] * r // repeats + np.arange(min(limit, r))) % r
@@ -182,21 +177,132 @@ def make_streams(
     def deal(values: np.ndarray) -> np.ndarray:
         return np.asarray(values)[question[:, None], places]
 
-    @cache
     def read(field: str) -> np.ndarray | None:
         told = getattr(responses, field)
         return None if told is None else deal(told)
 
+    # A class is worth the mean over its answers: a checker may call it right here and wrong there.
+    voted, own = classes >= 0, np.arange(n)[:, None] * (int(classes.max()) + 1) + classes
+    total, count = np.bincount(own[voted], responses.values[voted]), np.bincount(own[voted])
+    worth = np.append(total / np.maximum(count, 1), 0.0)[np.where(voted, own, -1)]
     paid = deal(answer_costs(responses, cost)).cumsum(axis=1)
-    return Streams(question, deal(responses.classes), deal(_worth(responses)), paid, read)
+    return Streams(question, deal(classes), deal(worth), paid, read)
 
 
-def _worth(responses: Responses) -> np.ndarray:
-    """What the class of every answer is worth, (N, R): a checker may call one class right here and wrong there."""
-    rows = np.arange(responses.n)[:, None]
-    own = np.maximum(responses.classes, 0)
-    total, count = np.zeros((2, responses.n, int(own.max()) + 1))
-    read = responses.classes >= 0
-    np.add.at(total, (rows, own), responses.values * read)
-    np.add.at(count, (rows, own), read)
-    return np.where(read, total[rows, own] / np.maximum(count[rows, own], 1), 0.0)
+#: Orders in which a question is played back when a rule is scored: of 48 answers each comes first once.
+REPLAYS = 48
+
+#: Questions that are played back all at once, and in all orders; more are played in parts, and in fewer.
+WHOLE = 2000
+
+_FEWEST = 4  # orders of a question, however many there are
+_CELLS = 1 << 15  # answers played back at a time where there are more: some megabytes
+
+
+class Mix(NamedTuple):
+    """Two members of a library and the chance of the second."""
+
+    low: int
+    high: int
+    share: float
+
+
+def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
+    """Find the best mix of two rules that costs ``budget`` on average; less, where nothing dearer is better."""
+    cost, accuracy = np.asarray(cost, dtype=float), np.asarray(accuracy, dtype=float)
+    if not budget >= cost.min() * (1 - 1e-9):
+        raise ValueError(f"the budget is {budget}; the cheapest rule costs {cost.min():g}, give at least that")
+    best = corners(cost, accuracy)
+    after = int(np.searchsorted(cost[best], budget, side="right"))
+    low, high = best[max(after - 1, 0)], best[min(after, len(best) - 1)]
+    return Mix(low, high, 0.0 if low == high else float((budget - cost[low]) / (cost[high] - cost[low])))
+
+
+def corners(cost: ArrayLike, accuracy: ArrayLike) -> list[int]:
+    """Name the rules on the envelope, cheapest first: the only ones that some price picks.
+
+    `adalib.frontier` walks millions of questions with a few budgets each; here is one question with hundreds.
+    """
+    x, y = np.asarray(cost, dtype=float).tolist(), np.asarray(accuracy, dtype=float).tolist()
+    kept: list[int] = []
+    for i in sorted(range(len(x)), key=lambda i: (x[i], -y[i])):
+        if kept and y[i] <= y[kept[-1]]:
+            continue
+        while len(kept) > 1:  # whoever lies under the line between its neighbours is dropped
+            b, a = kept[-1], kept[-2]
+            if (y[b] - y[a]) * (x[i] - x[a]) > (y[i] - y[a]) * (x[b] - x[a]):
+                break
+            kept.pop()
+        kept.append(i)
+    return kept
+
+
+def shares_of(mixes: Sequence[Mix]) -> tuple[list[int], np.ndarray]:
+    """The members that some mix uses, and how often each mix uses each, shape (mixes, members)."""
+    used = sorted({number for mix in mixes for number in (mix.low, mix.high)})
+    shares = [[(1 - m.share) * (number == m.low) + m.share * (number == m.high) for number in used] for m in mixes]
+    return used, np.array(shares)
+
+
+class Replay(NamedTuple):
+    """Every question's expected outcome at every budget, each (N, B); ``rounds`` is how often one had to wait."""
+
+    cost: np.ndarray
+    accuracy: np.ndarray
+    answers: np.ndarray
+    rounds: np.ndarray
+
+    def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Cost and accuracy of every question, a pair per budget."""
+        return list(zip(self.cost.T, self.accuracy.T, strict=True))
+
+
+class Library:
+    """Rules that may stop at the checkpoints of a schedule, and what each costs and brings on training questions."""
+
+    cost: Cost = "samples"
+    schedule: np.ndarray
+    members: list[Any]
+    costs: np.ndarray
+    accuracies: np.ndarray
+
+    def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
+        """The answers played back, as many as it may ask for."""
+        return make_streams(responses, int(self.schedule[-1]), repeats=repeats, seed=seed, cost=self.cost)
+
+    def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """The checkpoint at which each member stops each stream, and what the vote is worth there, both (M, K)."""
+        raise NotImplementedError
+
+    def mix(self, budget: float) -> Mix:
+        """The two members, and the chance of the dearer, that cost ``budget`` on training questions."""
+        return mix_for(self.costs, self.accuracies, budget)
+
+    def replay(
+        self, responses: Responses, budgets: Sequence[float], features: ArrayLike | None = None, *, seed: int = 1
+    ) -> Replay:
+        """Play answers back to unseen questions, at every budget: an average cost to aim for."""
+        used, shares = shares_of([self.mix(budget) for budget in budgets])
+        n, size, orders = responses.n, responses.n, REPLAYS
+        if n > WHOLE:  # what it takes does not grow with their number, and chance evens out over them
+            orders = max(REPLAYS * WHOLE // n, _FEWEST)
+            size = max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
+        parts = []
+        for begin in range(0, n, size):
+            rows = np.arange(begin, min(begin + size, n))
+            asked = responses if size == n else responses.take(rows)
+            known = None if features is None else np.asarray(features)[rows]
+            streams = self.streams(asked, seed + begin, orders)
+            stops, worth = self.play([self.members[i] for i in used], streams, known)
+            answers = self.schedule[stops]
+            paid = np.take_along_axis(streams.cost, answers - 1, axis=1)
+            parts.append([streams.mean(part @ shares.T) for part in (paid, worth, answers, stops + 1)])
+        return Replay(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
+        policy: Any = copy(self)
+        # One half may be an answer longer than the other: nobody plans for more than there is to ask.
+        policy.schedule = self.schedule[self.schedule <= min(train.answers.samples, test.answers.samples)]
+        policy.fit(train.answers, train.features, train.groups)
+        return policy.replay(test.answers, targets, test.features).pairs()

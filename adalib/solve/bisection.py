@@ -1,7 +1,7 @@
 """From a budget back to a price as in the paper: bisection, and a mixture of the two allocations around the budget.
 
-Halving a bracket of prices finds the price to any precision, but not the budget: where questions tie, the average cost
-jumps. What is left over is spent by mixing. Both are here to be studied; `adalib.frontier` is exact and faster.
+Where questions tie, the average cost jumps over the budget; what is left over is spent by mixing. Both are here to be
+studied; `adalib.frontier` is exact and faster.
 """
 
 from __future__ import annotations
@@ -109,15 +109,10 @@ def bisect(
     above = _point(acc, cost, lo)
     # Where even the lowest price is within the budget there is nothing to trade: that price is the answer.
     feasible = above if cost_lo <= within else _point(acc, cost, hi)
+    steps = np.array(path, dtype=[(name, float) for name in ("lo", "hi", "mid", "cost_lo", "cost_hi", "cost_mid")])
     closest = min(feasible, above, key=lambda point: abs(point.cost - budget))
-    names = ["lo", "hi", "mid", "cost_lo", "cost_hi", "cost_mid"]
     return Bisection(
-        **vars(closest),
-        budget=budget,
-        error=abs(closest.cost - budget),
-        feasible=feasible,
-        above=above,
-        path=np.array(path, dtype=[(name, float) for name in names]),
+        **vars(closest), budget=budget, error=abs(closest.cost - budget), feasible=feasible, above=above, path=steps
     )
 
 
@@ -144,13 +139,8 @@ def mix(
     cheap, dear = ends.feasible, ends.above
     # The cheap one may cost the budget and a rounding more.
     share = 0.0 if dear is cheap else min(max((budget - cheap.cost) / (dear.cost - cheap.cost), 0.0), 1.0)
-    return Mixture(
-        cheap,
-        dear,
-        share,
-        cost=(1 - share) * cheap.cost + share * dear.cost,
-        accuracy=(1 - share) * cheap.accuracy + share * dear.accuracy,
-    )
+    spent = (1 - share) * cheap.cost + share * dear.cost
+    return Mixture(cheap, dear, share, spent, (1 - share) * cheap.accuracy + share * dear.accuracy)
 
 
 def _point(acc: np.ndarray, cost: np.ndarray, lam: float) -> PricedPoint:

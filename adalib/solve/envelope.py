@@ -1,18 +1,18 @@
 """The upper concave envelope of every question's accuracy curve, as steps from corner to corner.
 
-A question starts at its cheapest column and moves, each time, along the steepest line to a dearer one: the corners
-it visits are the only columns that win at some price, and the slope of the line is that price. Many questions walk at
-once, column by column, with numpy; what comes out is a stream of steps that `adalib.frontier` sorts. The walk looks
-from every corner at all columns beyond, quick for few budgets; with very many, Graham's scan looks at each once.
+A question starts at its cheapest column and moves, each time, along the steepest line to a dearer one: the corners it
+visits are the only columns that win at some price, and the slope of the line is that price. Many questions walk at
+once, column by column; the steps are for `adalib.frontier` to sort. The walk looks from every corner at all columns
+beyond, quick for few budgets; with very many, Graham's scan looks at each once.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,9 @@ _BLOCK = 30_000  # rows that walk together: few enough for their columns to stay
 class Codes:
     """Numbers for the steps from a column to a dearer one, kept in the last bits of the step's slope.
 
-    So a step goes through the sort as one float64, and `numpy.sort` moves values several times faster than
-    `numpy.argsort` moves indices. A slope loses its last bits: a relative 4e-15 for K = 5, 5e-13 for K = 50, 2e-9 for
-    K = 3,000. The cheaper the low column, then the nearer the high one, the larger the code and the earlier the step
-    among equal slopes: the steps of a question stay in order.
+    So a step is sorted as one float64, several times faster than by `numpy.argsort`; a slope loses a relative 4e-15 for
+    K = 5, 5e-13 for K = 50, 2e-9 for K = 3,000. The cheaper the low column, then the nearer the high one, the larger
+    the code and the earlier the step among equal slopes: the steps of a question stay in order.
     """
 
     def __init__(self, k: int) -> None:
@@ -56,6 +55,14 @@ class Codes:
         bits &= ~self.mask
         bits |= code
 
+    def level(self, keys: np.ndarray, before: np.ndarray) -> None:
+        """Make no step steeper than its row's last one, in place: it was rounding, for the envelope is concave."""
+        late = np.flatnonzero(keys < before)
+        if late.size:
+            level = before[late]
+            self.put(level, self.of(keys[late]))
+            keys[late] = level
+
 
 def cheapest(acc: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The best of each row's cheapest columns, and its accuracy."""
@@ -64,12 +71,8 @@ def cheapest(acc: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         same = cost[..., column] == cost[..., 0]
         if not np.any(same):
             break  # costs never fall along a row
-        if column == 1:
-            value = value.copy()  # it is the table's own
-        rows = np.flatnonzero(same) if cost.ndim == 2 else slice(None)
-        better = acc[rows, column] > value[rows]
-        start[rows] = np.where(better, column, start[rows])
-        value[rows] = np.where(better, acc[rows, column], value[rows])
+        better = same & (acc[:, column] > value)
+        start[better], value = column, np.where(better, acc[:, column], value)
     return start, value
 
 
@@ -78,35 +81,24 @@ def steps(
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
     """All envelope steps in the order of the walk: their keys and, where every row has costs of its own, what the row
     pays before and after each step."""
-    n, k = acc.shape
-    most = k - 1  # steps of a row
-    keys = np.empty(n * most)
-    own, flat = None if cost.ndim == 1 else (np.empty(keys.size), np.empty(keys.size)), cost.ravel()
+    (n, k), own, flat = acc.shape, cost.ndim == 2, cost.ravel()
 
-    def fill(first: int, last: int) -> int:
-        """Write the steps of some rows where they begin if all rows have all steps; return where they end."""
-        size = first * most
-        paid = cost if own is None else cost[first:last]
-        for begin, rows, some in _walk(acc[first:last], paid, start[first:last], codes):
-            part = slice(size, size + some.size)
-            keys[part] = some
-            size = part.stop
-            if own is not None:
-                row, code = (first + begin + rows) * k, codes.of(some)
-                for side, column in zip(own, (codes.low, codes.high), strict=True):
-                    flat.take(row + column.take(code), out=side[part], mode="clip")  # "raise" would copy once more
-        return size
+    def walked(first: int, last: int) -> list[tuple[np.ndarray, ...]]:
+        some: list[tuple[np.ndarray, ...]] = [(np.empty(0),) * (3 if own else 1)]
+        paid = cost[first:last] if own else cost
+        for begin, rows, keys in _walk(acc[first:last], paid, start[first:last], codes):
+            if own:
+                row, code = (first + begin + rows) * k, codes.of(keys)
+                some.append((keys, *(flat.take(row + side.take(code)) for side in (codes.low, codes.high))))
+            else:
+                some.append((keys,))
+        return some
 
     threads = _THREADS if n >= _MANY else 1
     cuts = [n * part // threads for part in range(threads + 1)]
-    ends = at_once([partial(fill, *part) for part in pairwise(cuts)], worth=n)
-    size = 0
-    for first, end in zip(cuts, ends, strict=False):  # close the gaps
-        for array in (keys, *(own or ())):
-            if size < first * most:
-                array[size : size + end - first * most] = array[first * most : end]
-        size += end - first * most
-    return keys[:size], own and (own[0][:size], own[1][:size])
+    parts = at_once([partial(walked, *part) for part in pairwise(cuts)], worth=n)
+    keys, *sides = (np.concatenate(side) for side in zip(*chain(*parts), strict=True))
+    return keys, (sides[0], sides[1]) if own else None
 
 
 def labels_after(
@@ -114,8 +106,8 @@ def labels_after(
 ) -> tuple[np.ndarray, list[int]]:
     """Labels, shape (cuts, N), once the steps before each cut are taken, found by walking the envelopes again.
 
-    A cut (key, count) takes every step that sorts before the key and, of those with that very key, the first ``count``
-    in the order of the rows. Also, for each cut, the row whose step with that key would come next; -1 where none would.
+    A cut (key, count) takes every step that sorts before the key and, of those with it, the first ``count`` in the
+    order of the rows. Also, for each cut, the row whose step with that key would come next; -1 where none would.
     """
     labels = np.tile(start, (len(cuts), 1))
     spare, next_rows = [count for _, count in cuts], [-1] * len(cuts)
@@ -134,10 +126,8 @@ def labels_after(
 
 
 def in_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort keys, equal ones in the order in which they stand; return them and the places they come from.
-
-    Two quick sorts that forget the order of equals, the second one over places, beat one that remembers it.
-    """
+    """Sort keys, equal ones in the order in which they stand; return them and the places they come from."""
+    # Two quick sorts that forget the order of equals, the second one over places, beat one that remembers it.
     order = keys.argsort()
     keys = keys.take(order)
     new = keys[1:] != keys[:-1]
@@ -164,57 +154,43 @@ def at_once(calls: Sequence[Callable[[], Any]], *, worth: int) -> list:
 def _walk(
     acc: np.ndarray, cost: np.ndarray, start: np.ndarray, codes: Codes
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield all envelope steps, a block of rows and a low column at a time: first row of the block, rows in it, keys.
-
-    A key is minus the slope of the step, so that the steepest sorts first, with the step's code in its last bits.
-    """
+    """Yield all steps, a block of rows and a low column at a time: first row of the block, rows in it, and keys: minus
+    the slope, so that the steepest sorts first, with the step's code in its last bits."""
     n, k = acc.shape
-    strict = _Strict(cost, codes) if cost.ndim == 1 and k > 1 and (np.diff(cost) > 0).all() else None
+    strict = cost.ndim == 1 and k > 1 and (np.diff(cost) > 0).all()
     in_block = _scan_block if k > _WIDE else _walk_block
     for begin in range(0, n, _BLOCK):
         block = slice(begin, begin + _BLOCK)
         value = np.ascontiguousarray(acc[block].T)
-        straight = None if strict is None else strict.keys(value)
-        taken: Iterable[tuple[np.ndarray, np.ndarray]]
-        if straight is None:
-            price = cost[:, None] if cost.ndim == 1 else np.ascontiguousarray(cost[block].T)
-            taken = in_block(value, price, start[block], codes)
+        if straight := _straight(value, cost, codes) if strict else None:
+            yield from ((begin, np.arange(value.shape[1]), keys) for keys in straight)
         else:
-            rows = np.arange(value.shape[1])
-            taken = ((rows, keys) for keys in straight)
-        yield from ((begin, rows, keys) for rows, keys in taken)
+            price = cost[:, None] if cost.ndim == 1 else np.ascontiguousarray(cost[block].T)
+            yield from ((begin, rows, keys) for rows, keys in in_block(value, price, start[block], codes))
 
 
-class _Strict:
-    """The short way for rows whose every next budget gains clearly less than the one before: they visit each column."""
-
-    def __init__(self, cost: np.ndarray, codes: Codes) -> None:
-        self.codes, self.inverse = codes, 1 / np.diff(cost)
-        self.least = np.minimum(-TIE * (1 / (cost[-1] - cost[:-1])), -1e-300)
-        # So clearly that no rounding could let the walk prefer a longer line: it must find the very same steps.
-        reach = (cost[2:] - cost[1:-1]) / (cost[2:] - cost[:-2])
-        self.margin = 8 * codes.precision / reach
-
-    def keys(self, value: np.ndarray) -> list[np.ndarray] | None:
-        """Keys of the steps from each column to the next; None where some row goes another way."""
-        steps: list[np.ndarray] = []
-        for low, (inverse, least) in enumerate(zip(self.inverse, self.least, strict=True)):
-            key = value[low] - value[low + 1]
-            key *= inverse
-            self.codes.put(key, self.codes.number(low, low + 1))
-            if not key.max() < least or (steps and not (key > steps[-1] * (1 - self.margin[low - 1])).all()):
-                return None
-            steps.append(key)
-        return steps
+def _straight(value: np.ndarray, cost: np.ndarray, codes: Codes) -> list[np.ndarray] | None:
+    """Keys of the steps from each column to the next, the short way where every budget gains clearly less than the one
+    before; None where some row goes another way."""
+    inverse, least = 1 / np.diff(cost), np.minimum(-TIE * (1 / (cost[-1] - cost[:-1])), -1e-300)
+    # So clearly that no rounding could let the walk prefer a longer line: it must find the very same steps.
+    margin = 8 * codes.precision / ((cost[2:] - cost[1:-1]) / (cost[2:] - cost[:-2]))
+    steps: list[np.ndarray] = []
+    for low in range(cost.size - 1):
+        key = value[low] - value[low + 1]
+        key *= inverse[low]
+        codes.put(key, codes.number(low, low + 1))
+        if not key.max() < least[low] or (steps and not (key > steps[-1] * (1 - margin[low - 1])).all()):
+            return None
+        steps.append(key)
+    return steps
 
 
 def _walk_block(
     value: np.ndarray, price: np.ndarray, start: np.ndarray, codes: Codes
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Rows and keys of the steps from each low column, in a block given column by column.
-
-    Accuracies have shape (K, M); prices too, or (K, 1) where all rows pay alike.
-    """
+    """Rows and keys of the steps from each low column, in a block of accuracies of shape (K, M); prices have it too, or
+    (K, 1) where all rows pay alike."""
     k, at = len(value), start.astype(np.int16)
     before = None
     for low in range(k - 1):
@@ -223,11 +199,12 @@ def _walk_block(
         most = 2 * rows.size > at.size  # then it is quicker to reckon for all and drop some than to pick these
         v = value[low:] if most else value[low:].take(rows, axis=1)
         paid = price[low:] if most or price.shape[1] == 1 else price[low:].take(rows, axis=1)
-        inverse = _inverse(paid[1:] - paid[0])
+        rise = paid[1:] - paid[0]
+        np.copyto(rise, np.inf, where=rise <= 0)  # among equal costs the better column has been taken already
+        inverse = 1 / rise
         # A gain within the tolerance is rounding. The second bound keeps out a slope of 0, made tiny by its code.
         least = np.minimum(-TIE * inverse[-1], -1e-300)
-        key, slope = np.empty((2, v.shape[1]))
-        key[:] = least
+        key, slope = np.full(v.shape[1], least), np.empty(v.shape[1])
         for j in range(1, k - low):
             np.subtract(v[0], v[j], out=slope)
             slope *= inverse[j - 1]
@@ -243,30 +220,16 @@ def _walk_block(
         if before is None:
             before = np.full(at.size, -np.inf)
         else:
-            # Rounding may turn a later step of a row steeper than the one before; the envelope is concave: level it.
-            late = np.flatnonzero(key < before[stepping])
-            if late.size:
-                level = before[rows[late]]
-                codes.put(level, codes.of(key[late]))
-                key[late] = level
+            codes.level(key, before[stepping])
         before[stepping] = key
         at[stepping] = codes.high.take(codes.of(key))
         yield rows, key
 
 
-def _inverse(rise: np.ndarray) -> np.ndarray:
-    """1 / rise where the cost rises, else 0, in place: among equal costs the better column has been taken already."""
-    np.copyto(rise, np.inf, where=rise <= 0)
-    return np.divide(1, rise, out=rise)
-
-
 def _scan_block(
     value: np.ndarray, price: np.ndarray, start: np.ndarray, codes: Codes
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """What `_walk_block` yields, the first step of every row first: each column is looked at once.
-
-    A column is on top of its row's stack until a better one shows that it lies under a line.
-    """
+    """What `_walk_block` yields, the first step of every row first: each column is looked at once."""
     price = np.broadcast_to(price, value.shape)
     stack, depth = _corners(value, price, start)
     before = np.full(start.size, -np.inf)
@@ -281,18 +244,15 @@ def _scan_block(
         flat = key >= least
         depth[rows[flat]] = 0
         rows, key = rows[~flat], key[~flat]
-        late = np.flatnonzero(key < before[rows])  # rounding: the envelope is concave, so level it
-        if late.size:
-            level = before[rows[late]]
-            codes.put(level, codes.of(key[late]))
-            key[late] = level
+        codes.level(key, before[rows])
         before[rows] = key
         if rows.size:
             yield rows, key
 
 
 def _corners(value: np.ndarray, price: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of every row's envelope, cheapest first, as a stack; and how many they are."""
+    """The corners of every row's envelope, cheapest first, and how many they are: a stack, on top of which a column
+    stays until a better one shows that it lies under a line."""
     k, m = value.shape
     stack, depth = np.empty((k, m), dtype=np.int64), np.ones(m, dtype=np.int64)
     stack[0] = start

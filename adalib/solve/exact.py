@@ -1,9 +1,8 @@
 """Sums that do not depend on the order: of numbers, of rows, of machines.
 
-Adding floats rounds after every addition, so two machines that add the same numbers in another order may differ in
-the last digit, and a budget that just fits on one does not fit on the other. A float is a whole number of tiny units,
-``2**-1074``, and whole numbers add without rounding. So a sum is a Python integer here, and it is rounded once, when
-somebody wants to read it.
+Adding floats rounds, so two machines that add the same numbers in another order may differ in the last digit, and a
+budget that just fits on one does not fit on the other. A float is a whole number of tiny units, ``2**-1074``: a sum is
+a Python integer here, rounded once, when somebody wants to read it.
 """
 
 from __future__ import annotations
@@ -22,14 +21,7 @@ _BLOCK = 1 << 13  # numbers that stay in the processor's cache
 
 
 def exact_sum(values: np.ndarray) -> int:
-    """Add finite numbers of at least 0 without any rounding, in units of ``2**-1074``.
-
-    Examples
-    --------
-    >>> values = np.array([0.1] * 10)
-    >>> float(np.cumsum(values)[-1]), exact_mean(exact_sum(values), 1)
-    (0.9999999999999999, 1.0)
-    """
+    """Add finite numbers of at least 0 without any rounding, in units of ``2**-1074``."""
     values = values.ravel()
     return sum(_block_sum(values[begin : begin + _BLOCK]) for begin in range(0, values.size, _BLOCK))
 
@@ -60,9 +52,6 @@ def exact_mean(total: int, count: int) -> float:
 
 
 def most_within(budget: float, count: int) -> int:
-    """The largest sum, in units, whose mean over ``count`` rows is within ``budget``, to twelve digits.
-
-    A budget is often an average that somebody computed, and such an average is rounded: to the last digit it may lie
-    below the costs that it was computed from, which must still fit.
-    """
+    """The largest sum, in units, whose mean over ``count`` rows is within ``budget``, to twelve digits: a budget that
+    is a computed average is rounded, and the costs that it was computed from must still fit."""
     return units(budget) * count * (10**DIGITS + 1) // 10**DIGITS

@@ -1,16 +1,14 @@
 """The exact frontier: the best accuracy for every budget at once, from one sort.
 
-Draw a question's accuracy against its cost. Only the corners of the upper concave envelope can win at some price,
-and the price at which the question moves from one corner to the next is the slope between them: gain per unit cost.
-Sort those steps, of all questions together, from the steepest down, and take them one by one. Every prefix is the
-oracle's allocation at some price, so the running sums of cost and gain are the whole accuracy-cost frontier.
+Draw a question's accuracy against its cost. Only the corners of the upper concave envelope can win at some price, the
+slope from one to the next: gain per unit cost. Sort those steps, of all questions together, from the steepest down:
+every prefix is the oracle's allocation at some price, so the running sums of cost and gain are the whole frontier.
 """
 
 from __future__ import annotations
 
 import operator
 from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -94,8 +92,7 @@ class Frontier:
     def at(self, budget: float) -> Allocation:
         """Return the best allocation on the frontier that costs at most ``budget``, and how to spend the rest.
 
-        A binary search finds the point. Its `labels` and `split` are built on first use, by walking the envelopes
-        again. Raises ValueError if the budget is not finite or below the cheapest allocation.
+        Its `labels` and `split` are built on first use. ValueError if the budget is below the cheapest allocation.
 
         Examples
         --------
@@ -110,33 +107,29 @@ class Frontier:
         if budget < least * (1 - _SAME):
             raise ValueError(f"the budget is {budget!r}; the cheapest allocation costs {least!r}, give at least that")
         steps, cost = self._fit(budget)
-        accuracy = float(self._path_accuracy[steps])
-        lam = float(self._path_lam[steps])
+        accuracy, lam = float(self._path_accuracy[steps]), float(self._path_lam[steps])
         return Allocation(budget, lam, cost, accuracy, accuracy + lam * (budget - cost), self, steps)
 
     def _fit(self, budget: float) -> tuple[int, float]:
         """How many steps fit into the budget, and the average cost they come to."""
         path, rounding, n = self._path_cost, 2 * _SAME * budget, self._start.size
+        if self._whole:
+            steps = max(int(path.searchsorted(budget * (1 + _SAME), side="right")) - 1, 0)
+            return steps, min(float(path[steps]), budget)
         steps = int(path.searchsorted(budget + rounding, side="right")) - 1
         below = max(int(path.searchsorted(budget - rounding)) - 1, 0)
-        most = None if self._whole else most_within(budget, n)
         # Steps that end at the budget, give or take rounding, count only if their labels' exact sum is within.
         while steps > below:
-            if most is None:
-                cost, fits = float(path[steps]), path[steps] <= budget * (1 + _SAME)
-            else:
-                total = exact_sum(chosen(self._table[1], self._labels(steps)))
-                cost, fits = exact_mean(total, n), total <= most
-            if fits:
-                return steps, min(cost, budget)
+            total = exact_sum(chosen(self._table[1], self._labels(steps)))
+            if total <= most_within(budget, n):
+                return steps, min(exact_mean(total, n), budget)
             steps -= 1
         return steps, min(float(path[steps]), budget)
 
     @cached_property
     def _whole(self) -> bool:
         """Whether all costs are whole numbers, so that their sums are exact."""
-        cost = self._table[1]
-        return bool((cost == np.floor(cost)).all())
+        return bool((self._table[1] == np.floor(self._table[1])).all())
 
     def _labels(self, steps: int) -> np.ndarray:
         """Labels after the first ``steps`` steps, found by walking the envelopes again."""
@@ -181,53 +174,34 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
     keys, own = steps(acc, cost, start, codes)
     if own is None:
         keys.sort()
-        by_code, rise = cost[codes.high] - cost[codes.low], None
+        rise = (cost[codes.high] - cost[codes.low]).take(codes.of(keys))
         least = float(cost[0])
     else:
         keys, order = in_order(keys)
         rise = (own[1] - own[0])[order]
         least = exact_mean(exact_sum(cost[:, 0]), n)
         del own, order  # a large table needs the room
-
     lam = np.zeros(keys.size + 1)
     np.abs(keys, out=lam[:-1])
-
-    def rises(part: slice, room: np.ndarray) -> np.ndarray:
-        if rise is not None:
-            return rise[part]
-        return by_code.take(codes.of(keys[part]), out=room[: keys[part].size], mode="clip")
-
-    def gains(part: slice, room: np.ndarray) -> np.ndarray:
-        return np.multiply(rises(part, room), lam[:-1][part], out=room[: keys[part].size])
-
     path_cost, path_accuracy, points = at_once(
         [
-            lambda: _running_mean(rises, keys.size, least, n),
-            lambda: _running_mean(gains, keys.size, float(accuracy.mean()), n),
+            lambda: _running_mean(rise, None, least, n),
+            lambda: _running_mean(rise, lam, float(accuracy.mean()), n),
             lambda: _breakpoints(keys, max(_SAME, codes.precision)),
         ],
         worth=keys.size,
     )
-    return Frontier(
-        lam=lam[points],
-        cost=path_cost[points],
-        accuracy=path_accuracy[points],
-        _table=(acc, cost),
-        _start=start,
-        _path_lam=lam,
-        _path_cost=path_cost,
-        _path_accuracy=path_accuracy,
-    )
+    corners = lam[points], path_cost[points], path_accuracy[points]
+    return Frontier(*corners, (acc, cost), start, lam, path_cost, path_accuracy)
 
 
-def _running_mean(changes: Callable[[slice, np.ndarray], np.ndarray], steps: int, first: float, n: int) -> np.ndarray:
-    """A mean over n questions after every step; a part at a time, so that what is on the way stays in the cache."""
-    path, total = np.empty(steps + 1), first * n
+def _running_mean(rise: np.ndarray, price: np.ndarray | None, first: float, n: int) -> np.ndarray:
+    """A mean over n questions after every step of ``rise * price``, or ``rise``; by parts, which stay in the cache."""
+    path, total = np.empty(rise.size + 1), first * n
     path[0] = first
-    room = np.empty(_PART)  # asked for once, not anew for every part
-    for begin in range(0, steps, _PART):
-        part = slice(begin, begin + _PART)
-        after = np.cumsum(changes(part, room), out=path[1:][part])
+    for begin in range(0, rise.size, _PART):
+        part = slice(begin, min(begin + _PART, rise.size))
+        after = np.cumsum(rise[part] if price is None else rise[part] * price[part], out=path[1:][part])
         after += total
         total = after[-1]
         after /= n
@@ -236,12 +210,6 @@ def _running_mean(changes: Callable[[slice, np.ndarray], np.ndarray], steps: int
 
 def _breakpoints(keys: np.ndarray, same: float) -> slice | np.ndarray:
     """Where the price changes: before the first step, between two steps that differ clearly, and after the last."""
-    new, room = np.ones(keys.size + 1, dtype=bool), np.empty(_PART)
-    for begin in range(0, keys.size - 1, _PART):
-        part = slice(begin, begin + _PART)
-        before = keys[:-1][part]
-        np.greater(keys[1:][part], np.multiply(before, 1 - same, out=room[: before.size]), out=new[1:-1][part])
-    count = np.count_nonzero(new)
-    if count == new.size:
-        return slice(None)
-    return new if 2 * count > new.size else np.flatnonzero(new)  # long runs are copied whole, short ones place by place
+    new = np.ones(keys.size + 1, dtype=bool)
+    np.greater(keys[1:], keys[:-1] * (1 - same), out=new[1 : keys.size])
+    return slice(None) if new.all() else new

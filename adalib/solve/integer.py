@@ -8,12 +8,13 @@ up, least first, keeps the sums of cost and loss that no other pair beats on bot
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.solve.frontier import Allocation, frontier
+from adalib.solve.oracle import average
 from adalib.table import check_table
 
 __all__ = ["IntegerOptimum", "integer_optimum"]
@@ -21,8 +22,7 @@ __all__ = ["IntegerOptimum", "integer_optimum"]
 _ROOM = 1e-12  # losses and, relative to the budget, costs that differ by less are equal
 
 
-@dataclass(frozen=True, eq=False)
-class IntegerOptimum:
+class IntegerOptimum(NamedTuple):
     """The best allocation that splits no question, and its averages over the questions."""
 
     labels: np.ndarray  # column given to each question
@@ -41,10 +41,8 @@ def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOp
 
     Parameters
     ----------
-    acc : array_like, shape (N, K)
-        Accuracy of question i at budget j, in [0, 1].
-    cost : array_like, shape (K,) or (N, K)
-        Cost of budget j, non-decreasing along K.
+    acc, cost
+        As for `oracle_labels`.
     budget : float
         Average cost allowed.
 
@@ -55,19 +53,16 @@ def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOp
     (array([2, 0]), 2.0, 0.5, 0.55)
     """
     acc, cost = check_table(acc, cost)
-    n = len(acc)
     start = frontier(acc, cost).at(budget)
-    cost = np.broadcast_to(cost, acc.shape)
-    changes, open_rows = _improve(acc, cost, start)
+    changes = _improve(acc, np.broadcast_to(cost, acc.shape), start)
     labels = start.labels.copy()
     for row, column in changes:
         labels[row] = column
-    chosen = np.arange(n), labels
-    return IntegerOptimum(labels, float(cost[chosen].mean()), float(acc[chosen].mean()), start.bound, open_rows)
+    return IntegerOptimum(labels, average(cost, labels), average(acc, labels), start.bound, len(changes))
 
 
-def _improve(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> tuple[list[tuple[int, int]], int]:
-    """The changes of label that lead from the frontier's allocation to the optimum, and the number of rows opened.
+def _improve(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> list[tuple[int, int]]:
+    """The labels of the rows that had to be opened to get from the frontier's allocation to the optimum.
 
     Sums are counted from that allocation: it spends nothing, loses nothing, and may still spend ``room``. An allocation
     that spends s and loses l is worth ``lam * s - l`` more accuracy; none is worth more than ``lam * room``.
@@ -104,4 +99,4 @@ def _improve(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> tuple[list
     for row, parents, columns in reversed(history):
         changes.append((row, columns[state]))
         state = parents[state]
-    return changes, len(history)
+    return changes

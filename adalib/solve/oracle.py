@@ -1,11 +1,8 @@
 """The oracle: what every question should get once compute has a price.
 
 At price ``lam`` question ``i`` takes the budget with the largest net value ``acc[i, j] - lam * cost[j]``. One number
-settles all questions, each on its own. This module holds that choice, the average cost and the dual bound it leads
-to. The way from a budget back to a price is `adalib.solve.bisection` as in the paper, and exactly, for every budget at
-once, `adalib.frontier`.
-
-Labels are column indices, 0 to K-1. Costs are one row for all questions, shape (K,), or one row each, shape (N, K).
+settles all questions, each on its own. Labels are column indices, 0 to K-1. Costs are one row for all questions, shape
+(K,), or one row each, shape (N, K). The way from a budget back to a price is `adalib.frontier`.
 """
 
 from __future__ import annotations

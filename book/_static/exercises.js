@@ -1,4 +1,4 @@
-// Exercises on the page (adalib.teach.exercises.values): type an answer, and the page says whether it is right. It knows the
+// Exercises on the page (adalib.teach.exercises.judged): type an answer, and the page says whether it is right. It knows the
 // answer only as salted hashes of the cells of the number line that count as right, from the chapter's record
 // (book/_ext/recorded.py).
 (function () {

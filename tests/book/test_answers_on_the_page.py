@@ -7,7 +7,7 @@ import json
 import pytest
 
 from adalib.teach.exercises import checks
-from adalib.teach.exercises.values import value
+from adalib.teach.exercises.judged import value
 
 CASES = [
     (value("0", 0.5, "a coin", tolerance=1e-3), ["0.5", "1/2", "50%", " 0.5004 ", "0.4991"], ["0.52", "half", "0.45"]),

@@ -7,8 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import toc_pages
 
-from adalib.teach.figures import table
-from adalib.teach.figures.tables import cards
+from adalib.teach.figures import cards, table
 from adalib.teach.games import feed, guess, lineup
 
 PROMPT = """<div class="prompt admonition"><p>How many?</p><ul class="contains-task-list"><li><p><input type="checkbox"

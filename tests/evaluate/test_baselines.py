@@ -34,26 +34,12 @@ def test_the_oracle_is_the_linear_program_over_all_plans(acc, budget):
     assert plan.expected(COST).mean() <= budget + 1e-9
 
 
-@given(ACC, st.floats(1, 20))
-def test_no_blind_plan_beats_the_best_mix_and_nothing_beats_the_oracle(acc, budget):
-    n = len(acc)
-    mix = baselines.best_mix(acc, COST, budget).expected(acc).mean()
-    for plan in (baselines.fixed(COST, budget, n), baselines.random(COST, budget, n)):
-        assert plan.expected(acc).mean() <= mix + 1e-9
-        assert plan.expected(COST).mean() <= budget + 1e-9
-    assert mix <= baselines.oracle(acc, COST, budget).expected(acc).mean() + 1e-9
-
-
 @given(st.floats(1, 20))
 def test_random_meets_the_budget_and_fixed_stays_below(budget):
     assert baselines.random(COST, budget, 3).expected(COST) == pytest.approx(np.full(3, min(budget, 16)))
+    whole = 2.0 ** int(min(budget, 5) - 1)  # a budget of the table, where both are the same
+    np.testing.assert_array_equal(*(plan(COST, whole, 2).weights for plan in (baselines.random, baselines.fixed)))
     assert baselines.fixed(COST, budget, 1).expected(COST)[0] == max(c for c in COST if c <= budget)
-
-
-def test_random_at_a_budget_of_the_table_is_fixed():
-    for budget in COST:
-        same = baselines.fixed(COST, budget, 2).weights
-        np.testing.assert_array_equal(baselines.random(COST, budget, 2).weights, same)
 
 
 def test_mix_of_the_papers_curve():

@@ -114,11 +114,11 @@ def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(told):
 def test_answers_are_played_back_in_parts(few, monkeypatch):
     rule = TunedRules(PEERS["margin"], limit=few.samples).fit(few)
     whole = rule.replay(few, [1.5, 2])
-    monkeypatch.setattr("adalib.sequential.replay.WHOLE", 5)
-    monkeypatch.setattr("adalib.sequential.replay._CELLS", 5 * min(48, few.samples) * few.samples)
+    monkeypatch.setattr("adalib.sequential.streams.WHOLE", 5)
+    monkeypatch.setattr("adalib.sequential.streams._CELLS", 5 * min(48, few.samples) * few.samples)
     fewer = rule.replay(few, [1.5, 2])
     assert fewer.accuracy.mean() == pytest.approx(whole.accuracy.mean(), abs=0.1)
-    monkeypatch.setattr("adalib.sequential.replay._FEWEST", 48)  # all orders, as for few questions
+    monkeypatch.setattr("adalib.sequential.streams._FEWEST", 48)  # all orders, as for few questions
     parts = rule.replay(few, [1.5, 2])
     assert parts.cost.shape == whole.cost.shape
     assert not np.array_equal(parts.cost, fewer.cost)

@@ -12,8 +12,7 @@ from xgboost import XGBClassifier, XGBRegressor
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import digest, number, numbers, read_sealed, seal, whole, write_sealed
-from adalib.learn.curve_policy import CurvePolicy
-from adalib.learn.label_policy import LabelPolicy, load_policy
+from adalib.learn.policies import CurvePolicy, LabelPolicy, load_policy
 from adalib.learn.trees import check
 from adalib.router.router import Router
 from adalib.sequential.priced import PricedStopping, save_stopping

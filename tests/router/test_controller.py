@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from adalib import load
 from adalib.router.controller import BudgetController, Purse
 from adalib.sequential.priced import PricedStopping
-from adalib.sequential.replay import corners
+from adalib.sequential.streams import corners
 
 BUDGET = 4.0
 

@@ -20,16 +20,21 @@ from adalib.sequential.peers import (
     CONFIDENT,
     PEERS,
     Agreement,
+    Confidence,
     Dirichlet,
     Doubling,
     Entropy,
     Filtered,
+    Fixed,
+    Margin,
     ProbabilityRatio,
     TunedRules,
     Window,
     dirichlet_holds,
+    leader_holds,
+    points_of,
+    stopping_points,
 )
-from adalib.sequential.rules import Confidence, Fixed, Margin, leader_holds, points_of, stopping_points
 from adalib.sequential.streams import Streams, Votes, count_votes
 
 

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adalib.sequential.replay import corners, mix_for
+from adalib.sequential.priced import backward_induction, follow
 from adalib.sequential.signals import Prior
-from adalib.sequential.streams import count_votes
-from adalib.sequential.value import backward_induction, follow
+from adalib.sequential.streams import corners, count_votes, mix_for
 from adalib.solve.frontier import frontier
 
 PEOPLE = np.array([0.9, 0.6, 0.35])  # how often the right one of two answers comes, in equal thirds

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from adalib.teach.exercises import build_answers, build_tables, constructions, proofs
-from adalib.teach.exercises.judged import Build, Construction, Fault, Proof
-from adalib.teach.exercises.values import Value, value
+from adalib.teach.exercises.judged import Build, Construction, Fault, Proof, Value, value
 
 __all__ = ["Checked", "Checker", "Solution", "checks", "recorded"]
 

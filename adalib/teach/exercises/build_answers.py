@@ -6,46 +6,44 @@ Each exercise is a brute force and its typical mistakes, which are functions too
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from math import comb
 from typing import Any
 
 import numpy as np
 
-from adalib.teach.exercises.cases import Case, Inputs
+from adalib.teach.exercises.cases import PRICED, Case, Inputs, oracle, spent
 from adalib.teach.exercises.judged import Build
-from adalib.teach.exercises.tables import PRICED, cheapest_best, spent
 
 __all__ = ["EXERCISES"]
 
 EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
-_SAID = ["7", "8", "9", ""]
+
+def _said(rng: np.random.Generator, fewest: int, most: int, chances: Sequence[float]) -> list[str]:
+    """Some answers, the right one among them with the first chance; the last of the four is empty."""
+    return [["7", "8", "9", ""][i] for i in rng.choice(4, size=rng.integers(fewest, most + 1), p=chances)]
 
 
-def _winners(answers: list[str]) -> list[str]:
+def _winners(answers: Sequence[str]) -> list[str]:
     votes = Counter(answer for answer in answers if answer)
     return [answer for answer in votes if votes[answer] == max(votes.values())]
 
 
-def _won(answers: list[str], gold: str) -> float:
+def _won(answers: Sequence[str], gold: str) -> float:
     winners = _winners(answers)
     return 1 / len(winners) if gold in winners else 0.0
 
 
-def _draw_answers(rng: np.random.Generator) -> Case:
-    return {"answers": [_SAID[i] for i in rng.choice(4, size=rng.integers(1, 8), p=[0.4, 0.3, 0.1, 0.2])], "gold": "7"}
-
-
-def _with_empties(answers: list[str], gold: str) -> float:
-    votes = Counter(answers)
-    winners = [answer for answer in votes if votes[answer] == max(votes.values())]
-    return 1 / len(winners) if gold in winners else 0.0
+def _with_empties(answers: Sequence[str], gold: str) -> float:
+    return _won([answer or "empty" for answer in answers], gold)
 
 
 EXERCISES["00", "vote"] = Build(
     Inputs(
-        _draw_answers,
+        lambda rng: {"answers": _said(rng, 1, 7, [0.4, 0.3, 0.1, 0.2]), "gold": "7"},
         {"answers": ("answer",)},
         [
             {"answers": ["7", "8"], "gold": "7"},
@@ -75,13 +73,13 @@ EXERCISES["00", "vote"] = Build(
 )
 
 
-def _all_subsets(answers: list[str], gold: str, b: int) -> float:
-    return float(np.mean([_won(list(part), gold) for part in combinations(answers, b)]))
-
-
 def _draw_budget(rng: np.random.Generator) -> Case:
-    answers = [_SAID[i] for i in rng.choice(4, size=rng.integers(2, 8), p=[0.4, 0.3, 0.15, 0.15])]
+    answers = _said(rng, 2, 7, [0.4, 0.3, 0.15, 0.15])
     return {"answers": answers, "gold": "7", "b": int(rng.integers(1, len(answers) + 1))}
+
+
+def _all_subsets(answers: list[str], gold: str, b: int) -> float:
+    return float(np.mean([_won(part, gold) for part in combinations(answers, b)]))
 
 
 EXERCISES["01", "subsets"] = Build(
@@ -108,40 +106,35 @@ EXERCISES["01", "subsets"] = Build(
         "it votes over the first b answers alone": lambda answers, gold, b: _won(answers[:b], gold),
         "that is the share of right answers, whatever b is": lambda answers, gold, b: _all_subsets(answers, gold, 1),
         "empty answers vote; they must not": lambda answers, gold, b: float(
-            np.mean([_with_empties(list(part), gold) for part in combinations(answers, b)])
+            np.mean([_with_empties(part, gold) for part in combinations(answers, b)])
         ),
     },
 )
 
 
-def _draw_known(rng: np.random.Generator) -> Case:
-    case = PRICED.draw(rng)
+def _learn_known(rng: np.random.Generator, **case: Any) -> Case:
     # Distances between whole numbers tie often, so that the tie rule is tried.
     known = rng.integers(0, 6, (len(case["acc"]), 2)).astype(float)
     return {"known": known, **case, "new": rng.integers(0, 6, (rng.integers(1, 5), 2)).astype(float)}
 
 
 def _nearest(known: np.ndarray, acc: np.ndarray, cost: np.ndarray, lam: float, new: np.ndarray) -> list[int]:
-    labels = cheapest_best(acc, cost, lam)
+    labels = oracle(acc, cost, lam)
     return [labels[min(range(len(known)), key=lambda i: ((known[i] - x) ** 2).sum())] for x in new]
 
 
-def _commonest(known: np.ndarray, acc: np.ndarray, cost: np.ndarray, lam: float, new: np.ndarray) -> list[int]:
-    return [int(np.bincount(cheapest_best(acc, cost, lam)).argmax())] * len(new)
-
-
 EXERCISES["06", "label policy"] = Build(
-    Inputs(
-        _draw_known,
-        {**PRICED.axes, "known": ("question", "feature"), "new": ("asked", "feature")},
-        valid=PRICED.valid,
+    PRICED.turned(
+        _learn_known, {**PRICED.axes, "known": ("question", "feature"), "new": ("asked", "feature")}, valid=PRICED.valid
     ),
     _nearest,
     "make the oracle's labels of the known questions; a new question takes the label of the known one that is "
     "nearest in its features, the first if several are",
     "((known - x) ** 2).sum(axis=1).argmin() is the row of the nearest known question",
     {
-        "that is the commonest label for everyone; look at the features": _commonest,
+        "that is the commonest label for everyone; look at the features": lambda known, acc, cost, lam, new: (
+            [int(np.bincount(oracle(acc, cost, lam)).argmax())] * len(new)
+        ),
         "it copies the most accurate column; copy the label at the price": lambda known, acc, cost, lam, new: _nearest(
             known, acc, cost, 0.0, new
         ),
@@ -149,24 +142,17 @@ EXERCISES["06", "label policy"] = Build(
             int(((known - x) ** 2).sum(axis=1).argmin()) for x in new
         ],
         "it copies the farthest question": lambda known, acc, cost, lam, new: [
-            cheapest_best(acc, cost, lam)[int(((known - x) ** 2).sum(axis=1).argmax())] for x in new
+            oracle(acc, cost, lam)[int(((known - x) ** 2).sum(axis=1).argmax())] for x in new
         ],
     },
 )
 
 
-def _asked(answers: list[str], lead: int) -> int:
+def _asked(answers: list[str], lead: int, over_all: bool = False) -> int:
+    """Answers asked until the first is ahead of the second, or of all the others, by the lead."""
     for n in range(1, len(answers) + 1):
-        counts = [count for _, count in Counter(a for a in answers[:n] if a).most_common(2)] + [0, 0]
-        if counts[0] - counts[1] >= lead:
-            return n
-    return len(answers)
-
-
-def _lead_over_all(answers: list[str], lead: int) -> int:
-    for n in range(1, len(answers) + 1):
-        counts = sorted(Counter(a for a in answers[:n] if a).values())[::-1] or [0]
-        if counts[0] - sum(counts[1:]) >= lead:
+        first, *others = sorted(Counter(a for a in answers[:n] if a).values(), reverse=True) or [0]
+        if first - sum(others if over_all else others[:1]) >= lead:
             return n
     return len(answers)
 
@@ -176,14 +162,9 @@ def _so_many_votes(answers: list[str], lead: int) -> int:
     return next(reached, len(answers) - 1) + 1
 
 
-def _draw_stream(rng: np.random.Generator) -> Case:
-    said = rng.choice(4, size=rng.integers(1, 11), p=[0.45, 0.25, 0.15, 0.15])
-    return {"answers": [_SAID[i] for i in said], "lead": int(rng.integers(1, 4))}
-
-
 EXERCISES["10", "stopping"] = Build(
     Inputs(
-        _draw_stream,
+        lambda rng: {"answers": _said(rng, 1, 10, [0.45, 0.25, 0.15, 0.15]), "lead": int(rng.integers(1, 4))},
         {"answers": ("answer",)},
         [
             {"answers": ["7", "7", "8"], "lead": 2},
@@ -197,48 +178,46 @@ EXERCISES["10", "stopping"] = Build(
     "the answers run out",
     "Counter(...).most_common(2) gives the two leading counts; an answer that is empty is paid, and does not vote",
     {
-        "it returns the place counted from 0; one answer asked is 1": lambda answers, lead: _asked(answers, lead) - 1,
+        "it returns the place counted from 0; one answer asked is 1": lambda *case: _asked(*case) - 1,
         "empty answers vote; they are paid, and must not": lambda answers, lead: _asked(
             [a or "?" for a in answers], lead
         ),
-        "it compares the leader with all the others together; compare it with the second": _lead_over_all,
+        "it compares the leader with all the others together; compare it with the second": partial(
+            _asked, over_all=True
+        ),
         "it asks for so many votes, not for so many more than the second": _so_many_votes,
     },
 )
 
 
-def _draw_halves(rng: np.random.Generator) -> Case:
-    case = PRICED.draw(rng)
-    shape = case["acc"].shape
-    return {"first": case["acc"], "second": rng.integers(0, 9, shape) / 8, "cost": case["cost"], "lam": case["lam"]}
+def _second_half(rng: np.random.Generator, acc: np.ndarray, **case: Any) -> Case:
+    return {"first": acc, "second": rng.integers(0, 9, acc.shape) / 8, **case}
 
 
-def _crossed(first: np.ndarray, second: np.ndarray, cost: np.ndarray, lam: float) -> float:
-    one = spent(second, cheapest_best(first, cost, lam))
-    return (one + spent(first, cheapest_best(second, cost, lam))) / 2
+def _one_way(first: np.ndarray, second: np.ndarray, cost: np.ndarray, lam: float) -> float:
+    """What labels chosen on the first half are worth on the second."""
+    return spent(second, oracle(first, cost, lam))
 
 
 EXERCISES["05", "cross-fit"] = Build(
-    Inputs(
-        _draw_halves,
+    PRICED.turned(
+        _second_half,
         {"first": ("question", "budget"), "second": ("question", "budget"), "cost": ("budget",)},
         [{"first": np.array([[0.0, 1.0]]), "second": np.array([[1.0, 0.0]]), "cost": np.array([1.0, 2.0]), "lam": 0.0}],
-        lambda case: PRICED.valid({**case, "acc": np.concatenate([case["first"], case["second"]])}),
+        valid=lambda case: PRICED.valid({**case, "acc": np.concatenate([case["first"], case["second"]])}),
     ),
-    _crossed,
+    lambda first, second, *price: (_one_way(first, second, *price) + _one_way(second, first, *price)) / 2,
     "choose labels on one half and look them up in the other, both ways round, and average the two",
     "labels = oracle(first, cost, lam) is scored by second[range(n), labels], and the other way round",
     {
-        "that is the in-sample value: it scores labels on the half that chose them": lambda first, second, cost, lam: (
-            (spent(first, cheapest_best(first, cost, lam)) + spent(second, cheapest_best(second, cost, lam))) / 2
+        "that is the in-sample value: it scores labels on the half that chose them": lambda first, second, *price: (
+            (_one_way(first, first, *price) + _one_way(second, second, *price)) / 2
         ),
-        "it goes one way only; choose on the second half too": lambda first, second, cost, lam: spent(
-            second, cheapest_best(first, cost, lam)
+        "it goes one way only; choose on the second half too": _one_way,
+        "it averages the halves before it chooses; then both saw the labels": lambda first, second, *price: _one_way(
+            (first + second) / 2, (first + second) / 2, *price
         ),
-        "it averages the halves before it chooses; then both saw the labels": lambda first, second, cost, lam: spent(
-            (first + second) / 2, cheapest_best((first + second) / 2, cost, lam)
-        ),
-        "it takes the best of the half that scores; look up the other half's label": lambda first, second, cost, lam: (
+        "it takes the best of the half that scores; look up the other half's label": lambda first, second, *price: (
             float((first.max(axis=1).mean() + second.max(axis=1).mean()) / 2)
         ),
     },
@@ -252,10 +231,6 @@ def _draw_rows(rng: np.random.Generator) -> Case:
     return {"questions": rng.permutation(rows), "parts": parts}
 
 
-def _by_question(questions: np.ndarray, parts: int) -> np.ndarray:
-    return np.unique(questions, return_inverse=True)[1] % parts
-
-
 def _judge_folds(got: Any, best: Any, case: Case) -> str | None:
     folds, questions, parts = np.asarray(got), case["questions"], case["parts"]
     if folds.shape != questions.shape:
@@ -265,9 +240,7 @@ def _judge_folds(got: Any, best: Any, case: Case) -> str | None:
     for question in np.unique(questions):
         if len(set(folds[questions == question].tolist())) > 1:
             return f"copies of question {question} are in different folds: one would be learned from, another scored"
-    if len(set(folds.tolist())) < parts:
-        return "a fold is empty"
-    return None
+    return "a fold is empty" if len(set(folds.tolist())) < parts else None
 
 
 EXERCISES["09", "folds"] = Build(
@@ -277,7 +250,7 @@ EXERCISES["09", "folds"] = Build(
         [{"questions": np.array([0, 1, 0, 1]), "parts": 2}, {"questions": np.array([7, 7, 9]), "parts": 2}],
         lambda case: len(np.unique(case["questions"])) >= case["parts"],
     ),
-    _by_question,
+    lambda questions, parts: np.unique(questions, return_inverse=True)[1] % parts,
     "deal out questions, not rows: all copies of a question go into one fold",
     "numpy.unique(questions, return_inverse=True) numbers the questions; that number modulo parts is a fold",
     {

@@ -7,27 +7,29 @@ appendix on other markets.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
-from adalib.teach.exercises.cases import Case, Inputs
-from adalib.teach.exercises.judged import Build, same
-from adalib.teach.exercises.tables import (
+from adalib.teach.exercises.cases import (
     PRICED,
     TARGETED,
     TARGETED_AND_PRICED,
+    Case,
+    Inputs,
     best_value,
     between,
     bill,
-    cheapest_best,
+    oracle,
     prices,
     sketch,
     spent,
 )
+from adalib.teach.exercises.judged import Build, same
 
-__all__ = ["EXERCISES"]
+__all__ = ["EXERCISES", "PLANTS"]
 
 EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
@@ -38,20 +40,18 @@ def _dearest(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
 
 EXERCISES["02", "oracle"] = Build(
     PRICED,
-    cheapest_best,
+    oracle,
     "every question takes the column where accuracy minus price times cost is largest",
     "net = acc - lam * cost is the whole table of net values; argmax along a row takes the first, hence the "
     "cheapest, of the largest",
     {
         "ties go to the dearer budget; they must go to the cheaper one": _dearest,
-        "it takes the most accurate column and forgets the price": lambda acc, cost, lam: acc.argmax(axis=1),
-        "it returns budgets; return columns, counted from 0": lambda acc, cost, lam: cost[
-            cheapest_best(acc, cost, lam)
-        ],
-        "it multiplies the price with the column's number; multiply it with the column's cost": lambda acc, cost, lam: (
-            acc - lam * np.arange(len(cost))
-        ).argmax(1),
-        "it divides accuracy by cost; subtract price times cost instead": lambda acc, cost, lam: (acc / cost).argmax(1),
+        "it takes the most accurate column and forgets the price": lambda acc, *_: acc.argmax(axis=1),
+        "it returns budgets; return columns, counted from 0": lambda acc, cost, lam: cost[oracle(acc, cost, lam)],
+        "it multiplies the price with the column's number; multiply it with the column's cost": lambda acc, _, lam: (
+            acc - lam * np.arange(acc.shape[1])
+        ).argmax(axis=1),
+        "it divides accuracy by cost; subtract price times cost instead": lambda acc, cost, _: (acc / cost).argmax(1),
     },
     picture=sketch,
 )
@@ -62,16 +62,12 @@ EXERCISES["02", "average cost"] = Build(
     "add up what the labels of the oracle cost, and divide by the number of questions",
     "with labels = oracle(acc, cost, lam), cost[labels] is what each question pays",
     {
-        "it averages columns, not costs": lambda acc, cost, lam: np.mean(cheapest_best(acc, cost, lam)),
-        "it adds up; divide by the number of questions": lambda acc, cost, lam: bill(acc, cost, lam) * len(acc),
-        "it averages accuracy, not cost": lambda acc, cost, lam: spent(acc, cheapest_best(acc, cost, lam)),
+        "it averages columns, not costs": lambda *case: np.mean(oracle(*case)),
+        "it adds up; divide by the number of questions": lambda acc, *case: bill(acc, *case) * len(acc),
+        "it averages accuracy, not cost": lambda acc, *case: spent(acc, oracle(acc, *case)),
         "its ties go to the dearer budget": lambda acc, cost, lam: cost[_dearest(acc, cost, lam)].mean(),
     },
 )
-
-
-def _lowest_price(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-    return next(lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget)
 
 
 def _judge_price(got: Any, best: float, case: Case) -> str | None:
@@ -96,15 +92,13 @@ def _halving(acc: np.ndarray, cost: np.ndarray, budget: float, steps: int = 60, 
 
 EXERCISES["03", "bisection"] = Build(
     TARGETED,
-    _lowest_price,
+    lambda acc, cost, budget: next(lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget),
     "halve the interval: where the bill is above the budget the price must rise, else it may fall",
     "keep a price that is too low and one that is high enough; try the middle, move one end, sixty times; return "
     "the high end",
     {
-        "it moves the wrong end: a bill above the budget needs a higher price": lambda acc, cost, budget: _halving(
-            acc, cost, budget, turned=True
-        ),
-        "it stops after a few steps; halve some fifty times": lambda acc, cost, budget: _halving(acc, cost, budget, 8),
+        "it moves the wrong end: a bill above the budget needs a higher price": partial(_halving, turned=True),
+        "it stops after a few steps; halve some fifty times": partial(_halving, steps=8),
         "it returns the bill, not the price": lambda acc, cost, budget: bill(acc, cost, _halving(acc, cost, budget)),
     },
     judge=_judge_price,
@@ -112,7 +106,7 @@ EXERCISES["03", "bisection"] = Build(
 
 
 def _winners(acc: np.ndarray, cost: np.ndarray) -> list[int]:
-    return sorted({cheapest_best(acc[None], cost, lam)[0] for _, lam in between(acc[None], cost)})
+    return sorted({oracle(acc[None], cost, lam)[0] for _, lam in between(acc[None], cost)})
 
 
 def _with_points_on_the_line(acc: np.ndarray, cost: np.ndarray) -> list[int]:
@@ -120,21 +114,16 @@ def _with_points_on_the_line(acc: np.ndarray, cost: np.ndarray) -> list[int]:
     return np.flatnonzero(np.any(tied, axis=0)).tolist()
 
 
-def _draw_curve(rng: np.random.Generator) -> Case:
-    case = PRICED.draw(rng)
-    return {"acc": case["acc"][0], "cost": case["cost"]}
-
-
 EXERCISES["03", "envelope"] = Build(
-    Inputs(
-        _draw_curve,
+    PRICED.turned(
+        lambda rng, acc, cost, lam: {"acc": acc[0], "cost": cost},
         {"acc": ("budget",), "cost": ("budget",)},
         [
             {"acc": np.array([0.0, 0.25, 0.5, 1.0]), "cost": np.array([1.0, 2.0, 4.0, 8.0])},
             {"acc": np.array([0.5, 0.5, 0.25]), "cost": np.array([1.0, 2.0, 4.0])},
             {"acc": np.array([0.0, 0.25, 0.5]), "cost": np.array([1.0, 2.0, 3.0])},
         ],
-        lambda case: PRICED.valid({**case, "acc": case["acc"][None]}),
+        valid=PRICED.valid,
     ),
     _winners,
     "a column is on the envelope if some price makes it the cheapest of the best; a point on or under the line "
@@ -142,26 +131,26 @@ EXERCISES["03", "envelope"] = Build(
     "start at the first column; go to the column with the steepest slope from here, the farthest one if several are "
     "as steep; stop when no slope is positive",
     {
-        "it keeps every point that beats those before; one under its neighbours' line must go": lambda acc, cost: [
+        "it keeps every point that beats those before; one under its neighbours' line must go": lambda acc, _: [
             j for j in range(len(acc)) if j == 0 or acc[j] > acc[:j].max()
         ],
-        "it keeps all columns": lambda acc, cost: list(range(len(acc))),
+        "it keeps all columns": lambda acc, _: list(range(len(acc))),
         "it keeps points on the line between two others, and ties; no price needs them": _with_points_on_the_line,
-        "it jumps to the most accurate column at once": lambda acc, cost: sorted({0, int(acc.argmax())}),
+        "it jumps to the most accurate column at once": lambda acc, _: sorted({0, int(acc.argmax())}),
     },
 )
 
 
 def _points(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
-    plans = [cheapest_best(acc, cost, lam) for _, lam in between(acc, cost)]
+    plans = [oracle(acc, cost, lam) for _, lam in between(acc, cost)]
     return sorted({(round(spent(cost, plan), 9), round(spent(acc, plan), 9)) for plan in plans})
 
 
 def _judge_points(got: Any, best: Any, case: Case) -> str | None:
-    found = np.asarray(got, dtype=float)
-    if found.ndim != 2 or 2 not in found.shape:
+    points = np.asarray(got, dtype=float)
+    if points.ndim != 2 or 2 not in points.shape:
         return "it must return one pair (cost, accuracy) a point, from the cheapest to the dearest"
-    return same(found, best)
+    return same(points, best)
 
 
 def _mean_curve(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
@@ -170,7 +159,7 @@ def _mean_curve(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
 
 
 EXERCISES["03", "frontier"] = Build(
-    Inputs(lambda rng: {k: v for k, v in PRICED.draw(rng).items() if k != "lam"}, PRICED.axes, valid=PRICED.valid),
+    PRICED.turned(lambda rng, acc, cost, lam: {"acc": acc, "cost": cost}, PRICED.axes, valid=PRICED.valid),
     _points,
     "collect the steps of all envelopes, sort them by slope, and add up costs and gains from the steepest on; steps "
     "of equal slope make one point",
@@ -179,8 +168,8 @@ EXERCISES["03", "frontier"] = Build(
     {
         "that is the envelope of the mean curve, which treats all questions alike": _mean_curve,
         "it adds up; averages are over all questions": lambda acc, cost: np.multiply(len(acc), _points(acc, cost)),
-        "it leaves out the start, where everyone has the cheapest column": lambda acc, cost: _points(acc, cost)[1:],
-        "it runs from the dearest to the cheapest; turn it round": lambda acc, cost: _points(acc, cost)[::-1],
+        "it leaves out the start, where everyone has the cheapest column": lambda *case: _points(*case)[1:],
+        "it runs from the dearest to the cheapest; turn it round": lambda *case: _points(*case)[::-1],
     },
     judge=_judge_points,
 )
@@ -227,9 +216,7 @@ EXERCISES["03", "coin"] = Build(
     "the share of that step is the money left, N (B - bill), over the step's cost; every other question has one "
     "chance of 1",
     {
-        "it leaves the slack unspent; toss a coin for the step that did not fit": lambda acc, cost, budget: _one_coin(
-            acc, cost, budget, toss=False
-        ),
+        "it leaves the slack unspent; toss a coin for the step that did not fit": partial(_one_coin, toss=False),
         "every question tosses the same coin; one coin is enough": lambda acc, cost, budget: np.repeat(
             _one_coin(acc.mean(axis=0)[None], cost, budget), len(acc), axis=0
         ),
@@ -251,9 +238,9 @@ EXERCISES["04", "dual"] = Build(
     "the mean over questions of the largest net value, plus price times budget",
     "(acc - lam * cost).max(axis=1).mean() + lam * budget",
     {
-        "the price of the budget is missing: add lam * budget": lambda acc, cost, lam, budget: _dual(acc, cost, lam, 0),
+        "the price of the budget is missing: add lam * budget": lambda acc, cost, lam, _: _dual(acc, cost, lam, 0),
         "take the largest of every row first, then the mean; not the other way round": lambda acc, cost, lam, budget: (
-            (acc - lam * cost).mean(axis=0).max() + lam * budget
+            _dual(acc.mean(axis=0)[None], cost, lam, budget)
         ),
         "it adds up the questions; take their mean": lambda acc, cost, lam, budget: (
             (acc - lam * cost).max(axis=1).sum() + lam * budget
@@ -280,36 +267,24 @@ EXERCISES["04", "subgradient"] = Build(
     "a subgradient is the slope of a line through G at this price that nowhere lies above G",
     "differentiate one row's largest net value: its slope in the price is minus the cost of the column that attains it",
     {
-        "the sign is turned round: G falls where the bill is above the budget": lambda acc, cost, lam, budget: (
-            bill(acc, cost, lam) - budget
-        ),
-        "the budget is missing": lambda acc, cost, lam, budget: -bill(acc, cost, lam),
+        "the sign is turned round: G falls where the bill is above the budget": lambda *case: bill(*case[:3]) - case[3],
+        "the budget is missing": lambda *case: -bill(*case[:3]),
         "that is the value of G, not its slope": _dual,
     },
     judge=_judge_slope,
 )
 
-
-def _draw_means(rng: np.random.Generator) -> Case:
-    case = TARGETED.draw(rng)
-    return {"means": case["acc"][0], "cost": case["cost"], "budget": case["budget"]}
-
-
-def _best_mix(means: np.ndarray, cost: np.ndarray, budget: float) -> float:
-    return best_value(means[None], cost, budget)
-
-
 EXERCISES["07", "best mix"] = Build(
-    Inputs(
-        _draw_means,
+    TARGETED.turned(
+        lambda rng, acc, cost, budget: {"means": acc[0], "cost": cost, "budget": budget},
         {"means": ("budget",), "cost": ("budget",)},
         [
             {"means": np.array([0.25, 0.25, 1.0]), "cost": np.array([1.0, 2.0, 4.0]), "budget": 2.0},
             {"means": np.array([0.5, 0.25]), "cost": np.array([1.0, 2.0]), "budget": 2.0},
         ],
-        lambda case: TARGETED.valid({**case, "acc": case["means"][None]}),
+        valid=lambda case: TARGETED.valid({**case, "acc": case["means"]}),
     ),
-    _best_mix,
+    lambda means, cost, budget: best_value(means[None], cost, budget),
     "toss a coin between any two budgets so that the average cost is the budget or less, and take the best such coin",
     "for every pair low, high with cost[low] <= B < cost[high] the accuracy is on the line between them; budgets in B "
     "count by themselves too",
@@ -317,9 +292,7 @@ EXERCISES["07", "best mix"] = Build(
         "it mixes neighbours only; a coin between 1 and 4 may beat them": lambda means, cost, budget: float(
             np.interp(budget, cost, means)
         ),
-        "that is the largest budget that fits, without a coin": lambda means, cost, budget: float(
-            means[np.searchsorted(cost, budget, side="right") - 1]
-        ),
+        "that is the largest budget that fits, without a coin": lambda means, cost, budget: means[cost <= budget][-1],
         "that is the best single budget that fits; a coin may do better": lambda means, cost, budget: float(
             means[cost <= budget].max()
         ),
@@ -341,52 +314,39 @@ def _draw_models(rng: np.random.Generator) -> Case:
     }
 
 
-def _joined(small: np.ndarray, small_cost: np.ndarray, large: np.ndarray, large_cost: np.ndarray) -> np.ndarray:
-    columns = [(c, *small[:, j]) for j, c in enumerate(small_cost)] + [
-        (c, *large[:, j]) for j, c in enumerate(large_cost)
-    ]
-    return np.array(sorted(columns)).T
+def _side_by_side(small: np.ndarray, small_cost: np.ndarray, large: np.ndarray, large_cost: np.ndarray) -> np.ndarray:
+    return np.vstack([np.append(small_cost, large_cost), np.hstack([small, large])])
+
+
+def _costs_alone_sorted(*case: np.ndarray) -> np.ndarray:
+    costs, *accuracies = _side_by_side(*case)
+    return np.array([np.sort(costs), *accuracies])
 
 
 EXERCISES["13", "joined"] = Build(
     Inputs(
         _draw_models,
-        {
-            "small": ("question", "few"),
-            "small_cost": ("few",),
-            "large": ("question", "many"),
-            "large_cost": ("many",),
-        },
-        valid=lambda case: (
-            len({*case["small_cost"], *case["large_cost"]}) == case["small_cost"].size + case["large_cost"].size
-        ),
+        {"small": ("question", "few"), "small_cost": ("few",), "large": ("question", "many"), "large_cost": ("many",)},
+        valid=lambda case: bool(np.diff(np.sort(np.append(case["small_cost"], case["large_cost"]))).all()),
     ),
-    _joined,
+    lambda *case: np.array(sorted(_side_by_side(*case).T.tolist())).T,
     "put the columns of both models side by side and order them by cost; accuracies move with their costs",
     "order = numpy.argsort(costs) and then costs[order] and acc[:, order], as one array: costs above, accuracies below",
     {
-        "the columns are not ordered by cost": lambda small, small_cost, large, large_cost: np.vstack(
-            [np.append(small_cost, large_cost), np.hstack([small, large])]
-        ),
-        "the costs are ordered, and the accuracies stayed behind": lambda small, small_cost, large, large_cost: (
-            np.vstack([np.sort(np.append(small_cost, large_cost)), np.hstack([small, large])])
-        ),
-        "it sorts every row by itself; whole columns must move": lambda small, small_cost, large, large_cost: np.sort(
-            np.vstack([np.append(small_cost, large_cost), np.hstack([small, large])]), axis=1
-        ),
+        "the columns are not ordered by cost": _side_by_side,
+        "the costs are ordered, and the accuracies stayed behind": _costs_alone_sorted,
+        "it sorts every row by itself; whole columns must move": lambda *case: np.sort(_side_by_side(*case), axis=1),
     },
 )
 
 
-def plants(rng: np.random.Generator) -> Case:
-    """A few power plants: what each can run, and what its fuel costs."""
+def _draw_plants(rng: np.random.Generator) -> Case:
     n = rng.integers(1, 6)
     return {"capacity": rng.integers(1, 13, n).astype(float), "fuel": rng.integers(1, 10, n).astype(float)}
 
 
-def _asked(rng: np.random.Generator) -> Case:
-    case = plants(rng)
-    return {**case, "demand": float(rng.integers(0, int(case["capacity"].sum()) + 1))}
+#: A few power plants: what each can run, and what its fuel costs.
+PLANTS = Inputs(_draw_plants, {"capacity": ("plant",), "fuel": ("plant",)})
 
 
 def _least_bill(capacity: np.ndarray, fuel: np.ndarray, demand: float) -> np.ndarray:
@@ -410,7 +370,7 @@ def _in_turn(capacity: np.ndarray, demand: float, order: Iterable[int]) -> np.nd
     return run
 
 
-def _judge(got: Any, best: np.ndarray, case: Case) -> str | None:
+def _judge_run(got: Any, best: np.ndarray, case: Case) -> str | None:
     """Any plan of the least bill is right: two plants with the same fuel may share as they like."""
     run, capacity, fuel, demand = np.asarray(got, dtype=float), case["capacity"], case["fuel"], case["demand"]
     if run.shape != capacity.shape:
@@ -419,25 +379,20 @@ def _judge(got: Any, best: np.ndarray, case: Case) -> str | None:
         return "a plant runs below 0 or above its capacity"
     if abs(run.sum() - demand) > 1e-9:
         return f"the plants make {run.sum():g}, and the demand is {demand:g}"
-    return (
-        None if run @ fuel <= best @ fuel + 1e-9 else f"fuel for {run @ fuel:g} is burnt, and {best @ fuel:g} will do"
-    )
-
-
-def _whole(capacity: np.ndarray, fuel: np.ndarray, demand: float) -> np.ndarray:
-    return np.where(_in_turn(capacity, demand, fuel.argsort()) > 0, capacity, 0)
+    burnt, least = run @ fuel, best @ fuel
+    return None if burnt <= least + 1e-9 else f"fuel for {burnt:g} is burnt, and {least:g} will do"
 
 
 EXERCISES["markets", "dispatch"] = Build(
-    Inputs(
-        _asked,
-        {"capacity": ("plant",), "fuel": ("plant",)},
+    PLANTS.turned(
+        lambda rng, **case: {**case, "demand": float(rng.integers(0, int(case["capacity"].sum()) + 1))},
+        PLANTS.axes,
         [
             {"capacity": np.array([4.0, 4.0]), "fuel": np.array([9.0, 1.0]), "demand": 5.0},
             {"capacity": np.array([2.0, 3.0, 2.0]), "fuel": np.array([5.0, 5.0, 1.0]), "demand": 2.0},
             {"capacity": np.array([3.0]), "fuel": np.array([2.0]), "demand": 0.0},
         ],
-        lambda case: bool((case["capacity"] > 0).all() and 0 <= case["demand"] <= case["capacity"].sum()),
+        valid=lambda case: bool((case["capacity"] > 0).all() and 0 <= case["demand"] <= case["capacity"].sum()),
     ),
     _least_bill,
     "the cheapest fuel first, each plant up to its capacity, the last one in part",
@@ -450,10 +405,12 @@ EXERCISES["markets", "dispatch"] = Build(
         "it returns the cheapest plant first; leave every plant at its own place": lambda capacity, fuel, demand: (
             _in_turn(capacity, demand, fuel.argsort())[fuel.argsort()]
         ),
-        "its last plant runs at full power; it should make what is left of the demand": _whole,
+        "its last plant runs at full power; it should make what is left of the demand": lambda capacity, fuel, demand: (
+            np.where(_in_turn(capacity, demand, fuel.argsort()) > 0, capacity, 0)
+        ),
         "it shares the demand by capacity; dear plants run while cheap ones rest": lambda capacity, fuel, demand: (
             capacity * demand / capacity.sum()
         ),
     },
-    judge=_judge,
+    judge=_judge_run,
 )

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Broken", "Case", "Inputs", "Late", "apply", "described", "limited", "shrunk"]
+__all__ = ["PRICED", "TARGETED", "TARGETED_AND_PRICED", "Broken", "Case", "Inputs", "Late", "apply", "best_value"]
+__all__ += ["between", "bill", "described", "limited", "oracle", "prices", "shrunk", "sketch", "spent"]
 
 Case = dict[str, Any]
 _ATTEMPTS = 400  # at making a case smaller
@@ -55,6 +56,12 @@ class Inputs:
     def first(self, count: int) -> Iterator[Case]:
         """So many inputs, the nasty ones among them."""
         return islice(self.cases(count), count)
+
+    def turned(
+        self, make: Callable[..., Case], axes: Mapping[str, tuple[str, ...]], nasty: Sequence[Case] = (), **more: Any
+    ) -> Inputs:
+        """Other inputs, made from these: ``make(rng, **case)`` makes one."""
+        return Inputs(lambda rng: make(rng, **self.draw(rng)), axes, nasty, **more)
 
 
 def apply(function: Callable, values: Mapping[str, Any]) -> Any:
@@ -99,12 +106,10 @@ def shrunk(case: Case, inputs: Inputs, fails: Callable[[Case], bool]) -> Case:
     attempts, simpler = _ATTEMPTS, True
     while simpler and attempts:
         simpler = False
-        for smaller in _smaller(case, inputs.axes):
+        for smaller in islice(_smaller(case, inputs.axes), attempts):
             attempts -= 1
             if inputs.valid(smaller) and fails(smaller):
                 case, simpler = smaller, True
-                break
-            if not attempts:
                 break
     return case
 
@@ -141,3 +146,120 @@ def described(values: Mapping[str, Any], **more: Any) -> str:
         first, *rest = text.split("\n")
         lines += [f"{name:>{width}} = {first}", *(" " * (width + 3) + line for line in rest)]
     return "\n".join(lines)
+
+
+# Random and nasty utility tables, and what is best on them by brute force: plain loops, no code of `solve`. Half of the
+# tables hold eighths and whole costs, so that ties are exact and frequent; the others hold any numbers.
+
+
+def oracle(acc: np.ndarray, cost: np.ndarray, lam: float) -> list[int]:
+    """The oracle in two loops: a dearer column must be better, not as good."""
+    labels = []
+    for row in acc:
+        best = 0
+        for column in range(1, len(cost)):
+            if row[column] - lam * cost[column] > row[best] - lam * cost[best]:
+                best = column
+        labels.append(best)
+    return labels
+
+
+def spent(table: np.ndarray, labels: Sequence[int]) -> float:
+    """Mean of the labelled entries, of a row of costs or of a table."""
+    rows = np.broadcast_to(table, (len(labels), np.shape(table)[-1]))
+    return float(np.mean([rows[i][j] for i, j in enumerate(labels)]))
+
+
+def bill(acc: np.ndarray, cost: np.ndarray, lam: float) -> float:
+    """What the oracle spends on average."""
+    return spent(cost, oracle(acc, cost, lam))
+
+
+def prices(acc: np.ndarray, cost: np.ndarray) -> list[float]:
+    """Every price at which some question could change its mind: 0, and all slopes between two of its points."""
+    k = len(cost)
+    slopes = {
+        (row[j] - row[i]) / (cost[j] - cost[i]) for row in acc for i in range(k) for j in range(i) if cost[i] != cost[j]
+    }
+    return sorted({0.0} | {round(float(slope), 12) for slope in slopes if slope > 1e-12})
+
+
+def between(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
+    """Every such price with one between it and the next, where nobody is undecided and nothing hangs on a digit."""
+    kinks = prices(acc, cost)
+    return [(low, (low + high) / 2) for low, high in zip(kinks, [*kinks[1:], kinks[-1] + 2], strict=True)]
+
+
+def best_value(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
+    """The best mean accuracy within a budget, one coin allowed: the smallest value of the dual function."""
+    return min(float(np.mean((acc - lam * cost).max(axis=1)) + lam * budget) for lam in prices(acc, cost))
+
+
+def _drawn(rng: np.random.Generator, priced: bool = False, targeted: bool = False) -> Case:
+    """A table, with a price, with a budget, or with both."""
+    n, k = rng.integers(1, 6), rng.integers(2, 6)
+    cost = np.sort(rng.choice(np.arange(1.0, 17.0), size=k, replace=False))
+    eighths = rng.integers(0, 9, (n, k)) / 8
+    exact = rng.random() < 0.5
+    case: Case = {"acc": eighths if exact else rng.random((n, k)), "cost": cost}
+    if priced:
+        case["lam"] = float(rng.integers(0, 17) / 64) if exact else float(rng.random() / 4)
+    if targeted:
+        case["budget"] = float(np.round(8 * rng.uniform(cost[0], cost[-1])) / 8)
+    return case
+
+
+_FLAT = {"acc": np.full((2, 3), 0.5), "cost": np.array([1.0, 2.0, 4.0])}
+_TIED = {"acc": np.array([[0.25, 0.5, 1.0], [0.0, 0.25, 0.25]]), "cost": np.array([1.0, 2.0, 4.0])}
+_DIPS = {"acc": np.array([[0.75, 0.25, 0.5], [0.5, 0.25, 1.0]]), "cost": np.array([1.0, 4.0, 16.0])}
+_TWINS = {"acc": np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]), "cost": np.array([1.0, 16.0])}
+
+
+def _sound(case: Case) -> bool:
+    """Whether a table is one, of any number of questions."""
+    return bool(
+        (np.diff(case["cost"]) > 0).all()
+        and ((case["acc"] >= 0) & (case["acc"] <= 1)).all()
+        and case["cost"][0] >= 1
+        and case.get("lam", 0) >= 0
+        and case.get("budget", np.inf) >= case["cost"][0]
+    )
+
+
+def _inputs(nasty: Sequence[Case], **asked: bool) -> Inputs:
+    return Inputs(lambda rng: _drawn(rng, **asked), {"acc": ("question", "budget"), "cost": ("budget",)}, nasty, _sound)
+
+
+#: A table and a price, a table and a budget, a table with both.
+PRICED = _inputs(
+    [{**_TIED, "lam": 0.25}, {**_FLAT, "lam": 0.0}, {**_DIPS, "lam": 0.0}, {**_TWINS, "lam": 1 / 16}], priced=True
+)
+TARGETED = _inputs(
+    [{**_TWINS, "budget": 8.5}, {**_FLAT, "budget": 4.0}, {**_DIPS, "budget": 1.0}, {**_TIED, "budget": 2.5}],
+    targeted=True,
+)
+TARGETED_AND_PRICED = _inputs(
+    [
+        {**_TWINS, "lam": 0.0, "budget": 8.5},
+        {**_TIED, "lam": 0.25, "budget": 1.0},
+        {**_FLAT, "lam": 0.5, "budget": 4.0},
+    ],
+    priced=True,
+    targeted=True,
+)
+
+
+def sketch(got: Sequence[int], best: Sequence[int], case: Case) -> str:
+    """Draw the net values of every question: a column a budget, with yours and the best marked."""
+    acc, cost, lam = case["acc"], case["cost"], case["lam"]
+    got, best = np.ravel(got).tolist(), list(best)
+    lines = [f"price {lam:g}; net values (accuracy - price * cost):"]
+    lines.append("cost       " + "".join(f"{c:>9g} " for c in cost))
+    for i, row in enumerate(acc):
+        yours = got[i] if i < len(got) else None
+        cells = ""
+        for j, value in enumerate(row - lam * cost):
+            cells += f"{'<' if j == yours else ' '}{value:8.4f}{'>' if j == best[i] else ' '}"
+        note = "" if yours == best[i] or yours in range(len(cost)) else f"  you returned {yours!r}"
+        lines.append(f"question {i:<2}{cells}{note}")
+    return "\n".join([*lines, "< yours   > best   <> both"])

@@ -18,8 +18,7 @@ from adalib.router.controller import BudgetController
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable, check_table
-from adalib.teach.exercises.judged import Construction
-from adalib.teach.exercises.values import as_number
+from adalib.teach.exercises.judged import Construction, as_number
 
 __all__ = ["EXERCISES", "THREE"]
 

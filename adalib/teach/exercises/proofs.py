@@ -9,10 +9,9 @@ import numpy as np
 
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import chosen, dual, oracle_labels
-from adalib.teach.exercises.build_tables import plants
-from adalib.teach.exercises.cases import Case, Inputs
+from adalib.teach.exercises.build_tables import PLANTS
+from adalib.teach.exercises.cases import PRICED, TARGETED, TARGETED_AND_PRICED, Case, Inputs
 from adalib.teach.exercises.judged import Proof
-from adalib.teach.exercises.tables import PRICED, TARGETED, TARGETED_AND_PRICED
 
 __all__ = ["EXERCISES"]
 
@@ -24,28 +23,22 @@ def _mean(table: np.ndarray, plan: np.ndarray) -> float:
     return float(chosen(table, plan).mean())
 
 
-def _with_plan(inputs: Inputs, cap: Callable[[Case], float] | None = None) -> Inputs:
+def _with_plan(inputs: Inputs, cap: Callable[[Case], float] = lambda case: np.inf) -> Inputs:
     """The same inputs with any plan, or with one that keeps to a budget: rows too dear fall back to the cheapest."""
 
-    def draw(rng: np.random.Generator) -> Case:
-        case = inputs.draw(rng)
+    def planned(rng: np.random.Generator, **case: Any) -> Case:
         n, k = case["acc"].shape
         plan = rng.integers(0, k, n)
-        if cap is not None:
-            for row in range(n):
-                if _mean(case["cost"], plan) > cap(case):
-                    plan[row] = 0
+        for row in range(n):
+            if _mean(case["cost"], plan) > cap(case):
+                plan[row] = 0
         return {**case, "plan": plan}
 
     def valid(case: Case) -> bool:
         fits = inputs.valid(case) and case["plan"].max() < len(case["cost"])
-        return bool(fits and (cap is None or _mean(case["cost"], case["plan"]) <= cap(case)))
+        return bool(fits and _mean(case["cost"], case["plan"]) <= cap(case))
 
-    return Inputs(draw, {**inputs.axes, "plan": ("question",)}, valid=valid)
-
-
-def _oracle_cost(case: Case) -> float:
-    return _mean(case["cost"], oracle_labels(case["acc"], case["cost"], case["lam"]))
+    return inputs.turned(planned, {**inputs.axes, "plan": ("question",)}, valid=valid)
 
 
 def _with_oracle(case: Case) -> dict[str, Any]:
@@ -56,28 +49,18 @@ def _with_oracle(case: Case) -> dict[str, Any]:
 # Chapter 2
 
 
-def _two_prices(rng: np.random.Generator) -> Case:
-    case = PRICED.draw(rng)
-    return {
-        "acc": case["acc"][:1],
-        "cost": case["cost"],
-        "low": case["lam"],
-        "high": case["lam"] + rng.integers(1, 9) / 64,
-    }
-
-
 def _two_buys(case: Case) -> dict[str, Any]:
-    found: dict[str, Any] = {"low": case["low"], "high": case["high"]}
+    bought: dict[str, Any] = {"low": case["low"], "high": case["high"]}
     for name in ("low", "high"):
         label = int(oracle_labels(case["acc"], case["cost"], case[name])[0])
-        found |= {f"a_{name}": float(case["acc"][0, label]), f"c_{name}": float(case["cost"][label])}
-    return found
+        bought |= {f"a_{name}": float(case["acc"][0, label]), f"c_{name}": float(case["cost"][label])}
+    return bought
 
 
 EXERCISES["02", "monotone"] = Proof(
-    Inputs(
-        _two_prices,
-        {"acc": ("question", "budget"), "cost": ("budget",)},
+    PRICED.turned(
+        lambda rng, acc, cost, lam: {"acc": acc[:1], "cost": cost, "low": lam, "high": lam + rng.integers(1, 9) / 64},
+        PRICED.axes,
         valid=lambda case: PRICED.valid({**case, "lam": case["low"]}) and case["high"] > case["low"],
     ),
     _two_buys,
@@ -103,7 +86,7 @@ EXERCISES["02", "monotone"] = Proof(
 )
 
 EXERCISES["02", "everett"] = Proof(
-    _with_plan(PRICED, _oracle_cost),
+    _with_plan(PRICED, lambda case: _mean(case["cost"], _with_oracle(case)["oracle"])),
     _with_oracle,
     lambda acc, plan: _mean(acc, plan),
     lambda acc, oracle: _mean(acc, oracle),
@@ -131,16 +114,6 @@ EXERCISES["02", "everett"] = Proof(
 # Chapter 3
 
 
-def _two_budgets(rng: np.random.Generator) -> Case:
-    case = TARGETED.draw(rng)
-    return {
-        "acc": case["acc"],
-        "cost": case["cost"],
-        "small": case["budget"],
-        "large": case["budget"] + rng.integers(1, 33) / 8,
-    }
-
-
 def _two_values(case: Case) -> dict[str, Any]:
     path = frontier(case["acc"], case["cost"])
     one, other = path.at(case["small"]), path.at(case["large"])
@@ -148,8 +121,8 @@ def _two_values(case: Case) -> dict[str, Any]:
 
 
 EXERCISES["03", "price of more"] = Proof(
-    Inputs(
-        _two_budgets,
+    TARGETED.turned(
+        lambda rng, budget, **table: {**table, "small": budget, "large": budget + rng.integers(1, 33) / 8},
         TARGETED.axes,
         valid=lambda case: PRICED.valid({**case, "budget": case["small"]}) and case["large"] > case["small"],
     ),
@@ -176,14 +149,14 @@ EXERCISES["03", "price of more"] = Proof(
 
 
 def _split(case: Case) -> dict[str, Any]:
-    found = frontier(case["acc"], case["cost"]).at(case["budget"])
-    row, low, high, share = found.split or (0, 0, 0, 0.0)
+    plan = frontier(case["acc"], case["cost"]).at(case["budget"])
+    row, low, high, share = plan.split or (0, 0, 0, 0.0)
     return {
         "n": len(case["acc"]),
-        "bound": found.bound,
-        "accuracy": found.accuracy,
-        "lam": found.lam,
-        "slack": found.slack if found.split else 0.0,
+        "bound": plan.bound,
+        "accuracy": plan.accuracy,
+        "lam": plan.lam,
+        "slack": plan.slack if plan.split else 0.0,
         "gain": float(case["acc"][row, high] - case["acc"][row, low]),
         "share": share,
     }
@@ -215,7 +188,7 @@ EXERCISES["04", "weak duality"] = Proof(
     _with_plan(TARGETED_AND_PRICED, lambda case: case["budget"]),
     dict,
     lambda acc, plan: _mean(acc, plan),
-    lambda acc, cost, lam, budget: dual(acc, cost, lam, budget),
+    dual,
     {
         "the chain jumps: what may be added because the plan keeps the budget": (
             lambda acc, cost, lam, budget, plan: _mean(acc, plan) + lam * (budget - _mean(cost, plan))
@@ -242,18 +215,18 @@ def _regret(acc: np.ndarray, cost: np.ndarray, lam: float, policy: np.ndarray) -
     return float((net.max(axis=1) - chosen(net, policy)).mean())
 
 
+def _lost_accuracy(acc: np.ndarray, policy: np.ndarray, oracle: np.ndarray) -> float:
+    return _mean(acc, oracle) - _mean(acc, policy)
+
+
 def _policy(case: Case) -> dict[str, Any]:
-    objects = {name: value for name, value in case.items() if name != "plan"}
-    return _with_oracle({**objects, "policy": case["plan"]})
-
-
-def _policy_and_best(case: Case) -> dict[str, Any]:
-    return {**_policy(case), "best": frontier(case["acc"], case["cost"]).at(case["budget"]).bound}
+    objects = {"policy" if name == "plan" else name: value for name, value in case.items()}
+    return _with_oracle(objects)
 
 
 EXERCISES["04", "recovery"] = Proof(
     _with_plan(TARGETED_AND_PRICED),
-    _policy_and_best,
+    lambda case: {**_policy(case), "best": frontier(case["acc"], case["cost"]).at(case["budget"]).bound},
     lambda acc, policy, best: best - _mean(acc, policy),
     lambda acc, cost, lam, budget, policy: _regret(acc, cost, lam, policy) + lam * (budget - _mean(cost, policy)),
     {
@@ -264,12 +237,8 @@ EXERCISES["04", "recovery"] = Proof(
     "put the ceiling at this price in place of the best value; the rest is an identity",
     "ceiling - accuracy = regret + lam * (budget - cost of the policy): write the ceiling with the oracle's net value",
     {
-        "that is lost against the oracle, which may spend more or less than the budget": (
-            lambda acc, policy, oracle: _mean(acc, oracle) - _mean(acc, policy)
-        ),
-        "unspent money is missing: a policy without regret may still have saved": (
-            lambda acc, cost, lam, policy: _regret(acc, cost, lam, policy)
-        ),
+        "that is lost against the oracle, which may spend more or less than the budget": _lost_accuracy,
+        "unspent money is missing: a policy without regret may still have saved": _regret,
         "the regret is missing": lambda cost, lam, budget, policy: lam * (budget - _mean(cost, policy)),
     },
 )
@@ -283,7 +252,7 @@ def _stakes(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
 EXERCISES["04", "regret"] = Proof(
     _with_plan(PRICED),
     _policy,
-    lambda acc, cost, lam, policy: _regret(acc, cost, lam, policy),
+    _regret,
     lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).max() * (policy != oracle).mean()),
     {
         "the chain jumps: what is at stake on the questions where the policy errs": (
@@ -296,9 +265,7 @@ EXERCISES["04", "regret"] = Proof(
         "the mean of M times the share of errors is no bound: errors may sit where M is large": (
             lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).mean() * (policy != oracle).mean())
         ),
-        "regret is lost net value; that is lost accuracy": (
-            lambda acc, policy, oracle: _mean(acc, oracle) - _mean(acc, policy)
-        ),
+        "regret is lost net value; that is lost accuracy": _lost_accuracy,
         "the share of errors alone does not say what they cost": lambda policy, oracle: float(
             (policy != oracle).mean()
         ),
@@ -308,16 +275,14 @@ EXERCISES["04", "regret"] = Proof(
 # Chapter 5
 
 
-def _draw_estimates(rng: np.random.Generator) -> Case:
-    return {"draws": rng.integers(0, 9, (rng.integers(2, 7), rng.integers(2, 5))) / 8}
-
-
 def _with_truth(case: Case) -> dict[str, Any]:
     return {**case, "truth": case["draws"].mean(axis=0)}
 
 
 _ESTIMATES = Inputs(
-    _draw_estimates, {"draws": ("draw", "budget")}, valid=lambda case: abs(case["draws"] - 0.5).max() <= 0.5
+    lambda rng: {"draws": rng.integers(0, 9, (rng.integers(2, 7), rng.integers(2, 5))) / 8},
+    {"draws": ("draw", "budget")},
+    valid=lambda case: abs(case["draws"] - 0.5).max() <= 0.5,
 )
 
 EXERCISES["05", "bracket"] = Proof(
@@ -365,16 +330,15 @@ EXERCISES["05", "noise"] = Proof(
 )
 
 
-def _running(rng: np.random.Generator) -> Case:
-    case = plants(rng)
-    run = np.round(8 * rng.random(len(case["fuel"])) * case["capacity"]) / 8
-    return {**case, "run": run, "price": float(rng.integers(0, 11))}
+def _running(rng: np.random.Generator, capacity: np.ndarray, fuel: np.ndarray) -> Case:
+    run = np.round(8 * rng.random(len(fuel)) * capacity) / 8
+    return {"capacity": capacity, "fuel": fuel, "run": run, "price": float(rng.integers(0, 11))}
 
 
 EXERCISES["markets", "floor"] = Proof(
-    Inputs(
+    PLANTS.turned(
         _running,
-        {"capacity": ("plant",), "fuel": ("plant",), "run": ("plant",)},
+        {**PLANTS.axes, "run": ("plant",)},
         valid=lambda case: bool((case["run"] >= 0).all() and (case["run"] <= case["capacity"]).all()),
     ),
     lambda case: {**case, "demand": float(case["run"].sum())},

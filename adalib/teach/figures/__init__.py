@@ -1,11 +1,219 @@
-"""The figures of the book, and `show` to put one on a page.
+"""Figures, tables and cards on a page: colours, a template, and one way to show each.
 
-``shapes`` holds what figures are made of (lines with intervals, bars, panels, a slider). Beyond that, ``prices`` draws
-what chapters 0 to 4 need, ``evidence`` what the chapters on results need, and ``tables`` what is no picture.
+:func:`show` places a ``plotly`` Figure on a page of the book, where the book's own copy of plotly.js draws it with no
+network, in light and in dark, and in JupyterLab, where its own renderer does. ``shapes`` holds what figures are made
+of, ``prices`` draws what chapters 0 to 4 need, ``evidence`` what the chapters on results need.
 """
 
-from adalib.evaluate.intervals import in_points
-from adalib.teach.figures.style import COLOURS, show
-from adalib.teach.figures.tables import table
+from __future__ import annotations
 
-__all__ = ["COLOURS", "in_points", "show", "table"]
+import html
+import uuid
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+import plotly.io as pio
+
+from adalib.evaluate.intervals import in_points
+
+__all__ = ["COLOURS", "HTML", "cards", "faint", "finding", "folded", "in_points", "linked_table", "plain", "show"]
+__all__ += ["table"]
+
+# Okabe and Ito's palette, which people with any common colour blindness can tell apart, without its black and its
+# yellow: each vanishes on one of our two backgrounds.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
+
+# Greys that read on white and on black alike, for JupyterLab; on a page book/_static/figures.js sharpens them to fit.
+_TEXT, _GRID = "#717880", "rgba(128, 134, 142, 0.3)"
+_AXIS = {"gridcolor": _GRID, "zerolinecolor": _GRID, "linecolor": _GRID, "automargin": True, "title": {"standoff": 10}}
+
+pio.templates["adalib"] = go.layout.Template(
+    data={kind: [{"colorscale": "Cividis"}] for kind in ("heatmap", "contour", "surface", "histogram2d")},
+    layout={
+        "colorway": COLOURS,
+        "colorscale": {"sequential": "Cividis", "sequentialminus": "Cividis", "diverging": "PuOr"},
+        "font": {"family": "Adalib Sans, system-ui, sans-serif", "size": 14, "color": _TEXT},
+        # A title hangs from the upper edge of the figure, above the legend.
+        "title": {"font": {"size": 16}, "x": 0, "xref": "paper", "y": 0.98, "yref": "container", "yanchor": "top"}
+        | {"automargin": True},
+        "paper_bgcolor": "rgba(0, 0, 0, 0)",
+        "plot_bgcolor": "rgba(0, 0, 0, 0)",
+        "height": 420,
+        # The axes make their own room (automargin), so narrow screens lose nothing to fixed margins.
+        "margin": {"l": 8, "r": 12, "t": 24, "b": 8},
+        "xaxis": _AXIS,
+        "yaxis": _AXIS,
+        # Legends lie above the plot: they wrap on a phone, and a slider below keeps its place.
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
+        "hoverlabel": {"font": {"size": 13}},
+        "sliderdefaults": {"pad": {"t": 44, "b": 8}, "bordercolor": _GRID, "bgcolor": _GRID, "tickcolor": _GRID},
+        "updatemenudefaults": {"bordercolor": _GRID, "bgcolor": "rgba(0, 0, 0, 0)"},
+    },
+)
+
+
+class _Shown:
+    """A figure ready for display: plotly's own format for JupyterLab, inert HTML for a page of the book."""
+
+    def __init__(self, fig: go.Figure, alt: str):
+        self.fig, self.alt = fig, alt
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        return {"application/vnd.plotly.v1+json": self.fig.to_plotly_json(), "text/html": self._repr_html_()}
+
+    def _repr_html_(self) -> str:
+        name = f"figure-{uuid.uuid4().hex}"
+        told = html.escape(self.alt, quote=True)
+        height = self.fig.layout.height or self.fig.layout.template.layout.height
+        # Data, not code: figures.js draws it. "<" is escaped so that no label can close the element.
+        data = self.fig.to_json().replace("<", "\\u003c")
+        return (
+            f'<figure class="adalib-figure"><div id="{name}" class="plotly-graph-div" role="img" '
+            f'aria-labelledby="{name}-told" style="min-height: {height:g}px"></div>'
+            f'<script type="application/json">{data}</script>'
+            f'<figcaption id="{name}-told">{told}</figcaption></figure>'
+        )
+
+
+def show(fig: go.Figure, alt: str | None = None) -> _Shown:
+    """Put a figure on the page: make it the last expression of a cell.
+
+    ``alt`` says in a sentence what there is to see: it is the caption, and what is told to readers who cannot see the
+    figure; by default the figure's title. The book's template is applied to a copy, and what the figure sets itself
+    wins. Explained in the teaching page, "How to add a chapter".
+
+    >>> shown = show(go.Figure(go.Bar(y=[1, 3])), alt="Two bars; the second is three times the first.")
+    >>> "three times" in shown._repr_html_()
+    True
+    """
+    alt = alt or fig.layout.title.text
+    if not alt:
+        raise ValueError("the figure has no text alternative: pass alt= with a sentence that says what it shows")
+    return _Shown(go.Figure(fig).update_layout(template="adalib"), alt)
+
+
+class HTML:
+    """Markup that shows itself on a page and in JupyterLab."""
+
+    def __init__(self, html_text: str):
+        self.html = html_text
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+def plain(text: str) -> str:
+    """Text from a model or a file, as a label: plotly reads a few HTML tags in labels, and this text must stay text.
+
+    >>> plain("1 < 2 <b>")
+    '1 &lt; 2 &lt;b&gt;'
+    """
+    return html.escape(str(text), quote=False)
+
+
+def faint(colour: str, opacity: float) -> str:
+    """A colour of the palette, seen through."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {opacity})"
+
+
+# What a page shows in words and numbers, with links into the chapters
+
+
+def table(frame: pd.DataFrame, digits: int = 3, caption: str = "", points: Sequence[str] = ()) -> HTML:
+    """Put a table on the page: whole texts, numbers to so many digits, no row numbers; make it the last expression.
+
+    Texts are shown as text, whatever they hold, and missing values left blank. The columns named in ``points`` hold
+    gains of accuracy. Explained in the teaching page, "How to add a chapter".
+    """
+    frame = frame.assign(**{name: frame[name].map(in_points, na_action="ignore") for name in points})
+    with pd.option_context("display.max_colwidth", None):
+        text = frame.to_html(
+            index=False, na_rep="", float_format=lambda v: number(v, digits), border=0, classes="adalib-table"
+        )
+    return HTML(f'<div class="adalib-scroll">{captioned(text, caption)}</div>')
+
+
+def captioned(text: str, caption: str) -> str:
+    """The markup of a table, with its caption."""
+    return text.replace("<thead>", f"<caption>{html.escape(caption)}</caption><thead>", 1) if caption else text
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number of a table: one digit where it is large, and no minus before nothing.
+
+    >>> number(0.5178), number(22.853), number(-0.0001)
+    ('0.518', '22.9', '0.000')
+    """
+    text = f"{value:.{1 if abs(value) >= 20 else digits}f}"
+    return text if float(text) else text.lstrip("-")
+
+
+def linked_table(frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "", caption: str = "") -> HTML:
+    """A table, one of whose columns links to sections by their labels; all its texts are shown as text.
+
+    The build looks up where a label is (``book/_ext/labels.py``) and stops if there is none. What follows the first
+    line of a text is set smaller, below it; in the column ``bold`` the first line stands out.
+    """
+    head = "".join(f"<th>{html.escape(str(name))}</th>" for name in frame.columns)
+    rows = []
+    for values, label in zip(frame.itertuples(index=False), labels, strict=True):
+        cells = []
+        for name, value in zip(frame.columns, values, strict=True):
+            first, _, rest = html.escape(str(value)).partition("\n")
+            first = f"<strong>{first}</strong>" if name == bold else first
+            text = f"{first}<br><small>{rest}</small>" if rest else first
+            if name == column:
+                text = _see(label, text)
+            cells.append(f'<td data-label="{html.escape(str(name), quote=True)}">{text}</td>')
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    parts = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return HTML(captioned(f'<div class="adalib-scroll"><table class="adalib-table">{parts}</table></div>', caption))
+
+
+def cards(claims: pd.DataFrame) -> HTML:
+    """Claims as cards: shut, a verdict and a name; open, the paper's words, why, and the number that decides.
+
+    ``claims`` has the columns of ``adalib.paper.register.claim_table``. The build looks up the labels in ``see``, as
+    for `linked_table`; ``book/_static/cards.js`` adds buttons that show one verdict alone.
+    """
+    made = []
+    for claim in claims.itertuples():
+        verdict, name, says, place, reason, number, chapter = (
+            html.escape(str(part), quote=True)
+            for part in (claim.verdict, claim.name, claim.says, claim.place, claim.reason, claim.number, claim.chapter)
+        )
+        star = " *" if claim.inferred else ""
+        made.append(
+            f'<details class="adalib-card" data-verdict="{verdict}"><summary><span class="card-verdict">{verdict}{star}'
+            f"</span> {name}</summary><p>“{says}” <small>{place}</small></p><p>{reason}</p>"
+            f'<p class="card-number">{number}</p><p>{_see(claim.see, f"The evidence: {chapter}")}</p></details>'
+        )
+    return HTML(f'<div class="adalib-cards">{"".join(made)}<script type="application/json">{{}}</script></div>')
+
+
+def finding(number: str, words: str, label: str, link: str) -> HTML:
+    """A result that a reader will quote, for the welcome page: its number large, its words, and where it is shown.
+
+    ``label`` is that of the section that shows it, and ``link`` the words of the link to it.
+
+    >>> finding("+3.1 points", "of accuracy.", "ch07-real", "Chapter 7").html.count("adalib-see")
+    1
+    """
+    texts = f"<strong>{html.escape(number)}</strong> <span>{html.escape(words)}</span>"
+    return HTML(f'<p class="adalib-finding">{texts} {_see(label, html.escape(link))}</p>')
+
+
+def _see(label: str, text: str) -> str:
+    """A link to a label of the book (``book/_ext/labels.py``)."""
+    return f'<a class="adalib-see" href="#{html.escape(label, quote=True)}" style="white-space: nowrap">{text}</a>'
+
+
+def folded(parts: Sequence[tuple[str, str, pd.DataFrame]], digits: int = 3) -> HTML:
+    """Tables that open on a click, each under its title, with a line of text as its caption."""
+    texts = []
+    for title, words, frame in parts:
+        head = f"<summary>{html.escape(title)}</summary>"
+        texts.append(f"<details>{head}{table(frame, digits, words or title).html}</details>")
+    return HTML("".join(texts))

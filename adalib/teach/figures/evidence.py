@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +10,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
+from scipy.stats import norm
 
 from adalib.colours import budget_colours
 from adalib.evaluate.intervals import in_points
+from adalib.teach.figures import COLOURS, plain
 from adalib.teach.figures.shapes import GREY, bar, dots, drag, heatmap, level, line, panels
-from adalib.teach.figures.style import COLOURS, plain
 
 #: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
 CLAIMED, HONEST, TRUE = COLOURS[1], COLOURS[0], COLOURS[2]
@@ -76,10 +77,8 @@ def drag_samples(
             bar(*given, "", [GREY, *[CLAIMED] * (len(budgets) - 1)], texttemplate="%{y:.0%}"),
         ]
 
-    def title(i: int) -> str:
-        return f"B = {targets[-1]:g}: claims {shown[i].claimed[-1]:.3f}, worth {shown[i].worth[-1]:.3f}"
-
-    drag(fig, list(stops), moving, "samples a question, R = ", rows=(1, 1, 2), title=title, active=active)
+    said = [f"B = {targets[-1]:g}: claims {stop.claimed[-1]:.3f}, worth {stop.worth[-1]:.3f}" for stop in shown]
+    drag(fig, list(stops), moving, "samples a question, R = ", rows=(1, 1, 2), titles=said, active=active)
     fig.add_trace(line(targets, best, "best possible", TRUE, dash="dash"), row=1, col=1)
     low, high = min(min(stop.worth) for stop in shown), max(max(stop.claimed) for stop in shown)
     fig.update_xaxes(title="average budget B", row=1)
@@ -94,10 +93,7 @@ def drag_samples(
 def gains(
     targets: Sequence[float], series: Mapping[str, ArrayLike], title: str, colours: Sequence[str] = COLOURS
 ) -> go.Figure:
-    """Gains over the best random mix at equal cost, in points, with intervals: targets along the axis, a mark a policy.
-
-    The control, named "noise", is drawn in grey.
-    """
+    """Gains over the best mix at equal cost, in points, with intervals, a mark a policy; the control "noise" grey."""
     others = iter(zip(colours, ("circle", "square", "diamond", "triangle-up", "star"), strict=False))
     places = [f"B = {target:g}" for target in targets]
     fig = go.Figure()
@@ -120,8 +116,7 @@ def price_choices(
 ) -> go.Figure:
     """Drag the price: the budget of each question by its measured curve, and by the curve predicted from its text.
 
-    ``measured`` and ``predicted`` hold the column chosen, a row a price and a column a question; ``spent`` the average
-    cost over all questions by either, a row a price.
+    ``measured`` and ``predicted`` hold columns chosen, a row a price; ``spent`` the average cost over all questions.
     """
     offered, labels = np.asarray(budgets), [plain(name) for name in names]
 
@@ -135,10 +130,9 @@ def price_choices(
             dots(learned, labels, f"predicted from text ({spent[p, 1]:.2f})", CLAIMED, size=11),
         ]
 
-    def title(p: int) -> str:
-        return f"λ = {prices[p]:g}: {int((predicted[p] == measured[p]).sum())} of {len(labels)} agree"
-
-    fig = drag(go.Figure(), prices, moving, "λ = ", title=title, active=active)
+    agree = (predicted == measured).sum(axis=1)
+    titles = [f"λ = {price:g}: {same} of {len(labels)} agree" for price, same in zip(prices, agree, strict=True)]
+    fig = drag(go.Figure(), prices, moving, "λ = ", titles=titles, active=active)
     ends = [np.log10(offered[0] / 1.4), np.log10(offered[-1] * 1.4)]
     ticks = {"tickvals": list(budgets), "ticktext": [str(b) for b in budgets]}
     fig.update_xaxes(title="budget b", type="log", range=ends, **ticks)
@@ -170,9 +164,8 @@ def on_the_line(
         fig.add_trace(line(span, span, colour=GREY, width=2, dash="dash", hoverinfo="skip"), **place)
         for setting, colour in zip(dict.fromkeys(settings) or [""], COLOURS, strict=False):
             here = np.array([s == setting for s in settings]) if settings else slice(None)
-            marks = dots(
-                x[here], y[here], setting, colour, size=11 if settings else 6, opacity=0.8 if settings else 0.5
-            )
+            size, opacity = (11, 0.8) if settings else (6, 0.5)
+            marks = dots(x[here], y[here], setting, colour, size=size, opacity=opacity)
             fig.add_trace(marks if number == 1 else marks.update(showlegend=False), **place)
         fig.update_xaxes(title=x_title, tickformat=".2f", **place)
         fig.update_yaxes(title=y_title if not across or number == 1 else None, tickformat=".2f", **place)
@@ -219,10 +212,7 @@ class Points(NamedTuple):
 
 
 def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[float], Sequence[float]]]) -> go.Figure:
-    """Held out, real settings, chosen by a slider: accuracy above, gain over the best mix with intervals below.
-
-    Each setting is its policies and the hull of the uniform budgets (cost, accuracy).
-    """
+    """Real settings, held out, by a slider: accuracy above with the hull (cost, accuracy), gains over the mix below."""
     shown = list(settings.values())
 
     def moving(i: int) -> list[go.Scatter]:
@@ -272,13 +262,11 @@ def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayL
     return fig.update_layout(height=480)
 
 
+Hull = tuple[np.ndarray, np.ndarray]  # cost, accuracy
+
+
 def along_the_frontier(
-    grid: Sequence[float],
-    hull: tuple[np.ndarray, np.ndarray],
-    oracle: Points,
-    curve: Points,
-    equal_cost: Sequence[float],
-    active: int = 0,
+    grid: Sequence, hull: Hull, oracle: Points, curve: Points, equal_cost: Sequence[float], active: int = 0
 ) -> go.Figure:
     """Drag the average budget along a frontier: where mix, curve and oracle stand, and how far apart they are.
 
@@ -295,17 +283,86 @@ def along_the_frontier(
         gained = bar(["curve", "oracle"], gain, "", [HONEST, TRUE], sideways=True)
         return [dots(x, y, "", [GREY, HONEST, TRUE], size=15), gained.update(error_x_color=GREY)]
 
-    def title(j: int) -> str:
-        spent = f"curve: accuracy {curve.accuracy[j]:.3f} at cost {curve.cost[j]:.1f}"
-        need = f"the mix needs {equal_cost[j]:.1f}" if np.isfinite(equal_cost[j]) else "no mix gets there"
-        return f"{spent}<br>{need}"
-
-    drag(fig, grid, moving, "average budget B = ", rows=(1, 2), title=title, active=active)
+    needs = [f"the mix needs {cost:.1f}" if np.isfinite(cost) else "no mix gets there" for cost in equal_cost]
+    points = zip(curve.accuracy, curve.cost, needs, strict=True)
+    titles = [f"curve: accuracy {accuracy:.3f} at cost {cost:.1f}<br>{need}" for accuracy, cost, need in points]
+    drag(fig, grid, moving, "average budget B = ", rows=(1, 2), titles=titles, active=active)
     fig.update_xaxes(title="average cost", range=[np.log10(0.95), np.log10(17)], row=1, **_COSTS)
     fig.update_yaxes(title="accuracy, held out", tickformat=".2f", row=1)
     span = [100 * min(0, *curve.low) - 0.2, 100 * max(*oracle.high, *curve.high) + 0.2]
     fig.update_xaxes(title="gain over the best mix, points", range=span, tickformat="+.0f", row=2)
     return fig.update_layout(height=660, margin={"t": 120}, legend={"y": 1.03})
+
+
+# Chapter 7: how often does an interval hold the truth? A simulation of gains that are rare, absent, or everyday.
+
+#: Gains of questions: how to draw them, and their true mean.
+POPULATIONS: dict[str, tuple[Callable[[np.random.Generator, tuple], np.ndarray], float]] = {
+    "rare: one question in 20 gains": (
+        lambda rng, shape: np.where(rng.random(shape) < 0.05, rng.uniform(0.2, 1.0, shape), 0.0),
+        0.03,
+    ),
+    "none: one in 10 moves, up or down": (
+        lambda rng, shape: np.where(rng.random(shape) < 0.1, rng.uniform(-0.8, 0.8, shape), 0.0),
+        0.0,
+    ),
+    "everyday: everyone moves a little": (lambda rng, shape: rng.normal(0.03, 0.15, shape).clip(-1, 1), 0.03),
+}
+
+_TAILS = (0.025, 0.975)
+
+
+def coverage(sizes: tuple[int, ...] = (40, 120, 372), samples: int = 1000, draws: int = 400) -> pd.DataFrame:
+    """Share of samples whose 95% interval holds the true mean, by five methods; how much wider the last is, too."""
+    rows = []
+    for name, (draw, truth) in POPULATIONS.items():
+        for n in sizes:
+            rng = np.random.default_rng([n, len(name)])
+            ends = _intervals(draw(rng, (samples, n)), rng, draws)
+            held = {method: float(np.mean((low <= truth) & (truth <= high))) for method, (low, high) in ends.items()}
+            first, last = (float(np.mean(high - low)) for low, high in (ends["percentile"], ends["ours"]))
+            rows.append({"gains": name, "questions": n, **held, "width": last / first})
+    return pd.DataFrame(rows)
+
+
+def _intervals(values: np.ndarray, rng: np.random.Generator, draws: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The ends of every kind of interval, for a sample a row; all samples are resampled by the same weights."""
+    n = values.shape[1]
+    mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(n)
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=draws).T / n
+    means = values @ counts
+    spread = np.sqrt(np.maximum(values**2 @ counts - means**2, 1e-12) / (n - 1))
+    high_t, low_t = np.quantile((means - mean[:, None]) / spread, _TAILS, axis=1)
+    # Flipping signs about a centre: it is refused where few half-samples lie beyond.
+    kept = rng.random((n, draws)) < 0.5
+    weights, half = rng.standard_exponential((n, draws)), rng.standard_gamma(0.5, draws)
+    weighed, total = values @ weights, weights.sum(axis=0) + half
+    farthest = np.abs(values).max(axis=1, keepdims=True)
+    return {
+        "percentile": tuple(np.quantile(means, _TAILS, axis=1)),
+        "studentised": (mean - low_t * error, mean - high_t * error),
+        "BCa": _corrected(values, means, mean),
+        "sign flips": tuple(np.quantile(values @ kept / np.maximum(kept.sum(axis=0), 1), _TAILS, axis=1)),
+        "ours": (
+            np.minimum(mean, np.quantile((weighed - farthest * half) / total, _TAILS[0], axis=1)),
+            np.quantile((weighed + half) / total, _TAILS[1], axis=1),
+        ),
+    }
+
+
+def _corrected(values: np.ndarray, means: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Percentiles of the resampled means, moved for bias and for skewness (bias-corrected and accelerated)."""
+    below = (means < mean[:, None]).mean(axis=1) + 0.5 * (means == mean[:, None]).mean(axis=1)
+    bias = norm.ppf(below.clip(0.001, 0.999))
+    excess = values - mean[:, None]
+    skew = (excess**3).sum(axis=1) / (6 * np.maximum((excess**2).sum(axis=1), 1e-12) ** 1.5)
+    ordered = np.sort(means, axis=1)
+    ends = []
+    for tail in norm.ppf(_TAILS):
+        share = norm.cdf(bias + (bias + tail) / (1 - skew * (bias + tail)))
+        place = np.round(share * (means.shape[1] - 1)).astype(int)
+        ends.append(ordered[np.arange(len(means)), place])
+    return ends[0], ends[1]
 
 
 # Chapter 8: who gets the budget, beside a population that nothing helps.
@@ -343,10 +400,7 @@ def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -
 def budgets_by_level(
     stops: Mapping[float, Mapping[str, pd.DataFrame]], budgets: Sequence[int], title: str, active: int = 0
 ) -> go.Figure:
-    """Levels by budgets as heatmaps, shares of each level, one panel a policy; a slider moves the average budget.
-
-    Every table has a row a level and a column a budget, as `level_shares` makes them.
-    """
+    """Levels by budgets as heatmaps, shares as `level_shares` makes them, one panel a policy; drag the budget."""
     shown = list(stops.values())
     given = [f"b={b}" for b in budgets]
 
