@@ -55,8 +55,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _dry_run(args: argparse.Namespace) -> str:
+    from adalib.llm.collect import scan
     from adalib.llm.questions import load_prompt, load_questions, workload
-    from adalib.llm.store import scan
 
     questions, prompt = load_questions(args.questions), load_prompt(args.prompt)
     if args.samples < 1:
