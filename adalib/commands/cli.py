@@ -114,17 +114,17 @@ def _too_little(error: Exception) -> str:
     return f"this needs more memory than there is ({room}); split the file, or ask for less at a time"
 
 
+_PRICES = "prices of a token (or answer) for a file of several models, such as small=0.5,large=1.5"
+_SCHEDULER = "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they must see the same files"
 _SHARED: dict[str, dict[str, Any]] = {
     "--budgets": {"metavar": "LIST", "default": "1,2,4,8,16", "help": "budgets on offer (default 1,2,4,8,16)"},
     "--estimator": {"choices": ("subsets", "windows"), "default": "subsets", "help": "how accuracy is estimated"},
     "--ties": {"choices": ("share", "first"), "default": "share", "help": "what happens to tied votes"},
     "--cost": {"choices": ("samples", "tokens"), "help": "what a budget costs (default samples)"},
-    "--prices": {"metavar": "LIST", "help": "prices of a token (or answer) for a file of several models"},
-    "--scheduler": {"metavar": "ADDRESS", "help": "use the workers of this Dask scheduler"},
+    "--prices": {"metavar": "LIST", "help": _PRICES},
+    "--scheduler": {"metavar": "ADDRESS", "help": _SCHEDULER},
     "--json": {"action": "store_true", "help": "print one JSON object and nothing else"},
 }
-_SHARED["--prices"]["help"] += ", such as small=0.5,large=1.5"
-_SHARED["--scheduler"]["help"] += ", such as tcp://10.0.0.1:8786; they must see the same files"
 
 
 def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:

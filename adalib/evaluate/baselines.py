@@ -93,13 +93,8 @@ def random(cost: ArrayLike, budget: float, n: int) -> Plan:
 def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = None) -> Plan:
     """Mix the budgets in the one way that is best for all: the hull of the uniform budgets, and the bar to beat.
 
-    It is chosen on ``acc``, shape (M, K); on the questions that score it, it is as strong as it can be. It spends less
-    than the budget where no budget beyond helps. Explained in chapter 7, "Results".
-
-    Parameters
-    ----------
-    n : int, optional
-        Number of questions to plan for; default M.
+    It is chosen on ``acc``, shape (M, K), for ``n`` questions (default M); on the questions that score it, it is as
+    strong as it can be. It spends less where no budget beyond helps. Explained in chapter 7, "Results".
 
     Examples
     --------
