@@ -15,7 +15,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from adalib import __version__
@@ -24,10 +23,9 @@ from adalib.datasets.files import check_room, free_memory, most_memory
 if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Responses
-    from adalib.table import UtilityTable
 
-__all__ = ["COMMANDS", "add_shared", "check_learn_from", "check_libraries", "main", "parse_budgets", "parse_memory"]
-__all__ += ["parse_numbers", "price", "read_answers", "read_table", "shown", "whole"]
+__all__ = ["COMMANDS", "add_shared", "check_learn_from", "check_libraries", "main", "parse_budgets"]
+__all__ += ["parse_numbers", "price", "read_answers", "shown", "whole"]
 
 # The word on the command line -> what `--help` says about it. The module is called the same, with "_" for "-".
 COMMANDS = {
@@ -170,14 +168,6 @@ def price(text: str) -> float:
     return float(text)
 
 
-def parse_memory(text: str) -> int:
-    """Read "1GB" or "800MB" as bytes."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", text.strip(), re.IGNORECASE)
-    if not match:
-        raise ValueError(f"--memory is {text!r}; give a size such as 800MB or 2GB")
-    return int(float(match[1]) * {"M": 10**6, "G": 10**9}[match[2].upper()])
-
-
 def parse_numbers(text: str, name: str) -> list[float]:
     """Read "1.5,2,3" as numbers."""
     try:
@@ -218,17 +208,3 @@ def read_answers(file: str, prices: str | None = None, per: Any = None) -> Respo
     if prices:
         raise ValueError(f"{file}: holds one model, so --prices has nothing to price; leave it out")
     return answers
-
-
-def read_table(args: argparse.Namespace) -> UtilityTable:
-    """Accuracies from a .csv file as they are; from sampled answers, of one model or several, by estimating them."""
-    if Path(args.file).suffix.lower() == ".csv":
-        from adalib.explorer import read_csv
-
-        return read_csv(Path(args.file))
-    from adalib.datasets.menu import Menu
-
-    answers, budgets = read_answers(args.file, args.prices, args.cost), parse_budgets(args.budgets)
-    if isinstance(answers, Menu):
-        return answers.table(budgets, args.estimator, args.ties)
-    return answers.table(budgets, args.estimator, args.ties, args.cost or "samples")

@@ -92,14 +92,12 @@ def held_out(
 ) -> list[HeldOutRow]:
     """Score every policy on questions and samples that it has not seen: a row a policy and target, an average cost.
 
-    ``oracle`` is cross-fitted; ``oracle_in_sample`` is chosen and scored on all samples, and so is its mix; ``noise``
-    is ``label`` with features that know nothing. Explained in chapter 7, "Results"; ``learners`` and `Known` in
-    chapter 6, "Learning".
+    It takes at least ten questions, with at least twice as many samples as the largest budget. ``oracle`` is
+    cross-fitted; ``oracle_in_sample`` is chosen and scored on all samples, and so is its mix; ``noise`` is ``label``
+    with features that know nothing. Explained in chapter 7, "Results"; ``learners`` in chapter 6, "Learning".
 
     Parameters
     ----------
-    responses : Responses or Menu
-        At least `FEWEST` questions, with at least twice as many samples as the largest budget; of a menu, each model.
     learners : mapping of str to learner, optional
         What learns, by the name of its rows: a policy that plans, with ``fit`` and ``predict``
         (`adalib.evaluate.trials.Planner`), or anything that says what each question cost and how accurate it was, with
@@ -195,8 +193,7 @@ def unseen_curves(
 ) -> np.ndarray:
     """Predict the curve of every question, shape (N, K), with a `CurvePolicy` of the other folds.
 
-    All samples teach: the question's own are not among them. Parameters are those of `held_out`. Explained in
-    chapter 6, "Learning".
+    All samples teach: the question's own are not among them. Explained in chapter 6, "Learning".
     """
     how = Protocol() if protocol is None else protocol
     fold = deal(members(responses, how.groups), how.folds, how.seed)
