@@ -1,7 +1,5 @@
 """The command line against hostile words: no secrets repeated, no control codes, no traceback."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

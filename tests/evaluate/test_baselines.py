@@ -1,7 +1,5 @@
 """Baselines: against linear programs, brute force and the paper's printed table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

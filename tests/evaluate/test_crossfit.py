@@ -1,7 +1,5 @@
 """Intervals and the honest oracle, against closed forms, enumeration of every sample, and simulated truth."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import comb
 

@@ -1,7 +1,5 @@
 """The held-out protocol, against simulated truth and an independent reckoning; an answer that opens the vote."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations
 

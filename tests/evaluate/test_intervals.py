@@ -1,7 +1,5 @@
 """Intervals of a mean: against closed forms, and covering where gains are rare."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

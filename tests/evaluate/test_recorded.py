@@ -1,7 +1,5 @@
 """The dear tables of chapters 10 and 13: their cells, and a cheap part of what is recorded computed again."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

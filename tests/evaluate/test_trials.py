@@ -1,7 +1,5 @@
 """Whatever learns is put on trial alike: policies that plan, rules that watch the answers come in, and odd ones."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace as Namespace
 
 import numpy as np
