@@ -1,8 +1,7 @@
-"""The paper's items beside our numbers, and our verdict on each of its claims: the two tables.
+"""The paper's items beside our numbers, and our verdict on each of its claims: the two tables of chapter 12.
 
 What the paper has, where, and how it comes out in our hands is ``data/simulated/paper_register.jsonl``, a line each in
 the order of the paper. Whether it does come out so only the measured numbers decide: what comes out otherwise says so.
-Explained in chapter 12, "The referee".
 """
 
 from __future__ import annotations
@@ -75,10 +74,6 @@ class Evidence(NamedTuple):
     holds: bool
 
 
-def _evidence(value: float, says: str, holds: bool) -> Evidence:
-    return Evidence(float(value), says, bool(holds))
-
-
 @dataclass(frozen=True)
 class Claim:
     """What the paper ``says`` and in which ``place``, our ``verdict`` and its ``reason``, and where to ``see`` why.
@@ -101,11 +96,12 @@ class Claim:
     @property
     def evidence(self) -> Evidence:
         """The number behind the verdict, measured once."""
-        return _evidence(*_once(getattr(claims, self.by)))
+        return _once(self.shown)
 
     def shown(self, **instead: object) -> Evidence:
         """The evidence if it had looked at something else: a verdict that cannot fail is none."""
-        return _evidence(*getattr(claims, self.by)(**instead))
+        value, says, holds = getattr(claims, self.by)(**instead)
+        return Evidence(float(value), says, bool(holds))
 
 
 _LINES = [line for _, line in read_lines(data_folder() / "simulated" / "paper_register.jsonl")]
