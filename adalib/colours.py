@@ -1,8 +1,7 @@
 """One colour a budget, in every figure and in the explorer.
 
-From a quiet grey for the cheapest budget to a strong purple for the dearest. Each is darker than the one before, so
-that lightness alone tells them apart, whatever the eye; all read on white and on black, so that a budget keeps its
-colour when the page turns dark.
+Each is darker than the one before, so that lightness alone tells them apart; all read on white and on black, so that a
+budget keeps its colour when the page turns dark.
 """
 
 from __future__ import annotations
@@ -18,24 +17,12 @@ MODELS = (("#f3b27a", "#9c4a00"), ("#8fb8e0", "#0b4f9c"), ("#93cf9a", "#00631f")
 
 
 def budget_colours(k: int) -> list[str]:
-    """Return the colours of ``k`` budgets, cheapest first: the five of `BUDGETS`, or colours between them.
-
-    Examples
-    --------
-    >>> budget_colours(3)
-    ['#b3bdc7', '#2e96b4', '#8b3fae']
-    """
+    """The colours of ``k`` budgets, cheapest first: the five of `BUDGETS`, or colours between them."""
     return _between(BUDGETS, k)
 
 
 def arm_colours(models: Sequence[str]) -> list[str]:
-    """Return a colour for every arm of a menu, cheapest first, given whose it is: a hue a model, darker if dearer.
-
-    Examples
-    --------
-    >>> arm_colours(["small", "small", "large"])
-    ['#f3b27a', '#9c4a00', '#8fb8e0']
-    """
+    """A colour for every arm of a menu, cheapest first, given whose it is: a hue a model, darker if dearer."""
     colours = [""] * len(models)
     for number, model in enumerate(dict.fromkeys(models)):
         places = [place for place, name in enumerate(models) if name == model]

@@ -1,7 +1,6 @@
 """Nothing half-written is ever taken for a result: files and folders appear under their name when they are complete.
 
-A file is written to a draft beside it and renamed. A folder of many files is filled as ``NAME.part`` and renamed when
-the last one is there; a later run finds it and goes on, if it wants the same.
+A folder of many files is filled as ``NAME.part``; a later run that wants the same finds it and goes on.
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 __all__ = ["claim", "clear_drafts", "filling", "publish", "replacing"]
 
@@ -40,11 +38,12 @@ def claim(out: Path, plan: dict) -> Path:
         raise ValueError(f"{out}: is there already; give another folder, or remove it")
     draft = out.with_name(out.name + ".part")
     note = draft / "work" / "plan.json"
-    if note.exists() and _plan(note) != plan:
-        if _begun(draft):
+    noted = None
+    with suppress(FileNotFoundError, ValueError):  # there is no note, or one that is none
+        noted = json.loads(note.read_text(encoding="utf-8"))
+    if noted != plan:
+        if note.exists() and _begun(draft):
             raise ValueError(f"{draft}: is an unfinished run with other input; give another folder, or remove it")
-        note.unlink()  # it had come to nothing
-    if not note.exists():
         note.parent.mkdir(parents=True, exist_ok=True)
         with replacing(note) as file:
             file.write_text(json.dumps(plan), encoding="utf-8")
@@ -55,13 +54,6 @@ def _begun(draft: Path) -> bool:
     """Whether a draft holds more than its plan."""
     files = (file for file in draft.rglob("*") if file.is_file() and not _STALE.fullmatch(file.name))
     return any(file != draft / "work" / "plan.json" for file in files)
-
-
-def _plan(note: Path) -> Any:
-    try:
-        return json.loads(note.read_text(encoding="utf-8"))
-    except ValueError:  # a note that is none
-        return None
 
 
 def publish(draft: Path, out: Path, keep: set[str]) -> None:

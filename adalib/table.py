@@ -1,8 +1,6 @@
 """The utility table: what each question gains, and pays, at each budget.
 
-Everything in the book starts from two arrays. ``acc[i, j]`` is the probability that question ``i`` is answered
-correctly when it gets budget ``j``; ``cost[j]`` (or ``cost[i, j]``, when questions pay differently) is what that
-budget costs. This module holds the pair and refuses a broken one at the door, so that no solver has to look twice.
+Everything in the book starts from this pair of arrays; a broken one is refused here, so that no solver looks twice.
 """
 
 from __future__ import annotations
@@ -42,11 +40,6 @@ class UtilityTable:
         Read-only float64 arrays, sharing memory with the input where that was float64 already.
     budgets, ids : tuple
 
-    Raises
-    ------
-    ValueError
-        If a value, a shape or a label is not as described.
-
     Examples
     --------
     >>> table = UtilityTable([[0.5, 0.9], [0.2, 0.2]], cost=[1, 4])
@@ -62,15 +55,18 @@ class UtilityTable:
     def __init__(
         self, acc: ArrayLike, cost: ArrayLike, budgets: Sequence | None = None, ids: Iterable | None = None
     ) -> None:
-        acc, cost = check_table(acc, cost)
+        acc, cost = (array.view() for array in check_table(acc, cost))
+        acc.flags.writeable = cost.flags.writeable = False
         n, k = acc.shape
-        for name, value in [
-            ("acc", _read_only(acc)),
-            ("cost", _read_only(cost)),
-            ("budgets", _default_budgets(cost, k) if budgets is None else _labels(budgets, k, "budgets", "column")),
-            ("ids", _labels([str(name) for name in (range(n) if ids is None else ids)], n, "ids", "row")),
-        ]:
-            object.__setattr__(self, name, value)
+        if budgets is None:
+            plain = cost.ndim == 1 and (cost == np.round(cost)).all() and (np.diff(cost) > 0).all()
+            budgets = cost.astype(int).tolist() if plain else range(1, k + 1)
+        vars(self).update(
+            acc=acc,
+            cost=cost,
+            budgets=_labels(budgets, k, "budgets", "column"),
+            ids=_labels([str(name) for name in (range(n) if ids is None else ids)], n, "ids", "row"),
+        )
 
     @property
     def n(self) -> int:
@@ -120,23 +116,11 @@ def archetypes(table: UtilityTable) -> np.ndarray:
 
 
 def check_table(acc: ArrayLike, cost: ArrayLike, any_scale: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Return accuracy and cost as valid float64 arrays, without a copy where they are float64 already.
-
-    With ``any_scale`` the values may be any finite numbers, not accuracies: money, megawatts, clicks. What is wrong is
-    told in one sentence that names the array, its row and column and the mend.
-
-    Examples
-    --------
-    >>> check_table([[0.5, 1.2]], [1, 2])
-    Traceback (most recent call last):
-        ...
-    ValueError: acc[0, 1] is 1.2; give a number from 0 to 1, or drop row 0
-    """
+    """Accuracy (or, on ``any_scale``, any finite values) and cost as valid float64 arrays, copied only if they must."""
     acc, cost = _floats(acc, "acc"), _floats(cost, "cost")
     if acc.ndim != 2 or 0 in acc.shape:
-        raise ValueError(
-            f"acc has shape {acc.shape}; give one row a question and one column a budget, at least one each"
-        )
+        mend = "give one row a question and one column a budget, at least one each"
+        raise ValueError(f"acc has shape {acc.shape}; {mend}")
     n, k = acc.shape
     if cost.shape not in ((k,), (n, k)):
         raise ValueError(f"cost has shape {cost.shape}; for acc of shape {acc.shape} give shape ({k},) or ({n}, {k})")
@@ -168,23 +152,15 @@ def _floats(values: ArrayLike, name: str) -> np.ndarray:
     mend = f"{name} must be a rectangle of plain numbers"
     try:
         array = np.asarray(values)
-        if array.dtype.kind not in "biufO":
-            raise ValueError(f"{mend}, not of {array.dtype}")
-        return np.asarray(array, dtype=np.float64)
+        if array.dtype.kind in "biufO":
+            return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        if str(error).startswith(mend):
-            raise
         raise ValueError(f"{mend}; numpy says: {str(error).splitlines()[0]}") from None
+    raise ValueError(f"{mend}, not of {array.dtype}")
 
 
 def _first(bad: np.ndarray) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(bad.argmax(), bad.shape))
-
-
-def _default_budgets(cost: np.ndarray, k: int) -> tuple[int, ...]:
-    if cost.ndim == 1 and (cost == np.round(cost)).all() and (np.diff(cost) > 0).all():
-        return tuple(int(c) for c in cost)
-    return tuple(range(1, k + 1))
 
 
 def _labels(labels: Sequence, size: int, name: str, axis: str) -> tuple:
@@ -196,9 +172,3 @@ def _labels(labels: Sequence, size: int, name: str, axis: str) -> tuple:
         twice, _ = Counter(labels).most_common(1)[0]
         raise ValueError(f"{name} holds {twice!r} twice; give every {axis} its own name")
     return labels
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.flags.writeable = False
-    return view

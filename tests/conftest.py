@@ -34,6 +34,16 @@ def run_to_end(coroutine):
         return thread.submit(asyncio.run, coroutine).result()
 
 
+def on_a_loop(test):
+    """Run a test that is a coroutine to its end."""
+
+    @functools.wraps(test)
+    def run(*args, **given):
+        run_to_end(test(*args, **given))
+
+    return run
+
+
 def toc_pages() -> list[str]:
     """The pages that _toc.yml names, in order, without suffix: "book/intro", "notebooks/00_data", ..."""
 

@@ -15,7 +15,15 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 
-PAGE = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"
+PAGE = b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"
+FIXED = {
+    "quota": (429, b'{"error": {"message": "no money left", "code": "insufficient_quota"}}'),
+    "html": (200, PAGE),
+    "page-as-json": (200, PAGE),
+    "html502": (502, PAGE),
+    "error200": (200, b'{"error": {"message": "upstream overloaded"}}'),
+    "list": (200, b"[1, 2]"),
+}
 TOP = [math.log(0.5), math.log(0.25)]  # what every token's top_logprobs are; their entropy is ln 2
 
 
@@ -89,25 +97,17 @@ class FaultServer:
             await asyncio.sleep(self.latency)
         if fault == "hang":
             await self._stop.wait()
-            return False
-        if fault == "refuse":
-            return False
-        if fault == "endless":
-            writer.write(b"HTTP/1.1 200 -\r\nContent-Type: application/json\r\n\r\n")
-            while not self._stop.is_set():
-                writer.write(b" " * 1_000_000)
-                await writer.drain()
-            return False
         if fault == "cut":
             writer.write(_head(200, 1000) + b'{"choices": [{"mess')
             await writer.drain()
-            return False
-        if fault == "drip":
-            writer.write(_head(200, 10**6))
+        if fault in ("endless", "drip"):
+            head = b"HTTP/1.1 200 -\r\nContent-Type: application/json\r\n\r\n"
+            writer.write(head if fault == "endless" else _head(200, 10**6))
             while not self._stop.is_set():
-                writer.write(b" ")
+                writer.write(b" " * (1_000_000 if fault == "endless" else 1))
                 await writer.drain()
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0 if fault == "endless" else 0.02)
+        if fault in ("hang", "refuse", "cut", "endless", "drip"):
             return False
         status, body, extra = self._reply(fault, request, key)
         kind = "text/html" if fault.startswith("html") else "application/json"
@@ -125,16 +125,8 @@ class FaultServer:
             error = {"message": f"refused\n key \x1b[31m{key} with {fault}", "code": None}
             extra = f"Retry-After: {self.retry_after}\r\n" if fault == "429" else ""
             return int(fault), json.dumps({"error": error}).encode(), extra
-        if fault == "quota":
-            return 429, b'{"error": {"message": "no money left", "code": "insufficient_quota"}}', ""
-        if fault in ("html", "page-as-json"):
-            return 200, PAGE.encode(), ""
-        if fault == "html502":
-            return 502, PAGE.encode(), ""
-        if fault == "error200":
-            return 200, b'{"error": {"message": "upstream overloaded"}}', ""
-        if fault == "list":
-            return 200, b"[1, 2]", ""
+        if fault in FIXED:
+            return *FIXED[fault], ""
         text = {"echo": f"your key is {key}\nAnswer: 7", "surrogate": "broken \ud83d\nAnswer: 7"}.get(fault, self.text)
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         if fault == "odd":
@@ -142,14 +134,9 @@ class FaultServer:
         if request.get("logprobs"):
             top = [{"token": token, "logprob": value, "bytes": None} for token, value in zip("ab", TOP, strict=True)]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}, {**top[1], "top_logprobs": top}]}
-        reply = {
-            "id": "x",
-            "object": "chat.completion",
-            "created": 0,
-            "model": request["model"],
-            "choices": [] if fault == "empty" else [choice],
-            "usage": {"prompt_tokens": 20, "completion_tokens": 9, "total_tokens": 29},
-        }
+        reply = {"id": "x", "object": "chat.completion", "created": 0, "model": request["model"]}
+        reply |= {"choices": [] if fault == "empty" else [choice]}
+        reply |= {"usage": {"prompt_tokens": 20, "completion_tokens": 9, "total_tokens": 29}}
         body = json.dumps(reply).encode()
         return 200, body.replace(b"seven", b"se\xff\xfeen") if fault == "bytes" else body, ""
 

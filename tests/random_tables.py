@@ -1,5 +1,7 @@
 """Tables of every kind, for the tests of the solvers: ties, flat rows, equal costs, costs by row."""
 
+import itertools
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -45,8 +47,15 @@ def budgets_for(found, rng, count):
     return [found.cost[0], rng.choice(found.cost), found.cost[-1] + 1.0, *np.maximum(inside, found.cost[0])]
 
 
+def allocations(acc, cost):
+    """Average cost and accuracy of every allocation there is."""
+    labels = np.array(list(itertools.product(range(acc.shape[1]), repeat=len(acc))))
+    rows = np.arange(len(acc))
+    return np.broadcast_to(cost, acc.shape)[rows, labels].mean(axis=1), acc[rows, labels].mean(axis=1)
+
+
 @st.composite
-def tables(draw):
+def tables(draw, rows=12, columns=7):
     kind = draw(st.sampled_from(KINDS))
-    n, k = draw(st.integers(1, 12)), draw(st.integers(1, 7))
+    n, k = draw(st.integers(1, rows)), draw(st.integers(1, columns))
     return random_table(kind, n, k, np.random.default_rng(draw(st.integers(0, 2**32))))

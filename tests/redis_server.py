@@ -23,15 +23,7 @@ MEND += "ADALIB_REDIS_SERVER to its path"
 
 @functools.cache
 def find_redis() -> str:
-    """The path of a Redis server.
-
-    Looks at ``ADALIB_REDIS_SERVER``, then on the PATH; else installs one with the system's package manager.
-
-    Raises
-    ------
-    RuntimeError
-        If none of this works; the message says what to do.
-    """
+    """The path of a Redis server: ``ADALIB_REDIS_SERVER``, one on the PATH, or one that we install."""
     named = os.environ.get("ADALIB_REDIS_SERVER")
     if named:
         return named

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adalib.colours import BUDGETS, budget_colours
+from adalib.colours import BUDGETS, arm_colours, budget_colours
 
 
 def luminance(colour: str) -> float:
@@ -25,3 +25,5 @@ def test_each_budget_is_darker_than_the_one_before(k):
 def test_the_ends_are_the_palettes_own():
     assert budget_colours(5) == list(BUDGETS)
     assert (budget_colours(9)[0], budget_colours(9)[-1]) == (BUDGETS[0], BUDGETS[-1])
+    assert budget_colours(3) == ["#b3bdc7", "#2e96b4", "#8b3fae"]
+    assert arm_colours(["small", "small", "large"]) == ["#f3b27a", "#9c4a00", "#8fb8e0"]

@@ -1,9 +1,8 @@
 """``python -m adalib WORD ...``: the table of commands.
 
 Each command is a module of `adalib.commands` with two functions: ``arguments(parser)`` declares what it takes,
-``run(args)`` does it and returns the exit code. To add a command, add the module and its line here. What goes wrong
-with a user's input ends here, as one line on standard error and exit code 2. Below stands what several commands take:
-options, numbers written as text, and accuracies from whatever file the user has.
+``run(args)`` does it. To add a command, add the module and its line here. What goes wrong with a user's input ends
+here, as one line on standard error and exit code 2. Below stands what several commands take.
 """
 
 from __future__ import annotations
@@ -48,7 +47,6 @@ _OUT_OF_MEMORY += "|without exception set|without setting an exception"  # exten
 _SPARE = 4_000_000  # bytes kept back, so that there is room to say that there is none
 _LIBRARIES = 500_000_000  # bytes of address space that pandas, scikit-learn and XGBoost take before they do anything
 MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
-INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
 
 
 class _Parser(argparse.ArgumentParser):
@@ -61,8 +59,8 @@ class _Parser(argparse.ArgumentParser):
         told, _, words = message.partition("unrecognized arguments: ")
         if words:
             # The value of an option that we do not know (--key SECRET) may be anything.
-            options = [word.split("=")[0] for word in words.split() if word.startswith("-")]
-            message = f"{told}unrecognized arguments{': ' + ' '.join(options) if options else ''}"
+            options = " ".join(word.split("=")[0] for word in words.split() if word.startswith("-"))
+            message = f"{told}unrecognized arguments{options and ': '}{options}"
         print(f"{self.prog}: {shown(message)}; see {self.prog} --help", file=sys.stderr)
         sys.exit(2)
 
@@ -86,12 +84,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: say(f"note: {message}")
         try:
-            code = args.run(args)
+            args.run(args)
             sys.stdout.flush()
-            return code
+            return 0
         except KeyboardInterrupt as stop:
             say(str(stop) or "stopped")
-            return INTERRUPTED
+            return 130  # what a shell reports for a program that was stopped with Ctrl-C
         except BrokenPipeError:  # the reader of our output (head, less) has gone: nothing is wrong
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
@@ -121,16 +119,12 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--estimator": {"choices": ("subsets", "windows"), "default": "subsets", "help": "how accuracy is estimated"},
     "--ties": {"choices": ("share", "first"), "default": "share", "help": "what happens to tied votes"},
     "--cost": {"choices": ("samples", "tokens"), "help": "what a budget costs (default samples)"},
-    "--prices": {
-        "metavar": "LIST",
-        "help": "prices of a token (or answer) for a file of several models, such as small=0.5,large=1.5",
-    },
-    "--scheduler": {
-        "metavar": "ADDRESS",
-        "help": "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they must see the same files",
-    },
+    "--prices": {"metavar": "LIST", "help": "prices of a token (or answer) for a file of several models"},
+    "--scheduler": {"metavar": "ADDRESS", "help": "use the workers of this Dask scheduler"},
     "--json": {"action": "store_true", "help": "print one JSON object and nothing else"},
 }
+_SHARED["--prices"]["help"] += ", such as small=0.5,large=1.5"
+_SHARED["--scheduler"]["help"] += ", such as tcp://10.0.0.1:8786; they must see the same files"
 
 
 def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -171,10 +165,9 @@ def whole(text: str) -> int:
 
 def price(text: str) -> float:
     """Read a number of dollars, 0 or more."""
-    number = float(text)
-    if not 0 <= number < math.inf:
+    if not 0 <= float(text) < math.inf:
         raise ValueError(text)
-    return number
+    return float(text)
 
 
 def parse_memory(text: str) -> int:

@@ -37,13 +37,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     only.add_argument("--export", action="store_true", help="write DIR/responses.jsonl from what is there; ask nothing")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Collect, or only plan, or only export."""
+def run(args: argparse.Namespace) -> None:
     from adalib.llm.collect import collect, export
 
     if args.dry_run:
-        print(_dry_run(args))
-        return 0
+        return _dry_run(args)
     if args.export:
         path = export(args.questions, args.out)
     elif args.base_url is None or args.model is None:
@@ -51,31 +49,22 @@ def run(args: argparse.Namespace) -> int:
     else:
         path = collect(args.questions, args.out, **{name: getattr(args, name) for name in _ASKED.split()})
     print(f"wrote {path}")
-    return 0
 
 
-def _dry_run(args: argparse.Namespace) -> str:
+def _dry_run(args: argparse.Namespace) -> None:
+    from adalib.llm.collect import scan
     from adalib.llm.questions import load_prompt, load_questions, workload
-    from adalib.llm.store import scan
 
     questions, prompt = load_questions(args.questions), load_prompt(args.prompt)
     if args.samples < 1:
         raise ValueError(f"--samples is {args.samples}; give 1 or more")
     there = scan(Path(args.out) / "answers.jsonl").within((q["id"] for q in questions), args.samples)
-    whole = workload(
-        len(questions),
-        args.samples,
-        prompt_tokens=sum(prompt.tokens(q["question"]) for q in questions) / len(questions),
-        max_tokens=args.max_tokens,
-        price_in=args.price_in,
-        price_out=args.price_out,
-    )
-    lines = [
-        f"calls:  {whole.calls:,} ({len(questions):,} questions x {args.samples:,} samples), "
-        f"{there:,} done, {whole.calls - there:,} to make",
-        f"tokens: about {whole.tokens_in:,} in (four characters each), at most {whole.tokens_out:,} out",
-        f"cost:   at most about ${whole.cost:,.2f} for all calls"
-        if args.price_in or args.price_out
-        else "cost:   unknown without --price-in and --price-out (dollars per million tokens)",
-    ]
-    return "\n".join(lines)
+    each = sum(prompt.tokens(q["question"]) for q in questions) / len(questions)
+    prices = {"price_in": args.price_in, "price_out": args.price_out}
+    work = workload(len(questions), args.samples, prompt_tokens=each, max_tokens=args.max_tokens, **prices)
+    told = f"({len(questions):,} questions x {args.samples:,} samples), {there:,} done"
+    print(f"calls:  {work.calls:,} {told}, {work.calls - there:,} to make")
+    print(f"tokens: about {work.tokens_in:,} in (four characters each), at most {work.tokens_out:,} out")
+    known = f"at most about ${work.cost:,.2f} for all calls"
+    unknown = "unknown without --price-in and --price-out (dollars per million tokens)"
+    print(f"cost:   {known if args.price_in or args.price_out else unknown}")

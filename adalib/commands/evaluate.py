@@ -17,12 +17,17 @@ from typing import TYPE_CHECKING, Any
 from adalib.commands import cli
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Responses
 
 _PROMISED = ("policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain")
+
+_COLUMNS = """low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own cost;
+oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and knows nothing
+{watching}mix_cost is what the best random mix would spend to be as accurate, blank if it never is"""
+_WATCHING = """label and curve decide before asking; priced, priced_votes, margin, adaptive_consistency and esc watch
+the answers come in
+"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,13 +38,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--folds", metavar="K", type=int, default=5, help="parts that the questions are dealt into (default 5)")
     add("--groups", metavar="FIELD", help="keep questions with the same value of this field in one fold")
     add("--seed", metavar="S", type=int, default=0, help="of the folds, the halves and the models (default 0)")
-    told = "training questions a fold at most (default 1000)"
-    add("--learn-from", metavar="N", type=int, default=1000, help=told)
+    add("--learn-from", metavar="N", type=int, default=1000, help="training questions a fold at most (default 1000)")
     cli.add_shared(parser, "--prices", "--scheduler", "--json")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Evaluate, and print the rows and the verdict."""
+def run(args: argparse.Namespace) -> None:
     cli.check_libraries(args.file)
     from adalib.datasets.menu import Menu
     from adalib.evaluate.heldout import Protocol, as_table, held_out, verdict
@@ -57,42 +60,30 @@ def run(args: argparse.Namespace) -> int:
             f"{args.file}: has {responses.samples} answers a question, and a half of {half} leaves no two of the "
             f"budgets {args.budgets} to choose from; sample more answers, or offer smaller budgets"
         )
-    groups = _field(responses, args.groups) if args.groups is not None else None
     # Those that watch the answers come in know one model; whom to ask is decided before asking.
     watching = {} if isinstance(responses, Menu) else stopping_policies(args.seed)
     learners = planning_policies(args.seed) | watching
-    taught = cli.check_learn_from(args.learn_from)
+    groups, taught = _field(responses, args.groups), cli.check_learn_from(args.learn_from)
     with Cluster(args.scheduler) if args.scheduler else nullcontext() as machines:
         how = Protocol(folds=args.folds, groups=groups, taught=taught, machines=machines, seed=args.seed)
         rows = held_out(responses, targets, budgets, learners=learners, protocol=how)
     # After the work, so that an input which cannot be evaluated is one line and no more.
     for note in _notes(args, responses, offered, budgets, targets):
         print(f"adalib evaluate: {note}", file=sys.stderr)
-    said = verdict(rows)
     if args.json:
         kept = [{name: getattr(row, name) for name in _PROMISED} for row in rows]
-        print(json.dumps({"rows": kept, "verdict": said}))
-        return 0
-    _show(args.groups, responses, as_table(rows), watches=bool(watching))
-    print(said)
-    return 0
-
-
-def _show(groups: str | None, responses: Responses | Menu, rows: DataFrame, watches: bool) -> None:
-    """Print the rows for a person, and what their columns mean."""
-    by = "" if groups is None else f" by {groups}"
+        print(json.dumps({"rows": kept, "verdict": verdict(rows)}))
+        return
+    by, unit = ("", "questions") if args.groups is None else (f" by {args.groups}", "groups")
     print(f"Protocol: held out{by}, {responses.n} questions with {responses.samples} samples")
-    print(rows.drop(columns="protocol").to_string(index=False, na_rep="", float_format="{:.4f}".format))
-    unit = "questions" if groups is None else "groups"
-    print(f"low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own cost;")
-    print("oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and knows nothing")
-    if watches:
-        print("label and curve decide before asking; priced, priced_votes, margin, adaptive_consistency and esc watch")
-        print("the answers come in")
-    print("mix_cost is what the best random mix would spend to be as accurate, blank if it never is")
+    print(as_table(rows).drop(columns="protocol").to_string(index=False, na_rep="", float_format="{:.4f}".format))
+    print(_COLUMNS.format(unit=unit, watching=_WATCHING if watching else ""))
+    print(verdict(rows))
 
 
-def _field(responses: Responses | Menu, name: str) -> Sequence:
+def _field(responses: Responses | Menu, name: str | None) -> Sequence | None:
+    if name is None:
+        return None
     levels = {} if responses.levels is None else {"level": responses.levels}
     known: dict[str, Sequence] = {"question": responses.questions, **responses.extras, **levels}
     if name not in known:

@@ -17,8 +17,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cost", choices=("samples", "tokens"), help=told)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Write the page."""
+def run(args: argparse.Namespace) -> None:
     from adalib.datasets.loading import bundled, load
     from adalib.datasets.responses import Responses
     from adalib.explorer import page, read_csv, setting
@@ -26,11 +25,8 @@ def run(args: argparse.Namespace) -> int:
     path = Path(args.file)
     if os.path.realpath(args.file) == os.path.realpath(args.out):
         raise ValueError(f"--out is the file itself, {args.out}; give the page another name")
-    about: dict[str, Any] = {
-        "name": path.name,
-        "title": path.name,
-        "kind": "real" if args.file in bundled() else "yours",
-    }
+    kind = "real" if args.file in bundled() else "yours"
+    about: dict[str, Any] = {"name": path.name, "title": path.name, "kind": kind}
     if path.suffix.lower() == ".csv":
         if args.cost is not None:
             raise ValueError(f"{args.file}: a table of accuracies has its own costs; leave out --cost")
@@ -42,4 +38,3 @@ def run(args: argparse.Namespace) -> int:
             source = source.table(cost="tokens")
     out = page([setting(source, **about)], args.out)
     print(f"wrote {shown(str(out))} ({out.stat().st_size / 1024:.0f} KB); open it in a browser, no network needed")
-    return 0

@@ -20,8 +20,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("file", metavar="FILE", help="sampled answers, JSON Lines, or the name of a bundled setting")
     add("--budget", type=float, required=True, metavar="B", help="average cost of a question")
     add("--out", required=True, metavar="FOLDER", help="where the router is saved")
-    told = "decide as answers come in, before, or what pays"
-    add("--policy", choices=("priced", "curve", "verdict"), default="priced", help=told)
+    choices = ("priced", "curve", "verdict")
+    add("--policy", choices=choices, default="priced", help="decide as answers come in, before, or what pays")
     add("--cost", choices=("samples", "tokens", "money"), default="samples", help="what an answer costs (default: 1)")
     add("--per-token", type=float, metavar="$", help="with --cost money: dollars for a token that is written")
     add("--per-answer", type=float, default=0.0, metavar="$", help="with --cost money: dollars to ask at all")
@@ -32,8 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--round", type=int, metavar="N", help="ask N answers at a time: fewer rounds to wait for, a little dearer")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Fit and save."""
+def run(args: argparse.Namespace) -> None:
     check_libraries(args.file)
     from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
@@ -50,13 +49,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"{args.file}: holds several models, and a router asks one; give the answers of one model")
     taught = min(check_learn_from(args.learn_from), responses.n)
     router = Router.fit(
-        responses,
-        budget=args.budget,
-        policy=args.policy,
-        signals=signals,
-        cost=cost,
-        schedule=schedule,
-        taught=taught,
+        responses, budget=args.budget, policy=args.policy, signals=signals, cost=cost, schedule=schedule, taught=taught
     )
     router.save(args.out)
     learned = responses.n if isinstance(router.policy, CurvePolicy) else taught
@@ -66,7 +59,6 @@ def run(args: argparse.Namespace) -> int:
     price = router.controller.price
     print(f"fitted on {learned} questions: budget {args.budget:g} {router.unit} a question, first price {price:.4g}")
     print(f"wrote {args.out}; next: python -m adalib serve {args.out} --upstream URL --model M")
-    return 0
 
 
 def _cost(args: argparse.Namespace) -> Literal["samples", "tokens"] | Money:

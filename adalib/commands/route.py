@@ -29,7 +29,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_asking(parser: argparse.ArgumentParser, tries: int, deadline: float) -> None:
-    """Declare what `route` and `serve` share: the endpoint, and the bounds of a question."""
     add = parser.add_argument
     add("--model", required=True, metavar="M", help="the model's name at that endpoint")
     add("--prompt", metavar="FILE", help="prompt file or name of a bundled prompt, as the answers were collected with")
@@ -61,11 +60,9 @@ def at_work(args: argparse.Namespace, url: str) -> tuple[Router, Endpoint, Askin
     return router, Endpoint(url, args.model, key_env=args.key_env, timeout=args.timeout, tries=args.tries), how
 
 
-def run(args: argparse.Namespace) -> int:
-    """Route, or go on."""
+def run(args: argparse.Namespace) -> None:
     check_libraries(args.folder)
     from adalib.router.router import route
 
     router, endpoint, how = at_work(args, args.base_url)
     print(route(router, endpoint, args.questions, args.out, how, prompt=args.prompt, concurrency=args.concurrency))
-    return 0

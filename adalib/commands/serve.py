@@ -10,7 +10,7 @@ import argparse
 import os
 import socket
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adalib.commands.cli import check_libraries
 from adalib.commands.route import add_asking, at_work
@@ -37,8 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_asking(parser, tries=3, deadline=120.0)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Serve until interrupted; what is in flight is finished."""
+def run(args: argparse.Namespace) -> None:
     check_libraries(args.folder)
     try:
         import uvicorn
@@ -50,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
 
     token = os.environ.get(args.token_env, "").strip()
     if not token and not _is_loopback(args.host):
-        mend = f"put a token into the variable {args.token_env}"
-        raise ValueError(f"--host {args.host} can be reached from outside: {mend}")
+        told = f"--host {args.host} can be reached from outside"
+        raise ValueError(f"{told}: put a token into the variable {args.token_env}")
     router, endpoint, how = at_work(args, args.upstream)
     prompt = load_prompt(args.prompt) if args.prompt else None
     service = Service(router, endpoint, how, prompt, args.limit, _share(args, router))
@@ -61,15 +60,9 @@ def run(args: argparse.Namespace) -> int:
         print(f"{args.model} listens at {where}/v1, budget {router.controller.budget:g} {router.unit} a question")
         print(f"watch it at {where}/ (Ctrl-C ends it when what is in flight is answered)", flush=True)
         # Whoever is being answered may take until the deadline; nobody waits longer.
-        config = uvicorn.Config(
-            make_app(service, token),
-            log_level="warning",
-            access_log=False,
-            timeout_keep_alive=_KEEP,
-            timeout_graceful_shutdown=int(args.deadline) + 5,
-        )
+        times: dict[str, Any] = {"timeout_keep_alive": _KEEP, "timeout_graceful_shutdown": int(args.deadline) + 5}
+        config = uvicorn.Config(make_app(service, token), log_level="warning", access_log=False, **times)
         uvicorn.Server(config).run(sockets=[listening])
-    return 0
 
 
 def _share(args: argparse.Namespace, router: Router) -> Share | None:
@@ -94,11 +87,9 @@ def _is_loopback(host: str) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A place where the server is called, whose lines send at once; asyncio sees to it only on sockets of its own.
-
-    A reply goes out in two parts. Where the second waits until the first is acknowledged, it comes 40 ms late.
-    """
+    """A place where the server is called, whose lines send at once; asyncio sees to it only on sockets of its own."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.create_server((host, port), family=family, backlog=1024)
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # those that call inherit it
+    # A reply goes out in two parts; a second that waits for the first comes 40 ms late. Those that call inherit it.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening

@@ -11,16 +11,14 @@ from adalib.commands.cli import whole
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--weights", metavar="FILE", help="a GGUF file (default: SmolLM2-135M-Instruct)")
-    parser.add_argument("--port", type=whole, default=8080, help="loopback port, 0 for a free one (default 8080)")
-    parser.add_argument("--parallel", type=whole, default=16, help="answers written at a time (default 16)")
-    parser.add_argument(
-        "--ctx", type=whole, default=1024, help="tokens for one question with its answer (default 1024)"
-    )
+    add = parser.add_argument
+    add("--weights", metavar="FILE", help="a GGUF file (default: SmolLM2-135M-Instruct)")
+    add("--port", type=whole, default=8080, help="loopback port, 0 for a free one (default 8080)")
+    add("--parallel", type=whole, default=16, help="answers written at a time (default 16)")
+    add("--ctx", type=whole, default=1024, help="tokens for one question with its answer (default 1024)")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Serve until interrupted."""
+def run(args: argparse.Namespace) -> None:
     from adalib.llm.local import LocalModelError, local_model
 
     try:
@@ -32,4 +30,3 @@ def run(args: argparse.Namespace) -> int:
             raise LocalModelError("the local model ended by itself; start it again, with fewer or shorter answers")
     except KeyboardInterrupt:
         print("stopped")
-    return 0

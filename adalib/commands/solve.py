@@ -30,8 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "--scheduler", "--json")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Solve, and print the plan."""
+def run(args: argparse.Namespace) -> None:
     from adalib.solve.frontier import frontier
 
     budgets = parse_numbers(",".join(args.budget), "--budget")  # given twice, both count
@@ -41,21 +40,18 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError("several budgets, --out and --scheduler are for tables in Parquet; `adalib table` makes one")
     table = read_table(args)
     best = frontier(table.acc, table.cost).at(budgets[0])
-    split = best.split and {
-        "id": table.ids[best.split.row],
-        "low": table.budgets[best.split.low],
-        "high": table.budgets[best.split.high],
-        "share": best.split.share,
-    }
+    split = None
+    if best.split:
+        row, low, high, share = best.split
+        split = {"id": table.ids[row], "low": table.budgets[low], "high": table.budgets[high], "share": share}
     numbers = {name: getattr(best, name) for name in _NUMBERS}
     labels = {name: table.budgets[label] for name, label in zip(table.ids, best.labels.tolist(), strict=True)}
     if args.json:
         print(json.dumps({**numbers, "labels": labels, "split": split}, ensure_ascii=False))
-        return 0
+        return
     counts = {budget: list(labels.values()).count(budget) for budget in table.budgets}
     _show({**numbers, "counts": counts, "split": split}, table.n)
     print(_OPTIMISTIC)
-    return 0
 
 
 def _show(point: dict[str, Any], rows: int) -> None:
@@ -68,7 +64,7 @@ def _show(point: dict[str, Any], rows: int) -> None:
         print(f"to spend the slack, give {who} budget {budget} in {split['share']:.1%} of cases")
 
 
-def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
+def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> None:
     from adalib.datasets.files import check_room
     from adalib.scale.machines import Cluster, Here
     from adalib.scale.stream import solve_files
@@ -84,9 +80,8 @@ def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> int:
     told = solved.as_json()
     if args.json:
         print(json.dumps(told, ensure_ascii=False))
-        return 0
+        return
     for point in told["points"]:
         _show(point, solved.rows)
         print(f"labels: column {point['labels']} of {solved.folder}; rounds: {point['rounds']}")
     print(_OPTIMISTIC)
-    return 0

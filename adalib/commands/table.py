@@ -17,8 +17,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "--budgets", "--estimator", "--ties", "--cost", "--scheduler")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Write the table."""
+def run(args: argparse.Namespace) -> None:
     from adalib.scale.machines import Cluster, Here
     from adalib.scale.tables import tabulate
 
@@ -26,4 +25,3 @@ def run(args: argparse.Namespace) -> int:
     with Cluster(args.scheduler) if args.scheduler else Here(processes=True) as machines:
         rows = tabulate(args.files, args.out, budgets=parse_budgets(args.budgets), machines=machines, **how)
     print(f"wrote {args.out}: {rows:,} questions")
-    return 0

@@ -1,9 +1,7 @@
 """Files that nobody vouches for: one place where they are opened, and one where they are written.
 
-Reading takes regular files alone (no pipe, no device) and stops at a stated size, also when decompressed. Writing is
-all or nothing (see `adalib.drafts`). JSON Lines are read strictly: nothing is trusted, not the size, not the encoding,
-not that a number is one. A fault is a `DataError` whose text is the line to show: the file, the line, what is wrong and
-the mend.
+Reading takes regular files alone and stops at a stated size, also when decompressed; JSON Lines are read strictly.
+Writing is all or nothing (see `adalib.drafts`). A fault is a `DataError` whose text is the line to show.
 """
 
 from __future__ import annotations
@@ -56,10 +54,9 @@ class DataError(ValueError):
 def open_lines(
     path: str | os.PathLike, limit: int | None = None, part: Part | None = None
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the bytes of every line that is not blank, of all the file or a part (see `line_parts`).
+    """The number and the bytes of every line that is not blank, of all the file or a part (see `line_parts`).
 
-    Read as gzip when the name ends in ``.gz``; a byte order mark is dropped. At most ``limit`` bytes are read,
-    decompressed: 1 GB by default, and all of a part.
+    At most ``limit`` bytes are read, decompressed (1 GB by default, and all of a part); a byte order mark is dropped.
     """
     path, most = Path(path), limit or (MAX_FILE if part is None else math.inf)
     try:
@@ -89,8 +86,7 @@ def read_whole(path: str | os.PathLike, limit: int = 10_000_000) -> bytes:
 def written(path: str | os.PathLike) -> Iterator[BufferedIOBase]:
     """A file to write to that takes the place of ``path`` when the block ends well, in one step.
 
-    Compressed when the name ends in ``.gz``, without a name or a time inside: the same data gives the same bytes. After
-    any error the old file is as it was and nothing is left beside it.
+    Compressed when the name ends in ``.gz``, without a name or a time inside: the same data gives the same bytes.
     """
     path = Path(path)
     if "\0" in str(path):
@@ -115,11 +111,9 @@ def free_memory() -> int:
     """Bytes that this process may still take: what the system has free, and what its own limits leave."""
     used = _told("/proc/self/status", r"VmSize:\s+(\d+) kB", 1024, missing=0)
     free = [_told("/proc/meminfo", r"MemAvailable:\s+(\d+) kB", 1024), _allowed() - used]
-    for limit, taken in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
-    ):
-        free.append(_told(f"/sys/fs/cgroup/{limit}", r"(\d+)") - _told(f"/sys/fs/cgroup/{taken}", r"(\d+)", missing=0))
+    for limit, taken in (("max", "current"), ("limit_in_bytes", "usage_in_bytes")):  # of either version of cgroups
+        folder = "/sys/fs/cgroup/memory." if limit == "max" else "/sys/fs/cgroup/memory/memory."
+        free.append(_told(folder + limit, r"(\d+)") - _told(folder + taken, r"(\d+)", missing=0))
     return max(0, min(free))
 
 
@@ -130,15 +124,11 @@ def most_memory() -> int:
 
 
 def check_room(source: str, work: str, need: float, mend: str) -> None:
-    """Refuse work that would not fit into the memory: before it begins, with the sizes and what to do.
-
-    Libraries that are not Python end the process where memory runs out, and then nobody can say anything.
-    """
+    """Refuse work that would not fit into the memory, before it begins: where memory runs out nobody can say so."""
     free = free_memory()
     if need > free:
-        raise DataError(
-            f"{source}: {work} needs about {need / 1e9:.1f} GB of memory and {free / 1e9:.1f} GB are free; {mend}"
-        )
+        sizes = f"needs about {need / 1e9:.1f} GB of memory and {free / 1e9:.1f} GB are free"
+        raise DataError(f"{source}: {work} {sizes}; {mend}")
 
 
 _UNTOLD = 1 << 62  # bytes, where a system does not tell
@@ -199,10 +189,10 @@ def _lines(path: Path, file: BufferedIOBase, limit: float, before: int, lines: i
             line = line.removeprefix(b"\xef\xbb\xbf")
         if line.strip():
             yield number, line
-        else:
-            blank += 1
-            if blank > MAX_BLANK:
-                raise DataError(f"{path}, line {number}: is blank like {MAX_BLANK:,} others; take the blank lines out")
+            continue
+        blank += 1
+        if blank > MAX_BLANK:
+            raise DataError(f"{path}, line {number}: is blank like {MAX_BLANK:,} others; take the blank lines out")
 
 
 def _checked_size(path: Path, limit: float) -> int:
@@ -236,11 +226,7 @@ def read_lines(path: str | os.PathLike, *, part: Part | None = None) -> Iterator
 
 
 def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> None:
-    """Write one JSON object a line, as gzip when the name ends in ``.gz``; all of it, or nothing.
-
-    The records are of plain values and numpy values, without NaN or infinity.
-    """
-    path = Path(path)
+    """Write one JSON object a line, of plain and numpy values, as gzip when the name ends in ``.gz``."""
     size = 0
     with written(path) as file:
         for number, record in enumerate(records, start=1):
@@ -265,11 +251,10 @@ def read_json(line: bytes, where: str) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise DataError(f"{where}: byte {error.start + 1} is not UTF-8; save the file as UTF-8") from None
     except json.JSONDecodeError as error:
+        fault = f"is not JSON ({error.msg}, column {error.colno}); {mend}"
         if text.lstrip().startswith("["):
-            raise DataError(
-                f"{where}: is part of a JSON array; {mend}, without the brackets and the commas between"
-            ) from None
-        raise DataError(f"{where}: is not JSON ({error.msg}, column {error.colno}); {mend}") from None
+            fault = f"is part of a JSON array; {mend}, without the brackets and the commas between"
+        raise DataError(f"{where}: {fault}") from None
     except RecursionError:
         raise DataError(f"{where}: is nested too deeply; {mend}, with plain lists in it") from None
     except ValueError as error:
@@ -298,29 +283,20 @@ def _whole(digits: str) -> int:
 
 def kind_of(value: Any) -> str:
     """Name a JSON value's type in words, for a message."""
-    if value is None:
-        return "null"
-    names = {
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-        str: "a text",
-        list: "a list",
-        dict: "an object",
-    }
-    return names.get(type(value), type(value).__name__)
+    names = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list"}
+    return (names | {dict: "an object", type(None): "null"}).get(type(value), type(value).__name__)
 
 
 def one_line(record: dict[str, Any], where: str) -> bytes:
     """Write one JSON object as a line; a fault is said to be in ``where``."""
+
+    def unwrap(value: Any) -> Any:
+        if isinstance(value, np.ndarray | np.generic):
+            return value.tolist()
+        raise TypeError(f"a {type(value).__name__} is not plain data")
+
     try:
-        text = json.dumps(record, ensure_ascii=False, allow_nan=False, default=_unwrap)
+        text = json.dumps(record, ensure_ascii=False, allow_nan=False, default=unwrap)
     except (TypeError, ValueError, RecursionError) as error:
         raise DataError(f"{where}: cannot be written as JSON ({error}); mend that value") from None
     return text.encode("utf-8", "replace") + b"\n"
-
-
-def _unwrap(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    raise TypeError(f"a {type(value).__name__} is not plain data")

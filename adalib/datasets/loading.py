@@ -2,14 +2,12 @@
 
 A file has one question a line, ``{"id", "question", "gold", "answers": [...]}``, and may say more: ``"correct"`` (0 or
 1 a sample, used instead of comparing with the gold), ``"level"``, ``"tokens"`` (a number a sample) and anything else,
-which is kept. A file with the answers of several models has a line a question and model, with ``"model"`` on each and
-perhaps ``"price"`` (of a token, or of an answer where there are no tokens): the files of several models, one after the
-other. Every line is checked here, and a fault names the file, the line and the mend.
+which is kept. With several models it has a line a question and model, with ``"model"`` on each and perhaps ``"price"``
+(of a token, or of an answer where there are no tokens). A fault names the file, the line and the mend.
 """
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -24,12 +22,8 @@ from adalib.datasets.responses import REQUIRED, SAMPLED, Responses
 __all__ = ["DataError", "QuestionRules", "bundled", "data_folder", "from_records", "load"]
 
 
-# The rules for one question of a file are the same for whoever asks it, loads it or looks at it; the explorer's page
-# checks a dropped file by the same rules in its own language.
-
-
 class QuestionRules:
-    """Checks the questions of one file, line by line: every one has the required fields and an id of its own."""
+    """Checks the questions of one file, line by line; the explorer's page has the same rules in its own language."""
 
     def __init__(self, required: tuple[str, ...]):
         self.required = required
@@ -41,19 +35,15 @@ class QuestionRules:
             if name not in record:
                 raise DataError(f'{where}: has no "{name}"; every line needs {", ".join(self.required)}')
         row: dict[str, Any] = {name: text(record[name], f'{where}: "{name}"') for name in ("id", "question", "gold")}
-        if row["id"] in self._lines:
-            raise DataError(
-                f"{where}: id {row['id'][:60]!r} is already on line {self._lines[row['id']]}; give it another"
-            )
-        self._lines[row["id"]] = number
-        for name, mend in (
-            ("question", "write it out"),
-            ("gold", 'give the right answer, or "correct" for every sample'),
-        ):
+        line = self._lines.setdefault(row["id"], number)
+        if line != number:
+            raise DataError(f"{where}: id {row['id'][:60]!r} is already on line {line}; give it another")
+        mends = {"question": "write it out", "gold": 'give the right answer, or "correct" for every sample'}
+        for name, mend in mends.items():
             if name not in blank and not row[name].strip():
                 raise DataError(f'{where}: "{name}" is empty; {mend}')
         row["level"] = record.get("level")
-        if row["level"] is not None and not isinstance(row["level"], str):
+        if row["level"] is not None:
             text(row["level"], f'{where}: "level"')
         return row
 
@@ -75,25 +65,23 @@ def text(value: Any, what: str) -> str:
     return str(int(value) if whole else value)
 
 
-def _number(value: Any, what: str, mend: str, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+def _number(value: Any, what: str, mend: str, fits: Callable[[float], bool]) -> float:
+    if not isinstance(value, int | float) or not fits(value):
         raise DataError(f"{what} is {value if isinstance(value, int | float) else kind_of(value)}; give {mend}")
     return value
 
 
-def _flag(value: Any, what: str) -> int:
-    if not isinstance(value, int | float) or value not in (0, 1):
-        raise DataError(f"{what} is {value if isinstance(value, int | float) else kind_of(value)}; give 0 or 1")
-    return int(value)
+def _flag(value: Any, what: str) -> float:
+    return _number(value, what, "0 or 1", lambda x: x in (0, 1))
 
 
 def _count(value: Any, what: str) -> float:
-    return _number(value, what, "a number, 0 or more", 0, 1e15)
+    return _number(value, what, "a number, 0 or more", lambda x: not isinstance(x, bool) and 0 <= x <= 1e15)
 
 
 def _logprob(value: Any, what: str) -> float:
     # A model that is certain may come out a rounding above 0.
-    return _number(value, what, "a mean log-probability, 0 or less", -math.inf, 1e-6)
+    return _number(value, what, "a mean log-probability, 0 or less", lambda x: not isinstance(x, bool) and x <= 1e-6)
 
 
 def data_folder() -> Path:
@@ -138,18 +126,13 @@ def load(name_or_path: str | os.PathLike) -> Responses | Menu:
     records = [(f"{path}, line {number}", number, record) for number, record in read_lines(path)]
     if not records:
         raise DataError(f"{path}: holds no questions; write one JSON object with {', '.join(REQUIRED)} a line")
-    return _menu(name, records) if _several_models(records) else from_records(name, records)
+    # A menu is where a question comes again with another model; a file may only note its model.
+    pairs = {(str(record.get("id")), str(record.get("model"))) for _, _, record in records}
+    several = len(pairs) > len({question for question, _ in pairs})
+    return _menu(name, records) if several else from_records(name, records)
 
 
 _Line = tuple[str, int, dict[str, Any]]  # its place in words, its number, what it says
-
-
-def _several_models(records: list[_Line]) -> bool:
-    """Whether a question comes again with another model; a file that only notes its model is as it always was."""
-    named: dict[str, set[str]] = {}
-    for _, _, record in records:
-        named.setdefault(str(record.get("id")), set()).add(str(record.get("model")))
-    return any(len(models) > 1 for models in named.values())
 
 
 def _menu(source: str, records: list[_Line]) -> Menu:
@@ -165,17 +148,14 @@ def _menu(source: str, records: list[_Line]) -> Menu:
         if prices.setdefault(model, price) != price:
             raise DataError(f'{where}: "price" is {price:g}, and was {prices[model]:g} for {model!r}; give a model one')
         by_model.setdefault(model, []).append((where, number, record))
-    models: dict[str, Responses] = {}
-    order: dict[str, int] = {}
-    for model, lines in by_model.items():
-        responses = from_records(source, lines)
-        order = order or {name: i for i, name in enumerate(responses.ids)}
+    models = {model: from_records(source, lines) for model, lines in by_model.items()}
+    first, *_ = models
+    order = {name: i for i, name in enumerate(models[first].ids)}
+    for model, responses in models.items():
         only = set(responses.ids) ^ set(order)
         if only:
-            raise DataError(
-                f"{source}: question {min(only)[:60]!r} is not answered by both {next(iter(by_model))!r} and "
-                f"{model!r}; give every model all questions"
-            )
+            both = f"is not answered by both {first!r} and {model!r}"
+            raise DataError(f"{source}: question {min(only)[:60]!r} {both}; give every model all questions")
         models[model] = responses.take(np.argsort([order[name] for name in responses.ids]))
     return Menu(models, prices)
 
@@ -199,29 +179,24 @@ def from_records(source: str, records: list[_Line]) -> Responses:
             if (record.get(name) is None) != (first.get(name) is None):
                 has, other = ("has no", "has") if record.get(name) is None else ("has", "has none")
                 raise DataError(f'{where}: {has} "{name}", line {line1} {other}; give it on every line, or on none')
-            row[name] = None
             if record.get(name) is not None:
                 row[name] = _listed(record[name], f'{where}: "{name}"', check)
                 if len(row[name]) != samples:
-                    raise DataError(
-                        f'{where}: "{name}" has {len(row[name])} entries for {samples} answers; give one each'
-                    )
+                    entries = f"has {len(row[name])} entries for {samples} answers"
+                    raise DataError(f'{where}: "{name}" {entries}; give one each')
         for name, column in columns.items():
-            column.append(row[name])
-    extra = dict.fromkeys(name for _, _, record in records for name in record if name not in columns)
-    extras = {name: [record.get(name) for _, _, record in records] for name in extra}
-    ids, questions, golds, answers, levels, *sampled = columns.values()
+            column.append(row.get(name))
+    for name in dict.fromkeys(name for _, _, record in records for name in record if name not in columns):
+        columns[name] = [record.get(name) for _, _, record in records]
+    told = {name: column for name, column in columns.items() if any(value is not None for value in column)}
+    ids, questions, golds, answers = (told.pop(name) for name in REQUIRED)
     return Responses(
         ids,
         questions,
         golds,
         answers,
-        levels=None if all(level is None for level in levels) else levels,
-        **{
-            name: np.array(rows, dtype=float)
-            for name, rows in zip(SAMPLED, sampled, strict=True)
-            if rows[0] is not None
-        },
-        extras={name: column for name, column in extras.items() if any(value is not None for value in column)},
+        levels=told.pop("level", None),
+        **{name: np.array(told.pop(name), dtype=float) for name in SAMPLED if name in told},
+        extras=told,
         source=source,
     )

@@ -1,7 +1,6 @@
 """A menu of models: several models' answers to the same questions, and what one answer of each costs.
 
-Whoever may ask a small model or a large one chooses two things: whom, and how often. An arm is such a choice. With a
-column an arm the utility table, the frontier and the price are what they were, and settle both at once.
+Whom to ask and how often is one choice, an arm; with a column an arm the table, the frontier and the price settle both.
 """
 
 from __future__ import annotations
@@ -38,11 +37,6 @@ class Menu:
         What one answer of each model costs. Default: the price times the mean tokens of its answers. It is fixed here,
         so that halves and parts of a menu cost the same.
 
-    Raises
-    ------
-    DataError
-        If the questions differ, or a price is missing or is no number above 0.
-
     Examples
     --------
     >>> small = Responses(["a", "b"], ["?", "??"], ["7", "8"], [["7", "7"], ["3", "4"]])
@@ -67,21 +61,19 @@ class Menu:
         object.__setattr__(self, "models", models)
         for name, responses in models.items():
             for what in ("ids", "questions", "golds"):
-                if list(getattr(responses, what)) != list(getattr(self._first, what)):
-                    raise DataError(
-                        f"{self.source}: {name} has other {what} than the first model; give the same, in order"
-                    )
+                if list(getattr(responses, what)) != list(getattr(self, what)):
+                    fault = f"{name} has other {what} than the first model"
+                    raise DataError(f"{self.source}: {fault}; give the same, in order")
         prices = dict.fromkeys(models, 1.0) if prices is None else dict(prices)
         if set(prices) != set(models):
-            raise DataError(
-                f"{self.source}: the prices are for {', '.join(prices)}; give one for each of {', '.join(models)}"
-            )
+            fault = f"the prices are for {', '.join(prices)}"
+            raise DataError(f"{self.source}: {fault}; give one for each of {', '.join(models)}")
         for name, price in prices.items():
             if not 0 < price < np.inf:
                 raise DataError(f"{self.source}: the price of {name} is {price}; give a number above 0")
-        tokens = {name: responses.tokens for name, responses in models.items()}
-        means = {name: float(counts.mean()) for name, counts in tokens.items() if counts is not None}
         if unit is None:
+            tokens = {name: responses.tokens for name, responses in models.items()}
+            means = {name: float(counts.mean()) for name, counts in tokens.items() if counts is not None}
             unit = {name: prices[name] * (means[name] if len(means) == len(models) else 1.0) for name in models}
         object.__setattr__(self, "prices", prices)
         object.__setattr__(self, "unit", unit)
@@ -91,20 +83,12 @@ class Menu:
         return next(iter(self.models.values()))
 
     @property
-    def source(self) -> str:
-        """Where it came from, for messages."""
-        return self._first.source
-
-    @property
-    def n(self) -> int:
-        """Number of questions."""
-        return self._first.n
-
-    @property
     def samples(self) -> int:
         """Number of answers a question that every model has."""
         return min(responses.samples for responses in self.models.values())
 
+    source = property(lambda self: self._first.source, doc="Where it came from, for messages.")
+    n = property(lambda self: self._first.n, doc="Number of questions.")
     ids = property(lambda self: self._first.ids, doc="Names of the questions.")
     questions = property(lambda self: self._first.questions, doc="Texts of the questions.")
     golds = property(lambda self: self._first.golds, doc="Right answers.")
@@ -116,12 +100,9 @@ class Menu:
 
         Explained in chapter 13, "Three minds".
         """
-        if per == "tokens":
-            missing = [name for name, responses in self.models.items() if responses.tokens is None]
-            if missing:
-                raise DataError(
-                    f'{self.source}: {missing[0]} has no tokens; add "tokens" to its lines, or price answers'
-                )
+        for name, responses in self.models.items():
+            if per == "tokens" and responses.tokens is None:
+                raise DataError(f'{self.source}: {name} has no tokens; add "tokens" to its lines, or price answers')
         return Menu(self.models, prices, unit=dict(prices) if per == "samples" else None)
 
     def arms(self, budgets: Sequence[int] = (1, 2, 4, 8, 16)) -> list[tuple[str, int]]:

@@ -1,8 +1,4 @@
-"""Populations of simulated questions: the answer distribution is known, so Acc(x, b) is known too.
-
-A real model shows us samples; a simulated question *is* its distribution over answers. That gives what no real
-data set has: the true accuracy of every budget, to hold an estimator or a policy against.
-"""
+"""Populations of simulated questions: a question is its distribution over answers, so the true Acc(x, b) is known."""
 
 from __future__ import annotations
 
@@ -40,11 +36,6 @@ class Population:
     label : str
         Starts every id, so that questions of different populations stay apart.
 
-    Raises
-    ------
-    ValueError
-        If a row is not a distribution, or a column number does not exist.
-
     Examples
     --------
     >>> two_answer(0.6).acc([1, 3]).round(3).tolist()
@@ -81,17 +72,14 @@ class Population:
             raise ValueError(f"levels has {len(levels)} entries for {n} questions; give one a question")
         probs.flags.writeable = correct.flags.writeable = False
         levels = None if levels is None else tuple(levels)
-        for name, value in zip(
-            ("probs", "correct", "empty", "levels", "label"), (probs, correct, empty, levels, label), strict=True
-        ):
-            object.__setattr__(self, name, value)
+        vars(self).update(probs=probs, correct=correct, empty=empty, levels=levels, label=label)
 
     @classmethod
     def from_responses(cls, responses: Responses) -> Population:
         """The population whose probabilities are the frequencies among real answers, a little more varied than theirs.
 
-        Column 0 is what is right in them, column 1 the empty answers, and every other answer has its own. Its truth is
-        known, which makes it a place to try a method out. Explained in chapter 5, "Estimation".
+        Column 0 is what is right, column 1 what is empty, and every other answer has its own. Explained in chapter 5,
+        "Estimation".
 
         Examples
         --------
@@ -130,16 +118,11 @@ class Population:
         same seed differ only through their distributions.
         """
         uniforms = np.random.default_rng(seed).random((self.n, R))
-        texts = np.array([str(j) for j in range(self.probs.shape[1])], dtype=object)
-        if self.empty is not None:
-            texts[self.empty] = ""
-        levels = self.levels or [None] * self.n
+        texts = np.array(["" if j == self.empty else str(j) for j in range(self.probs.shape[1])], dtype=object)
+        told = ["" if level is None else f" (level {level})" for level in self.levels or [None] * self.n]
         return Responses(
             ids=self.ids,
-            questions=[
-                f"Simulated question {i}" + ("" if level is None else f" (level {level})")
-                for i, level in enumerate(levels)
-            ],
+            questions=[f"Simulated question {i}{level}" for i, level in enumerate(told)],
             golds=[str(c) for c in self.correct],
             answers=texts[draw(self.probs, uniforms)].tolist(),
             levels=self.levels,
@@ -148,9 +131,8 @@ class Population:
 
 def draw(probs: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     """Turn uniforms of shape (..., N, R) into column numbers distributed as the N rows of `probs`."""
-    steps = probs.cumsum(axis=1)[:, :-1]
     chosen = np.zeros(uniforms.shape, dtype=np.int64)
-    for column in steps.T:
+    for column in probs.cumsum(axis=1)[:, :-1].T:
         chosen += uniforms > column[:, None]
     return chosen
 
@@ -171,10 +153,9 @@ def two_answer(p: ArrayLike) -> Population:
 def flat_null(n: int, seed: int = 0) -> Population:
     """A population where no budget helps anyone: whatever gain a method reports on it is noise.
 
-    Explained in chapter 5, "Estimation", and used as the control of chapter 8, "Patterns".
-
     Two questions in five are a fair coin between two answers (their true curve is flat at 1/2); of the others half
-    are always right and half always wrong. Every policy has the same true accuracy.
+    are always right and half always wrong. Explained in chapter 5, "Estimation", and used as the control of chapter 8,
+    "Patterns".
 
     Parameters
     ----------

@@ -1,7 +1,6 @@
 """Questions with their sampled answers, and the utility table that they give.
 
-`Responses` is what `load` returns and what a simulation makes: the questions, R sampled answers to each and what is
-known about them. Answers are compared once, and every estimate of Acc(x, b) is read off the classes.
+Answers are compared once, and every estimate of Acc(x, b) is read off the classes.
 """
 
 from __future__ import annotations
@@ -42,14 +41,9 @@ class Responses:
         Extracted answers in the order they were sampled; "" where nothing was extracted.
     levels : list of N int or str, optional
         How hard each question is said to be.
-    tokens : ndarray, shape (N, R), optional
-        Tokens generated for each sample.
-    correct : ndarray, shape (N, R), optional
-        0 or 1 a sample, used instead of comparing with the gold.
-    logprob : ndarray, shape (N, R), optional
-        Mean log-probability of each sample's tokens, 0 or less: how sure the model was of it.
-    entropy : ndarray, shape (N, R), optional
-        Mean entropy of each sample's tokens, in nats: how many ways the model saw to go on.
+    tokens, correct, logprob, entropy : ndarray, shape (N, R), optional
+        Of each sample: the tokens generated, 0 or 1 (used instead of comparing with the gold), and of its tokens the
+        mean log-probability (how sure the model was) and the mean entropy in nats (how many ways it saw to go on).
     extras : dict of str to list
         Every other field, one value a question (None where a line had none).
     source : str
@@ -81,18 +75,14 @@ class Responses:
             raise ValueError(f"{self.source}: two questions have the same id; give every question its own")
         for name, row in zip(self.ids, self.answers, strict=True):
             if len(row) != self.samples:
-                raise ValueError(
-                    f"{self.source}: question {name!r} has {len(row)} answers and the first {self.samples}; "
-                    "give equally many"
-                )
-        for name in SAMPLED:
-            if getattr(self, name) is not None:
-                array = np.asarray(getattr(self, name), dtype=float)
-                if array.shape != (self.n, self.samples):
-                    raise ValueError(f"{self.source}: {name} has shape {array.shape}; give {(self.n, self.samples)}")
-                if not np.isfinite(array).all():
-                    raise ValueError(f"{self.source}: {name} holds a value that is no number; give one a sample")
-                object.__setattr__(self, name, array)
+                fault = f"question {name!r} has {len(row)} answers and the first {self.samples}"
+                raise ValueError(f"{self.source}: {fault}; give equally many")
+        for name, array in self._sampled(lambda values: np.asarray(values, dtype=float)).items():
+            if array.shape != (self.n, self.samples):
+                raise ValueError(f"{self.source}: {name} has shape {array.shape}; give {(self.n, self.samples)}")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{self.source}: {name} holds a value that is no number; give one a sample")
+            vars(self)[name] = array
 
     @property
     def n(self) -> int:
@@ -107,14 +97,31 @@ class Responses:
     @cached_property
     def classes(self) -> np.ndarray:
         """The answer class of every sample, (N, R); -1 for an empty answer."""
-        return _classes_of(self.answers, self.source)
+        # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
+        rows = tqdm(self.answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
+        judged_rows = [judged(row) for row in rows]
+        given_up = {text: limit for _, limits in judged_rows for text, limit in limits.items()}
+        if given_up:
+            text, limit = next(iter(given_up.items()))
+            warnings.warn(
+                f"{self.source}: {len(given_up):,} formulas were not compared and count as answers of their own, such "
+                f"as {text[:60]!r} ({limit})",
+                stacklevel=2,
+            )
+        return np.stack([row for row, _ in judged_rows], dtype=np.int32, casting="same_kind")
 
     @cached_property
     def values(self) -> np.ndarray:
         """What every sample is worth, (N, R): the given ``correct``, else 1 where its class equals the gold."""
         if self.correct is not None:
             return self.correct
-        return _worth(self.classes, self.answers, self.golds)
+        values = np.zeros(self.classes.shape)
+        for i, (gold, row) in enumerate(zip(self.golds, self.answers, strict=True)):
+            own = self.classes[i].tolist()
+            first = dict(zip(reversed(own), reversed(row), strict=True))  # the first member speaks for its class
+            right = {c for c, answer in first.items() if c >= 0 and same_answer(answer, gold)}
+            values[i] = [c in right for c in own]
+        return values
 
     def table(
         self,
@@ -142,30 +149,25 @@ class Responses:
         Returns
         -------
         UtilityTable
-
-        Raises
-        ------
-        DataError
-            If there are fewer samples than the largest budget, or tokens are asked for and not there.
         """
         if estimator not in ESTIMATORS:
             raise ValueError(f"estimator must be 'subsets' or 'windows', got {estimator!r}")
         if cost not in ("samples", "tokens"):
             raise ValueError(f"cost must be 'samples' or 'tokens', got {cost!r}")
         budgets = tuple(budgets)
-        if any(later <= earlier for earlier, later in zip(budgets, budgets[1:], strict=False)):
+        if (np.diff(budgets) <= 0).any():
             raise ValueError(f"budgets must increase, got {budgets}")
         if budgets and budgets[-1] > self.samples:
             raise DataError(
                 f"{self.source}: has {self.samples} answers a question, and budget {budgets[-1]} needs as many; "
                 "lower the largest budget, or sample more answers"
             )
-        if cost == "tokens" and self.tokens is None:
-            raise DataError(f'{self.source}: has no tokens; add "tokens" to every line, or let cost be "samples"')
-        acc = ESTIMATORS[estimator](self.classes, self.values, budgets, ties)
         paid = np.asarray(budgets, dtype=float)
-        if cost == "tokens" and self.tokens is not None:
+        if cost == "tokens":
+            if self.tokens is None:
+                raise DataError(f'{self.source}: has no tokens; add "tokens" to every line, or let cost be "samples"')
             paid = self.tokens.mean(1, keepdims=True) * paid
+        acc = ESTIMATORS[estimator](self.classes, self.values, budgets, ties)
         return UtilityTable(acc, paid, budgets=budgets, ids=self.ids)
 
     def take(self, rows: ArrayLike) -> Responses:
@@ -177,9 +179,7 @@ class Responses:
             columns["levels"] = [self.levels[i] for i in kept]
         some = replace(self, **columns, **self._sampled(lambda values: values[kept]))
         # What has been compared is not compared again.
-        for name in ("classes", "values"):
-            if name in self.__dict__:
-                some.__dict__[name] = self.__dict__[name][kept]
+        vars(some).update({name: vars(self)[name][kept] for name in ("classes", "values") if name in vars(self)})
         return some
 
     def split_samples(self, seed: int) -> tuple[Responses, Responses]:
@@ -190,10 +190,9 @@ class Responses:
         """
         if self.samples < 2:
             raise DataError(f"{self.source}: has one answer a question; sample at least two to split them")
-        places = np.tile(np.arange(self.samples), (self.n, 1))
-        places = np.random.default_rng(seed).permuted(places, axis=1)
-        half = self.samples // 2
-        return self._samples(np.sort(places[:, :half], 1)), self._samples(np.sort(places[:, half:], 1))
+        places = np.random.default_rng(seed).permuted(np.tile(np.arange(self.samples), (self.n, 1)), axis=1)
+        one, other = np.split(places, [self.samples // 2], axis=1)
+        return self._samples(np.sort(one, 1)), self._samples(np.sort(other, 1))
 
     def set_aside(self, sample: int) -> tuple[Responses, Responses]:
         """Take one sample of every question, by its place from 0, away from the others, to look at it first.
@@ -201,28 +200,25 @@ class Responses:
         Extra fields that hold R values a question are dealt with them. Explained in chapter 6, "Learning".
         """
         if not 0 <= sample < self.samples or self.samples < 2:
-            raise DataError(
-                f"{self.source}: cannot set sample {sample} of {self.samples} aside; sample at least two answers a "
-                "question, and give a place from 0"
-            )
+            mend = "sample at least two answers a question, and give a place from 0"
+            raise DataError(f"{self.source}: cannot set sample {sample} of {self.samples} aside; {mend}")
         places = np.tile(np.arange(self.samples), (self.n, 1))
         return self._samples(places[:, [sample]]), self._samples(np.delete(places, sample, axis=1))
 
     def _samples(self, places: np.ndarray) -> Responses:
         def deal(column: Sequence) -> list:
-            return [
-                None if row is None else [row[j] for j in js] for row, js in zip(column, places.tolist(), strict=True)
-            ]
+            rows = zip(column, places.tolist(), strict=True)
+            return [row if row is None else [row[j] for j in js] for row, js in rows]
 
-        def dealt(column: Sequence) -> bool:
-            return all(row is None or (isinstance(row, list) and len(row) == self.samples) for row in column)
-
-        extras = {name: deal(column) if dealt(column) else column for name, column in self.extras.items()}
+        extras = dict(self.extras)
+        for name, column in extras.items():
+            if all(row is None or (isinstance(row, list) and len(row) == self.samples) for row in column):
+                extras[name] = deal(column)
         sampled = self._sampled(lambda values: np.take_along_axis(values, places, 1))
-        half = replace(self, answers=deal(self.answers), extras=extras, **sampled)
-        if "classes" in self.__dict__:  # what has been compared is not compared again
-            half.__dict__["classes"] = _renumbered(np.take_along_axis(self.classes, places, 1))
-        return half
+        part = replace(self, answers=deal(self.answers), extras=extras, **sampled)
+        if "classes" in vars(self):  # what has been compared is not compared again
+            vars(part)["classes"] = _renumbered(np.take_along_axis(self.classes, places, 1))
+        return part
 
     def _sampled(self, change: Callable[[np.ndarray], np.ndarray]) -> dict[str, Any]:
         """The fields with one number a sample that are there, changed."""
@@ -236,56 +232,21 @@ class Responses:
         write_lines(path, (self._record(i) for i in range(self.n)))
 
     def _record(self, i: int) -> dict[str, Any]:
-        record: dict[str, Any] = dict(
-            zip(REQUIRED, (self.ids[i], self.questions[i], self.golds[i], self.answers[i]), strict=True)
-        )
-        if self.levels is not None and self.levels[i] is not None:
+        row = (self.ids[i], self.questions[i], self.golds[i], self.answers[i])
+        record: dict[str, Any] = dict(zip(REQUIRED, row, strict=True))
+        if self.levels is not None:
             record["level"] = self.levels[i]
-        for name in SAMPLED:
-            if getattr(self, name) is not None:
-                record[name] = [int(x) if x.is_integer() else x for x in getattr(self, name)[i].tolist()]
-        for name, column in self.extras.items():
-            if column[i] is not None:
-                record[name] = column[i]
-        return record
-
-
-def _classes_of(answers: Sequence[Sequence[str]], source: str) -> np.ndarray:
-    """The answer class of every sample, (N, R); -1 for an empty answer. Formulas that were given up are told of."""
-    # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
-    rows = tqdm(answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
-    judged_rows = [judged(row) for row in rows]
-    given_up = {text: limit for _, limits in judged_rows for text, limit in limits.items()}
-    if given_up:
-        text, limit = next(iter(given_up.items()))
-        warnings.warn(
-            f"{source}: {len(given_up):,} formulas were not compared and count as answers of their own, such as "
-            f"{text[:60]!r} ({limit})",
-            stacklevel=3,
-        )
-    return np.stack([row for row, _ in judged_rows], dtype=np.int32, casting="same_kind")
-
-
-def _worth(classes: np.ndarray, answers: Sequence[Sequence[str]], golds: Sequence[str]) -> np.ndarray:
-    """1 for every sample whose class equals the gold, else 0; shape (N, R)."""
-    values = np.zeros(classes.shape)
-    for i, (gold, row) in enumerate(zip(golds, answers, strict=True)):
-        own = classes[i].tolist()
-        first = dict(zip(reversed(own), reversed(row), strict=True))  # the first member speaks for its class
-        right = {c for c, answer in first.items() if c >= 0 and same_answer(answer, gold)}
-        values[i] = [c in right for c in own]
-    return values
+        for name, values in self._sampled(lambda values: values[i]).items():
+            record[name] = [int(x) if x.is_integer() else x for x in values.tolist()]
+        record |= {name: column[i] for name, column in self.extras.items()}
+        return {name: value for name, value in record.items() if value is not None}
 
 
 def _renumbered(classes: np.ndarray) -> np.ndarray:
     """Number the classes of every row in order of first appearance, as `answer_classes` does; -1 stays."""
-    rows, renamed = np.arange(len(classes)), np.full_like(classes, -1)
-    width = int(classes.max(initial=0)) + 2  # the last column is that of -1
-    numbers = np.full((len(classes), width), -1, dtype=classes.dtype)
-    count = np.zeros(len(classes), dtype=classes.dtype)
-    for column, own in enumerate(classes.T):
-        new = (own >= 0) & (numbers[rows, own] < 0)
-        numbers[rows[new], own[new]] = count[new]
-        count += new
-        renamed[:, column] = numbers[rows, own]
-    return renamed
+    read, numbers = classes >= 0, np.zeros(classes.shape, dtype=classes.dtype)
+    apart = classes + (classes.max() + 1) * np.arange(len(classes))[:, None]  # no two rows have a class in common
+    _, first, own = np.unique(apart[read], return_index=True, return_inverse=True)
+    numbers[read] = first.argsort().argsort()[own]
+    start = numbers.min(axis=1, keepdims=True, where=read, initial=classes.size)
+    return np.where(read, numbers - start, -1).astype(classes.dtype)

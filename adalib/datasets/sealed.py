@@ -1,7 +1,6 @@
 """A file of JSON with a checksum in its first line: whatever damages it is found before a word of it is believed.
 
-A checksum finds damage and careless editing. Whoever edits on purpose can write a new one, so what was read is checked
-piece by piece all the same; the worst that such a file can do is decide badly, because nothing in it runs.
+Whoever edits on purpose can write a new checksum, so what was read is checked piece by piece all the same.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 
 from adalib.datasets.files import DataError, one_line, open_lines, read_json, read_lines, write_lines
 
-__all__ = ["DataError", "digest", "number", "numbers", "open_seal", "read_sealed", "seal", "whole", "write_sealed"]
+__all__ = ["DataError", "digest", "number", "numbers", "read_sealed", "seal", "whole", "write_sealed"]
 
 
 def seal(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -26,12 +25,6 @@ def seal(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     first = {name: value for name, value in first.items() if name != "checksum"}
     text = "\n".join(json.dumps(record, sort_keys=True) for record in [first, *others])
     return [first | {"checksum": hashlib.sha256(text.encode()).hexdigest()}, *others]
-
-
-def open_seal(records: Sequence[dict[str, Any]], where: str | os.PathLike, mend: str) -> None:
-    """Refuse records whose checksum is not theirs."""
-    if seal(records)[0]["checksum"] != records[0].get("checksum"):
-        raise DataError(f"{where}: is not the file that was saved (its checksum differs); {mend}")
 
 
 def write_sealed(path: str | os.PathLike, kind: str, records: Sequence[dict[str, Any]]) -> None:
@@ -47,7 +40,8 @@ def read_sealed(path: str | os.PathLike, kind: str, lines: int, mend: str) -> li
     if len(records) != lines or records[0].get("format") != kind:
         known = f'{lines} line{"s" if lines > 1 else ""} of JSON, "format": "{kind}" in the first'
         raise DataError(f"{path}: is not what adalib saves ({known}); {mend}")
-    open_seal(records, path, mend)
+    if seal(records)[0]["checksum"] != records[0].get("checksum"):
+        raise DataError(f"{path}: is not the file that was saved (its checksum differs); {mend}")
     return records
 
 
@@ -78,8 +72,7 @@ def numbers(
 ) -> np.ndarray:
     """An array of finite numbers of a file, of this shape (None: any length) and within bounds."""
     try:
-        # Without a type first: a text of digits would become a number.
-        plain = np.array(values)
+        plain = np.array(values)  # without a type first: a text of digits would become a number
         array = plain.astype(float)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} is no table of numbers") from None

@@ -1,8 +1,5 @@
 """What a policy has to beat: plans that look at nothing, at the length of the question, or at the answer key.
 
-A plan gives every question a chance of each budget, so that one type holds them all: labels are chances of 0 and 1, a
-random mix is the same row for everybody. Its expected accuracy and cost are exact; nothing is drawn.
-
 Of the plans that cannot tell two questions apart, `best_mix` is the best at its cost: the upper concave hull of the
 uniform budgets. A policy that does not beat it, at the cost the policy really has, has learned nothing.
 """
@@ -19,19 +16,15 @@ from numpy.typing import ArrayLike
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
 
-__all__ = ["Plan", "best_mix", "fixed", "from_labels", "length", "noise_features", "oracle", "random"]
+__all__ = ["Plan", "best_mix", "fixed", "from_labels", "length", "noise_features", "random"]
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The chance of each budget for each question.
+    """The chance of each budget for each question: rows of ``weights``, shape (N, K), that sum to 1.
 
+    Labels are chances of 0 and 1; a random mix is the same row for everybody. Expected accuracy and cost are exact.
     Explained in chapter 7, "Results".
-
-    Parameters
-    ----------
-    weights : array_like, shape (N, K)
-        Rows of non-negative chances that sum to 1.
 
     Examples
     --------
@@ -53,7 +46,7 @@ class Plan:
         object.__setattr__(self, "weights", weights)
 
     def expected(self, table: ArrayLike) -> np.ndarray:
-        """Expected value of each question, shape (N,), of accuracies (N, K) or of costs (K,) or (N, K)."""
+        """Expected value of each question, of accuracies (N, K) or of costs (K,) or (N, K)."""
         return (self.weights * np.asarray(table, dtype=float)).sum(axis=1)
 
     def outcome(self, table: UtilityTable) -> tuple[np.ndarray, np.ndarray]:
@@ -74,28 +67,14 @@ def from_labels(labels: ArrayLike, k: int) -> Plan:
     return Plan(np.eye(k)[labels])
 
 
-def oracle(acc: ArrayLike, cost: ArrayLike, budget: float) -> Plan:
-    """Spend the budget where the accuracies say it pays most: the relaxed optimum, which splits at most one question.
-
-    It reads the answer key: on accuracies from the samples that also score it, it claims more than it delivers.
-    """
-    acc, cost = check_table(acc, cost)
-    best = frontier(acc, cost).at(budget)
-    weights = np.eye(acc.shape[1])[best.labels]
-    if best.split is not None:
-        row, low, high, share = best.split
-        weights[row, [low, high]] = 1 - share, share
-    return Plan(weights)
-
-
 def fixed(cost: ArrayLike, budget: float, n: int) -> Plan:
     """Give everybody the largest budget that the average allows, and leave the rest unspent: the paper's Fixed-b.
 
     >>> fixed([1, 2, 4, 8, 16], budget=3, n=1).weights.tolist()
     [[0.0, 1.0, 0.0, 0.0, 0.0]]
     """
-    row = _row(cost)
-    return from_labels(np.full(n, _below(row, budget)), row.size)
+    row, low = _below(cost, budget)
+    return from_labels(np.full(n, low), row.size)
 
 
 def random(cost: ArrayLike, budget: float, n: int) -> Plan:
@@ -104,27 +83,21 @@ def random(cost: ArrayLike, budget: float, n: int) -> Plan:
     >>> random([1, 2, 4, 8, 16], budget=3, n=1).weights.tolist()
     [[0.0, 0.5, 0.5, 0.0, 0.0]]
     """
-    row = _row(cost)
-    low = _below(row, budget)
-    if low == row.size - 1:
-        return from_labels(np.full(n, low), row.size)
-    share = max(float(budget - row[low]), 0.0) / float(row[low + 1] - row[low])
-    weights = np.zeros((n, row.size))
-    weights[:, [low, low + 1]] = 1 - share, share
-    return Plan(weights)
+    row, low = _below(cost, budget)
+    high = min(low + 1, row.size - 1)
+    share = np.clip((budget - row[low]) / (row[high] - row[low] or 1.0), 0, 1)
+    columns = np.eye(row.size)
+    return Plan(np.tile((1 - share) * columns[low] + share * columns[high], (n, 1)))
 
 
 def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = None) -> Plan:
     """Mix the budgets in the one way that is best for all: the hull of the uniform budgets, and the bar to beat.
 
-    Explained in chapter 7, "Results".
+    It is chosen on ``acc``, shape (M, K); on the questions that score it, it is as strong as it can be. It spends less
+    than the budget where no budget beyond helps. Explained in chapter 7, "Results".
 
     Parameters
     ----------
-    acc, cost : array_like, shapes (M, K), and (K,) or (M, K)
-        What it is chosen on. Chosen on the questions that score it, it is as strong as it can be.
-    budget : float
-        Average cost allowed; it spends less where no budget beyond helps.
     n : int, optional
         Number of questions to plan for; default M.
 
@@ -134,8 +107,11 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
     [[0.667, 0.0, 0.333]]
     """
     acc, cost = check_table(acc, cost)
-    # Whoever cannot tell questions apart faces one question: the average one.
-    shares = oracle(acc.mean(axis=0, keepdims=True), _row(cost), budget).weights
+    # Whoever cannot tell questions apart faces one question: the average one, which the relaxed optimum may split.
+    best = frontier(acc.mean(axis=0, keepdims=True), _row(cost)).at(budget)
+    shares = np.eye(acc.shape[1])[best.labels]
+    if best.split is not None:
+        shares[0, [best.split.low, best.split.high]] = 1 - best.split.share, best.split.share
     return Plan(np.repeat(shares, len(acc) if n is None else n, axis=0))
 
 
@@ -151,7 +127,7 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
     lengths = np.array([float(len(q) if isinstance(q, str) else q) for q in questions])
     n = lengths.size
     _, cost = check_table(np.zeros((n, np.shape(cost)[-1])), cost)
-    _below(_row(cost), budget)
+    _below(cost, budget)
     order = np.argsort(-lengths, kind="stable")
     rise = np.broadcast_to(cost[..., -1] - cost[..., 0], n)[order]
     missing = n * budget - np.broadcast_to(cost[..., 0], n).sum()
@@ -166,12 +142,7 @@ def noise_features(n: int, columns: int = 16, seed: int = 0) -> pd.DataFrame:
     """Features that know nothing: independent Gaussian columns, the control beside every learned result.
 
     They are rounded to a tenth: counts made from a text repeat their values too, and trees grow faster so.
-    Explained in chapter 6, "Learning".
-
-    Parameters
-    ----------
-    n, columns, seed : int
-        Numbers of questions and of features (16 as in the paper), and the seed.
+    The paper has 16. Explained in chapter 6, "Learning".
 
     Examples
     --------
@@ -189,8 +160,9 @@ def _row(cost: ArrayLike) -> np.ndarray:
     return check_table(np.zeros((1, row.size)), row)[1]
 
 
-def _below(row: np.ndarray, budget: float) -> int:
-    """The dearest column within the budget, to rounding."""
+def _below(cost: ArrayLike, budget: float) -> tuple[np.ndarray, int]:
+    """The costs of the columns, and the dearest column within the budget, to rounding."""
+    row = _row(cost)
     if not np.isfinite(budget) or budget < row[0] * (1 - 1e-12):
         raise ValueError(f"the budget is {budget}; give a finite number, at least the cheapest column's {row[0]:g}")
-    return int(row.searchsorted(budget * (1 + 1e-12), side="right")) - 1
+    return row, int(row.searchsorted(budget * (1 + 1e-12), side="right")) - 1

@@ -28,17 +28,13 @@ __all__ = ["OracleScore", "check_halves", "compared", "cross_fitted_oracle", "re
 class OracleScore:
     """An oracle's labels, as they looked to the oracle and as they turned out.
 
-    One row a question (in `adalib.rehearse_oracle`: a draw of all samples), one column a target; the intervals
-    resample the rows.
+    One row a question (in `adalib.rehearse_oracle`: a draw of all samples), one column a target.
     """
 
-    #: Average costs that the oracle was allowed, shape (T,).
-    targets: np.ndarray
-    #: Accuracy of each question's label on the samples that chose it, shape (N, T): in-sample, too good on average.
-    claimed: np.ndarray
-    #: Accuracy of the same label on the other samples, and what it costs there.
-    accuracy: np.ndarray
-    cost: np.ndarray
+    targets: np.ndarray  # average costs that the oracle was allowed
+    claimed: np.ndarray  # accuracy of the labels on the samples that chose them: in-sample, too good on average
+    accuracy: np.ndarray  # accuracy of the same labels on the other samples
+    cost: np.ndarray  # and what they cost there
 
     @cached_property
     def value(self) -> Interval:
@@ -55,14 +51,8 @@ def score_oracle(choose: UtilityTable, score: UtilityTable, targets: Sequence[fl
     """Choose labels on one table at the exact frontier's feasible point, and look them up in another.
 
     With two tables from separate samples the score is honest; with the truth of a simulated population as the second
-    one it is exact; with the same table twice it is the in-sample oracle. Explained in chapter 5, "Estimation".
-
-    Parameters
-    ----------
-    choose, score : UtilityTable
-        The same questions and budgets, row by row and column by column.
-    targets : sequence of T float
-        Average costs allowed, never exceeded on the table that chose; each at least the cheapest allocation's.
+    one it is exact; with the same table twice it is the in-sample oracle. The targets are average costs, never exceeded
+    on the table that chose. Explained in chapter 5, "Estimation".
 
     Examples
     --------
@@ -99,20 +89,12 @@ def cross_fitted_oracle(
     ----------
     responses : Responses or Menu
         With at least twice as many samples a question as the largest budget.
-    targets : sequence of T float
+    targets : sequence of float
         Average costs allowed.
-    budgets : sequence of int
-        Numbers of samples on offer, increasing.
     splits, seed : int
-        How often the samples are dealt anew into halves, whose results are averaged question by question, and the
-        seed of the first split.
+        How often the samples are dealt anew into halves, and the seed of the first split.
     **table
         How both halves are estimated: ``estimator``, ``ties`` and ``cost`` of `Responses.table`.
-
-    Returns
-    -------
-    OracleScore
-        ``claimed`` is what R/2 samples say of the labels that they chose themselves.
 
     Examples
     --------
@@ -175,18 +157,9 @@ def rehearse_oracle(
 
     Parameters
     ----------
-    population : Population
-    R : int
-        Samples a question.
-    targets, budgets
-        As for `cross_fitted_oracle`.
-    draws, seed : int
-        How often all samples are drawn anew, and the seed of the first draw.
     halves : bool
         Score by cross-fitting instead, as if the truth were not known: the samples come in no order, so the first
         half and the second are one random split.
-    estimator, ties
-        As for `Responses.table`.
 
     Examples
     --------
@@ -195,7 +168,7 @@ def rehearse_oracle(
     >>> nothing.value.mean.round(3), bool(nothing.optimism.low[0] > 0.01)
     (array([0.5]), True)
     """
-    budgets, n = tuple(budgets), population.n
+    budgets, cost, n = tuple(budgets), np.array(budgets, dtype=float), population.n
     uniforms = np.concatenate([np.random.default_rng(seed + d).random((n, R)) for d in range(draws)])
     classes = draw(np.tile(population.probs, (draws, 1)), uniforms)
     values = classes == np.tile(population.correct, draws)[:, None]
@@ -205,13 +178,13 @@ def rehearse_oracle(
     def estimated(samples: slice) -> list[UtilityTable]:
         # All draws in one call: equal situations are then counted once.
         acc = ESTIMATORS[estimator](classes[:, samples], values[:, samples], budgets, ties)
-        return [UtilityTable(part, np.array(budgets, dtype=float), budgets) for part in acc.reshape(draws, n, -1)]
+        return [UtilityTable(part, cost, budgets) for part in acc.reshape(draws, n, -1)]
 
     if halves:
         first, second = estimated(slice(R // 2)), estimated(slice(R // 2, R))
         pairs = [*zip(first, second, strict=True), *zip(second, first, strict=True)]
     else:
-        truth = UtilityTable(population.acc(budgets), np.array(budgets, dtype=float), budgets)
+        truth = UtilityTable(population.acc(budgets), cost, budgets)
         pairs = [(table, truth) for table in estimated(slice(R))]
     scores = [score_oracle(choose, score, targets) for choose, score in pairs]
     return _averaged(scores, lambda parts: parts.mean(axis=1).reshape(-1, draws, len(targets)).mean(axis=0))
@@ -219,7 +192,5 @@ def rehearse_oracle(
 
 def _averaged(scores: Sequence[OracleScore], mean: Callable[[np.ndarray], np.ndarray]) -> OracleScore:
     """One score of several, whose arrays (S, N, T) are averaged as told."""
-    claimed, accuracy, cost = (
-        mean(np.array([getattr(score, name) for score in scores])) for name in ("claimed", "accuracy", "cost")
-    )
-    return OracleScore(scores[0].targets, claimed, accuracy, cost)
+    averages = (mean(np.array([getattr(score, name) for score in scores])) for name in ("claimed", "accuracy", "cost"))
+    return OracleScore(scores[0].targets, *averages)

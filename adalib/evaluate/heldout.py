@@ -2,8 +2,7 @@
 
 One half of every question's samples teaches and the other half scores, both ways round; the questions are dealt into
 folds, and each is scored by models of the other folds. The bar is the best random mix at the cost that a policy really
-had, chosen on the samples that score: whoever does not clear it has not told two questions apart. The verdict says it
-all in a few sentences.
+had, chosen on the samples that score: whoever does not clear it has not told two questions apart.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,7 @@ from adalib.datasets.folds import deal, drawn, members
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate import baselines
-from adalib.evaluate.baselines import Plan, best_mix, from_labels, noise_features
+from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.intervals import bootstrap_mean, in_points
 from adalib.evaluate.trials import BASELINES, STOPPING, Fold, Half, Learner, Planner, checked, learned
@@ -38,19 +37,15 @@ __all__ += ["held_out", "joined", "oracles_at", "unseen_curves", "verdict"]
 
 #: Training questions that a fold learns from, at most: the text's prior takes time with their cube. More may do better.
 TAUGHT = 1000
-
 _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
 
 #: How a half of the answers, Responses or a Menu, becomes a table: a function of them and of the budgets on offer.
 MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 
-#: The chance of saying "pays" of any policy where none does.
-_CHANCE = 0.05
-
+_CHANCE = 0.05  # of saying "pays" of any policy where none does
 _PART = 10_000  # questions whose signs are drawn at a time: tens of megabytes
-
-#: Means with their intervals, as a row has them.
-_FIGURES = ("accuracy", "low", "high", "mix_accuracy", "gain", "gain_low", "gain_high")
+_FIGURES = ("accuracy", "low", "high", "mix_accuracy", "gain", "gain_low", "gain_high")  # means and their intervals
+_MEANS = ("cost", "mix_cost", "imitation", "majority")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,8 +54,6 @@ class Protocol:
 
     Parameters
     ----------
-    folds : int
-        Parts that the questions are dealt into; each is scored by models of the others.
     groups : sequence of N values, optional
         Questions of one group stay in one fold: with families, a policy is scored on families that it never saw.
         Default: questions with the same text, which are one question asked twice.
@@ -70,7 +63,6 @@ class Protocol:
         What a half of the answers says of every budget: another vote, or another cost. Default: their own `table`.
     machines : Machines, optional
         Where the folds are worked on, `adalib.scale.machines.Cluster` for many. Default: the cores of this machine.
-    seed : int
     """
 
     folds: int = 5
@@ -87,14 +79,11 @@ class Known:
 
     Parameters
     ----------
-    features : DataFrame or array_like, shape (N, d), optional
-        As for `held_out`.
     first : Responses, optional
         The answer that was looked at, as `Responses.set_aside` gives it. It opens every vote that is scored; it
         teaches nothing and costs nothing beyond its place in the vote.
     overhead : float
-        What the features cost a question on top of its budget: 1 for an answer that is looked at and thrown away.
-        Added to the cost of the learners, and so to the cost at which they are compared.
+        What the features cost a learner's question on top of its budget: 1 for an answer that is thrown away.
     """
 
     features: ArrayLike | None = None
@@ -112,9 +101,11 @@ def held_out(
     noises: int = 2,
     protocol: Protocol | None = None,
 ) -> list[HeldOutRow]:
-    """Score every policy on questions and samples that it has not seen.
+    """Score every policy on questions and samples that it has not seen: a row a policy and target.
 
-    Explained in chapter 7, "Results"; ``learners`` and `Known` in chapter 6, "Learning".
+    ``oracle`` is cross-fitted; ``oracle_in_sample`` is chosen and scored on all samples, and so is its mix; ``noise``
+    is ``label`` with features that know nothing. Explained in chapter 7, "Results"; ``learners`` and `Known` in
+    chapter 6, "Learning".
 
     Parameters
     ----------
@@ -122,25 +113,14 @@ def held_out(
         At least `FEWEST` questions, with at least twice as many samples as the largest budget; of a menu, each model.
     targets : sequence of float
         Average costs to aim for, each at least the cheapest budget's.
-    budgets : sequence of int
-        Numbers of samples on offer, increasing.
     learners : mapping of str to learner, optional
-        What learns, by the name of its rows: a policy that plans, with ``fit`` and ``predict``, of which copies are
-        fitted (`adalib.evaluate.trials.Planner`), or anything that says what each question cost and how accurate it
-        was, with ``trial`` (`adalib.evaluate.trials.Learner`). Default: ``label`` and ``curve``.
+        What learns, by the name of its rows: a policy that plans, with ``fit`` and ``predict``
+        (`adalib.evaluate.trials.Planner`), or anything that says what each question cost and how accurate it was, with
+        ``trial`` (`adalib.evaluate.trials.Learner`). Default: ``label`` and ``curve``.
     features : DataFrame, array_like of shape (N, d), or Known, optional
-        Known of a question before it is asked. Default: `text_features`, and a small `TextEmbedding` that is fitted
-        anew in every fold, on its training questions.
+        Known of a question before it is asked. Default: `text_features`, and a small `TextEmbedding` of every fold.
     noises : int
         Noise policies a half, so that the control does not stand on one draw; with 0 there is no such row.
-    protocol : Protocol, optional
-        How questions and answers are dealt. Default: questions into five folds, answers into halves, once.
-
-    Returns
-    -------
-    list of HeldOutRow
-        A row a policy and target. ``oracle`` is cross-fitted; ``oracle_in_sample`` is chosen and scored on all
-        samples, and so is its mix; ``noise`` is ``label`` with features that know nothing.
 
     Examples
     --------
@@ -174,8 +154,16 @@ def held_out(
         blind = [(LabelPolicy(seed=how.seed), one) for one in noise]
         outcomes = learned(teach, score, targets, inputs, member, trained, blind, how.machines)
         oracles = oracles_at(teach.table, targets)
+        acc, cost, n = teach.table.acc, teach.table.cost, responses.n
         for target, labels in oracles:
-            for policy, plan in _baselines(teach.table, target, labels, responses.questions).items():
+            plans = {
+                "oracle": from_labels(labels, teach.table.k),
+                "mix": best_mix(acc, cost, target),
+                "fixed": baselines.fixed(cost, target, n),
+                "random": baselines.random(cost, target, n),
+                "length": baselines.length(responses.questions, cost, target),
+            }
+            for policy, plan in plans.items():
                 scores.add(policy, target, *plan.outcome(score.table), score.table)
         scores.add_learned(outcomes, oracles, score.table, known.overhead)
 
@@ -192,16 +180,9 @@ def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
     It *pays* where a policy (``label``, ``curve``, a stopping rule or one given to `held_out`) beats the best random
     mix at equal cost, and chance is no explanation: a one-sided test of random signs, at 5% divided by the number of
     looks, so that the chance of any false claim is at most about 5%. It *does not pay* where the 95% interval of every
-    gain ends below a gain that matters. Otherwise it is *not shown to pay*: too few questions to tell. Where stopping
+    gain ends below one that ``matters``. Otherwise it is *not shown to pay*: too few questions to tell. Where stopping
     rules were tried, what can be decided before asking is said separately. Explained in chapter 7, "Results", and
     chapter 10, "When to stop".
-
-    Parameters
-    ----------
-    rows : sequence of HeldOutRow
-        What `held_out` returned.
-    matters : float
-        The smallest gain in accuracy that would be worth having.
     """
     tried = [row for row in rows if row.policy not in (*BASELINES, "noise")]
     if not tried:
@@ -250,14 +231,7 @@ def first_vote_table(first: Responses, rest: Responses, budgets: Sequence[int] =
     .. math:: \mathrm{Acc}_{\mathrm{first}}(b) = \mathrm{Acc}_{R+1}(b)
               + \frac{R - b + 1}{b} \bigl(\mathrm{Acc}_{R+1}(b) - \mathrm{Acc}_R(b)\bigr) .
 
-    Explained in chapter 6, "Learning".
-
-    Parameters
-    ----------
-    first, rest : Responses
-        One answer a question, as `Responses.set_aside` gives it, and at least as many others as the largest budget.
-    budgets : sequence of int
-        Numbers of answers that vote, the first one included; increasing.
+    `Responses.set_aside` gives the two; budgets count the first one too. Explained in chapter 6, "Learning".
 
     Examples
     --------
@@ -276,11 +250,11 @@ def joined(first: Responses, rest: Responses) -> Responses:
     if list(first.ids) != list(rest.ids) or first.samples != 1:
         raise ValueError("the first answers must be one a question, to the same questions; see Responses.set_aside")
     answers = [[*one, *more] for one, more in zip(first.answers, rest.answers, strict=True)]
-    sampled: dict[str, Any] = {}
-    for name in SAMPLED:
-        one, more = getattr(first, name), getattr(rest, name)
-        sampled[name] = None if one is None or more is None else np.hstack([one, more])
-    sampled["correct"] = np.hstack([first.values, rest.values])
+    pairs = {name: [getattr(first, name), getattr(rest, name)] for name in SAMPLED}
+    pairs["correct"] = [first.values, rest.values]
+    sampled: dict[str, Any] = {
+        name: None if any(part is None for part in pair) else np.hstack(pair) for name, pair in pairs.items()
+    }
     return replace(rest, answers=answers, extras={}, **sampled)
 
 
@@ -290,28 +264,23 @@ class HeldOutRow:
 
     protocol: str = field(init=False, default="held out")
     policy: str
-    #: Average cost asked for, and had.
-    target: float
-    cost: float
-    #: Mean over the questions and its 95% interval.
-    accuracy: float
+    target: float  # average cost asked for
+    cost: float  # and had
+    accuracy: float  # mean over the questions and its 95% interval
     low: float
     high: float
     #: Accuracy of the best random mix at the same cost, chosen on the samples that score it: as strong a bar as there
     #: is. The policy ``mix``, chosen on the other samples, therefore lies a little below it.
     mix_accuracy: float
-    #: ``accuracy - mix_accuracy`` with its 95% interval, question by question.
-    gain: float
+    gain: float  # ``accuracy - mix_accuracy`` with its 95% interval, question by question
     gain_low: float
     gain_high: float
     #: Gain as a share of the cross-fitted oracle's at this target; None where that one gains nothing. It may exceed 1
     #: where samples are few: the oracle knows a question from half of its samples, a policy learns from all others.
     share: float | None
-    #: Where one target's labels are learned: how often the oracle's are repeated, and how often the commonest would.
-    imitation: float | None
-    majority: float | None
-    #: What the best random mix must spend to be as accurate; None where it never is.
-    mix_cost: float | None = None
+    imitation: float | None  # how often the oracle's labels are repeated, where one target's labels are learned
+    majority: float | None  # and how often the commonest would be right
+    mix_cost: float | None = None  # what the best random mix must spend to be as accurate; None where it never is
     #: What the interval resamples: the gain of every question, or, where questions are grouped, of every group.
     gains: np.ndarray = field(repr=False)
 
@@ -322,24 +291,13 @@ def as_table(rows: Sequence) -> pd.DataFrame:
     return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
 
 
-class _Turn(NamedTuple):
-    """What a policy had on one half at one target: means, and the best mix at that cost of the half's table."""
-
-    cost: float
-    mix_cost: float
-    imitated: tuple[float, float] | None  # how often it repeated the oracle's labels, and the commonest label would
-    mix: np.ndarray
-    score: UtilityTable
-
-
 class Scores:
-    """What every policy had at every target, half by half; ``order`` is that of the policies' rows."""
+    """What every policy had at every target, averaged over the halves; ``order`` is that of the policies' rows."""
 
     def __init__(self, order: Sequence[str]) -> None:
         self._order = list(order)
-        self._turns: dict[tuple[float, str], list[_Turn]] = {}
-        #: Sums over the turns of every question's accuracy; the mix's are made again from its shares and the table.
-        self._sums: dict[tuple[float, str], np.ndarray] = {}
+        self._turns: dict[tuple[float, str], list[tuple[float, ...]]] = {}  # a row of means a half
+        self._sums: dict[tuple[float, str], np.ndarray] = {}  # every question's accuracy and the mix's, shape (2, N)
 
     def add(
         self,
@@ -348,17 +306,17 @@ class Scores:
         cost: np.ndarray,
         accuracy: np.ndarray,
         score: UtilityTable,
-        imitated: tuple[float, float] | None = None,
+        imitated: tuple[float, float] = (np.nan, np.nan),
     ) -> None:
         """Take down what every question cost and how accurate it was, beside the best mix of the table at that cost."""
         # A first answer may be shorter than its question's mean: where tokens are paid, nothing is cheaper than the
         # cheapest budget, and that is the bar.
         spent = max(cost.mean(), np.mean(score.cost[..., 0]))
         # The bar knows the half that scores: nobody passes it because the other half misjudged the average question.
-        mix = best_mix(score.acc, score.cost, spent, n=1).weights
-        turn = _Turn(cost.mean(), _mix_cost(score, accuracy.mean()), imitated, mix, score)
-        self._turns.setdefault((target, policy), []).append(turn)
-        self._sums[target, policy] = accuracy + self._sums.get((target, policy), 0.0)
+        mix = best_mix(score.acc, score.cost, spent, n=1).expected(score.acc)
+        means = cost.mean(), _mix_cost(score, accuracy.mean()), *imitated
+        self._turns.setdefault((target, policy), []).append(means)
+        self._sums[target, policy] = np.array([accuracy, mix]) + self._sums.get((target, policy), 0.0)
 
     def add_learned(
         self,
@@ -372,7 +330,7 @@ class Scores:
             for number, (target, labels) in enumerate(oracles):
                 # Noise has several policies: the mean over them is the plan that draws one.
                 cost, accuracy, columns = parts[:, number].swapaxes(0, 1)
-                imitated = None
+                imitated = (np.nan, np.nan)
                 if (columns >= 0).all():
                     imitated = (columns == labels).mean(), np.bincount(labels).max() / labels.size
                 paid = cost.mean(axis=0) + (0.0 if name == "noise" else overhead)
@@ -385,32 +343,18 @@ class Scores:
         values, gains = np.empty((2, member.max() + 1, len(keys)))
         bars = np.empty(len(keys))
         for j, key in enumerate(keys):
-            accuracy = self._sums[key] / len(self._turns[key])
-            mix = np.mean([(turn.mix * turn.score.acc).sum(axis=1) for turn in self._turns[key]], axis=0)
+            accuracy, mix = self._sums[key] / len(self._turns[key])
             values[:, j], gains[:, j], bars[j] = _units(accuracy, member), _units(accuracy - mix, member), mix.mean()
         value, gain = bootstrap_mean(values, bounds=(0, 1)), bootstrap_mean(gains)
-        figures = np.column_stack([value.mean, value.low, value.high, bars, gain.mean, gain.low, gain.high])
-        named = [dict(zip(_FIGURES, row, strict=True)) for row in figures.tolist()]
-        best = {target: row["gain"] for (target, policy), row in zip(keys, named, strict=True) if policy == "oracle"}
+        means = np.array([np.mean(self._turns[key], axis=0) for key in keys]).T
+        figures = [value.mean, value.low, value.high, bars, gain.mean, gain.low, gain.high, *means]
+        told = [dict(zip(_FIGURES + _MEANS, row, strict=True)) for row in np.column_stack(figures).tolist()]
+        best = {target: row["gain"] for (target, policy), row in zip(keys, told, strict=True) if policy == "oracle"}
         rows = []
         for j, (target, policy) in enumerate(keys):
-            turns = self._turns[target, policy]
-            imitated = [turn.imitated for turn in turns if turn.imitated]
-            same, majority = np.mean(imitated, axis=0).tolist() if imitated else (None, None)
-            mix_cost = float(np.mean([turn.mix_cost for turn in turns]))
-            rows.append(
-                HeldOutRow(
-                    policy=policy,
-                    target=target,
-                    cost=float(np.mean([turn.cost for turn in turns])),
-                    **named[j],
-                    share=named[j]["gain"] / best[target] if best.get(target, 0) > 0 else None,
-                    imitation=same,
-                    majority=majority,
-                    mix_cost=mix_cost if np.isfinite(mix_cost) else None,
-                    gains=gains[:, j],
-                )
-            )
+            known: dict[str, Any] = {name: figure if np.isfinite(figure) else None for name, figure in told[j].items()}
+            known["share"] = known["gain"] / best[target] if best.get(target, 0) > 0 else None
+            rows.append(HeldOutRow(policy=policy, target=target, gains=gains[:, j], **known))
         return rows
 
 
@@ -424,9 +368,8 @@ def check_targets(targets: Sequence[float], cost: np.ndarray) -> list[float]:
         if not np.isfinite(target):
             raise ValueError(f"target {target} cannot be met: give a finite number")
         if target < cheapest * (1 - 1e-12):
-            raise ValueError(
-                f"target {target:g} cannot be met: the cheapest budget costs {cheapest:g}, give at least that"
-            )
+            least = f"the cheapest budget costs {cheapest:g}, give at least that"
+            raise ValueError(f"target {target:g} cannot be met: {least}")
     return wanted
 
 
@@ -468,17 +411,6 @@ def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Respon
     return compared(joined(first, responses)).set_aside(0)
 
 
-def _baselines(choose: UtilityTable, target: float, oracle: np.ndarray, questions: Sequence[str]) -> dict[str, Plan]:
-    """Every plan that learns nothing."""
-    return {
-        "oracle": from_labels(oracle, choose.k),
-        "mix": best_mix(choose.acc, choose.cost, target),
-        "fixed": baselines.fixed(choose.cost, target, choose.n),
-        "random": baselines.random(choose.cost, target, choose.n),
-        "length": baselines.length(questions, choose.cost, target),
-    }
-
-
 def _mix_cost(score: UtilityTable, accuracy: float) -> float:
     """The least that the best random mix spends to be this accurate; infinite where it never is."""
     cost, mean = np.broadcast_to(score.cost, score.acc.shape).mean(axis=0), score.acc.mean(axis=0)
@@ -487,13 +419,9 @@ def _mix_cost(score: UtilityTable, accuracy: float) -> float:
 
 
 def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:
-    """One value a group: the mean plus what the group's questions add to it, the linearised ratio of resampled totals.
-
-    Their mean is that over questions, and their spread that of groups drawn whole.
-    """
-    mean = values.mean()
-    excess = np.bincount(member, values - mean)
-    return mean + excess * excess.size / len(values)
+    """One value a group: the mean plus what its questions add to it, the linearised ratio of resampled totals."""
+    excess = np.bincount(member, values - values.mean())
+    return values.mean() + excess * excess.size / len(values)
 
 
 def _sentence(
@@ -505,17 +433,14 @@ def _sentence(
         share = "" if best.share is None else f", {best.share:.0%} of what the cross-fitted oracle gains there"
         return f"Adaptive allocation pays here: {_gain(best)}{share}.{_by_target(paying)}"
     oracle = max(oracles, key=lambda row: row.gain)
-    possible = (
-        f"while the cross-fitted oracle, which reads the answer key, gains {in_points(oracle.gain, 2)} points at best "
-        f"(target {oracle.target:g})"
-        if could
-        else "and not even the cross-fitted oracle, which reads the answer key, has a gain that is clear of chance"
-    )
+    possible = "and not even the cross-fitted oracle, which reads the answer key, has a gain that is clear of chance"
+    if could:
+        at_best = f"{in_points(oracle.gain, 2)} points at best (target {oracle.target:g})"
+        possible = f"while the cross-fitted oracle, which reads the answer key, gains {at_best}"
+    large = f"{100 * matters:g} points"
+    how = f"is not shown to pay here: no learned gain is clear of chance, and one of {large} is not excluded"
     if max(row.gain_high for row in tried) < matters:
-        how = f"does not pay here: every learned gain is below {100 * matters:g} points"
-    else:
-        large = f"one of {100 * matters:g} points is not excluded"
-        how = f"is not shown to pay here: no learned gain is clear of chance, and {large}"
+        how = f"does not pay here: every learned gain is below {large}"
     return f"Adaptive allocation {how}; at most {_gain(best)}, {possible}."
 
 
@@ -540,11 +465,9 @@ def _by_target(paying: Sequence[HeldOutRow]) -> str:
 
 
 def _by_chance(gains: np.ndarray, level: float) -> np.ndarray:
-    """Which columns have a mean that random signs reach with probability above ``level``.
-
-    A policy that moves five questions, or is scored on five groups, may have luck with all of them, and resampling
-    would never show the other side. Flipping signs does: five of five is one chance in 32.
-    """
+    """Which columns have a mean that random signs reach with probability above ``level``."""
+    # A policy that moves five questions may have luck with all of them, and resampling would never show the other side.
+    # Flipping signs does: five of five is one chance in 32.
     rng, chunk = np.random.default_rng(0), 500
     chunks = int(np.ceil(20 / level / chunk))
     reached, parts = np.ones(gains.shape[1]), np.split(gains, range(_PART, len(gains), _PART))

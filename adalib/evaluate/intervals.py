@@ -1,9 +1,7 @@
 """What a mean over questions is worth: its interval.
 
-Every figure in the book that estimates something says how far it could have come out otherwise. The interval here is
-over questions: weigh them at random and see how the mean moves. Where a gain sits in a few questions, most samples hold
-too few of them, some hold none, and then no reweighing of what was seen knows how large the mean may be. What helps is
-that no gain is larger than 1: half an imaginary question stands there when the upper end is computed.
+Where a gain sits in a few questions, most samples hold too few of them, some hold none, and then no reweighing of what
+was seen knows how large the mean may be. What helps is that no gain is larger than 1.
 """
 
 from __future__ import annotations
@@ -49,32 +47,19 @@ def bootstrap_mean(
         One number a question, or one row a question; columns are weighed together.
     level : float
         Coverage aimed at, in (0, 1).
-    draws : int
+    draws, seed : int
         Random weighings.
-    seed : int
     bounds : pair of float or None
         The smallest and the largest value that a question can have: 0 and 1 for an accuracy. None: as far from 0 as the
         farthest value seen. Values outside move them. The default suits gains: a loss that no question showed is not
         imagined, a gain is.
-
-    Returns
-    -------
-    Interval
-
-    Raises
-    ------
-    ValueError
-        If there is no question, a value is not finite, or the level is not between 0 and 1.
 
     Examples
     --------
     >>> interval = bootstrap_mean([0.0, 1.0] * 50)
     >>> bool(interval.low < interval.mean == 0.5 < interval.high)
     True
-
-    Forty questions without a gain do not show that there is none:
-
-    >>> bool(bootstrap_mean([0.0] * 40).high > 0.03)
+    >>> bool(bootstrap_mean([0.0] * 40).high > 0.03)  # forty questions without a gain do not show that there is none
     True
 
     References

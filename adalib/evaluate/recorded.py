@@ -1,7 +1,4 @@
-"""Dear tables: computed once by the scripts ``data/record_*.py``, part by part, kept in a file, and read by a chapter.
-
-Here is what writes and reads such a file, and what chapters 10 and 13 need of theirs: names, and cells computed again.
-"""
+"""Dear tables: computed once by the scripts ``data/record_*.py``, part by part, kept in a file, read by a chapter."""
 
 from __future__ import annotations
 
@@ -28,9 +25,8 @@ LADDER: Mapping[str, tuple[str, ...]] = {
     "all three": ("votes", "text", "certainty"),
 }
 
-#: Said of a peer that is not tuned.
-AS_PUBLISHED = "as published"
-
+AS_PUBLISHED = "as published"  # said of a peer that is not tuned
+GO_UP = "go on or go up"  # priced stopping with escalation, by its name in the table
 REPEATS = 4  # orders in which a rule sees the answers that teach it: few, so that anyone can compute it again
 
 #: What is held out for every model, by its name in the table.
@@ -40,17 +36,11 @@ MODEL_LEARNERS: Mapping[str, Learner | Planner] = {
     **{f"stopping: {name}": PricedStopping(signals, repeats=REPEATS) for name, signals in LADDER.items()},
 }
 
-#: Priced stopping with escalation, by its name in the table.
-GO_UP = "go on or go up"
-
 _KEPT = ("cost", "accuracy", "low", "high", "gain", "gain_low", "gain_high", "mix_cost")
 
 
 def record(name: str, parts: Iterable[tuple[str, Callable[[], Iterable[dict]]]], *, anew: bool = False) -> None:
-    """Compute the parts that ``data/recorded/NAME.jsonl`` lacks (all of them where ``anew``), and save after each.
-
-    A part is a name, and a function that returns its rows; so that the work can be stopped and started again.
-    """
+    """Compute the parts that ``data/recorded/NAME.jsonl`` lacks (all of them where ``anew``), and save after each."""
     file = data_folder() / "recorded" / f"{name}.jsonl"
     rows = [] if anew or not file.exists() else [row for _, row in read_lines(file)]
     there = {row["part"] for row in rows}
@@ -69,26 +59,14 @@ def recorded(name: str) -> dict[str, list[dict]]:
 
 
 def recorded_cells(name: str = "stopping") -> dict[str, dict[tuple[str, float], dict]]:
-    """Read the tables of chapter 10 ("stopping") or 13 ("minds"): by part, policy and target.
-
-    >>> cells = recorded_cells()["word-fewshot by question"]
-    >>> cells["all three", 2]["accuracy"] > cells["oracle", 2]["accuracy"] > cells["mix", 2]["accuracy"]
-    True
-    """
+    """Read the tables of chapter 10 ("stopping") or 13 ("minds"): by part, policy and target."""
     return {part: {(row["policy"], row["target"]): row for row in rows} for part, rows in recorded(name).items()}
 
 
 def model_cells(
     answers: Responses, targets: Sequence[float], learners: Mapping[str, Learner | Planner] = MODEL_LEARNERS
 ) -> list[dict]:
-    """Hold out what pays for one model: both oracles, noise, and the learners.
-
-    >>> import adalib
-    >>> few = adalib.load("story-qwen15").take(range(40))
-    >>> cells = model_cells(few, [2], {"curve policy": MODEL_LEARNERS["curve policy"]})
-    >>> [cell["policy"] for cell in cells]
-    ['oracle', 'oracle_in_sample', 'curve policy', 'noise']
-    """
+    """Hold out what pays for one model: both oracles, noise, and the learners."""
     rows = held_out(answers, targets, learners=learners, noises=1, protocol=Protocol(folds=2))
     return [figures(row) for row in rows if row.policy in ("oracle", "oracle_in_sample", "noise", *learners)]
 

@@ -1,8 +1,7 @@
 """On trial: whatever learns from some questions, and has a cost and an accuracy on each of others.
 
-A policy that plans (`LabelPolicy`, `CurvePolicy`, anything with ``fit`` and ``predict``) names a budget before it asks;
-its cost and accuracy are read off the table of the scoring half. A rule that watches the answers come in names no
-budget; it brings its own ``trial`` and replays the answers of the scoring half. `adalib.held_out` sees no difference.
+A policy that plans (anything with ``fit`` and ``predict``) names a budget before it asks; its cost and accuracy are
+read off the table of the scoring half. A rule that watches the answers come in brings its own ``trial``.
 """
 
 from __future__ import annotations
@@ -28,10 +27,8 @@ from adalib.table import UtilityTable
 __all__ = ["BASELINES", "STOPPING", "Fold", "Half", "Learner", "Planner", "Questions", "checked"]
 __all__ += ["learned", "planning_policies", "stopping_policies"]
 
-#: Policies that learn nothing, in the order of their rows.
+# Policies that learn nothing, in the order of their rows; and those that watch the answers come in.
 BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
-
-#: Policies that watch the answers come in, of which `stopping_policies` gives the learners.
 STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
 
 
@@ -40,9 +37,7 @@ class Questions:
     """Questions as they are handed to a learner: to learn from, or to be scored on."""
 
     features: pd.DataFrame  # known of a question before it is asked
-    #: Those of one half, in the order in which they came: Responses whose texts are the numbers of their classes, or a
-    #: Menu where one is evaluated.
-    answers: Any
+    answers: Any  # of one half, in the order in which they came: Responses with class numbers as texts, or a Menu
     table: UtilityTable  # what those answers say of every budget
     groups: np.ndarray  # questions of one group belong together: folds inside a learner must not part them either
 
@@ -68,15 +63,14 @@ class Learner(typing.Protocol):
     def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> Sequence[tuple[np.ndarray, ...]]:
         """Learn from ``train``, and return the costs and the accuracies of the questions of ``test``, a pair a target.
 
-        It must not read ``test.answers`` ahead of paying for them, nor keep anything: it is called for every fold.
+        It must not read ``test.answers`` ahead of paying for them, nor keep anything.
         """
 
 
 class Planner(typing.Protocol):
-    """A policy that names a column before it asks, of which copies are fitted: it needs no ``trial`` of its own.
+    """A policy that names a column before it asks, of which copies are fitted.
 
-    One that also has ``for_budget(features, budget)`` is fitted once, without a budget and with ``groups``, and asked
-    for every target.
+    One with ``for_budget(features, budget)`` is fitted once, without a budget but with ``groups``, for all targets.
     """
 
     def fit(self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float) -> Planner: ...
@@ -91,8 +85,7 @@ def planning_policies(seed: int = 0) -> dict[str, Learner | Planner]:
 def stopping_policies(seed: int = 0) -> dict[str, Learner | Planner]:
     """What decides while the answers come in, by the name of its rows, for the ``learners`` of `held_out`.
 
-    ``priced`` looks at every signal that the file has, ``priced_votes`` at the votes alone; the others are peers, tuned
-    to the same cost. Explained in chapter 10, "When to stop".
+    ``priced`` looks at every signal that the file has, ``priced_votes`` at the votes alone; the others are tuned peers.
     """
     return {
         "priced": PricedStopping(seed=seed),
@@ -125,8 +118,8 @@ def learned(
 ) -> dict[str, np.ndarray]:
     """Let every learner learn in every fold from one half, and score it with the other half of the other questions.
 
-    ``member`` is the group of every question; the ``blind`` are policies with features of their own, all called
-    "noise". Every name gets costs, accuracies and columns, shape (policies of that name, targets, 3, N).
+    The ``blind`` are policies with features of their own, all called "noise". Every name gets costs, accuracies and
+    columns, shape (policies of that name, targets, 3, N).
     """
 
     def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
@@ -145,17 +138,17 @@ def learned(
     done = tqdm(by_fold, total=len(folds), desc="evaluating", unit=" folds", disable=None, leave=False)
     for fold, outcomes in zip(folds, done, strict=True):
         every[..., fold.test] = outcomes
-    by_name = {name: every[j : j + 1] for j, name in enumerate(learners)}
-    return by_name | ({"noise": every[len(learners) :]} if blind else {})
+    noise = {"noise": every[len(learners) :]} if blind else {}
+    return {name: every[j : j + 1] for j, name in enumerate(learners)} | noise
 
 
 def _one_fold(job: tuple) -> list[np.ndarray]:
     """Every learner's outcomes in one fold, and then those of the blind."""
     train, test, targets, learners, unseeing = job
-    told = [_outcomes(name, learner, train, test, targets) for name, learner in learners.items()]
-    for policy, known, held in unseeing:
-        told.append(_outcomes("noise", policy, replace(train, features=known), replace(test, features=held), targets))
-    return told
+    return [_outcomes(name, learner, train, test, targets) for name, learner in learners.items()] + [
+        _outcomes("noise", policy, replace(train, features=known), replace(test, features=held), targets)
+        for policy, known, held in unseeing
+    ]
 
 
 def _outcomes(name: str, learner: Any, train: Questions, test: Questions, targets: Sequence[float]) -> np.ndarray:
@@ -176,10 +169,7 @@ def _outcomes(name: str, learner: Any, train: Questions, test: Questions, target
 
 
 def _planned(policy: Any, train: Questions, test: Questions, targets: Sequence[float]) -> list[tuple[np.ndarray, ...]]:
-    """Fit copies of a policy, and look its columns up in the table of the scoring half.
-
-    Where it imitates one target's labels at a time, the columns are told too: how often are they the oracle's?
-    """
+    """Look a policy's columns up in the table of the scoring half; told too where one target's labels are imitated."""
     policy, acc, cost, k = deepcopy(policy), train.table.acc, train.table.cost, train.table.k
     if hasattr(policy, "for_budget"):
         policy.fit(train.features, acc, cost, groups=train.groups)

@@ -1,8 +1,7 @@
 """The lambda explorer: drag the price of compute and watch who gets how much of it.
 
-One front end, in parts under ``front/``, in two hosts. In Jupyter, `explore` shows it as a widget whose price is a
-Python attribute. On a page without a kernel, `static_html` (a fragment for the book) and `page` (a whole file) inline
-the front end and the tables, and the oracle is computed in the reader's browser; nothing is fetched, nothing is sent.
+One front end, in parts under ``front/``, in two hosts: `explore` shows it in Jupyter; `static_html` (a fragment) and
+`page` (a whole file) inline it with the tables, and the reader's browser computes: nothing is fetched, nothing is sent.
 """
 
 from __future__ import annotations

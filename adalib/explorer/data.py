@@ -50,19 +50,11 @@ def setting(
     if unit is None:
         samples = table.cost.ndim == 1 and [str(b) for b in table.budgets] == [f"{c:g}" for c in table.cost]
         unit = "samples" if samples else "cost"
-    described: dict[str, Any] = {
-        "name": name,
-        "title": title,
-        "kind": kind,
-        "about": about,
-        "unit": unit,
-        "estimated": estimated,
-        "lam": _start(table) if lam is None else float(lam),
-        "budgets": [str(budget) for budget in table.budgets],
-        "cost": _short(table.cost),
-        "acc": _short(table.acc),  # to the last bit: rounded ones would tie where these do not
-        "ids": list(table.ids),
-    }
+    described: dict[str, Any] = {"name": name, "title": title, "kind": kind, "about": about, "unit": unit}
+    described |= {"estimated": estimated, "lam": _start(table) if lam is None else float(lam)}
+    described |= {"budgets": [str(budget) for budget in table.budgets], "ids": list(table.ids)}
+    # To the last bit: rounded accuracies would tie where these do not.
+    described |= {"cost": _short(table.cost), "acc": _short(table.acc)}
     if isinstance(source, Menu):
         described["colours"] = arm_colours([model for model, _ in source.arms(_offered(source))])
         described |= _texts(source)
@@ -75,10 +67,7 @@ def setting(
 
 
 def read_csv(path: str | os.PathLike[str]) -> UtilityTable:
-    """Read accuracies from a CSV file: a header of costs, then one row per question; an id column may come first.
-
-    The page reads a dropped file by the same rules. A DataError names the file, the line, the column and the mend.
-    """
+    """Read accuracies as the page does: a header of costs, then one row per question; an id column may come first."""
     read = 0  # lines, for messages
 
     def lines() -> Iterator[str]:
@@ -108,9 +97,8 @@ def read_csv(path: str | os.PathLike[str]) -> UtilityTable:
             ids.append(cells[0] if skip else str(len(rows) - 1))
             rows.append(values)
     except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(
-            f"{path}, line {read}: cannot be read as CSV ({error}); save it as comma-separated UTF-8 text"
-        ) from None
+        told = f"cannot be read as CSV ({error}); save it as comma-separated UTF-8 text"
+        raise DataError(f"{path}, line {read}: {told}") from None
     if len(rows) < 2:
         raise DataError(f"{path}: holds no accuracies; write a header of costs, then one row a question")
     try:
@@ -149,27 +137,20 @@ def _votes(responses: Responses) -> list[list]:
     for answers, classes, worth in zip(responses.answers, responses.classes, responses.values, strict=True):
         counts = np.bincount(classes[classes >= 0])
         order = np.argsort(-counts, kind="stable")
-        top = []
-        for c in order[:_TOP]:
-            members = np.flatnonzero(classes == c)
-            share = round(float(worth[members].mean()), 3)
-            top.append([answers[members[0]].strip(), int(counts[c]), share])
+        shown = (np.flatnonzero(classes == c) for c in order[:_TOP])
+        top = [[answers[at[0]].strip(), at.size, round(float(worth[at].mean()), 3)] for at in shown]
         rest = order[_TOP:]
         votes.append([top, len(rest), int(counts[rest].sum()), int((classes < 0).sum())])
     return votes
 
 
 def _half(responses: Responses, half: int) -> list[list[int]]:
-    """Every second vote of each question as counts, from which the page cross-fits: empty, then votes and right ones.
-
-    Samples are alike, so the even and the odd ones are as good a split as any, and anyone can make it again.
-    """
+    """Every second vote of a question as counts, from which the page cross-fits: empty, then votes and right ones."""
     counted = []
     for classes, worth in zip(responses.classes[:, half::2], responses.values[:, half::2], strict=True):
-        row = [int((classes < 0).sum())]
+        counted.append([int((classes < 0).sum())])
         for c in np.unique(classes[classes >= 0]):
-            row += [int((classes == c).sum()), int(worth[classes == c].sum())]
-        counted.append(row)
+            counted[-1] += [int((classes == c).sum()), int(worth[classes == c].sum())]
     return counted
 
 

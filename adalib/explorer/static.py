@@ -76,24 +76,20 @@ budget you can afford, and watch who lets go of what.</p>
 
 
 def static_html(settings: Sequence[dict[str, Any]]) -> str:
-    """Return an explorer of settings, the first one shown, as a fragment of HTML for a page of the book.
+    """Return an explorer of settings, the first one shown, as a fragment of HTML: any number fit on one page.
 
-    It holds its style, a static figure for readers without scripts, the data and the front end; any number fit on one
-    page. Show it with ``IPython.display.HTML(static_html([setting(table), ...]))``.
+    Show it with ``IPython.display.HTML(static_html([setting(table), ...]))``.
     """
     settings = list(settings)
     names = [one["name"] for one in settings]
     if not settings or len(set(names)) < len(names):
         raise ValueError(f"give at least one setting, each with a name of its own, got {names}")
     ident = f"adalib-explorer-{secrets.token_hex(4)}"
-    return "\n".join(
-        [
-            f"<style>{style()}</style>",
-            f'<div id="{ident}" class="adalib-explorer"></div>',
-            f"<noscript>{_still(settings[0])}</noscript>",
-            f'<script type="application/json" id="{ident}-data">{_inline_json(settings)}</script>',
-            f'<script type="module">\n{script()}\nmountStatic("{ident}");\n</script>',
-        ]
+    return (
+        f'<style>{style()}</style>\n<div id="{ident}" class="adalib-explorer"></div>\n'
+        f"<noscript>{_still(settings[0])}</noscript>\n"
+        f'<script type="application/json" id="{ident}-data">{_inline_json(settings)}</script>\n'
+        f'<script type="module">\n{script()}\nmountStatic("{ident}");\n</script>'
     )
 
 
@@ -118,14 +114,11 @@ def _inline_json(value: object) -> str:
 def _still(one: dict[str, Any]) -> str:
     """A static figure where scripts are off: the staircase and the frontier, drawn from the same numbers."""
     k = len(one["budgets"])
-    acc = np.asarray(one["acc"], dtype=float).reshape(-1, k)
-    cost = np.asarray(one["cost"], dtype=float)
-    cost = cost if cost.size == k else cost.reshape(-1, k)
-    whole = frontier(acc, cost)
+    acc, cost = (np.asarray(one[name], dtype=float).reshape(-1, k) for name in ("acc", "cost"))
+    whole = frontier(acc, cost[0] if len(cost) == 1 else cost)
     order = np.argsort(whole.lam, kind="stable")
+    order = order[np.isfinite(whole.lam[order])]
     lam, spend, accuracy = (np.asarray(a, dtype=float)[order] for a in (whole.lam, whole.cost, whole.accuracy))
-    keep = np.isfinite(lam)
-    lam, spend, accuracy = lam[keep], spend[keep], accuracy[keep]
     return (
         '<figure style="margin:1rem 0"><svg viewBox="0 0 720 300" width="100%" role="img" style="max-width:720px" '
         'aria-label="Left: average cost falls in steps as the price rises. Right: accuracy against average cost." '
@@ -142,12 +135,10 @@ def _plot(left: int, x: np.ndarray, y: np.ndarray, x_label: str, y_label: str, *
     x0, x1, y0, y1 = float(x.min()), float(x.max()), float(y.min()), float(y.max())
     across = left + 50 + 280 * (x - x0) / (x1 - x0 or 1)
     down = 250 - 210 * (y - y0) / (y1 - y0 or 1)
-    points = [f"{across[0]:.1f},{down[0]:.1f}"]
-    for at in range(1, len(x)):
-        if steps:
-            points.append(f"{across[at]:.1f},{down[at - 1]:.1f}")
-        points.append(f"{across[at]:.1f},{down[at]:.1f}")
     ends = (x0**2, x1**2) if steps else (x0, x1)
+    if steps:
+        across, down = np.repeat(across, 2)[1:], np.repeat(down, 2)[:-1]
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, down, strict=True))
     return (
         f'<text x="{left}" y="20">{escape(y_label)}</text>'
         f'<text x="{left + 44}" y="254" text-anchor="end">{y0:.3g}</text>'
@@ -156,5 +147,5 @@ def _plot(left: int, x: np.ndarray, y: np.ndarray, x_label: str, y_label: str, *
         f'<text x="{left + 330}" y="272" text-anchor="end">{ends[1]:.3g}</text>'
         f'<text x="{left + 190}" y="290" text-anchor="middle">{escape(x_label)}</text>'
         f'<path d="M{left + 50} 30V256H{left + 335}" fill="none" stroke="currentColor" stroke-opacity=".4"/>'
-        f'<polyline points="{" ".join(points)}" fill="none" stroke="#2b7bba" stroke-width="2"/>'
+        f'<polyline points="{points}" fill="none" stroke="#2b7bba" stroke-width="2"/>'
     )

@@ -48,23 +48,9 @@ def explore(
 ) -> Explorer:
     """Explore a table, or sampled answers, in Jupyter.
 
-    Explained in chapter 2, "The oracle".
-
-    Parameters
-    ----------
-    source : UtilityTable, Responses or Menu
-        What to explore.
-    lam : float, optional
-        The price at the start. Default: the median breakpoint.
-    budget : float, optional
-        The budget asked for at the start, instead of a price.
-    selected : int
-        The row of the question shown first.
-
-    Returns
-    -------
-    Explorer
-        A widget with the attributes ``lam``, ``budget`` and ``selected``; ``w.observe(f, "lam")`` follows the slider.
+    It starts at a price (``lam``; default: the median breakpoint) or at a ``budget``, with the question of the row
+    ``selected``. All three are attributes of the widget; ``w.observe(f, "lam")`` follows the slider. Explained in
+    chapter 2, "The oracle".
     """
     described = setting(source, lam=lam)
     return Explorer(_settings=[described], lam=described["lam"], budget=budget, selected=selected)

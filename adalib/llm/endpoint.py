@@ -1,11 +1,9 @@
 """One answer from an OpenAI-compatible endpoint, asked for with patience.
 
-Endpoints fail in two ways. Some failures pass (a busy server, a cut connection, a page where JSON should be): wait
-and ask again, longer each time, and as long as the server asks for when it says so. Others do not (a wrong key, a
-wrong model): stop at once and say so in one line. The key is in no line of ours, not even when a server repeats it.
-
-A reply is believed in nothing: it may be endless, compressed a thousandfold, nested a thousand deep, or hold a count
-of 10^400. What has not the shape of a chat completion is a failure that may pass, and what is stored can be read back.
+Some failures pass (a busy server, a cut connection, a page where JSON should be): wait and ask again, longer each time,
+and as long as the server asks for. Others do not (a wrong key, a wrong model): stop at once and say so in one line. The
+key is in no line of ours, not even when a server repeats it. And a reply is believed in nothing: it may be endless,
+compressed a thousandfold, nested a thousand deep, or hold a count of 10^400; what is stored can be read back.
 """
 
 from __future__ import annotations
@@ -47,7 +45,6 @@ DEFAULT_KEY_ENV = "OPENAI_API_KEY"
 FIRST_WAIT = 1.0  # seconds before the second try; doubled for each try after that
 LONGEST_WAIT = 60.0  # no wait is longer, whatever a server asks for
 SECRET = 16  # characters from which a key is taken for a secret; shorter ones (EMPTY, 111111) may be data
-TOP_LOGPROBS = 20  # the most that the OpenAI interface lets one ask for
 
 MENDS = {
     300: "it sends us to another address, where the key may not go: give that one as the base URL if you trust it",
@@ -147,10 +144,8 @@ class Endpoint:
         """
         request: dict[str, Any] = {"model": self.model, "messages": list(messages)}
         request |= {"temperature": temperature, "max_tokens": max_tokens}
-        if seed is not None:
-            request["seed"] = seed
-        if logprobs:
-            request |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        request |= {} if seed is None else {"seed": seed}
+        request |= {"logprobs": True, "top_logprobs": 20} if logprobs else {}  # the most that one may ask for
         request |= extra or {}
         for attempt in range(1, self.tries + 1):
             try:
@@ -190,16 +185,20 @@ class Endpoint:
 
     def _refusal(self, reply: httpx.Response, body: bytes) -> Exception:
         """The error that a status stands for: one that may pass, or one that lasts."""
-        status, said = reply.status_code, _error_of(body)
-        told = said.get("message")
+        said: Any = None
+        with contextlib.suppress(ValueError, RecursionError):
+            said = json.loads(body)
+        said = said.get("error", said) if isinstance(said, dict) else {}
+        told, code = (said.get("message"), said.get("code")) if isinstance(said, dict) else (None, None)
+        status = reply.status_code
         line = f"HTTP {status}" + (f" ({self.clean(told)})" if isinstance(told, str) else "")
-        if status in (408, 409, 429) or status >= 500:
-            # An empty account is a 429 too, but no waiting fills it.
-            if said.get("code") == "insufficient_quota":
-                mend = "the account has no credit left"
-                return EndpointError(f"{self.url} answered {line}; {mend}", status, "insufficient_quota")
-            return ReplyError(line, retry_after(reply.headers.get("retry-after")), status)
         mend = MENDS.get(status, MENDS[300] if status < 400 else MENDS[400]).format(key=self.key_env)
+        passes = status in (408, 409, 429) or status >= 500
+        if passes and code == "insufficient_quota":  # an empty account is a 429 too, but no waiting fills it
+            mend = "the account has no credit left"
+            return EndpointError(f"{self.url} answered {line}; {mend}", status, "insufficient_quota")
+        if passes:
+            return ReplyError(line, retry_after(reply.headers.get("retry-after")), status)
         return EndpointError(f"{self.url} answered {line}; {mend}", status)
 
     def clean(self, text: str) -> str:
@@ -214,9 +213,8 @@ class Endpoint:
 def wait_for(work: Coroutine[Any, Any, Result], stop: asyncio.Event | None = None) -> Result:
     """Run a coroutine on a loop in the background and wait for what it returns.
 
-    A notebook's own loop is taken, and a client belongs to the loop that first used it: so all calls share one. An
-    interrupt cancels the work. With ``stop`` the first one sets that, so that the work may end by itself, and the
-    second cancels. Either way the interrupt goes on to the caller, once nothing runs any more.
+    A notebook's own loop is taken, and a client belongs to the loop that first used it: so all calls share one. The
+    first interrupt sets ``stop``, where there is one, the second cancels; it goes on to the caller once nothing runs.
     """
     ended = threading.Event()
 
@@ -288,10 +286,9 @@ def _client(url: str, key: str, proxy: str | None) -> httpx.AsyncClient:
             verify=_trusted(),
         )
     except (ImportError, ValueError):  # SOCKS needs a package that we do not have; other schemes are unknown
-        raise EndpointError(
-            f"the proxy that the environment names for {urlsplit(url).scheme} cannot be used (only http and https "
-            "proxies can); unset it, or list the host in NO_PROXY"
-        ) from None
+        named = f"the proxy that the environment names for {urlsplit(url).scheme}"
+        mend = "(only http and https proxies can); unset it, or list the host in NO_PROXY"
+        raise EndpointError(f"{named} cannot be used {mend}") from None
 
 
 @cache
@@ -315,16 +312,6 @@ async def _bounded(reply: httpx.Response) -> bytes:
     except httpx.DecodingError:
         raise ReplyError("the reply is damaged where it was compressed") from None
     return bytes(body)
-
-
-def _error_of(body: bytes) -> dict[str, Any]:
-    """What a refusal says, where it says it as OpenAI does."""
-    try:
-        told = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    told = told.get("error", told) if isinstance(told, dict) else {}
-    return told if isinstance(told, dict) else {}
 
 
 def read_reply(body: bytes) -> Answer:
@@ -355,14 +342,14 @@ def read_reply(body: bytes) -> Answer:
         raise ReplyError("the reply is JSON but no chat completion")
     if text and len(text) > MAX_TEXT:
         raise ReplyError(f"the answer has {len(text):,} characters, and at most {MAX_TEXT:,} are kept")
-    return Answer(
-        _whole_characters(text or ""),
-        _whole_characters(finish[:40]) if isinstance(finish, str) and finish else "unknown",
-        _count(reply.get("usage"), "completion_tokens"),
-        _count(reply.get("usage"), "prompt_tokens"),
-        _told(lambda: mean_logprob([token["logprob"] for token in told["content"]])),
-        _told(lambda: mean_entropy([[one["logprob"] for one in token["top_logprobs"]] for token in told["content"]])),
-    )
+    finish = _whole_characters(finish[:40]) if isinstance(finish, str) and finish else "unknown"
+    written, read = (_count(reply.get("usage"), f"{which}_tokens") for which in ("completion", "prompt"))
+    logprob = entropy = None
+    with contextlib.suppress(LookupError, TypeError):  # it may tell the one, or both, or none
+        logprob = mean_logprob([token["logprob"] for token in told["content"]])
+    with contextlib.suppress(LookupError, TypeError):
+        entropy = mean_entropy([[one["logprob"] for one in token["top_logprobs"]] for token in told["content"]])
+    return Answer(_whole_characters(text or ""), finish, written, read, logprob, entropy)
 
 
 def mean_logprob(tokens: Sequence[float]) -> float | None:
@@ -375,22 +362,12 @@ def mean_logprob(tokens: Sequence[float]) -> float | None:
 def mean_entropy(tokens: Sequence[Sequence[float]]) -> float | None:
     """Mean entropy of an answer's tokens, in nats, from the log-probabilities of the likeliest candidates of each.
 
-    An endpoint returns the 20 likeliest candidates at most, and the sum of ``-p log p`` stops there, without scaling
-    them up to one: every term left out is positive, so the value is a lower bound on the entropy, close when the 20
-    hold nearly all of the probability.
+    The sum of ``-p log p`` stops at those that are told, 20 at most: a lower bound, close where they hold nearly all.
     """
     if not tokens or not all(tokens) or not all(_is_logprob(value, zero=True) for top in tokens for value in top):
         return None
     total = math.fsum(-math.exp(logprob) * logprob for top in tokens for logprob in top if logprob > -math.inf)
     return round(max(total, 0.0) / len(tokens), 6)
-
-
-def _told(read: Callable[[], float | None]) -> float | None:
-    """What a reply tells, None where it has not the shape."""
-    try:
-        return read()
-    except (LookupError, TypeError):
-        return None
 
 
 def _is_logprob(value: Any, zero: bool = False) -> bool:
@@ -411,11 +388,10 @@ def _whole_characters(text: str) -> str:
 
 
 def backoff(attempt: int, hint: float | None = None, jitter: float | None = None) -> float:
-    """Seconds to wait after failure number ``attempt`` (from 1): doubled each time, spread, capped.
+    """Seconds to wait after failure number ``attempt`` (from 1): doubled each time, spread by ``jitter``, capped.
 
-    A server's ``hint`` of a second or more is kept to. A hint of nothing (0, or a date that is past) is no hint: a
-    server in distress must not be hammered. ``jitter`` in [0, 1], random by default, keeps sixteen refused requests
-    from coming back at one moment.
+    A server's ``hint`` of a second or more is kept to; one of nothing (0, or a date that is past) is none: a server in
+    distress must not be hammered, and sixteen refused requests must not come back at one moment.
     """
     jitter = random.random() if jitter is None else jitter
     # The exponent is bounded, or the wait after failure 2000 would be no float.
@@ -425,15 +401,12 @@ def backoff(attempt: int, hint: float | None = None, jitter: float | None = None
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
     """Seconds that a ``Retry-After`` header asks for, given as seconds or as an HTTP date; None if it says nothing."""
-    if value is None:
-        return None
     try:
-        seconds = float(value)
+        seconds = float(value or "")
     except ValueError:
         try:
-            date = parsedate_to_datetime(value)
-            date = date if date.tzinfo else date.replace(tzinfo=UTC)
-            seconds = (date - (now or datetime.now(UTC))).total_seconds()
+            date = parsedate_to_datetime(value or "")
+            seconds = (date.replace(tzinfo=date.tzinfo or UTC) - (now or datetime.now(UTC))).total_seconds()
         except (ValueError, TypeError, OverflowError, IndexError):
             return None
     return max(seconds, 0.0) if math.isfinite(seconds) else None
@@ -454,19 +427,16 @@ def _checked_url(base_url: str) -> tuple[str, str, bool]:
         raise ValueError("the base URL holds a space, a line break or another character that no address has")
     try:
         parts = urlsplit(base_url)
-        host, port = parts.hostname, parts.port
+        host, _ = parts.hostname, parts.port
     except ValueError:
         host = None
     if not host or parts.scheme not in ("http", "https"):
         raise ValueError("the base URL must look like http://127.0.0.1:8080/v1 or https://host/v1")
     if "@" in parts.netloc or "?" in base_url or "#" in base_url:
-        raise ValueError(
-            "the base URL must hold no user, password, query or fragment (they would be stored and shown); "
-            "put the key into an environment variable"
-        )
+        why = "(they would be stored and shown); put the key into an environment variable"
+        raise ValueError(f"the base URL must hold no user, password, query or fragment {why}")
     try:
         loopback = ip_address(host).is_loopback
     except ValueError:
         loopback = host == "localhost"
-    where = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{where}{f':{port}' if port else ''}{parts.path.rstrip('/')}", host, loopback
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}", host, loopback

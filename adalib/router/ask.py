@@ -288,10 +288,8 @@ class _Question:
         """Read one more text, and put it to the vote."""
         said = {name: getattr(answer, name) for name in self.vote.reads}
         if None in said.values():
-            raise EndpointError(
-                "the endpoint gives no log-probabilities, by which this policy weighs answers; "
-                f"fit it without {' and '.join(self.vote.reads.values())}"
-            )
+            mend = f"fit it without {' and '.join(self.vote.reads.values())}"
+            raise EndpointError(f"the endpoint gives no log-probabilities, by which this policy weighs answers; {mend}")
         self.answers.append(answer)
         told = extract_answer(answer.text, finished=answer.finish == "stop")
         if told and told not in self.classes:

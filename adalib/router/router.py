@@ -21,14 +21,13 @@ from adalib.datasets.files import DataError, read_lines, write_lines
 from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import digest, number, read_sealed, whole, write_sealed
-from adalib.evaluate.heldout import TAUGHT, Protocol, held_out, verdict
+from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
 from adalib.learn.policies import CurvePolicy, load_policy
-from adalib.llm.collect import settings_of
+from adalib.llm.collect import Store, read_answers, settings_of
 from adalib.llm.endpoint import Endpoint, wait_for
 from adalib.llm.questions import Prompt, load_prompt, load_questions
-from adalib.llm.store import Store, read_answers
 from adalib.router.ask import Asking, Client, Decision, FixedVote, Routed, ask, ask_many
 from adalib.router.controller import BudgetController, Purse
 from adalib.sequential.priced import PricedStopping, load_stopping, save_stopping
@@ -63,25 +62,18 @@ class Reader:
 
 
 def recommended(
-    responses: Responses,
-    budget: float,
-    budgets: Sequence[int],
-    signals: Sequence[str],
-    cost: Unit = "samples",
-    groups: Sequence | None = None,
-    seed: int = 0,
-) -> tuple[str, str]:
-    """Compare both policies at this budget on questions left out, and name "priced" or "curve" with the verdict.
+    responses: Responses, budget: float, signals: Sequence[str], cost: Unit, groups: Sequence | None, seed: int
+) -> str:
+    """Compare both policies at this budget on questions left out: "priced" or "curve", whichever gains more.
 
-    The curve policy is offered those ``budgets`` of which the file has twice as many answers.
+    The curve policy is offered those budgets of which the file has twice as many answers.
     """
     learners: dict[str, Any]
     learners = {"curve": CurvePolicy(seed=seed), "priced": PricedStopping(signals, cost=cost, seed=seed)}
-    offered = [b for b in budgets if 2 * b <= responses.samples]
+    offered = [b for b in _BUDGETS if 2 * b <= responses.samples]
     protocol = Protocol(groups=groups, table=partial(Responses.table, cost=cost), seed=seed)
     rows = held_out(responses, [budget], offered, learners=learners, noises=0, protocol=protocol)
-    best = max((row for row in rows if row.policy in learners), key=lambda row: row.gain)
-    return best.policy, verdict(rows)
+    return max((row for row in rows if row.policy in learners), key=lambda row: row.gain).policy
 
 
 class Router:
@@ -91,17 +83,12 @@ class Router:
 
     Attributes
     ----------
-    policy : PricedStopping or CurvePolicy
-    reader : Reader or None
-        What it reads off a question; None where it looks at votes alone.
-    cost : {"samples", "tokens"} or Money
-        What an answer costs.
-    budgets : tuple of int
-        Numbers of answers on offer to a curve policy.
-    controller : BudgetController
-        Holds the budget; shared by all questions that this router answers.
-    purse : Purse
-        The total in money; without end until one is set: ``router.purse = Purse(5.0)``.
+    policy, reader : PricedStopping or CurvePolicy, Reader or None
+        What decides, and what it reads off a question; None where it looks at votes alone.
+    cost, budgets : {"samples", "tokens"} or Money, tuple of int
+        What an answer costs; numbers of answers on offer to a curve policy.
+    controller, purse : BudgetController, Purse
+        What holds the budget, for all questions together, and the total in money: ``router.purse = Purse(5.0)``.
     """
 
     def __init__(
@@ -165,7 +152,7 @@ class Router:
             raise ValueError("a price list needs policy='priced': the others count answers or tokens")
         chosen: str = policy
         if policy == "verdict" and not isinstance(cost, Money):
-            chosen, _ = recommended(responses, budget, _BUDGETS, signals, cost, groups, seed)
+            chosen = recommended(responses, budget, signals, cost, groups, seed)
         if chosen == "priced" or isinstance(cost, Money):
             rows = drawn(range(responses.n), taught, seed)
             groups = None if groups is None else [groups[row] for row in rows]
@@ -291,11 +278,8 @@ def _read_cost(told: Any, policy: PricedStopping | CurvePolicy) -> Unit | Money:
         return told
     if not isinstance(told, dict) or set(told) != {"per_token", "per_answer"} or isinstance(policy, CurvePolicy):
         raise ValueError("its cost is neither samples nor tokens nor a price list")
-    prices = (
-        number(told["per_token"], "price of a token", 1e-300),
-        number(told["per_answer"], "price of an answer", 0.0),
-    )
-    return Money(*prices)
+    per_token = number(told["per_token"], "price of a token", 1e-300)
+    return Money(per_token, number(told["per_answer"], "price of an answer", 0.0))
 
 
 def _check_fit(policy: PricedStopping | CurvePolicy, reader: Reader | None, budgets: Sequence[int]) -> None:

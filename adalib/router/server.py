@@ -16,7 +16,7 @@ import time
 import traceback
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
 from math import inf
@@ -67,12 +67,15 @@ def make_app(service: Service, token: str = "") -> Starlette:
     def guarded(handler: Callable[[Call], Awaitable[Response]]) -> Callable[[Call], Awaitable[Response]]:
         async def guard(call: Call) -> Response:
             try:
-                _check_token(call, token)
+                given = call.headers.get("authorization", "").removeprefix("Bearer ").strip()
+                if token and not hmac.compare_digest(given.encode(), token.encode()):
+                    told = "the key is not this server's token"
+                    raise RequestError(401, told, "authentication_error", "invalid_api_key")
                 response = await handler(call)
             except Exception as error:
-                told = _told(error)
-                headers = {"Retry-After": "1"} if told.status == 429 else {}
-                response = JSONResponse(told.body, told.status, headers)
+                fault = _told(error)
+                headers = {"Retry-After": "1"} if fault.status == 429 else {}
+                response = JSONResponse(fault.body, fault.status, headers)
             if handler == service.chat:
                 service.replies.labels(str(response.status_code)).inc()
             return response
@@ -97,26 +100,20 @@ def make_app(service: Service, token: str = "") -> Starlette:
     )
 
 
+@dataclass(eq=False)
 class Service:
-    """A router in front of an endpoint, shared by all requests, with figures for whoever watches.
+    """A router in front of an endpoint, shared by all requests, with figures for whoever watches."""
 
-    ``how`` has the defaults of a request; ``prompt`` is put around a request of a single turn; more than ``limit``
-    requests at a time are told to come back; with ``share`` several servers have one budget.
-    """
+    router: Router
+    endpoint: Endpoint
+    how: Asking  # the defaults of a request
+    prompt: Prompt | None = None  # put around a request of a single turn
+    limit: int = 64  # requests at a time; further ones are told to come back
+    share: Share | None = None  # of one budget for several servers
 
-    def __init__(
-        self,
-        router: Router,
-        endpoint: Endpoint,
-        how: Asking,
-        prompt: Prompt | None = None,
-        limit: int = 64,
-        share: Share | None = None,
-    ):
-        if limit < 1:
-            raise ValueError(f"the limit is {limit}; give at least 1")
-        self.router, self.endpoint, self.how, self.prompt, self.limit = router, endpoint, how, prompt, limit
-        self.share = share
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise ValueError(f"the limit is {self.limit}; give at least 1")
         self.open = 0
         self.recent: deque[list[float]] = deque(maxlen=_SHOWN)
         self.samples: Counter[int] = Counter()
@@ -238,15 +235,15 @@ class Service:
         self.tokens = counter("adalib_tokens", "Tokens", ["kind"])
         self.agreement = histogram("adalib_agreement", "Share of the winner", buckets=[k / 10 for k in range(1, 11)])
         self.seconds = histogram("adalib_seconds", "Seconds a request")
-        gauges: dict[tuple[str, str], Callable[[], float]] = {
-            ("adalib_price", "Price of compute, in accuracy a unit of cost"): lambda: controller.price,
-            ("adalib_budget", "Average cost to hold"): lambda: controller.budget,
-            ("adalib_average_cost", "Average cost so far"): lambda: controller.average or 0.0,
-            ("adalib_shared", "Whether the budget is shared and the store answers"): lambda: bool(self._shared),
-            ("adalib_open_requests", "Requests being answered"): lambda: self.open,
-        }
-        for (name, told), value in gauges.items():
-            prometheus.Gauge(name, told, registry=registry).set_function(value)
+        gauges: list[tuple[str, str, Callable[[], float]]] = [
+            ("price", "Price of compute, in accuracy a unit of cost", lambda: controller.price),
+            ("budget", "Average cost to hold", lambda: controller.budget),
+            ("average_cost", "Average cost so far", lambda: controller.average or 0.0),
+            ("shared", "Whether the budget is shared and the store answers", lambda: bool(self._shared)),
+            ("open_requests", "Requests being answered", lambda: self.open),
+        ]
+        for name, told, value in gauges:
+            prometheus.Gauge(f"adalib_{name}", told, registry=registry).set_function(value)
 
 
 class _Stream(StreamingResponse):
@@ -287,12 +284,6 @@ def _told(error: Exception) -> RequestError:
     if error.status in (400, 413, 415, 422):
         return RequestError(error.status, why, "invalid_request_error", "upstream_refused")
     return RequestError(502, why, "upstream_error", "upstream_error")
-
-
-def _check_token(call: Call, token: str) -> None:
-    given = call.headers.get("authorization", "").removeprefix("Bearer ").strip()
-    if token and not hmac.compare_digest(given.encode(), token.encode()):
-        raise RequestError(401, "the key is not this server's token", "authentication_error", "invalid_api_key")
 
 
 async def _body(call: Call) -> bytes:

@@ -56,12 +56,13 @@ class Here(Machines):
         self.sharing, self._processes = cores or 1, processes
 
     def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
-        if self.sharing == 1 or len(items) == 1:
+        workers = self.sharing
+        if workers == 1 or len(items) == 1:
             yield from ((place, call(item)) for place, item in enumerate(items))
             return
         # Fresh processes, not forks: a fork copies locks that threads of ours may hold.
-        fresh = self._processes and ProcessPoolExecutor(self.sharing, get_context("spawn"))
-        with fresh or ThreadPoolExecutor(self.sharing) as pool:
+        pool = ProcessPoolExecutor(workers, get_context("spawn")) if self._processes else ThreadPoolExecutor(workers)
+        with pool:
             places = {pool.submit(call, item): place for place, item in enumerate(items)}
             try:
                 for future in as_completed(places):

@@ -14,9 +14,9 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, pairwise, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -115,18 +115,15 @@ def solve_files(
         work.mkdir(exist_ok=True)
         jobs = [_Job(source.form, piece, rows, str(work)) for piece in source.pieces(rows)]
         made = machines.map(_sort_piece, jobs, what="sorting steps")
-        paths = [path for own in made for path in own]
-        market = _FarMarket(paths, machines)
+        market = _FarMarket(list(chain(*made)), machines)
         with market.bar:
             clearings = clear(market, budgets)
-        orders, at = [], 0
-        for job, own in zip(jobs, made, strict=True):
-            batches = tuple(
-                (run.rows, tuple(clearing.cuts[at + place] for clearing in clearings))
-                for place, run in enumerate(market.runs[at : at + len(own)])
-            )
-            orders.append(_Order(job, batches, tuple(names), str(draft)))
-            at += len(own)
+        cuts = zip(*(clearing.cuts for clearing in clearings), strict=True)
+        by_run = zip((run.rows for run in market.runs), cuts, strict=True)
+        orders = [
+            _Order(job, tuple(islice(by_run, len(own))), tuple(names), str(draft))
+            for job, own in zip(jobs, made, strict=True)
+        ]
         written = machines.map(_label_piece, orders, what="writing labels")
         solved = _settled(source, clearings, written, out)
         with replacing(draft / "_solution.json") as file:
@@ -140,16 +137,6 @@ class _Job(NamedTuple):
     piece: Piece
     rows: int
     work: str
-
-
-@dataclass
-class _Sums:
-    """What the labels of a piece come to: a number per budget, exact; and, for every batch, the rows that come next."""
-
-    spent: list[int]
-    gained: list[int]
-    counts: list[list[int]]
-    split: list[list[tuple[int, str]]]
 
 
 class _Order(NamedTuple):
@@ -222,56 +209,53 @@ class _FarMarket(Market):
         return [list(chain(*own)) for own in zip(*answers, strict=True)]
 
 
-def _label_piece(order: _Order) -> _Sums:
-    """Write the labels of a piece, unless they are there; return their exact sums and the rows to split."""
+def _label_piece(order: _Order) -> list[list]:
+    """Write the labels of a piece, unless they are there; return what every batch of them comes to."""
     pq = need("pyarrow.parquet")
     path = Path(order.path)
     if path.exists():
         told = pq.read_metadata(path).metadata
         if told.get(b"adalib_mark") == order.mark.encode():
-            return _Sums(**json.loads(told[b"adalib_sums"]))
-    job, count = order.job, len(order.names)
-    sums = _Sums([0] * count, [0] * count, [[0] * len(job.form.budgets) for _ in range(count)], [])
+            return json.loads(told[b"adalib_sums"])
+    job, sums = order.job, []
     with replacing(path) as draft, ExitStack() as stack:
         writer: Any = None
         for batch, planned in zip_longest(job.form.batches(job.piece, job.rows), order.batches):
             if batch is None or planned is None or len(batch.acc) != planned[0]:
                 raise DataError(f"{job.piece.path}: has changed since its steps were sorted; start again")
-            rows = _label_batch(order, batch, planned[1], sums)
+            rows, own = _label_batch(order, batch, planned[1])
+            sums.append(own)
             writer = writer or stack.enter_context(pq.ParquetWriter(draft, rows.schema, compression="zstd"))
             writer.write_table(rows)
-        writer.add_key_value_metadata({"adalib_mark": order.mark, "adalib_sums": json.dumps(asdict(sums))})
+        writer.add_key_value_metadata({"adalib_mark": order.mark, "adalib_sums": json.dumps(sums)})
     return sums
 
 
-def _label_batch(order: _Order, batch: Batch, cuts: Sequence[tuple[float, int]], sums: _Sums) -> Any:
-    """The labels of some rows as an Arrow table; what they come to is added to the sums."""
-    budgets = order.job.form.budgets
+def _label_batch(order: _Order, batch: Batch, cuts: Sequence[tuple[float, int]]) -> tuple[Any, list]:
+    """The labels of some rows as an Arrow table; and for each budget what they come to, exactly (cost, accuracy, how
+    many have each label), and the row that comes next, and its name."""
+    budgets, sums = order.job.form.budgets, []
     start = cheapest(batch.acc, batch.cost)[0].astype(np.int16)
     labels, following = labels_after(batch.acc, batch.cost, start, cuts)
-    for which, own in enumerate(labels):
-        sums.spent[which] += exact_sum(chosen(batch.cost, own))
-        sums.gained[which] += exact_sum(chosen(batch.acc, own))
-        for column, many in enumerate(np.bincount(own, minlength=len(budgets)).tolist()):
-            sums.counts[which][column] += many
-    named = [str(batch.first + row if batch.ids is None else batch.ids[max(row, 0)]) for row in following]
-    sums.split.append([(batch.first + row, name) for row, name in zip(following, named, strict=True)])
+    for own, row in zip(labels, following, strict=True):
+        spent, gained = (exact_sum(chosen(side, own)) for side in (batch.cost, batch.acc))
+        name = str(batch.first + row if batch.ids is None else batch.ids[max(row, 0)])
+        sums.append([spent, gained, np.bincount(own, minlength=len(budgets)).tolist(), batch.first + row, name])
     names = np.array(as_values(budgets))
     first = {"row": np.arange(batch.first, batch.first + len(batch.acc))} if batch.ids is None else {"id": batch.ids}
     columns = {name: names[own] for name, own in zip(order.names, labels, strict=True)}
-    return need("pyarrow").table({**first, **columns})
+    return need("pyarrow").table({**first, **columns}), sums
 
 
-def _settled(table: ParquetTable, clearings: list[Clearing], written: list[_Sums], out: Path) -> FilesSolved:
+def _settled(table: ParquetTable, clearings: list[Clearing], written: list[list[list]], out: Path) -> FilesSolved:
     """Add up what the pieces report, and hold it against what the auctioneer decided."""
-    after = [pair for own in written for pair in own.split]  # one entry a run
     points, ids, counts = [], list[str | None](), []
-    for which, clearing in enumerate(clearings):
-        if sum(own.spent[which] for own in written) != clearing.spent:
+    for clearing, by_run in zip(clearings, zip(*chain(*written), strict=True), strict=True):
+        spent, gained, given, rows, names = zip(*by_run, strict=True)
+        if sum(spent) != clearing.spent:
             raise DataError(f"{out}: the table has changed since its steps were sorted; start again in another folder")
-        row, name = after[clearing.split][which] if clearing.split >= 0 else (None, None)
-        gained = sum(own.gained[which] for own in written)
-        points.append(settle(clearing, (table.rows, len(table.form.budgets)), gained, row))
-        ids.append(name if points[-1].split else None)
-        counts.append(np.sum([own.counts[which] for own in written], axis=0).tolist())
+        row = rows[clearing.split] if clearing.split >= 0 else None
+        points.append(settle(clearing, (table.rows, len(table.form.budgets)), sum(gained), row))
+        ids.append(names[clearing.split] if points[-1].split else None)
+        counts.append(np.sum(given, axis=0).tolist())
     return FilesSolved(points, ids, table.form.budgets, counts, table.rows, str(out))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,26 +57,20 @@ class Form(NamedTuple):
 
     def batches(self, piece: Piece, rows: int) -> Iterator[Batch]:
         """Read a piece, so many rows at a time."""
-        pa = need("pyarrow")
         acc, cost = ([f"{side}_{budget}" for budget in self.budgets] for side in ("acc", "cost"))
         columns = [*acc, *(cost if self.own_costs else []), *(["id"] if self.ids else [])]
         begin = 0
-        try:
-            with _opened(piece.path) as file:
-                for batch in file.iter_batches(rows, row_groups=list(piece.groups), columns=columns, use_threads=False):
-                    where = f"{piece.path}, counting from row {piece.in_file + begin}"
-                    values = _matrix(batch, acc, where)
-                    paid = _matrix(batch, cost, where) if self.own_costs else np.array(self.budgets, dtype=float)
-                    try:
-                        check_table(values, paid)
-                    except ValueError as error:
-                        raise DataError(f"{where}: {error}") from None
-                    yield Batch(piece.first + begin, values, paid, batch.column("id") if self.ids else None)
-                    begin += batch.num_rows
-        except MemoryError:  # Arrow's is one of its own exceptions too
-            raise
-        except (pa.ArrowException, OSError) as error:
-            raise _unsound(piece.path, error) from None
+        with _opened(piece.path) as file:
+            for batch in file.iter_batches(rows, row_groups=list(piece.groups), columns=columns, use_threads=False):
+                where = f"{piece.path}, counting from row {piece.in_file + begin}"
+                values = _matrix(batch, acc, where)
+                paid = _matrix(batch, cost, where) if self.own_costs else np.array(self.budgets, dtype=float)
+                try:
+                    check_table(values, paid)
+                except ValueError as error:
+                    raise DataError(f"{where}: {error}") from None
+                yield Batch(piece.first + begin, values, paid, batch.column("id") if self.ids else None)
+                begin += batch.num_rows
 
 
 class ParquetTable(NamedTuple):
@@ -111,7 +106,14 @@ class ParquetTable(NamedTuple):
 def open_parquet(path: str | Path) -> ParquetTable:
     """Read the footers of a Parquet file, or of all files of a folder, and check that they make one table."""
     _load_arrow(str(path), "reading Parquet")
-    files = _files(Path(path))
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file or folder; check the path")
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.glob("*.parquet") if not file.name.startswith((".", "_")))
+    if not files:
+        raise DataError(f"{path}: holds no .parquet files; give a folder with some, or make one with `adalib table`")
     forms = [_form(file) for file in files]
     for file, (form, _) in zip(files, forms, strict=True):
         if form != forms[0][0]:
@@ -136,40 +138,27 @@ def write_parquet(path: Path, columns: dict[str, Any], metadata: dict[str, str] 
         pq.write_table(table, draft, compression="zstd")
 
 
-def _files(path: Path) -> list[Path]:
-    if not path.exists():
-        raise DataError(f"{path}: there is no such file or folder; check the path")
-    if not path.is_dir():
-        return [path]
-    files = sorted(file for file in path.glob("*.parquet") if not file.name.startswith((".", "_")))
-    if not files:
-        raise DataError(f"{path}: holds no .parquet files; give a folder with some, or make one with `adalib table`")
-    return files
-
-
-def _opened(path: str | Path) -> Any:
+@contextmanager
+def _opened(path: str | Path) -> Iterator[Any]:
+    """A Parquet file to read from, and one line for what is wrong with it."""
     pa, pq = need("pyarrow"), need("pyarrow.parquet")
     try:
         # A small buffer for each column instead of whole row groups: the rows come a few at a time.
-        return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+        with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
+            yield file
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file; every machine must see it under this path") from None
-    except MemoryError:
+    except MemoryError:  # Arrow's is one of its own exceptions too
         raise
     except (pa.ArrowException, OSError) as error:
-        raise _unsound(path, error) from None
-
-
-def _unsound(path: str | Path, error: Exception) -> DataError:
-    said = " ".join(str(error).split())[:160]
-    return DataError(f"{path}: is not sound Parquet ({said}); copy it or write it again")
+        said = " ".join(str(error).split())[:160]
+        raise DataError(f"{path}: is not sound Parquet ({said}); copy it or write it again") from None
 
 
 def _form(path: Path) -> tuple[Form, tuple[int, ...]]:
     """The columns, and the sizes of the row groups."""
     with _opened(path) as file:
-        names = file.schema_arrow.names
-        about = file.metadata
+        names, about = file.schema_arrow.names, file.metadata
         groups = tuple(about.row_group(i).num_rows for i in range(about.num_row_groups))
     budgets = tuple(name.removeprefix("acc_") for name in names if name.startswith("acc_"))
     if not budgets:

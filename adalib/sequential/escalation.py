@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
-from adalib.sequential.priced import PricedStopping, cross_fitted, dealt, fold_slices
+from adalib.sequential.priced import PricedStopping, cross_fitted, dealt
 from adalib.sequential.signals import Text
 from adalib.sequential.streams import REPLAYS, Streams, make_streams, mix_for, shares_of
 
@@ -65,11 +65,9 @@ class PricedEscalation:
         self.first, self.second = (self._alone(answers, known, member) for answers in (cheap, dear))
         streams = make_streams(cheap, int(self.first.schedule[-1]), repeats=self.repeats)
         self.coefficients: dict[int, np.ndarray] = {}
-        order, parts = fold_slices(fold[streams.question])
 
         def learn(step: int, state: np.ndarray, gains: np.ndarray) -> np.ndarray:
-            guess = np.empty_like(gains)
-            self.coefficients[step], guess[order] = cross_fitted(state[:, order], gains[order], parts, ridge=0.01)
+            self.coefficients[step], guess = cross_fitted(state, gains, fold[streams.question], ridge=0.01)
             return guess
 
         above = self._taught_apart(dear, known, member, fold % 2)
@@ -110,10 +108,8 @@ class PricedEscalation:
         return self.units[1] * played.cost[:, place], played.accuracy[:, place]
 
     def _taught_apart(self, dear: Responses, known: np.ndarray | None, member: np.ndarray, half: np.ndarray) -> Above:
-        """The same for training questions: the worth of each half by a fit on the other, lest chance count twice.
-
-        A cost is chosen by nobody, and a fit on half of the questions would spend otherwise than the deployed one.
-        """
+        """The same for training questions: the worth of each half by a fit on the other, lest chance count twice."""
+        # A cost is chosen by nobody, and a fit on half of the questions would spend otherwise than the deployed one.
         paid, worth = self._above(self.second, dear, known, seed=0)
         for part in (0, 1) if half.any() else ():
             rest, out = np.flatnonzero(half != part), np.flatnonzero(half == part)

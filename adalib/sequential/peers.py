@@ -1,10 +1,9 @@
 """Plain stopping rules, ours and other people's: stop at the first moment when ..., tuned to a budget.
 
-From their papers and packages: Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of
-four measures; ESC (Li et al. 2024) when a whole window agrees; its_hub doubles the answers until three quarters agree;
-Wald's test (1945) when the evidence for or against a majority is strong enough. CISC (Taubenfeld et al. 2025) weighs
-every vote by how sure the model was of it, DeepConf's offline rule (Fu et al. 2025) also leaves out the least sure
-answers; neither stops early.
+Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of four measures; ESC (Li et al.
+2024) when a whole window agrees; its_hub doubles the answers until three quarters agree; Wald's test (1945) when the
+evidence for or against a majority is strong enough. CISC (Taubenfeld et al. 2025) weighs every vote by how sure the
+model was of it, DeepConf's offline rule (Fu et al. 2025) also leaves out the least sure; neither stops early.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ __all__ += ["TunedRules", "leader_holds", "points_of", "stopping_points"]
 
 #: More answers than anybody asks: a rule without a cap.
 NEVER = 10**9
-
 #: P(p > 1/2 | a, b) from a flat prior, for every pair of counts: rules ask for the same few thousand times.
 _HOLDS = 1 - betainc(*(np.indices((256, 256)) + 1.0), 0.5)
 
@@ -40,8 +38,7 @@ def leader_holds(leader: ArrayLike, runner: ArrayLike) -> np.ndarray:
 class Rule(Protocol):
     """Anything that can say when to stop: a frozen dataclass, so that equal rules are played once.
 
-    One that looks at more than the `Votes`, or votes in its own way, has ``play(streams)``: the answer after which each
-    stream stops, counted from 0, and what its vote is worth there.
+    One that votes in its own way has ``play(streams)``: the column where each stream stops, and what its vote is worth.
     """
 
     def stops(self, votes: Votes) -> Any:
@@ -132,8 +129,7 @@ class ProbabilityRatio(Threshold):
 
     def stops(self, votes: Votes) -> Any:
         evidence = (2 * votes.leader - votes.n + votes.empty) * np.log(self.high / (1 - self.high))
-        enough = np.log((1 - self.threshold) / self.threshold) - 1e-12
-        return (np.abs(evidence) >= enough) | super().stops(votes)
+        return (np.abs(evidence) >= np.log((1 - self.threshold) / self.threshold) - 1e-12) | super().stops(votes)
 
 
 @dataclass(frozen=True)
@@ -160,10 +156,7 @@ class Filtered:
 
 
 class Dirichlet(Threshold):
-    """Stop when the leader is the most frequent of the five leading answers with this probability, or at the cap.
-
-    The Beta rule compares the leader with the runner-up alone; here is an integral per state (`dirichlet_holds`).
-    """
+    """Stop when the leader is the most frequent of the five leading answers with this probability, not of two alone."""
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
         stops = _chances(streams) >= self.threshold
@@ -212,10 +205,8 @@ def stopping_points(rule: Rule, votes: Votes) -> np.ndarray:
 
 
 def points_of(rules: Sequence[Any], votes: Votes) -> np.ndarray:
-    """Where each of many rules stops every stream, shape (M, rules); those that differ by a cap are played once.
-
-    A cap, and giving up, only cut short what the same rule does without them: the earliest of the three counts.
-    """
+    """Where each of many rules stops every stream, shape (M, rules); those that differ by a cap are played once."""
+    # A cap, and giving up, only cut short what the same rule does without them: the earliest of the three counts.
     played = cache(lambda rule: stopping_points(rule, votes))
     points = np.empty((len(votes.n), len(rules)), dtype=np.int16)
     for j, rule in enumerate(rules):
@@ -290,17 +281,26 @@ class Published:
 
 
 _CAPS = (4, 8, 16, 24, 40)
+_FAMILIES: Mapping[str, tuple[Any, Sequence[float], float]] = {  # the rule, its settings, and that of its authors
+    "margin": (Margin, range(1, 9), 3),
+    "adaptive_consistency": (Confidence, (0.6, 0.8, 0.9, 0.95, 0.975, 0.99), 0.95),
+    "esc": (Window, range(2, 9), 5),
+    "ac_entropy": (Entropy, (0.2, 0.4, 0.5, 0.6, 0.75, 0.9), 0.75),
+    "ac_majority": (Agreement, (0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 0.8),
+    "ac_dirichlet": (Dirichlet, (0.5, 0.7, 0.8, 0.9, 0.95, 0.99), 0.95),
+    "doubling": (Doubling, (0.55, 0.65, 0.75, 0.85, 0.95), 0.75),
+}
 
 #: The settings of every family that `TunedRules` chooses among.
 PEERS: Mapping[str, Sequence[Rule]] = {
-    "margin": [Margin(lead, cap) for lead in range(1, 9) for cap in _CAPS],
-    "adaptive_consistency": [Confidence(p, cap) for p in (0.6, 0.8, 0.9, 0.95, 0.975, 0.99) for cap in _CAPS],
-    "esc": [Window(size, cap) for size in range(2, 9) for cap in _CAPS],
-    "ac_entropy": [Entropy(h, cap) for h in (0.2, 0.4, 0.5, 0.6, 0.75, 0.9) for cap in _CAPS],
-    "ac_majority": [Agreement(share, cap) for share in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9) for cap in _CAPS],
-    "ac_dirichlet": [Dirichlet(p, cap) for p in (0.5, 0.7, 0.8, 0.9, 0.95, 0.99) for cap in _CAPS],
-    "doubling": [Doubling(share, cap) for share in (0.55, 0.65, 0.75, 0.85, 0.95) for cap in _CAPS],
+    **{name: [rule(x, cap) for x in tried for cap in _CAPS] for name, (rule, tried, _) in _FAMILIES.items()},
     "sprt": [ProbabilityRatio(e, cap, p) for e in (0.01, 0.05, 0.1, 0.2) for p in (0.55, 0.65, 0.8) for cap in _CAPS],
+}
+
+#: Every family as its authors set it: thresholds and windows of the papers and packages, at most 40 answers.
+PUBLISHED: Mapping[str, Rule] = {
+    **{name: rule(own, 32 if rule is Doubling else 40) for name, (rule, _, own) in _FAMILIES.items()},
+    "sprt": ProbabilityRatio(0.05, 40),
 }
 
 _ASKED = (2, 3, 4, 6, 8, 12, 16, 24, 40)
@@ -309,16 +309,4 @@ _ASKED = (2, 3, 4, 6, 8, 12, 16, 24, 40)
 CONFIDENT: Mapping[str, Sequence[Any]] = {
     "cisc": [Filtered(b, 1.0, sharpness) for sharpness in (1.5, 3.0, 6.0, 12.0) for b in _ASKED],
     "deepconf": [Filtered(b, keep, 6.0) for keep in (0.1, 0.9) for b in _ASKED],
-}
-
-#: Every family as its authors set it: thresholds and windows of the papers and packages, at most 40 answers.
-PUBLISHED: Mapping[str, Rule] = {
-    "margin": Margin(3, 40),
-    "adaptive_consistency": Confidence(0.95, 40),
-    "esc": Window(5, 40),
-    "ac_entropy": Entropy(0.75, 40),
-    "ac_majority": Agreement(0.8, 40),
-    "ac_dirichlet": Dirichlet(0.95, 40),
-    "doubling": Doubling(0.75, 32),
-    "sprt": ProbabilityRatio(0.05, 40),
 }

@@ -9,7 +9,7 @@ answer by answer (`Session`), and is kept in a file of numbers and names, with n
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict
 from itertools import product
 from typing import Any, NamedTuple, Self
@@ -36,12 +36,7 @@ _SPENT = 1e-3
 
 
 def backward_induction(
-    features: Sequence[np.ndarray],
-    value: np.ndarray,
-    cost: np.ndarray,
-    prices: np.ndarray,
-    fold: np.ndarray,
-    ridge: float = 0.01,
+    features: list, value: np.ndarray, cost: np.ndarray, prices: np.ndarray, fold: np.ndarray, ridge: float = 0.01
 ) -> tuple[np.ndarray, np.ndarray]:
     """Regress the gain of going on, less its price, on what is known at every checkpoint, from the last to the first.
 
@@ -51,8 +46,6 @@ def backward_induction(
     coefficients, (S - 1, d + 1, L), the constant first, and stops, (M, L), each decided by a fit on the other folds.
     """
     last = value.shape[1] - 1
-    order, parts = fold_slices(fold)
-    value, cost = value[order], cost[order]
     reward = np.repeat(value[:, -1:], prices.size, axis=1)
     stop = np.full(reward.shape, last)
     coefficients = []
@@ -60,14 +53,11 @@ def backward_induction(
         reward -= np.multiply.outer(cost[:, s + 1] - cost[:, s], prices)
         now = value[:, s : s + 1]
         # The later it is, the fewer streams are still open, and the less there is to learn from: the ridge grows.
-        fitted, guess = cross_fitted(features[s][:, order], reward - now, parts, ridge * (s + 1))
+        fitted, guess = cross_fitted(features[s], reward - now, fold, ridge * (s + 1))
         coefficients.append(fitted)
-        quit_here = guess <= 0
-        np.copyto(stop, s, where=quit_here)
-        np.copyto(reward, now, where=quit_here)
-    ordered = np.empty_like(stop)
-    ordered[order] = stop
-    return np.array(coefficients[::-1]), ordered
+        np.copyto(stop, s, where=guess <= 0)
+        np.copyto(reward, now, where=guess <= 0)
+    return np.array(coefficients[::-1]), stop
 
 
 def follow(coefficients: np.ndarray, features: Sequence[np.ndarray]) -> np.ndarray:
@@ -78,30 +68,25 @@ def follow(coefficients: np.ndarray, features: Sequence[np.ndarray]) -> np.ndarr
     return stop
 
 
-def fold_slices(fold: np.ndarray) -> tuple[np.ndarray, list[slice]]:
-    """An order in which each fold is one piece, so that nothing is copied out of the middle, and the pieces."""
-    order = np.argsort(fold, kind="stable")
-    ends = (np.flatnonzero(np.diff(fold[order], append=fold.max() + 1)) + 1).tolist()
-    return order, [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-def cross_fitted(x: np.ndarray, y: np.ndarray, parts: list[slice], ridge: float) -> tuple[np.ndarray, np.ndarray]:
-    """Ridge regression on all rows, and guesses for each part by the others: sums of squares, one part taken away."""
+def cross_fitted(x: np.ndarray, y: np.ndarray, fold: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """Ridge regression on all rows, and guesses for each fold by the others: sums of squares, one fold taken away."""
+    order = np.argsort(fold, kind="stable")  # each fold is one piece, and nothing is copied out of the middle
+    ends = [0, *(np.flatnonzero(np.diff(fold[order], append=fold.max() + 1)) + 1).tolist()]
+    parts = list(map(slice, ends[:-1], ends[1:]))
+    x, y = x[:, order], y[order]
     center, scale = x.mean(axis=1), x.std(axis=1) + 1e-6
     z = np.vstack([np.ones(x.shape[1]), (x - center[:, None]) / scale[:, None]])
     shrink = np.diag([0.0] + [ridge * x.shape[1]] * len(x))
     squares = np.array([z[:, part] @ z[:, part].T for part in parts])
     products = np.array([z[:, part] @ y[part] for part in parts])
-    whole = np.linalg.solve(squares.sum(axis=0) + shrink, products.sum(axis=0))
-    if len(parts) == 1:
-        guess = z.T @ whole
-    else:
-        guess = np.empty_like(y)
-        others = np.linalg.solve(squares.sum(axis=0) - squares + shrink, products.sum(axis=0) - products)
-        for part, fitted in zip(parts, others, strict=True):
-            np.matmul(z[:, part].T, fitted, out=guess[part])
-    slopes = whole[1:] / scale[:, None]
-    return np.vstack([whole[:1] - center @ slopes, slopes]), guess
+    square, moment = squares.sum(axis=0), products.sum(axis=0)
+    every = np.linalg.solve(square + shrink, moment)
+    others = np.linalg.solve(square - squares + shrink, moment - products) if len(parts) > 1 else [every]
+    guess = np.empty_like(y)
+    for part, fitted in zip(parts, others, strict=True):
+        guess[order[part]] = z[:, part].T @ fitted
+    slopes = every[1:] / scale[:, None]
+    return np.vstack([every[:1] - center @ slopes, slopes]), guess
 
 
 class Member(NamedTuple):
@@ -132,22 +117,16 @@ class Session:
         return self._memory[self._policy.decides.name].leaders
 
     def add(self, answer: Hashable, **said: float | None) -> bool:
-        """Count one more answer, None or "" if it could not be read, and say whether to go on.
-
-        ``said`` has what the reply says of it, ``logprob=-0.2``: all that `reads` names.
-        """
-        self.note(None if answer == "" else answer, said)
+        """Count one more answer, None or "" if unread, with all that `reads` names of it, and say whether to go on."""
+        answer = None if answer == "" else answer
+        self._n += 1
+        for count in self._policy.counts():
+            self._memory[count.name].add(answer, 1.0 if answer is None else count.weight(said))
         schedule = self._policy.schedule
         column = int(np.searchsorted(schedule, self._n))
         if column == schedule.size or schedule[column] == self._n:
             self.goes_on = column < schedule.size - 1 and not self._stops(column)
         return self.goes_on
-
-    def note(self, answer: Hashable, said: Mapping[str, float | None]) -> None:
-        """Let every count have one more answer."""
-        self._n += 1
-        for count in self._policy.counts():
-            self._memory[count.name].add(answer, 1.0 if answer is None else count.weight(said))
 
     def _stops(self, column: int) -> bool:
         rule, by, price = self._member
@@ -184,10 +163,8 @@ class PricedStopping(Library):
     ----------
     heard : dict of str to Signal
         The signals that say something, fitted; ``decides`` is the one whose count closes the vote.
-    members, costs, accuracies : list of Member, ndarray, ndarray
-        The corners of the envelope, cheapest first; accuracies by fits that did not see the question.
-    prices, unit : ndarray, float
-        Of the priced members, in accuracy per unit of cost, and what an average answer costs.
+    members, costs, accuracies, prices : list of Member, ndarrays
+        The corners of the envelope, cheapest first, accuracies by fits that did not see the question.
 
     Examples
     --------
@@ -290,8 +267,7 @@ class PricedStopping(Library):
 
     def seen(self, streams: Streams, features: ArrayLike | None = None, *, taught: bool = False) -> Seen:
         """What the policy knows of streams at its checkpoints; ``taught`` if it learned from their questions."""
-        columns = self.schedule - 1
-        told = {name: signal.watch(streams, columns, features, taught) for name, signal in self.heard.items()}
+        told = {name: signal.watch(streams, self.schedule - 1, features, taught) for name, signal in self.heard.items()}
         return Seen(self.heard, told, self.decides)
 
     def counts(self) -> list[VoteCount]:
@@ -321,10 +297,8 @@ class PricedStopping(Library):
         priced = [place for place in best if place < prices.size]
         self.prices, self.costs, self.accuracies = prices[priced], cost[best], accuracy[best]
         self.coefficients = coefficients[..., priced] if len(coefficients) else coefficients
-        self.members = [
-            Member(None, price=priced.index(place)) if place < prices.size else plain[place - prices.size]
-            for place in best
-        ]
+        by_place = dict(enumerate(plain, prices.size)) | {p: Member(None, price=j) for j, p in enumerate(priced)}
+        self.members = [by_place[place] for place in best]
 
     def _stops(self, seen: Seen, members: Sequence[Member]) -> np.ndarray:
         """The checkpoint at which each member stops every stream, shape (M, members)."""
@@ -346,8 +320,7 @@ _RULES = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
 def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
     """Write a fitted policy that `load_stopping` reads, its `Money` price list included.
 
-    Explained in chapter 10, "When to stop". ValueError if its costs come from a function of one's own, which a file of
-    numbers cannot hold.
+    Explained in chapter 10, "When to stop". Costs from a function of one's own, which no file can hold: ValueError.
     """
     cost = asdict(policy.cost) if isinstance(policy.cost, Money) else policy.cost
     if callable(cost):
@@ -400,10 +373,9 @@ def _policy(about: dict[str, Any]) -> PricedStopping:
         policy.heard[name].restore(kept)
     policy.decides = {count.name: count for count in policy.counts()}[about["decides"]]
     policy.prices = numbers(about["prices"], "prices", (None,), 0)
-    session = Session(policy, Member(None), np.zeros(policy.takes))
-    session.note(None, {})
-    checkpoints = policy.schedule.size - 1
-    shape = (checkpoints, session.known().size + 1, policy.prices.size) if checkpoints else (0,)
+    session, later = Session(policy, Member(Fixed(1)), np.zeros(policy.takes)), policy.schedule.size - 1
+    session.add(None)
+    shape = (later, session.known().size + 1, policy.prices.size) if later else (0,)
     policy.coefficients = numbers(about["coefficients"], "coefficients", shape)
     policy.members = [_member(dict(kept), policy) for kept in about["members"]]
     policy.costs = numbers(about["costs"], "costs", (len(policy.members),), 0)

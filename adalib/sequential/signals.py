@@ -39,10 +39,7 @@ class Signal(Protocol):
     takes: int = 0  #: features of a question that it needs before the first answer
 
     def fit(self, answers: Responses, streams: Streams, schedule: np.ndarray, fold: np.ndarray, features: Any) -> bool:
-        """Learn from training answers, their streams, the checkpoints, and each question's fold and features.
-
-        False where there is nothing to hear, and then it is left out.
-        """
+        """Learn from training questions; False where there is nothing to hear, and then it is left out."""
         return True
 
     def watch(self, streams: Streams, columns: np.ndarray, features: ArrayLike | None, taught: bool) -> Any:
@@ -103,8 +100,7 @@ class VoteCount(Signal):
 class WeighedCount(VoteCount):
     r"""Votes that weigh :math:`e^{\pm\kappa x}`, where :math:`x` is what the model's reply says of an answer.
 
-    :math:`\kappa`, the sharpness, is whatever votes best on training questions over the first few checkpoints; where
-    that is 0 there is nothing to hear.
+    :math:`\kappa`, the sharpness, is whatever votes best on early training answers; where it is 0 nothing is heard.
     """
 
     called: ClassVar[str]  # the number, in words
@@ -166,8 +162,7 @@ class Guess(NamedTuple):
     end: Any
 
     def at(self, columns: ArrayLike) -> Guess:
-        """The same at every checkpoint."""
-        return self
+        return self  # the same at every checkpoint
 
 
 _WIDTHS = (0.35, 0.7, 1.4)  # of the kernel, in standard deviations per feature
@@ -192,8 +187,7 @@ class Text(Signal):
         self.center, self.scale, self.mean, self.takes = x.mean(axis=0), x.std(axis=0), y.mean(axis=0), x.shape[1]
         self.scale[self.scale < 1e-12] = 0.0
         self.points = self._standardised(x)
-        parts = [np.flatnonzero(fold == f) for f in np.unique(fold)]
-        best = np.inf
+        parts, best = [np.flatnonzero(fold == f) for f in np.unique(fold)], np.inf
         for width in _WIDTHS:
             values, vectors = np.linalg.eigh(_kernel(self.points, self.points, width))
             turned = vectors.T @ (y - self.mean)

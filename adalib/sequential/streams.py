@@ -1,9 +1,8 @@
 """Sampled answers played back as streams, the vote after every answer, and what rules would have cost and brought.
 
-Whoever stops after three of R answers saw three of them. Which three is chance, so every question is played back
-several times and the outcomes are averaged. The orders are rotations of one shuffled row, so that no answer comes first
-twice before all have. A rule's average cost and accuracy on training questions are a point; tossing a coin between two
-rules lies on the line between them, so the best at every budget is the upper concave envelope: chapter 3 once more.
+Which of R answers come first is chance, so every question is played back several times and the outcomes are averaged:
+rotations of one shuffled row, so that no answer comes first twice before all have. A rule's cost and accuracy are a
+point; a coin between two rules lies on the line between them, and the best is the upper concave envelope of chapter 3.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -73,20 +72,19 @@ class BallotBox:
         return Votes(self.n, first, second, len(self.held), self.empty, np.nan, np.nan, np.nan)
 
 
-def count_votes(classes: ArrayLike, worth: ArrayLike, weights: ArrayLike | None = None) -> Votes:
+def count_votes(classes: ArrayLike, worth: ArrayLike, weights: np.ndarray | None = None) -> Votes:
     """Count votes step by step, for many streams at once: (M, T) classes in the order they came, negative if empty.
 
     ``worth`` is what an answer's class is worth, in [0, 1]; ``weights``, all positive, what its vote weighs.
     """
     classes, worth = np.asarray(classes), np.asarray(worth, dtype=float)
-    weights = None if weights is None else np.asarray(weights, dtype=float)
     m, t = classes.shape
     # A step is one row of memory, and what is read of it is read in one piece.
     state = np.zeros((8, t, m))
     state[0] = np.arange(1, t + 1)[:, None]
     rows, held = np.arange(m), np.zeros((m, int(classes.max(initial=0)) + 1))
-    leader, runner, tied, tied_worth, log_sum = np.zeros((5, m))
-    again, counts = np.zeros(m), np.arange(t + 1)
+    leader, runner, tied, tied_worth, again = np.zeros((5, m))
+    counts, log_sum = np.arange(t + 1), np.full(m, 0.0 if weights is None else np.nan)
     terms = counts * np.log(np.maximum(counts, 1)) if weights is None else None
     for step, (came, value) in enumerate(zip(classes.T.copy(), worth.T.copy(), strict=True)):
         own, read = np.maximum(came, 0), came >= 0
@@ -106,8 +104,6 @@ def count_votes(classes: ArrayLike, worth: ArrayLike, weights: ArrayLike | None 
         again = read * (again * (came == classes[:, step - 1]) + 1) if step else read * 1.0
         state[1:, step] = leader, runner, read & (before == 0), ~read, again, log_sum, tied_worth / np.maximum(tied, 1)
     state[3:5] = state[3:5].cumsum(axis=1)
-    if terms is None:
-        state[6] = np.nan
     return Votes(*state.transpose(0, 2, 1))
 
 
@@ -160,8 +156,7 @@ class Streams:
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Average over the streams of each question: (M, ...) becomes (N, ...)."""
-        n = int(self.question[-1]) + 1
-        return values.reshape(n, -1, *values.shape[1:]).mean(axis=1)
+        return values.reshape(int(self.question[-1]) + 1, -1, *values.shape[1:]).mean(axis=1)
 
 
 @lru_cache(maxsize=8)  # several rules are often played the same answers, one after the other
@@ -177,6 +172,7 @@ def make_streams(responses: Responses, limit: int, *, repeats: int, seed: int = 
     def deal(values: np.ndarray) -> np.ndarray:
         return np.asarray(values)[question[:, None], places]
 
+    @cache
     def read(field: str) -> np.ndarray | None:
         told = getattr(responses, field)
         return None if told is None else deal(told)
@@ -191,10 +187,8 @@ def make_streams(responses: Responses, limit: int, *, repeats: int, seed: int = 
 
 #: Orders in which a question is played back when a rule is scored: of 48 answers each comes first once.
 REPLAYS = 48
-
 #: Questions that are played back all at once, and in all orders; more are played in parts, and in fewer.
 WHOLE = 2000
-
 _FEWEST = 4  # orders of a question, however many there are
 _CELLS = 1 << 15  # answers played back at a time where there are more: some megabytes
 
@@ -219,10 +213,7 @@ def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
 
 
 def corners(cost: ArrayLike, accuracy: ArrayLike) -> list[int]:
-    """Name the rules on the envelope, cheapest first: the only ones that some price picks.
-
-    `adalib.frontier` walks millions of questions with a few budgets each; here is one question with hundreds.
-    """
+    """Name the rules on the envelope, cheapest first: `adalib.frontier` for one question with hundreds of budgets."""
     x, y = np.asarray(cost, dtype=float).tolist(), np.asarray(accuracy, dtype=float).tolist()
     kept: list[int] = []
     for i in sorted(range(len(x)), key=lambda i: (x[i], -y[i])):
@@ -287,13 +278,13 @@ class Library:
         if n > WHOLE:  # what it takes does not grow with their number, and chance evens out over them
             orders = max(REPLAYS * WHOLE // n, _FEWEST)
             size = max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
-        parts = []
+        members, parts = [self.members[number] for number in used], []
         for begin in range(0, n, size):
             rows = np.arange(begin, min(begin + size, n))
             asked = responses if size == n else responses.take(rows)
             known = None if features is None else np.asarray(features)[rows]
             streams = self.streams(asked, seed + begin, orders)
-            stops, worth = self.play([self.members[i] for i in used], streams, known)
+            stops, worth = self.play(members, streams, known)
             answers = self.schedule[stops]
             paid = np.take_along_axis(streams.cost, answers - 1, axis=1)
             parts.append([streams.mean(part @ shares.T) for part in (paid, worth, answers, stops + 1)])

@@ -89,9 +89,7 @@ def steps(
         for begin, rows, keys in _walk(acc[first:last], paid, start[first:last], codes):
             if own:
                 row, code = (first + begin + rows) * k, codes.of(keys)
-                some.append(
-                    (keys, *(flat.take(row + side.take(code), mode="clip") for side in (codes.low, codes.high)))
-                )
+                some.append((keys, *(flat.take(row + side.take(code)) for side in (codes.low, codes.high))))
             else:
                 some.append((keys,))
         return some
@@ -128,10 +126,8 @@ def labels_after(
 
 
 def in_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort keys, equal ones in the order in which they stand; return them and the places they come from.
-
-    Two quick sorts that forget the order of equals, the second one over places, beat one that remembers it.
-    """
+    """Sort keys, equal ones in the order in which they stand; return them and the places they come from."""
+    # Two quick sorts that forget the order of equals, the second one over places, beat one that remembers it.
     order = keys.argsort()
     keys = keys.take(order)
     new = keys[1:] != keys[:-1]
@@ -158,10 +154,8 @@ def at_once(calls: Sequence[Callable[[], Any]], *, worth: int) -> list:
 def _walk(
     acc: np.ndarray, cost: np.ndarray, start: np.ndarray, codes: Codes
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield all envelope steps, a block of rows and a low column at a time: first row of the block, rows in it, keys.
-
-    A key is minus the slope of the step, so that the steepest sorts first, with the step's code in its last bits.
-    """
+    """Yield all steps, a block of rows and a low column at a time: first row of the block, rows in it, and keys: minus
+    the slope, so that the steepest sorts first, with the step's code in its last bits."""
     n, k = acc.shape
     strict = cost.ndim == 1 and k > 1 and (np.diff(cost) > 0).all()
     in_block = _scan_block if k > _WIDE else _walk_block
@@ -195,10 +189,8 @@ def _straight(value: np.ndarray, cost: np.ndarray, codes: Codes) -> list[np.ndar
 def _walk_block(
     value: np.ndarray, price: np.ndarray, start: np.ndarray, codes: Codes
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Rows and keys of the steps from each low column, in a block given column by column.
-
-    Accuracies have shape (K, M); prices too, or (K, 1) where all rows pay alike.
-    """
+    """Rows and keys of the steps from each low column, in a block of accuracies of shape (K, M); prices have it too, or
+    (K, 1) where all rows pay alike."""
     k, at = len(value), start.astype(np.int16)
     before = None
     for low in range(k - 1):
@@ -212,8 +204,7 @@ def _walk_block(
         inverse = 1 / rise
         # A gain within the tolerance is rounding. The second bound keeps out a slope of 0, made tiny by its code.
         least = np.minimum(-TIE * inverse[-1], -1e-300)
-        key, slope = np.empty((2, v.shape[1]))
-        key[:] = least
+        key, slope = np.full(v.shape[1], least), np.empty(v.shape[1])
         for j in range(1, k - low):
             np.subtract(v[0], v[j], out=slope)
             slope *= inverse[j - 1]
@@ -238,10 +229,7 @@ def _walk_block(
 def _scan_block(
     value: np.ndarray, price: np.ndarray, start: np.ndarray, codes: Codes
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """What `_walk_block` yields, the first step of every row first: each column is looked at once.
-
-    A column is on top of its row's stack until a better one shows that it lies under a line.
-    """
+    """What `_walk_block` yields, the first step of every row first: each column is looked at once."""
     price = np.broadcast_to(price, value.shape)
     stack, depth = _corners(value, price, start)
     before = np.full(start.size, -np.inf)
@@ -263,7 +251,8 @@ def _scan_block(
 
 
 def _corners(value: np.ndarray, price: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of every row's envelope, cheapest first, as a stack; and how many they are."""
+    """The corners of every row's envelope, cheapest first, and how many they are: a stack, on top of which a column
+    stays until a better one shows that it lies under a line."""
     k, m = value.shape
     stack, depth = np.empty((k, m), dtype=np.int64), np.ones(m, dtype=np.int64)
     stack[0] = start

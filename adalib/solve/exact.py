@@ -21,14 +21,7 @@ _BLOCK = 1 << 13  # numbers that stay in the processor's cache
 
 
 def exact_sum(values: np.ndarray) -> int:
-    """Add finite numbers of at least 0 without any rounding, in units of ``2**-1074``.
-
-    Examples
-    --------
-    >>> values = np.array([0.1] * 10)
-    >>> float(np.cumsum(values)[-1]), exact_mean(exact_sum(values), 1)
-    (0.9999999999999999, 1.0)
-    """
+    """Add finite numbers of at least 0 without any rounding, in units of ``2**-1074``."""
     values = values.ravel()
     return sum(_block_sum(values[begin : begin + _BLOCK]) for begin in range(0, values.size, _BLOCK))
 

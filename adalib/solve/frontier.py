@@ -191,16 +191,8 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
         ],
         worth=keys.size,
     )
-    return Frontier(
-        lam=lam[points],
-        cost=path_cost[points],
-        accuracy=path_accuracy[points],
-        _table=(acc, cost),
-        _start=start,
-        _path_lam=lam,
-        _path_cost=path_cost,
-        _path_accuracy=path_accuracy,
-    )
+    corners = lam[points], path_cost[points], path_accuracy[points]
+    return Frontier(*corners, (acc, cost), start, lam, path_cost, path_accuracy)
 
 
 def _running_mean(rise: np.ndarray, price: np.ndarray | None, first: float, n: int) -> np.ndarray:

@@ -41,10 +41,8 @@ def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOp
 
     Parameters
     ----------
-    acc : array_like, shape (N, K)
-        Accuracy of question i at budget j, in [0, 1].
-    cost : array_like, shape (K,) or (N, K)
-        Cost of budget j, non-decreasing along K.
+    acc, cost
+        As for `oracle_labels`.
     budget : float
         Average cost allowed.
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csr_array
 
+from adalib.solve.oracle import average
 from adalib.table import check_table
 
 __all__ = ["LPSolution", "MILPSolution", "lp_solution", "lp_value", "milp_solution"]
@@ -39,8 +40,8 @@ class MILPSolution(NamedTuple):
 
 def lp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> LPSolution:
     """Solve the relaxed allocation problem; ValueError where no allocation is as cheap as ``budget``."""
-    acc, full = _full(acc, cost)
-    n = len(acc)
+    acc, cost = check_table(acc, cost)
+    n, full = len(acc), np.broadcast_to(cost, acc.shape)
     result = linprog(
         -acc.ravel(),
         A_ub=csr_array(full.reshape(1, -1)),
@@ -63,8 +64,8 @@ def lp_value(acc: ArrayLike, cost: ArrayLike, budget: float) -> float:
 
 def milp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> MILPSolution:
     """Solve the allocation problem, one budget per question, by branch and cut; errors as in `lp_solution`."""
-    acc, full = _full(acc, cost)
-    n, k = acc.shape
+    acc, cost = check_table(acc, cost)
+    (n, k), full = acc.shape, np.broadcast_to(cost, acc.shape)
     result = milp(
         -acc.ravel(),
         integrality=np.ones(acc.size),
@@ -78,13 +79,7 @@ def milp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> MILPSolutio
     if result.x is None:
         raise ValueError(f"HiGHS found no allocation within budget {budget}; its words: {result.message}")
     labels = result.x.reshape(n, k).argmax(axis=1)
-    rows = np.arange(n)
-    return MILPSolution(float(acc[rows, labels].mean()), labels, float(full[rows, labels].mean()))
-
-
-def _full(acc: ArrayLike, cost: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    acc, cost = check_table(acc, cost)
-    return acc, np.broadcast_to(cost, acc.shape)
+    return MILPSolution(average(acc, labels), labels, average(cost, labels))
 
 
 def _one_each(n: int, k: int) -> csr_array:

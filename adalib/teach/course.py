@@ -13,7 +13,7 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -141,8 +141,7 @@ def grade(token: str, secret: str) -> Grade:
     """
     student = ""
     try:
-        body, mac = _parts(token)
-        content = _content(body)
+        body, mac, content = _opened(token)
         student = str(content.get("student", ""))
         if not hmac.compare_digest(mac, _mac(body, student_key(secret, student))):
             raise ValueError("the seal does not fit: it was changed, or sealed with another key")
@@ -174,22 +173,19 @@ def seal(content: dict[str, Any], key: str) -> str:
     return f"{_MARK}.{body}.{_mac(body, key)}"
 
 
-def _parts(token: str) -> tuple[str, str]:
+def _opened(token: str) -> tuple[str, str, dict[str, Any]]:
+    """The body of a token, its seal, and what the body says."""
     mark, _, rest = token.strip().partition(".")
     body, _, mac = rest.partition(".")
     if mark != _MARK or not body or not mac:
         raise ValueError(f"this is no token; one starts with {_MARK}. and has three parts")
-    return body, mac
-
-
-def _content(body: str) -> dict[str, Any]:
     try:
         content = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
     except (ValueError, RecursionError):  # no base64, no text, no JSON, or nested without end
         content = None
     if not isinstance(content, dict):
         raise ValueError("the token cannot be read; copy all of it")
-    return content
+    return body, mac, content
 
 
 def _mac(body: str, key: str) -> str:
@@ -224,8 +220,7 @@ def _some_price(rng: np.random.Generator) -> float:
 
 
 def _label(rng: np.random.Generator) -> Question:
-    acc = _table(rng, 1)
-    lam = _some_price(rng)
+    acc, lam = _table(rng, 1), _some_price(rng)
     label = int(oracle_labels(acc, _COST, lam)[0])
     pays = np.append(np.diff(acc[0]) > lam * np.diff(_COST), False)
     return Question(
@@ -364,15 +359,8 @@ def _equal_cost(rng: np.random.Generator) -> Question:
     )
 
 
-_QUESTIONS: dict[str, Callable[[np.random.Generator], Question]] = {
-    "label": _label,
-    "bill": _bill,
-    "price": _price,
-    "bound": _bound,
-    "subsets": _subsets,
-    "curse": _curse,
-    "equal cost": _equal_cost,
-}
+_QUESTIONS = {"label": _label, "bill": _bill, "price": _price, "bound": _bound, "subsets": _subsets, "curse": _curse}
+_QUESTIONS |= {"equal cost": _equal_cost}
 
 # Find the flaw. A null is an experiment in which there is nothing to find: on a flat population no budget helps any
 # question; with shuffled labels the policy knows nothing about the questions. A sound evaluation reports no gain on
@@ -418,18 +406,20 @@ class Flaw:
 
     def check(self, sin: str, null: str, gain: Any) -> Checked:
         """Say whether the sin is named, and shown by a null that reports a gain: the largest gain of that table."""
-        if as_name(sin) not in SINS:
-            return Checked("flaw", False, f"the sins are {', '.join(SINS)}")
-        if as_name(null) not in NULLS:
-            return Checked("flaw", False, f"the nulls are {', '.join(NULLS)}")
-        shown = float(self.run(as_name(null))["gain"].max())
+        hint = self._fault(as_name(sin), as_name(null), as_number(gain))
+        return Checked("flaw", not hint, hint)
+
+    def _fault(self, sin: str, null: str, gain: float) -> str:
+        if sin not in SINS:
+            return f"the sins are {', '.join(SINS)}"
+        if null not in NULLS:
+            return f"the nulls are {', '.join(NULLS)}"
+        shown = float(self.run(null)["gain"].max())
         if shown < _LEAST:
-            return Checked("flaw", False, "that null reports next to no gain, so it shows nothing; try the other one")
-        if abs(as_number(gain) - shown) > 2e-3:
-            return Checked("flaw", False, f'read the largest gain off run("{as_name(null)}"), to three digits')
-        if as_name(sin) != self._sin:
-            return Checked("flaw", False, "the null is well chosen, but that was not done; read the methods again")
-        return Checked("flaw", True)
+            return "that null reports next to no gain, so it shows nothing; try the other one"
+        if abs(gain - shown) > 2e-3:
+            return f'read the largest gain off run("{null}"), to three digits'
+        return "" if sin == self._sin else "the null is well chosen, but that was not done; read the methods again"
 
     def _results(self, null: str | None) -> pd.DataFrame:
         size, runs = (10, 20) if self._sin == "noise" else (150, 1)
@@ -457,7 +447,7 @@ def find_the_flaw(seed: int = 0) -> Flaw:
 
 
 def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.DataFrame:
-    halves = [population.sample(_SAMPLES, seed=2 * seed + half) for half in (0, 1)]
+    halves = (population.sample(_SAMPLES, seed=2 * seed + half) for half in (0, 1))
     first, second = (_generous(half) if sin == "tie rule" else half.table(_BUDGETS) for half in halves)
     score = first if sin == "in-sample" else second
     # What is scored has chosen, too: that is the leak, whatever the features are called.

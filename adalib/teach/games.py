@@ -23,7 +23,7 @@ from adalib.router.controller import STEP, BudgetController
 from adalib.sequential.priced import PricedStopping, backward_induction
 from adalib.sequential.streams import Streams, make_streams
 from adalib.solve.frontier import frontier
-from adalib.table import UtilityTable, archetypes
+from adalib.table import archetypes
 from adalib.teach.figures import HTML
 
 __all__ = ["Charges", "Game", "PriceList", "bill", "feed", "guess", "hold", "hold_run", "limit_prices", "lineup"]
@@ -58,14 +58,13 @@ def guess(budgets: Sequence[int], truth: Sequence[float], known: int = 1) -> Gam
 def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
     """Spend the answers, on the welcome page: a budget to hand out over real questions, then the price does it.
 
-    Whoever plays sees one half of the samples, and so does the price; both are scored on the other half, in
-    ten-thousandths, a row a question.
+    Whoever plays sees one half of the samples, and so does the price; both are scored on the other half.
     """
     seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
     best = frontier(seen.acc, seen.cost).at(budget)
     levels = ["" if level is None else str(level) for level in responses.levels or [None] * responses.n]
     order = np.argsort(levels, kind="stable")
-    fine = [np.round(table.acc[order] * 10_000).astype(int).tolist() for table in (seen, scored)]
+    ten_thousandths = [np.round(table.acc[order] * 10_000).astype(int).tolist() for table in (seen, scored)]
     data = {
         "budgets": list(_BUDGETS),
         "colours": list(COLOURS),
@@ -73,8 +72,8 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
         "total": round(budget * responses.n),
         "questions": [responses.questions[i] for i in order],
         "levels": [levels[i] for i in order],
-        "seen": fine[0],
-        "scored": fine[1],
+        "seen": ten_thousandths[0],
+        "scored": ten_thousandths[1],
         "oracle": best.labels[order].tolist(),
         "price": round(best.lam, 4),
         "oracle_accuracy": float(scored.acc[np.arange(responses.n), best.labels].mean()),
@@ -121,34 +120,28 @@ def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
 def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | None, price: float, seed: int = 0) -> Game:
     """When to stop: the answers to real questions come in one by one, each for a price; then the price plays.
 
-    The policy was fitted on other questions, and plays at the price on its envelope that is nearest. Player and policy
-    see the same answers and close the same vote.
+    The policy was fitted on other questions, and plays at the nearest price on its envelope, by the same answers.
     """
-    points = 100  # for a right answer
+    points, rows = 100, range(responses.n)  # points for a right answer
     streams = make_streams(responses, int(policy.schedule[-1]), repeats=1, seed=seed)
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
     worth, sure = policy.decides.count(streams).value, streams.read("logprob")
+    # One way of writing for each class, the first, so that equal answers look equal; class -1 is no answer.
+    pairs = (zip(responses.classes[row][::-1].tolist(), responses.answers[row][::-1], strict=True) for row in rows)
+    written = [{number: text for number, text in own if number >= 0} for own in pairs]
     questions = [
         {
             "text": responses.questions[row],
             "gold": responses.golds[row],
-            "answers": _texts(responses, row, streams.classes[row]),
+            "answers": [written[row].get(number, "") for number in streams.classes[row].tolist()],
             "sure": [] if sure is None else np.exp(sure[row]).round(2).tolist(),
             "worth": worth[row].round(3).tolist(),
             "stop": int(policy.schedule[stops[row]]),
         }
-        for row in range(responses.n)
+        for row in rows
     ]
     data = {"points": points, "price": round(points * near, 1), "questions": questions}
     return Game("stop", data, "This game is played with JavaScript.")
-
-
-def _texts(responses: Responses, row: int, classes: np.ndarray) -> list[str]:
-    """One way of writing for each class, so that equal answers look equal."""
-    written: dict[int, str] = {}
-    for number, text in zip(responses.classes[row].tolist(), responses.answers[row], strict=True):
-        written.setdefault(number, text)
-    return ["" if number < 0 else written[number] for number in classes.tolist()]
 
 
 _PRICES = np.geomspace(0.0005, 0.15, 41).round(5)
@@ -171,8 +164,7 @@ def limit_prices(policy: PricedStopping, streams: Streams) -> np.ndarray:
 def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Streams, most: int = 7) -> Game:
     """The state picture: in which votes does one go on, at which price, and how text and certainty move the border.
 
-    ``policies`` are four, by whether they know texts and certainty, fitted on the questions of the streams. Each state
-    shows the median over the streams that were in it; the leader has at most ``most`` votes.
+    ``policies`` are four, by whether they know texts and certainty. A state shows the median of the streams in it.
     """
     limits = {key: limit_prices(policy, streams) for key, policy in policies.items()}
     told = policies[True, True].seen(streams, taught=True).told
@@ -215,17 +207,22 @@ def hold(
 ) -> Game:
     """Hold the budget: real answers stream in, the questions turn hard where the reader says, and the price follows.
 
-    ``stops`` has a row a question and order, a column a member of the policy, which was fitted on other questions;
-    ``mixed`` and ``hard`` name the row that comes at each moment, before and after the shift. Hard is the third of the
-    questions on which the policy asks longest. ``mix`` is the coin that meets the budget on training questions.
+    ``stops`` has a row a question and order, a column a member of the policy; ``mixed`` and ``hard`` name the row that
+    comes at each moment, before and after the shift. Hard is the third on which the policy asks longest.
     """
+
+    def asked_by(number: int, known: np.ndarray | None, answers: list[int]) -> int:
+        session = policy.begin(number, known)
+        stops = (asked for asked, answer in enumerate(answers, 1) if not session.add(None if answer < 0 else answer))
+        return next(stops, len(answers))
+
     rng = np.random.default_rng(seed)
     stops = []
     for row in range(responses.n):
         known = None if features is None else np.asarray(features)[row]
         for _ in range(_ORDERS):
             answers = rng.permutation(responses.classes[row]).tolist()
-            stops.append([_stops_after(policy, number, known, answers) for number in range(len(policy.members))])
+            stops.append([asked_by(number, known, answers) for number in range(len(policy.members))])
     mix = policy.mix(budget)
     rows = np.arange(len(stops))
     asked = np.array(stops)[:, mix.high].reshape(-1, _ORDERS).mean(axis=1)
@@ -246,12 +243,6 @@ def hold(
         "toss": rng.random(_ASKED).round(3).tolist(),
     }
     return Game("hold", data, "This picture is drawn with JavaScript.")
-
-
-def _stops_after(policy: PricedStopping, number: int, known: np.ndarray | None, answers: list[int]) -> int:
-    session = policy.begin(number, known)
-    stops = (asked for asked, answer in enumerate(answers, 1) if not session.add(None if answer < 0 else answer))
-    return next(stops, len(answers))
 
 
 def hold_run(data: dict[str, Any], shift: int, share: float, step: float) -> BudgetController:
@@ -281,13 +272,10 @@ def _comes(data: dict[str, Any], shift: int, share: float) -> list[int]:
 
 @dataclass(frozen=True)
 class PriceList:
-    """What an endpoint charges in dollars per million tokens, how long prompts and answers are, and questions a day.
-
-    ``read`` and ``cached`` are for a prompt and for one that was just sent, ``written`` for an answer.
-    """
+    """What an endpoint charges in dollars per million tokens, how long prompts and answers are, and questions a day."""
 
     read: float = 0.4
-    cached: float = 0.1
+    cached: float = 0.1  # for a prompt that was just sent
     written: float = 1.6
     prompt: float = 250
     answer: float = 300
@@ -308,8 +296,7 @@ def bill(
 ) -> Game:
     """The bill of a policy, and of the best random mix that is as often right, by a price list that the reader edits.
 
-    A row a budget: what the policy spent, how often it was right, and what the best mix spends to be right as often,
-    None where no mix of at most ``most`` answers is. The sentence below the table speaks of the row ``focus``.
+    A row a budget: what the policy spent, how often it was right, and what the best mix spends for that, or None.
     """
     data = {"prices": asdict(prices or PriceList()), "rows": [list(row) for row in rows], "most": most, "focus": focus}
     return Game("bill", data, "This bill is added up with JavaScript.")
@@ -325,14 +312,13 @@ class Charges:
     read: float
     written: float
 
-    def answer(self, prompt: float, tokens: float) -> float:
-        """Dollars for one answer; every answer reads the prompt again."""
-        return (prompt * self.read + tokens * self.written) / 1e6
-
 
 def priced_in_dollars(menu: Menu, charges: Mapping[str, Charges], prompt: float) -> Menu:
-    """The menu with its answers priced in dollars per thousand questions; ``prompt`` is how many tokens one has."""
-    units = {name: 1000 * charges[name].answer(prompt, _tokens(answers)) for name, answers in menu.models.items()}
+    """The menu with its answers priced in dollars per thousand questions: each reads the prompt's tokens again."""
+    tokens = {name: _tokens(answers) for name, answers in menu.models.items()}
+    units = {
+        name: 1000 * ((prompt * charges[name].read + tokens[name] * charges[name].written) / 1e6) for name in tokens
+    }
     return menu.priced(units, per="samples")
 
 
@@ -367,9 +353,8 @@ _DEAL = ("responsive", "easy", "responsive", "hard", "diminishing")
 def market(responses: Responses) -> Game:
     """The market game: every student is a question with a real curve, the teacher is the price.
 
-    Curves are in whole points of accuracy and prices in points an answer: a best buy can be found in one's head. Kinds
-    are dealt in turn, so that a class of any size gets a mixed market, and no two cards have the same curve. The twin
-    is the card whose largest step is the widest: at one price it goes from ``low`` to ``high``.
+    Curves are in whole points of accuracy: a best buy can be found in one's head. Kinds are dealt in turn, and no two
+    cards have the same curve. The twin is the card with the widest step: at one price it goes from ``low`` to ``high``.
     """
     table = responses.table(_BUDGETS)
     points = np.round(100 * table.acc).astype(int)
@@ -381,7 +366,11 @@ def market(responses: Responses) -> Game:
     def card(row: int) -> dict[str, Any]:
         return {"id": responses.ids[row], "question": responses.questions[row], "points": points[row].tolist()}
 
-    steps = [_widest_step(curve) for curve in points]
+    def widest_step(row: int) -> tuple[int, int]:
+        bought = frontier(points[row, None] / 100, _BUDGETS).cost.astype(int).tolist()
+        return max(pairwise(bought), key=lambda step: step[1] - step[0], default=(bought[0], bought[0]))
+
+    steps = [widest_step(row) for row in range(len(points))]
     twin = max(range(len(points)), key=lambda row: (steps[row][1] - steps[row][0], points[row, -1]))
     low, high = steps[twin]
     data = {
@@ -399,10 +388,3 @@ def _spread(rows: np.ndarray, allowed: np.ndarray, points: np.ndarray) -> list[i
     ordered = rows[np.argsort(points[rows, -1] - points[rows, 0], kind="stable")].tolist()
     # The first, the middle, the quarters, ...: places in the order of their bits read backwards.
     return [ordered[i] for i in sorted(range(len(ordered)), key=lambda i: f"{i:012b}"[::-1])]
-
-
-def _widest_step(points: np.ndarray) -> tuple[int, int]:
-    """The two budgets of the widest step on a curve's own frontier."""
-    table = UtilityTable(points[None, :] / 100, np.array(_BUDGETS))
-    bought = frontier(table.acc, table.cost).cost
-    return max(pairwise(bought.astype(int).tolist()), key=lambda step: step[1] - step[0], default=(int(bought[0]),) * 2)

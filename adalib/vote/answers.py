@@ -1,8 +1,7 @@
 """Reading an answer out of a text, and telling when two answers are the same.
 
-A vote counts answers, not strings: ``0.5``, ``1/2`` and ``\\frac12`` are one candidate. So a text is first reduced to
-the answer it gives, the answer to a plain form without units and typesetting, and plain forms are then compared as
-exact numbers where they are numbers, as mathematics where they look like mathematics, and as words otherwise.
+A text is reduced to the answer it gives, the answer to a plain form without units and typesetting; plain forms are
+compared as exact numbers where they are numbers, as mathematics where they look like it, and as words otherwise.
 """
 
 from __future__ import annotations
@@ -74,15 +73,15 @@ _POWER = re.compile(r"\^\s?\{\s?(-?\d{1,6})\s?\}")
 _BITS = 65_536  # of a power; larger ones are not worked out
 _OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
-_Key = int | Fraction | tuple[str, Fraction] | str
+_Key = tuple[Fraction, ...] | str  # the numbers that an answer may stand for (two for a percentage), or its letters
 
 
 def extract_answer(text: str, finished: bool = True) -> str:
     r"""Read the answer that a text gives.
 
     The last balanced ``\boxed{...}``; else what follows the last "Answer:", "answer is" or "####"; else, if the text
-    was finished, the last number in it; else nothing. Typesetting, ``$``, units, closing full stops and thousands
-    commas are dropped. Explained in chapter 0, "One question, many answers".
+    was finished, the last number in it; else "". Typesetting, ``$``, units, closing full stops and thousands commas
+    are dropped. Explained in chapter 0, "One question, many answers".
 
     Parameters
     ----------
@@ -94,7 +93,6 @@ def extract_answer(text: str, finished: bool = True) -> str:
     Returns
     -------
     str
-        The answer, or "" where none was found.
 
     Examples
     --------
@@ -128,7 +126,7 @@ def same_answer(a: str, b: str) -> bool:
     Parameters
     ----------
     a, b : str
-        Two answers, as extracted or as given.
+        As extracted or as given.
 
     Returns
     -------
@@ -140,15 +138,15 @@ def same_answer(a: str, b: str) -> bool:
     (True, True, True, False)
     """
     a, b = _plain(a), _plain(b)
-    return bool(a and b) and _same(a, _key(a), b, _key(b))
+    return bool(a and b) and _same(a, b)
 
 
 def answer_classes(answers: Sequence[str]) -> np.ndarray:
     """Number the answers by equivalence class, in order of first appearance.
 
     An answer joins the first class whose first member it equals, so the classes are a partition even where
-    equivalence by itself is not transitive. A formula too large to work out equals only what is written like it.
-    Explained in chapter 0, "One question, many answers".
+    equivalence by itself is not transitive. An empty answer never votes and is -1; a formula too large to work out
+    equals only what is written like it. Explained in chapter 0, "One question, many answers".
 
     Parameters
     ----------
@@ -158,7 +156,6 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
     Returns
     -------
     ndarray of int, shape (len(answers),)
-        The class of each answer; -1 for an empty one, which never votes.
 
     Examples
     --------
@@ -171,40 +168,39 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
 def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
     """The classes of `answer_classes`, and the formulas that were given up, each with the limit that it met.
 
-    Every answer is read once and compared only with the classes whose value lies near its own, so that the work grows
-    with the number of answers, not with its square.
+    An answer is compared only with the classes whose values lie near its own: the work grows with the answers, not with
+    their square.
     """
     texts = [_plain(answer) for answer in answers]
     first: dict[_Key, str] = {}
-    for text in filter(None, texts):
+    for text in filter(None, dict.fromkeys(texts)):
         first.setdefault(_key(text), text)
     formulas = [text for key, text in first.items() if isinstance(key, str) and _mathematical(text)]
     if len(formulas) == 1 and (len(first) == 1 or _never_a_number(formulas[0])):
         formulas = []  # nothing to compare it with: reading takes milliseconds
     readings = {text: _reading(text) for text in formulas}
     classes: dict[_Key, int] = {}
-    members: list[tuple[str, _Key]] = []  # the first member of each class
+    members: list[str] = []  # the first member of each class
     drawers: dict[tuple, list[int]] = {}  # the classes by where their values lie
     for key, text in first.items():
         places = _places(key, readings.get(text))
         near = {c for shape, step in places for at in (step - 1, step, step + 1) for c in drawers.get((shape, at), ())}
-        classes[key] = next((c for c in sorted(near) if _same(*members[c], text, key)), len(members))
+        classes[key] = next((c for c in sorted(near) if _same(members[c], text)), len(members))
         if classes[key] == len(members):
-            members.append((text, key))
+            members.append(text)
             for place in places:
                 drawers.setdefault(place, []).append(classes[key])
     given_up = {text: reading.given_up for text, reading in readings.items() if reading.given_up}
-    return np.array([classes[_key(text)] if text else -1 for text in texts], dtype=int), given_up
+    own = {text: classes[_key(text)] if text else -1 for text in set(texts)}
+    return np.array([own[text] for text in texts], dtype=int), given_up
 
 
 def _last_boxed(text: str) -> str:
     """The content of the last ``\\boxed{...}`` whose braces balance, in one pass over the braces."""
-    starts = [at for at in (text.find("\\boxed"), text.find("\\fbox")) if at >= 0]
-    if not starts:
-        return ""
     opened: list[int] = []  # where the content of each open brace begins; negative when it is an ordinary brace
     begin, content = -1, ""
-    for token in _BRACES.finditer(text, min(starts)):
+    start = re.search(r"\\boxed|\\fbox", text)
+    for token in _BRACES.finditer(text, start.start()) if start else ():
         mark = token.group()
         if mark == "}":
             at = opened.pop() if opened else -1
@@ -256,21 +252,17 @@ def _plain(answer: str) -> str:
     if not any(bracket in text for bracket in "([{"):  # (1,200) is a pair
         text = re.sub(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", lambda number: number.group().replace(",", ""), text)
     with_unit = _UNIT.fullmatch(text)
-    return _without_unit(with_unit[1], with_unit[2], text) if with_unit else text
-
-
-def _without_unit(number: str, unit: str, text: str) -> str:
-    apart = text[len(number)] == " "
-    number = number.replace(",", "").strip()
-    words = [word for word in re.split(r"[\s/.()-]+", unit.lower()) if word]
-    value = _fraction(number)
-    if words[0] in _SCALES and value is not None:
-        return str(value * _SCALES[words[0]])
+    if not with_unit:
+        return text
+    apart = text[with_unit.end(1)] == " "
+    number = with_unit[1].replace(",", "").strip()
+    words = [word for word in re.split(r"[\s/.()-]+", with_unit[2].lower()) if word]
+    factor = _fraction(number) if words[0] in _SCALES else None
+    if factor is not None:
+        return str(factor * _SCALES[words[0]])
     if words[0] in ("percent", "percentage"):
         return number + "%"
-    if all(_is_unit(word, apart) for word in words):
-        return number
-    return text
+    return number if all(_is_unit(word, apart) for word in words) else text
 
 
 def _is_unit(word: str, apart: bool) -> bool:
@@ -284,48 +276,47 @@ def _is_unit(word: str, apart: bool) -> bool:
 
 @lru_cache(maxsize=200_000)
 def _key(plain: str) -> _Key:
-    """What a plain answer is known by: a number, a percentage or its letters."""
+    """What a plain answer is known by."""
     text = plain.removesuffix("%").strip()
     number = _fraction(text)
     if number is None:
         number = arithmetic(text)
     if number is None:
         return "".join(plain.split()).casefold()
-    if plain.endswith("%"):
-        return ("%", number)
-    return number.numerator if number.denominator == 1 else number
+    return (number, number / 100) if plain.endswith("%") else (number,)
 
 
-def _same(a: str, p: _Key, b: str, q: _Key) -> bool:
-    """Whether two plain answers with their keys are the same; the commonest cases first."""
+def _same(a: str, b: str) -> bool:
+    """Whether two plain answers are the same; the commonest cases first."""
+    p, q = _key(a), _key(b)
     if p == q:
         return True
-    if isinstance(p, int) and isinstance(q, int):
-        return False
-    if not isinstance(p, str) and not isinstance(q, str):
-        return any(_close(x, y) for x in _numbers(p) for y in _numbers(q))
-    if isinstance(p, tuple) or isinstance(q, tuple):
-        return False
-    if not (isinstance(p, str) and isinstance(q, str)) and _never_a_number(a if isinstance(p, str) else b):
-        return False
-    return _mathematical(a) and _mathematical(b) and _reading(a, p).equals(_reading(b, q))
+    if isinstance(p, tuple) and isinstance(q, tuple):
+        return any(_close(x, y) for x in p for y in q)
+    for plain, key in ((a, q), (b, p)):  # a percentage is no formula, a variable no number
+        if isinstance(key, tuple) and (len(key) == 2 or _never_a_number(plain)):
+            return False
+    return _mathematical(a) and _mathematical(b) and _reading(a).equals(_reading(b))
 
 
-def _reading(plain: str, key: _Key = "") -> Reading:
+def _reading(plain: str) -> Reading:
     """What the judge makes of an answer."""
     from adalib.vote.judge import read, read_number  # here, because computer algebra takes a second to load
 
-    return read_number(key) if isinstance(key, int | Fraction) else read(plain)
+    key = _key(plain)
+    return read(plain) if isinstance(key, str) else read_number(key[0])
 
 
 def _places(key: _Key, reading: Reading | None) -> list[tuple[tuple, int]]:
     """The drawers in which answers equal to this one lie, give or take one: of each of its meanings, by its value."""
-    places: list[tuple[tuple, float | Fraction]] = [(("value",), value) for value in _numbers(key)]
-    if reading:
-        places = [(form.shape, form.first) for form in (*reading.forms, *reading.told)]
+    places: list[tuple[tuple, float | Fraction]] = []
+    if isinstance(key, tuple):
+        places = [(("value",), value) for value in key]
+    elif reading:
+        forms = (*reading.forms, *reading.told)  # those that agree have the first value nearly in common
+        places = [(form.shape, float(form.values[0][0].real) if form.values else 0.0) for form in forms]
     # What is near, absolutely or relatively, is at most a drawer apart; all that is huge lies together.
-    sizes = [math.asinh(max(-1e300, min(value, 1e300))) for _, value in places]
-    return [(shape, math.floor(1000 * size)) for (shape, _), size in zip(places, sizes, strict=True)]
+    return [(shape, math.floor(1000 * math.asinh(max(-1e300, min(value, 1e300))))) for shape, value in places]
 
 
 def arithmetic(text: str) -> Fraction | None:
@@ -374,13 +365,6 @@ def _close(p: Fraction, q: Fraction) -> bool:
     if p.denominator == 1 or q.denominator == 1:
         return p == q
     return abs(p - q) * 10**6 <= min(Fraction(1), max(abs(p), abs(q)))
-
-
-def _numbers(key: _Key) -> list[Fraction]:
-    """The numbers that a key may stand for: two, where it is a percentage, and none, where it is a text."""
-    if isinstance(key, tuple):
-        return [key[1], key[1] / 100]
-    return [] if isinstance(key, str) else [Fraction(key)]
 
 
 @lru_cache(maxsize=200_000)

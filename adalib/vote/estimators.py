@@ -1,8 +1,7 @@
 """Majority vote, and how often it is right: estimators of Acc(x, b).
 
-Out of R sampled answers to a question, what would a majority vote over b of them be worth? Three estimators answer:
-disjoint windows (the paper's), the average over all subsets of size b (exact, by counting), and, for a known answer
-distribution, the true value. Best-of-b, where a score chooses instead of a vote, is here too.
+What would a vote over b of R sampled answers be worth? By disjoint windows (the paper's), by the average over all
+subsets (exact, by counting), or by a known answer distribution. Best-of-b, where a score chooses, is here too.
 """
 
 from __future__ import annotations
@@ -49,18 +48,14 @@ def majority(answers: Sequence[str], ties: Ties = "share") -> dict[str, float]:
     _check_ties(ties)
     classes = answer_classes(answers)
     votes = np.bincount(classes[classes >= 0])
-    if not votes.size:
-        return {}
-    winners = np.flatnonzero(votes == votes.max())[: 1 if ties == "first" else None]
-    first = [int(np.argmax(classes == winner)) for winner in winners]
-    return {answers[i]: 1 / len(first) for i in first}
+    winners = np.flatnonzero(votes == votes.max(initial=0))[: 1 if ties == "first" else None]
+    return {answers[int(np.argmax(classes == winner))]: 1 / len(winners) for winner in winners}
 
 
 def acc_windows(classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], ties: Ties = "share") -> np.ndarray:
     """Estimate Acc(x, b) from the paper's windows: cut the R samples into floor(R / b) of them, vote in each, average.
 
-    The windows are the paper's; its tie rule is not known, and both of ours are on offer. Explained in
-    chapter 5, "Estimation".
+    The paper's tie rule is not known, and both of ours are on offer. Explained in chapter 5, "Estimation".
 
     Parameters
     ----------
@@ -78,8 +73,8 @@ def acc_windows(classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], t
     ndarray, shape (N, K)
     """
     classes, values, budgets = _checked(classes, values, budgets, ties)
-    row, _, value, pair = _tally(classes, values)
-    worth = np.where(pair >= 0, np.append(value, 0.0)[pair], 0.0)
+    _, _, value, pair = _tally(classes, values)
+    worth = np.append(value, 0.0)[pair]
     n, r = classes.shape
     acc = np.empty((n, len(budgets)))
     for k, b in enumerate(budgets):
@@ -99,11 +94,7 @@ def acc_subsets(classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], t
     """Average the majority vote over all subsets of b samples, exactly, by counting.
 
     Explained in chapter 5, "Estimation". Parameters and result as in `acc_windows`; a subset keeps its samples' order.
-
-    Raises
-    ------
-    ValueError
-        If the arrays do not fit, a budget is not in 1..R, or C(R, b) is too large for a double.
+    A ValueError tells of a C(R, b) that is too large for a double.
 
     Examples
     --------
@@ -120,9 +111,8 @@ def acc_subsets(classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], t
     # Classes by size within their row; what a class contributes depends on the sizes alone (and, for first-seen
     # ties, on the places), so equal situations are computed once.
     order = np.lexsort((-count, row))
-    start = np.searchsorted(row[order], np.arange(n))
     slot = np.empty_like(order)
-    slot[order] = np.arange(len(order)) - start[row[order]]
+    slot[order] = np.arange(len(order)) - np.searchsorted(row, row)  # the rows are sorted already
     width = int(slot.max(initial=0)) + 1
     sizes = np.zeros((n, width), dtype=np.int32)
     sizes[row, slot] = count
@@ -138,11 +128,10 @@ def acc_subsets(classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], t
         part = np.empty((len(situations), len(budgets)))
         for chunk in _chunks(len(situations), (top + width) * (top // 2 + 1)):
             own, rest = situations[chunk, 0], situations[chunk, 1:].T
-            part[chunk] = _winning_ways(series, budgets, own, rest, r - own - rest.sum(0), most=rest).T
+            part[chunk] = _winning_ways(series, budgets, own, rest, r - own - rest.sum(0), rest).T
         np.add.at(wins, row[good], part[which.ravel()] * value[good, None])
     else:
-        slots = np.where(pair >= 0, np.append(slot, 0)[pair], -1)
-        gains = np.where(pair >= 0, np.append(value, 0.0)[pair], 0.0)
+        slots, gains = np.append(slot, -1)[pair], np.append(value, 0.0)[pair]
         for rows in _chunks(n, r * (width + top)):
             after = sizes[rows, None, :] - (slots[rows, :, None] == np.arange(width)).cumsum(1, dtype=np.int32)
             i, p = np.nonzero(gains[rows] > 0)
@@ -150,10 +139,9 @@ def acc_subsets(classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], t
             own, late = after[i, p, here], _without(after[i, p], here)
             rest = _without(sizes[where], here)
             spare = r - sizes[where, here] - rest.sum(1)
-            part = _winning_ways(series, budgets, own, rest.T, spare, most=rest.T, late=late.T)
+            part = _winning_ways(series, budgets, own, rest.T, spare, rest.T, late.T)
             np.add.at(wins, where, part.T * gains[rows][i, p][:, None])
-    total = choose[budgets, r]
-    return np.clip(wins / total, 0.0, 1.0)
+    return np.clip(wins / choose[budgets, r], 0.0, 1.0)
 
 
 #: How R samples of a question become estimates of Acc(x, b), by name.
@@ -188,29 +176,23 @@ def acc_iid(probs: ArrayLike, correct: ArrayLike, budgets: Sequence[int], empty:
     budgets = _check_budgets(budgets, 170, "acc_iid works up to budget 170")
     probs = np.asarray(probs, dtype=float)
     p = np.atleast_2d(probs)
-    n, m = p.shape if p.ndim == 2 else (0, 0)
-    if n == 0 or m == 0 or not (p >= 0).all() or np.abs(p.sum(1) - 1).max() > 1e-6:
+    if p.ndim > 2 or p.size == 0 or not (p >= 0).all() or np.abs(p.sum(1) - 1).max() > 1e-6:
         raise ValueError("probs must hold probabilities, every row summing to 1")
-    columns = []
-    for name, column in [("correct", correct), ("empty", -1 if empty is None else empty)]:
-        column = np.broadcast_to(np.asarray(column), (n,))
+    n, m = p.shape
+    right, blank = (np.broadcast_to(x, (n,)) for x in (correct, -1 if empty is None else empty))
+    for name, column in [("correct", right), ("empty", blank)]:
         if column.dtype.kind not in "iu" or not ((column >= -1) & (column < m)).all():
             raise ValueError(f"{name} must hold column numbers from 0 to {m - 1}, or -1 for none")
-        columns.append(column)
-    at = np.arange(n)
-    if ((columns[0] == columns[1]) & (columns[0] >= 0)).any():
+    if ((right == blank) & (right >= 0)).any():
         raise ValueError("correct and empty name the same column; an empty answer is never correct")
-    padded = np.column_stack([p, np.zeros(n)])  # column -1: the answer that nobody gives
-    own, spare = (padded[at, column] for column in columns)
-    rest = padded.copy()
-    for column in columns:
-        rest[at, column] = 0
-    acc = np.empty((n, len(budgets)))
-    top = max(budgets)
+    at, rest = np.arange(n), np.column_stack([p, np.zeros(n)])  # column -1: the answer that nobody gives
+    own, spare = rest[at, right], rest[at, blank]
+    rest[at, right] = rest[at, blank] = 0
+    acc, top = np.empty((n, len(budgets))), max(budgets)
     for rows in _chunks(n, (top + m) * (top // 2 + 1)):
         few = rest[rows].T
         most = np.where(few > 0, np.inf, 0)
-        acc[rows] = _winning_ways(_exponentials, budgets, own[rows], few, spare[rows], most=most).T
+        acc[rows] = _winning_ways(_exponentials, budgets, own[rows], few, spare[rows], most).T
     acc = np.clip(acc * [float(factorial(b)) for b in budgets], 0.0, 1.0)
     return acc[0] if probs.ndim == 1 else acc
 
@@ -241,18 +223,16 @@ def best_of(correct: ArrayLike, scores: ArrayLike, budgets: Sequence[int]) -> np
     scores = np.asarray(scores, dtype=float)
     if np.isnan(scores).any():
         raise ValueError("scores hold NaN; give every sample a score")
-    shape = np.zeros(scores.shape, dtype=int)
-    _, correct, budgets = _checked(shape, correct, budgets, "share")
-    r = scores.shape[1]
+    _, correct, budgets = _checked(np.zeros(scores.shape, dtype=int), correct, budgets, "share")
     upto, below = rankdata(scores, "max", axis=1), rankdata(scores, "min", axis=1) - 1
     acc = np.empty((len(scores), len(budgets)))
     for k, b in enumerate(budgets):
         # The best is in a group of tied samples when all b are in it or below it, and not all below it.
-        chance = np.ones_like(scores), np.ones_like(scores)
+        within, under = np.ones_like(scores), np.ones_like(scores)
         for i in range(b):
-            for ways, pool in zip(chance, (upto, below), strict=True):
-                ways *= np.maximum(pool - i, 0) / (r - i)
-        acc[:, k] = (correct * (chance[0] - chance[1]) / (upto - below)).sum(1)
+            within *= np.maximum(upto - i, 0) / (scores.shape[1] - i)
+            under *= np.maximum(below - i, 0) / (scores.shape[1] - i)
+        acc[:, k] = (correct * (within - under) / (upto - below)).sum(1)
     return np.clip(acc, 0.0, 1.0)
 
 
@@ -271,14 +251,13 @@ def pass_at(correct: ArrayLike, budgets: Sequence[int]) -> np.ndarray:
 
 def _tally(classes: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, ...]:
     """List the (row, class) pairs: row, size and mean value of each, and the pair of every sample (-1 if empty)."""
-    n, r = classes.shape
     voted = classes >= 0
+    rows = np.nonzero(voted)[0]
     labels = np.unique(classes[voted], return_inverse=True)[1]
-    rows = np.repeat(np.arange(n), r).reshape(n, r)[voted]
     key = rows * (labels.max(initial=0) + 1) + labels
-    keys, first, index, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    value = np.bincount(index, weights=values[voted], minlength=len(keys)) / count
-    pair = np.full((n, r), -1)
+    _, first, index, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    value = np.bincount(index, weights=values[voted], minlength=len(count)) / count
+    pair = np.full(classes.shape, -1)
     pair[voted] = index
     return rows[first], count, value, pair
 
@@ -325,22 +304,12 @@ def _check_ties(ties: str) -> None:
         raise ValueError(f"ties must be 'share' or 'first', got {ties!r}")
 
 
-# Counting the ways in which an answer wins a vote. A class c wins with k votes when every other class has fewer, or has
-# k and loses the tie. In generating functions: class j contributes sum_{i<k} C(n_j, i) z^i + t_j z^k, an empty answer
-# contributes 1 + z, and the coefficient of z^(b-k) counts the ways to choose the rest. Shared ties pay
-# 1 / (1 + number of tied others), which is the integral over y in [0, 1] of y^(number of tied others): put
-# t_j = y C(n_j, k) and let Gauss-Legendre do the integral exactly. With first-seen ties, fix the first chosen sample of
-# c: the tie is won where all k votes of j come later. For independent draws, C(n, i) becomes p^i / i!. All terms are
-# positive, so nothing cancels.
-
-
 def _winning_ways(
     series: Callable[[np.ndarray, int], np.ndarray],
     budgets: Sequence[int],
     own: np.ndarray,
     others: np.ndarray,
     spare: np.ndarray,
-    *,
     most: np.ndarray,
     late: np.ndarray | None = None,
 ) -> np.ndarray:
@@ -351,6 +320,12 @@ def _winning_ways(
     get. For first-seen ties, ``late`` is the part of each other class that comes after the class's first vote; that
     vote is then fixed, and ``own`` counts what comes after it too.
     """
+    # A class c wins with k votes when every other class has fewer, or has k and loses the tie. In generating functions:
+    # class j contributes sum_{i<k} C(n_j, i) z^i + t_j z^k, an empty answer 1 + z, and the coefficient of z^(b-k)
+    # counts the ways to choose the rest. Shared ties pay 1 / (1 + number of tied others), the integral over y in [0, 1]
+    # of y^(number of tied others): put t_j = y C(n_j, k), and Gauss-Legendre is exact. With first-seen ties, fix the
+    # first chosen sample of c: the tie is won where all k votes of j come later. For independent draws, C(n, i) becomes
+    # p^i / i!. All terms are positive, so nothing cancels.
     wins = np.zeros((len(budgets), len(own)))
     for k in range(1, max(budgets) + 1):
         mine = series(own, k)[k] if late is None else series(own, k - 1)[k - 1]
@@ -387,8 +362,7 @@ def _tie_nodes(degree: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _exponentials(x: np.ndarray, degree: int) -> np.ndarray:
     """Return x^i / i! for i = 0..degree, along a new first axis: the series of independent draws."""
-    steps = np.arange(1, degree + 1)
-    ratios = x[None] / steps.reshape(-1, *[1] * x.ndim)
+    ratios = x / np.arange(1, degree + 1).reshape(-1, *[1] * x.ndim)
     return np.concatenate([np.ones((1, *x.shape)), np.cumprod(ratios, axis=0)])
 
 

@@ -1,12 +1,10 @@
 r"""The judge: are two formulas the same mathematics?
 
-Each formula is read once, by math-verify, and becomes a *form*: its shape (a value, an interval, a set, a matrix, a
-relation) and its fingerprint, the values of its parts to 60 digits at four fixed points. Formulas of equal shape whose
-fingerprints agree to 30 digits are the same: no two short formulas that differ agree so far at four points.
+Each formula is read once, by math-verify, and becomes a *form*: its shape and its fingerprint, the values of its parts
+to 60 digits at four fixed points. Formulas of equal shape whose fingerprints agree to 30 digits are the same.
 
-What is read comes from a language model or a stranger's file, and computer algebra can be made to run for ever
-(``9^{9^{9^9}}``). So every limit counts something in the text or in a value and is asked before the dear operation:
-what is given up is the same on every machine, busy or idle, and `Reading.given_up` says why.
+Computer algebra can be made to run for ever (``9^{9^{9^9}}``). So every limit counts something in the text or in a
+value and is asked before the dear operation: what is given up is the same on every machine, busy or idle.
 """
 
 from __future__ import annotations
@@ -15,10 +13,10 @@ import hashlib
 import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import math_verify.parser
 import sympy
@@ -66,16 +64,12 @@ class _GivenUpError(ValueError):
     """A limit was met; the text says which."""
 
 
-@dataclass(frozen=True)
-class Form:
-    """What a formula is: its shape, and the values of its parts at the fixed points.
-
-    ``loose`` marks the parts that are decimals, which agree with what rounds to them at six places.
-    """
+class Form(NamedTuple):
+    """What a formula is: its shape, and the values of its parts at the fixed points."""
 
     shape: tuple
     values: tuple[tuple, ...] = ()
-    loose: tuple[bool, ...] = ()
+    loose: tuple[bool, ...] = ()  # the parts that are decimals, which agree with what rounds to them at six places
 
     def agrees(self, other: Form) -> bool:
         """Whether the shapes are equal and the fingerprints agree."""
@@ -85,22 +79,13 @@ class Form:
             for u, v in zip(us, vs, strict=True)
         )
 
-    @property
-    def first(self) -> float:
-        """The first value, as a double: forms that agree have it nearly in common."""
-        return float(self.values[0][0].real) if self.values else 0.0
 
-
-@dataclass(frozen=True)
-class Reading:
-    """What a formula may mean: ``forms``, and for an equation ``told``, the forms of its right-hand side.
-
-    A formula that met a limit has none, and ``given_up`` says which limit; one that is no mathematics has none either.
-    """
+class Reading(NamedTuple):
+    """What a formula may mean: nothing where it met a limit or is no mathematics."""
 
     forms: tuple[Form, ...] = ()
-    told: tuple[Form, ...] = ()
-    given_up: str = ""
+    told: tuple[Form, ...] = ()  # of an equation: the forms of its right-hand side
+    given_up: str = ""  # the limit that it met
 
     def equals(self, other: Reading) -> bool:
         """Whether the two have a form in common; an equation is also the same as its right-hand side."""
@@ -112,15 +97,7 @@ class Reading:
 
 @lru_cache(maxsize=100_000)
 def read(text: str) -> Reading:
-    r"""Read a formula (LaTeX or plain, without dollar signs), once.
-
-    Examples
-    --------
-    >>> read(r"3\sqrt{2}").equals(read(r"\sqrt{18}")), read("x + 1").equals(read("x - 1"))
-    (True, False)
-    >>> read("9^{9^{9^9}}").given_up
-    'a tower'
-    """
+    """Read a formula (LaTeX or plain, without dollar signs), once."""
     try:
         _check(text)
         with _lock:
@@ -133,10 +110,11 @@ def read(text: str) -> Reading:
 
 
 @lru_cache(maxsize=100_000)
-def read_number(number: int | Fraction) -> Reading:
+def read_number(number: Fraction) -> Reading:
     """The reading of a plain number."""
     with _lock:
-        return Reading((_leaf([_mp.mpf(number.numerator) / number.denominator] * _POINTS),))
+        value = _mp.mpf(number.numerator) / number.denominator
+        return Reading((Form(("value",), ((value,) * _POINTS,), (False,)),))
 
 
 def _check(text: str) -> None:
@@ -156,8 +134,7 @@ def _check(text: str) -> None:
         if mark in "([{":
             raised.append(last == "^")
         elif mark in ")]}":
-            if raised:
-                raised.pop()
+            del raised[-1:]
         elif mark == "^" and (sum(raised) > 1 or (any(raised) and re.match(r"\^[\s{(+-]*\d\d", text[at:]))):
             raise _GivenUpError("a tower")
         elif mark == "^" and last in ")}" and (power := re.match(r"\^[\s{(+-]*(\d+)", text[at:])):
@@ -177,10 +154,8 @@ def _meaning(node: Any) -> Reading:
         return Reading((_joined("and", [_relation(link) for link in links]), *_range(links)), told)
     forms = [_form(node)]
     if isinstance(node, sympy.FiniteSet):
-        written = getattr(node, "_unsorted_args", node.args)
-        forms.append(_joined("tuple", [_form(part) for part in written]))
-        if len(written) == 1:
-            forms.append(_form(written[0]))
+        written = [_form(part) for part in getattr(node, "_unsorted_args", node.args)]
+        forms += [_joined("tuple", written), *(written if len(written) == 1 else ())]
     elif isinstance(node, sympy.Interval) and node.left_open and node.right_open:  # (1, 2) may be a pair
         forms.append(_joined("tuple", [_form(node.start), _form(node.end)]))
     return Reading(tuple(forms))
@@ -192,20 +167,20 @@ def _form(node: Any) -> Form:
     if isinstance(node, sympy.FiniteSet):
         return _joined("set", sorted((_form(part) for part in node.args), key=_order))
     if isinstance(node, sympy.Interval):
-        return _interval(node.start, node.end, node.left_open, node.right_open)
-    if isinstance(node, sympy.Set):
-        return _real_set(node)
+        return _joined("interval", [_form(node.start), _form(node.end)], bool(node.left_open), bool(node.right_open))
+    if isinstance(node, sympy.Set):  # by its pieces, in whatever unions and differences it was written
+        simple = _rounded(node)
+        if isinstance(simple, sympy.Interval | sympy.FiniteSet):
+            return _form(simple)
+        pieces = [_form(part) for part in simple.args] if isinstance(simple, sympy.Union) else []
+        return _joined("union", sorted(pieces, key=_order)) if pieces else Form((str(simple),))
     if isinstance(node, sympy.MatrixBase):
         return _joined("matrix", [_form(entry) for entry in node.flat()], *node.shape)
     if isinstance(node, Relational):
         return _relation(node)
     if not isinstance(node, sympy.Expr) or node.is_Matrix:
         raise _GivenUpError(f"{type(node).__name__}, which is not worked out")
-    return _leaf(_at_points(node), isinstance(node, sympy.Float))
-
-
-def _leaf(values: list, loose: bool = False) -> Form:
-    return Form(("value",), (tuple(values),), (loose,))
+    return Form(("value",), (tuple(_at_points(node)),), (isinstance(node, sympy.Float),))
 
 
 def _joined(kind: str, parts: list[Form], *more: object) -> Form:
@@ -232,10 +207,6 @@ def _relation(node: Any) -> Form:
     return Form((kind, ("value",)), (tuple(d / scale if abs(scale) > _ZERO else d for d in gap),), (False,))
 
 
-def _interval(start: Any, end: Any, left_open: bool, right_open: bool) -> Form:
-    return _joined("interval", [_form(start), _form(end)], bool(left_open), bool(right_open))
-
-
 def _range(links: list) -> list[Form]:
     """The interval that inequalities say of one variable: 3 < x, or 3 < x < 4."""
     low, high, opened = -sympy.oo, sympy.oo, [True, True]
@@ -252,16 +223,7 @@ def _range(links: list) -> list[Form]:
             variables.add(link.gts)
         else:
             return []
-    return [_interval(low, high, *opened)] if len(variables) == 1 else []
-
-
-def _real_set(node: Any) -> Form:
-    """A set of numbers as its pieces, in whatever unions and differences it was written."""
-    simple = _rounded(node)
-    if isinstance(simple, sympy.Interval | sympy.FiniteSet):
-        return _form(simple)
-    pieces = [_form(part) for part in simple.args] if isinstance(simple, sympy.Union) else []
-    return _joined("union", sorted(pieces, key=_order)) if pieces else Form((str(simple),))
+    return [_joined("interval", [_form(low), _form(high)], *opened)] if len(variables) == 1 else []
 
 
 def _rounded(node: Any) -> Any:
@@ -282,9 +244,8 @@ def _near(u: Any, v: Any, loose: bool) -> bool:
 
 def _at_points(node: Any) -> list:
     """The values of an expression at the fixed points; one without variables is worked out once."""
-    if not node.free_symbols and not node.atoms(AppliedUndef):
-        return [_value(node, 0)] * _POINTS
-    return [_value(node, point) for point in range(_POINTS)]
+    varies = node.free_symbols or node.atoms(AppliedUndef)
+    return [_value(node, point) for point in range(_POINTS)] if varies else [_value(node, 0)] * _POINTS
 
 
 def _value(node: Any, point: int) -> Any:
@@ -340,8 +301,8 @@ def _limited(function: Callable, real: bool = False) -> Callable:
     return limited
 
 
-_CONSTANTS = {"pi": _mp.mpc(_mp.pi), "I": _mp.mpc(0, 1), "oo": _mp.mpc(_mp.inf), "-oo": _mp.mpc(-_mp.inf)}
-_CONSTANTS |= {"e": _mp.mpc(_mp.e), "E": _mp.mpc(_mp.e)}
+_CONSTANTS = {"pi": _mp.pi, "e": _mp.e, "E": _mp.e, "I": _mp.j, "oo": _mp.inf, "-oo": -_mp.inf}
+_CONSTANTS = {name: _mp.mpc(value) for name, value in _CONSTANTS.items()}
 _TRIGONOMETRIC = ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh")
 _INVERSE = ("asin", "acos", "atan", "acot", "asec", "acsc", "asinh", "acosh", "atanh")
 _OPERATIONS: dict[str, Callable] = {

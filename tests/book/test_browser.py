@@ -271,7 +271,7 @@ def test_what_is_written_around_a_figure_fits_it(html, browser, tmp_path, width,
     from adalib.teach.figures.shapes import drag
 
     fig = go.Figure(go.Bar(y=[1, 2]))
-    drag(fig, range(6), lambda i: [], "b = ", title=lambda i: f"{i}: as many words as stood here")
+    drag(fig, range(6), lambda i: [], "b = ", titles=[f"{i}: as many words as stood here" for i in range(6)])
     fig.update_layout(title_text="a title of just as many words as those")
     fig.update_xaxes(title="the name of an axis that says it all")
     page = drawn_alone(html, browser, tmp_path, fig, width)

@@ -17,9 +17,8 @@ from adalib.datasets import files
 from adalib.datasets.files import DataError, free_memory, open_lines, read_whole, written
 from adalib.datasets.loading import load
 from adalib.explorer import page, read_csv
-from adalib.llm.collect import export
+from adalib.llm.collect import export, read_settings, scan
 from adalib.llm.questions import load_prompt
-from adalib.llm.store import read_settings, scan
 from adalib.table import UtilityTable
 
 READERS = {"csv": read_csv, "jsonl": load, "prompt": load_prompt}

@@ -1,6 +1,7 @@
 """A menu of models: the table of arms, the file that holds it, and what the solvers and the evaluation make of it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,17 +28,15 @@ def answers(chances, samples, seed, tokens=None):
 def two_models(n=40, samples=32):
     weak = [0.9 if i % 2 else 0.1 for i in range(n)]
     small, large = answers(weak, samples, 1, tokens=10), answers([0.9] * n, samples, 2, tokens=20)
-    large = adalib.Responses(
-        large.ids, small.questions, large.golds, large.answers, tokens=large.tokens, extras=large.extras
-    )
-    return Menu({"small": small, "large": large}, prices={"small": 1, "large": 2})
+    return Menu({"small": small, "large": replace(large, questions=small.questions)}, prices={"small": 1, "large": 2})
 
 
 def lines(menu, **more):
-    found = []
-    for name, responses in menu.models.items():
-        found += [{**responses._record(i), "model": name, "price": menu.prices[name], **more} for i in range(menu.n)]
-    return found
+    return [
+        {**responses._record(i), "model": name, "price": menu.prices[name], **more}
+        for name, responses in menu.models.items()
+        for i in range(menu.n)
+    ]
 
 
 def write(path, records):

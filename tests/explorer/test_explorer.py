@@ -144,9 +144,6 @@ def test_small_and_odd_tables(show, acc, cost):
     check(page, table)
 
 
-# ------------------------------------------------------------------------------------------ the functions of the page
-
-
 def test_a_model_has_its_hue_on_the_page_as_in_python(functions):
     for models in (["s", "s", "l"], ["a", "b", "a", "c", "c", "b", "a"], list("abcdefab")):
         theirs = functions.evaluate("(models) => ax.armColours(models)", models)
@@ -231,9 +228,6 @@ def test_accuracies_travel_to_the_last_bit(values):
     assert one["acc"] == values
 
 
-# ------------------------------------------------------------------------------------------------------- hostile text
-
-
 def test_hostile_texts_are_shown_as_text(show):
     answers = [[HOSTILE, "<b>7</b>", "7", "7"]] * 2
     responses = Responses(["<i>a</i>", HOSTILE], [HOSTILE, "plain"], ["7", HOSTILE], answers, levels=["<u>1</u>", "2"])
@@ -248,9 +242,6 @@ def test_hostile_texts_are_shown_as_text(show):
     assert page.locator(".adalib-explorer :is(img, b, u, script)").count() == 0
     assert page.evaluate("window.hacked") is None
     assert HOSTILE in page.title()
-
-
-# -------------------------------------------------------------------------------------------------- a reader's own file
 
 
 def test_a_dropped_csv_is_explored(show, tmp_path):
@@ -365,9 +356,6 @@ def test_python_refuses_the_same_csv_files(tmp_path, name_text):
     assert "\n" not in str(raised.value)
 
 
-# ------------------------------------------------------------------------------------------------------------- address
-
-
 def test_the_address_holds_the_view(show):
     tables = {"one": random_table(1), "two": random_table(2)}
     settings = [setting(table, name=name, title=name, kind="simulated") for name, table in tables.items()]
@@ -421,9 +409,6 @@ def test_several_explorers_share_a_page(browser, tmp_path):
     page.locator("[data-control=lambda]").nth(0).press("Home")
     until(page, "location.hash.startsWith('#lambda=0')")
     page.close()
-
-
-# ------------------------------------------------------------------------------------------ readers of every kind
 
 
 def test_without_scripts_there_is_a_static_figure(show):
@@ -497,9 +482,6 @@ def test_everything_has_a_name_for_a_screen_reader(show):
         reached.add(page.evaluate(name))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
     assert {"lambda", "budget", "Open your own file", "Question shown", "Next question"} <= reached
-
-
-# ---------------------------------------------------------------------------------------------------- Python's side
 
 
 def test_the_front_end_is_small_and_self_contained():
@@ -580,6 +562,6 @@ def test_the_command_writes_a_page(tmp_path, capsys):
     parser = ArgumentParser()
     explore.arguments(parser)
     out = tmp_path / "out.html"
-    assert explore.run(parser.parse_args([str(file), "--out", str(out)])) == 0
+    explore.run(parser.parse_args([str(file), "--out", str(out)]))
     assert f"wrote {out}" in capsys.readouterr().out
     assert "mine.csv" in out.read_text(encoding="utf-8")

@@ -111,9 +111,6 @@ def test_what_is_free_costs_on_the_page_what_it_costs_in_the_book(show):
     assert spent == pytest.approx(average_cost(table.acc, table.cost, 0.0), abs=5e-4)
 
 
-# ---------------------------------------------------------------------------------------------- large and odd files
-
-
 def test_a_large_file_is_read_in_slices_with_progress_and_can_be_stopped(show):
     rng = np.random.default_rng(0)
     lines = [

@@ -78,19 +78,16 @@ def use(path):
         policy.predict(asked)
         assert policy.model_ is None or np.isfinite(policy.model_.predict(asked)).all()
     elif path.name == "stopping.json":
-        follow(load_stopping(path), 40.0)
+        policy = load_stopping(path)
+        session = policy.start(40.0, np.zeros(policy.takes), 0)
+        while session.add("7", logprob=-0.5, entropy=0.5):
+            pass
     else:
         router = Router.load(path.parent)
         for text in ("", "How many hens?"):
             plan = router.plan(text, router.controller.price)
             while plan.session.add("7", logprob=-0.5):
                 pass
-
-
-def follow(policy, budget):
-    session = policy.start(budget, np.zeros(policy.takes), 0)
-    while session.add("7", logprob=-0.5, entropy=0.5):
-        pass
 
 
 def main(folder, seed, count):

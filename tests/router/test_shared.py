@@ -1,5 +1,6 @@
 """One budget over several servers: summed exactly, held on average, and nothing lost with a server that dies."""
 
+# ruff: noqa: F811 - folder is a fixture of another file
 import itertools
 import os
 import random
@@ -12,32 +13,24 @@ from contextlib import asynccontextmanager
 
 import httpx
 import pytest
-from conftest import run_to_end
+from conftest import on_a_loop
 from fault_server import FaultServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis_server import redis_server
+from test_server import ASK, folder  # noqa: F401
 
-from adalib import Router, load
+from adalib import Router
 from adalib.commands.cli import main
 from adalib.router import shared
 from adalib.router.controller import BudgetController
 from adalib.router.shared import Share, ShareError
-
-ASK = {"model": "m", "messages": [{"role": "user", "content": "What is 3 + 4?"}]}
 
 
 @pytest.fixture(scope="module")
 def redis():
     with redis_server() as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("router")
-    Router.fit(load("word-fewshot").take(range(0, 372, 12)), budget=3, signals=("votes",)).save(path)
-    return path
 
 
 names = itertools.count()
@@ -60,118 +53,100 @@ def ask(share, expected, cost):
 
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 40)), min_size=1, max_size=40), st.randoms())
-def test_together_they_are_one_controller(folder, redis, costs, rng):
-    async def run():
-        async with shares(folder, redis, 3) as three:
-            for number, cost in costs:
-                ask(three[number], 3.0, cost)
-                if rng.random() < 0.5:
-                    await three[number]._told()
-            for share in three + three:  # twice: the first must hear of the last
-                await share._told()
-            return three
-
-    three = run_to_end(run())
-    alone = BudgetController(three[0].controller.budget, three[0].controller.first_price)
-    for _, cost in costs:
-        alone.open(3.0)
-        alone.close(3.0, cost)
+@on_a_loop
+async def test_together_they_are_one_controller(folder, redis, costs, rng):
+    async with shares(folder, redis, 3) as three:
+        alone = BudgetController(three[0].controller.budget, three[0].controller.first_price)
+        for number, cost in costs:
+            alone.open(3.0)
+            alone.close(3.0, cost)
+            ask(three[number], 3.0, cost)
+            if rng.random() < 0.5:
+                await three[number]._told()
+        for share in three + three:  # twice: the first must hear of the last
+            await share._told()
     for share in three:
         assert share.controller.asked == len(costs)
         assert share.controller.spent == pytest.approx(alone.spent, abs=1e-6)
         assert share.controller.price == pytest.approx(alone.price, rel=1e-6)
 
 
-def test_an_unequal_load_is_held_on_average(folder, redis):
+@on_a_loop
+async def test_an_unequal_load_is_held_on_average(folder, redis):
     """One server gets the hard questions, the others the easy ones: a question costs more where the price is low."""
-
-    async def run():
-        rng = random.Random(0)
-        async with shares(folder, redis, 3) as three:
-            for _ in range(1000):
-                share = rng.choices(three, weights=(8, 1, 1))[0]
-                hard = share is three[0]
-                # The dearer compute is, the fewer answers are bought: what a policy does.
-                cost = max(1.0, round((16 if hard else 4) * (0.01 / share.controller.price) ** 0.5))
-                ask(share, 3.0, cost)
-                await share.flush() if share.reached else await share._told()
-            for share in three:
-                await share._told()
-            return three
-
-    three = run_to_end(run())
-    budget = three[0].controller.budget
+    rng = random.Random(0)
+    async with shares(folder, redis, 3) as three:
+        for _ in range(1000):
+            share = rng.choices(three, weights=(8, 1, 1))[0]
+            hard = share is three[0]
+            # The dearer compute is, the fewer answers are bought: what a policy does.
+            cost = max(1.0, round((16 if hard else 4) * (0.01 / share.controller.price) ** 0.5))
+            ask(share, 3.0, cost)
+            await share.flush() if share.reached else await share._told()
+        for share in three:
+            await share._told()
     for share in three:
         assert share.controller.asked == 1000
-        assert share.controller.average == pytest.approx(budget, rel=0.02)
+        assert share.controller.average == pytest.approx(three[0].controller.budget, rel=0.02)
 
 
-def test_what_a_dead_server_had_open_lapses(folder, redis, monkeypatch):
+@on_a_loop
+async def test_what_a_dead_server_had_open_lapses(folder, redis, monkeypatch):
     monkeypatch.setattr(shared, "_LIFE", 300)
-
-    async def run():
-        async with shares(folder, redis, 2) as (dying, other):
-            ask(dying, 3.0, 7.0)
-            for _ in range(20):
-                dying.controller.open(9.0)
-            await dying._told()
+    async with shares(folder, redis, 2) as (dying, other):
+        ask(dying, 3.0, 7.0)
+        for _ in range(20):
+            dying.controller.open(9.0)
+        await dying._told()
+        await other._told()
+        with_open = other.controller.debt
+        assert with_open == pytest.approx(4.0 + 20 * 6.0)
+        while other.controller.debt == with_open:  # it is never heard of again
             await other._told()
-            with_open = other.controller.debt
-            while other.controller.debt == with_open:  # it is never heard of again
-                await other._told()
-            return with_open, other.controller.debt, other.controller.spent
-
-    with_open, without, spent = run_to_end(run())
-    assert with_open == pytest.approx(4.0 + 20 * 6.0)
-    assert without == pytest.approx(4.0)
-    assert spent == 7.0  # what it closed stays
+    assert other.controller.debt == pytest.approx(4.0)
+    assert other.controller.spent == 7.0  # what it closed stays
 
 
-def test_a_step_that_was_sent_twice_counts_once(folder, redis):
-    async def run():
-        async with shares(folder, redis, 1) as (share,):
-            ask(share, 3.0, 5.0)
-            real, calls = share._step, []
+@on_a_loop
+async def test_a_step_that_was_sent_twice_counts_once(folder, redis):
+    async with shares(folder, redis, 1) as (share,):
+        ask(share, 3.0, 5.0)
+        real, calls = share._step, []
 
-            async def loses_the_reply(keys, told):
-                reply = await real(keys, told)
-                calls.append(told)
-                if len(calls) == 1:
-                    raise TimeoutError
-                return reply
+        async def loses_the_reply(keys, told):
+            reply = await real(keys, told)
+            calls.append(told)
+            if len(calls) == 1:
+                raise TimeoutError
+            return reply
 
-            share._step = loses_the_reply
-            await share._told()
-            assert not share.reached
-            assert share.controller.spent == 5.0  # it goes on by itself
-            ask(share, 3.0, 2.0)
-            await share._told()
-            await share._told()
-            return share.controller
-
-    controller = run_to_end(run())
-    assert (controller.asked, controller.spent) == (2, 7.0)
+        share._step = loses_the_reply
+        await share._told()
+        assert not share.reached
+        assert share.controller.spent == 5.0  # it goes on by itself
+        ask(share, 3.0, 2.0)
+        await share._told()
+        await share._told()
+    assert (share.controller.asked, share.controller.spent) == (2, 7.0)
 
 
-def test_without_redis_each_holds_its_own_and_hands_it_in_later(folder):
-    async def run():
-        with redis_server() as server:
-            async with shares(folder, server, 2) as (one, two):
-                ask(one, 3.0, 6.0)
-                await one._told()
-                server.stop()
-                first = one.controller.price
-                ask(one, 3.0, 9.0)
-                await one.flush()  # does not hang
-                await one._told()
-                assert not one.reached
-                assert one.controller.price > first  # still holding
-                server.start()  # empty: what it knew is gone, what was not confirmed is not
-                await one._told()
-                await two._told()
-                return two.controller.spent
-
-    assert run_to_end(run()) == 9.0
+@on_a_loop
+async def test_without_redis_each_holds_its_own_and_hands_it_in_later(folder):
+    with redis_server() as server:
+        async with shares(folder, server, 2) as (one, two):
+            ask(one, 3.0, 6.0)
+            await one._told()
+            server.stop()
+            first = one.controller.price
+            ask(one, 3.0, 9.0)
+            await one.flush()  # does not hang
+            await one._told()
+            assert not one.reached
+            assert one.controller.price > first  # still holding
+            server.start()  # empty: what it knew is gone, what was not confirmed is not
+            await one._told()
+            await two._told()
+            assert two.controller.spent == 9.0
 
 
 def test_no_redis_at_the_start_is_one_line_and_code_2(folder, capsys, monkeypatch):

@@ -30,8 +30,7 @@ def two_models(n=120, hard=0.4, dear_right=True):
     easy = np.arange(n) >= hard * n
     cheap = [["7"] * 16 if known else [str(100 + j) for j in range(16)] for known in easy]
     dear = [["7" if dear_right else "8"] * 16 for _ in rows]
-    golds = ["7"] * n
-    models = {"cheap": Responses(rows, rows, golds, cheap), "dear": Responses(rows, rows, golds, dear)}
+    models = {name: Responses(rows, rows, ["7"] * n, told) for name, told in (("cheap", cheap), ("dear", dear))}
     return Menu(models, prices={"cheap": 1, "dear": 10})
 
 

@@ -1,4 +1,4 @@
-"""Votes counted step by step, against counting each prefix anew."""
+"""Votes counted step by step, against counting each prefix anew; the envelope over rules is chapter 3's."""
 
 from collections import Counter
 from dataclasses import replace
@@ -9,30 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adalib.datasets.populations import beta_population
-from adalib.sequential.streams import BallotBox, Money, count_votes, make_streams
+from adalib.sequential.streams import BallotBox, Money, corners, count_votes, make_streams, mix_for
+from adalib.solve.frontier import frontier
 
 
 @given(st.lists(st.integers(-1, 4), min_size=1, max_size=15), st.booleans())
 def test_every_prefix(classes, weighted):
     weights = np.linspace(0.5, 1.7, len(classes)) if weighted else np.ones(len(classes))
-    worth = [(c % 2) * 1.0 for c in classes]
-    votes = count_votes([classes], [worth], weights[None] if weighted else None)
-    box = BallotBox()
-    for n in range(1, len(classes) + 1):
-        box.add(None if classes[n - 1] < 0 else classes[n - 1], weights[n - 1])
-        one = box.votes()
-        held = Counter()
-        for c, w in zip(classes[:n], weights, strict=False):
-            if c >= 0:
-                held[c] += w
+    votes = count_votes([classes], [[(c % 2) * 1.0 for c in classes]], weights[None] if weighted else None)
+    box, held = BallotBox(), Counter()
+    for at, (answer, weight) in enumerate(zip(classes, weights, strict=True)):
+        box.add(None if answer < 0 else answer, weight)
+        if answer >= 0:
+            held[answer] += weight
+        came = classes[: at + 1]
         first, second = ([*sorted(held.values(), reverse=True), 0, 0])[:2]
         best = [c for c, w in held.items() if w == first]
-        at = n - 1
-        run = next((k for k, c in enumerate(classes[:n][::-1]) if c != classes[n - 1]), n)
-        for state in (votes.at(at), one):
+        for state in (votes.at(at), box.votes()):
             assert (np.squeeze(state.leader), np.squeeze(state.runner)) == (pytest.approx(first), pytest.approx(second))
-            assert (state.n, state.distinct, state.empty) == (n, len(held), sum(c < 0 for c in classes[:n]))
-            assert state.run == (run if classes[n - 1] >= 0 else 0)
+            assert (state.n, state.distinct, state.empty) == (at + 1, len(held), sum(c < 0 for c in came))
+        run = next((k for k, c in enumerate(came[::-1]) if c != answer), at + 1)
+        assert votes.run[0, at] == (run if answer >= 0 else 0)
         assert set(box.leaders) == set(best)
         if not weighted:
             assert votes.log_sum[0, at] == pytest.approx(sum(w * np.log(w) for w in held.values()))
@@ -44,22 +41,41 @@ def test_streams_are_the_answers_in_other_orders():
     streams = make_streams(answers, limit=12, repeats=12)
     assert np.array_equal(np.sort(streams.classes, axis=1), np.sort(answers.classes, axis=1)[streams.question])
     # All rotations: every answer comes first once, so one answer is worth exactly the mean.
-    first = streams.mean(streams.votes().value[:, 0])
-    assert first == pytest.approx(answers.table([1]).acc[:, 0])
+    assert streams.mean(streams.votes().value[:, 0]) == pytest.approx(answers.table([1]).acc[:, 0])
     assert np.array_equal(streams.cost[0], np.arange(1, 13))
-
-
-def test_a_replay_of_fixed_size_is_the_average_over_subsets():
+    # A vote of fixed size is the average over subsets.
     answers = beta_population(60, 1.5, 1.5).sample(24)
-    streams = make_streams(answers, limit=8, repeats=24)
-    found, exact = streams.votes().value[:, 3].mean(), answers.table([4]).acc.mean()
-    assert found == pytest.approx(exact, abs=0.02)
+    replayed = make_streams(answers, limit=8, repeats=24).votes().value[:, 3].mean()
+    assert replayed == pytest.approx(answers.table([4]).acc.mean(), abs=0.02)
 
 
 def test_tokens_and_money():
-    answers = beta_population(3, 1.5, 1.5).sample(6)
-    answers = replace(answers, tokens=np.arange(18.0).reshape(3, 6))
+    answers = replace(beta_population(3, 1.5, 1.5).sample(6), tokens=np.arange(18.0).reshape(3, 6))
     streams = make_streams(answers, limit=6, repeats=2, cost="tokens")
     assert streams.cost[:, -1] == pytest.approx(answers.tokens.sum(axis=1)[streams.question])
     paid = make_streams(answers, limit=6, repeats=2, cost=Money(per_token=2, per_answer=1))
     assert paid.cost[:, -1] == pytest.approx(2 * streams.cost[:, -1] + 6)
+
+
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 20)), min_size=1, max_size=12), st.floats(0, 1))
+def test_the_envelope_is_the_frontier_of_one_question(points, place):
+    cost, accuracy = (np.array(part, dtype=float) for part in zip(*points, strict=True))
+    accuracy /= 20
+    order = np.lexsort((-accuracy, cost))
+    budget = cost.min() + place * (cost.max() - cost.min())
+    best = frontier(accuracy[None, order], cost[order]).at(budget)
+    mix = mix_for(cost, accuracy, budget)
+    paid, right = ((1 - mix.share) * part[mix.low] + mix.share * part[mix.high] for part in (cost, accuracy))
+    assert right == pytest.approx(best.bound, abs=1e-9)
+    assert paid <= budget + 1e-9
+    if mix.share:
+        assert paid == pytest.approx(budget)
+    kept = corners(cost, accuracy)
+    slopes = np.diff(accuracy[kept]) / np.diff(cost[kept])
+    assert (slopes > 0).all()
+    assert (np.diff(slopes) < 1e-12).all()
+
+
+def test_a_budget_below_the_cheapest_rule():
+    with pytest.raises(ValueError, match="cheapest rule costs 2"):
+        mix_for([2, 3], [0.5, 0.6], budget=1)

@@ -100,17 +100,12 @@ class TestTokens:
         "key", ["", "practice", "guess", student_key("another secret", "ada"), student_key(CLASS, "ben")]
     )
     def test_another_key_is_refused(self, key):
+        """Ben, too, who seals with his own key and writes Ada's name."""
         assert "the seal does not fit" in grade(answered("ada", key).token, CLASS).refused
 
-    def test_a_token_handed_in_as_someone_else_is_refused(self):
-        """Ben seals with his own key, and writes Ada's name."""
-        assert grade(answered("ada", student_key(CLASS, "ben")).token, CLASS).refused
-
-    @pytest.mark.parametrize("token", ["", "adalib1", "adalib1.x.y", "adalib1.W10.x", "hello", "adalib1..", "a.b.c"])
-    def test_what_is_no_token_is_refused(self, token):
-        assert grade(token, CLASS).refused
-
-    def test_a_token_nested_without_end_is_refused(self):
+    def test_what_is_no_token_is_refused(self):
+        for token in ("", "adalib1", "adalib1.x.y", "adalib1.W10.x", "hello", "adalib1..", "a.b.c"):
+            assert grade(token, CLASS).refused
         deep = base64.urlsafe_b64encode(b"[" * 200_000).decode()
         assert "cannot be read" in grade(f"adalib1.{deep}.x", CLASS).refused
 

@@ -1,4 +1,4 @@
-"""Figures on a page, the shapes they are made of, and all those of the built book."""
+"""Figures on a page, the shapes they are made of, those of chapters 5 to 9, and all of the built book."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import toc_pages
 
+from adalib.evaluate.intervals import bootstrap_mean
 from adalib.teach import figures
+from adalib.teach.figures import evidence as draw
 from adalib.teach.figures import shapes
 
-ESTIMATE = MEAN, LOW, HIGH = [0.5, 0.6], [0.4, 0.55], [0.7, 0.61]
+ESTIMATE = [0.5, 0.6], [0.4, 0.55], [0.7, 0.61]  # mean, low, high
 
 
 def caption(shown) -> str:
@@ -25,12 +27,9 @@ def caption(shown) -> str:
     return page.find(id=page.find(role="img")["aria-labelledby"]).get_text()
 
 
-def test_show_needs_a_text_alternative():
+def test_show_needs_a_text_alternative_which_is_the_title_by_default():
     with pytest.raises(ValueError, match="alt="):
         figures.show(go.Figure())
-
-
-def test_the_title_is_the_text_alternative_by_default():
     shown = figures.show(go.Figure(layout={"title": "Cost falls as the price rises"}))
     assert caption(shown) == "Cost falls as the price rises"
 
@@ -156,7 +155,7 @@ def test_a_slider_moves_traces_title_and_layout():
         lambda i: [shapes.dots([i], [i]), shapes.bar(["a"], [i])],
         "share ",
         rows=(1, 2),
-        title=lambda i: f"stop {i}",
+        titles=["stop 0", "stop 1"],
         layout=lambda i: {"yaxis": {"range": [0, 1 + i]}},
         active=1,
     )
@@ -203,3 +202,159 @@ def test_tables_show_text_as_text():
     assert folded.find("i") is None
     assert folded.find("u") is None
     assert folded.summary.text == "<i>"
+
+
+# Chapters 5 to 9: what is drawn is what was given.
+
+ONE = draw.Points([1.0, 2.9], [0.4, 0.49], [0.0, 0.026], [0.0, 0.021], [0.0, 0.031])
+BEST = draw.Points([1.0, 3.0], [0.4, 0.51], [0.0, 0.045], [0.0, 0.037], [0.0, 0.054])
+HULL = np.array([1, 4]), np.array([0.4, 0.49])
+
+
+def test_means_have_their_intervals_in_every_panel_on_one_scale():
+    missing = ([0.5, np.nan], [0.4, np.nan], [0.6, np.nan])  # a group without members
+    fig = draw.means(["a", "b"], {"one": {"x": ESTIMATE}, "two": {"x": missing}}, "x", "y", points=True)
+    first, second = fig.data
+    assert np.divide(ends(first), 100) == pytest.approx(np.array(ESTIMATE))
+    assert (first.showlegend, second.showlegend) == (None, False)
+    assert fig.layout.yaxis.range == fig.layout.yaxis2.range == pytest.approx((-0.06 * 70, 1.06 * 70))
+    assert [note.text for note in fig.layout.annotations] == ["one", "two"]
+
+
+def test_the_slider_holds_every_number_of_samples():
+    given = {R: draw.Worth([0.6, 0.7 - R / 1000], [0.5, 0.6], [0.9, 0.1]) for R in (16, 48)}
+    fig = draw.drag_samples(given, [1.5, 3], [0.55, 0.65], [1, 2], active=1)
+    assert steps(fig) == ["16", "48"]
+    titles = [frame.layout.title.text for frame in fig.frames]
+    assert titles == ["B = 3: claims 0.684, worth 0.600", "B = 3: claims 0.652, worth 0.600"]
+    assert (fig.layout.title.text, fig.layout.sliders[0].active) == (titles[1], 1)
+    assert all(list(frame.data[2].y) == [0.9, 0.1] for frame in fig.frames)
+
+
+def test_gains_are_drawn_with_their_intervals_and_the_control_in_grey():
+    fig = draw.gains([1.5, 3], {"label": ESTIMATE, "noise": ESTIMATE}, "a title")
+    assert [trace.name for trace in fig.data] == ["label", "noise"]
+    for trace in fig.data:
+        assert list(trace.x) == ["B = 1.5", "B = 3"]
+        assert np.divide(ends(trace), 100) == pytest.approx(np.array(ESTIMATE))
+    assert fig.data[1].marker.color == shapes.GREY != fig.data[0].marker.color
+    assert fig.layout.title.text == "a title"
+
+
+def test_the_slider_holds_every_price():
+    measured, predicted = np.array([[1, 1], [0, 1]]), np.array([[1, 0], [0, 0]])
+    spent = np.array([[3.0, 2.5], [2.0, 1.0]])
+    fig = draw.price_choices([0, 0.05], ["q<1>", "q2"], [1, 4], measured, predicted, spent, active=1)
+    assert steps(fig) == ["0", "0.05"]
+    assert "1 of 2 agree" in fig.frames[0].layout.title.text
+    assert [trace.name for trace in fig.data[1:]] == ["oracle (mean of all: 2.00)", "predicted from text (1.00)"]
+    assert [list(trace.x) for trace in fig.frames[0].data] == [[4, 4, None, 1, 4, None], [4, 4], [4, 1]]
+    assert list(fig.data[1].y) == ["q&lt;1&gt;", "q2"]
+    assert fig.layout.sliders[0].active == 1
+
+
+def test_equal_values_lie_on_the_line():
+    pairs = {"imitation": ([0.9, 0.95], [0.91, 0.94]), "gap": ([0.1, 0.2], [0.1, 0.2])}
+    for fig, sizes in (
+        (draw.on_the_line(pairs, ["a", "b"], "if"), [2, 1, 1, 2, 1, 1]),
+        (draw.on_the_line(pairs, (), "predicted", across=True), [2, 2, 2, 2]),
+    ):
+        assert [len(trace.x) for trace in fig.data] == sizes
+        drawn = [trace for trace in fig.data if trace.mode == "lines" or trace.yaxis == "y2"]
+        assert all(list(trace.x) == list(trace.y) for trace in drawn)
+
+
+def test_frontiers_have_a_stop_a_setting():
+    front = {name: [0.4, 0.5] for name in ("claimed", "learned", "oracle", "mix", "random", "fixed")}
+    front |= {"budget": [1, 2], "learned_cost": [1, 1.9]}
+    fig = draw.simulated_frontiers({"x": front, "y": front})
+    assert steps(fig) == ["x", "y"]
+    assert [list(trace.x) for trace in fig.frames[1].data] == [[1, 2], [1, 1.9], [1, 2], [1, 2], [1, 2], [1, 2]]
+    fig = draw.real_frontiers({"x": ({"oracle": BEST, "curve": ONE}, *HULL)})
+    assert steps(fig) == ["x"]
+    assert [trace.mode for trace in fig.data] == ["lines", "lines", "lines+markers", "markers", "markers"]
+    assert fig.data[2].error_y.array == pytest.approx([0, 0.9])  # in points
+    assert fig.layout.yaxis2.range == pytest.approx((-0.4, 5.8))
+
+
+def test_gain_dots_are_in_points():
+    fig = draw.gain_dots(["a"], {"2": {"oracle": ([0.1], [0.0], [0.2]), "noise": ([0.0], [-0.1], [0.1])}})
+    assert steps(fig) == ["2"]
+    assert [trace.name for trace in fig.data] == ["oracle, cross-fitted", "noise control"]
+    assert (fig.data[0].x[0], fig.data[0].error_x.array[0]) == (10, 10)
+
+
+def test_the_mix_may_not_get_there():
+    fig = draw.along_the_frontier([1, 3], HULL, BEST, ONE, [1.0, float("nan")], active=1)
+    assert steps(fig) == ["1", "3"]
+    assert "no mix gets there" in fig.layout.title.text
+    assert "needs 1.0" in fig.frames[0].layout.title.text
+    places, gains = fig.frames[1].data
+    assert list(places.y) == pytest.approx([np.interp(2.9, *HULL), 0.49, 0.51])
+    assert (list(gains.x), list(gains.error_x.array)) == (pytest.approx([2.6, 4.5]), pytest.approx([0.5, 0.9]))
+
+
+def test_dots_lie_near_their_budget_and_the_line_at_the_mean():
+    tenths = pd.DataFrame({"acc1": [0.2, 0.8], "budget": [1.0, 8.0]})
+    dots = draw.Dots(np.array([0.1, 0.9, 0.5]), np.array([0, 2, 1]), np.array([0.0, 0.5, 1.0]), tenths)
+    fig = draw.scatter({"real": dots}, (1, 2, 4))
+    assert np.abs(np.array(fig.data[0].y) - [0, 2, 1]).max() <= 0.16
+    assert list(fig.data[0].marker.size) == [4, 11, 18]
+    assert np.exp2(fig.data[1].y) == pytest.approx([1, 8])
+
+
+def test_the_heatmaps_move_with_the_budget():
+    tables = {
+        B: {"oracle": pd.DataFrame([[1 - B / 10, B / 10]], index=[2]), "learned": pd.DataFrame([[1.0, 0.0]], index=[2])}
+        for B in (1.5, 3.0)
+    }
+    fig = draw.budgets_by_level(tables, (1, 4), "levels")
+    assert steps(fig) == ["1.5", "3.0"]
+    assert np.array(fig.data[0].z) == pytest.approx(np.array([[0.85, 0.15]]))
+    assert np.array(fig.frames[1].data[0].z) == pytest.approx(np.array([[0.7, 0.3]]))
+    assert list(fig.data[0].y) == ["level 2"]
+
+
+def test_the_stacks_and_their_headings_move_with_the_budget():
+    stack = {B: draw.Stack(np.array([[1 - B / 10] * 5, [B / 10] * 5]), B / 100, -1e-9) for B in (1.0, 1.5)}
+    fig = draw.budgets_by_fifth({"real": stack, "null": stack}, (1, 4), active=1)
+    assert steps(fig) == ["1", "1.5"]
+    said = "<br>claims +1.0, gains +0.0 points"
+    assert [note.text for note in fig.frames[0].layout.annotations] == [f"real{said}", f"null{said}"]
+    assert fig.layout.annotations[0].text == "real<br>claims +1.5, gains +0.0 points"
+    assert list(fig.data[1].y) == pytest.approx([0.15] * 5)
+    assert list(fig.frames[0].data[3].y) == pytest.approx([0.1] * 5)
+    assert [trace.showlegend for trace in fig.data] == [True, True, False, False]
+
+
+def test_a_cell_that_stands_out_is_marked():
+    fig = draw.class_profile(["f"], ["b=1", "b=2"], np.array([[0.5, -1.0]]), np.array([[False, True]]))
+    assert np.array(fig.data[0].text).tolist() == [["0.5", "-1.0*"]]
+    assert (fig.data[0].zmin, fig.data[0].zmax) == (-1.0, 1.0)
+
+
+# The coverage table of chapter 7: what it says of the package's own interval is so, by another road.
+
+
+def test_only_ours_covers_everywhere():
+    found = draw.coverage(samples=500, draws=300)
+    assert (found["ours"] > 0.93).all()
+    assert (found[["percentile", "studentised", "BCa", "sign flips"]].min() < 0.93).all()
+    assert found["percentile"][0] < 0.9
+    # A sample of 40 holds no question of a rare kind with probability .95^40: no resampling covers more than the rest.
+    assert found[["percentile", "BCa", "sign flips"]].iloc[0].max() <= 1 - 0.95**40 + 0.03
+
+
+def test_the_interval_shown_is_the_packages():
+    """One population sampled and interval'd by `bootstrap_mean` itself covers as the table says."""
+    gains, truth = draw.POPULATIONS["rare: one question in 20 gains"]
+    rng = np.random.default_rng(5)
+    found = [bootstrap_mean(gains(rng, (120,)), draws=300) for _ in range(300)]
+    share = np.mean([interval.low <= truth <= interval.high for interval in found])
+    assert abs(share - draw.coverage(sizes=(120,), samples=500, draws=300)["ours"][0]) < 0.035
+
+
+def test_true_means_are_the_means():
+    rng = np.random.default_rng(0)
+    for gains, truth in draw.POPULATIONS.values():
+        assert abs(gains(rng, (400_000,)).mean() - truth) < 0.001

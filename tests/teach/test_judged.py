@@ -13,10 +13,9 @@ from adalib.teach.exercises import JUDGED, Checker
 from adalib.teach.exercises.cases import TARGETED, best_value
 from adalib.teach.exercises.judged import Build, Construction, Proof
 
-BUILDS = {place: one for place, one in JUDGED.items() if isinstance(one, Build)}
-PROOFS = {place: one for place, one in JUDGED.items() if isinstance(one, Proof)}
-CONSTRUCTIONS = {place: one for place, one in JUDGED.items() if isinstance(one, Construction)}
-
+BUILDS, PROOFS, CONSTRUCTIONS = (
+    {place: one for place, one in JUDGED.items() if isinstance(one, kind)} for kind in (Build, Proof, Construction)
+)
 
 BUDGETS = [1, 2, 4, 8, 16]
 

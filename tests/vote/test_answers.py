@@ -75,26 +75,10 @@ def test_a_text_that_was_cut_has_no_last_number():
     assert extract_answer(r"First 3, \boxed{4}", finished=False) == "4"
 
 
-PIECES = [
-    "\\boxed{",
-    "{",
-    "}",
-    "answer is ",
-    "answer   ",
-    "####",
-    "1,",
-    "1/",
-    "- ",
-    "$",
-    "\\frac{",
-    "\\",
-    " ",
-    "9",
-    "\n",
-]
+PIECES = [*"{}$\\ 9\n", "\\boxed{", "\\frac{", "\\text{", "answer is ", "answer   ", "####", "1,", "1/", "- "]
 
 
-@pytest.mark.parametrize("piece", [*PIECES, "\\text{"])
+@pytest.mark.parametrize("piece", PIECES)
 def test_ten_megabytes_of_anything(piece):
     huge = piece * (10_000_000 // len(piece))
     assert len(extract_answer(huge)) <= len(huge)

@@ -125,11 +125,6 @@ def test_too_many_subsets_is_said():
         acc_subsets(np.zeros((1, 5000), int), np.zeros((1, 5000)), (2500,))
 
 
-def test_two_answer_closed_form():
-    found = acc_iid([0.6, 0.4], 0, range(1, 9))
-    assert found.round(4).tolist() == [0.6, 0.6, 0.648, 0.648, 0.6826, 0.6826, 0.7102, 0.7102]
-
-
 @settings(deadline=None, max_examples=60)
 @given(
     weights=st.lists(st.integers(0, 5), min_size=2, max_size=4).filter(any),

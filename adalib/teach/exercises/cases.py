@@ -14,7 +14,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -228,7 +227,7 @@ def _sound(case: Case) -> bool:
 
 
 def _inputs(nasty: Sequence[Case], **asked: bool) -> Inputs:
-    return Inputs(partial(_drawn, **asked), {"acc": ("question", "budget"), "cost": ("budget",)}, nasty, _sound)
+    return Inputs(lambda rng: _drawn(rng, **asked), {"acc": ("question", "budget"), "cost": ("budget",)}, nasty, _sound)
 
 
 #: A table and a price, a table and a budget, a table with both.

@@ -287,8 +287,6 @@ def value(
 ) -> Value:
     """Keep an exercise: its answer, how far off still counts, two hints, and typical mistakes by what is said to them.
 
-    Examples
-    --------
     >>> half = value("half", 0.5, "think of a coin", tolerance=1e-3, wrong={"that is one more": 1.5})
     >>> half.fault("1/2"), half.fault(1.5), half.fault(7), half.fault("half")
     (None, 'that is one more', 'think of a coin', 'that is no number; give one, such as 0.875 or 7/8')
@@ -329,7 +327,11 @@ def as_number(answer: Any) -> float:
         if isinstance(answer, Fraction):
             return float(answer)
         entry = np.asarray(answer).item()  # fails where there are several
-        return _from_text(entry) if isinstance(entry, str) else float(entry)
+        if not isinstance(entry, str):
+            return float(entry)
+        text = re.sub(r"\s|(?<=\d),(?=\d{3}\b)", "", entry).replace("\N{MINUS SIGN}", "-")
+        top, _, bottom = text.removesuffix("%").partition("/")
+        return float(top) / float(bottom or 1) / (100 if text.endswith("%") else 1)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError, AttributeError):
         return math.nan
 
@@ -344,10 +346,3 @@ def as_name(answer: Any) -> str:
         values = np.asarray(answer, dtype=object)
         answer = str(values.item()) if values.size == 1 else str(answer)
     return " ".join(answer.strip().strip("\"'`").lower().split())
-
-
-def _from_text(text: str) -> float:
-    plain = re.sub(r"\s|(?<=\d),(?=\d{3}\b)", "", text).replace("\N{MINUS SIGN}", "-")
-    share = plain.endswith("%")
-    top, _, bottom = plain.removesuffix("%").partition("/")
-    return float(top) / float(bottom or 1) / (100 if share else 1)

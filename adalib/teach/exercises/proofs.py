@@ -23,20 +23,20 @@ def _mean(table: np.ndarray, plan: np.ndarray) -> float:
     return float(chosen(table, plan).mean())
 
 
-def _with_plan(inputs: Inputs, cap: Callable[[Case], float] | None = None) -> Inputs:
+def _with_plan(inputs: Inputs, cap: Callable[[Case], float] = lambda case: np.inf) -> Inputs:
     """The same inputs with any plan, or with one that keeps to a budget: rows too dear fall back to the cheapest."""
 
     def planned(rng: np.random.Generator, **case: Any) -> Case:
         n, k = case["acc"].shape
         plan = rng.integers(0, k, n)
-        for row in range(n if cap else 0):
-            if cap and _mean(case["cost"], plan) > cap(case):
+        for row in range(n):
+            if _mean(case["cost"], plan) > cap(case):
                 plan[row] = 0
         return {**case, "plan": plan}
 
     def valid(case: Case) -> bool:
         fits = inputs.valid(case) and case["plan"].max() < len(case["cost"])
-        return bool(fits and (cap is None or _mean(case["cost"], case["plan"]) <= cap(case)))
+        return bool(fits and _mean(case["cost"], case["plan"]) <= cap(case))
 
     return inputs.turned(planned, {**inputs.axes, "plan": ("question",)}, valid=valid)
 
@@ -188,7 +188,7 @@ EXERCISES["04", "weak duality"] = Proof(
     _with_plan(TARGETED_AND_PRICED, lambda case: case["budget"]),
     dict,
     lambda acc, plan: _mean(acc, plan),
-    lambda acc, cost, lam, budget: dual(acc, cost, lam, budget),
+    dual,
     {
         "the chain jumps: what may be added because the plan keeps the budget": (
             lambda acc, cost, lam, budget, plan: _mean(acc, plan) + lam * (budget - _mean(cost, plan))
@@ -215,6 +215,10 @@ def _regret(acc: np.ndarray, cost: np.ndarray, lam: float, policy: np.ndarray) -
     return float((net.max(axis=1) - chosen(net, policy)).mean())
 
 
+def _lost_accuracy(acc: np.ndarray, policy: np.ndarray, oracle: np.ndarray) -> float:
+    return _mean(acc, oracle) - _mean(acc, policy)
+
+
 def _policy(case: Case) -> dict[str, Any]:
     objects = {"policy" if name == "plan" else name: value for name, value in case.items()}
     return _with_oracle(objects)
@@ -233,12 +237,8 @@ EXERCISES["04", "recovery"] = Proof(
     "put the ceiling at this price in place of the best value; the rest is an identity",
     "ceiling - accuracy = regret + lam * (budget - cost of the policy): write the ceiling with the oracle's net value",
     {
-        "that is lost against the oracle, which may spend more or less than the budget": (
-            lambda acc, policy, oracle: _mean(acc, oracle) - _mean(acc, policy)
-        ),
-        "unspent money is missing: a policy without regret may still have saved": (
-            lambda acc, cost, lam, policy: _regret(acc, cost, lam, policy)
-        ),
+        "that is lost against the oracle, which may spend more or less than the budget": _lost_accuracy,
+        "unspent money is missing: a policy without regret may still have saved": _regret,
         "the regret is missing": lambda cost, lam, budget, policy: lam * (budget - _mean(cost, policy)),
     },
 )
@@ -252,7 +252,7 @@ def _stakes(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
 EXERCISES["04", "regret"] = Proof(
     _with_plan(PRICED),
     _policy,
-    lambda acc, cost, lam, policy: _regret(acc, cost, lam, policy),
+    _regret,
     lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).max() * (policy != oracle).mean()),
     {
         "the chain jumps: what is at stake on the questions where the policy errs": (
@@ -265,9 +265,7 @@ EXERCISES["04", "regret"] = Proof(
         "the mean of M times the share of errors is no bound: errors may sit where M is large": (
             lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).mean() * (policy != oracle).mean())
         ),
-        "regret is lost net value; that is lost accuracy": (
-            lambda acc, policy, oracle: _mean(acc, oracle) - _mean(acc, policy)
-        ),
+        "regret is lost net value; that is lost accuracy": _lost_accuracy,
         "the share of errors alone does not say what they cost": lambda policy, oracle: float(
             (policy != oracle).mean()
         ),

@@ -33,7 +33,7 @@ pio.templates["adalib"] = go.layout.Template(
     layout={
         "colorway": COLOURS,
         "colorscale": {"sequential": "Cividis", "sequentialminus": "Cividis", "diverging": "PuOr"},
-        "font": {"family": '"Source Sans 3", system-ui, sans-serif', "size": 14, "color": _TEXT},
+        "font": {"family": "Adalib Sans, system-ui, sans-serif", "size": 14, "color": _TEXT},
         # A title hangs from the upper edge of the figure, above the legend.
         "title": {"font": {"size": 16}, "x": 0, "xref": "paper", "y": 0.98, "yref": "container", "yanchor": "top"}
         | {"automargin": True},

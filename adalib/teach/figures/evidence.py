@@ -77,10 +77,8 @@ def drag_samples(
             bar(*given, "", [GREY, *[CLAIMED] * (len(budgets) - 1)], texttemplate="%{y:.0%}"),
         ]
 
-    def title(i: int) -> str:
-        return f"B = {targets[-1]:g}: claims {shown[i].claimed[-1]:.3f}, worth {shown[i].worth[-1]:.3f}"
-
-    drag(fig, list(stops), moving, "samples a question, R = ", rows=(1, 1, 2), title=title, active=active)
+    said = [f"B = {targets[-1]:g}: claims {stop.claimed[-1]:.3f}, worth {stop.worth[-1]:.3f}" for stop in shown]
+    drag(fig, list(stops), moving, "samples a question, R = ", rows=(1, 1, 2), titles=said, active=active)
     fig.add_trace(line(targets, best, "best possible", TRUE, dash="dash"), row=1, col=1)
     low, high = min(min(stop.worth) for stop in shown), max(max(stop.claimed) for stop in shown)
     fig.update_xaxes(title="average budget B", row=1)
@@ -95,10 +93,7 @@ def drag_samples(
 def gains(
     targets: Sequence[float], series: Mapping[str, ArrayLike], title: str, colours: Sequence[str] = COLOURS
 ) -> go.Figure:
-    """Gains over the best random mix at equal cost, in points, with intervals: targets along the axis, a mark a policy.
-
-    The control, named "noise", is drawn in grey.
-    """
+    """Gains over the best mix at equal cost, in points, with intervals, a mark a policy; the control "noise" grey."""
     others = iter(zip(colours, ("circle", "square", "diamond", "triangle-up", "star"), strict=False))
     places = [f"B = {target:g}" for target in targets]
     fig = go.Figure()
@@ -121,8 +116,7 @@ def price_choices(
 ) -> go.Figure:
     """Drag the price: the budget of each question by its measured curve, and by the curve predicted from its text.
 
-    ``measured`` and ``predicted`` hold the column chosen, a row a price and a column a question; ``spent`` the average
-    cost over all questions by either, a row a price.
+    ``measured`` and ``predicted`` hold columns chosen, a row a price; ``spent`` the average cost over all questions.
     """
     offered, labels = np.asarray(budgets), [plain(name) for name in names]
 
@@ -136,10 +130,9 @@ def price_choices(
             dots(learned, labels, f"predicted from text ({spent[p, 1]:.2f})", CLAIMED, size=11),
         ]
 
-    def title(p: int) -> str:
-        return f"λ = {prices[p]:g}: {int((predicted[p] == measured[p]).sum())} of {len(labels)} agree"
-
-    fig = drag(go.Figure(), prices, moving, "λ = ", title=title, active=active)
+    agree = (predicted == measured).sum(axis=1)
+    titles = [f"λ = {price:g}: {same} of {len(labels)} agree" for price, same in zip(prices, agree, strict=True)]
+    fig = drag(go.Figure(), prices, moving, "λ = ", titles=titles, active=active)
     ends = [np.log10(offered[0] / 1.4), np.log10(offered[-1] * 1.4)]
     ticks = {"tickvals": list(budgets), "ticktext": [str(b) for b in budgets]}
     fig.update_xaxes(title="budget b", type="log", range=ends, **ticks)
@@ -171,9 +164,8 @@ def on_the_line(
         fig.add_trace(line(span, span, colour=GREY, width=2, dash="dash", hoverinfo="skip"), **place)
         for setting, colour in zip(dict.fromkeys(settings) or [""], COLOURS, strict=False):
             here = np.array([s == setting for s in settings]) if settings else slice(None)
-            marks = dots(
-                x[here], y[here], setting, colour, size=11 if settings else 6, opacity=0.8 if settings else 0.5
-            )
+            size, opacity = (11, 0.8) if settings else (6, 0.5)
+            marks = dots(x[here], y[here], setting, colour, size=size, opacity=opacity)
             fig.add_trace(marks if number == 1 else marks.update(showlegend=False), **place)
         fig.update_xaxes(title=x_title, tickformat=".2f", **place)
         fig.update_yaxes(title=y_title if not across or number == 1 else None, tickformat=".2f", **place)
@@ -220,10 +212,7 @@ class Points(NamedTuple):
 
 
 def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[float], Sequence[float]]]) -> go.Figure:
-    """Held out, real settings, chosen by a slider: accuracy above, gain over the best mix with intervals below.
-
-    Each setting is its policies and the hull of the uniform budgets (cost, accuracy).
-    """
+    """Real settings, held out, by a slider: accuracy above with the hull (cost, accuracy), gains over the mix below."""
     shown = list(settings.values())
 
     def moving(i: int) -> list[go.Scatter]:
@@ -273,13 +262,11 @@ def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayL
     return fig.update_layout(height=480)
 
 
+Hull = tuple[np.ndarray, np.ndarray]  # cost, accuracy
+
+
 def along_the_frontier(
-    grid: Sequence[float],
-    hull: tuple[np.ndarray, np.ndarray],
-    oracle: Points,
-    curve: Points,
-    equal_cost: Sequence[float],
-    active: int = 0,
+    grid: Sequence, hull: Hull, oracle: Points, curve: Points, equal_cost: Sequence[float], active: int = 0
 ) -> go.Figure:
     """Drag the average budget along a frontier: where mix, curve and oracle stand, and how far apart they are.
 
@@ -296,12 +283,10 @@ def along_the_frontier(
         gained = bar(["curve", "oracle"], gain, "", [HONEST, TRUE], sideways=True)
         return [dots(x, y, "", [GREY, HONEST, TRUE], size=15), gained.update(error_x_color=GREY)]
 
-    def title(j: int) -> str:
-        spent = f"curve: accuracy {curve.accuracy[j]:.3f} at cost {curve.cost[j]:.1f}"
-        need = f"the mix needs {equal_cost[j]:.1f}" if np.isfinite(equal_cost[j]) else "no mix gets there"
-        return f"{spent}<br>{need}"
-
-    drag(fig, grid, moving, "average budget B = ", rows=(1, 2), title=title, active=active)
+    needs = [f"the mix needs {cost:.1f}" if np.isfinite(cost) else "no mix gets there" for cost in equal_cost]
+    points = zip(curve.accuracy, curve.cost, needs, strict=True)
+    titles = [f"curve: accuracy {accuracy:.3f} at cost {cost:.1f}<br>{need}" for accuracy, cost, need in points]
+    drag(fig, grid, moving, "average budget B = ", rows=(1, 2), titles=titles, active=active)
     fig.update_xaxes(title="average cost", range=[np.log10(0.95), np.log10(17)], row=1, **_COSTS)
     fig.update_yaxes(title="accuracy, held out", tickformat=".2f", row=1)
     span = [100 * min(0, *curve.low) - 0.2, 100 * max(*oracle.high, *curve.high) + 0.2]
@@ -328,11 +313,7 @@ _TAILS = (0.025, 0.975)
 
 
 def coverage(sizes: tuple[int, ...] = (40, 120, 372), samples: int = 1000, draws: int = 400) -> pd.DataFrame:
-    """Share of samples whose 95% interval holds the true mean, for five kinds of interval.
-
-    A row for every population and every number of questions in a sample; a column a method, and ``width``, how much
-    wider the last one is than the first. Explained in chapter 7, "Results".
-    """
+    """Share of samples whose 95% interval holds the true mean, by five methods; how much wider the last is, too."""
     rows = []
     for name, (draw, truth) in POPULATIONS.items():
         for n in sizes:
@@ -419,10 +400,7 @@ def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -
 def budgets_by_level(
     stops: Mapping[float, Mapping[str, pd.DataFrame]], budgets: Sequence[int], title: str, active: int = 0
 ) -> go.Figure:
-    """Levels by budgets as heatmaps, shares of each level, one panel a policy; a slider moves the average budget.
-
-    Every table has a row a level and a column a budget, as `level_shares` makes them.
-    """
+    """Levels by budgets as heatmaps, shares as `level_shares` makes them, one panel a policy; drag the budget."""
     shown = list(stops.values())
     given = [f"b={b}" for b in budgets]
 

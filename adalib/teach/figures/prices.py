@@ -20,14 +20,15 @@ BLUE, ORANGE, GREEN, PINK, GOLD = COLOURS[:5]
 # What an answer is, in this order everywhere: its name and its colour.
 _KINDS = {"right": GREEN, "most common wrong answer": ORANGE, "other wrong answers": GOLD, "no answer read": GREY}
 
-Steps = tuple[np.ndarray, np.ndarray]
+Array = np.ndarray
+Steps = tuple[Array, Array]
 Style = dict[str, Any]
 
 
 # Chapters 0 and 1: the answers to a question, their votes, and how accuracy grows with the budget.
 
 
-def answer_grid(answers: Sequence[str], classes: np.ndarray, values: np.ndarray, width: int = 16) -> go.Figure:
+def answer_grid(answers: Sequence[str], classes: Array, values: Array, width: int = 16) -> go.Figure:
     """Every sampled answer to one question as a tile, in the order sampled, coloured by what it is."""
     kinds = np.where(values > 0.5, 0, 2)
     wrong = classes[(kinds == 2) & (classes >= 0)]
@@ -39,11 +40,9 @@ def answer_grid(answers: Sequence[str], classes: np.ndarray, values: np.ndarray,
     for kind, (name, colour) in enumerate(_KINDS.items()):
         here = np.flatnonzero(kinds == kind).tolist()
         if here:
-            said = {
-                "text": [plain(answers[i])[:4] for i in here],
-                "textfont": {"size": 10, "color": "black" if colour == GOLD else "white"},
-                "hovertext": [f"sample {i + 1}: {plain(answers[i]) or 'nothing read'}" for i in here],
-            }
+            ink = {"size": 10, "color": "black" if colour == GOLD else "white"}
+            told = [f"sample {i + 1}: {plain(answers[i]) or 'nothing read'}" for i in here]
+            said: Style = {"text": [plain(answers[i])[:4] for i in here], "textfont": ink, "hovertext": told}
             tiles = dots(x[here], y[here], f"{name} ({len(here)})", colour, size=26, symbol="square", opacity=0.9)
             fig.add_trace(tiles.update(mode="markers+text", hoverinfo="text", **said))
     fig.update_xaxes(visible=False, range=[-0.6, width - 0.4])
@@ -71,15 +70,12 @@ def accuracy_curves(
     return fig.update_yaxes(range=[-0.02, 1.02]).update_layout(height=420)
 
 
-def window_votes(outcomes: Mapping[int, np.ndarray], samples: int) -> go.Figure:
-    """Drag b: the samples are cut into windows of b, each votes, and the share of right votes is Acc(x, b).
-
-    ``outcomes[b]`` holds one number a window: the share of its vote that is right (ties shared).
-    """
-    budgets = list(outcomes)
+def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
+    """Drag b: the samples are cut into windows of b, each votes; ``outcomes[b]`` is how right each vote is."""
+    budgets, shares = list(outcomes), list(outcomes.values())
 
     def windows(i: int) -> list[go.Bar]:
-        b, share = budgets[i], outcomes[budgets[i]]
+        b, share = budgets[i], shares[i]
         right, wrong = share > 0.99, share < 0.01
         kinds = (("right", right, GREEN), ("tie", ~right & ~wrong, GOLD), ("wrong", wrong, ORANGE))
         return [
@@ -89,22 +85,17 @@ def window_votes(outcomes: Mapping[int, np.ndarray], samples: int) -> go.Figure:
             for name, here, colour in kinds
         ]
 
-    def title(i: int) -> str:
-        b, share = budgets[i], outcomes[budgets[i]]
-        return f"{len(share)} vote{'s' if len(share) > 1 else ''} of {b}: {share.mean():.0%} right"
-
-    fig = drag(go.Figure(), budgets, windows, "budget b = ", title=title)
+    votes = [f"{share.size} vote{'s' if share.size > 1 else ''}" for share in shares]
+    titles = [f"{said} of {b}: {share.mean():.0%} right" for said, b, share in zip(votes, budgets, shares, strict=True)]
+    fig = drag(go.Figure(), budgets, windows, "budget b = ", titles=titles)
     fig.update_xaxes(title="samples, in the order they were drawn", range=[0, samples]).update_yaxes(visible=False)
     return fig.update_layout(barmode="overlay", height=300, margin={"t": 70}, bargap=0.3)
 
 
 def samples_and_gains(
-    budgets: Sequence[int], groups: Sequence[str], spent: np.ndarray, gained: np.ndarray, accuracy: Sequence[float]
+    budgets: Sequence[int], groups: Sequence[str], spent: Array, gained: Array, accuracy: Sequence[float]
 ) -> go.Figure:
-    """Drag a uniform budget: where the extra samples go, beside where the extra right answers come from.
-
-    ``spent`` and ``gained`` have a row a group and a column a budget (in samples and in questions).
-    """
+    """Drag a uniform budget: where the extra samples go, beside where the extra right answers come from."""
     names = ["extra samples", "extra right"]
     fig = make_subplots(cols=2, subplot_titles=names, horizontal_spacing=0.12, shared_yaxes=True)
 
@@ -114,10 +105,8 @@ def samples_and_gains(
             for values, axes in ((spent, {}), (gained, {"xaxis": "x2", "yaxis": "y2"}))
         ]
 
-    def title(k: int) -> str:
-        return f"everyone gets {budgets[k]}: accuracy {accuracy[k]:.3f}"
-
-    drag(fig, budgets, both, "uniform budget b = ", title=title, active=len(budgets) // 2)
+    titles = [f"everyone gets {b}: accuracy {share:.3f}" for b, share in zip(budgets, accuracy, strict=True)]
+    drag(fig, budgets, both, "uniform budget b = ", titles=titles, active=len(budgets) // 2)
     fig.update_yaxes(autorange="reversed")
     fig.update_xaxes(range=[0, float(spent.max()) * 1.15], col=1)
     fig.update_xaxes(range=[min(0.0, float(gained.min()) * 1.4), float(gained.max()) * 1.2], col=2)
@@ -127,36 +116,29 @@ def samples_and_gains(
 # Chapter 2: what a price does to one question, to all of them, and to the bill.
 
 
-def net_values(budgets: Sequence, net: Mapping[str, np.ndarray], winners: Sequence[int]) -> go.Figure:
-    """Net value of one question at every budget, one line a price; a star marks the winner at each price.
-
-    ``net`` maps what a price is called to the K net values.
-    """
+def net_values(budgets: Sequence, net: Mapping[str, Array], winners: Sequence[int]) -> go.Figure:
+    """Net value of one question at every budget, one line a price by its name; a star marks the winner at each."""
     fig = go.Figure(_net_traces(budgets, net, winners))
     return fig.update_xaxes(title="budget b", **_ladder(budgets)).update_yaxes(title="net value")
 
 
 def lagrangian(
-    prices: np.ndarray,
-    labels: np.ndarray,
+    prices: Array,
+    labels: Array,
     budgets: Sequence,
-    first: np.ndarray,
+    first: Array,
     one: int,
-    net: Mapping[float, np.ndarray],
+    net: Mapping[float, Array],
     winners: Sequence[int],
 ) -> go.Figure:
     """The price at three scales: every question's budget, the shares of the budgets, one question's net values.
 
-    ``prices`` ascend, ``labels`` has a row a price and a column a question, ``first`` is Acc(x, 1). Question ``one`` is
-    drawn thick in the first panel, and in the last one at the prices in ``net`` (price -> K net values).
+    ``labels`` has a row a price, ascending, and a column a question, ``first`` is Acc(x, 1). Question ``one`` is drawn
+    thick in the first panel, and in the last one at the prices in ``net``.
     """
-    named = {f"λ = {price:g}": values for price, values in net.items()}
+    three = _net_traces(budgets, {f"λ = {price:g}": values for price, values in net.items()}, winners)
     fig = panels(
-        [
-            _waterfall(prices, labels, first, one),
-            _shares(prices, labels, budgets),
-            _net_traces(budgets, named, winners),
-        ],
+        [_waterfall(prices, labels, first, one), _shares(prices, labels, budgets), three],
         ["(a) each question: its budget", "(b) all questions: shares", "(c) one question: three prices"],
         spacing=0.1,
         row_heights=[0.42, 0.26, 0.32],
@@ -178,7 +160,7 @@ def _ladder(budgets: Sequence) -> dict:
     return {"tickvals": list(range(len(budgets))), "ticktext": [str(b) for b in budgets]}
 
 
-def _net_traces(budgets: Sequence, net: Mapping[str, np.ndarray], winners: Sequence[int]) -> list[go.Scatter]:
+def _net_traces(budgets: Sequence, net: Mapping[str, Array], winners: Sequence[int]) -> list[go.Scatter]:
     traces = []
     for (name, values), winner, colour in zip(net.items(), winners, COLOURS, strict=False):
         won = np.arange(len(budgets)) == winner
@@ -188,7 +170,7 @@ def _net_traces(budgets: Sequence, net: Mapping[str, np.ndarray], winners: Seque
     return traces
 
 
-def _shares(prices: np.ndarray, labels: np.ndarray, budgets: Sequence) -> list[go.Scatter]:
+def _shares(prices: Array, labels: Array, budgets: Sequence) -> list[go.Scatter]:
     """Share of the questions at each budget, stacked, the budgets written where their areas are widest."""
     shares = np.array([(labels == column).mean(axis=1) for column in range(len(budgets))])
     # Away from the edges, where a label would be cut.
@@ -206,7 +188,7 @@ def _shares(prices: np.ndarray, labels: np.ndarray, budgets: Sequence) -> list[g
     return [*traces, dots(x, y, text=text, textfont=font, hoverinfo="skip").update(mode="text")]
 
 
-def _waterfall(prices: np.ndarray, labels: np.ndarray, first: np.ndarray, one: int) -> list[go.Scatter]:
+def _waterfall(prices: Array, labels: Array, first: Array, one: int) -> list[go.Scatter]:
     """Every question as a run of shelves, those of a budget side by side in the order of Acc(x, 1)."""
     n, bands, spread = labels.shape[1], 10, 0.76  # a trace a band of Acc(x, 1); how much of its height a budget fills
     place = np.empty(n)
@@ -234,24 +216,17 @@ def _waterfall(prices: np.ndarray, labels: np.ndarray, first: np.ndarray, one: i
     return [*traces, dots([None, None], [None, None], marker=marker)]
 
 
-def _turns(prices: np.ndarray, columns: np.ndarray) -> Steps:
+def _turns(prices: Array, columns: Array) -> Steps:
     """The prices at which a question changes its budget, and both ends."""
     keep = np.flatnonzero(np.append(True, columns[1:] != columns[:-1]))
     return np.append(prices[keep], prices[-1]), np.append(columns[keep], columns[-1])
 
 
 def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
-    """Average cost against the price, one panel a group of settings, one staircase a setting.
-
-    Each staircase is (prices, average costs), one pair a breakpoint in any order: from a breakpoint on the cost is the
-    one given there, until the next.
-    """
+    """Average cost against the price, one panel a group of settings, one staircase a setting: (prices, costs)."""
     right = 1.05 * max(float(np.max(lam)) for group in groups.values() for lam, _ in group.values())
-    parts = [
-        [_stairs(*steps, right, name, colour) for (name, steps), colour in zip(group.items(), COLOURS, strict=False)]
-        for group in groups.values()
-    ]
-    fig = panels(parts, list(groups))
+    named = [zip(group.items(), COLOURS, strict=False) for group in groups.values()]
+    fig = panels([[_stairs(*steps, right, name, own) for (name, steps), own in one] for one in named], list(groups))
     fig.update_xaxes(title="price λ", range=[0, right]).update_yaxes(title="average cost", rangemode="tozero")
     corner = {"x": 1.0, "xanchor": "right", "yanchor": "top", "orientation": "v", "bgcolor": "rgba(0, 0, 0, 0)"}
     for row in range(1, len(groups) + 1):
@@ -260,7 +235,7 @@ def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
     return fig.update_layout(height=60 + 320 * len(groups), margin={"t": 40})
 
 
-def _stairs(lam: np.ndarray, cost: np.ndarray, end: float, name: str, colour: str) -> go.Scatter:
+def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.Scatter:
     """A staircase in the order of rising prices, drawn on to the right edge."""
     order = np.argsort(lam, kind="stable")
     x, y = np.asarray(lam, dtype=float)[order], np.asarray(cost, dtype=float)[order]
@@ -271,7 +246,7 @@ def _stairs(lam: np.ndarray, cost: np.ndarray, end: float, name: str, colour: st
 # Chapter 3: from a budget to a price, and the whole frontier at once.
 
 
-def staircase_target(lam: np.ndarray, cost: np.ndarray, budget: float) -> go.Figure:
+def staircase_target(lam: Array, cost: Array, budget: float) -> go.Figure:
     """Average cost against the price, and the budget aimed at as a dotted line."""
     end = 1.6 * float(np.max(lam))
     fig = go.Figure(_stairs(lam, cost, end, "average cost", BLUE))
@@ -281,12 +256,8 @@ def staircase_target(lam: np.ndarray, cost: np.ndarray, budget: float) -> go.Fig
     return fig.update_yaxes(title="average cost", rangemode="tozero").update_layout(height=320, showlegend=False)
 
 
-def bisection(paths: Mapping[float, np.ndarray], lam: np.ndarray, cost: np.ndarray, steps: int = 20) -> go.Figure:
-    """Four views of the search, one colour a budget: price brackets, cost brackets, what is missing, the way taken.
-
-    ``paths`` maps a budget to the recorded path (fields lo, hi, mid, cost_lo, cost_hi, cost_mid); ``lam`` and ``cost``
-    are the breakpoints of the staircase. The first ``steps`` steps are drawn.
-    """
+def bisection(paths: Mapping[float, Array], lam: Array, cost: Array, steps: int = 20) -> go.Figure:
+    """Four views of the search, one colour a budget: price brackets, cost brackets, what is missing, the way taken."""
     zero, step, order = 1e-3, np.arange(1, steps + 1), np.argsort(lam, kind="stable")
     parts: list[list] = [[], [], [], [line(lam[order], cost[order], colour=GREY, width=2, shape="hv")]]
     for (budget, path), colour in zip(paths.items(), budget_colours(len(paths)), strict=True):
@@ -314,16 +285,13 @@ def bisection(paths: Mapping[float, np.ndarray], lam: np.ndarray, cost: np.ndarr
 
 def tangent(
     budgets: Sequence,
-    cost: np.ndarray,
-    acc: np.ndarray,
+    cost: Array,
+    acc: Array,
     corners: Sequence[int],
-    prices: np.ndarray,
-    winners: np.ndarray,
+    prices: Array,
+    winners: Array,
 ) -> go.Figure:
-    """Drag the price: a line of that slope comes down on one question's curve and touches it at the winner.
-
-    ``corners`` are the columns on the upper concave envelope; ``winners`` has one column a price.
-    """
+    """Drag the price: a line of that slope comes down on one question's curve and touches it at the winner."""
     ends = np.array([0.0, float(cost[-1]) * 1.16])
     fig = go.Figure(line(cost[list(corners)], acc[list(corners)], "envelope", BLUE))
     # Labels stand to the right of their points, but not the last one, which a narrow screen would cut.
@@ -337,10 +305,8 @@ def tangent(
         slope = line(ends, y + prices[i] * (ends - x), "slope λ", ORANGE, width=2)
         return [slope, dots([x], [y], "winner", ORANGE, size=20, symbol="star")]
 
-    def title(i: int) -> str:
-        return f"λ = {prices[i]:g}: the winner is b = {budgets[winners[i]]}"
-
-    drag(fig, prices, touching, "λ = ", title=title, active=len(prices) // 2)
+    titles = [f"λ = {price:g}: the winner is b = {budgets[won]}" for price, won in zip(prices, winners, strict=True)]
+    drag(fig, prices, touching, "λ = ", titles=titles, active=len(prices) // 2)
     low, high = float(acc.min()), float(acc.max())
     fig.update_xaxes(title="cost", range=ends)
     fig.update_yaxes(title="accuracy", range=[low - 0.25 * (high - low), high + 0.35 * (high - low)])
@@ -348,20 +314,19 @@ def tangent(
 
 
 def filling(
-    lam: np.ndarray,
-    cost: np.ndarray,
+    lam: Array,
+    cost: Array,
     first_accuracy: float,
     budgets: Sequence,
     targets: Sequence[float],
     accuracy: Sequence[float],
-    labels: np.ndarray,
+    labels: Array,
     ids: Sequence[str],
     width: int = 31,
 ) -> go.Figure:
     """Drag the budget B: steps are bought from the steepest down, and every question is a tile coloured by its budget.
 
-    ``lam`` and ``cost`` are the frontier's breakpoints; ``accuracy`` and the rows of ``labels`` (one column a question)
-    belong to ``targets``. The coloured area is the accuracy gained over ``first_accuracy``.
+    ``accuracy`` and the rows of ``labels`` belong to ``targets``; the area is what is gained over ``first_accuracy``.
     """
     # Tiles in the order in which questions are served, so that the served ones fill the wall from the top.
     served = np.argsort(-(labels > 0).sum(axis=0), kind="stable")
@@ -377,18 +342,13 @@ def filling(
         filled: Style = {"fill": "tozeroy", "fillcolor": faint(ORANGE, 0.45), "hoverinfo": "skip"}
         tiles = [*map(int, labels[i, served]), *[None] * empty]
         rows = [tiles[at : at + width] for at in range(0, len(tiles), width)]
-        return [
-            line(x, y, width=0, shape="hv", **filled),
-            go.Heatmap(wall, z=rows, zmin=-0.5, zmax=k - 0.5, xgap=1, ygap=1),
-        ]
+        tiled = go.Heatmap(wall, z=rows, zmin=-0.5, zmax=k - 0.5, xgap=1, ygap=1)
+        return [line(x, y, width=0, shape="hv", **filled), tiled]
 
-    def title(i: int) -> str:
-        gain = accuracy[i] - first_accuracy
-        return f"accuracy {first_accuracy:.3f} + {gain:.3f} = {accuracy[i]:.3f}"
-
+    titles = [f"accuracy {first_accuracy:.3f} + {end - first_accuracy:.3f} = {end:.3f}" for end in accuracy]
     start = next((i for i, budget in enumerate(targets) if budget >= 2), 0)
     fig = panels([[], []], ["steps bought, the steepest first", "each tile a question"], 0.17, row_heights=[0.52, 0.48])
-    drag(fig, targets, moving, "B = ", rows=(1, 2), title=title, active=start)
+    drag(fig, targets, moving, "B = ", rows=(1, 2), titles=titles, active=start)
     fig.add_trace(line(cost.round(5), lam.round(5), colour=BLUE, width=2.5, shape="hv"), row=1, col=1)
     for budget, colour in zip(budgets, colours, strict=True):
         fig.add_trace(dots([None], [None], f"b = {budget}", colour, size=12, symbol="square"), row=2, col=1)
@@ -398,48 +358,41 @@ def filling(
 
 
 def auction(prices: Sequence[float], spent: ArrayLike, budget: float, rounds: Sequence[int]) -> go.Figure:
-    """Drag the round: what every machine would spend at the price called out, stacked, against the budget.
-
-    ``prices`` holds the price of every round; ``spent`` a row a round and a column a machine, divided by the number of
-    all questions, so that a row adds up to the average cost. ``rounds``, counted from 1, are those on the slider.
-    """
+    """Drag the round, counted from 1: what every machine would spend at its price, stacked, against the budget."""
     spent = np.asarray(spent, dtype=float)
     machines = [f"machine {m + 1}" for m in range(spent.shape[1])]
 
     def reported(i: int) -> list[go.Bar]:
         row = spent[rounds[i] - 1]
         said = {"texttemplate": "%{x:.3f}", "textposition": "outside", "cliponaxis": False}
+        hover = "%{y} would spend %{x:.4f}<extra></extra>"
         over = ORANGE if row.sum() > budget else BLUE
         return [bar(machines, row, "", over, sideways=True, base=np.cumsum(row) - row, hovertemplate=hover, **said)]
 
-    def title(i: int) -> str:
-        total = spent[rounds[i] - 1].sum()
-        # Three short lines: a phone shows some thirty characters beside the machines' names.
-        verdict = "too much: raise the price" if total > budget else "within the budget: lower it"
-        return f"round {rounds[i]}: λ = {prices[rounds[i] - 1]:.6g}<br>together {total:.4f}<br>{verdict}"
-
-    hover = "%{y} would spend %{x:.4f}<extra></extra>"
-    fig = drag(go.Figure(), rounds, reported, "round ", title=title)
+    totals = spent[np.asarray(rounds) - 1].sum(axis=1)
+    verdicts = ["too much: raise the price" if total > budget else "within the budget: lower it" for total in totals]
+    # Three short lines: a phone shows some thirty characters beside the machines' names.
+    titles = [
+        f"round {number}: λ = {prices[number - 1]:.6g}<br>together {total:.4f}<br>{verdict}"
+        for number, total, verdict in zip(rounds, totals, verdicts, strict=True)
+    ]
+    fig = drag(go.Figure(), rounds, reported, "round ", titles=titles)
     note = {"text": f"B = {budget:g}", "font": {"color": GREEN}}
     level(fig, x=budget, dash="dot", colour=GREEN, annotation=note, annotation_position="bottom right")
-    most = max(spent[[number - 1 for number in rounds]].sum(axis=1).max(), budget)
     # Short, and room at the right for the last number: a phone has 250 pixels for the bars.
-    fig.update_xaxes(title="average cost, added up", range=[0, 1.22 * most]).update_yaxes(autorange="reversed")
+    fig.update_xaxes(title="average cost, added up", range=[0, 1.22 * max(totals.max(), budget)])
     # Room for the title's first line, which plotly forgets, and in JupyterLab for the axis' title above the slider.
     fig.update_layout(title_pad={"t": 14}, sliders=[{"pad": {"t": 64, "b": 8}}])
-    return fig.update_layout(height=500, showlegend=False, margin={"t": 110})
+    return fig.update_yaxes(autorange="reversed").update_layout(height=500, showlegend=False, margin={"t": 110})
 
 
 # Chapter 4: the dual function as an envelope of lines, a cut simplex, every claim as a strip of dots.
 
 
 def dual_lines(
-    prices: np.ndarray, accuracy: np.ndarray, cost: np.ndarray, oracle: Sequence[int], budget: float, start: int = 0
+    prices: Array, accuracy: Array, cost: Array, oracle: Sequence[int], budget: float, start: int = 0
 ) -> go.Figure:
-    """Drag the price: every policy is a line, the dual function is their upper envelope, the oracle its tangent.
-
-    ``accuracy`` and ``cost`` have one entry a policy; ``oracle`` has the policy that wins at each of the ``prices``.
-    """
+    """Drag the price: every policy is a line, the dual function is their upper envelope, the oracle its tangent."""
     slope = budget - cost
     heights = accuracy[:, None] + slope[:, None] * prices
     top, ends = heights.max(axis=0), prices[[0, -1]]
@@ -477,9 +430,7 @@ def _note(text: str, x: float, y: float, **place) -> dict:
     return {"text": text, "x": x, "xref": "x domain", "y": y, "yref": "y domain", "align": "left", **ground, **place}
 
 
-def copies(
-    prices: np.ndarray, dual: np.ndarray, counts: Sequence[int], values: Sequence[float], start: int = 0
-) -> go.Figure:
+def copies(prices: Array, dual: Array, counts: Sequence[int], values: Sequence[float], start: int = 0) -> go.Figure:
     """Drag N: the dual function stays where it is, the best accuracy climbs towards its minimum, the gap closes."""
     least, ends = float(dual.min()), prices[[0, -1]]
     gaps = least - np.asarray(values)
@@ -504,12 +455,8 @@ def copies(
     return fig.update_yaxes(title="gap", range=[-0.05, 1.05], row=2).update_layout(height=660)
 
 
-def claim_strips(claims: Mapping[str, tuple[np.ndarray, np.ndarray]], most: int = 350, reach: float = 1.0) -> go.Figure:
-    """One strip a claim, one dot a case: how much room the claim has; orange where it fails.
-
-    ``claims`` maps the claim to its gaps (right side minus left side) and whether it holds, one entry a case. At most
-    ``most`` dots are drawn in each strip, gaps beyond ``reach`` at its edge.
-    """
+def claim_strips(claims: Mapping[str, tuple[Array, Array]], most: int = 350, reach: float = 1.0) -> go.Figure:
+    """One strip a claim, a dot for (at most so many) cases: its gap, and whether it holds; orange where it fails."""
     fig = make_subplots(rows=len(claims), shared_xaxes=True, vertical_spacing=0.42 / len(claims))
     spread, lowest = np.random.default_rng(0), 0.0
     for row, (text, (gaps, holds)) in enumerate(claims.items(), 1):
@@ -537,10 +484,9 @@ def claim_strips(claims: Mapping[str, tuple[np.ndarray, np.ndarray]], most: int 
 def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
     """One question's mixtures of three columns are a triangle; the budget cuts it, and the cut has its own corners."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-    whole, cuts, around, told = [], [], [], []
+    whole, cuts, around, told = corners[np.asarray(cost) <= budget], [], [], []
     for i, j in ((0, 1), (1, 2), (2, 0)):
         if cost[i] <= budget:
-            whole.append(corners[i])
             around.append(corners[i])
         if (cost[i] - budget) * (cost[j] - budget) < 0:
             share = (budget - cost[i]) / (cost[j] - cost[i])
@@ -548,7 +494,7 @@ def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
             around.append(cuts[-1])
             told.append(f"{1 - share:.0%} at cost {cost[i]:g}, {share:.0%} at cost {cost[j]:g}")
     (x, y), (a, b) = corners[[0, 1, 2, 0]].T, np.array([*around, around[0]]).T
-    (p, q), (r, s) = np.array(whole).T, np.array(cuts).T
+    (p, q), (r, s) = whole.T, np.array(cuts).T
     filled: Style = {"fill": "toself", "fillcolor": faint(BLUE, 0.18), "hoverinfo": "skip"}
     split = dots(r, s, "vertex: two budgets, split", ORANGE, size=14, symbol="diamond")
     fig = go.Figure(

@@ -62,13 +62,8 @@ def bar(
 def band(x: Values, low: Values, high: Values, colour: str, opacity: float = 0.2) -> go.Scatter:
     """The area between two curves."""
     x, low, high = (np.asarray(part) for part in (x, low, high))
-    around = {
-        "x": np.r_[x, x[::-1]],
-        "y": np.r_[low, high[::-1]],
-        "fill": "toself",
-        "fillcolor": faint(colour, opacity),
-    }
-    return go.Scatter(around, mode="lines", line={"width": 0}, hoverinfo="skip", showlegend=False)
+    around: dict = {"fill": "toself", "fillcolor": faint(colour, opacity), "hoverinfo": "skip"}
+    return line(np.r_[x, x[::-1]], np.r_[low, high[::-1]], width=0, **around)
 
 
 def level(fig: go.Figure, *, x: float | None = None, y: float | None = None, dash: str = "dash", **more: Any) -> None:
@@ -93,10 +88,7 @@ def lines(
     log_x: bool = False,
     height: int = 380,
 ) -> go.Figure:
-    """A line through points for every name; ``exact`` curves are dashed in grey, ``bands`` are (low, high) by name.
-
-    A logarithmic axis is labelled at the points.
-    """
+    """A line through points for every name; ``exact`` curves are dashed in grey, ``bands`` are (low, high) by name."""
     fig = go.Figure()
     for (name, y), colour in zip(series.items(), colours, strict=False):
         if bands and name in bands:
@@ -133,10 +125,7 @@ def bars(
     points: bool = False,
     written: str = "",
 ) -> go.Figure:
-    """Bars side by side for every group, one of each name; gains of accuracy in points.
-
-    ``written`` is the format of the number that stands on a bar, if one shall.
-    """
+    """Bars side by side for every group, one of each name; ``written`` is the format of the numbers on them, if any."""
     fig = go.Figure()
     for (name, values), colour in zip(series.items(), colours, strict=False):
         values = 100 * np.asarray(values, dtype=float) if points else values
@@ -146,12 +135,7 @@ def bars(
 
 
 def stacked(
-    rows: Sequence[str],
-    parts: Mapping[str, Sequence],
-    x_title: str,
-    *,
-    colours: Sequence[str] = COLOURS,
-    share: bool = True,
+    rows: Sequence[str], parts: Mapping[str, Sequence], x_title: str, *, colours: Sequence = COLOURS, share: bool = True
 ) -> go.Figure:
     """A bar a row, made of parts that lie end to end, their size written on them: shares of the whole, or counts."""
     fig = go.Figure()
@@ -197,14 +181,14 @@ def drag(
     prefix: str,
     *,
     rows: Sequence[int] = (),
-    title: Callable[[int], str] | None = None,
+    titles: Sequence[str] = (),
     layout: Callable[[int], dict] | None = None,
     active: int = 0,
 ) -> go.Figure:
-    """Put a slider below a figure: its stop i shows ``traces(i)``, each in its row, ``title(i)`` and ``layout(i)``."""
+    """Put a slider below a figure: its stop i shows ``traces(i)``, each in its row, ``titles[i]`` and ``layout(i)``."""
 
     def moved(i: int) -> dict:
-        return (layout(i) if layout else {}) | ({"title": {"text": title(i)}} if title else {})
+        return (layout(i) if layout else {}) | ({"title": {"text": titles[i]}} if titles else {})
 
     before, shown = len(fig.data), traces(active)
     for number, trace in enumerate(shown):
