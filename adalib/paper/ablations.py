@@ -1,7 +1,7 @@
 """The paper's ablations, each beside what it shows where there is nothing to see.
 
-Features that its figure names and its list does not; five classifiers on a pool of rows; importances and class
-profiles; menus of budgets; and how many labelled questions a policy needs. Explained in chapter 9, "Ablations".
+Extra features, five classifiers on a pool of rows, class profiles, menus of budgets, and how many labelled questions a
+policy needs. Explained in chapter 9, "Ablations".
 """
 
 from __future__ import annotations
@@ -123,14 +123,11 @@ def pool(
 
 
 def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
-    """The paper's pool with nothing to learn: its three MATH settings, simulated, and features that are noise.
-
-    Fourteen noise columns belong to the question and two to the question in one setting (the paper's entropy needs an
-    answer of the model, and so differs by model); the target is known.
-    """
+    """The paper's pool with nothing to learn: its three MATH settings, simulated, and features that are noise."""
     names = PAPER_SETTINGS[:3]
     tables = {name: paper_setting(name).table(**PAPER_WAY) for name in names}
     n = tables[names[0]].n
+    # The paper's entropy needs an answer of the model: two columns of the sixteen differ by setting.
     own = {name: noise_features(n, 2, seed=1000 * (seed + 1) + j) for j, name in enumerate(names)}
     return pool(tables, noise_features(n, 14, seed=seed), own, targets)
 

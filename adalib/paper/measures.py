@@ -1,7 +1,6 @@
 """What a row or a claim measures, and the measurements that several share: with the calls and seeds of the chapters.
 
-A chapter and the replication page must not disagree about a number, so what is measured here is measured as there: the
-same cases in chapter 4, the same draws in chapter 5, the same trained models in chapters 6, 7 and 9.
+The same cases as in chapter 4, draws as in 5, trained models as in 6, 7 and 9: the pages must not disagree.
 """
 
 from __future__ import annotations
@@ -33,10 +32,9 @@ _ROUNDING = 1e-9
 
 
 class Cell(NamedTuple):
-    """One number of the paper beside ours.
+    """One number of the paper, printed or what a claim amounts to (a theorem: 0 failures), beside ours.
 
-    ``paper`` is printed, or what a claim amounts to (a theorem: 0 failures); ``relation`` says whether it is a value
-    ("=") or a bound ("<=", ">="); ``unit`` what is counted, where a row holds several kinds of number.
+    ``relation`` says whether it is a value ("=") or a bound ("<=", ">="), ``unit`` what is counted.
     """
 
     name: str
@@ -123,10 +121,7 @@ def between(name: str, low: float, ours: float, high: float, room: float = 0.0) 
 
 
 def beside_print(rows: pd.DataFrame, name: str, rooms: Mapping[str, float]) -> Iterable[Cell]:
-    """The cells of a table that has a column ``printed_X`` for each column X of ``rooms``, which are the tolerances.
-
-    ``name`` is what a row is called, with its columns in braces.
-    """
+    """The cells of a table with columns X and ``printed_X``, where ``rooms`` has the tolerance of X."""
     for row in rows.to_dict("records"):
         for part, room in rooms.items():
             yield Cell(f"{name.format(**row)}: {part}", row[f"printed_{part}"], row[part], room, unit=part)
@@ -263,11 +258,8 @@ def perfect_copies() -> tuple[int, int]:
 
 @cache
 def kept_by_cross_fitting(name: str, draws: int = 4) -> tuple[float, ...]:
-    """The cross-fitted oracle's gain over the best mix as a share of the true oracle's, at the three budgets.
-
-    The truth is a population with the frequencies of a real setting; 96 samples a question, as in that setting.
-    """
-    population = Population.from_responses(settings.answers(name))
+    """The cross-fitted oracle's gain over the best mix as a share of the true oracle's, at the three budgets."""
+    population = Population.from_responses(settings.answers(name))  # the truth has the frequencies of a real setting
     truth = population.table()
     found, path = rehearse_oracle(population, 96, TARGETS, draws=draws, halves=True), frontier(truth.acc, truth.cost)
 

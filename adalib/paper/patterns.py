@@ -24,11 +24,7 @@ from adalib.table import UtilityTable
 
 
 def group_means(values: ArrayLike, groups: ArrayLike, k: int) -> Interval:
-    """Mean of each of ``k`` groups with its 95% interval over questions.
-
-    A question may be looked at several times (once a split of its samples) and change its group in between; it is still
-    one question, and is resampled as one.
-    """
+    """Mean of each of ``k`` groups with its 95% interval; a question looked at several times is resampled as one."""
     values, groups = np.atleast_2d(np.asarray(values, dtype=float)), np.atleast_2d(np.asarray(groups))
     if values.shape != groups.shape or groups.dtype.kind not in "iu" or not np.isin(groups, range(k)).all():
         raise ValueError(f"groups must be numbers from 0 to {k - 1}, one for each of the {values.size} values")
@@ -166,11 +162,9 @@ class Clusters(NamedTuple):
 
 
 def curve_clusters(acc: ArrayLike, clusters: int = 4) -> Clusters:
-    """Group accuracy curves with K-means, as in the paper's archetype figure.
+    """Group accuracy curves with K-means, as in the paper's archetype figure, from the highest mean to the lowest.
 
-    The clusters are numbered from the highest mean accuracy to the lowest. Of four, the first is called easy, the last
-    hard, and of the two between the one that gains more from the first budget to the last is responsive and comes
-    first, the other diminishing: a convention, since K-means names nothing.
+    Of four, the one of the two in the middle that gains more comes first, as responsive: a convention of ours.
     """
     from sklearn.cluster import KMeans
 

@@ -34,8 +34,7 @@ def _once(measure: Callable[[], Any]) -> Any:
 class Row:
     """An item of the paper: ``what`` it is, which numbers are ``compared``, and how it is ``meant`` to come out.
 
-    ``see`` is the label of the section that explains it, ``by`` the function that measures it; where it is ``timed`` a
-    number depends on the machine's speed.
+    ``see`` is the section that explains it, ``by`` the function that measures it; ``timed``: by the machine's clock.
     """
 
     id: str
@@ -78,9 +77,8 @@ class Evidence(NamedTuple):
 class Claim:
     """What the paper ``says`` and in which ``place``, our ``verdict`` and its ``reason``, and where to ``see`` why.
 
-    The function ``by`` which it is decided returns a number, a sentence about it, and whether it bears the verdict out.
-    ``inferred``: the verdict rests on arithmetic with printed tables, or on our reconstruction of a protocol, without
-    the authors' code or data.
+    ``by`` is the function that decides. ``inferred``: the verdict rests on arithmetic with printed tables, or on our
+    reconstruction of a protocol, without the authors' code or data.
     """
 
     name: str
@@ -124,8 +122,6 @@ def chapter(label: str) -> str:
 
 def replication_table() -> pd.DataFrame:
     """Measure every row and put them in one table: how each came out, in numbers, and how many cells agree.
-
-    Explained in the replication page.
 
     Returns
     -------

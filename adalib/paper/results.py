@@ -1,9 +1,8 @@
 """The paper's main results, by our reconstruction of its protocol, from its printed tables, and held out.
 
-Our reconstruction: labels are made from all samples of all questions, a classifier learns four questions in five, and
-it is scored on all of them with the samples that made the labels. The paper says "an 80/20 split with 3 random seeds"
-(in an appendix, "train/validation split"); which questions it scores it does not say. That all are scored is inferred:
-the printed tables fit it. The honest protocol is `adalib.held_out`. Explained in chapter 7, "Results".
+Our reconstruction: labels from all samples of all questions, a classifier of four questions in five, scored on all of
+them with the samples that made the labels. The paper says "an 80/20 split with 3 random seeds"; that all questions are
+scored is inferred: the printed tables fit it. The honest protocol is `adalib.held_out`. Explained in chapter 7.
 """
 
 from __future__ import annotations
@@ -101,8 +100,7 @@ def reconstructed(
     """Score the paper's five methods by our reconstruction of its protocol: in-sample, and therefore too good.
 
     Disjoint windows, labels by bisection from all questions, a classifier of four fifths of them: the paper's words.
-    Ours: first-seen ties, scores on all questions with the samples that made the labels, how Random and Heuristic deal
-    out their budgets.
+    Ours: first-seen ties, scores on all questions with the samples of the labels, how Random and Heuristic deal.
 
     Parameters
     ----------
@@ -213,9 +211,8 @@ def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
 def implied_held_out() -> pd.DataFrame:
     """What the printed tables imply for questions outside the training set, if all questions were scored: inferred.
 
-    Suppose that the learned policy repeats the oracle on the 80% of the questions it was trained on. Then every printed
-    average is 0.8 times the oracle's value plus 0.2 times the value on the others, and the latter can be solved for.
-    Rounding in print leaves about 0.005 in accuracy and imitation and 0.04 in cost.
+    If the learned policy repeats the oracle on the 80% that it was trained on, every printed average is 0.8 times the
+    oracle's value plus 0.2 times that of the others. Rounding leaves 0.005 in accuracy and imitation, 0.04 in cost.
     """
     rows = []
     for name in PAPER_SETTINGS:

@@ -80,11 +80,9 @@ def paper_population(name: str) -> Population:
 def build(spec: dict) -> Population:
     """Lay out the population of one entry of ``paper_settings.json``.
 
-    Each level holds questions that are always wrong ("hard"), always right ("easy"), and "uncertain" ones whose chance
-    p of a correct answer sits at the even quantiles of a Beta distribution: no luck in the composition. An uncertain
-    question's wrong answers are one rival, with a share of the wrong mass that sweeps the interval ``rival`` from
-    question to question, and ``others`` that divide the remainder evenly. Where the rival is more likely than p, voting
-    hurts.
+    A level holds questions always wrong ("hard"), always right ("easy"), and "uncertain" ones, whose chance p of a
+    correct answer sits at even quantiles of a Beta distribution. Their wrong answers are one rival, with a share of the
+    wrong mass that sweeps ``rival``, and ``others`` that divide the rest evenly. A rival likelier than p: voting hurts.
     """
     chance, rival, levels = [], [], []
     for level in spec["levels"]:
@@ -116,10 +114,9 @@ def fit_table(name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: ``statistic``; ``printed`` in the paper; ``ours`` on the default draw; ``residual`` = ours - printed;
-        ``tolerance`` (missing where the fit only tries to be close); ``true`` value in the population where it is
-        defined without sampling; ``mean`` and ``sd`` over all draws that were tried. Its ``attrs`` say how many draws
-        were tried, and how many of them met every tolerance.
+        Columns: ``statistic``; ``printed``; ``ours`` on the default draw; ``residual`` = ours - printed; ``tolerance``
+        (missing where the fit only tries to be close); ``true`` value in the population where there is one; ``mean``
+        and ``sd`` over all draws tried. Its ``attrs`` say how many were tried, and how many met every tolerance.
     """
     spec = _spec(name)
     table = pd.DataFrame(spec["fit"])

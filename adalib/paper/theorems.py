@@ -45,10 +45,7 @@ class Relation(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """What a theorem says about one table: as printed (nothing where the statement is ours), and what we say instead.
-
-    ``steps`` are those of the printed proof that do not hold in general.
-    """
+    """What a theorem says about one table: as printed, what we say instead, and the proof's ``steps`` that may fail."""
 
     name: str
     printed: tuple[Relation, ...] = ()
@@ -350,10 +347,7 @@ class _Policy:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A table with a budget that can be kept, a price and a policy; ``other`` is another price, any.
-
-    The name says what the case refutes, or how it was drawn. In a random case the oracle at ``lam`` keeps the budget.
-    """
+    """A table with a budget that can be kept, a price and a policy; ``other`` is another price, any."""
 
     name: str
     table: UtilityTable
