@@ -1,7 +1,7 @@
 """The paper's ablations, each beside what it shows where there is nothing to see.
 
-Features that its figure names and its list does not; five classifiers on a pool of rows; importances and class
-profiles; menus of budgets; and how many labelled questions a policy needs. Explained in chapter 9, "Ablations".
+Extra features, five classifiers on a pool of rows, class profiles, menus of budgets, and how many labelled questions a
+policy needs. Explained in chapter 9, "Ablations".
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from adalib.evaluate.intervals import Interval, bootstrap_mean
 from adalib.learn.features import check_texts, one_each, question_marks, text_features
 from adalib.learn.policies import LabelPolicy, regret_weights, side_by_side
 from adalib.paper.results import recorded_part
-from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, TARGETS, answers, paper_setting, utility
+from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, REAL, TARGETS, answers, paper_setting, utility
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
 
@@ -46,11 +46,7 @@ _PARTS = (("(a)", "(b)"), ("(i)", "(ii)"), ("(1)", "(2)"))
 
 
 def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None = None) -> pd.DataFrame:
-    """Compute the features that the paper's importance figure names and its list does not.
-
-    ``single_pass_acc`` is Acc(x, 1), or one graded answer: either way it takes the answer key, which is why `LEAKS`
-    names it.
-    """
+    """The features that the paper's figure names and its list does not; ``single_pass_acc`` takes the answer key."""
     texts = check_texts(questions)
     columns: dict[str, Any] = {
         "has_square_roots": [_ROOT.search(text) is not None for text in texts],
@@ -64,16 +60,9 @@ def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None =
     return pd.DataFrame(columns, dtype=float)
 
 
-# Several settings and targets under one another: the rows that a classifier is trained on. A question stands in the
-# pool once for every setting and target, always with the same text.
-
-
-_REAL = ("word-fewshot", "word-hot", "word-zeroshot")
-
-
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """Rows for a classifier: every question of every setting at every target."""
+    """Rows for a classifier: every question of every setting at every target, always with the same text."""
 
     features: pd.DataFrame
     question: np.ndarray
@@ -91,10 +80,7 @@ class Pooled:
         return len(self.labels)
 
     def grouped(self, groups: Sequence) -> Pooled:
-        """The same rows with whole groups as questions, such as families: a split then keeps a group together.
-
-        ``groups`` names the group of each question, in the order of their numbers.
-        """
+        """The same rows with whole groups (one a question) as questions: a split then keeps a group together."""
         codes = pd.factorize(np.array([str(group) for group in groups], dtype=object))[0]
         return replace(self, question=codes[self.question])
 
@@ -123,52 +109,39 @@ def pool(
     if own is None:
         own = {name: np.tile(np.eye(len(names))[j], (first.n, 1)) for j, name in enumerate(names)}
     blocks = []
-    for name in names:
-        for target in targets:
-            search = bisect(tables[name].acc, tables[name].cost, target)
-            known = np.column_stack([shared, np.asarray(own[name], dtype=float), np.full(first.n, target)])
-            cells = ([name] * first.n, known[:, -1], np.full(first.n, search.lam), search.labels)
-            blocks.append((known, *cells, tables[name].acc, score[name].acc))
+    for name, target in product(names, targets):
+        search = bisect(tables[name].acc, tables[name].cost, target)
+        known = np.column_stack([shared, np.asarray(own[name], dtype=float), np.full(first.n, target)])
+        cells = ([name] * first.n, known[:, -1], np.full(first.n, search.lam), search.labels)
+        blocks.append((known, *cells, tables[name].acc, score[name].acc))
     known, setting, aim, lam, labels, choose, acc = (np.concatenate(part) for part in zip(*blocks, strict=True))
     columns = list(features.columns) if hasattr(features, "columns") else [f"x{j}" for j in range(shared.shape[1])]
     extra = known.shape[1] - len(columns) - 1
     frame = pd.DataFrame(known, columns=[*columns, *(f"setting_{j}" for j in range(extra)), "target"])
     question = np.tile(np.arange(first.n), len(names) * len(targets))
-    budgets = np.asarray(first.cost, dtype=float)
-    return Pooled(frame, question, setting, aim, lam, labels, choose, acc, budgets)
+    return Pooled(frame, question, setting, aim, lam, labels, choose, acc, np.asarray(first.cost, dtype=float))
 
 
 def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
-    """The paper's pool with nothing to learn: its three MATH settings, simulated, and features that are noise.
-
-    Fourteen noise columns belong to the question and two to the question in one setting (the paper's entropy needs an
-    answer of the model, and so differs by model); the target is known. Labels as in the paper: 48 answers, windows,
-    first-seen ties.
-    """
+    """The paper's pool with nothing to learn: its three MATH settings, simulated, and features that are noise."""
     names = PAPER_SETTINGS[:3]
     tables = {name: paper_setting(name).table(**PAPER_WAY) for name in names}
     n = tables[names[0]].n
+    # The paper's entropy needs an answer of the model: two columns of the sixteen differ by setting.
     own = {name: noise_features(n, 2, seed=1000 * (seed + 1) + j) for j, name in enumerate(names)}
     return pool(tables, noise_features(n, 14, seed=seed), own, targets)
 
 
 def real_pool(
-    names: Sequence[str] = _REAL,
-    features: ArrayLike | None = None,
-    targets: Sequence[float] = TARGETS,
-    seed: int = 0,
+    names: Sequence[str] = REAL[:3], features: ArrayLike | None = None, targets: Sequence[float] = TARGETS
 ) -> Pooled:
     """Pool real settings that share their questions: labels from one half of the answers, scores from the other."""
     sets = {name: answers(name) for name in names}
     if features is None:
         features = text_features(sets[names[0]].questions)
-    halves = {name: [half.table() for half in compared(r).split_samples(seed)] for name, r in sets.items()}
+    halves = {name: [half.table() for half in compared(r).split_samples(0)] for name, r in sets.items()}
     choose, score = ({name: pair[j] for name, pair in halves.items()} for j in range(2))
     return pool(choose, features, targets=targets, score=score)
-
-
-# Which classifier imitates best? A split by rows puts copies of a question on both sides; one by questions does not,
-# and its labels for training are made from training questions alone. What differs is what the copies were worth.
 
 
 #: The five classifiers of the paper's ablation, in the order of its table.
@@ -176,11 +149,7 @@ ZOO = ("logistic", "svm", "forest", "mlp", "gbm")
 
 
 def zoo(seed: int = 0) -> dict[str, LabelPolicy]:
-    """Return the five classifiers of the paper's ablation as unfitted policies, by name.
-
-    Logistic regression, an SVM with a Gaussian kernel, a random forest of 100 trees, a network with 64 hidden units,
-    and XGBoost; the first, second and fourth see standardised features.
-    """
+    """Return the five classifiers of the paper's ablation as unfitted policies, by name."""
     # Not at the top: every chapter would wait for them.
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
@@ -228,13 +197,9 @@ class Comparison:
     def runs(self) -> pd.DataFrame:
         """One row a trial, everything measured on its held-out rows.
 
-        ``imitation`` is the share of the oracle's labels repeated and ``majority`` that of the commonest label;
-        ``first`` and ``oracle`` are the accuracies of one answer each and of the oracle's labels on the same rows, and
-        ``gap`` what is missing to the oracle; ``mix`` is the best random mix at the same cost, setting by setting and
-        target by target, and ``gain`` what the classifier has above it. ``eps``, ``regret``, ``weighted``, ``largest``
-        and ``average`` are the share of wrong labels, the relaxed regret, E[M 1(wrong)], and the largest and the mean M
-        times ``eps``; ``lost`` is accuracy lost and ``saved`` the price of the cost saved, on the accuracies that made
-        the labels: ``regret = lost - saved``.
+        ``majority`` is the share of the commonest label, ``mix`` the best random mix at the same cost, setting by
+        setting and target by target; ``eps``, ``regret``, ``weighted``, ``largest`` and ``average`` are the share of
+        wrong labels, lost - saved, E[M 1(wrong)], and the largest and the mean M times ``eps``.
         """
         return pd.DataFrame([self._measure(trial) for trial in self.trials])
 
@@ -298,36 +263,23 @@ class Comparison:
         wrong, worst = predicted != labels, regret_weights(choose, priced, 1.0)
         lost = (choose[at, labels] - choose[at, predicted]).mean()
         saved = (priced[at, labels] - priced[at, predicted]).mean()
-        return {
-            "classifier": trial.classifier,
-            "number": trial.number,
-            "rows": rows.size,
-            "imitation": 1 - wrong.mean(),
-            "majority": np.bincount(labels).max() / rows.size,
-            "accuracy": accuracy,
-            "cost": pooled.budgets[predicted].mean(),
-            "first": acc[:, 0].mean(),
-            "oracle": oracle,
-            "gap": oracle - accuracy,
-            "mix": accuracy - gain,
-            "gain": gain,
-            "eps": wrong.mean(),
-            "regret": lost - saved,
-            "weighted": (worst * wrong).mean(),
-            "largest": worst.max() * wrong.mean(),
-            "average": worst.mean() * wrong.mean(),
-            "lost": lost,
-            "saved": saved,
-        }
+        eps, majority = wrong.mean(), np.bincount(labels).max() / rows.size
+        run = {"classifier": trial.classifier, "number": trial.number, "rows": rows.size}
+        run |= {"imitation": 1 - eps, "majority": majority, "accuracy": accuracy, "oracle": oracle}
+        run |= {"cost": pooled.budgets[predicted].mean(), "first": acc[:, 0].mean(), "gap": oracle - accuracy}
+        run |= {"mix": accuracy - gain, "gain": gain, "eps": eps, "lost": lost, "saved": saved, "regret": lost - saved}
+        bounds = {"weighted": (worst * wrong).mean(), "largest": worst.max() * eps, "average": worst.mean() * eps}
+        return run | bounds
 
 
 def classifiers(
-    pooled: Pooled,
-    split: str = "row",
-    splits: int = 10,
-    models: Sequence[str] | Mapping[str, int] = TRIES,
+    pooled: Pooled, split: str = "row", splits: int = 10, models: Sequence[str] | Mapping[str, int] = TRIES
 ) -> Comparison:
-    """Train the paper's five classifiers on the same splits of a pool."""
+    """Train the paper's five classifiers on the same splits of a pool.
+
+    A split by rows puts copies of a question on both sides; one by questions does not, and its labels for training are
+    made from training questions alone. What differs is what the copies were worth.
+    """
     held, by_rows = list(_splits(pooled, split, splits)), split in _BY_ROWS
     tries = models if isinstance(models, Mapping) else dict.fromkeys(models, splits)
     jobs = [(name, number) for name in tries for number in range(min(tries[name], splits))]
@@ -382,12 +334,10 @@ def _splits(pooled: Pooled, split: str, splits: int) -> Iterator[np.ndarray]:
         return
     names = np.unique(pooled.question)
     if split == "fold":
-        order = np.random.default_rng(0).permutation(names.size).argsort()
-        fold = deal(range(names.size), splits, order=order)
+        fold = deal(range(names.size), splits, order=np.random.default_rng(0).permutation(names.size).argsort())
         yield from (np.flatnonzero(np.isin(pooled.question, names[fold == number])) for number in range(splits))
         return
-    for number in range(splits):
-        rng = np.random.default_rng(number)
+    for rng in map(np.random.default_rng, range(splits)):
         if split == "row":
             yield rng.permutation(pooled.n)[: round(_TEST * pooled.n)]
         else:
@@ -399,29 +349,22 @@ def _over_mix(pooled: Pooled, rows: np.ndarray, predicted: np.ndarray) -> np.nda
     """Accuracy of each row above the best mix at the cost that its setting and target came to."""
     gains = np.empty(rows.size)
     cell = pd.factorize(pd.MultiIndex.from_arrays([pooled.setting[rows], pooled.target[rows]]))[0]
-    k = pooled.budgets.size
     for number in range(cell.max() + 1):
         mask = cell == number
-        acc, plan = pooled.acc[rows[mask]], from_labels(predicted[mask], k)
+        acc, plan = pooled.acc[rows[mask]], from_labels(predicted[mask], pooled.budgets.size)
         bar = best_mix(acc, pooled.budgets, plan.expected(pooled.budgets).mean())
         gains[mask] = plan.expected(acc) - bar.expected(acc)
     return gains
 
 
-# What does the model look at? The means of five classes always differ, so they are computed again where nothing is
-# to be seen.
-
-
 def signatures(
-    features: pd.DataFrame,
-    labels: ArrayLike,
-    draws: int = 500,
-    seed: int = 0,
-    groups: Sequence | None = None,
+    features: pd.DataFrame, labels: ArrayLike, draws: int = 500, groups: Sequence | None = None
 ) -> pd.DataFrame:
-    """Mean of each feature in each class of the oracle's labels, drawn as in the paper and in standard deviations."""
-    labels = np.asarray(labels)
-    values = features.to_numpy(dtype=float)
+    """Mean of each feature in each class of the oracle's labels, drawn as in the paper and in standard deviations.
+
+    Means of classes always differ, so they are computed again for shuffled labels, where nothing is to be seen.
+    """
+    labels, values = np.asarray(labels), features.to_numpy(dtype=float)
     spread = values.std(axis=0)
     scaled = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     classes, codes = np.unique(labels, return_inverse=True)
@@ -431,9 +374,7 @@ def signatures(
     def effects(of: np.ndarray) -> np.ndarray:
         return of.T @ scaled / sizes[:, None]
 
-    effect = effects(member)
-    rng = np.random.default_rng(seed)
-    order = np.arange(labels.size)
+    effect, rng, order = effects(member), np.random.default_rng(0), np.arange(labels.size)
     shuffled = np.array([effects(member[shuffled_labels(order, groups, rng)]) for _ in range(draws)])
     low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
     row_spread = effect.std(axis=0)
@@ -456,11 +397,6 @@ def shuffled_labels(labels: np.ndarray, groups: Sequence | None, rng: np.random.
     return shuffled
 
 
-# Which budgets to put on the menu? A longer menu can only raise the oracle that is chosen and scored on the same
-# answers: there are more estimates to pick the luckiest of. Where the truth is known, or on answers that did not
-# choose, the menus can be told apart fairly.
-
-
 #: The paper's three menus, and two that chapter 5 makes one ask for.
 MENUS = {
     "coarse": (1, 8, 16),
@@ -477,7 +413,10 @@ def granularity(
     menus: Mapping[str, Sequence[int]] = MENUS,
     **table,
 ) -> pd.DataFrame:
-    """Value the oracle with every menu of budgets."""
+    """Value the oracle with every menu of budgets: the truth of a population, else in-sample and cross-fitted.
+
+    In-sample a longer menu can only raise it: there are more estimates to pick the luckiest of.
+    """
     scores: dict[tuple[str, str], OracleScore] = {}
     for name, budgets in menus.items():
         if isinstance(source, Population):
@@ -489,8 +428,7 @@ def granularity(
             scores[name, "cross-fitted"] = cross_fitted_oracle(source, targets, budgets, **table)
     rows = []
     for (name, value), score in scores.items():
-        extra = score.accuracy - scores["default", value].accuracy
-        interval = bootstrap_mean(extra)
+        interval = bootstrap_mean(score.accuracy - scores["default", value].accuracy)
         gain, low, high = map(np.asarray, (interval.mean, interval.low, interval.high))
         if value == "true":  # nothing is estimated
             low = high = gain
@@ -513,9 +451,8 @@ def learning_curve(
 ) -> pd.DataFrame:
     """Train the label policy on a growing share of the questions, and score it on what it saw and on what it did not.
 
-    Labels come from the whole table by bisection, as the paper makes them. In the paper's figure accuracy is drawn on
-    all questions. Then two things grow at once: what the model can generalise from, and how much of the test it has
-    seen.
+    In the paper's figure accuracy is drawn on all questions, where two things grow at once: what the model can
+    generalise from, and how much of the test it has seen.
     """
     inputs = pd.DataFrame(features)
     labels = {target: bisect(table.acc, table.cost, target).labels for target in targets}
@@ -546,9 +483,7 @@ def _seen(table: UtilityTable, share: float, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]
 
 
-def _curve(
-    table: UtilityTable, jobs: Iterable[tuple[float, float, int]], predicted: Iterable[np.ndarray]
-) -> pd.DataFrame:
+def _curve(table: UtilityTable, jobs: Sequence[tuple], predicted: Iterable[np.ndarray]) -> pd.DataFrame:
     """Score what the models of a learning curve predicted for all questions, on those seen, unseen and all."""
     every, rows = np.arange(table.n), []
     for (target, share, seed), columns in zip(jobs, predicted, strict=True):
@@ -561,19 +496,8 @@ def _curve(
             plan = from_labels(columns[at], table.k)
             cost, value = plan.expected(paid).mean(), plan.expected(acc)
             over = value - best_mix(acc, paid, cost).expected(acc)
-            rows.append(
-                {
-                    "target": target,
-                    "share": share,
-                    "seed": seed,
-                    "part": part,
-                    "questions": at.size,
-                    "accuracy": value.mean(),
-                    "cost": cost,
-                    "imitation": (columns == labels)[at].mean(),
-                    "fixed": fixed[at].mean(),
-                    "mix": value.mean() - over.mean(),
-                    "oracle": acc[np.arange(at.size), labels[at]].mean(),
-                }
-            )
-    return pd.DataFrame(rows)
+            same, oracle = (columns == labels)[at].mean(), acc[np.arange(at.size), labels[at]].mean()
+            scores = value.mean(), cost, same, fixed[at].mean(), value.mean() - over.mean(), oracle
+            rows.append((target, share, seed, part, at.size, *scores))
+    run, scored = ["target", "share", "seed", "part", "questions"], ["accuracy", "cost", "imitation", "fixed"]
+    return pd.DataFrame(rows, columns=[*run, *scored, "mix", "oracle"])

@@ -13,49 +13,11 @@ import pandas as pd
 
 from adalib.datasets.populations import two_answer
 from adalib.evaluate.intervals import in_points
-from adalib.paper import results, rows_results, rows_theory
+from adalib.paper import measures, results, rows_results, rows_theory, settings
 from adalib.paper.ablations import LEAKS
-from adalib.paper.measures import (
-    SHOWN,
-    classifier_table,
-    clusters,
-    compared,
-    copied,
-    cross_fitted,
-    cross_fitted_gain,
-    curve_of_data,
-    failures,
-    frontier_of_shown,
-    honest,
-    menus,
-    mixed_misses,
-    near,
-    noise_importances,
-    null_hump,
-    passes_fixed,
-    perfect_copies,
-    printed_gains,
-    printed_misses,
-    rehearsed,
-    searched,
-    trees_over_linear,
-    trials,
-)
+from adalib.paper.measures import SHOWN
 from adalib.paper.patterns import by_level, level_shares, nearest_mix
-from adalib.paper.settings import (
-    PAPER,
-    PAPER_ABLATIONS,
-    PAPER_CLAIMS,
-    PAPER_SETTINGS,
-    PAPER_WAY,
-    REAL,
-    TARGETS,
-    answers,
-    levels_of,
-    paper_population,
-    path,
-    utility,
-)
+from adalib.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_CLAIMS, PAPER_SETTINGS, PAPER_WAY, REAL, TARGETS
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
@@ -63,10 +25,8 @@ from adalib.table import archetypes
 
 _MATH = PAPER_SETTINGS[:3]
 
-# The setup and the data.
 
-
-def method_claim(rows=honest):
+def method_claim(rows=measures.honest):
     label = rows()["label"]
     parts = map(in_points, (label.gain, label.gain_low, label.gain_high))
     says = "imitation gains {} points ({} to {}) held out (real, B = 3)".format(*parts)
@@ -86,32 +46,32 @@ def windows_claim(budget=16):
 
 
 def upper(samples=48):
-    score, truth = rehearsed(samples), paper_population(SHOWN).table()
+    score, truth = measures.rehearsed(samples), settings.paper_population(SHOWN).table()
     claimed, worth = (float(value[:, -1].mean()) for value in (score.claimed, score.accuracy))
     best = frontier(truth.acc, truth.cost).at(3).bound
     says = f"claims {claimed:.3f}; its labels are worth {worth:.3f}, the true bound is {best:.3f} (simulated, B = 3)"
     return claimed - best, says, claimed - best > 0.01 and worth < best
 
 
-def few_trials(trials=trials):
+def few_trials(trials=measures.trials):
     claimed, worth = trials().loc[16]
     says = f"16 trials claim {claimed:.3f} and are worth {worth:.3f} (simulated, B = 3)"
     return claimed - worth, says, claimed - worth > 0.01
 
 
-def one_trial(trials=trials):
-    (claimed, worth), acc = trials().loc[1], paper_population(SHOWN).acc((1,))
+def one_trial(trials=measures.trials):
+    (claimed, worth), acc = trials().loc[1], settings.paper_population(SHOWN).acc((1,))
     error = float(np.sqrt((acc * (1 - acc)).sum()) / len(acc))
     says = f"one trial: standard error {error:.3f} for one answer each; its labels claim {claimed:.3f}, worth "
     return error, f"{says}{worth:.3f} (simulated, B = 3)", error < 0.03 < claimed - worth
 
 
 def grading(printed=PAPER):
-    made = PAPER_CLAIMS["elsewhere"]
-    first = printed[SHOWN]["main"]["Fixed"]["accuracy"][0]
-    level2 = [printed[name]["per_level"]["2"]["acc1"] for name in _MATH]
-    says = f"{first:.3f} printed, {made[SHOWN]:.3f} by its makers on MATH-500; on level 2 three models differ by "
-    return made[SHOWN] - first, f"{says}{np.ptp(level2):.3f}", made[SHOWN] - first > 0.2 and np.ptp(level2) < 0.02
+    made, first = PAPER_CLAIMS["elsewhere"][SHOWN], printed[SHOWN]["main"]["Fixed"]["accuracy"][0]
+    spread = np.ptp([printed[name]["per_level"]["2"]["acc1"] for name in _MATH])
+    level2 = f"on level 2 three models differ by {spread:.3f}"
+    says = f"{first:.3f} printed, {made:.3f} by its makers on MATH-500; {level2}"
+    return made - first, says, made - first > 0.2 and spread < 0.02
 
 
 def stratified(printed=PAPER):
@@ -134,24 +94,21 @@ def overhead(seconds=rows_theory.seconds_to_route):
 
 
 def seeds(printed=PAPER):
-    table, labels = utility(SHOWN), searched(SHOWN, 3.0).labels
+    table, labels = settings.utility(SHOWN), measures.searched(SHOWN, 3.0).labels
     error = float(table.acc[np.arange(table.n), labels].std() / np.sqrt(0.2 * table.n))
     spread = max(max(printed[n]["main"]["Ours"]["std"]) for n in PAPER_SETTINGS)
     says = f"40 questions have a standard error of {error:.3f} (simulated); printed: at most {spread:.3f}"
     return error, says, error > 10 * spread
 
 
-# Claims about the problem and the price of compute.
-
-
 def worth_claim(setting="word-fewshot"):
-    gain, cost = cross_fitted_gain(setting, 1), float(cross_fitted(setting).cost[:, 1].mean())
+    gain, cost = measures.cross_fitted_gain(setting, 1), float(measures.cross_fitted(setting).cost[:, 1].mean())
     says = f"{in_points(gain)} points over the best random mix at cost {cost:.2f} (real, cross-fitted)"
     return gain, says, gain > 0.02
 
 
 def kinds_claim(setting="word-fewshot"):
-    kinds = archetypes(utility(setting))
+    kinds = archetypes(settings.utility(setting))
     least = min(float(np.mean(kinds == kind)) for kind in ("easy", "responsive", "diminishing", "hard"))
     return least, f"the rarest of the four kinds has {least:.0%} of the questions (real)", least > 0.05
 
@@ -162,7 +119,7 @@ def decoupled(row=rows_theory.oracle):
 
 
 def single_knob(row=rows_results.known):
-    prices = sum(len(path(name).lam) for name in PAPER_SETTINGS)
+    prices = sum(len(settings.path(name).lam) for name in PAPER_SETTINGS)
     lost = int(row().cells[0].ours)
     return lost, f"{lost} of {prices} prices give a plan that another of equal cost beats", lost == 0
 
@@ -173,25 +130,25 @@ def free(printed=PAPER):
 
 
 def leaving(setting="word-fewshot"):
-    table = utility(setting)
+    table = settings.utility(setting)
     content = oracle_labels(table.acc, table.cost, 0.01) == 0
     hard = float(np.mean(archetypes(table)[content] == "hard"))
     return hard, f"{hard:.0%} of the questions that stay at b = 1 at a price of 0.01 are hard (real)", hard > 0.3
 
 
-def targeting(misses=printed_misses):
+def targeting(misses=measures.printed_misses):
     missed = misses()
     over, most = sum(miss > 0 for miss in missed), max(abs(miss) for miss in missed[:9])
     return over, f"{over} of 12 printed plans overspend; the largest miss on MATH is {most:.3f}", over > 0
 
 
-def nine(misses=printed_misses):
+def nine(misses=measures.printed_misses):
     math = [abs(miss) for miss in misses()[:9]]
     within = sum(miss < 0.05 - 1e-9 for miss in math)
     return within, f"{within} of 9 printed misses are below 0.05; the largest is {max(math):.3f}", within < 9
 
 
-def mixing(misses=mixed_misses):
+def mixing(misses=measures.mixed_misses):
     off = misses()
     return max(off), f"largest miss in {len(off)} cases: {max(off):g} (expected cost)", max(off) < 1e-9
 
@@ -204,22 +161,20 @@ def logarithm(budget=8.5):
 
 
 def lattice(finer=None):
-    widest = []
-    for way in (PAPER_WAY, finer or {}):
-        table = answers("qwen2.5-7b-math").table(**way)
-        widest.append(float(np.diff(frontier(table.acc, table.cost).cost).max()))
+    tables = [settings.answers("qwen2.5-7b-math").table(**way) for way in (PAPER_WAY, finer or {})]
+    widest = [float(np.diff(frontier(table.acc, table.cost).cost).max()) for table in tables]
     says = f"widest step {widest[0]:.2f} with windows, {widest[1]:.2f} with all subsets of the same answers (simulated)"
     return widest[1] / widest[0], says, widest[1] < 0.7 * widest[0]
 
 
-def _holds(statement: str, lines: slice, fared=failures):
+def _holds(statement: str, lines: slice, fared=measures.failures):
     """Of a statement that is right as printed: it fails nowhere."""
     table = fared(statement)[lines]
     broken = int(table.failures.sum())
     return broken, f"{broken} failures in {table.cases.iloc[0]} random cases", broken == 0
 
 
-def _fails(statement: str, line: int, fared=failures):
+def _fails(statement: str, line: int, fared=measures.failures):
     """Of a statement that is not: it fails, and what we put in its place does not."""
     table = fared(statement)
     broken, ours = int(table.failures[line]), int(table.failures[table.version == "ours"].sum())
@@ -239,35 +194,32 @@ optimality_condition = partial(_fails, "Optimal price", 0)
 theorem_3_2 = partial(_fails, "Theorem 3", 1)
 
 
-def exact(fared=failures):
+def exact(fared=measures.failures):
     missed, everett = int(fared("Proposition 1").failures[1]), int(fared("Everett").failures.sum())
     says = f"misses the best plan for B in {missed} of 700 random cases, that for its own cost in {everett}"
     return missed, says, missed > 0 and everett == 0
 
 
-def proportional(compared=compared):
+def proportional(compared=measures.compared):
     runs = compared("row").runs
     tight = float((runs.regret / runs.largest).mean())
     return tight, f"regret is {tight:.0%} of its bound on average (simulated pool, split by rows)", tight < 0.5
 
 
-def drawn_claim(fared=failures):
+def drawn_claim(fared=measures.failures):
     lost, regret = fared("Theorem 2, drawn").failures[:2]
     return lost + regret, f"the two lines fail in {lost} and {regret} of 700 random cases", lost > 0 and regret > 0
 
 
-def vanishes(copies=perfect_copies):
+def vanishes(copies=measures.perfect_copies):
     broken, tried = copies()
     return broken, f"a perfect copy breaks the bound in {broken} of {tried} random cases", broken > 0
 
 
-# The main results.
-
-
 def everywhere(implied=results.implied_held_out):
     gain = 100 * implied().gain
-    says = f"outside training, if so, {gain.mean():+.2f} points over a coin at equal cost ({gain.min():+.1f} to "
-    return gain.mean(), f"{says}{gain.max():+.1f})", abs(gain.mean()) < 0.5
+    says = f"{gain.mean():+.2f} points over a coin at equal cost ({gain.min():+.1f} to {gain.max():+.1f})"
+    return gain.mean(), f"outside training, if so, {says}", abs(gain.mean()) < 0.5
 
 
 def noise_table(row=rows_results.main):
@@ -279,13 +231,12 @@ def noise_table(row=rows_results.main):
 
 def matched(gains=results.claimed_gains):
     best = gains().set_index("setting").loc["qwen2.5-7b-math"]
-    says = (
-        f"costs {best.cost:.2f} against {best.fixed_cost:.2f}; beside a coin at equal cost {best.over_mix:.3f} is left"
-    )
+    left = f"beside a coin at equal cost {best.over_mix:.3f} is left"
+    says = f"costs {best.cost:.2f} against {best.fixed_cost:.2f}; {left}"
     return best.cost / best.fixed_cost - 1, says, best.cost > best.fixed_cost
 
 
-def points(gains=printed_gains):
+def points(gains=measures.printed_gains):
     low, high = 100 * gains("Ours").min(), 100 * gains("Ours").max()
     return low, f"the table has {low:.1f} to {high:.1f} points", low < 100 * PAPER_CLAIMS["gain_range"][0]
 
@@ -294,22 +245,17 @@ def imitation(gap=results.oracle_gap, implied=results.implied_held_out):
     table, implied = gap(), implied()
     off = float((table.imitation - table.printed_imitation).abs().max())
     below = int((implied.held_out_imitation < implied.majority).sum())
-    says = (
-        f"noise features come within {off:.3f} (simulated); implied on new questions: below always-one in {below} of "
-    )
-    return off, f"{says}12", off < 0.02 and below > 6
+    new = f"implied on new questions: below always-one in {below} of 12"
+    return off, f"noise features come within {off:.3f} (simulated); {new}", off < 0.02 and below > 6
 
 
 def thrift(table=results.main_table):
     ours = table().set_index(["setting", "method", "target"]).loc[(SHOWN, "Ours", 3.0)]
-    return (
-        ours.cost,
-        f"noise features spend {ours.cost:.2f} of 3 as well; printed {ours.printed_cost:.2f}",
-        ours.cost < 2.9,
-    )
+    says = f"noise features spend {ours.cost:.2f} of 3 as well; printed {ours.printed_cost:.2f}"
+    return ours.cost, says, ours.cost < 2.9
 
 
-def heuristic(gains=printed_gains):
+def heuristic(gains=measures.printed_gains):
     gain = 100 * gains("Heuristic")
     return gain.max(), f"the table has {gain.min():.1f} to {gain.max():.1f} points", gain.max() > 1.25
 
@@ -325,33 +271,30 @@ def baselines(printed=PAPER):
     return max(extra), says, same == 4 and max(extra) > 0.005
 
 
-def middle(frontier=frontier_of_shown):
+def middle(frontier=measures.frontier_of_shown):
     front = frontier().set_index("budget")
     noise, oracle = (float(lead.idxmax()) for lead in (front.learned - front.fixed, front.oracle - front["mix"]))
     says = f"noise leads Fixed most at B = {noise:g}, the true oracle the best mix at B = {oracle:g} (simulated)"
     return noise, says, 2 <= noise <= 6
 
 
-def plateau(frontier=frontier_of_shown):
+def plateau(frontier=measures.frontier_of_shown):
     fixed = frontier().set_index("budget").fixed
     rise = float(fixed[16] - fixed[3])
     return rise, f"Fixed rises by {rise:.3f} from B = 3 to 16 (simulated)", rise > 0.01
 
 
-def predictable(rows=honest):
+def predictable(rows=measures.honest):
     question, family = rows()["curve"], rows(by_family=True)["curve"]
     parts = map(in_points, (question.gain, family.gain, family.gain_low, family.gain_high))
     says = "on our questions {} points over the mix at B = 3; on families never seen {} ({} to {})".format(*parts)
     return question.gain, says, question.gain_low > 0
 
 
-# Claims about who gets the budget.
-
-
 def medium(by_level=by_level):
     overlap = 0
     for name in _MATH:
-        gains = by_level(utility(name), [str(level) for level in levels_of(name)]).set_index("level")
+        gains = by_level(settings.utility(name), [str(level) for level in settings.levels_of(name)]).set_index("level")
         overlap += gains.gain_low["3"] < gains.gain_high["2"]
     return overlap, f"the intervals of levels 2 and 3 overlap in {overlap} of 3 settings (simulated)", overlap == 3
 
@@ -363,7 +306,7 @@ def by_difficulty(printed=PAPER):
 
 
 def selective(budget=3.0):
-    ones = [float(np.mean(path(name).at(budget).labels == 0)) for name in REAL]
+    ones = [float(np.mean(settings.path(name).at(budget).labels == 0)) for name in REAL]
     says = f"{min(ones):.0%} to {max(ones):.0%} of the questions at B = {budget:g}, four real settings (in-sample)"
     return min(ones), says, min(ones) > 0.5
 
@@ -380,7 +323,7 @@ def two_frequent(printed=PAPER):
     return behind, f"b = 2 is behind two larger budgets in {behind} of 9 printed rows", behind > 0
 
 
-def hump(null=null_hump):
+def hump(null=measures.null_hump):
     value = null()
     says = f"{value:.1f} more answers for the middle fifth where nobody benefits (simulated null)"
     return value, says, value > 1
@@ -389,35 +332,30 @@ def hump(null=null_hump):
 def levels_claim(printed=PAPER):
     gains = np.array([printed[name]["level_gain"] for name in _MATH])
     more = int((gains[:, 0] > gains[:, 2]).sum())
-    shares = level_shares(searched(SHOWN, 1.5).labels, levels_of(SHOWN), 5).iloc[:, 2:].sum(axis=1)
-    says = (
-        f"level 2 gains more in {more} of 3 printed settings; simulated, {shares[2]:.0%} and {shares[4]:.0%} get b ≥ 4"
-    )
-    return more, says, more == 3
+    shares = level_shares(measures.searched(SHOWN, 1.5).labels, settings.levels_of(SHOWN), 5).iloc[:, 2:].sum(axis=1)
+    get = f"simulated, {shares[2]:.0%} and {shares[4]:.0%} get b ≥ 4"
+    return more, f"level 2 gains more in {more} of 3 printed settings; {get}", more == 3
 
 
-def faithful(copied=copied):
+def faithful(copied=measures.copied):
     apart = copied()
     return apart, f"noise copies the map within {apart:.2f} a cell (simulated, B = 3)", apart < 0.15
 
 
-def four_clusters(clusters=clusters):
+def four_clusters(clusters=measures.clusters):
     centres = clusters()
     easy, hard, first = (centres[key] for key in ("easy_first", "hard_highest", "responsive_first"))
     says = f"easy from {easy:.2f}, hard below {hard:.2f}; responsive from {first:.2f}, not 0.35 (simulated)"
     return first, says, easy >= 0.75 and hard < 0.25 and abs(first - 0.35) > 0.1
 
 
-def responsive(clusters=clusters):
+def responsive(clusters=measures.clusters):
     share = clusters()["responsive_share"]
     return share, f"{share:.0%} of the larger budgets (simulated); both come from the same curves", share < 0.95
 
 
-# Claims about the ablations, and about the paper's place among others.
-
-
-def trees(table=classifier_table):
-    ours = {split: trees_over_linear(table(split)) for split in ("row", "question")}
+def trees(table=measures.classifier_table):
+    ours = {split: measures.trees_over_linear(table(split)) for split in ("row", "question")}
     rows, questions = map(in_points, (ours["row"], ours["question"]))
     says = f"with noise features {rows} points split by rows, {questions} split by questions (simulated)"
     return ours["question"], says, ours["row"] > 0.01 and abs(ours["question"]) < 0.01
@@ -435,24 +373,24 @@ def errors_claim(printed=PAPER_ABLATIONS):
     return errors.min(), f"the table has {errors.min():.1%} to {errors.max():.1%}", errors.min() > 0.1
 
 
-def near_claim(near=near):
+def near_claim(near=measures.near):
     share, first = (near()[key] for key in ("near", "to_first"))
     says = f"noise: {share:.0%} of errors go next door, {first:.0%} to b = 1 (simulated, by rows)"
     return share, says, share < 0.5
 
 
-def dozens(curve=curve_of_data):
-    crossed = passes_fixed(curve())
+def dozens(curve=measures.curve_of_data):
+    crossed = measures.passes_fixed(curve())
     return crossed, f"noise features cross Fixed at {crossed:.0%} of the data (simulated, B = 3)", crossed <= 0.25
 
 
-def bottleneck(curve=curve_of_data):
+def bottleneck(curve=measures.curve_of_data):
     every = curve().loc["all"]
     gap = float(every.oracle[1.0] - every.accuracy[1.0])
     return gap, f"noise features, trained on all, are {gap:.3f} from the oracle (simulated)", abs(gap) < 0.005
 
 
-def powers(menus=menus):
+def powers(menus=measures.menus):
     true = menus("true")
     fine, coarse, without = (true[menu] for menu in ("fine", "coarse", "without 2"))
     parts = [in_points(value, 2) for value in (fine, coarse, without)]
@@ -460,7 +398,7 @@ def powers(menus=menus):
     return fine, says, abs(without) < 1e-9 and 0 < fine < 0.003
 
 
-def even(noise=noise_importances):
+def even(noise=measures.noise_importances):
     (low, high), said = noise(), PAPER_ABLATIONS["importance_range"]
     total = 15 * said[0] + said[1]
     says = f"noise columns range from {low:.3f} to {high:.3f}; 15 × {said[0]} + {said[1]} = {total:.2f} > 1"
@@ -468,14 +406,11 @@ def even(noise=noise_importances):
 
 
 def first_claim(earlier=("Damani et al. (2025)", "FrugalGPT (2023)")):
-    return (
-        len(earlier),
-        f"{len(earlier)} works that it cites choose under a budget: {', '.join(earlier)}",
-        len(earlier) > 0,
-    )
+    says = f"{len(earlier)} works that it cites choose under a budget: {', '.join(earlier)}"
+    return len(earlier), says, len(earlier) > 0
 
 
-def difference(rows=honest):
+def difference(rows=measures.honest):
     label, curve = rows()["label"], rows()["curve"]
     parts = [in_points(row.gain) for row in (curve, label)]
     says = "pricing predicted curves {} points, imitating labels {} (real, held out, B = 3)".format(*parts)
@@ -483,17 +418,16 @@ def difference(rows=honest):
 
 
 def any_setting(settings=("word-fewshot", "drill-fewshot")):
-    words, drills = map(cross_fitted_gain, settings)
+    words, drills = map(measures.cross_fitted_gain, settings)
     gains = "{} points on word problems, {} on drills".format(*map(in_points, (words, drills)))
     says = f"cross-fitted oracle over the best mix at B = 3: {gains} (real)"
     return drills / words, says, drills < words / 2
 
 
 def discrete(menu=tuple(range(1, 17))):
-    values = [
-        frontier(table.acc, table.cost).at(2).bound
-        for table in (paper_population(SHOWN).table(), paper_population(SHOWN).table(menu))
-    ]
-    more = values[1] - values[0]
+    population = settings.paper_population(SHOWN)
+    tables = population.table(), population.table(menu)
+    few, many = (frontier(table.acc, table.cost).at(2).bound for table in tables)
+    more = many - few
     says = f"all whole numbers up to 16 add {in_points(more, 2)} points to the true oracle at B = 2 (simulated)"
     return more, says, 0 < more < 0.005

@@ -1,12 +1,12 @@
 """What a row or a claim measures, and the measurements that several share: with the calls and seeds of the chapters.
 
-A chapter and the replication page must not disagree about a number, so what is measured here is measured as there: the
-same cases in chapter 4, the same draws in chapter 5, the same trained models in chapters 6, 7 and 9.
+The same cases as in chapter 4, draws as in 5, trained models as in 6, 7 and 9: the pages must not disagree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -18,20 +18,11 @@ from adalib.datasets.populations import Population, flat_null
 from adalib.evaluate.baselines import best_mix, noise_features
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle, score_oracle
 from adalib.evaluate.heldout import HeldOutRow
-from adalib.paper import ablations, results, theorems
+from adalib.paper import ablations, results, settings, theorems
 from adalib.paper.ablations import Comparison, near_misses, recorded_comparison
 from adalib.paper.patterns import by_difficulty, curve_clusters, level_shares
 from adalib.paper.results import recorded_frame, recorded_rows
-from adalib.paper.settings import (
-    PAPER,
-    PAPER_SETTINGS,
-    PAPER_WAY,
-    TARGETS,
-    answers,
-    levels_of,
-    paper_population,
-    utility,
-)
+from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS
 from adalib.solve.bisection import Bisection, bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
@@ -41,10 +32,9 @@ _ROUNDING = 1e-9
 
 
 class Cell(NamedTuple):
-    """One number of the paper beside ours.
+    """One number of the paper, printed or what a claim amounts to (a theorem: 0 failures), beside ours.
 
-    ``paper`` is printed, or what a claim amounts to (a theorem: 0 failures); ``relation`` says whether it is a value
-    ("=") or a bound ("<=", ">="); ``unit`` what is counted, where a row holds several kinds of number.
+    ``relation`` says whether it is a value ("=") or a bound ("<=", ">="), ``unit`` what is counted.
     """
 
     name: str
@@ -93,14 +83,11 @@ class Outcome(NamedTuple):
 
     def frame(self) -> pd.DataFrame:
         """Every cell, a row each."""
-        frame = pd.DataFrame(
-            {
-                "cell": [cell.name for cell in self.cells],
-                "paper": [self._printed(cell) for cell in self.cells],
-                "ours": [_number(cell.ours, self.digits) for cell in self.cells],
-                "difference": [_signed(cell.difference, self.digits) for cell in self.cells],
-                "outside": ["" if cell.agrees else "outside" for cell in self.cells],
-            }
+        names = {"cell": [cell.name for cell in self.cells], "paper": [self._printed(cell) for cell in self.cells]}
+        frame = pd.DataFrame(names).assign(
+            ours=[_number(cell.ours, self.digits) for cell in self.cells],
+            difference=[_signed(cell.difference, self.digits) for cell in self.cells],
+            outside=["" if cell.agrees else "outside" for cell in self.cells],
         )
         return frame if self.outside else frame.drop(columns="outside")
 
@@ -134,10 +121,7 @@ def between(name: str, low: float, ours: float, high: float, room: float = 0.0) 
 
 
 def beside_print(rows: pd.DataFrame, name: str, rooms: Mapping[str, float]) -> Iterable[Cell]:
-    """The cells of a table that has a column ``printed_X`` for each column X of ``rooms``, which are the tolerances.
-
-    ``name`` is what a row is called, with its columns in braces.
-    """
+    """The cells of a table with columns X and ``printed_X``, where ``rooms`` has the tolerance of X."""
     for row in rows.to_dict("records"):
         for part, room in rooms.items():
             yield Cell(f"{name.format(**row)}: {part}", row[f"printed_{part}"], row[part], room, unit=part)
@@ -156,8 +140,6 @@ def _signed(value: float, digits: int) -> str:
     return "0" if not text.strip("0.") else ("+" if value > 0 else "−") + text
 
 
-# Measurements that rows and claims share.
-
 #: The simulated setting that the paper's figures show.
 SHOWN = "deepseek-v3-math"
 
@@ -165,7 +147,7 @@ SHOWN = "deepseek-v3-math"
 @cache
 def searched(name: str, budget: float) -> Bisection:
     """The paper's search on a setting."""
-    table = utility(name)
+    table = settings.utility(name)
     return bisect(table.acc, table.cost, budget)
 
 
@@ -184,7 +166,7 @@ def printed_gains(method: str) -> np.ndarray:
 @cache
 def mixed_misses() -> list[float]:
     """How far the random mixture of two plans is from the budget, wherever one is needed."""
-    tables = [utility(name) for name in PAPER_SETTINGS]
+    tables = [settings.utility(name) for name in PAPER_SETTINGS]
     plans = [(B, mix(table.acc, table.cost, B)) for table in tables for B in TARGETS]
     return [abs(plan.cost - B) for B, plan in plans if plan.share > 0]
 
@@ -197,7 +179,7 @@ def cross_fitted(name: str) -> OracleScore:
 
 def cross_fitted_gain(name: str, target: int = 2) -> float:
     """What that oracle gains over the best random mix at the cost that it had, at the last budget or another one."""
-    score, table = cross_fitted(name), utility(name)
+    score, table = cross_fitted(name), settings.utility(name)
     mixed = best_mix(table.acc, table.cost, float(score.cost[:, target].mean())).expected(table.acc)
     return float(score.accuracy[:, target].mean() - mixed.mean())
 
@@ -205,7 +187,7 @@ def cross_fitted_gain(name: str, target: int = 2) -> float:
 @cache
 def rehearsed(samples: int, halves: bool = False) -> OracleScore:
     """The oracle rehearsed on the simulated DeepSeek-V3 on MATH, whose truth is known: the draws of chapter 5."""
-    return rehearse_oracle(paper_population(SHOWN), samples, TARGETS, halves=halves, **PAPER_WAY)
+    return rehearse_oracle(settings.paper_population(SHOWN), samples, TARGETS, halves=halves, **PAPER_WAY)
 
 
 @cache
@@ -217,13 +199,13 @@ def null() -> OracleScore:
 @cache
 def trials() -> pd.DataFrame:
     """Appendix D's advice on the simulated stand-in: labels at B = 3 from 1, 8 or 16 trials a budget, 40 times."""
-    truth, rng, rows = paper_population(SHOWN).table(), np.random.default_rng(0), []
+    truth, rng, rows = settings.paper_population(SHOWN).table(), np.random.default_rng(0), {}
     for number in (1, 8, 16):
         drawn = rng.binomial(number, truth.acc, (40, *truth.acc.shape)) / number
         scores = [score_oracle(UtilityTable(acc, truth.cost, truth.budgets, truth.ids), truth, [3]) for acc in drawn]
         claimed, worth = (np.mean([getattr(s, kind).mean() for s in scores]) for kind in ("claimed", "accuracy"))
-        rows.append((number, float(claimed), float(worth)))
-    return pd.DataFrame(rows, columns=["trials", "claimed", "worth"]).set_index("trials")
+        rows[number] = {"claimed": float(claimed), "worth": float(worth)}
+    return pd.DataFrame(rows).T
 
 
 def hump(acc1: np.ndarray, labels: np.ndarray, budgets: tuple) -> float:
@@ -242,21 +224,16 @@ def null_hump() -> float:
 @cache
 def clusters() -> dict[str, float]:
     """The four clusters of the pooled simulated curves: the numbers that the paper states of them."""
-    kinds = curve_clusters(np.concatenate([utility(name).acc for name in PAPER_SETTINGS]))
+    kinds = curve_clusters(np.concatenate([settings.utility(name).acc for name in PAPER_SETTINGS]))
     easy, responsive, _, hard = kinds.centres
     member = dict(zip(PAPER_SETTINGS, np.split(kinds.labels, len(PAPER_SETTINGS)), strict=True))
     labels, kind = searched(SHOWN, 2.0).labels, member[SHOWN]
-    many = utility(SHOWN).cost[labels] * (labels >= 2)
-    return {
-        "easy_first": float(easy[0]),
-        "responsive_first": float(responsive[0]),
-        "responsive_last": float(responsive[-1]),
-        "hard_highest": float(hard.max()),
-        "gsm8k_easy": float(np.mean(member["deepseek-v3-gsm8k"] == 0)),
-        "easy_one": float(np.mean(labels[kind == 0] == 0)),
-        "hard_one": float(np.mean(labels[kind == 3] == 0)),
-        "responsive_share": float(many[kind == 1].sum() / many.sum()),
-    }
+    many = settings.utility(SHOWN).cost[labels] * (labels >= 2)
+    told = {"easy_first": easy[0], "responsive_first": responsive[0], "responsive_last": responsive[-1]}
+    told |= {"hard_highest": hard.max(), "gsm8k_easy": np.mean(member["deepseek-v3-gsm8k"] == 0)}
+    told |= {f"{shape}_one": np.mean(labels[kind == k] == 0) for shape, k in (("easy", 0), ("hard", 3))}
+    told["responsive_share"] = many[kind == 1].sum() / many.sum()
+    return {name: float(value) for name, value in told.items()}
 
 
 @cache
@@ -266,35 +243,23 @@ def _cases() -> tuple[theorems.Case, ...]:
 
 @cache
 def failures(statement: str) -> pd.DataFrame:
-    """How a statement fares on the 700 random cases of chapter 4: a row a claim, printed first.
-
-    ``widest`` is the largest distance between the two sides.
-    """
+    """How a statement fares on the 700 random cases of chapter 4: a row a claim, printed first."""
     surveyed = theorems.survey(theorems.STATEMENTS[statement], _cases())
-    rows = [
-        (*key, len(group), int((~group.holds).sum()), float(group.gap.abs().max()))
-        for key, group in surveyed.groupby(["version", "claim"], sort=False)
-    ]
-    return pd.DataFrame(rows, columns=["version", "claim", "cases", "failures", "widest"])
+    each = surveyed.assign(fails=~surveyed.holds, off=surveyed.gap.abs()).groupby(["version", "claim"], sort=False)
+    return each.agg(cases=("fails", "size"), failures=("fails", "sum"), widest=("off", "max")).reset_index()
 
 
 @cache
 def perfect_copies() -> tuple[int, int]:
     """In how many of the random cases a perfect copy of the oracle breaks Theorem 3 (2), and how many there are."""
-    broken = [
-        not theorems.recovery(c.acc, c.cost, c.lam, c.budget, oracle_labels(c.acc, c.cost, c.lam)).printed[1].holds
-        for c in _cases()
-    ]
-    return sum(broken), len(broken)
+    copies = [replace(case, labels=oracle_labels(case.acc, case.cost, case.lam)) for case in _cases()]
+    return sum(not theorems.STATEMENTS["Theorem 3"](copy).printed[1].holds for copy in copies), len(copies)
 
 
 @cache
 def kept_by_cross_fitting(name: str, draws: int = 4) -> tuple[float, ...]:
-    """The cross-fitted oracle's gain over the best mix as a share of the true oracle's, at the three budgets.
-
-    The truth is a population with the frequencies of a real setting; 96 samples a question, as in that setting.
-    """
-    population = Population.from_responses(answers(name))
+    """The cross-fitted oracle's gain over the best mix as a share of the true oracle's, at the three budgets."""
+    population = Population.from_responses(settings.answers(name))  # the truth has the frequencies of a real setting
     truth = population.table()
     found, path = rehearse_oracle(population, 96, TARGETS, draws=draws, halves=True), frontier(truth.acc, truth.cost)
 
@@ -303,9 +268,6 @@ def kept_by_cross_fitting(name: str, draws: int = 4) -> tuple[float, ...]:
 
     fitted = [gain(float(found.cost[:, k].mean()), float(found.accuracy[:, k].mean())) for k in range(len(TARGETS))]
     return tuple(ours / gain(path.at(B).cost, path.at(B).accuracy) for ours, B in zip(fitted, TARGETS, strict=True))
-
-
-# What was trained is read from the record, which chapters 6, 7 and 9 check.
 
 
 def honest(by_family: bool = False) -> dict[str, HeldOutRow]:
@@ -331,7 +293,6 @@ def trees_over_linear(table: pd.DataFrame) -> float:
     return float(trees - linear)
 
 
-@cache
 def near() -> dict[str, float]:
     """Where the errors of the boosted trees go, split by rows."""
     return near_misses(compared("row").confusion("gbm"))
@@ -346,7 +307,7 @@ def frontier_of_shown() -> pd.DataFrame:
 @cache
 def copied() -> float:
     """Largest difference between the oracle's map at B = 3 and that of a policy of noise, by our reconstruction."""
-    levels, labels, k = levels_of(SHOWN), searched(SHOWN, 3.0).labels, utility(SHOWN).k
+    levels, labels, k = settings.levels_of(SHOWN), searched(SHOWN, 3.0).labels, settings.utility(SHOWN).k
     learned = results.mostly_seen(noise_features(labels.size), labels)
     return float((level_shares(learned, levels, k) - level_shares(labels, levels, k)).abs().to_numpy().max())
 
@@ -367,13 +328,11 @@ def passes_fixed(curve: pd.DataFrame) -> float:
 @cache
 def menus(value: str) -> dict[str, float]:
     """Gain of every menu of budgets over the default one at B = 2: "in-sample" (mean of 20 draws), or "true"."""
-    population = paper_population(SHOWN)
+    population = settings.paper_population(SHOWN)
     if value == "true":
         return ablations.granularity(population, [2.0]).set_index("menu").gain.to_dict()
-    claimed = {
-        name: float(rehearse_oracle(population, 48, [2.0], menu, **PAPER_WAY).claimed.mean())
-        for name, menu in ablations.MENUS.items()
-    }
+    scores = {name: rehearse_oracle(population, 48, [2.0], menu, **PAPER_WAY) for name, menu in ablations.MENUS.items()}
+    claimed = {name: float(score.claimed.mean()) for name, score in scores.items()}
     return {name: value - claimed["default"] for name, value in claimed.items()}
 
 

@@ -6,8 +6,8 @@ Explained in chapter 8, "Patterns".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,11 +24,7 @@ from adalib.table import UtilityTable
 
 
 def group_means(values: ArrayLike, groups: ArrayLike, k: int) -> Interval:
-    """Mean of each of ``k`` groups with its 95% interval over questions.
-
-    A question may be looked at several times (once a split of its samples) and change its group in between; it is still
-    one question, and is resampled as one.
-    """
+    """Mean of each of ``k`` groups with its 95% interval; a question looked at several times is resampled as one."""
     values, groups = np.atleast_2d(np.asarray(values, dtype=float)), np.atleast_2d(np.asarray(groups))
     if values.shape != groups.shape or groups.dtype.kind not in "iu" or not np.isin(groups, range(k)).all():
         raise ValueError(f"groups must be numbers from 0 to {k - 1}, one for each of the {values.size} values")
@@ -63,10 +59,6 @@ def label_shares(labels: ArrayLike, k: int) -> np.ndarray:
 def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
     """Deal the questions into equally large bins, from the lowest accuracy to the highest; equals in their order."""
     acc1 = np.asarray(acc1, dtype=float)
-    if acc1.ndim != 1 or not np.isfinite(acc1).all() or not 1 <= bins <= acc1.size:
-        raise ValueError(
-            f"give one finite accuracy a question, and from 1 to N bins; got {bins} bins, shape {acc1.shape}"
-        )
     place = np.empty(acc1.size, dtype=int)
     for number, rows in enumerate(np.array_split(np.argsort(acc1, kind="stable"), bins)):
         place[rows] = number
@@ -76,8 +68,6 @@ def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
 def by_difficulty(acc1: ArrayLike, labels: ArrayLike, budgets: Sequence[float], bins: int = 5) -> pd.DataFrame:
     """Budgets by bin of the accuracy of one answer: the numbers behind the paper's scatter and quintile figure."""
     place, weights = difficulty_bins(acc1, bins), from_labels(labels, len(budgets)).weights
-    if len(weights) != place.size:
-        raise ValueError(f"there are {place.size} accuracies and {len(weights)} labels; give one of each a question")
     frame = pd.DataFrame({"bin": np.arange(1, bins + 1), "questions": np.bincount(place)})
     frame["acc1"] = np.bincount(place, acc1) / frame["questions"]
     _put(frame, "budget", group_means(weights @ np.asarray(budgets, dtype=float), place, bins))
@@ -105,9 +95,6 @@ def _codes(levels: Sequence, n: int) -> tuple[np.ndarray, np.ndarray]:
     return codes, names
 
 
-# Is a pattern real? Groups and labels from one half of the samples, gains from the other; labels out of fold.
-
-
 def gain_by(
     responses: Responses,
     target: float,
@@ -121,12 +108,10 @@ def gain_by(
 ) -> pd.DataFrame:
     """What the oracle spends on each group of questions, what it says this gains, and what it does gain.
 
-    Every split deals the samples into halves. One half makes the groups and the labels; the other half scores the
-    labels; then the other way round.
+    One half of the samples makes the groups and the labels, the other half scores the labels, and the other way round.
     """
     check_halves(responses, budgets, splits)
-    votes = compared(responses)
-    looks = []
+    votes, looks = compared(responses), []
     for number in range(splits):
         halves = [part.table(budgets, **table) for part in votes.split_samples(seed + number)]
         plans = [from_labels(frontier(half.acc, half.cost).at(target).labels, half.k) for half in halves]
@@ -164,15 +149,11 @@ def out_of_fold(
     return columns
 
 
-# Curves in groups: K-means, as in the paper's archetype figure.
-
-
 #: Names of four clusters of curves, in the order that `curve_clusters` numbers them.
 SHAPES = ("easy", "responsive", "diminishing", "hard")
 
 
-@dataclass(frozen=True, eq=False)
-class Clusters:
+class Clusters(NamedTuple):
     """The cluster of every curve, each cluster's mean curve, and its name: of four `SHAPES`, else "1", "2", ..."""
 
     labels: np.ndarray
@@ -180,20 +161,14 @@ class Clusters:
     names: tuple[str, ...]
 
 
-def curve_clusters(acc: ArrayLike, clusters: int = 4, seed: int = 0) -> Clusters:
-    """Group accuracy curves with K-means, as in the paper's archetype figure.
+def curve_clusters(acc: ArrayLike, clusters: int = 4) -> Clusters:
+    """Group accuracy curves with K-means, as in the paper's archetype figure, from the highest mean to the lowest.
 
-    The clusters are numbered from the highest mean accuracy to the lowest. Of four, the first is called easy, the last
-    hard, and of the two between the one that gains more from the first budget to the last is responsive and comes
-    first, the other diminishing: a convention, since K-means names nothing.
+    Of four, the one of the two in the middle that gains more comes first, as responsive: a convention of ours.
     """
     from sklearn.cluster import KMeans
 
-    acc = np.asarray(acc, dtype=float)
-    different = len(np.unique(acc, axis=0)) if acc.ndim == 2 else 0
-    if not 1 <= clusters <= different:
-        raise ValueError(f"{clusters} clusters cannot be made of {different} different curves; give a table of more")
-    model = KMeans(clusters, n_init=10, random_state=seed).fit(acc)
+    model = KMeans(clusters, n_init=10, random_state=0).fit(np.asarray(acc, dtype=float))
     centres = model.cluster_centers_
     order = np.argsort(-centres.mean(axis=1), kind="stable")
     rise = centres[:, -1] - centres[:, 0]

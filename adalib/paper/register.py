@@ -1,8 +1,7 @@
-"""The paper's items beside our numbers, and our verdict on each of its claims: the two tables.
+"""The paper's items beside our numbers, and our verdict on each of its claims: the two tables of chapter 12.
 
 What the paper has, where, and how it comes out in our hands is ``data/simulated/paper_register.jsonl``, a line each in
 the order of the paper. Whether it does come out so only the measured numbers decide: what comes out otherwise says so.
-Explained in chapter 12, "The referee".
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ def _once(measure: Callable[[], Any]) -> Any:
 class Row:
     """An item of the paper: ``what`` it is, which numbers are ``compared``, and how it is ``meant`` to come out.
 
-    ``see`` is the label of the section that explains it, ``by`` the function that measures it; where it is ``timed`` a
-    number depends on the machine's speed.
+    ``see`` is the section that explains it, ``by`` the function that measures it; ``timed``: by the machine's clock.
     """
 
     id: str
@@ -75,17 +73,12 @@ class Evidence(NamedTuple):
     holds: bool
 
 
-def _evidence(value: float, says: str, holds: bool) -> Evidence:
-    return Evidence(float(value), says, bool(holds))
-
-
 @dataclass(frozen=True)
 class Claim:
     """What the paper ``says`` and in which ``place``, our ``verdict`` and its ``reason``, and where to ``see`` why.
 
-    The function ``by`` which it is decided returns a number, a sentence about it, and whether it bears the verdict out.
-    ``inferred``: the verdict rests on arithmetic with printed tables, or on our reconstruction of a protocol, without
-    the authors' code or data.
+    ``by`` is the function that decides. ``inferred``: the verdict rests on arithmetic with printed tables, or on our
+    reconstruction of a protocol, without the authors' code or data.
     """
 
     name: str
@@ -101,11 +94,12 @@ class Claim:
     @property
     def evidence(self) -> Evidence:
         """The number behind the verdict, measured once."""
-        return _evidence(*_once(getattr(claims, self.by)))
+        return _once(self.shown)
 
     def shown(self, **instead: object) -> Evidence:
         """The evidence if it had looked at something else: a verdict that cannot fail is none."""
-        return _evidence(*getattr(claims, self.by)(**instead))
+        value, says, holds = getattr(claims, self.by)(**instead)
+        return Evidence(float(value), says, bool(holds))
 
 
 _LINES = [line for _, line in read_lines(data_folder() / "simulated" / "paper_register.jsonl")]
@@ -128,8 +122,6 @@ def chapter(label: str) -> str:
 
 def replication_table() -> pd.DataFrame:
     """Measure every row and put them in one table: how each came out, in numbers, and how many cells agree.
-
-    Explained in the replication page.
 
     Returns
     -------

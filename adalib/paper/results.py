@@ -1,9 +1,8 @@
 """The paper's main results, by our reconstruction of its protocol, from its printed tables, and held out.
 
-Our reconstruction: labels are made from all samples of all questions, a classifier learns four questions in five, and
-it is scored on all of them with the samples that made the labels. The paper says "an 80/20 split with 3 random seeds"
-(in an appendix, "train/validation split"); which questions it scores it does not say. That all are scored is inferred:
-the printed tables fit it. The honest protocol is `adalib.held_out`. Explained in chapter 7, "Results".
+Our reconstruction: labels from all samples of all questions, a classifier of four questions in five, scored on all of
+them with the samples that made the labels. The paper says "an 80/20 split with 3 random seeds"; that all questions are
+scored is inferred: the printed tables fit it. The honest protocol is `adalib.held_out`. Explained in chapter 7.
 """
 
 from __future__ import annotations
@@ -38,16 +37,13 @@ GRID = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 14, 16)
 _TRAINED = 0.8  # share of the questions that the paper trains on
 
 
-# What takes minutes to train was trained once, by data/record_paper.py; the chapters train a part of it again.
-
-
 @cache
 def _record() -> dict[str, list[dict]]:
     return recorded("paper")
 
 
 def recorded_part(part: str) -> list[dict]:
-    """The lines of one part of the record of ``data/record_paper.py``."""
+    """The lines of one part of the record of ``data/record_paper.py``: what takes minutes was trained once."""
     return [{key: value for key, value in line.items() if key != "part"} for line in _record()[part]]
 
 
@@ -80,15 +76,9 @@ def recorded_rows(part: str) -> list[HeldOutRow]:
     return [HeldOutRow(**line | {"gains": np.array(line["gains"])}) for line in fields]
 
 
-# Our reconstruction of the protocol.
-
-
 @dataclass(frozen=True)
 class PaperRow:
-    """One method at one target by our reconstruction of the paper's protocol: mean and deviation over the seeds.
-
-    ``imitation`` is the share of all questions that get the oracle's label, where a method imitates it.
-    """
+    """One method at one target by our reconstruction of the paper's protocol: mean and deviation over the seeds."""
 
     protocol: str = field(init=False, default="our reconstruction")
     method: str
@@ -110,8 +100,7 @@ def reconstructed(
     """Score the paper's five methods by our reconstruction of its protocol: in-sample, and therefore too good.
 
     Disjoint windows, labels by bisection from all questions, a classifier of four fifths of them: the paper's words.
-    Ours: first-seen ties, scores on all questions with the samples that made the labels, how Random and Heuristic deal
-    out their budgets.
+    Ours: first-seen ties, scores on all questions with the samples of the labels, how Random and Heuristic deal.
 
     Parameters
     ----------
@@ -144,32 +133,18 @@ def reconstructed(
         }
         for method, drawn in labelled.items():
             plans = [from_labels(labels, k) for labels in drawn]
-            accuracy, cost = ([plan.expected(part).mean() for plan in plans] for part in (table.acc, table.cost))
+            scores = [[plan.expected(part).mean() for plan in plans] for part in (table.acc, table.cost)]
+            (accuracy, accuracy_std), (cost, cost_std) = ((float(np.mean(run)), float(np.std(run))) for run in scores)
             same = float(np.mean([labels == oracle for labels in drawn])) if method == "Ours" else None
-            row = PaperRow(
-                method=method,
-                target=target,
-                accuracy=float(np.mean(accuracy)),
-                accuracy_std=float(np.std(accuracy)),
-                cost=float(np.mean(cost)),
-                cost_std=float(np.std(cost)),
-                imitation=same,
-            )
-            rows.append(row)
+            rows.append(PaperRow(method, target, accuracy, accuracy_std, cost, cost_std, same))
     return rows
 
 
 def mostly_seen(features: ArrayLike, labels: ArrayLike, seed: int = 0) -> np.ndarray:
-    """Columns that a policy gives to all questions after it learned four in five of them: our reconstruction.
-
-    In-sample, and therefore too good; `adalib.paper.patterns.out_of_fold` is the honest one.
-    """
+    """Columns that a policy gives to all questions after it learned four in five of them: in-sample, and too good."""
     inputs, labels = pd.DataFrame(features), np.asarray(labels)
     train = np.random.default_rng(seed).permutation(labels.size)[: round(_TRAINED * labels.size)]
     return LabelPolicy(seed=seed).fit_labels(inputs.iloc[train], labels[train]).predict(inputs)
-
-
-# The main table and the oracle-gap table, with features that know nothing.
 
 
 def main_table(seed: int | None = None) -> pd.DataFrame:
@@ -197,37 +172,26 @@ def main_table(seed: int | None = None) -> pd.DataFrame:
     for part in TOLERANCE:
         table[f"printed_{part}"] = [cell[part][t] for cell, t in zip(cells, at, strict=True)]
         table[f"{part}_diff"] = table[part] - table[f"printed_{part}"]
-    return table.assign(
-        within=(table[[f"{part}_diff" for part in TOLERANCE]].abs() <= list(TOLERANCE.values())).all(axis=1)
-    )
+    off = table[[f"{part}_diff" for part in TOLERANCE]].abs()
+    return table.assign(within=(off <= list(TOLERANCE.values())).all(axis=1))
 
 
 def main_rows(seed: int | None = None) -> list[dict]:
     """The reconstructed rows behind `main_table`, trained now."""
-    rows = []
-    for name in PAPER_SETTINGS:
-        drawn = paper_setting(name, seed=seed)
-        scored = reconstructed(drawn, TARGETS, features=noise_features(drawn.n))
-        rows += [{"setting": name} | asdict(row) for row in scored]
-    return rows
+    drawn = {name: paper_setting(name, seed=seed) for name in PAPER_SETTINGS}
+    scored = {name: reconstructed(each, TARGETS, features=noise_features(each.n)) for name, each in drawn.items()}
+    return [{"setting": name} | asdict(row) for name, rows in scored.items() for row in rows]
 
 
 def oracle_gap() -> pd.DataFrame:
     """The paper's oracle-gap table beside ours, a row a setting and target; the gap is oracle minus learned."""
     table = main_table()
     ours, oracle = (table[table.method == method].reset_index(drop=True) for method in ("Ours", "Oracle"))
-    printed = {
-        part: np.ravel([PAPER[name]["oracle_gap"][part] for name in PAPER_SETTINGS]) for part in ("imitation", "gap")
-    }
-    kept = ours[["setting", "target", "printed_accuracy", "accuracy"]]
-    return kept.assign(
-        printed_imitation=printed["imitation"],
-        imitation=ours.imitation.astype(float),
-        printed_gap=printed["gap"],
-        gap=oracle.accuracy - ours.accuracy,
-        printed_cost=ours.printed_cost,
-        cost=ours.cost,
-    )
+    gaps = [PAPER[name]["oracle_gap"] for name in PAPER_SETTINGS]
+    printed = {part: np.ravel([gap[part] for gap in gaps]) for part in ("imitation", "gap")}
+    kept = ours[["setting", "target", "printed_accuracy", "accuracy", "printed_cost", "cost"]]
+    kept = kept.assign(printed_imitation=printed["imitation"], imitation=ours.imitation.astype(float))
+    return kept.assign(printed_gap=printed["gap"], gap=oracle.accuracy - ours.accuracy)
 
 
 def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
@@ -244,15 +208,11 @@ def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-# What the paper's printed tables imply, by arithmetic alone: inferred, without its code and answers.
-
-
 def implied_held_out() -> pd.DataFrame:
     """What the printed tables imply for questions outside the training set, if all questions were scored: inferred.
 
-    Suppose that the learned policy repeats the oracle on the 80% of the questions it was trained on. Then every printed
-    average is 0.8 times the oracle's value plus 0.2 times the value on the others, and the latter can be solved for.
-    Rounding in print leaves about 0.005 in accuracy and imitation and 0.04 in cost.
+    If the learned policy repeats the oracle on the 80% that it was trained on, every printed average is 0.8 times the
+    oracle's value plus 0.2 times that of the others. Rounding leaves 0.005 in accuracy and imitation, 0.04 in cost.
     """
     rows = []
     for name in PAPER_SETTINGS:
@@ -263,47 +223,24 @@ def implied_held_out() -> pd.DataFrame:
             oracle, oracle_cost = main["Oracle"]["accuracy"][t], paper["lambda_sweep"]["cost"][t]
             ours, paid = main["Ours"]["accuracy"][t], _rest(main["Ours"]["cost"][t], oracle_cost)
             imitation, majority = paper["oracle_gap"]["imitation"][t], paper["label_shares"][t][0]
-            mix = _printed_mix(name, paid)
-            rows.append(
-                {
-                    "setting": name,
-                    "target": target,
-                    "imitation": imitation,
-                    "imitation_if": _TRAINED + (1 - _TRAINED) * majority,
-                    "accuracy": ours,
-                    "accuracy_if": _TRAINED * oracle + (1 - _TRAINED) * one,
-                    "held_out_imitation": _rest(imitation, 1.0),
-                    "majority": majority,
-                    "held_out_accuracy": _rest(ours, oracle),
-                    "one_answer": one,
-                    "held_out_cost": paid,
-                    "mix": mix,
-                    "gain": _rest(ours, oracle) - mix,
-                }
-            )
-    return pd.DataFrame(rows)
+            row = {"setting": name, "target": target, "imitation": imitation, "accuracy": ours}
+            row |= {"majority": majority, "one_answer": one, "held_out_cost": paid, "mix": _printed_mix(name, paid)}
+            row["imitation_if"] = _TRAINED + (1 - _TRAINED) * majority
+            row["accuracy_if"] = _TRAINED * oracle + (1 - _TRAINED) * one
+            row["held_out_imitation"], row["held_out_accuracy"] = _rest(imitation, 1.0), _rest(ours, oracle)
+            rows.append(row)
+    return pd.DataFrame(rows).eval("gain = held_out_accuracy - mix")
 
 
 def claimed_gains() -> pd.DataFrame:
     """Gains stated in the paper's text, beside its own table at B = 3, and at equal cost: from print alone."""
-    main = [PAPER[name]["main"] for name in PAPER_SETTINGS]
-    last = {
-        (method, part): np.array([cells[method][part][-1] for cells in main])
-        for method in ("Ours", "Fixed")
-        for part in ("accuracy", "cost")
-    }
-    mix = np.array([_printed_mix(*cell) for cell in zip(PAPER_SETTINGS, last["Ours", "cost"], strict=True)])
-    return pd.DataFrame(
-        {
-            "setting": PAPER_SETTINGS,
-            "claimed": [PAPER[name]["claimed_gain"] for name in PAPER_SETTINGS],
-            "difference": last["Ours", "accuracy"] - last["Fixed", "accuracy"],
-            "fixed_cost": last["Fixed", "cost"],
-            "cost": last["Ours", "cost"],
-            "mix": mix,
-            "over_mix": last["Ours", "accuracy"] - mix,
-        }
-    )
+    rows = []
+    for name in PAPER_SETTINGS:
+        ours, fixed = ({part: PAPER[name]["main"][row][part][-1] for part in TOLERANCE} for row in ("Ours", "Fixed"))
+        mix, difference = _printed_mix(name, ours["cost"]), ours["accuracy"] - fixed["accuracy"]
+        spent = {"fixed_cost": fixed["cost"], "cost": ours["cost"], "mix": mix, "over_mix": ours["accuracy"] - mix}
+        rows.append({"setting": name, "claimed": PAPER[name]["claimed_gain"], "difference": difference} | spent)
+    return pd.DataFrame(rows)
 
 
 def _printed_mix(name: str, cost: float) -> float:
@@ -315,9 +252,6 @@ def _printed_mix(name: str, cost: float) -> float:
 def _rest(whole: float, trained: float) -> float:
     """The mean on the other questions, if ``whole`` averages all and the trained ones have ``trained``."""
     return (whole - _TRAINED * trained) / (1 - _TRAINED)
-
-
-# Along a grid of budgets, claimed and true, simulated and real.
 
 
 def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> pd.DataFrame:
@@ -336,17 +270,10 @@ def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> 
         "fixed": [baselines.fixed(truth.cost, budget, truth.n) for budget in grid],
         "random": [baselines.random(truth.cost, budget, truth.n) for budget in grid],
     }
-    return pd.DataFrame(
-        {
-            "budget": np.asarray(grid, dtype=float),
-            "claimed": chosen.claimed.mean(axis=0),
-            "worth": chosen.accuracy.mean(axis=0),
-            "learned": [row.accuracy for row in ours],
-            "learned_cost": [row.cost for row in ours],
-            "oracle": best.accuracy.mean(axis=0),
-            **{plan: [p.expected(truth.acc).mean() for p in made] for plan, made in plans.items()},
-        }
-    )
+    columns = {"budget": np.asarray(grid, dtype=float), "claimed": chosen.claimed.mean(axis=0)}
+    columns |= {"worth": chosen.accuracy.mean(axis=0), "oracle": best.accuracy.mean(axis=0)}
+    columns |= {plan: np.array([p.expected(truth.acc).mean() for p in made]) for plan, made in plans.items()}
+    return pd.DataFrame(columns).assign(learned=[r.accuracy for r in ours], learned_cost=[r.cost for r in ours])
 
 
 def in_sample_gains(

@@ -13,52 +13,11 @@ import pandas as pd
 
 from adalib.evaluate.crossfit import cross_fitted_oracle
 from adalib.evaluate.intervals import in_points
-from adalib.paper import results
-from adalib.paper.measures import (
-    SHOWN,
-    Cell,
-    Outcome,
-    beside_print,
-    between,
-    classifier_table,
-    clusters,
-    compared,
-    copied,
-    curve_of_data,
-    failures,
-    frontier_of_shown,
-    hump,
-    menus,
-    near,
-    noise_importances,
-    null,
-    null_hump,
-    outcome,
-    passes_fixed,
-    perfect_copies,
-    printed_gains,
-    printed_misses,
-    rehearsed,
-    searched,
-    trees_over_linear,
-    trials,
-)
+from adalib.paper import measures, results, settings
+from adalib.paper.measures import SHOWN, Cell, Outcome, beside_print, between, outcome
 from adalib.paper.patterns import by_level, label_shares, level_shares
 from adalib.paper.rows_theory import seconds_to_route
-from adalib.paper.settings import (
-    PAPER,
-    PAPER_ABLATIONS,
-    PAPER_CLAIMS,
-    PAPER_SETTINGS,
-    PAPER_WAY,
-    REAL,
-    TARGETS,
-    answers,
-    levels_of,
-    paper_population,
-    path,
-    utility,
-)
+from adalib.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_CLAIMS, PAPER_SETTINGS, PAPER_WAY, REAL, TARGETS
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
@@ -81,15 +40,12 @@ def main() -> Outcome:
 
 
 def text() -> Outcome:
-    gains, heuristic = results.claimed_gains().set_index("setting"), printed_gains("Heuristic")
+    gains, heuristic = results.claimed_gains().set_index("setting"), measures.printed_gains("Heuristic")
     low, high = PAPER_CLAIMS["heuristic_range"]
-    qwen = gains.loc["qwen2.5-7b-math"]
+    qwen, name = gains.loc["qwen2.5-7b-math"], "{}: gain over Fixed at B = 3, in its own table"
     relative = qwen.difference / (qwen.over_mix + qwen["mix"] - qwen.difference)
     return outcome(
-        *(
-            Cell(f"{name}: gain over Fixed at B = 3, in its own table", gain.claimed, gain.difference, 0.0005)
-            for name, gain in gains.iterrows()
-        ),
+        *(Cell(name.format(own), gain.claimed, gain.difference, 0.0005) for own, gain in gains.iterrows()),
         Cell("smallest gain of Heuristic over Fixed, in its own table", low, float(heuristic.min()), 0.0005),
         Cell("largest gain of Heuristic over Fixed, in its own table", high, float(heuristic.max()), 0.0005),
         Cell("best relative gain", PAPER_CLAIMS["relative_gain"], relative, 0.0005),
@@ -100,7 +56,7 @@ def text() -> Outcome:
 
 
 def pareto() -> Outcome:
-    front, plateau = frontier_of_shown().set_index("budget"), PAPER_CLAIMS["plateau"]
+    front, plateau = measures.frontier_of_shown().set_index("budget"), PAPER_CLAIMS["plateau"]
     (low, high), best = PAPER_CLAIMS["largest_gains"], float((front.learned - front.fixed).idxmax())
     return outcome(
         Cell("budget with the largest gain over Fixed, from below", low, best, 0.0, ">="),
@@ -113,11 +69,11 @@ def pareto() -> Outcome:
 
 def classifiers() -> Outcome:
     printed = pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T
-    ours = classifier_table("row").loc[printed.index].join(printed.add_prefix("printed_")).reset_index(names="name")
+    tables = measures.classifier_table("row"), measures.classifier_table("question"), printed
+    ours = tables[0].loc[printed.index].join(printed.add_prefix("printed_")).reset_index(names="name")
     rooms = dict.fromkeys(("accuracy", "gap", "imitation"), 0.03) | {"cost": 0.3, "cost_std": 0.1}
     rooms |= dict.fromkeys(("accuracy_std", "gap_std", "imitation_std"), 0.02)
-    tables = classifier_table("row"), classifier_table("question"), printed
-    rows, questions, told = (in_points(trees_over_linear(table)) for table in tables)
+    rows, questions, told = (in_points(measures.trees_over_linear(table)) for table in tables)
     return outcome(
         *beside_print(ours, "{name}", rooms),
         note=f"Simulated, noise features. Trees minus linear models: {rows} points split by rows, "
@@ -126,65 +82,59 @@ def classifiers() -> Outcome:
 
 
 def heatmap() -> Outcome:
-    claims, k = PAPER_CLAIMS, utility(SHOWN).k
+    claims, k = PAPER_CLAIMS, settings.utility(SHOWN).k
     (low, high), cells = claims["heatmap_two"], list[Cell]()
     for B in (1.5, 3.0):
-        two = float(label_shares(searched(SHOWN, B).labels, k)[1])
+        two = float(label_shares(measures.searched(SHOWN, B).labels, k)[1])
         cells += between(f"B = {B:g}: share of b = 2", low, two, high, 0.005)
-    shares = level_shares(searched(SHOWN, 1.5).labels, levels_of(SHOWN), k)
+    shares = level_shares(measures.searched(SHOWN, 1.5).labels, settings.levels_of(SHOWN), k)
     low, high = claims["heatmap_middle"]
     for level in shares.index[1:]:
         ours = float(shares.loc[level, [2, 3]].sum())
         cells += between(f"B = 1.5, level {level}: share of b = 4 and 8", low, ours, high, 0.02)
-    note = f"A policy that learned from noise repeats the oracle's map at B = 3 within {copied():.2f} a cell"
+    note = f"A policy that learned from noise repeats the oracle's map at B = 3 within {measures.copied():.2f} a cell"
     return outcome(*cells, note=f"Simulated. {note}, by our reconstruction.")
 
 
 def advice() -> Outcome:
-    tried = trials()
+    tried = measures.trials()
     names = {1: "one trial"} | {number: f"{number} trials" for number in PAPER_CLAIMS["trials"]}
+    name, over = "{}: what the labels claim, minus their worth", tried.claimed - tried.worth
     return outcome(
-        *(
-            Cell(f"{name}: what the labels claim, minus their worth", 0.0, tried.claimed[n] - tried.worth[n], 0.01)
-            for n, name in names.items()
-        ),
+        *(Cell(name.format(told), 0.0, over[number], 0.01) for number, told in names.items()),
         note=f"Simulated, B = 3. One trial claims {tried.claimed[1]:.3f} and is worth {tried.worth[1]:.3f}.",
     )
 
 
 def calls() -> Outcome:
     one, four = PAPER_CLAIMS["calls"]
-    counts = [sum(map(len, answers(name).answers)) for name in PAPER_SETTINGS]
+    counts = [sum(map(len, settings.answers(name).answers)) for name in PAPER_SETTINGS]
     return outcome(Cell("answers in a setting", one, counts[0]), Cell("answers in all four", four, sum(counts)))
 
 
-# Rows of the paper's ablations, of its costs and of its place among others.
-
-
 def regret_row() -> Outcome:
-    drawn, runs, printed = failures("Theorem 2, drawn").failures, compared("row").runs, PAPER_ABLATIONS
-    least = min(1 - row["imitation"] for row in printed["classifiers"].values())
+    drawn, runs, near = measures.failures("Theorem 2, drawn").failures, measures.compared("row").runs, measures.near()
+    least = min(1 - row["imitation"] for row in PAPER_ABLATIONS["classifiers"].values())
+    told, name = PAPER_ABLATIONS["error_range"][0], "smallest imitation error: in the text, and in the paper's table"
     over = int((runs.regret > runs.weighted + 1e-9).sum())
     return outcome(
         Cell("of chapter 4's 700 cases: accuracy lost exceeds max M × ε", 0, drawn[0]),
         Cell("of chapter 4's 700 cases: regret exceeds mean M × ε", 0, drawn[1]),
-        Cell(
-            "smallest imitation error: in the text, and in the paper's table", printed["error_range"][0], least, 0.005
-        ),
-        Cell("share of errors on a neighbouring budget", 0.5, near()["near"], 0.0, ">="),
+        Cell(name, told, least, 0.005),
+        Cell("share of errors on a neighbouring budget", 0.5, near["near"], 0.0, ">="),
         note=f"Simulated pool: regret exceeds Theorem 2's bound in {over} of {len(runs)} runs. Of the trees' errors "
-        f"{near()['to_first']:.0%} fall back to b = 1.",
+        f"{near['to_first']:.0%} fall back to b = 1.",
         holds=over == 0,
         digits=2,
     )
 
 
 def data() -> Outcome:
-    curve, share = curve_of_data(), PAPER_ABLATIONS["crossing_share"][1]
+    curve, share = measures.curve_of_data(), PAPER_ABLATIONS["crossing_share"][1]
     all_of_it, seen, unseen = curve.loc["all", 1.0], curve.loc["seen", 0.8], curve.loc["unseen", 0.8]
     apart = float((unseen.oracle - unseen.accuracy) - (seen.oracle - seen.accuracy))
     return outcome(
-        Cell("share of the data at which it passes Fixed", share, passes_fixed(curve), 0.0, "<="),
+        Cell("share of the data at which it passes Fixed", share, measures.passes_fixed(curve), 0.0, "<="),
         Cell("accuracy at all of the data: oracle, and ours", all_of_it.oracle, all_of_it.accuracy, 0.02),
         Cell("further from the oracle on unseen questions, at 80% (if it learned: 0)", 0.0, apart, 0.01),
         note="Simulated, noise features, B = 3: the same climb. On unseen questions it stands "
@@ -196,16 +146,15 @@ def menus_row() -> Outcome:
     coarse, fine = (PAPER_ABLATIONS[key] for key in ("coarse_to_default", "default_to_fine"))
     cells = []
     for value in ("in-sample", "true"):
-        cells.append(Cell(f"coarse to default, {value}", coarse, -menus(value)["coarse"], 0.005))
-        cells.append(Cell(f"default to fine, {value}", fine, menus(value)["fine"], 0.0, "<="))
-    without, odd = (menus("true")[menu] for menu in ("without 2", "odd"))
-    note = "Simulated, B = 2. Without b = 2: {} points; with odd budgets: {} (true)."
-    note = note.format(in_points(without, 2), in_points(odd, 2))
+        cells.append(Cell(f"coarse to default, {value}", coarse, -measures.menus(value)["coarse"], 0.005))
+        cells.append(Cell(f"default to fine, {value}", fine, measures.menus(value)["fine"], 0.0, "<="))
+    without, odd = (in_points(measures.menus("true")[menu], 2) for menu in ("without 2", "odd"))
+    note = f"Simulated, B = 2. Without b = 2: {without} points; with odd budgets: {odd} (true)."
     return outcome(*cells, note=note, digits=4)
 
 
 def importance() -> Outcome:
-    (low, high), (least, most) = PAPER_ABLATIONS["importance_range"], noise_importances()
+    (low, high), (least, most) = PAPER_ABLATIONS["importance_range"], measures.noise_importances()
     return outcome(
         Cell("smallest importance", low, least, 0.03),
         Cell("largest importance", high, most, 0.03),
@@ -221,9 +170,9 @@ def complexity() -> Outcome:
     middle = time.perf_counter()
     bisect(table, cost, 3.0)
     end = time.perf_counter()
-    share = "entropy from one call: share of the budget at B = 1.5"
+    name = "entropy from one call: share of the budget at B = 1.5"
     return outcome(
-        Cell(share, PAPER_CLAIMS["overhead"], 1 / TARGETS[0], 0.0, "<="),
+        Cell(name, PAPER_CLAIMS["overhead"], 1 / TARGETS[0], 0.0, "<="),
         note=f"Reading the text features and routing took {1e3 * seconds_to_route():.2f} ms a question. 20,000 "
         f"questions took {1e3 * (middle - start):.0f} ms for every budget by sorting, {1e3 * (end - middle):.0f} ms "
         "for one by bisection.",
@@ -235,7 +184,7 @@ def complexity() -> Outcome:
 def known() -> Outcome:
     tried = differs = 0
     for name in PAPER_SETTINGS:
-        table, stairs = utility(name), path(name)
+        table, stairs = settings.utility(name), settings.path(name)
         for lam in stairs.lam:
             labels = oracle_labels(table.acc, table.cost, lam)
             spent = float(table.cost[labels].mean())
@@ -249,9 +198,6 @@ def known() -> Outcome:
     )
 
 
-# Rows of the tables and figures of the paper's appendices F and G; most figures print no number of their own.
-
-
 # Tolerances of shares, prices and levels: what a draw of 200 questions moves them by (chapter 0 shows the spread).
 _SHARE, _PRICE, _LEVEL, _GAP, _IMITATION = 0.05, 0.02, 0.03, 0.01, 0.03
 _FITTED = "Simulated settings, which were fitted to this table among others."
@@ -261,7 +207,7 @@ def levels_row() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
         printed = PAPER[name]
-        ours = by_level(utility(name), [str(level) for level in levels_of(name)]).set_index("level")
+        ours = by_level(settings.utility(name), [str(level) for level in settings.levels_of(name)]).set_index("level")
         for (level, at), gain in zip(printed["per_level"].items(), printed["level_gain"], strict=True):
             columns = {"accuracy at b = 1": "first", "accuracy at b = 16": "last", "gain": "gain"}
             for (part, column), paper in zip(columns.items(), (at["acc1"], at["acc16"], gain), strict=True):
@@ -272,9 +218,9 @@ def levels_row() -> Outcome:
 def shares_row() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
-        table = utility(name)
+        table = settings.utility(name)
         for B, printed in zip(TARGETS, PAPER[name]["label_shares"], strict=True):
-            ours = label_shares(searched(name, B).labels, table.k)
+            ours = label_shares(measures.searched(name, B).labels, table.k)
             for b, paper, share in zip(table.budgets, printed, ours, strict=True):
                 cells.append(Cell(f"{name}, B = {B:g}: share of b = {b}", paper, float(share), _SHARE))
     return outcome(*cells, note=_FITTED)
@@ -290,17 +236,18 @@ def gap_row() -> Outcome:
 
 
 def scatter() -> Outcome:
-    ours = hump(utility(SHOWN).acc[:, 0], searched(SHOWN, 3.0).labels, utility(SHOWN).budgets)
+    table = settings.utility(SHOWN)
+    ours = measures.hump(table.acc[:, 0], measures.searched(SHOWN, 3.0).labels, table.budgets)
     return outcome(
         Cell("answers more for the middle fifth than for the outer ones", 0.0, ours, 0.0, ">="),
-        Cell("the same where nobody benefits (if the U shows benefit: 0)", 0.0, null_hump(), 0.1),
+        Cell("the same where nobody benefits (if the U shows benefit: 0)", 0.0, measures.null_hump(), 0.1),
         note="Simulated, B = 3. The picture comes out, and it comes out of noise too.",
         digits=2,
     )
 
 
 def four_kinds() -> Outcome:
-    said, ours = PAPER_CLAIMS, clusters()
+    said, ours = PAPER_CLAIMS, measures.clusters()
     (first, last), one = said["archetype_responsive"], said["routed_to_one"]
     return outcome(
         Cell("easy: accuracy at b = 1", said["archetype_easy_from"], ours["easy_first"], 0.0, ">="),
@@ -317,12 +264,12 @@ def four_kinds() -> Outcome:
 
 
 def sweep() -> Outcome:
-    cells, misses = [], printed_misses()
+    cells, misses = [], measures.printed_misses()
     for name in PAPER_SETTINGS:
         printed = PAPER[name]["lambda_sweep"]
         for B, lam, cost in zip(TARGETS, printed["lam"], printed["cost"], strict=True):
-            cells.append(Cell(f"{name}, B = {B:g}: price", lam, searched(name, B).lam, _PRICE, unit="price"))
-            cells.append(Cell(f"{name}, B = {B:g}: cost", cost, searched(name, B).cost, 0.3, unit="cost"))
+            cells.append(Cell(f"{name}, B = {B:g}: price", lam, measures.searched(name, B).lam, _PRICE, unit="price"))
+            cells.append(Cell(f"{name}, B = {B:g}: cost", cost, measures.searched(name, B).cost, 0.3, unit="cost"))
     over, within = sum(miss > 0 for miss in misses), sum(abs(miss) < 0.05 - 1e-9 for miss in misses[:9])
     return outcome(*cells, note=f"{over} of the 12 printed costs exceed B; {within} of 9 on MATH are nearer than 0.05.")
 
@@ -336,20 +283,19 @@ def _settled(search) -> int:
 
 def diagnostics() -> Outcome:
     limit, room = (PAPER_CLAIMS[key] for key in ("search_settled", "search_tolerance"))
-    made = {B: searched(SHOWN, B) for B in TARGETS}
+    made, miss = {B: measures.searched(SHOWN, B) for B in TARGETS}, abs(measures.printed_misses()[1])
     return outcome(
         *(Cell(f"B = {B:g}: steps until the cost settles", limit, _settled(s), 0.0, "<=") for B, s in made.items()),
         *(Cell(f"B = {B:g}: distance to the budget", room, search.error, 0.0, "<=") for B, search in made.items()),
-        note=f"Simulated. At B = 2 the paper's own table prints {abs(printed_misses()[1]):.3f}, which is not below "
-        f"{room}.",
+        note=f"Simulated. At B = 2 the paper's own table prints {miss:.3f}, which is not below {room}.",
     )
 
 
 def waterfall() -> Outcome:
-    table, (low, high) = utility(SHOWN), PAPER_CLAIMS["transition"]
+    table, (low, high) = settings.utility(SHOWN), PAPER_CLAIMS["transition"]
     at = np.asarray(average_cost(table.acc, table.cost, [0.0, low, high]))
     share = float((at[1] - at[2]) / (at[0] - 1))
-    labels = np.array([oracle_labels(table.acc, table.cost, lam) for lam in path(SHOWN).lam[::-1]])
+    labels = np.array([oracle_labels(table.acc, table.cost, lam) for lam in settings.path(SHOWN).lam[::-1]])
     rises = int((np.diff(labels, axis=0) > 0).any(axis=0).sum())
     return outcome(
         Cell(f"share of the fall between the prices {low:g} and {high:g}", 0.5, share, 0.0, ">="),
@@ -359,11 +305,8 @@ def waterfall() -> Outcome:
     )
 
 
-# Rows of our own experiments: what the paper's numbers would look like if there were nothing to learn or to gain.
-
-
 def replica() -> Outcome:
-    unseen = curve_of_data().loc["unseen"].imitation[0.8]
+    unseen = measures.curve_of_data().loc["unseen"].imitation[0.8]
     return outcome(
         *beside_print(results.oracle_gap(), "{setting}, B = {target:g}", {"imitation": 0.03, "accuracy": 0.02}),
         note="Simulated; 16 columns of noise, trained on 80%, scored on all. On the unseen fifth the same noise "
@@ -372,8 +315,8 @@ def replica() -> Outcome:
 
 
 def grouped() -> Outcome:
-    printed = trees_over_linear(pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T)
-    ours = {split: trees_over_linear(classifier_table(split)) for split in ("row", "question")}
+    printed = measures.trees_over_linear(pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T)
+    ours = {split: measures.trees_over_linear(measures.classifier_table(split)) for split in ("row", "question")}
     return outcome(
         *(Cell(f"trees minus linear, split by {split}s", printed, lead, 0.03) for split, lead in ours.items()),
         note="Simulated, noise features: copies of a question on both sides are all that there is to learn.",
@@ -381,7 +324,7 @@ def grouped() -> Outcome:
 
 
 def curse() -> Outcome:
-    optimism = {R: float(np.asarray(rehearsed(R).optimism.mean)[-1]) for R in (16, 48, 96, 192, 480)}
+    optimism = {R: float(np.asarray(measures.rehearsed(R).optimism.mean)[-1]) for R in (16, 48, 96, 192, 480)}
     return outcome(
         *(Cell(f"{R} samples: claimed minus true, B = 3", 0.0, value, 0.001) for R, value in optimism.items()),
         note="Simulated DeepSeek-V3 on MATH, windows, first-seen ties.",
@@ -390,15 +333,13 @@ def curse() -> Outcome:
 
 
 def crossed() -> Outcome:
-    scores = {name: cross_fitted_oracle(answers(name), TARGETS, **PAPER_WAY) for name in REAL}
-    honest, best = rehearsed(96, halves=True), rehearsed(48)
+    scores = {name: cross_fitted_oracle(settings.answers(name), TARGETS, **PAPER_WAY) for name in REAL}
+    honest, best = measures.rehearsed(96, halves=True), measures.rehearsed(48)
     off = abs(float(honest.accuracy[:, -1].mean() - best.accuracy[:, -1].mean()))
-    optimism = {name: float(np.asarray(score.optimism.mean)[-1]) for name, score in scores.items()}
+    name = "{} (real): claimed minus cross-fitted, B = 3"
+    optimism = {name.format(real): float(np.asarray(score.optimism.mean)[-1]) for real, score in scores.items()}
     return outcome(
-        *(
-            Cell(f"{name} (real): claimed minus cross-fitted, B = 3", 0.0, value, 0.001)
-            for name, value in optimism.items()
-        ),
+        *(Cell(name, 0.0, value, 0.001) for name, value in optimism.items()),
         note="Real settings, 48 samples choose, windows. Where the truth is known, cross-fitting misses it by "
         f"{off:.4f}.",
         holds=off < 0.005,
@@ -407,10 +348,10 @@ def crossed() -> Outcome:
 
 def null_row() -> Outcome:
     return outcome(
-        Cell("gain claimed where no budget helps, B = 3", 0.0, float(null().claimed.mean() - 0.5), 0.001),
+        Cell("gain claimed where no budget helps, B = 3", 0.0, float(measures.null().claimed.mean() - 0.5), 0.001),
         note="Simulated null, 200 questions, 48 samples, 20 draws; the same labels on the truth: "
-        f"{null().accuracy.mean():.3f} of 0.500.",
-        holds=np.allclose(null().accuracy, 0.5),
+        f"{measures.null().accuracy.mean():.3f} of 0.500.",
+        holds=np.allclose(measures.null().accuracy, 0.5),
     )
 
 
@@ -418,7 +359,7 @@ def twice() -> Outcome:
     cells, most = [], 0.0
     for name in PAPER_SETTINGS:
         one, two = PAPER[name]["main"]["Fixed"]["accuracy"][:2]
-        more = np.diff(paper_population(name).acc((1, 2)), axis=1)
+        more = np.diff(settings.paper_population(name).acc((1, 2)), axis=1)
         cells.append(Cell(f"{name}: Acc(2) minus Acc(1), mean", two - one, float(more.mean()), 0.005))
         most = max(most, float(np.abs(more).max()))
     note = f"In the simulated truth no question differs by more than {most:.0e}."
@@ -426,7 +367,7 @@ def twice() -> Outcome:
 
 
 def copies() -> Outcome:
-    broken, tried = perfect_copies()
+    broken, tried = measures.perfect_copies()
     return outcome(Cell(f"failures in {tried} cases with ε = 0", 0, broken), note="The printed bound is then 0.")
 
 

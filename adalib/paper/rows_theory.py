@@ -9,24 +9,15 @@ import json
 import time
 from functools import cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from adalib.evaluate import baselines
 from adalib.learn.features import text_features
 from adalib.learn.policies import LabelPolicy
+from adalib.paper import measures
 from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, zoo
-from adalib.paper.measures import (
-    SHOWN,
-    Cell,
-    Outcome,
-    failures,
-    mixed_misses,
-    outcome,
-    printed_misses,
-    searched,
-)
+from adalib.paper.measures import SHOWN, Cell, Outcome, outcome
 from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, REAL, TARGETS, answers, path, utility
 from adalib.paper.theorems import COUNTEREXAMPLES, Case, random_cases, strong_duality, vertex
 from adalib.solve.frontier import frontier
@@ -35,13 +26,11 @@ from adalib.solve.oracle import average_cost, dual, oracle_labels
 from adalib.solve.reference import lp_solution, lp_value
 from adalib.table import archetypes
 
-# Rows of the paper's method and setup: the pipeline, the hyper-parameters, the baselines.
-
 
 @cache
 def _fitted() -> LabelPolicy:
     """The paper's classifier on noise features of the simulated DeepSeek-V3 on MATH, labels at B = 2."""
-    return LabelPolicy().fit_labels(baselines.noise_features(200), searched(SHOWN, 2.0).labels)
+    return LabelPolicy().fit_labels(baselines.noise_features(200), measures.searched(SHOWN, 2.0).labels)
 
 
 @cache
@@ -67,32 +56,24 @@ def _seconds(work) -> float:
 
 def _config() -> dict:
     """What was trained, not what we say of it. A saved policy has forgotten its rate."""
-    return json.loads(_model().get_booster().save_config())["learner"]
-
-
-def _model() -> Any:
-    """The XGBoost model inside."""
-    return _fitted().model_
-
-
-def _training_time() -> Cell:
-    return Cell("seconds to train on 200 questions", PAPER_CLAIMS["training_seconds"], seconds_to_train(), 0.0, "<=")
+    return json.loads(_fitted().model_.get_booster().save_config())["learner"]
 
 
 def pipeline_row() -> Outcome:
     room, columns = PAPER_CLAIMS["search_tolerance"], text_features(answers("word-fewshot").questions)
-    learned = LabelPolicy().fit_labels(columns, searched("word-fewshot", 2.0).labels).predict(columns)
+    learned = LabelPolicy().fit_labels(columns, measures.searched("word-fewshot", 2.0).labels).predict(columns)
+    costs = {(name, B): measures.searched(name, B).cost for name in REAL for B in TARGETS}
     return outcome(
-        *(Cell(f"{name}, B = {B:g}: average cost", B, searched(name, B).cost, room) for name in REAL for B in TARGETS),
+        *(Cell(f"{name}, B = {B:g}: average cost", B, cost, room) for (name, B), cost in costs.items()),
         note="Real settings, all 96 answers.",
         holds=np.isin(learned, range(utility("word-fewshot").k)).all(),
     )
 
 
 def loss() -> Outcome:
-    labels, known = searched(SHOWN, 2.0).labels, baselines.noise_features(200)
+    labels, known = measures.searched(SHOWN, 2.0).labels, baselines.noise_features(200)
     columns, codes = np.unique(labels, return_inverse=True)
-    chance = _model().predict_proba(known.to_numpy())
+    chance = _fitted().model_.predict_proba(known.to_numpy())
     before = -np.log(np.bincount(codes)[codes] / codes.size).mean()
     after = -np.log(chance[np.arange(200), codes]).mean()
     off = float((columns[chance.argmax(axis=1)] != _fitted().predict(known)).sum())
@@ -114,7 +95,8 @@ def kinds_row() -> Outcome:
 
 
 def diagram() -> Outcome:
-    return outcome(_training_time(), digits=2)
+    name, seconds = "seconds to train on 200 questions", PAPER_CLAIMS["training_seconds"]
+    return outcome(Cell(name, seconds, seconds_to_train(), 0.0, "<="), digits=2)
 
 
 def setup_row() -> Outcome:
@@ -130,19 +112,20 @@ def setup_row() -> Outcome:
 
 def trees_row() -> Outcome:
     trees, depth, rate = PAPER_CLAIMS["trees"]
-    booster, params = _model().get_booster(), _config()["gradient_booster"]["tree_train_param"]
+    booster, params = _fitted().model_.get_booster(), _config()["gradient_booster"]["tree_train_param"]
     deepest = max(line.count("\t") for tree in booster.get_dump() for line in tree.split("\n"))
     return outcome(
         Cell("rounds of trees", trees, booster.num_boosted_rounds()),
         Cell("depth of the deepest tree", depth, deepest, 0.0, "<="),
         Cell("learning rate", rate, float(params["learning_rate"]), 1e-6),
-        _training_time(),
+        *diagram().cells,
         digits=2,
     )
 
 
 def search() -> Outcome:
-    steps, off, (low, high) = searched(SHOWN, 2.0).path, mixed_misses(), PAPER_CLAIMS["search_bracket"]
+    steps, off = measures.searched(SHOWN, 2.0).path, measures.mixed_misses()
+    low, high = PAPER_CLAIMS["search_bracket"]
     return outcome(
         Cell("iterations", PAPER_CLAIMS["search_iterations"], len(steps)),
         Cell("lower end of the bracket", low, float(steps["lo"][0])),
@@ -188,8 +171,9 @@ def costs() -> Outcome:
             for method, plan in plans.items():
                 ours = float(plan.expected(cost).mean())
                 cells.append(Cell(f"{name}, {method}, B = {B:g}", printed[method]["cost"][t], ours, 0.025))
-    note = "Expected costs of ours; the paper drew its random budgets, we compute the expectation."
-    return outcome(*cells, note=note)
+    return outcome(
+        *cells, note="Expected costs of ours; the paper drew its random budgets, we compute the expectation."
+    )
 
 
 def _small(count: int = 40) -> list[Case]:
@@ -206,7 +190,7 @@ def _chosen(table: np.ndarray, plan: tuple[int, ...]) -> float:
 
 def _ours(statement: str) -> int:
     """In how many cases what we put in a printed statement's place fails."""
-    fared = failures(statement)
+    fared = measures.failures(statement)
     return int(fared.failures[fared.version == "ours"].sum())
 
 
@@ -248,7 +232,7 @@ def staircase() -> Outcome:
 
 
 def monotone() -> Outcome:
-    printed, ours = failures("Theorem 1").failures
+    printed, ours = measures.failures("Theorem 1").failures
     rises = 0
     for name in (*REAL, *PAPER_SETTINGS):
         table, prices = utility(name), path(name).lam[::-1]
@@ -285,7 +269,7 @@ def duality() -> Outcome:
         ends = frontier(acc, cost).cost[[0, -1]] * 200
         best = integer_optimum(acc, cost, rng.integers(*np.ceil(ends)) / 200)
         gaps.append(best.bound - best.accuracy)
-    fared, ours = failures("Proposition 1"), _ours("Proposition 1")
+    fared, ours = measures.failures("Proposition 1"), _ours("Proposition 1")
     return outcome(
         Cell("gap of one question, Acc = (0, 1), B = 1.5", 0.0, claim.gap),
         Cell("mean gap of 20 random tables of 200 questions", 0.0, float(np.mean(gaps)), 1e-9),
@@ -304,36 +288,36 @@ def relaxation() -> Outcome:
         off = max(off, abs(bound - lp_value(case.acc, case.cost, case.budget)))
     ours = sum(map(_ours, ("Weak duality", "Subgradient", "Vertices", "Optimal price")))
     return outcome(
-        Cell("weak duality: failures", 0, failures("Weak duality").failures[0]),
-        Cell("subgradient: failures", 0, failures("Subgradient").failures[0]),
+        Cell("weak duality: failures", 0, measures.failures("Weak duality").failures[0]),
+        Cell("subgradient: failures", 0, measures.failures("Subgradient").failures[0]),
         Cell("most questions split at a solver's vertex (printed proof: 0)", 0, split),
-        Cell("cases where no best price costs B (printed: 0)", 0, failures("Optimal price").failures[0]),
+        Cell("cases where no best price costs B (printed: 0)", 0, measures.failures("Optimal price").failures[0]),
         note=f"The frontier is the value of the linear program within {off:.0e}. Our statements fail {ours} times.",
         holds=ours == 0 and off < 1e-9 and split == 1,
     )
 
 
 def regret() -> Outcome:
-    fared = failures("Theorem 2")
+    fared = measures.failures("Theorem 2")
     return outcome(*(Cell(c.claim, 0, c.failures) for c in fared[fared.version == "printed"].itertuples()))
 
 
 def identity() -> Outcome:
-    widest = failures("Corollary 1").widest.max()
+    widest = measures.failures("Corollary 1").widest.max()
     return outcome(Cell("largest |difference| of the two sides, 700 cases", 0.0, widest, 1e-12), digits=1)
 
 
 def feasibility() -> Outcome:
-    misses = printed_misses()
+    misses = measures.printed_misses()
     over = sum(miss > 0 for miss in misses)
     return outcome(
-        Cell("failures in 700 random cases", 0, failures("Theorem 3").failures[0]),
+        Cell("failures in 700 random cases", 0, measures.failures("Theorem 3").failures[0]),
         note=f"It presupposes an oracle within the budget; {over} of the {len(misses)} printed oracles are not.",
     )
 
 
 def recovery() -> Outcome:
-    fared, ours = failures("Theorem 3"), _ours("Theorem 3")
+    fared, ours = measures.failures("Theorem 3"), _ours("Theorem 3")
     return outcome(
         Cell(f"failures in {fared.cases[1]} random cases", 0, fared.failures[1]),
         note=f"Corrected (add λ × unspent money): {ours} failures.",

@@ -20,10 +20,12 @@ from adalib.datasets.responses import Responses
 from adalib.solve.frontier import Frontier, frontier
 from adalib.table import UtilityTable
 
-# The paper's printed numbers, as ``data/simulated/paper_tables.json`` holds them.
+
+def _read(file: str) -> dict[str, Any]:
+    return json.loads((data_folder() / "simulated" / file).read_text(encoding="utf-8"))
 
 
-_TABLES = json.loads((data_folder() / "simulated" / "paper_tables.json").read_text(encoding="utf-8"))
+_TABLES = _read("paper_tables.json")
 
 PAPER_SETTINGS = ("deepseek-v3-math", "gpt-4o-mini-math", "qwen2.5-7b-math", "deepseek-v3-gsm8k")
 
@@ -36,14 +38,11 @@ PAPER_ABLATIONS: dict[str, Any] = _TABLES["ablations"]
 #: Numbers that its text states without a table.
 PAPER_CLAIMS: dict[str, Any] = _TABLES["claims"]
 
-
-# Stand-ins for the paper's four settings: simulated answers, calibrated to its printed tables.
-# ``data/fit_paper_settings.py`` chose the parameters in ``data/simulated/paper_settings.json`` so that 48 answers a
-# question, voted on in the paper's disjoint windows (with first-seen ties, our choice), give its printed tables.
-# Two choices were made by looking at those tables: the parameters (on the average of 16 draws), and then the default
-# draw (the nearest of 200 others). `fit_table` shows every target, what the default draw gives, and the mean and spread
-# over those 200, so that a reader can tell a fit from a lucky draw.
-
+# ``data/fit_paper_settings.py`` chose these so that 48 answers a question, voted on in the paper's disjoint windows
+# (first-seen ties, our choice), give its printed tables. Two choices were made by looking at those: the parameters (on
+# the average of 16 draws), and then the default draw (the nearest of 200 others). `fit_table` shows every target, what
+# the default draw gives, and the mean and spread over those 200, so that one can tell a fit from a lucky draw.
+_SPECS: dict[str, dict] = _read("paper_settings.json")["settings"]
 
 _GOLDEN = (np.sqrt(5) - 1) / 2
 
@@ -81,11 +80,9 @@ def paper_population(name: str) -> Population:
 def build(spec: dict) -> Population:
     """Lay out the population of one entry of ``paper_settings.json``.
 
-    Each level holds questions that are always wrong ("hard"), always right ("easy"), and "uncertain" ones whose chance
-    p of a correct answer sits at the even quantiles of a Beta distribution: no luck in the composition. An uncertain
-    question's wrong answers are one rival, with a share of the wrong mass that sweeps the interval ``rival`` from
-    question to question, and ``others`` that divide the remainder evenly. Where the rival is more likely than p, voting
-    hurts.
+    A level holds questions always wrong ("hard"), always right ("easy"), and "uncertain" ones, whose chance p of a
+    correct answer sits at even quantiles of a Beta distribution. Their wrong answers are one rival, with a share of the
+    wrong mass that sweeps ``rival``, and ``others`` that divide the rest evenly. A rival likelier than p: voting hurts.
     """
     chance, rival, levels = [], [], []
     for level in spec["levels"]:
@@ -97,14 +94,12 @@ def build(spec: dict) -> Population:
         chance.append(np.r_[np.zeros(hard), p, np.ones(easy)])
         rival.append(np.r_[np.full(hard, spec["rival"][1]), sweep, np.ones(easy)])
         levels += [level["level"]] * (hard + uncertain + easy)
-    p, r = np.concatenate(chance)[:, None], np.concatenate(rival)[:, None]
-    others = spec["others"]
+    p, r, others = np.concatenate(chance)[:, None], np.concatenate(rival)[:, None], spec["others"]
     probs = np.hstack([p, (1 - p) * r, np.repeat((1 - p) * (1 - r) / others, others, axis=1)])
     # One fixed shuffle, the same for all settings, so that a question's number says nothing about it.
     order = np.argsort(np.random.default_rng(0).random(len(levels)))
-    return Population(
-        probs[order], np.zeros(len(levels), dtype=int), levels=tuple(levels[i] for i in order), label=spec["label"]
-    )
+    shuffled = tuple(levels[i] for i in order)
+    return Population(probs[order], np.zeros(len(levels), dtype=int), levels=shuffled, label=spec["label"])
 
 
 def fit_table(name: str) -> pd.DataFrame:
@@ -119,10 +114,9 @@ def fit_table(name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: ``statistic``; ``printed`` in the paper; ``ours`` on the default draw; ``residual`` = ours - printed;
-        ``tolerance`` (missing where the fit only tries to be close); ``true`` value in the population where it is
-        defined without sampling; ``mean`` and ``sd`` over all draws that were tried. Its ``attrs`` say how many draws
-        were tried, and how many of them met every tolerance.
+        Columns: ``statistic``; ``printed``; ``ours`` on the default draw; ``residual`` = ours - printed; ``tolerance``
+        (missing where the fit only tries to be close); ``true`` value in the population where there is one; ``mean``
+        and ``sd`` over all draws tried. Its ``attrs`` say how many were tried, and how many met every tolerance.
     """
     spec = _spec(name)
     table = pd.DataFrame(spec["fit"])
@@ -134,13 +128,7 @@ def fit_table(name: str) -> pd.DataFrame:
 def _spec(name: str) -> dict:
     if name not in PAPER_SETTINGS:
         raise ValueError(f"no simulated setting is called {name!r}; choose one of {', '.join(PAPER_SETTINGS)}")
-    return _specs()[name]
-
-
-@cache
-def _specs() -> dict[str, dict]:
-    file = data_folder() / "simulated" / "paper_settings.json"
-    return json.loads(file.read_text(encoding="utf-8"))["settings"]
+    return _SPECS[name]
 
 
 #: The real sets, and all eight settings, real ones first.

@@ -1,16 +1,14 @@
 """Every statement of the paper's theory, with both sides measured on a table: as printed, and as we correct it.
 
-First what a statement is; then those about prices and budgets, and those about a policy beside the oracle, given by its
-labels, one column index a question. Last the cases to try them on: the smallest counterexamples, by name, with at most
-two questions and two budgets, so that a reader can check every number by hand; and random ones without end, small too,
-half of them awkward on purpose: ties, flat curves, free or equal budgets, one question, one budget, costs that differ
-by question, a budget exactly on a breakpoint, a policy without error. Explained in chapter 4, "Duality".
+First those about prices and budgets, then those about a policy beside the oracle, given by its labels, one column index
+a question; last the cases to try them on. Explained in chapter 4, "Duality".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,8 +24,7 @@ _ROUNDING = 1e-9  # sides that differ by less, relative to 1 plus their size, ar
 COLUMNS = ["version", "claim", "left", "is", "right", "gap", "holds"]
 
 
-@dataclass(frozen=True)
-class Relation:
+class Relation(NamedTuple):
     """One inequality ("<=") or equality ("="), measured."""
 
     text: str
@@ -47,12 +44,8 @@ class Relation:
         return bool(abs(self.gap) <= room or (self.relation == "<=" and self.gap > 0))
 
 
-@dataclass(frozen=True)
-class Statement:
-    """What a theorem says about one table: as printed (nothing where the statement is ours), and what we say instead.
-
-    ``steps`` are those of the printed proof that do not hold in general.
-    """
+class Statement(NamedTuple):
+    """What a theorem says about one table: as printed, what we say instead, and the proof's ``steps`` that may fail."""
 
     name: str
     printed: tuple[Relation, ...] = ()
@@ -79,12 +72,6 @@ def equal(text: str, left: float | np.ndarray, right: float | np.ndarray) -> Rel
     return Relation(text, float(left), "=", float(right))
 
 
-# Statements about prices and budgets: monotone cost, weak duality, the subgradient, the vertices, the duality gap.
-
-
-_SHARE = 1e-7  # a solver's shares this close to 0 are 0
-
-
 def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> Statement:
     """Theorem 1: a higher price never costs more. Ours needs no tie rule, so it is measured with the worst one."""
     if not low < high:
@@ -100,8 +87,7 @@ def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> S
 def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
     """Theorem 1's count: how often a question changes its label as the price runs through all values."""
     acc, cost = check_table(acc, cost)
-    k = acc.shape[1]
-    labels = np.array([oracle_labels(acc, cost, price) for price in frontier(acc, cost).lam])
+    k, labels = acc.shape[1], np.array([oracle_labels(acc, cost, price) for price in frontier(acc, cost).lam])
     most = (np.diff(labels, axis=0) != 0).sum(axis=0).max()
     return Statement(
         "Switches",
@@ -171,9 +157,8 @@ def vertex(acc: ArrayLike, cost: ArrayLike, budget: float, shares: ArrayLike | N
     acc, cost = check_table(acc, cost)
     best = frontier(acc, cost).at(budget)
     shares = _shares(best, acc.shape) if shares is None else np.asarray(shares, dtype=float)
-    used = shares > _SHARE
-    columns = used.sum(axis=1)
-    net = acc - best.lam * cost
+    used = shares > 1e-7  # a solver's shares this close to 0 are 0
+    columns, net = used.sum(axis=1), acc - best.lam * cost
     given_up = (net.max(axis=1, keepdims=True) - net)[used].max()
     return Statement(
         "Vertices",
@@ -197,10 +182,7 @@ def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
     gain = 0.0 if split is None else acc[split.row, split.high] - acc[split.row, split.low]
     return Statement(
         "Proposition 1",
-        (
-            equal("V(B) = min G", value, least),
-            equal("accuracy of the oracle at λ* = V(B)", oracle, value),
-        ),
+        (equal("V(B) = min G", value, least), equal("accuracy of the oracle at λ* = V(B)", oracle, value)),
         (
             equal("accuracy of the mixture = min G", (shares * acc).sum() / n, least),
             at_most("cost of the mixture ≤ B", (shares * cost).sum() / n, budget),
@@ -224,10 +206,7 @@ def everett(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike | Non
     best = integer_optimum(acc, cost, spent)
     return Statement(
         "Everett",
-        corrected=(
-            equal("Acc = V(cost)", accuracy, best.accuracy),
-            equal("Acc = V_LP(cost)", accuracy, best.bound),
-        ),
+        corrected=(equal("Acc = V(cost)", accuracy, best.accuracy), equal("Acc = V_LP(cost)", accuracy, best.bound)),
     )
 
 
@@ -295,10 +274,7 @@ def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
     covariance = ((policy.gaps - policy.gaps.mean()) * (policy.differs - policy.eps)).mean()
     return Statement(
         "Theorem 2, drawn",
-        (
-            at_most("accuracy lost ≤ max M × ε", policy.lost, largest),
-            at_most("Reg ≤ mean M × ε", policy.regret, mean),
-        ),
+        (at_most("accuracy lost ≤ max M × ε", policy.lost, largest), at_most("Reg ≤ mean M × ε", policy.regret, mean)),
         (
             at_most("accuracy lost ≤ max M × ε + λ × cost saved", policy.lost, largest + lam * policy.saved),
             at_most("Reg ≤ mean M × ε + Cov(M, differs)", policy.regret, mean + covariance),
@@ -307,10 +283,7 @@ def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
 
 
 def recovery(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike) -> Statement:
-    """Theorem 3: a near copy of an affordable oracle is nearly affordable (1); how near to optimal is priced (2).
-
-    The corrected bound is proved for mixtures, hence for V(B') too.
-    """
+    """Theorem 3: a near copy of an affordable oracle is nearly affordable (1); how near to optimal is priced (2)."""
     policy = _Policy(acc, cost, lam, labels)
     slack = budget - policy.oracle_cost
     if slack < -TIE * budget:
@@ -328,11 +301,7 @@ def recovery(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels:
             at_most("(2) V(B') − Acc ≤ max M × ε", best.accuracy - policy.accuracy, policy.worst * policy.eps),
         ),
         (
-            at_most(
-                "(2) V_LP(B') − Acc ≤ E[M 1(differs)] + λ (B' − cost)",
-                best.bound - policy.accuracy,
-                bound,
-            ),
+            at_most("(2) V_LP(B') − Acc ≤ E[M 1(differs)] + λ (B' − cost)", best.bound - policy.accuracy, bound),
             at_most("that bound ≤ max M × ε + λ (s + 2 ε ΔC)", bound, simple),
         ),
         (
@@ -376,15 +345,9 @@ class _Policy:
         self.spread = (wide[:, -1] - wide[:, 0]).max()
 
 
-# The cases.
-
-
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A table with a budget that can be kept, a price and a policy; ``other`` is another price, any.
-
-    The name says what the case refutes, or how it was drawn. In a random case the oracle at ``lam`` keeps the budget.
-    """
+    """A table with a budget that can be kept, a price and a policy; ``other`` is another price, any."""
 
     name: str
     table: UtilityTable
@@ -407,10 +370,8 @@ class Case:
         """The case to read: the accuracies, the budget the oracle takes at the price, and the one the policy takes."""
         names = np.array(self.table.budgets)
         columns = {f"Acc({b})": self.acc[:, j] for j, b in enumerate(names)}
-        oracle = oracle_labels(self.acc, self.cost, self.lam)
-        return pd.DataFrame(
-            {"question": self.table.ids, **columns, "oracle": names[oracle], "policy": names[self.labels]}
-        )
+        chosen = {"oracle": names[oracle_labels(self.acc, self.cost, self.lam)], "policy": names[self.labels]}
+        return pd.DataFrame({"question": self.table.ids} | columns | chosen)
 
 
 def _named(name: str, acc: list, cost: list, budget: float, lam: float, labels: list) -> Case:
@@ -439,7 +400,7 @@ KINDS = ("plain", "counted", "ties", "flat", "equal costs", "free", "by row")
 
 
 def random_cases(count: int, seed: int = 0, questions: int = 5, budgets: int = 4) -> Iterator[Case]:
-    """Draw random cases, the kinds in turn."""
+    """Draw small random cases, the kinds in turn: half of them awkward on purpose."""
     rng = np.random.default_rng(seed)
     for number in range(count):
         kind = KINDS[number % len(KINDS)]
@@ -481,16 +442,11 @@ def survey(check: Callable[[Case], Statement], cases: Iterable[Case]) -> pd.Data
     return pd.DataFrame(rows, columns=["case", *COLUMNS])
 
 
-def _two_prices(case: Case) -> tuple[float, float]:
-    low, high = sorted((case.lam, case.other))
-    return low, high + 1e-3
-
-
 #: Every statement by its name, as a function of a case: what chapter 4 surveys, and the replication table after it.
 STATEMENTS: dict[str, Callable[[Case], Statement]] = {
     "Ledger": lambda c: ledger(c.acc, c.cost, c.other, c.budget, c.labels),
     "Weak duality": lambda c: weak_duality(c.acc, c.cost, c.other, c.budget),
-    "Theorem 1": lambda c: cost_monotone(c.acc, c.cost, *_two_prices(c)),
+    "Theorem 1": lambda c: cost_monotone(c.acc, c.cost, min(c.lam, c.other), max(c.lam, c.other) + 1e-3),
     "Switches": lambda c: switches(c.acc, c.cost),
     "The price 0": lambda c: free_compute(c.acc, c.cost),
     "Subgradient": lambda c: subgradient(c.acc, c.cost, c.lam, c.other, c.budget),

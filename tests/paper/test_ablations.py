@@ -30,8 +30,7 @@ def tables(count=3, n=40, seed=0):
 
 @pytest.fixture(scope="module")
 def noise_pool():
-    found = tables()
-    return ablations.pool(found, adalib.noise_features(40, 6), targets=(1.5, 2, 3))
+    return ablations.pool(tables(), adalib.noise_features(40, 6), targets=(1.5, 2, 3))
 
 
 def test_a_pool_holds_every_question_in_every_setting_at_every_target(noise_pool):
@@ -175,9 +174,6 @@ def test_the_real_pool_scores_on_the_other_half():
     assert (pooled.choose[:, 0] + pooled.acc[:, 0]) / 2 == pytest.approx(full[:, 0])
 
 
-# How many questions it takes.
-
-
 @pytest.fixture(scope="module")
 def curve():
     table = adalib.paper.paper_setting("deepseek-v3-math").table(estimator="windows", ties="first")
@@ -200,11 +196,6 @@ def test_noise_climbs_on_all_questions_and_stays_flat_on_unseen_ones(curve):
     assert gain["unseen"].index.tolist() == [0.2, 0.6]
 
 
-def test_nothing_is_unseen_at_the_whole():
-    found = ablations.learning_curve(tables(1)["s0"], adalib.noise_features(40, 2), [2], (0.5, 1.0), 1)
-    assert found[found.part == "unseen"].share.tolist() == [0.5]
-
-
 def test_a_feature_that_tells_the_label_is_learned_held_out_and_noise_is_not():
     """Half of the questions need four answers; the one feature says which."""
     p = np.where(np.arange(60) % 2, 0.75, 1.0)
@@ -216,9 +207,6 @@ def test_a_feature_that_tells_the_label_is_learned_held_out_and_noise_is_not():
     assert last.low["label"] > 0
     assert last.low["noise"] < 0.01
     assert found[found.policy == "label"].questions.tolist() == [20, 40]
-
-
-# Menus.
 
 
 def test_the_truth_of_every_menu_is_the_frontier_of_its_table():
@@ -238,9 +226,6 @@ def test_answers_get_an_in_sample_and_a_cross_fitted_value():
     value = found.pivot(index="menu", columns="value", values="accuracy")
     assert (value["in-sample"] > value["cross-fitted"]).all()
     assert (found[found.menu == "default"].gain == 0).all()
-
-
-# What the model looks at.
 
 
 def test_a_feature_that_is_the_label_stands_clear_of_shuffled_labels():
@@ -281,9 +266,6 @@ def test_shuffled_families_keep_each_others_company():
     labels = (families == 0).astype(int)
     assert ablations.signatures(features, labels, draws=100).outside.all()
     assert not ablations.signatures(features, labels, draws=100, groups=families).outside.any()
-
-
-# The printed table.
 
 
 def test_the_printed_table_is_as_in_the_paper():

@@ -37,26 +37,6 @@ IDS = [re.sub(r"\s+", " ", item).strip() for item in ITEMS.split("|")]
 # Rows with cells outside their tolerance, which the page names and explains.
 PARTLY = {"Table ablation_main = Table ablation", "Fig heatmap", "Fig archetypes"}
 
-# What a critical reading must not leave out, and the claims that speak of it.
-TOPICS = {
-    "scores on training questions": ["beats everyone", "table as evidence", "imitation", "three seeds"],
-    "copies across the split": ["trees beat linear", "oracle gap of the ablation", "8 to 25%"],
-    "winner's curse": ["oracle as bound", "8 to 16 trials", "one trial", "windows"],
-    "strong duality": ["Proposition 1", "exact solution", "relaxation"],
-    "budget targeting": ["budget targeting", "nine of nine", "optimality condition", "logarithmic search", "mixing"],
-    "primal recovery": ["Theorem 3 (1)", "Theorem 3 (2)", "vanishing gap"],
-    "imitation bound": ["Theorem 2", "Corollary 1", "figure of Theorem 2", "proportional", "near misses"],
-    "monotone cost": ["Theorem 1"],
-    "free compute": ["free compute", "who leaves first"],
-    "two answers": ["b = 2 is rare", "b = 2 is frequent", "powers of two"],
-    "baselines": ["matched budgets", "baselines", "plateau at 3", "points over Fixed", "heuristic", "thrift"],
-    "grading": ["base accuracy"],
-    "features": ["sixteen features", "overhead", "even importances"],
-    "data": ["stratified", "plateaus"],
-    "narrative": ["by level", "responsive minority", "first to formalise", "inverted U"],
-    "limitations": ["discrete budgets", "any setting"],
-}
-
 
 @pytest.fixture(scope="module")
 def labels():
@@ -77,9 +57,6 @@ def in_print():
 
 def cells(id: str) -> dict[str, Cell]:
     return {cell.name: cell for cell in register.row_of(id).outcome.cells}
-
-
-# The list.
 
 
 def test_every_item_of_the_paper_has_a_row_with_a_measurement_of_its_own():
@@ -122,9 +99,6 @@ def test_labels_are_on_the_page_that_their_name_says(labels):
         assert chapter(label) == f"chapter {int(labels[label][0][:2])}"
 
 
-# The verdicts.
-
-
 def test_claims_are_well_formed():
     assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
     assert {claim.verdict for claim in CLAIMS} == set(VERDICTS)
@@ -141,11 +115,6 @@ def test_what_rests_on_our_reconstruction_is_marked():
     assert rests | {"predictable"} <= {claim.name for claim in CLAIMS if claim.inferred}
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_every_topic_has_its_claims(topic):
-    assert set(TOPICS[topic]) <= {claim.name for claim in CLAIMS}
-
-
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
 def test_the_number_bears_the_verdict_out(claim):
     evidence = claim.evidence
@@ -159,9 +128,6 @@ def test_counts_add_up():
     for part in PARTS:
         for verdict in VERDICTS:
             assert counts.loc[part, verdict] == sum((c.part, c.verdict) == (part, verdict) for c in CLAIMS)
-
-
-# A row and a cell can fail.
 
 
 @pytest.mark.parametrize(
@@ -201,9 +167,6 @@ def test_differences_are_told_by_unit():
     outcome = Outcome((Cell("a", 1, 1.25, unit="cost"), Cell("b", 0.5, 0.4, unit="accuracy"), Cell("c", 9, 1, 0, "<=")))
     assert outcome.difference() == "cost +0.250; accuracy −0.100"
     assert outcome.frame().columns.tolist() == ["cell", "paper", "ours", "difference", "outside"]
-
-
-# Numbers, by other means.
 
 
 def test_the_printed_side_is_print(in_print):

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adalib
-import adalib.paper
-from adalib.paper import ablations, results
+from adalib import paper
+from adalib.evaluate.heldout import as_table
+from adalib.paper import ablations, results, settings
 from adalib.paper.results import TARGETS, TOLERANCE
-from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS
+from adalib.paper.settings import PAPER_CLAIMS
 
 MATH = "deepseek-v3-math"
 
@@ -101,7 +102,7 @@ def test_claimed_gains_stand_beside_the_paper_s_own_table():
 
 def test_frontiers_meet_their_closed_forms():
     found = results.pareto(MATH, grid=(1, 1.5, 4, 16)).set_index("budget")
-    curve = adalib.paper.paper_population(MATH).acc().mean(axis=0)
+    curve = paper.paper_population(MATH).acc().mean(axis=0)
     everyone = found[["oracle", "mix", "fixed", "random", "worth"]]
     assert np.allclose(everyone.loc[1], curve[0])  # with one answer each there is nothing to choose
     assert found.fixed[4] == found.random[4] == pytest.approx(curve[2])
@@ -112,11 +113,6 @@ def test_frontiers_meet_their_closed_forms():
     assert (found.oracle >= found.worth - 1e-12).all()  # nobody beats the truth, and
     assert (found.claimed > found.oracle).iloc[1:].all()  # the claim does
     assert found.oracle.is_monotonic_increasing
-
-
-def test_targets_are_the_paper_s():
-    assert TARGETS == (1.5, 2.0, 3.0)
-    assert all(len(PAPER[name]["label_shares"]) == len(TARGETS) for name in PAPER_SETTINGS)
 
 
 def test_the_table_beside_the_print_reads_as_the_paper_s(main):
@@ -145,13 +141,13 @@ def test_mix_cost_is_the_inverse_of_the_best_mix(curve, budget):
 
 @pytest.fixture(scope="module")
 def small():
-    return adalib.paper.paper_population(MATH).sample(32, seed=3)
+    return paper.paper_population(MATH).sample(32, seed=3)
 
 
 def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
     noise = adalib.noise_features(small.n)
     found = results.in_sample_gains(small, noise).set_index("target")
-    rows = {(row.method, row.target): row for row in adalib.paper.reconstructed(small, TARGETS, features=noise)}
+    rows = {(row.method, row.target): row for row in paper.reconstructed(small, TARGETS, features=noise)}
     for target in TARGETS:
         assert found.accuracy[target] == rows["Ours", target].accuracy
         assert found.fixed[target] == rows["Fixed", target].accuracy
@@ -170,24 +166,21 @@ def test_along_a_grid_the_rows_are_those_of_held_out(small):
         assert (same.gain, same.gain_low, same.cost) == pytest.approx((row.gain, row.gain_low, row.cost))
 
 
-# The record: what data/record_paper.py trained comes out again.
-
-
 def test_a_recorded_policy_is_the_one_that_is_trained_today():
     word, known = adalib.load("word-fewshot"), adalib.noise_features(372, seed=4)
     learner = {"learners": {"label": adalib.LabelPolicy()}, "noises": 0, "protocol": adalib.Protocol(folds=3)}
     now = next(r for r in adalib.held_out(word, [3.0], features=known, **learner) if r.policy == "label")
-    (then,) = adalib.paper.recorded_rows("noise 4 held out")
+    (then,) = paper.recorded_rows("noise 4 held out")
     for part in ("cost", "accuracy", "gain", "gain_low", "gain_high", "imitation", "mix_accuracy"):
         assert getattr(now, part) == pytest.approx(getattr(then, part), abs=1e-12)
     inside = results.in_sample_gains(word, known, targets=[3.0])
-    assert inside.iloc[0].to_dict() == pytest.approx(adalib.paper.recorded_frame("noise 4 in-sample").iloc[0].to_dict())
+    assert inside.iloc[0].to_dict() == pytest.approx(paper.recorded_frame("noise 4 in-sample").iloc[0].to_dict())
 
 
 def test_the_recorded_main_table_is_the_one_that_is_computed_today():
-    drawn = adalib.paper.paper_setting("qwen2.5-7b-math", seed=1)
+    drawn = paper.paper_setting("qwen2.5-7b-math", seed=1)
     table = results.main_table(seed=1).set_index(["setting", "method", "target"])
-    for row in adalib.paper.reconstructed(drawn, [2.0], features=adalib.noise_features(200)):
+    for row in paper.reconstructed(drawn, [2.0], features=adalib.noise_features(200)):
         then = table.loc["qwen2.5-7b-math", row.method, row.target]
         assert (row.accuracy, row.cost) == pytest.approx((then.accuracy, then.cost), abs=1e-12)
 
@@ -202,7 +195,70 @@ def test_recorded_classifiers_predict_as_those_trained_today():
 
 
 def test_a_recorded_learning_curve_is_the_one_that_is_trained_today():
-    table = adalib.paper.paper_setting("gpt-4o-mini-math").table(**adalib.paper.PAPER_WAY)
+    table = paper.paper_setting("gpt-4o-mini-math").table(**paper.PAPER_WAY)
     now = ablations.learning_curve(table, adalib.noise_features(200), [2.0], (0.2, 1.0), seeds=2)
     then = ablations.recorded_curve("gpt-4o-mini-math", [2.0], (0.2, 1.0), seeds=2)
     pd.testing.assert_frame_equal(now, then, rtol=0, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    responses = paper.paper_setting("deepseek-v3-math")
+    return paper.reconstructed(responses, [1.5, 2, 3], features=adalib.noise_features(responses.n))
+
+
+def test_noise_reproduces_the_paper_s_table_by_its_protocol(rows):
+    """No feature knows anything, and still every cell is the printed one: the protocol made it."""
+    printed = paper.PAPER["deepseek-v3-math"]["main"]
+    for method in ("Fixed", "Random", "Ours", "Oracle"):
+        told = [row for row in rows if row.method == method]
+        assert [row.accuracy for row in told] == pytest.approx(printed[method]["accuracy"], abs=0.02)
+        assert [row.cost for row in told] == pytest.approx(printed[method]["cost"], abs=0.3)
+
+
+def test_the_paper_s_rows_are_in_sample(rows):
+    table = as_table(rows).set_index(["method", "target"])
+    assert (table["protocol"] == "our reconstruction").all()
+    assert list(dict.fromkeys(row.method for row in rows)) == ["Fixed", "Random", "Heuristic", "Ours", "Oracle"]
+    assert (table.loc["Oracle", "accuracy"] >= table.loc["Ours", "accuracy"]).all()
+    assert (table.loc["Ours", "imitation"] > 0.85).all()
+    assert table.loc["Oracle", "imitation"].isna().all()
+    assert (table.loc[["Fixed", "Oracle"], ["accuracy_std", "cost_std"]] == 0).all(axis=None)
+    # Printed costs of the length heuristic, which depend on nothing but the number of questions.
+    assert table.loc["Heuristic", "cost"].tolist() == [1.525, 2.05, 3.025]
+
+
+def test_ours_repeats_its_training_labels():
+    """Scored on all questions, four fifths of the imitation is memory; text that is all alike leaves only the rest."""
+    responses = paper.paper_setting("qwen2.5-7b-math")
+    alike = paper.reconstructed(responses, [2], seeds=2, features=np.zeros((responses.n, 1)))
+    ours = next(row for row in alike if row.method == "Ours")
+    assert (ours.cost, ours.cost_std) == (1, 0)
+    assert ours.imitation == pytest.approx(0.76, abs=0.05)  # the printed majority rate
+
+
+def test_at_least_one_seed():
+    with pytest.raises(ValueError, match="seeds is 0"):
+        paper.reconstructed(adalib.flat_null(10).sample(16), [2], seeds=0)
+
+
+def test_real_settings_are_loaded_and_the_others_simulated():
+    assert (*settings.REAL, *paper.PAPER_SETTINGS) == settings.SETTINGS
+    for name in settings.SETTINGS:
+        assert settings.kind(name) == ("real" if settings.answers(name).samples == 96 else "simulated")
+
+
+@pytest.mark.parametrize(("name", "way"), [("drill-fewshot", {}), ("qwen2.5-7b-math", paper.PAPER_WAY)])
+def test_a_table_is_made_in_the_setting_s_own_way(name, way):
+    table = settings.answers(name).table(**way)
+    np.testing.assert_array_equal(settings.utility(name).acc, table.acc)
+    np.testing.assert_array_equal(settings.path(name).lam, adalib.frontier(table.acc, table.cost).lam)
+
+
+def test_shared_ties_would_make_two_answers_worth_one_and_the_paper_prints_otherwise():
+    responses = paper.paper_setting("qwen2.5-7b-math")
+    shared = responses.table(estimator="windows", ties="share").acc.mean(axis=0)
+    assert shared[0] == pytest.approx(shared[1], abs=1e-12)
+    # Fixed-b at the targets 1.5 and 2 is b = 1 and b = 2.
+    one, two, _ = paper.PAPER["qwen2.5-7b-math"]["main"]["Fixed"]["accuracy"]
+    assert (one, two) == (0.495, 0.491)
