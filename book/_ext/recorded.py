@@ -9,24 +9,34 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import nbformat
+from jupyter_cache import get_cache
+from nbformat import NotebookNode
 
 from adalib.teach.exercises import RECORD, Solution
 
 Record = dict[str, dict[str, dict]]
 
 
-def solutions(folder: Path) -> Record:
-    """The exercises that the executed notebooks of a folder hold, by chapter and name."""
+def executed(notebooks: Path, cache: str | Path) -> Iterator[tuple[str, NotebookNode]]:
+    """The notebooks of a folder by name, with the outputs that the cache keeps; those that did not run are left out."""
+    kept = get_cache(cache)
+    for path in sorted(notebooks.glob("*.ipynb")):
+        with suppress(KeyError):
+            yield path.stem, kept.merge_match_into_notebook(nbformat.read(path, as_version=4))[1]
+
+
+def solutions(notebooks: Iterable[NotebookNode]) -> Record:
+    """The exercises that executed notebooks hold, by chapter and name."""
     record: Record = {}
-    for path in sorted(folder.glob("*.ipynb")):
-        for cell in nbformat.read(path, as_version=4).cells:
-            for output in cell.get("outputs", []):
-                if held := output.get("data", {}).get(Solution.MIME):
-                    chapter, name = held.pop("chapter"), held.pop("name")
-                    record.setdefault(chapter, {})[name] = held
+    for notebook in notebooks:
+        for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
+            if held := dict(output.get("data", {}).get(Solution.MIME, {})):
+                record.setdefault(held.pop("chapter"), {})[held.pop("name")] = held
     return record
 
 
@@ -52,7 +62,8 @@ def update(app, env) -> None:
         return
     own = Path(app.srcdir) / "adalib" / "teach" / "exercises" / RECORD.name
     known = json.loads((own if own.exists() else RECORD).read_text(encoding="utf-8"))
-    record = known | solutions(Path(app.outdir).parent / "jupyter_execute" / "notebooks")
+    ran = executed(Path(app.srcdir) / "notebooks", env.mystnb_config.execution_cache_path) if own.exists() else ()
+    record = known | solutions(notebook for _, notebook in ran)
     if own.exists():
         write(own, written(record))
     for chapter, exercises in record.items():

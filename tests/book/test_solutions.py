@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 
-import nbformat
 import pytest
 import recorded
+from conftest import ROOT
 
 from adalib.teach.exercises import JUDGED, RECORD, checks
 
@@ -18,21 +18,19 @@ CHAPTERS = sorted({*KEPT, *(chapter for chapter, _ in JUDGED)})
 @pytest.fixture(scope="module")
 def executed(html):
     """The notebooks as the last build ran them."""
-    return html.parent / "jupyter_execute" / "notebooks"
+    return dict(recorded.executed(ROOT / "notebooks", html.parent / ".jupyter_cache"))
 
 
 def test_the_record_is_what_the_solutions_say(executed):
-    assert recorded.written(recorded.solutions(executed)) == RECORD.read_text(encoding="utf-8")
+    assert recorded.written(recorded.solutions(executed.values())) == RECORD.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_is_asked_and_then_solved_rightly(executed, chapter):
     """An output says "not answered yet" where the reader is asked, and "right" in the solution."""
-    (path,) = (
-        path for path in executed.glob("*.ipynb") if path.stem.split("_")[0 if chapter.isdigit() else -1] == chapter
-    )
+    (name,) = (name for name in executed if name.split("_")[0 if chapter.isdigit() else -1] == chapter)
     said = []
-    for cell in nbformat.read(path, as_version=4).cells:
+    for cell in executed[name].cells:
         for output in cell.get("outputs", []):
             said += re.findall(
                 r"^Exercise (.+?): (not answered yet|right|not yet)", output.get("data", {}).get("text/plain", "")
