@@ -15,7 +15,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from adalib import __version__
@@ -24,10 +23,9 @@ from adalib.datasets.files import check_room, free_memory, most_memory
 if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Responses
-    from adalib.table import UtilityTable
 
-__all__ = ["COMMANDS", "add_shared", "check_learn_from", "check_libraries", "main", "parse_budgets", "parse_memory"]
-__all__ += ["parse_numbers", "price", "read_answers", "read_table", "shown", "whole"]
+__all__ = ["COMMANDS", "add_shared", "check_learn_from", "check_libraries", "main", "parse_budgets"]
+__all__ += ["parse_numbers", "price", "read_answers", "shown", "whole"]
 
 # The word on the command line -> what `--help` says about it. The module is called the same, with "_" for "-".
 COMMANDS = {
@@ -114,17 +112,17 @@ def _too_little(error: Exception) -> str:
     return f"this needs more memory than there is ({room}); split the file, or ask for less at a time"
 
 
+_PRICES = "prices of a token (or answer) for a file of several models, such as small=0.5,large=1.5"
+_SCHEDULER = "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they must see the same files"
 _SHARED: dict[str, dict[str, Any]] = {
     "--budgets": {"metavar": "LIST", "default": "1,2,4,8,16", "help": "budgets on offer (default 1,2,4,8,16)"},
     "--estimator": {"choices": ("subsets", "windows"), "default": "subsets", "help": "how accuracy is estimated"},
     "--ties": {"choices": ("share", "first"), "default": "share", "help": "what happens to tied votes"},
     "--cost": {"choices": ("samples", "tokens"), "help": "what a budget costs (default samples)"},
-    "--prices": {"metavar": "LIST", "help": "prices of a token (or answer) for a file of several models"},
-    "--scheduler": {"metavar": "ADDRESS", "help": "use the workers of this Dask scheduler"},
+    "--prices": {"metavar": "LIST", "help": _PRICES},
+    "--scheduler": {"metavar": "ADDRESS", "help": _SCHEDULER},
     "--json": {"action": "store_true", "help": "print one JSON object and nothing else"},
 }
-_SHARED["--prices"]["help"] += ", such as small=0.5,large=1.5"
-_SHARED["--scheduler"]["help"] += ", such as tcp://10.0.0.1:8786; they must see the same files"
 
 
 def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -170,14 +168,6 @@ def price(text: str) -> float:
     return float(text)
 
 
-def parse_memory(text: str) -> int:
-    """Read "1GB" or "800MB" as bytes."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", text.strip(), re.IGNORECASE)
-    if not match:
-        raise ValueError(f"--memory is {text!r}; give a size such as 800MB or 2GB")
-    return int(float(match[1]) * {"M": 10**6, "G": 10**9}[match[2].upper()])
-
-
 def parse_numbers(text: str, name: str) -> list[float]:
     """Read "1.5,2,3" as numbers."""
     try:
@@ -218,17 +208,3 @@ def read_answers(file: str, prices: str | None = None, per: Any = None) -> Respo
     if prices:
         raise ValueError(f"{file}: holds one model, so --prices has nothing to price; leave it out")
     return answers
-
-
-def read_table(args: argparse.Namespace) -> UtilityTable:
-    """Accuracies from a .csv file as they are; from sampled answers, of one model or several, by estimating them."""
-    if Path(args.file).suffix.lower() == ".csv":
-        from adalib.explorer import read_csv
-
-        return read_csv(Path(args.file))
-    from adalib.datasets.menu import Menu
-
-    answers, budgets = read_answers(args.file, args.prices, args.cost), parse_budgets(args.budgets)
-    if isinstance(answers, Menu):
-        return answers.table(budgets, args.estimator, args.ties)
-    return answers.table(budgets, args.estimator, args.ties, args.cost or "samples")

@@ -56,10 +56,9 @@ def run(args: argparse.Namespace) -> None:
     half = responses.samples // 2
     budgets = tuple(budget for budget in offered if budget <= half)
     if len(budgets) < 2:
-        raise ValueError(
-            f"{args.file}: has {responses.samples} answers a question, and a half of {half} leaves no two of the "
-            f"budgets {args.budgets} to choose from; sample more answers, or offer smaller budgets"
-        )
+        few = f"{responses.samples} answers a question, and a half of {half} leaves no two of the budgets"
+        mend = "sample more answers, or offer smaller budgets"
+        raise ValueError(f"{args.file}: has {few} {args.budgets} to choose from; {mend}")
     # Those that watch the answers come in know one model; whom to ask is decided before asking.
     watching = {} if isinstance(responses, Menu) else stopping_policies(args.seed)
     learners = planning_policies(args.seed) | watching
@@ -84,8 +83,9 @@ def run(args: argparse.Namespace) -> None:
 def _field(responses: Responses | Menu, name: str | None) -> Sequence | None:
     if name is None:
         return None
-    levels = {} if responses.levels is None else {"level": responses.levels}
-    known: dict[str, Sequence] = {"question": responses.questions, **responses.extras, **levels}
+    known: dict[str, Sequence] = {"question": responses.questions, **responses.extras}
+    if responses.levels is not None:
+        known["level"] = responses.levels
     if name not in known:
         raise ValueError(f"{responses.source}: has no field {name!r} to group by; choose one of {', '.join(known)}")
     return known[name]

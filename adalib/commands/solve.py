@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-from adalib.commands.cli import add_shared, parse_memory, parse_numbers, read_table, shown
+from adalib.commands.cli import add_shared, parse_budgets, parse_numbers, read_answers, shown
 
 _NUMBERS = ("budget", "lam", "cost", "accuracy", "bound", "slack")
 _OPTIMISTIC = "best in hindsight on these answers, so optimistic: see chapter 5 of the book"
@@ -31,6 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    from adalib.datasets.menu import Menu
     from adalib.solve.frontier import frontier
 
     budgets = parse_numbers(",".join(args.budget), "--budget")  # given twice, both count
@@ -38,7 +40,14 @@ def run(args: argparse.Namespace) -> None:
         return _run_parquet(args, budgets)
     if len(budgets) > 1 or args.out or args.scheduler:
         raise ValueError("several budgets, --out and --scheduler are for tables in Parquet; `adalib table` makes one")
-    table = read_table(args)
+    if Path(args.file).suffix.lower() == ".csv":
+        from adalib.explorer import read_csv
+
+        table = read_csv(args.file)
+    else:
+        answers = read_answers(args.file, args.prices, args.cost)
+        how = parse_budgets(args.budgets), args.estimator, args.ties
+        table = answers.table(*how) if isinstance(answers, Menu) else answers.table(*how, args.cost or "samples")
     best = frontier(table.acc, table.cost).at(budgets[0])
     split = None
     if best.split:
@@ -71,7 +80,10 @@ def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> None:
 
     if not args.out:
         raise ValueError("say where the labels go: --out FOLDER")
-    memory = parse_memory(args.memory)
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", args.memory.strip(), re.IGNORECASE)
+    if not match:
+        raise ValueError(f"--memory is {args.memory!r}; give a size such as 800MB or 2GB")
+    memory = int(float(match[1]) * {"M": 10**6, "G": 10**9}[match[2].upper()])
     if not args.scheduler:
         mend = "give less with --memory SIZE, or free some"
         check_room(args.file, f"solving with --memory {args.memory}", memory, mend)

@@ -68,11 +68,7 @@ def from_labels(labels: ArrayLike, k: int) -> Plan:
 
 
 def fixed(cost: ArrayLike, budget: float, n: int) -> Plan:
-    """Give everybody the largest budget that the average allows, and leave the rest unspent: the paper's Fixed-b.
-
-    >>> fixed([1, 2, 4, 8, 16], budget=3, n=1).weights.tolist()
-    [[0.0, 1.0, 0.0, 0.0, 0.0]]
-    """
+    """Give everybody the largest budget that the average allows, and leave the rest unspent: the paper's Fixed-b."""
     row, low = _below(cost, budget)
     return from_labels(np.full(n, low), row.size)
 
@@ -93,13 +89,8 @@ def random(cost: ArrayLike, budget: float, n: int) -> Plan:
 def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = None) -> Plan:
     """Mix the budgets in the one way that is best for all: the hull of the uniform budgets, and the bar to beat.
 
-    It is chosen on ``acc``, shape (M, K); on the questions that score it, it is as strong as it can be. It spends less
-    than the budget where no budget beyond helps. Explained in chapter 7, "Results".
-
-    Parameters
-    ----------
-    n : int, optional
-        Number of questions to plan for; default M.
+    It is chosen on ``acc``, shape (M, K), for ``n`` questions (default M); on the questions that score it, it is as
+    strong as it can be. It spends less where no budget beyond helps. Explained in chapter 7, "Results".
 
     Examples
     --------
@@ -120,9 +111,6 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
 
     Inferred from the printed costs: 16 answers for the fewest longest of 200 questions that reach the budgets 1.5, 2
     and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of equals the earlier is the longer.
-
-    >>> length(["a long question", "short", "medium one"], cost=[1, 4], budget=2).weights.argmax(axis=1).tolist()
-    [1, 0, 0]
     """
     lengths = np.array([float(len(q) if isinstance(q, str) else q) for q in questions])
     n = lengths.size

@@ -1,7 +1,4 @@
-"""Value an oracle honestly: choose on one half of the samples, score on the other.
-
-Chosen and scored on the same samples an oracle is too good, because it picks each question's luckiest budget.
-"""
+"""Value an oracle honestly: chosen and scored on the same samples, it picks each question's luckiest budget."""
 
 from __future__ import annotations
 
@@ -83,18 +80,9 @@ def cross_fitted_oracle(
     """Value the oracle honestly: choose on one half of every question's samples, score on the other, both ways round.
 
     The expected value is the true accuracy of labels chosen on R/2 samples: no more than the best allocation's, and a
-    chooser with all R samples would usually do better. Explained in chapter 5, "Estimation".
-
-    Parameters
-    ----------
-    responses : Responses or Menu
-        With at least twice as many samples a question as the largest budget.
-    targets : sequence of float
-        Average costs allowed.
-    splits, seed : int
-        How often the samples are dealt anew into halves, and the seed of the first split.
-    **table
-        How both halves are estimated: ``estimator``, ``ties`` and ``cost`` of `Responses.table`.
+    chooser with all R samples would usually do better. The samples, at least twice the largest budget, are dealt anew
+    into halves ``splits`` times; `Responses.table` says what ``estimator``, ``ties`` and ``cost`` may be. The targets
+    are average costs allowed. Explained in chapter 5, "Estimation".
 
     Examples
     --------
@@ -152,14 +140,8 @@ def rehearse_oracle(
 ) -> OracleScore:
     """Let the oracle choose on R simulated samples a question, again and again, and score it on the known truth.
 
-    Draw number d, a row of the score, is what ``population.sample(R, seed + d)`` gives. Explained in chapter 5,
-    "Estimation".
-
-    Parameters
-    ----------
-    halves : bool
-        Score by cross-fitting instead, as if the truth were not known: the samples come in no order, so the first
-        half and the second are one random split.
+    Draw number d, a row of the score, is what ``population.sample(R, seed + d)`` gives. With ``halves`` it is scored by
+    cross-fitting, as if the truth were not known. Explained in chapter 5, "Estimation".
 
     Examples
     --------
@@ -180,7 +162,7 @@ def rehearse_oracle(
         acc = ESTIMATORS[estimator](classes[:, samples], values[:, samples], budgets, ties)
         return [UtilityTable(part, cost, budgets) for part in acc.reshape(draws, n, -1)]
 
-    if halves:
+    if halves:  # the samples come in no order, so the first half and the second are one random split
         first, second = estimated(slice(R // 2)), estimated(slice(R // 2, R))
         pairs = [*zip(first, second, strict=True), *zip(second, first, strict=True)]
     else:

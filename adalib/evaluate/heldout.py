@@ -52,17 +52,10 @@ _MEANS = ("cost", "mix_cost", "imitation", "majority")
 class Protocol:
     """How `held_out` deals questions and answers. Explained in chapter 7, "Results".
 
-    Parameters
-    ----------
-    groups : sequence of N values, optional
-        Questions of one group stay in one fold: with families, a policy is scored on families that it never saw.
-        Default: questions with the same text, which are one question asked twice.
-    taught : int
-        Training questions that a fold learns from, drawn at random where there are more; all questions are scored.
-    table : function of (Responses, budgets), optional
-        What a half of the answers says of every budget: another vote, or another cost. Default: their own `table`.
-    machines : Machines, optional
-        Where the folds are worked on, `adalib.scale.machines.Cluster` for many. Default: the cores of this machine.
+    Questions of one group (default: with the same text) stay in one fold, each scored by models of the others, which
+    learn from ``taught`` questions at most. What a half of the answers says of every budget is its own `table`, or
+    that of a function of (Responses, budgets): another vote, or another cost. The folds are worked on by the cores of
+    this machine, or by ``machines`` (`adalib.scale.machines.Cluster`).
     """
 
     folds: int = 5
@@ -77,13 +70,9 @@ class Protocol:
 class Known:
     """Features for which the model had to answer once, and that answer's fate. Explained in chapter 6, "Learning".
 
-    Parameters
-    ----------
-    first : Responses, optional
-        The answer that was looked at, as `Responses.set_aside` gives it. It opens every vote that is scored; it
-        teaches nothing and costs nothing beyond its place in the vote.
-    overhead : float
-        What the features cost a learner's question on top of its budget: 1 for an answer that is thrown away.
+    The answer that was looked at, as `Responses.set_aside` gives it, is the ``first`` of every vote that is scored; it
+    teaches nothing and costs nothing beyond its place in the vote. Where it is thrown away instead, there is an
+    ``overhead`` of 1: what the features cost a learner's question on top of its budget.
     """
 
     features: ArrayLike | None = None
@@ -101,18 +90,14 @@ def held_out(
     noises: int = 2,
     protocol: Protocol | None = None,
 ) -> list[HeldOutRow]:
-    """Score every policy on questions and samples that it has not seen: a row a policy and target.
+    """Score every policy on questions and samples that it has not seen: a row a policy and target, an average cost.
 
-    ``oracle`` is cross-fitted; ``oracle_in_sample`` is chosen and scored on all samples, and so is its mix; ``noise``
-    is ``label`` with features that know nothing. Explained in chapter 7, "Results"; ``learners`` and `Known` in
-    chapter 6, "Learning".
+    It takes at least ten questions, with at least twice as many samples as the largest budget. ``oracle`` is
+    cross-fitted; ``oracle_in_sample`` is chosen and scored on all samples, and so is its mix; ``noise`` is ``label``
+    with features that know nothing. Explained in chapter 7, "Results"; ``learners`` in chapter 6, "Learning".
 
     Parameters
     ----------
-    responses : Responses or Menu
-        At least `FEWEST` questions, with at least twice as many samples as the largest budget; of a menu, each model.
-    targets : sequence of float
-        Average costs to aim for, each at least the cheapest budget's.
     learners : mapping of str to learner, optional
         What learns, by the name of its rows: a policy that plans, with ``fit`` and ``predict``
         (`adalib.evaluate.trials.Planner`), or anything that says what each question cost and how accurate it was, with
@@ -208,8 +193,7 @@ def unseen_curves(
 ) -> np.ndarray:
     """Predict the curve of every question, shape (N, K), with a `CurvePolicy` of the other folds.
 
-    All samples teach: the question's own are not among them. Parameters are those of `held_out`. Explained in
-    chapter 6, "Learning".
+    All samples teach: the question's own are not among them. Explained in chapter 6, "Learning".
     """
     how = Protocol() if protocol is None else protocol
     fold = deal(members(responses, how.groups), how.folds, how.seed)
@@ -269,9 +253,7 @@ class HeldOutRow:
     accuracy: float  # mean over the questions and its 95% interval
     low: float
     high: float
-    #: Accuracy of the best random mix at the same cost, chosen on the samples that score it: as strong a bar as there
-    #: is. The policy ``mix``, chosen on the other samples, therefore lies a little below it.
-    mix_accuracy: float
+    mix_accuracy: float  # of the best random mix at the same cost, chosen on the samples that score it
     gain: float  # ``accuracy - mix_accuracy`` with its 95% interval, question by question
     gain_low: float
     gain_high: float
@@ -281,12 +263,11 @@ class HeldOutRow:
     imitation: float | None  # how often the oracle's labels are repeated, where one target's labels are learned
     majority: float | None  # and how often the commonest would be right
     mix_cost: float | None = None  # what the best random mix must spend to be as accurate; None where it never is
-    #: What the interval resamples: the gain of every question, or, where questions are grouped, of every group.
-    gains: np.ndarray = field(repr=False)
+    gains: np.ndarray = field(repr=False)  # what the interval resamples: of every question, or of every group
 
 
 def as_table(rows: Sequence) -> pd.DataFrame:
-    """Return rows as a table whose first column names the protocol. Explained in chapter 7, "Results"."""
+    """Return rows as a table whose first column names the protocol."""
     names = [f.name for f in fields(rows[0]) if f.name != "gains"]
     return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
 

@@ -1,8 +1,4 @@
-"""What a mean over questions is worth: its interval.
-
-Where a gain sits in a few questions, most samples hold too few of them, some hold none, and then no reweighing of what
-was seen knows how large the mean may be. What helps is that no gain is larger than 1.
-"""
+"""What a mean over questions is worth: its interval."""
 
 from __future__ import annotations
 
@@ -37,18 +33,14 @@ def bootstrap_mean(
 
     Each draw gives every question a random weight (exponential, mean 1) and half an imaginary question one too (gamma,
     mean 1/2, as Jeffreys' prior has for a share). It stands at the lower bound for the lower end, at the upper bound
-    for the upper end. The interval covers where the plain bootstrap does not, when a gain sits in one question in
-    twenty; for many questions it is the usual one. Chapter 7, "Results", compares them. Explained in chapter 0,
-    "One question, many answers".
+    for the upper end. The interval covers where the plain bootstrap does not, when a gain sits in a few questions: then
+    many samples hold none, and no reweighing of what was seen knows how large the mean may be. Chapter 7, "Results",
+    compares them. Explained in chapter 0, "One question, many answers".
 
     Parameters
     ----------
     values : array_like, shape (N,) or (N, K)
         One number a question, or one row a question; columns are weighed together.
-    level : float
-        Coverage aimed at, in (0, 1).
-    draws, seed : int
-        Random weighings.
     bounds : pair of float or None
         The smallest and the largest value that a question can have: 0 and 1 for an accuracy. None: as far from 0 as the
         farthest value seen. Values outside move them. The default suits gains: a loss that no question showed is not

@@ -61,10 +61,7 @@ class Learner(typing.Protocol):
     """What `adalib.held_out` scores."""
 
     def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> Sequence[tuple[np.ndarray, ...]]:
-        """Learn from ``train``, and return the costs and the accuracies of the questions of ``test``, a pair a target.
-
-        It must not read ``test.answers`` ahead of paying for them, nor keep anything.
-        """
+        """Learn, keeping nothing, and return costs and accuracies of ``test``, whose answers are paid before read."""
 
 
 class Planner(typing.Protocol):
@@ -83,10 +80,7 @@ def planning_policies(seed: int = 0) -> dict[str, Learner | Planner]:
 
 
 def stopping_policies(seed: int = 0) -> dict[str, Learner | Planner]:
-    """What decides while the answers come in, by the name of its rows, for the ``learners`` of `held_out`.
-
-    ``priced`` looks at every signal that the file has, ``priced_votes`` at the votes alone; the others are tuned peers.
-    """
+    """What decides while the answers come in: with every signal of the file, with votes alone, and tuned peers."""
     return {
         "priced": PricedStopping(seed=seed),
         "priced_votes": PricedStopping(("votes",), seed=seed),
@@ -116,10 +110,9 @@ def learned(
     blind: Sequence[tuple[Planner, pd.DataFrame]],
     machines: Machines | None = None,
 ) -> dict[str, np.ndarray]:
-    """Let every learner learn in every fold from one half, and score it with the other half of the other questions.
+    """Teach every learner with one half, fold by fold, and score it with the other half of the other questions.
 
-    The ``blind`` are policies with features of their own, all called "noise". Every name gets costs, accuracies and
-    columns, shape (policies of that name, targets, 3, N).
+    Every name ("noise" for all the ``blind``) gets costs, accuracies and columns, shape (policies, targets, 3, N).
     """
 
     def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel

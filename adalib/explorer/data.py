@@ -56,8 +56,7 @@ def setting(
     # To the last bit: rounded accuracies would tie where these do not.
     described |= {"cost": _short(table.cost), "acc": _short(table.acc)}
     if isinstance(source, Menu):
-        described["colours"] = arm_colours([model for model, _ in source.arms(_offered(source))])
-        described |= _texts(source)
+        described |= {"colours": arm_colours([model for model, _ in source.arms(_offered(source))]), **_texts(source)}
     if responses is not None:
         described |= _texts(responses)
         described["votes"] = _votes(responses)

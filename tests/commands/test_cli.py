@@ -1,7 +1,5 @@
 """The command line against hostile words: no secrets repeated, no control codes, no traceback."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource
@@ -56,9 +54,6 @@ def test_ids_are_printed_escaped(tmp_path, capsys):
     path.write_text(f"id,1,2\n{odd},0.1,9\n{odd},1,x\n", encoding="utf-8")
     assert main(["solve", str(path), "--budget", "1.5"]) == 2
     assert "\x1b" not in capsys.readouterr().err
-
-
-def test_shown_keeps_words_and_escapes_what_moves_the_cursor():
     assert shown("naïve 数学 ✓\tend\nnext") == "naïve 数学 ✓\\tend next"
 
 

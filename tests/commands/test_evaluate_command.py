@@ -110,21 +110,27 @@ def test_plain_words(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nosuch.jsonl", "--targets", "2"], "nosuch.jsonl"),
-        (["FILE", "--targets", "0.5"], "target 0.5 cannot be met"),
-        (["FILE", "--targets", "nan"], "finite"),
-        (["FILE", "--targets", "a"], "such as 1.5,2,3"),
-        (["FILE", "--targets", "2", "--budgets", "2,1"], "increasing"),
-        (["FILE", "--targets", "2", "--budgets", "1,16"], "sample more answers"),
-        (["FILE", "--targets", "2", "--folds", "1"], "folds is 1"),
-        (["FILE", "--targets", "2", "--seed", "-1"], "--seed is -1"),
-        (["FILE", "--targets", "2", "--groups", "nosuch"], "no field 'nosuch'"),
-        (["SMALL", "--targets", "2"], "has 9 questions; give at least 10"),
+        ("evaluate nosuch.jsonl --targets 2", "nosuch.jsonl"),
+        ("evaluate FILE --targets 0.5", "target 0.5 cannot be met"),
+        ("evaluate FILE --targets nan", "finite"),
+        ("evaluate FILE --targets a", "such as 1.5,2,3"),
+        ("evaluate FILE --targets 2 --budgets 2,1", "increasing"),
+        ("evaluate FILE --targets 2 --budgets 1,16", "sample more answers"),
+        ("evaluate FILE --targets 2 --folds 1", "folds is 1"),
+        ("evaluate FILE --targets 2 --seed -1", "--seed is -1"),
+        ("evaluate FILE --targets 2 --groups nosuch", "no field 'nosuch'"),
+        ("evaluate SMALL --targets 2", "has 9 questions; give at least 10"),
+        ("solve nosuch.jsonl --budget 2", "nosuch.jsonl"),
+        ("solve drill-fewshot --budget 0.5", "cheapest allocation costs 1"),
+        ("solve drill-fewshot --budget nan", "finite"),
+        ("solve drill-fewshot --budget 2 --budgets 1,200", "200"),
+        ("solve drill-fewshot --budget 2 --budgets 4,2", "increasing"),
+        ("solve drill-fewshot --budget 2 --budgets a", "whole numbers"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(words, said, tmp_path, capsys):
     files = {"FILE": write(tmp_path / "file.jsonl", [0] * 12), "SMALL": write(tmp_path / "small.jsonl", [0] * 9)}
-    assert main(["evaluate", *(files.get(word, word) for word in words)]) == 2
+    assert main([files.get(word, word) for word in words.split()]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert said in shown.err

@@ -36,15 +36,7 @@ def folder(tmp_path_factory):
     return path / "router"
 
 
-def test_fit_refuses_what_cannot_be(folder, capsys):
-    file = str(folder.parent / "few.jsonl")
-    assert main(["fit", file, "--budget", "0.5", "--out", str(folder.parent / "x")]) == 2
-    assert "cheapest" in capsys.readouterr().err
-    assert main(["fit", file, "--budget", "3", "--round", "0", "--out", str(folder.parent / "x")]) == 2
-    assert not (folder.parent / "x").exists()
-
-
-def test_fit_learns_from_a_sample_where_there_are_many_and_says_so(folder, tmp_path, capsys):
+def test_fit_learns_from_a_sample_where_there_are_many_and_refuses_what_cannot_be(folder, tmp_path, capsys):
     file, fit = folder.parent / "few.jsonl", ["fit", str(folder.parent / "few.jsonl"), "--budget", "3", "--out"]
     assert main([*fit, str(tmp_path / "some"), "--learn-from", "20"]) == 0
     told = capsys.readouterr()
@@ -52,8 +44,10 @@ def test_fit_learns_from_a_sample_where_there_are_many_and_says_so(folder, tmp_p
     assert "fitted on 20 questions" in told.out
     some = load(file).take(drawn(range(31), 20, 0))
     assert np.array_equal(Router.load(tmp_path / "some").policy.costs, Router.fit(some, budget=3).policy.costs)
-    assert main([*fit, str(tmp_path / "none"), "--learn-from", "1"]) == 2
-    assert "at least 2 questions" in capsys.readouterr().err
+    refused = {"--learn-from=1": "at least 2 questions", "--budget=0.5": "cheapest", "--round=0": "give 1 or more"}
+    for word, said in refused.items():
+        assert main([*fit, str(tmp_path / "none"), word]) == 2
+        assert said in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
 
 
@@ -62,26 +56,32 @@ def questions(path, n):
     return str(path)
 
 
+def routing(router, tmp_path, n, url, *more):
+    """The words that route n questions, in order unless told otherwise."""
+    where = ["--base-url", url, "--model", "m", "--out", str(tmp_path / "out")]
+    return ["route", str(router), questions(tmp_path / "q.jsonl", n), *where, *(more or ["--concurrency", "1"])]
+
+
+def rows_of(tmp_path, name="answers"):
+    lines = (tmp_path / "out" / f"{name}.jsonl").read_text().splitlines()
+    return [json.loads(line, parse_constant=pytest.fail) for line in lines]
+
+
 def test_route_goes_on_where_it_stopped(folder, tmp_path, capsys):
-    file, out = questions(tmp_path / "q.jsonl", 12), tmp_path / "out"
+    kept = tmp_path / "out" / "answers.jsonl"
     with FaultServer(lambda k: "ok" if k < 20 else "401") as upstream:
-        command = ["route", str(folder), file, "--base-url", upstream.url, "--model", "m", "--out", str(out)]
-        assert main([*command, "--concurrency", "1"]) == 2
-        told = capsys.readouterr().err
-        assert "run the same command again" in told
-        before = (out / "answers.jsonl").read_bytes()
-        assert 0 < before.count(b"\n") < 12
+        assert main(routing(folder, tmp_path, 12, upstream.url)) == 2
+    assert "run the same command again" in capsys.readouterr().err
+    before = kept.read_bytes()
+    assert 0 < before.count(b"\n") < 12
     with FaultServer() as upstream:
-        command[4] = upstream.url
+        command = routing(folder, tmp_path, 12, upstream.url, "--concurrency", "16")
         assert main(command) == 0
-        assert (out / "answers.jsonl").read_bytes().startswith(before)  # nothing asked twice
-        rows = [json.loads(line) for line in (out / "routed.jsonl").read_text().splitlines()]
-        assert [row["id"] for row in rows] == [f"q{k}" for k in range(12)]
-        assert {row["answer"] for row in rows} == {"7"}
-        fresh = rows[before.count(b"\n") :]
-        assert sum(row["samples"] for row in fresh) == len(upstream.seen)
-        told = capsys.readouterr().out
-        assert "12 of 12 right" in told
+        assert kept.read_bytes().startswith(before)  # nothing asked twice
+        rows = rows_of(tmp_path, "routed")
+        assert [(row["id"], row["answer"]) for row in rows] == [(f"q{k}", "7") for k in range(12)]
+        assert sum(row["samples"] for row in rows[before.count(b"\n") :]) == len(upstream.seen)
+        assert "12 of 12 right" in capsys.readouterr().out
         asked = len(upstream.seen)
         assert main(command) == 0
         assert len(upstream.seen) == asked  # nothing left to do
@@ -94,27 +94,21 @@ def test_route_survives_every_odd_reply(folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(endpoints, "FIRST_WAIT", 0.01)
     replies = {**as_replies(ODD | STRANGE), "bomb": bomb()}
     names = list(replies)
-    file, out = questions(tmp_path / "q.jsonl", 30), tmp_path / "out"
-    command = ["route", str(folder), file, "--model", "m", "--out", str(out), "--concurrency", "1"]
     # Every other request is answered oddly, until all have been.
     with FaultServer(lambda k: "ok" if k % 2 or k // 2 >= len(names) else names[k // 2], replies=replies) as upstream:
-        assert main([*command, "--base-url", upstream.url]) == 0
+        assert main(routing(folder, tmp_path, 30, upstream.url)) == 0
         assert len(upstream.seen) > 2 * len(names)
-    for name in ("answers.jsonl", "routed.jsonl"):
-        rows = [json.loads(line, parse_constant=pytest.fail) for line in (out / name).read_text().splitlines()]
-        assert {row["answer"] for row in rows} == {"7"}
+    assert {row["answer"] for name in ("answers", "routed") for row in rows_of(tmp_path, name)} == {"7"}
 
 
 @pytest.mark.parametrize("odd", ["choices-object", "deep", "bomb", "endless", "away"])
 def test_route_ends_in_one_line_where_every_reply_is_odd(folder, tmp_path, capsys, monkeypatch, odd):
     monkeypatch.setattr(endpoints, "FIRST_WAIT", 0.01)
-    file = questions(tmp_path / "q.jsonl", 3)
     with FaultServer() as other:
         away = (308, f"Location: {other.url}/chat/completions\r\n", b"{}")
         replies = {**as_replies(ODD), "bomb": bomb(), "away": away}
         with FaultServer(lambda k: odd, replies=replies) as upstream:
-            where = ["--model", "m", "--out", str(tmp_path / "out"), "--base-url", upstream.url, "--tries", "2"]
-            assert main(["route", str(folder), file, *where]) == 2
+            assert main(routing(folder, tmp_path, 3, upstream.url, "--tries", "2")) == 2
             told = capsys.readouterr().err.splitlines()[-1]
             assert upstream.url in told
             assert "Traceback" not in told
@@ -122,10 +116,9 @@ def test_route_ends_in_one_line_where_every_reply_is_odd(folder, tmp_path, capsy
 
 
 def test_an_interrupt_keeps_what_is_in_flight(folder, tmp_path):
-    file, out = questions(tmp_path / "q.jsonl", 60), tmp_path / "out"
     with FaultServer(latency=0.3) as upstream:
-        command = [sys.executable, "-m", "adalib", "route", str(folder), file, "--base-url", upstream.url]
-        command += ["--model", "m", "--out", str(out), "--concurrency", "4"]
+        words = routing(folder, tmp_path, 60, upstream.url, "--concurrency", "4")
+        command = [sys.executable, "-m", "adalib", *words]
         heed = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
         while len(upstream.seen) < 10:
@@ -135,7 +128,7 @@ def test_an_interrupt_keeps_what_is_in_flight(folder, tmp_path):
         err = process.communicate(timeout=120)[1]
     assert process.returncode == 130
     assert "run the same command again" in err
-    kept = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
+    kept = rows_of(tmp_path)
     assert 4 <= len(kept) < 60
     assert sum(answer["samples"] for answer in kept) == len(upstream.seen)  # nothing was asked in vain
 
@@ -146,10 +139,8 @@ def test_a_price_list_holds_the_bill(folder, tmp_path, capsys):
     assert "0.0001 dollars a question" in capsys.readouterr().out
     assert Router.load(tmp_path / "router").cost_of(23) == pytest.approx(2.8e-5)
     with FaultServer() as upstream:
-        file = questions(tmp_path / "q.jsonl", 30)
-        where = ["--base-url", upstream.url, "--model", "m", "--out", str(tmp_path / "out")]
-        assert main(["route", str(tmp_path / "router"), file, *where, "--concurrency", "1"]) == 0
-    kept = [json.loads(line) for line in (tmp_path / "out" / "answers.jsonl").read_text().splitlines()]
+        assert main(routing(tmp_path / "router", tmp_path, 30, upstream.url)) == 0
+    kept = rows_of(tmp_path)
     assert [answer["cost"] for answer in kept] == pytest.approx([answer["samples"] * 1.4e-5 for answer in kept])
     priced = ["--cost", "money", "--per-token", "1e-6", "--policy", "curve"]
     for more, told in ((priced[:2], "--per-token"), (priced[2:4], "--cost money"), (priced, "priced")):
@@ -158,12 +149,11 @@ def test_a_price_list_holds_the_bill(folder, tmp_path, capsys):
 
 
 def test_one_line_and_code_2(folder, tmp_path, capsys, monkeypatch):
-    file = questions(tmp_path / "q.jsonl", 2)
-    where = ["--model", "m", "--out", str(tmp_path / "out"), "--base-url", "http://127.0.0.1:9/v1"]
-    upstream = ["--upstream", "http://127.0.0.1:9/v1", "--model", "m"]
+    nobody = "http://127.0.0.1:9/v1"
+    upstream = ["--upstream", nobody, "--model", "m"]
     for command, told in (
-        (["route", str(tmp_path), file, *where], "router.json"),
-        (["route", str(folder), file, *where, "--total", "1"], "--price-in"),
+        (routing(tmp_path, tmp_path, 2, nobody), "router.json"),
+        (routing(folder, tmp_path, 2, nobody, "--total", "1"), "--price-in"),
         (["serve", str(folder), *upstream, "--host", "0.0.0.0"], "ADALIB_TOKEN"),
         (["serve", str(tmp_path), *upstream], "router.json"),
     ):

@@ -14,13 +14,12 @@ from adalib.solve import reference
 @pytest.fixture
 def toy_file(tmp_path):
     """Six questions with eight answers each, of every kind; one text would be markup if it were not data."""
-    rng = np.random.default_rng(4)
-    lines = []
-    for i, p in enumerate((1.0, 0.0, 0.5, 0.6, 0.7, 0.4)):
-        answers = ["7" if u < p else str(rng.integers(10, 14)) for u in rng.random(8)]
-        lines.append({"id": f"q{i}", "question": '<script>"x"</script>', "gold": "7", "answers": answers})
-    path = tmp_path / "toy.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    rng, path = np.random.default_rng(4), tmp_path / "toy.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for i, p in enumerate((1.0, 0.0, 0.5, 0.6, 0.7, 0.4)):
+            answers = ["7" if u < p else str(rng.integers(10, 14)) for u in rng.random(8)]
+            line = {"id": f"q{i}", "question": '<script>"x"</script>', "gold": "7", "answers": answers}
+            file.write(json.dumps(line) + "\n")
     return path
 
 
@@ -33,10 +32,9 @@ def test_json_is_the_exact_solution(toy_file, capsys):
     table = adalib.load(toy_file).table(budgets=(1, 3, 5))
     assert set(found["labels"]) == set(table.ids)
     labels = [table.budgets.index(found["labels"][name]) for name in table.ids]
-    assert found["cost"] == pytest.approx(table.cost[labels].mean())
-    assert found["accuracy"] == pytest.approx(table.acc[np.arange(table.n), labels].mean())
+    cost, accuracy = table.cost[labels].mean(), table.acc[np.arange(table.n), labels].mean()
+    assert [found[name] for name in ("cost", "accuracy", "slack")] == pytest.approx([cost, accuracy, 2.4 - cost])
     assert found["cost"] <= 2.4
-    assert found["slack"] == pytest.approx(2.4 - found["cost"])
     assert found["bound"] == pytest.approx(reference.lp_value(table.acc, table.cost, 2.4), abs=1e-9)
 
 
@@ -51,25 +49,6 @@ def test_the_split_spends_the_slack(toy_file, capsys):
 def test_a_bundled_setting_and_plain_words(capsys):
     assert main(["solve", "drill-fewshot", "--budget", "2"]) == 0
     assert "optimistic" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["nosuch.jsonl", "--budget", "2"], "nosuch.jsonl"),
-        (["drill-fewshot", "--budget", "0.5"], "cheapest allocation costs 1"),
-        (["drill-fewshot", "--budget", "nan"], "finite"),
-        (["drill-fewshot", "--budget", "2", "--budgets", "1,200"], "200"),
-        (["drill-fewshot", "--budget", "2", "--budgets", "4,2"], "increasing"),
-        (["drill-fewshot", "--budget", "2", "--budgets", "a"], "whole numbers"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(words, said, capsys):
-    assert main(["solve", *words]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert said in shown.err
-    assert shown.err.count("\n") == 1
 
 
 def test_the_explorer_s_budgets_cost_their_tokens(toy_file, tmp_path):

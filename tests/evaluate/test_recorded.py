@@ -1,7 +1,5 @@
 """The dear tables of chapters 10 and 13: their cells, and a cheap part of what is recorded computed again."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 
@@ -127,6 +125,7 @@ def test_what_is_recorded_of_stopping_is_what_is_computed():
         assert {*LADDER, *PEERS, "curve", "mix", "oracle", "oracle_weighted"} <= policies
         assert {1.5, 2, 3, 4, 6, 8} <= targets
     kept = record["word-fewshot by question"]
+    assert kept["all three", 2]["accuracy"] > kept["oracle", 2]["accuracy"] > kept["mix", 2]["accuracy"]
     for row in weighted_bars(word, [1.5, 4]):
         cell = kept[row.policy, row.target]
         assert [cell["accuracy"], cell["gain_low"]] == pytest.approx([row.accuracy, row.gain_low], abs=1e-4)
