@@ -1,4 +1,4 @@
-"""Every statement of chapter 4, on 3,000 random cases and on tables that hypothesis makes up; what is false, refuted.
+"""Every statement of chapter 4, on 2,000 random cases and on tables that hypothesis makes up; what is false, refuted.
 
 What a statement measures is itself held against enumeration, plain Python and HiGHS, which share no code with it.
 """
@@ -23,7 +23,7 @@ from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferenti
 from adalib.solve.reference import lp_solution, milp_solution
 from adalib.table import UtilityTable
 
-COUNT = 3000
+COUNT = 2000
 TINY = 1e-9
 
 
