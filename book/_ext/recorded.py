@@ -72,9 +72,10 @@ def update(app, env) -> None:
 
 
 def load_record(app, pagename, templatename, context, doctree) -> None:
-    """Load a chapter's record on the pages that ask for answers."""
+    """Load a chapter's record on the pages that ask for a value; a chapter that asks for code alone has none."""
     for chapter in set(re.findall(r'class="adalib-answer" data-chapter="(\w+)"', context.get("body", ""))):
-        app.add_js_file(f"recorded/{chapter}.js", loading_method="defer")
+        if (Path(app.outdir) / "_static" / "recorded" / f"{chapter}.js").exists():
+            app.add_js_file(f"recorded/{chapter}.js", loading_method="defer")
 
 
 def setup(app) -> dict:
