@@ -8,7 +8,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
+from fontTools.ttLib import TTFont
 from installing import install_from_system, run
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -32,6 +34,22 @@ DRAWN = """async () => {
 }"""
 PACKAGES = dict.fromkeys(("apt-get", "dnf", "apk"), "chromium")
 MEND = "no Chromium could be found or installed: install Chromium or Chrome, or set ADALIB_BROWSER to its path"
+
+# The system's fonts, where there are any, and the book's: without a single font Chromium draws no text and dies.
+FONTS = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig><include ignore_missing="yes">/etc/fonts/fonts.conf</include><dir>{folder}</dir></fontconfig>
+"""
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The environment for a browser that finds the book's fonts among the system's, unpacked into an empty folder."""
+    for packed in (Path(__file__).parent.parent / "book" / "fonts").glob("*.woff2"):
+        font = TTFont(packed)
+        font.flavor = None  # as a font of the system, Chromium takes no packed one
+        font.save(folder / f"{packed.stem}.ttf")
+    config = folder / "fonts.conf"
+    config.write_text(FONTS.format(folder=folder), encoding="utf-8")
+    return {"FONTCONFIG_FILE": str(config), **os.environ}
 
 
 @functools.cache

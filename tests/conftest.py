@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from browser import FLAGS, find_browser
+from browser import FLAGS, environment, find_browser
 from bs4 import BeautifulSoup
 from hypothesis import settings
 
@@ -76,12 +76,14 @@ def html() -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser():
+def browser(tmp_path_factory):
     """A running Chromium."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        chromium = playwright.chromium.launch(
+            executable_path=find_browser(), args=FLAGS, env=environment(tmp_path_factory.mktemp("fonts"))
+        )
         yield chromium
         chromium.close()
 
