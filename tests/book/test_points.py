@@ -5,6 +5,7 @@ import re
 
 import pytest
 from conftest import ROOT, toc_pages
+
 from editions.text import spelled_out
 
 QUOTED = re.compile(r"\{points\}`(\w+)(?::(\d))?`")

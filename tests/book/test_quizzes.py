@@ -7,9 +7,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from conftest import ROOT
-from editions.quizzes import Item, misconceptions, moodle, qti, quiz_items
 
 from adalib.teach.__main__ import main
+from editions.quizzes import Item, misconceptions, moodle, qti, quiz_items
 
 # Reading a quiz fails where an option has no text or no explanation in italics.
 QUIZZES = {path.stem: quiz_items(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}

@@ -15,9 +15,10 @@ from pathlib import Path
 import nbformat
 import pytest
 from conftest import ROOT
+from jupyter_cache import get_cache
+
 from editions.student import for_students, solution_cells
 from editions.writing import TEACHERS, live_notebooks, read_values, student_sources
-from jupyter_cache import get_cache
 
 BUILT = ("02_oracle", "appendix_markets")
 TOC = "format: jb-book\nroot: book/references\nchapters:\n" + "".join(f"  - file: notebooks/{name}\n" for name in BUILT)

@@ -17,10 +17,11 @@ from scipy.optimize import linprog
 
 import adalib
 import adalib.paper
-from adalib.paper import register, results, rows_results, rows_theory
-from adalib.paper.measures import Cell, Outcome
-from adalib.paper.register import CLAIMS, PARTS, ROWS, STATUSES, VERDICTS, Row, chapter
+from adalib.paper import results
 from adalib.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_SETTINGS, PAPER_WAY
+from referee import register, rows_results, rows_theory
+from referee.measures import Cell, Outcome
+from referee.register import CLAIMS, PARTS, ROWS, STATUSES, VERDICTS, Row, chapter
 
 # Everything that the paper shows, in its order, and our eight experiments.
 ITEMS = """

@@ -8,11 +8,12 @@ import re
 import nbformat
 import pytest
 from conftest import ROOT, toc_pages
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
 from editions.live import Book, live_notebook, live_text
 from editions.student import for_students, lock, locked_quizzes, solution_cells, without_solutions
 from editions.text import Block, Work, blocks, read_works
 from editions.writing import TEACHERS, refresh, student_sources
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 SOURCES = {path.stem: nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 START, END = ":::{solution-start} ex\n:class: dropdown\n:::", ":::{solution-end}\n:::"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from editions.slides import deck, slides, write_decks
 from offline import GAMES
+
+from editions.slides import deck, slides, write_decks
 
 PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css">
 <script defer="defer" src="../_static/figures.js?v=1"></script><script src="../_static/theme.js"></script>
