@@ -147,6 +147,9 @@ def test_values_equal_the_solver():
     for case in DRAWN[700:800]:
         best = milp_solution(case.acc, case.cost, case.budget)
         assert STATEMENTS["Proposition 1"](case).printed[0].left == pytest.approx(best.value, abs=TINY)
+
+
+def test_theorem_3_with_solver_values():
     for case in DRAWN[820:1000]:
         recovery = STATEMENTS["Theorem 3"](case)
         more = recovery.printed[0].right

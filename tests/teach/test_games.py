@@ -282,7 +282,7 @@ class TestMarket:
         assert f"clears at {100 * clears.lam:.2f}".rstrip("0") in said.inner_text()
         assert page.locator(".market-stairs").first.is_visible()
         # Hands are counted, and the twins jump together.
-        for budget, hands in ((1, 12), (4, 6), (8, 2)):
+        for budget, hands in ((1, 12), (2, 0), (4, 6), (8, 2), (16, 0)):
             page.get_by_label(f"show {budget}:", exact=True).fill(str(hands))
         page.get_by_role("button", name="Add up the hands").click()
         assert "the class buys 52 of 60 answers: 8 are left." in page.locator(".market-said").first.inner_text()
