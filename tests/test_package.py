@@ -30,11 +30,8 @@ def test_the_wheel_holds_the_modules_the_front_end_and_the_data(tmp_path):
     assert {name for name in expected if "/build/" not in name} - held == set()
 
 
-def test_the_tests_run_against_this_checkout():
+def test_the_tests_run_against_this_checkout_and_every_public_name_is_there():
     assert adalib.__file__ == str(ROOT / "adalib" / "__init__.py")
-
-
-def test_every_public_name_is_there():
     for package in (adalib, adalib.paper):
         for name in package.__all__:
             assert getattr(package, name) is not None
