@@ -88,6 +88,20 @@ def test_many_questions_are_learned_from_a_stated_sample_and_all_are_scored(few)
     assert len(rows[2].gains) == few.n
 
 
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"protocol": Protocol(taught=1)}, "taught is 1; give at least 2"),
+        ({"noises": -1}, "noises is -1"),
+        ({"features": Known(overhead=-1.0)}, "overhead -1.0; give 0 or more"),
+        ({"features": Known(overhead=np.nan)}, "overhead nan; give 0 or more"),
+    ],
+)
+def test_numbers_that_would_change_the_scores_unseen_are_refused(few, how, told):
+    with pytest.raises(ValueError, match=told):
+        held_out(few, [2], (1, 2), **how)
+
+
 ONES = np.ones(10)
 
 

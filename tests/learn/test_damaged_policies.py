@@ -98,6 +98,8 @@ SPOILED = {
     "orphan ring": orphan_ring,
     "far child": change(right_children={0: 10**6}),
     "half a leaf": change(right_children={0: -1}),
+    "own parent": change(parents={1: 1}),
+    "no parent": change(parents={1: 2**31 - 1}),
     "far feature": change(split_indices={0: 3}),
     "no feature": change(split_indices={0: -1}),
     "category": change(split_type={0: 1}),

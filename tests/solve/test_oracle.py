@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import allocations, tables
+from scipy.optimize import linprog
 
+from adalib.evaluate.baselines import from_labels
 from adalib.solve.bisection import bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferential
@@ -27,6 +29,17 @@ def test_labels_follow_the_rule_written_out(table, lam):
         tied = [j for j in range(len(net)) if net[j] >= max(net) - 1e-12]
         expected.append(min(tied, key=lambda j: (wide[i, j], j)))
     assert oracle_labels(acc, cost, lam).tolist() == expected
+
+
+@given(tables(5, 4), prices)
+def test_labels_as_a_plan_reach_the_linear_programme_s_bound_at_their_own_cost(table, lam):
+    acc, cost = table
+    (n, k), wide = acc.shape, np.broadcast_to(cost, acc.shape)
+    plan = from_labels(oracle_labels(acc, cost, lam), k)
+    one_each, paid = np.kron(np.eye(n), np.ones(k)), plan.expected(wide).sum()
+    exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    found = linprog(-acc.ravel(), A_ub=[wide.ravel()], b_ub=[paid], A_eq=one_each, b_eq=np.ones(n), options=exact)
+    assert plan.expected(acc).mean() == pytest.approx(-found.fun / n, abs=1e-9)
 
 
 @given(tables(5, 4), prices)

@@ -36,7 +36,7 @@ def spread(classes, value):
     return [[value[c] if c >= 0 else 0.0 for c in row] for row in classes]
 
 
-rows = st.integers(1, 7).flatmap(
+rows = st.integers(1, 9).flatmap(
     lambda r: st.lists(st.lists(st.integers(-1, 4), min_size=r, max_size=r), min_size=1, max_size=4)
 )
 class_values = st.lists(st.sampled_from([0.0, 1.0, 0.25]), min_size=5, max_size=5)
@@ -179,7 +179,7 @@ def test_iid_refusals(arguments, says):
 
 
 @settings(deadline=None)
-@given(data=st.data(), r=st.integers(1, 7))
+@given(data=st.data(), r=st.integers(1, 9))
 def test_best_of_equals_enumeration(data, r):
     scores = data.draw(st.lists(st.integers(0, 3), min_size=r, max_size=r))
     correct = data.draw(st.lists(st.integers(0, 1), min_size=r, max_size=r))
