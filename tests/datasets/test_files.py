@@ -17,7 +17,7 @@ from adalib.datasets import files
 from adalib.datasets.files import DataError, free_memory, open_lines, read_whole, written
 from adalib.datasets.loading import load
 from adalib.explorer import page, read_csv
-from adalib.llm.collect import export, read_settings, scan
+from adalib.llm.collect import export, read_settings
 from adalib.llm.questions import load_prompt
 from adalib.table import UtilityTable
 
@@ -140,64 +140,7 @@ def test_explore_does_not_write_over_its_own_input(tmp_path, capsys):
     assert "give the page another name" in capsys.readouterr().err
 
 
-PROMPTS = [
-    b"",
-    b"[]",
-    b"null",
-    b"[" * 100_000,
-    b'{"messages": ' + b"[" * 50_000 + b"]" * 50_000 + b"}",
-    b"\xff\xfe",
-    b'{"messages": "text"}',
-    b'{"messages": {"role": "user"}}',
-    b'{"messages": [1]}',
-    b'{"messages": [["role", "content"]]}',
-    b'{"messages": [{"role": "user", "content": ["{question}"]}]}',
-    b'{"messages": [{"role": "user", "content": {"{question}": 1}}]}',
-    b'{"messages": [{"role": ["user"], "content": "{question}"}]}',
-    b'{"messages": [{"role": "user", "content": "{question}"}, null]}',
-    b'{"messages": [{"role": "user", "content": NaN}]}',
-    b'{"messages": [{"role": "user", "content": ' + b"9" * 5000 + b"}]}",
-    b" " * 2_000_000,
-]
-
-
-@pytest.mark.parametrize("text", PROMPTS, ids=range(len(PROMPTS)))
-def test_a_prompt_is_checked_as_strictly_as_a_question(tmp_path, text):
-    path = tmp_path / "p.json"
-    path.write_bytes(text)
-    with pytest.raises(DataError) as told:
-        load_prompt(path)
-    assert "\n" not in str(told.value)
-    assert len(str(told.value)) < 600
-
-
 LINE = {"id": "a", "sample": 0, "text": "7", "finish": "stop", "tokens": 3}
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        LINE | {"sample": True},
-        LINE | {"sample": -1},
-        LINE | {"sample": 10**400 // 10**300},
-        LINE | {"sample": 1.0},
-        LINE | {"tokens": "3"},
-        LINE | {"tokens": 10**200},
-        LINE | {"tokens": 1.5},
-        LINE | {"prompt_tokens": [1]},
-        LINE | {"logprob": "x"},
-        LINE | {"text": None},
-        LINE | {"id": 3},
-        [1],
-        {},
-    ],
-)
-def test_a_damaged_line_of_a_folder_is_named(tmp_path, record):
-    path = tmp_path / "answers.jsonl"
-    path.write_text(json.dumps(LINE | {"sample": 5}) + "\n" + json.dumps(record) + "\n")
-    with pytest.raises(DataError, match=r"answers.jsonl, line 2: ") as told:
-        scan(path)
-    assert "\n" not in str(told.value)
 
 
 @pytest.mark.parametrize(
@@ -234,13 +177,6 @@ def test_any_damage_to_a_folder_is_one_line_or_a_sound_export(tmp_path):
         except DataError as error:
             assert len(str(error).splitlines()) == 1  # noqa: PT017
     assert good > 5
-
-
-def test_what_collect_takes_load_reads(tmp_path, capsys):
-    path = tmp_path / "q.jsonl"
-    path.write_text('{"id": "a", "question": "q", "gold": "7", "level": {"hard": 1}}\n')
-    assert main(["collect", str(path), "--out", str(tmp_path / "out"), "--dry-run"]) == 2
-    assert '"level" is an object' in capsys.readouterr().err
 
 
 def test_a_row_whose_texts_are_too_long_is_exported_without_them(tmp_path, monkeypatch):

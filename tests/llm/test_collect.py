@@ -107,19 +107,14 @@ def test_a_second_run_adds_only_the_samples_that_are_missing(file, tmp_path):
     assert adalib.load(path).samples == 6
 
 
-def test_seeds_differ_between_answers_and_agree_between_runs(file, tmp_path):
+def test_seeds_differ_between_answers_and_agree_between_runs_and_logprobs_reach_the_export(file, tmp_path):
     seeds = []
     for out in (tmp_path / "a", tmp_path / "b"):
         with FaultServer() as server:
-            quick(file, out, server, seed=1)
+            path = quick(file, out, server, seed=1, logprobs=True)
         seeds.append({request["seed"] for request in server.seen})
     assert seeds[0] == seeds[1]
     assert len(seeds[0]) == 8 * 3
-
-
-def test_logprobs_reach_the_export(file, tmp_path):
-    with FaultServer() as server:
-        path = quick(file, tmp_path, server, logprobs=True)
     row = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
     assert row["logprob"] == pytest.approx([-1.5 * 0.6931472] * 3, abs=1e-5)
     assert row["entropy"] == pytest.approx([0.6931472] * 3, abs=1e-5)
@@ -342,7 +337,12 @@ def test_a_line_torn_at_any_byte_is_cut_off_and_only_that_line(tmp_path):
         assert store.answers.read_bytes() == whole[:last]
 
 
-@pytest.mark.parametrize("bad", [b"not json", b'{"id": "a"}', b"\xff\xfe", b"[]", b"", b'{"id": "a", "sample": "0"}'])
+BAD_LINES = [b"not json", b'{"id": "a"}', b"\xff\xfe", b"[]", b"", b'{"id": "a", "sample": "0"}', b"[1]", b"{}"]
+BAD_FIELDS = [{"sample": True}, {"sample": -1}, {"sample": 10**100}, {"sample": 1.0}, {"tokens": "3"}, {"tokens": 1.5}]
+BAD_FIELDS += [{"tokens": 10**200}, {"prompt_tokens": [1]}, {"logprob": "x"}, {"text": None}, {"id": 3}]
+
+
+@pytest.mark.parametrize("bad", BAD_LINES + [json.dumps(answer(2) | fields).encode() for fields in BAD_FIELDS])
 def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_touched(tmp_path, bad):
     with Store(tmp_path, {"model": "m"}) as store:
         store.append(answer(0))
@@ -350,7 +350,7 @@ def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_touched(tmp_path, 
     first, second = store.answers.read_bytes().splitlines(keepends=True)
     damaged = first + bad + b"\n" + second + b'{"torn'
     store.answers.write_bytes(damaged)
-    with pytest.raises(DataError, match=r"answers.jsonl, line 2: "), Store(tmp_path, {"model": "m"}):
+    with pytest.raises(DataError, match=r"\A[^\n]+answers.jsonl, line 2: [^\n]+\Z"), Store(tmp_path, {"model": "m"}):
         pass
     assert store.answers.read_bytes() == damaged
 
@@ -365,33 +365,24 @@ def test_the_same_sample_twice_is_refused(tmp_path):
         scan(store.answers)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"model": "other"}, "model 'm', now it is 'other'"),
-        ({"temperature": 1.0}, "temperature 0.7, now it is 1.0"),
-        ({"max_tokens": 64}, "max_tokens 256, now it is 64"),
-        ({"seed": 3}, "seed None, now it is 3"),
-        ({"logprobs": True}, "logprobs False, now it is True"),
-    ],
-)
-def test_other_settings_are_refused_by_name(file, tmp_path, change, told):
-    with FaultServer() as server:
-        quick(file, tmp_path, server, samples=1)
-        with pytest.raises(DataError, match=told):
-            quick(file, tmp_path, server, **change)
-        assert len(server.seen) == 8
-    settings = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["settings"]
-    assert settings["endpoint"] == "this machine"  # another port tomorrow is the same endpoint
-
-
-def test_other_questions_another_prompt_or_a_bad_run_file_are_refused(file, tmp_path):
+def test_other_settings_or_questions_or_a_bad_run_file_are_refused_by_name(file, tmp_path):
     other, out = tmp_path / "prompt.json", tmp_path / "out"
     other.write_text('{"messages": [{"role": "user", "content": "{question}!"}]}', encoding="utf-8")
+    changes = {
+        "model 'm', now it is 'other'": {"model": "other"},
+        "temperature 0.7, now it is 1.0": {"temperature": 1.0},
+        "max_tokens 256, now it is 64": {"max_tokens": 64},
+        "seed None, now it is 3": {"seed": 3},
+        "logprobs False, now it is True": {"logprobs": True},
+        "was begun with prompt": {"prompt": other},
+    }
     with FaultServer() as server:
         quick(file, out, server, samples=1)
-        with pytest.raises(DataError, match="was begun with prompt"):
-            quick(file, out, server, prompt=other)
+        for told, change in changes.items():
+            with pytest.raises(DataError, match=told):
+                quick(file, out, server, **change)
+        settings = json.loads((out / "run.json").read_text(encoding="utf-8"))["settings"]
+        assert settings["endpoint"] == "this machine"  # another port tomorrow is the same endpoint
         file.write_text(file.read_text(encoding="utf-8").replace("3 + 1", "3 + 9"), encoding="utf-8")
         with pytest.raises(DataError, match="was begun with questions"):
             quick(file, out, server)
@@ -401,6 +392,7 @@ def test_other_questions_another_prompt_or_a_bad_run_file_are_refused(file, tmp_
         (out / "run.json").unlink()
         with pytest.raises(DataError, match=r"run.json is missing"):
             quick(file, out, server)
+        assert len(server.seen) == 8
 
 
 def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
@@ -466,32 +458,52 @@ def test_bundled_prompts_and_questions_go_by_name(name):
     assert questions[0]["question"] in last["content"]
 
 
-BAD_TURNS = ["[]", '"x"', '[{"role": "user", "content": "no gap"}]', '[{"role": "king", "content": "{question}"}]']
+BAD_TURNS = ["[]", '"x"', '"text"', '{"role": "user"}', "[1]", '[["role", "content"]]', "[" * 50_000 + "]" * 50_000]
+BAD_TURNS += ['[{"role": "user", "content": "no gap"}]', '[{"role": "king", "content": "{question}"}]']
 BAD_TURNS += ['[{"role": "assistant", "content": "{question}"}]', '[{"role": "user", "content": 3}]']
+BAD_TURNS += ['[{"role": "user", "content": ["{question}"]}]', '[{"role": "user", "content": {"{question}": 1}}]']
+BAD_TURNS += ['[{"role": ["user"], "content": "{question}"}]', '[{"role": "user", "content": "{question}"}, null]']
+BAD_TURNS += ['[{"role": "user", "content": NaN}]', f'[{{"role": "user", "content": {"9" * 5000}}}]']
+BAD_PROMPTS = [b"", b"{", b"[]", b"{}", b"null", b"\xff\xfe", b"[" * 100_000, b" " * 2_000_000]
+BAD_PROMPTS += [f'{{"messages": {turns}}}'.encode() for turns in BAD_TURNS]
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", *(f'{{"messages": {turns}}}' for turns in BAD_TURNS)])
+@pytest.mark.parametrize("text", BAD_PROMPTS, ids=range(len(BAD_PROMPTS)))
 def test_a_bad_prompt_is_refused_in_one_line(file, tmp_path, capsys, text):
     path = tmp_path / "p.json"
-    path.write_text(text, encoding="utf-8")
+    path.write_bytes(text)
     assert main(["collect", str(file), "--out", str(tmp_path / "out"), "--dry-run", "--prompt", str(path)]) == 2
-    assert capsys.readouterr().err.startswith(f"adalib collect: {path}: a prompt is ")
+    told = capsys.readouterr().err
+    assert told.startswith(f"adalib collect: {path}: a prompt is ")
+    assert told.count("\n") == 1
+    assert len(told) < 600
 
 
 # What else can be wrong with a file of questions: tests/test_question_cases.py.
-@pytest.mark.parametrize(("text", "told"), [(b"", ""), (b'{"id": "a", "question": "q"}\n', 'line 1.*"gold"')])
+SOUND = '{"id": "a", "question": "q", "gold": "7", "level": 1}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", ""),
+        (SOUND.replace("gold", "silver"), 'line 1.*"gold"'),
+        (SOUND.replace("1", '{"hard": 1}'), '"level" is an object'),  # what load would not read back
+    ],
+)
 def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(tmp_path, capsys, text, told):
     path = tmp_path / "bad.jsonl"
-    path.write_bytes(text)
+    path.write_text(text)
     with pytest.raises(DataError, match=f"bad.jsonl.*{told}"):
         load_questions(path)
-    where = ["--base-url", "http://[::1]/v1", "--model", "m"]
-    assert main(["collect", str(path), "--out", str(tmp_path / "out"), *where]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    for where in (["--base-url", "http://[::1]/v1", "--model", "m"], ["--dry-run"]):
+        assert main(["collect", str(path), "--out", str(tmp_path / "out"), *where]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
     assert not (tmp_path / "out").exists()
 
 
 HERE = ["--base-url", "http://127.0.0.1:1/v1", "--model", "m"]
+FROM_TO = "need samples from 1 to 1,000,000, concurrency from 1 to 1,000"
 
 
 @pytest.mark.parametrize(
@@ -499,7 +511,7 @@ HERE = ["--base-url", "http://127.0.0.1:1/v1", "--model", "m"]
     [
         ([], "name the endpoint and the model"),
         (["--base-url", "nowhere", "--model", "m"], "the base URL must look like"),
-        ([*HERE, "--samples", "0"], "need samples"),
+        *(([*HERE, word], FROM_TO) for word in ("--samples=0", "--samples=1e9", "--concurrency=100000")),
         ([*HERE, "--temperature", "nan"], "temperature=nan"),
         ([*HERE, "--prompt", "no-such"], "neither a file nor one of the bundled prompts"),
         (["--export"], "nothing was collected here"),

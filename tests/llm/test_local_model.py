@@ -132,18 +132,15 @@ def test_the_server_ends_with_whoever_started_it():
             break
 
 
-def test_a_taken_port_is_told_in_one_line(capsys):
+def test_a_taken_port_and_bad_numbers_are_told_in_one_line(capsys):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         assert main(["serve-llm", "--port", str(taken.getsockname()[1]), "--parallel", "1"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-@pytest.mark.parametrize("argv", [["--port", "70000"], ["--parallel", "0"], ["--ctx", "-1"]])
-def test_bad_numbers_are_told_in_one_line(capsys, argv):
-    assert main(["serve-llm", *argv]) == 2
-    assert capsys.readouterr().err.startswith("adalib serve-llm: need a port below 65536")
+    for word in ("--port=70000", "--parallel=0", "--ctx=-1"):
+        assert main(["serve-llm", word]) == 2
+        assert capsys.readouterr().err.startswith("adalib serve-llm: need a port below 65536")
 
 
 def test_missing_packages_are_named_with_the_way_to_install_them(monkeypatch, capsys):
@@ -159,14 +156,10 @@ def test_missing_packages_are_named_with_the_way_to_install_them(monkeypatch, ca
         assert package.replace("_", "-") in capsys.readouterr().err
 
 
-def test_a_file_of_weights_that_is_not_there_is_one_line(tmp_path):
-    missing = tmp_path / "no-such.gguf"
+def test_weights_that_are_not_there_or_would_not_fit_are_refused_before_memory_is_taken(monkeypatch, tmp_path):
+    missing, weights = tmp_path / "no-such.gguf", tmp_path / "small.gguf"
     with pytest.raises(LocalModelError, match="no-such.gguf: there is no such file"), local_model(missing):
         pass
-
-
-def test_answers_that_would_not_fit_into_the_memory_are_refused_before_it_is_taken(monkeypatch, tmp_path):
-    weights = tmp_path / "small.gguf"
     weights.write_bytes(b"0" * 1000)
     monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 3_000_000_000)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("the server was started"))
