@@ -128,10 +128,6 @@ def test_plain_words(tmp_path, capsys):
         ("solve drill-fewshot --budget 2 --budgets a", "whole numbers"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(words, said, tmp_path, capsys):
+def test_bad_input_is_one_line_and_exit_code_2(words, said, tmp_path, refused):
     files = {"FILE": write(tmp_path / "file.jsonl", [0] * 12), "SMALL": write(tmp_path / "small.jsonl", [0] * 9)}
-    assert main([files.get(word, word) for word in words.split()]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert said in shown.err
-    assert shown.err.count("\n") == 1
+    refused([files.get(word, word) for word in words.split()], said)

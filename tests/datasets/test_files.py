@@ -13,7 +13,6 @@ from functools import partial
 
 import pytest
 
-from adalib.commands.cli import main
 from adalib.datasets import files
 from adalib.datasets.files import DataError, free_memory, open_lines, read_whole, written
 from adalib.datasets.loading import load
@@ -112,22 +111,20 @@ def test_drafts_of_a_killed_program_are_cleared_away_and_those_of_a_living_one_a
 
 
 @pytest.mark.parametrize("name", ["", ".", "no/such/folder.html", "nul\0.html"])
-def test_a_bad_name_for_a_page_is_one_line_and_leaves_nothing(tmp_path, capsys, monkeypatch, name):
+def test_a_bad_name_for_a_page_is_one_line_and_leaves_nothing(tmp_path, refused, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.csv").write_text("1,2\n0.1,0.2\n")
-    assert main(["explore", "mine.csv", "--out", name]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    refused(["explore", "mine.csv", "--out", name], "")
     assert os.listdir(tmp_path) == ["mine.csv"]
 
 
-def test_explore_does_not_write_over_its_own_input(tmp_path, capsys):
+def test_explore_does_not_write_over_its_own_input(tmp_path, refused):
     path = tmp_path / "mine.csv"
     path.write_text("1,2\n0.1,0.2\n")
     (tmp_path / "link.csv").symlink_to(path)
     for out in (path, tmp_path / "link.csv"):
-        assert main(["explore", str(path), "--out", str(out)]) == 2
+        refused(["explore", str(path), "--out", str(out)], "give the page another name")
     assert path.read_text() == "1,2\n0.1,0.2\n"
-    assert "give the page another name" in capsys.readouterr().err
 
 
 LINE = {"id": "a", "sample": 0, "text": "7", "finish": "stop", "tokens": 3}

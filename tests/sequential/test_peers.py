@@ -4,6 +4,7 @@ import asyncio
 import math
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import adaptive_consistency as theirs
 import numpy as np
@@ -51,10 +52,9 @@ def test_beta_equals_both_packages_up_to_forty_answers():
             assert bool(Confidence(0.95).stops(state(counts))[0]) == told["stop"]
 
 
-@pytest.mark.parametrize("threshold", [0.5, 0.8])
-def test_majority_equals_adaptive_consistency_up_to_forty_answers(threshold):
+def test_majority_equals_adaptive_consistency_up_to_forty_answers():
     # The rule sees the leader and the total only, so these are all states.
-    for n in range(1, 41):
+    for threshold, n in product((0.5, 0.8), range(1, 41)):
         for a in range(1, n + 1):
             counts = (a, *[1] * (n - a))
             told = theirs.MajorityStoppingCriteria(threshold).should_stop(answers(counts))
@@ -163,11 +163,10 @@ def test_votes_by_confidence_are_tuned_to_a_budget(name):
 def test_rules_played_together_stop_where_each_does_alone(name):
     classes = np.random.default_rng(2).integers(-1, 4, size=(60, 30))
     votes = count_votes(classes, np.zeros(classes.shape)).at([0, 1, 2, 3, 5, 8, 13, 29])
-    alone = [rule for rule in PEERS[name] if not hasattr(rule, "play")]
-    rules = [*alone, peers.Fixed(3), peers.Margin(3, 9, 4), Confidence(0.9)]
-    together = points_of(rules, votes)
-    for j, rule in enumerate(rules):
-        assert np.array_equal(together[:, j], peers.stopping_points(rule, votes)), rule
+    rules = [rule for rule in PEERS[name] if not hasattr(rule, "play")]
+    rules += [peers.Fixed(3), peers.Margin(3, 9, 4), Confidence(0.9)]
+    for rule, together in zip(rules, points_of(rules, votes).T, strict=True):
+        assert np.array_equal(together, peers.stopping_points(rule, votes)), rule
 
 
 @pytest.mark.parametrize("name", PEERS)
