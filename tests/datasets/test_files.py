@@ -1,7 +1,5 @@
 """Files that nobody vouches for: opened in one place, written in one place."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Folds: no group is parted, sizes are as even as groups allow, and the order decides who goes where."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Simulated populations: against closed forms, exact counts, and the paper's printed tables."""
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np

@@ -4,8 +4,6 @@ Run as ``python mutate_saved.py FOLDER SEED COUNT``. Every file of the folder is
 or its values with a repaired checksum, so that the checks behind the checksum are what is tried.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import random

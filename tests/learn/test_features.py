@@ -1,7 +1,5 @@
 """Features: counted by hand, safe on any text, and named as in the paper."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -49,6 +47,10 @@ def test_a_question_counted_by_hand():
         "unique_word_ratio": 14 / 16,  # drives and miles come twice
     }
     assert features_of(text).to_dict() == pytest.approx(expected)
+    beyond = features_of(f"1{'0' * 400} and {'9' * 500} and 0.{'0' * 400}1")  # floating point
+    assert beyond["numbers_count"] == 3
+    assert beyond["number_magnitude_max"] == pytest.approx(300 * math.log(10))
+    assert beyond["number_magnitude_avg"] == pytest.approx(math.log(2e300 / 3))
 
 
 CASES = {
@@ -105,16 +107,11 @@ def test_one_feature(name):
     ],
 )
 def test_extra_features(text, expected):
-    frame = extra_features([text])
+    frame, graded = extra_features([text]), extra_features([text, "y"], single_pass_acc=[0.5, 1.0])
     assert list(frame.columns) == list(EXTRA_FEATURES[:3])
     assert frame.iloc[0].tolist() == expected
-
-
-def test_only_the_graded_pass_leaks_and_it_must_be_handed_in():
-    assert LEAKS == ("single_pass_acc",)
-    assert list(extra_features(["x", "y"], single_pass_acc=[0.5, 1.0])["single_pass_acc"]) == [0.5, 1.0]
-    with pytest.raises(ValueError, match=r"single_pass_acc\[1\] is nan"):
-        extra_features(["x", "y"], single_pass_acc=[0.5, np.nan])
+    assert LEAKS == ("single_pass_acc",)  # it must be handed in
+    assert list(graded["single_pass_acc"]) == [0.5, 1.0]
 
 
 @given(st.lists(st.text(), max_size=5))
@@ -135,13 +132,6 @@ def test_huge_texts(piece):
     assert np.isfinite(extra_features([text]).to_numpy()).all()
 
 
-def test_numbers_beyond_floating_point():
-    row = features_of(f"1{'0' * 400} and {'9' * 500} and 0.{'0' * 400}1")
-    assert row["numbers_count"] == 3
-    assert row["number_magnitude_max"] == pytest.approx(300 * math.log(10))
-    assert row["number_magnitude_avg"] == pytest.approx(math.log(2e300 / 3))
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -156,33 +146,42 @@ def test_what_is_refused(arguments, message):
         text_features(**arguments)
 
 
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda: TextEmbedding().fit(["", "  "]), "at least one that is not blank"),
+        (lambda: TextEmbedding().transform(["a"]), "call fit"),
+        (lambda: TextEmbedding(dims=0), "dims is 0"),
+        (lambda: extra_features(["x", "y"], single_pass_acc=[0.5, np.nan]), r"single_pass_acc\[1\] is nan"),
+    ],
+)
+def test_what_else_is_refused(action, message):
+    with pytest.raises(ValueError, match=message):
+        action()
+
+
 TRAINING = ["Three red hens lay 4 eggs", "Two red hens lay 9 eggs", "A train leaves at noon", "A train arrives late"]
 
 
-def test_embedding_puts_like_texts_together():
+def test_embedding_puts_like_texts_together_and_keeps_the_angles_at_full_rank():
     embedding = TextEmbedding(dims=2).fit(TRAINING)
     hens, train, blank = embedding.transform(["Five red hens lay 7 eggs", "The train leaves late", ""]).to_numpy()
     seen = embedding.transform(TRAINING).to_numpy()
     assert np.linalg.norm(seen[0] - hens) < np.linalg.norm(seen[2] - hens)
     assert np.linalg.norm(seen[2] - train) < np.linalg.norm(seen[0] - train)
     assert (blank == 0).all()
+    # With as many dimensions as texts the SVD loses nothing: products of rows are those of the TF-IDF weights.
+    whole = TextEmbedding(dims=4).fit(TRAINING)
+    found, weights = whole.transform(TRAINING).to_numpy(), whole._tfidf.transform(TRAINING).toarray()
+    np.testing.assert_allclose(found @ found.T, weights @ weights.T, atol=1e-9)
 
 
 def test_embedding_is_learned_from_the_training_texts_alone():
-    embedding = TextEmbedding(dims=3).fit(TRAINING)
+    embedding, again = (TextEmbedding(dims=3).fit(TRAINING) for _ in range(2))
     alone = embedding.transform(["Ten trains"])
     among = embedding.transform(["Ten trains", *["something else entirely"] * 50]).iloc[:1]
     np.testing.assert_allclose(alone, among, atol=1e-12)
-    again = TextEmbedding(dims=3).fit(TRAINING).transform(["Ten trains"])
-    np.testing.assert_array_equal(alone, again)
-
-
-def test_embedding_of_full_rank_keeps_the_angles():
-    # With as many dimensions as texts the SVD loses nothing: products of rows are those of the TF-IDF weights.
-    embedding = TextEmbedding(dims=4).fit(TRAINING)
-    found = embedding.transform(TRAINING).to_numpy()
-    weights = embedding._tfidf.transform(TRAINING).toarray()
-    np.testing.assert_allclose(found @ found.T, weights @ weights.T, atol=1e-9)
+    np.testing.assert_array_equal(alone, again.transform(["Ten trains"]))
 
 
 @given(st.lists(st.text(max_size=40), max_size=6))
@@ -198,12 +197,3 @@ def test_embedding_of_odd_texts(texts):
     assert frame.shape == (len(texts) + 1, 5)
     assert np.isfinite(frame.to_numpy()).all()
     assert TextEmbedding(dims=5).fit(texts).transform([]).shape == (0, 5)
-
-
-def test_embedding_refuses_nothing_to_learn_from():
-    with pytest.raises(ValueError, match="at least one that is not blank"):
-        TextEmbedding().fit(["", "  "])
-    with pytest.raises(ValueError, match="call fit"):
-        TextEmbedding().transform(["a"])
-    with pytest.raises(ValueError, match="dims is 0"):
-        TextEmbedding(dims=0)

@@ -1,7 +1,5 @@
 """The collector: resumable whatever ends it, never one answer twice, one clear line for whatever goes wrong."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import json

@@ -1,7 +1,5 @@
 """One answer, from endpoints that behave and from endpoints that do not."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

@@ -1,7 +1,5 @@
 """A real language model on loopback: the server, and a real collection from it."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import importlib.util
