@@ -48,10 +48,15 @@ def test_json_has_the_promised_keys_and_the_right_sign(tmp_path, capsys):
     assert found["verdict"].count("\n") == 0
 
 
-def test_the_seed_decides_everything(tmp_path, capsys):
+def test_the_seed_decides_everything_and_plain_words_say_it_too(tmp_path, capsys):
     file = write(tmp_path / "few.jsonl", np.arange(12) % 3)
     first, second, other = (evaluate(capsys, file, *QUICK, "--seed", seed)[0] for seed in "001")
     assert first == second != other
+    assert main(["evaluate", file, *QUICK]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "Protocol: held out, 12 questions with 16 samples"
+    assert out[1].split() == [*KEYS, "gain_low", "gain_high", "share", "imitation", "majority", "mix_cost"]
+    assert out[-1].startswith("Adaptive allocation ")
 
 
 @pytest.mark.parametrize(
@@ -96,15 +101,6 @@ def test_folds_by_a_field(tmp_path, capsys):
     one, other = plain["rows"][0], grouped["rows"][0]
     assert one["accuracy"] == other["accuracy"]  # the oracle has no folds
     assert other["high"] - other["low"] > one["high"] - one["low"]  # but three families say less than twelve questions
-
-
-def test_plain_words(tmp_path, capsys):
-    file = write(tmp_path / "plain.jsonl", np.arange(12) % 3)
-    assert main(["evaluate", file, *QUICK]) == 0
-    out = capsys.readouterr().out.splitlines()
-    assert out[0] == "Protocol: held out, 12 questions with 16 samples"
-    assert out[1].split() == [*KEYS, "gain_low", "gain_high", "share", "imitation", "majority", "mix_cost"]
-    assert out[-1].startswith("Adaptive allocation ")
 
 
 @pytest.mark.parametrize(

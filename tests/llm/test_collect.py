@@ -80,21 +80,22 @@ def test_every_question_gets_its_samples_and_the_export_loads(file, tmp_path):
         "finish": ["stop"] * 3,
         "model": "m",
     }
-
-
-def test_the_exports_of_two_models_one_after_the_other_are_a_menu(file, tmp_path):
+    # The exports of two models, one after the other, are a menu.
     with FaultServer() as server:
-        parts = [quick(file, tmp_path / name, server, model=name) for name in ("small", "large")]
-    both = tmp_path / "menu.jsonl"
-    both.write_text("".join(part.read_text(encoding="utf-8") for part in parts), encoding="utf-8")
-    menu = adalib.load(both)
-    assert list(menu.models) == ["small", "large"]
-    assert menu.unit == {"small": 9, "large": 9}  # tokens, at a price of 1
+        parts = [path, quick(file, tmp_path / "large", server, model="large")]
+    (tmp_path / "menu.jsonl").write_text("".join(part.read_text(encoding="utf-8") for part in parts), encoding="utf-8")
+    menu = adalib.load(tmp_path / "menu.jsonl")
+    assert list(menu.models) == ["m", "large"]
+    assert menu.unit == {"m": 9, "large": 9}  # tokens, at a price of 1
 
 
 def test_a_second_run_adds_only_the_samples_that_are_missing(file, tmp_path):
+    async def notebook():  # it works where an event loop is already running
+        return quick(file, tmp_path, server, samples=3)
+
     with FaultServer() as server:
-        quick(file, tmp_path, server, samples=3)
+        assert run_to_end(notebook()).exists()
+        assert pairs(tmp_path) == rectangle(3)
         before = (tmp_path / "answers.jsonl").read_bytes()
         path = quick(file, tmp_path, server, samples=6)
         assert len(server.seen) == 8 * 6
@@ -116,15 +117,6 @@ def test_seeds_differ_between_answers_and_agree_between_runs_and_logprobs_reach_
     row = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
     assert row["logprob"] == pytest.approx([-1.5 * 0.6931472] * 3, abs=1e-5)
     assert row["entropy"] == pytest.approx([0.6931472] * 3, abs=1e-5)
-
-
-def test_it_works_where_an_event_loop_is_already_running(file, tmp_path):
-    async def notebook():
-        return quick(file, tmp_path, server)
-
-    with FaultServer() as server:
-        assert run_to_end(notebook()).exists()
-    assert pairs(tmp_path) == rectangle(3)
 
 
 def test_an_unfinished_folder_is_exported_as_the_rounds_that_are_whole(file, tmp_path):
@@ -408,15 +400,12 @@ def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
 # What goes in
 
 
-def test_the_papers_workload():
-    priced = workload(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)
+def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
+    priced = workload(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)  # the paper's
     assert (priced.tokens_in, priced.tokens_out) == (1_440_000, 4_915_200)
     assert priced.cost == pytest.approx(1.44 * 0.15 + 4.9152 * 0.6)
     with pytest.raises(ValueError, match="0 or more"):
         workload(-1, 48)
-
-
-def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
     argv = ["collect", str(file), "--out", str(tmp_path / "out"), "--dry-run", "--price-out", "2.5"]
     assert main(argv) == 0
     assert not (tmp_path / "out").exists()
@@ -425,10 +414,13 @@ def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
     assert f"at most {384 * 256:,} out" in told
     assert f"at most about ${384 * 256 * 2.5 / 1e6:.2f}" in told
     with FaultServer() as server:
-        quick(file, tmp_path / "out", server, samples=3)
+        assert main(command(file, tmp_path / "out", server, "--price-in", "1000", "--price-out", "2000")[3:]) == 0
+        last = capsys.readouterr().err.split("\r")[-1]
+        assert "48/48" in last
+        assert "432 tokens, $1.82" in last  # 48 answers of 9 tokens, prompts of 20: (960 * 1000 + 432 * 2000) / 1e6
         main(argv)
-        assert len(server.seen) == 24
-    assert "24 done, 360 to make" in capsys.readouterr().out
+        assert len(server.seen) == 48
+    assert "48 done, 336 to make" in capsys.readouterr().out
 
 
 def test_only_the_gap_in_a_prompt_is_filled(tmp_path):
@@ -445,15 +437,12 @@ def test_only_the_gap_in_a_prompt_is_filled(tmp_path):
     assert filled[3]["content"] == "a {b} %s {question} (a {b} %s {question})"
     assert load_prompt().fill("Q")[0]["content"].startswith("Q\n")
     assert load_prompt().fill("Q")[0]["content"].endswith("Answer: ...")
-
-
-@pytest.mark.parametrize("name", ["word-fewshot", "word-zeroshot", "drill-fewshot"])
-def test_bundled_prompts_and_questions_go_by_name(name):
-    questions = load_questions(name.split("-")[0])
-    assert len(questions) >= 150
-    last = load_prompt(name).fill(questions[0]["question"])[-1]
-    assert last["role"] == "user"
-    assert questions[0]["question"] in last["content"]
+    for name in ("word-fewshot", "word-zeroshot", "drill-fewshot"):  # bundled ones go by name
+        questions = load_questions(name.split("-")[0])
+        assert len(questions) >= 150
+        last = load_prompt(name).fill(questions[0]["question"])[-1]
+        assert last["role"] == "user"
+        assert questions[0]["question"] in last["content"]
 
 
 BAD_TURNS = ["[]", '"x"', '"text"', '{"role": "user"}', "[1]", '[["role", "content"]]', "[" * 50_000 + "]" * 50_000]
@@ -521,11 +510,3 @@ def test_a_mistyped_command_is_told_in_one_line(capsys, argv):
     with pytest.raises(SystemExit, match="2"):
         main(argv)
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_the_bar_shows_tokens_and_money(file, tmp_path, capsys):
-    with FaultServer() as server:
-        assert main(command(file, tmp_path, server, "--price-in", "1000", "--price-out", "2000")[3:]) == 0
-    last = capsys.readouterr().err.split("\r")[-1]
-    assert "48/48" in last
-    assert "432 tokens, $1.82" in last  # 48 answers of 9 tokens, prompts of 20: (960 * 1000 + 432 * 2000) / 1e6

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -12,22 +13,13 @@ import pytest
 from conftest import run_to_end
 from its_hub.core.algorithms.adaptive_self_consistency import AdaptiveSelfConsistency
 from its_hub.core.algorithms.beta_self_consistency import BetaSelfConsistency
+from sympy.utilities.iterables import partitions
 
 from adalib import load
 from adalib.datasets.populations import beta_population
 from adalib.sequential import peers
 from adalib.sequential.peers import PEERS, Confidence, TunedRules, dirichlet_holds, leader_holds, points_of
 from adalib.sequential.streams import Streams, Votes, count_votes
-
-
-def states(most: int, parts: int = 40, limit: int | None = None):
-    """All vote states of ``most`` answers: partitions, largest part first."""
-    if most == 0:
-        yield ()
-    elif parts:
-        for first in range(min(most, limit or most), 0, -1):
-            for rest in states(most - first, parts - 1, first):
-                yield (first, *rest)
 
 
 def state(*every) -> Votes:
@@ -62,7 +54,7 @@ def test_majority_equals_adaptive_consistency_up_to_forty_answers():
 
 
 def test_entropy_equals_adaptive_consistency_up_to_forty_answers():
-    every = [counts for n in range(1, 41) for counts in states(n)]
+    every = [tuple(Counter(parts).elements()) for n in range(1, 41) for parts in partitions(n)]  # largest part first
     assert len(every) == 215_307  # all ways to share out up to forty answers
     chosen = every[:2713] + every[2713::60]  # all up to twenty answers, and some of the others
     rule = theirs.EntropyStoppingCriteria(0.75)
