@@ -25,11 +25,11 @@ def test_no_abbreviation_and_no_unknown_value_is_repeated(capsys, word, words):
     assert told.count("\n") == 1
 
 
-@pytest.mark.parametrize("price", ["nan", "inf", "-1", "x"])
-def test_a_price_is_a_number(capsys, price):
-    with pytest.raises(SystemExit, match="2"):
-        main(["collect", "q", "--out", "o", f"--price-in={price}"])
-    assert "--price-in" in capsys.readouterr().err
+def test_a_price_is_a_number(capsys):
+    for price in ("nan", "inf", "-1", "x"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["collect", "q", "--out", "o", f"--price-in={price}"])
+        assert "--price-in" in capsys.readouterr().err
 
 
 def test_a_dry_run_of_a_thousand_million_samples_answers(tmp_path, capsys):

@@ -60,28 +60,23 @@ def test_the_seed_decides_everything_and_plain_words_say_it_too(tmp_path, capsys
 
 
 @pytest.mark.parametrize(
-    ("samples", "fields"),
+    ("samples", "more"),
     [
         (17, {}),
         (16, {"correct": lambda kind, answers: [int(a == "7") for a in answers]}),
         (16, {"level": lambda kind, answers: 1, "tokens": lambda kind, answers: [30] * len(answers)}),
         (16, {"gold": lambda kind, answers: "9"}),
+        *((16, {"text": text}) for text in ("", "the same for all", "多少？{i}")),
     ],
-    ids=["an odd number of samples", "correct flags", "one level and tokens", "never right"],
+    ids=["odd samples", "correct flags", "level and tokens", "never right", "no text", "one text", "numbered texts"],
 )
-def test_files_of_every_kind(tmp_path, capsys, samples, fields):
-    file = write(tmp_path / "kind.jsonl", np.arange(11) % 3, samples, **fields)
+def test_files_of_every_kind(tmp_path, capsys, samples, more):
+    file = write(tmp_path / "kind.jsonl", np.arange(12) % 3, samples, **more)
     found, _ = evaluate(capsys, file, *QUICK)
     for row in found["rows"]:
         assert 0 <= row["low"] <= row["accuracy"] <= row["high"] <= 1
         assert row["gain"] == pytest.approx(row["accuracy"] - row["mix_accuracy"])
-
-
-@pytest.mark.parametrize("text", ["", "the same for all", "多少？{i}"])
-def test_texts_that_tell_nothing(tmp_path, capsys, text):
-    file = write(tmp_path / "text.jsonl", np.arange(12) % 3, text=text)
-    found, _ = evaluate(capsys, file, *QUICK)
-    assert "is not shown to pay" in found["verdict"]
+    assert "text" not in more or "is not shown to pay" in found["verdict"]  # texts that tell nothing
 
 
 def test_budgets_that_no_half_can_hold_are_dropped_aloud(tmp_path, capsys):

@@ -103,9 +103,7 @@ def test_drafts_of_a_killed_program_are_cleared_away_and_those_of_a_living_one_a
         file.write_text("x")
     with written(path) as file:
         file.write(b"new")
-    assert not left.exists()
-    assert living.exists()
-    assert mine.exists()
+    assert [draft.exists() for draft in (left, living, mine)] == [False, True, True]
 
 
 @pytest.mark.parametrize("name", ["", ".", "no/such/folder.html", "nul\0.html"])

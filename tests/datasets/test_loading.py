@@ -57,6 +57,9 @@ def test_load(tmp_path):
     assert mine.correct is None
     assert mine.extras == {"family": ["sum", None]}
     assert mine.source == str(path)
+    body = b"\xef\xbb\xbf" + (line() + "\r\n\r\n" + line(id="ü") + "\r\n").encode()  # a byte order mark, Windows lines
+    for name, content in (("plain.jsonl", body), ("zipped.jsonl.gz", gzip.compress(body))):
+        assert list(load(write(tmp_path, content, name=name)).ids) == ["q1", "ü"]
 
 
 def test_numbers_and_half_characters_are_read_as_they_are_written(tmp_path):
@@ -67,13 +70,6 @@ def test_numbers_and_half_characters_are_read_as_they_are_written(tmp_path):
     mine = load(write(tmp_path, line(question="smile \ud83d", texts=["\ud83d", "b", "\ud83d\ude00"])))
     assert mine.questions == ["smile ?"]
     assert mine.extras["texts"] == [["?", "b", "😀"]]
-
-
-def test_byte_order_mark_windows_lines_and_gzip(tmp_path):
-    body = b"\xef\xbb\xbf" + (line() + "\r\n\r\n" + line(id="ü") + "\r\n").encode()
-    plain = write(tmp_path, body)
-    zipped = write(tmp_path, gzip.compress(body), name="mine.jsonl.gz")
-    assert list(load(plain).ids) == list(load(zipped).ids) == ["q1", "ü"]
 
 
 @pytest.mark.parametrize(

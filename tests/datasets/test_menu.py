@@ -31,12 +31,9 @@ def two_models(n=40, samples=32):
     return Menu({"small": small, "large": replace(large, questions=small.questions)}, prices={"small": 1, "large": 2})
 
 
-def lines(menu, **more):
-    return [
-        {**responses._record(i), "model": name, "price": menu.prices[name], **more}
-        for name, responses in menu.models.items()
-        for i in range(menu.n)
-    ]
+def lines(menu):
+    pairs = [(name, i) for name in menu.models for i in range(menu.n)]
+    return [{**menu.models[name]._record(i), "model": name, "price": menu.prices[name]} for name, i in pairs]
 
 
 def write(path, records):
@@ -130,12 +127,9 @@ def test_halves_and_parts_cost_what_the_whole_costs():
 
 def test_a_menu_of_one_model_is_evaluated_like_the_model():
     alone = answers([0.2, 0.5, 0.8] * 4, 8, 5)
-    kinds = {"budgets": (1, 2, 4), "noises": 0}
-    one = held_out(Menu({"it": alone}), [1.5, 3], **kinds)
-    plain = held_out(alone, [1.5, 3], **kinds)
-    assert [(r.policy, r.cost, r.accuracy, r.gain) for r in one] == [
-        (r.policy, r.cost, r.accuracy, r.gain) for r in plain
-    ]
+    one, plain = (held_out(of, [1.5, 3], (1, 2, 4), noises=0) for of in (Menu({"it": alone}), alone))
+    told, expected = ([(r.policy, r.cost, r.accuracy, r.gain) for r in rows] for rows in (one, plain))
+    assert told == expected
 
 
 def test_held_out_learns_whom_to_ask():

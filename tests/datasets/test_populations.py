@@ -41,17 +41,14 @@ def test_samples_estimate_the_true_curve():
     assert np.abs(estimate - population.acc(BUDGETS)).mean() < 0.02
 
 
-def test_unreadable_answers_do_not_vote():
-    # One draw in two is empty: two draws are right unless both are, as with a single answer that is never wrong.
-    population = Population([[0.5, 0.5]], correct=[0], empty=1)
-    np.testing.assert_allclose(population.acc([1, 2, 4]), [[1 / 2, 3 / 4, 15 / 16]])
-
-
-def test_table_carries_the_true_curve():
+def test_table_carries_the_true_curve_and_unreadable_answers_do_not_vote():
     population = beta_population(7, 1, 1, seed=1)
     table = population.table((1, 4))
     np.testing.assert_array_equal(table.acc, population.acc((1, 4)))
     assert (table.budgets, table.ids[0]) == ((1, 4), "sim-000")
+    # One draw in two is empty: two draws are right unless both are, as with a single answer that is never wrong.
+    population = Population([[0.5, 0.5]], correct=[0], empty=1)
+    np.testing.assert_allclose(population.acc([1, 2, 4]), [[1 / 2, 3 / 4, 15 / 16]])
 
 
 @pytest.mark.parametrize("n", [5, 200, 201])

@@ -110,11 +110,7 @@ def test_cross_fitting_is_both_directions_averaged():
     more = cross_fitted_oracle(responses, [1.5, 2], splits=3)
     assert more.accuracy.shape == (responses.n, 2)
     assert (more.cost.mean(axis=0) <= [1.5, 2]).all()
-
-
-def test_cross_fitting_pays_the_other_half_s_tokens():
-    responses = adalib.load("drill-fewshot").take(range(20))
-    tokens = responses.tokens.mean()
+    tokens = responses.tokens.mean()  # the other half's are paid
     found = cross_fitted_oracle(responses, [2 * tokens], (1, 2, 4), splits=2, cost="tokens")
     assert found.cost.mean() == pytest.approx(2 * tokens, rel=0.15)
 

@@ -104,21 +104,18 @@ def test_fit_imitates_the_exact_labels(known):
     assert priced.lam_ == 0.02
 
 
-def test_regret_weights_by_brute_force():
+def test_regret_weights_by_brute_force_and_the_weighted_policy_sides_with_what_is_at_stake():
     rng = np.random.default_rng(0)
     acc, cost = rng.random((20, 4)), np.sort(rng.random((20, 4)), axis=1)
     for prices in (cost, cost[0]):
         nets = (acc - 0.3 * np.broadcast_to(prices, acc.shape)).tolist()
         expected = [max(one - other for one in net for other in net) for net in nets]
         np.testing.assert_allclose(regret_weights(acc, prices, 0.3), expected)
-
-
-def test_the_weighted_policy_sides_with_what_is_at_stake():
     # Nobody can tell the questions apart. Two in three lose 0.01 by the dear budget, the others 0.89 by the cheap one.
     acc = np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 1.0]] * 30)
-    features, cost = np.zeros((90, 1)), [1, 2]
-    assert set(LabelPolicy().fit(features, acc, cost, lam=0.01).predict(features)) == {0}
-    assert set(LabelPolicy(weighted=True).fit(features, acc, cost, lam=0.01).predict(features)) == {1}
+    for weighted in (False, True):
+        policy = LabelPolicy(weighted=weighted).fit(np.zeros((90, 1)), acc, [1, 2], lam=0.01)
+        assert set(policy.predict(np.zeros((90, 1)))) == {int(weighted)}
 
 
 def test_missing_and_single_classes_and_features_that_are_constant(known):
@@ -264,6 +261,9 @@ def test_other_models_refuse_to_be_saved(tmp_path):
     curve = CurvePolicy(LinearRegression()).fit(GOOD["features"], GOOD["acc"], GOOD["cost"])
     with pytest.raises(ValueError, match="not LinearRegression"):
         curve.save(tmp_path / "policy.json")
+    linear = LabelPolicy(XGBClassifier(booster="gblinear")).fit_labels(GOOD["features"], [0, 1])
+    with pytest.raises(ValueError, match="could not be read back"):
+        linear.save(tmp_path / "policy.json")
     assert not list(tmp_path.iterdir())
 
 

@@ -132,12 +132,11 @@ def test_an_unfinished_folder_is_exported_as_the_rounds_that_are_whole(file, tmp
 def test_an_answer_cut_at_the_limit_is_read_as_unfinished(file, tmp_path):
     with FaultServer(text="So the sum is 7") as server:
         quick(file, tmp_path, server, samples=1)
-    lines = [record | {"finish": "length"} for record in stored(tmp_path)]
-    whole = json.loads(export(file, tmp_path).read_text(encoding="utf-8").splitlines()[0])["answers"]
-    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    cut = json.loads(export(file, tmp_path).read_text(encoding="utf-8").splitlines()[0])["answers"]
-    assert whole == [extract_answer("So the sum is 7", finished=True)]
-    assert cut == [extract_answer("So the sum is 7", finished=False)]
+    for finish in ("stop", "length"):
+        lines = [record | {"finish": finish} for record in stored(tmp_path)]
+        (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        row = json.loads(export(file, tmp_path).read_text(encoding="utf-8").splitlines()[0])
+        assert row["answers"] == [extract_answer("So the sum is 7", finished=finish == "stop")]
 
 
 # What ends it
@@ -230,16 +229,13 @@ def test_an_endpoint_that_fails_for_good_ends_in_one_clear_line(file, tmp_path, 
     assert pairs(tmp_path) == rectangle(6)
 
 
-def test_a_passing_storm_costs_nothing_but_time(file, tmp_path):
+def test_a_passing_storm_costs_nothing_but_time_and_a_give_up_keeps_the_answers_that_are_paid_for(file, tmp_path):
     storm = ["429", "500", "cut", "html", "bytes", "empty", "refuse", "503"]
     with FaultServer(storm) as server:
-        quick(file, tmp_path, server, samples=2)
-    assert pairs(tmp_path) == rectangle(2)
+        quick(file, tmp_path / "storm", server, samples=2)
+    assert pairs(tmp_path / "storm") == rectangle(2)
     assert server.sent == 16
-
-
-def test_a_give_up_keeps_the_answers_that_are_paid_for(file, tmp_path):
-    """One request is refused at once while the others are on their way."""
+    # One request is refused at once while the others are on their way.
     with FaultServer(["400"], latency=0.3) as server:
         with pytest.raises(EndpointError, match="7 of 8 answers are kept"):
             quick(file, tmp_path, server, samples=1, concurrency=8)

@@ -101,7 +101,7 @@ def test_a_hang_and_a_drip_end_by_the_time_limit(fault):
     assert waits[0][1] == "no answer within 1 s"
 
 
-def test_patience_ends_after_the_given_number_of_tries():
+def test_patience_ends_after_the_given_number_of_tries_also_where_nobody_listens():
     waits, told = [], "5 times in a row.*HTTP 500"
     with FaultServer(lambda k: "500") as server, pytest.raises(EndpointError, match=told) as caught:
         sample(server, tries=5, waits=waits)
@@ -109,9 +109,6 @@ def test_patience_ends_after_the_given_number_of_tries():
     assert len(server.seen) == 5
     for attempt, (wait, _) in enumerate(waits):
         assert 0.5 <= wait / (endpoints.FIRST_WAIT * 2**attempt) <= 1
-
-
-def test_nobody_listens():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, not listening: a connection is refused
         with pytest.raises(EndpointError, match="failed once, the last time with: no connection"):
@@ -134,18 +131,12 @@ def test_half_masked_keys_are_blotted_out_and_long_lines_cut():
     assert len(endpoint.clean("x" * 10_000)) == 203
 
 
-@pytest.mark.parametrize(
-    ("url", "shown", "loopback"),
-    [
-        ("http://127.0.0.1:80/v1/", "http://127.0.0.1:80/v1", True),
-        ("http://[::1]:8080/v1", "http://[::1]:8080/v1", True),
-        ("http://localhost/v1", "http://localhost/v1", True),
-        ("https://host.example/v1/", "https://host.example/v1", False),
-    ],
-)
-def test_an_address_and_whether_it_is_this_machine(url, shown, loopback):
-    endpoint = Endpoint(url, "m")
-    assert (endpoint.url, endpoint.loopback) == (shown, loopback)
+def test_an_address_and_whether_it_is_this_machine():
+    here = ["http://127.0.0.1:80/v1", "http://[::1]:8080/v1", "http://localhost/v1"]
+    for url in [*here, "https://host.example/v1"]:
+        for given_url in (url, f"{url}/"):
+            endpoint = Endpoint(given_url, "m")
+            assert (endpoint.url, endpoint.loopback) == (url, url in here)
 
 
 NO_URL = ["127.0.0.1:8080/v1", "ftp://host/v1", "http://", "", "http://[::1/v1", "http://h:x/v1"]
@@ -172,11 +163,16 @@ def test_a_key_is_needed_elsewhere_but_not_here(monkeypatch):
     assert "rd" not in str(caught.value).replace("header", "")
 
 
-def test_a_proxy_does_not_stand_before_this_machine(monkeypatch):
+def test_a_proxy_does_not_stand_before_this_machine_and_one_that_cannot_be_used_is_told(monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with FaultServer() as server:
         assert sample(server, tries=1).tokens == 9
+    for proxy in ("socks5://127.0.0.1:9", "socks4://127.0.0.1:9", "nonsense://x"):
+        for name in ("https_proxy", "HTTPS_PROXY"):
+            monkeypatch.setenv(name, proxy)
+        with pytest.raises(EndpointError, match="^the proxy that the environment names for https cannot be used"):
+            Endpoint("https://host.example/v1", "m")
 
 
 @given(attempt=st.integers(1, 5000), jitter=st.floats(0, 1), hint=st.none() | st.floats(-5, 1e6))
@@ -319,14 +315,6 @@ def test_a_key_over_plain_http_is_warned_about():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Endpoint("http://127.0.0.1:1/v1", "m")
-        Endpoint("https://host.example/v1", "m")
-
-
-@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "socks4://127.0.0.1:9", "nonsense://x"])
-def test_a_proxy_that_cannot_be_used_is_told_in_one_line(monkeypatch, proxy):
-    for name in ("https_proxy", "HTTPS_PROXY"):
-        monkeypatch.setenv(name, proxy)
-    with pytest.raises(EndpointError, match="^the proxy that the environment names for https cannot be used"):
         Endpoint("https://host.example/v1", "m")
 
 

@@ -64,12 +64,16 @@ def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
     assert len(set(texts)) > len(QUESTIONS)  # samples of one question differ
 
 
-def test_only_temperature_shapes_the_draw(local):
+def test_only_temperature_shapes_the_draw_and_no_page_of_another_origin_may_read_the_server(local):
     with urllib.request.urlopen(local.base_url.removesuffix("/v1") + "/props") as reply:
         params = json.load(reply)["default_generation_settings"]["params"]
     plain = {"top_k": 0, "top_p": 1, "min_p": 0, "typical_p": 1, "repeat_penalty": 1, "dry_multiplier": 0}
     plain |= {"presence_penalty": 0, "frequency_penalty": 0, "xtc_probability": 0, "top_n_sigma": -1, "mirostat": 0}
     assert {name: params[name] for name in plain} == plain
+    for origin in ("http://evil.example", "null", "http://localhost:8888"):
+        asked = urllib.request.Request(f"{local.base_url}/models", headers={"Origin": origin})
+        with urllib.request.urlopen(asked) as reply:
+            assert reply.headers.get("Access-Control-Allow-Origin") not in ("*", origin)
 
 
 @on_a_loop
@@ -161,11 +165,3 @@ def test_weights_that_are_not_there_or_would_not_fit_are_refused_before_memory_i
     told = r"64 answers of 100,000 tokens needs about \d+\.\d GB .* 3\.0 GB are free"
     with pytest.raises(DataError, match=told), local_model(weights=weights, parallel=64, context=100_000):
         pass
-
-
-def test_no_page_of_another_origin_may_read_the_server(local):
-    for origin in ("http://evil.example", "null", "http://localhost:8888"):
-        asked = urllib.request.Request(f"{local.base_url}/models", headers={"Origin": origin})
-        with urllib.request.urlopen(asked) as reply:
-            allowed = reply.headers.get("Access-Control-Allow-Origin")
-        assert allowed not in ("*", origin)

@@ -137,47 +137,38 @@ def test_an_unfinished_run_goes_on_with_other_budgets_and_not_with_another_table
     assert read_labels(solved)[0][0] == adalib.frontier(table, BUDGETS).at(3.0).labels.tolist()
     with pytest.raises(ValueError, match="out: is there already"):
         solve_files(source, [1.5], out)
-    write_parquet(source / "0.parquet", {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}})
+    write_parquet(source / "0.parquet", ONE)
     with pytest.raises(ValueError, match=r"other\.part: is an unfinished run with other input"):
         solve_files(source, [1.5], tmp_path / "other")
 
 
+ONE = {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}}
+# What becomes of a sound file's bytes, or what columns are in its place, and what is said of it.
+BROKEN = {
+    "cut short": (lambda whole: whole[: len(whole) // 2], "is not sound Parquet"),
+    "empty": (lambda whole: b"", "is not sound Parquet"),
+    "flipped": (lambda whole: whole[:4] + b"\xff" * 200 + whole[204:], "is not sound Parquet"),  # its footer is sound
+    "out of range": ({"acc_4": [1.5]}, r"counting from row 0: acc\[0, 2\] is 1\.5"),
+    "null": ({"acc_4": pa.array([None], pa.float64())}, r"counting from row 0: acc\[0, 2\] is nan"),
+    "text": ({"acc_4": ["x"]}, "column acc_4 holds no numbers"),
+    "a column more": ({"acc_32": [0.5]}, "has other columns than"),
+}
+
+
 def damage(source, how):
-    path = source / "1.parquet"
-    whole = path.read_bytes()
-    if how == "cut short":
-        path.write_bytes(whole[: len(whole) // 2])
-    elif how == "empty":
-        path.write_bytes(b"")
-    elif how == "flipped":  # the footer is sound, the data are not
-        path.write_bytes(whole[:4] + b"\xff" * 200 + whole[204:])
+    """Damage the second file of a table; what is said of it."""
+    path, (spoil, said) = source / "1.parquet", BROKEN[how]
+    if callable(spoil):
+        path.write_bytes(spoil(path.read_bytes()))
     else:
-        columns = {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}}
-        columns |= {
-            "out of range": {"acc_4": [1.5]},
-            "null": {"acc_4": pa.array([None], pa.float64())},
-            "text": {"acc_4": ["x"]},
-        }.get(how, {})
-        if how == "a column more":
-            columns["acc_32"] = [0.5]
-        write_parquet(path, columns)
+        write_parquet(path, ONE | spoil)
+    return said
 
 
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        ("cut short", "is not sound Parquet"),
-        ("empty", "is not sound Parquet"),
-        ("flipped", "is not sound Parquet"),
-        ("out of range", r"counting from row 0: acc\[0, 2\] is 1\.5"),
-        ("null", r"counting from row 0: acc\[0, 2\] is nan"),
-        ("text", "column acc_4 holds no numbers"),
-        ("a column more", "has other columns than"),
-    ],
-)
-def test_a_broken_shard_is_one_clear_line_and_no_result(tmp_path, table, how, said):
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_shard_is_one_clear_line_and_no_result(tmp_path, table, how):
     source = write_table(tmp_path / "t", table)
-    damage(source, how)
+    said = damage(source, how)
     with pytest.raises(ValueError, match=said) as caught:
         solve_files(source, [2], tmp_path / "out")
     assert "1.parquet" in str(caught.value)
@@ -235,9 +226,8 @@ def test_dask_survives_the_death_of_workers_bit_by_bit_and_names_a_broken_shard(
     assert told[0] == told[1]
     assert there.points[0].rounds < here.points[0].rounds / 2  # where answers travel far, more prices at once
     assert read_labels(here)[0] == read_labels(there)[0]
-    damage(source, "out of range")
-    broken = r"1\.parquet, counting from row 0: acc\[0, 2\] is 1\.5"
-    with Cluster(dask.scheduler_address) as machines, pytest.raises(ValueError, match=broken):
+    said = damage(source, "out of range")
+    with Cluster(dask.scheduler_address) as machines, pytest.raises(ValueError, match=rf"1\.parquet, {said}"):
         solve_files(source, [2], tmp_path / "out", machines=machines)
 
 

@@ -118,7 +118,7 @@ def test_decides_as_its_hub(theirs, ours):
         assert peers.stopping_points(ours, count_votes(classes[None], np.zeros((1, 16))))[0] + 1 == len(asked)
 
 
-def test_windows_and_ratios_by_hand():
+def test_windows_ratios_and_filters_by_hand():
     votes = count_votes([[0, 1, 1, 1, 1, 1], [-1] * 6], np.zeros((2, 6)))
     asked = {
         peers.Window(2): [4, 6],  # answers 3 and 4 are the first window that agrees
@@ -128,9 +128,7 @@ def test_windows_and_ratios_by_hand():
         peers.Margin(9, patience=2): [2, 2],
     }
     assert {rule: (peers.stopping_points(rule, votes) + 1).tolist() for rule in asked} == asked
-
-
-def test_filtering_drops_the_unsure():
+    # Filtering drops the unsure.
     classes, worth, logprob = np.array([[0, 0, 1]]), np.array([[0.0, 0.0, 1.0]]), -np.array([[3, 2, 0.1]])
     streams = Streams(np.array([0]), classes, worth, np.arange(1, 4)[None], {"logprob": logprob}.get)
     for keep, right in ((1.0, 0.0), (0.3, 1.0)):

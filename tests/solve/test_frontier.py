@@ -138,12 +138,15 @@ def test_laws_of_the_frontier(table, share):
 
 
 @given(tables(), st.floats(0, 1))
-def test_points_are_the_oracle_at_their_price(table, share):
+def test_points_are_the_oracle_at_their_price_and_are_found_again_by_their_cost(table, share):
     acc, cost = table
     found = frontier(acc, cost)
-    np.testing.assert_allclose(average_cost(acc, cost, found.lam), found.cost, rtol=1e-11)
-    for lam, spent in zip(found.lam, found.cost, strict=True):
+    again = average_cost(acc, cost, found.lam)
+    np.testing.assert_allclose(again, found.cost, rtol=1e-11)
+    for lam, spent, other, accuracy in zip(found.lam, found.cost, again, found.accuracy, strict=True):
         np.testing.assert_array_equal(found.at(spent * (1 + 1e-11)).labels, oracle_labels(acc, cost, lam))
+        for budget in (spent, other):  # however the cost was added up
+            assert found.at(budget).accuracy == pytest.approx(accuracy, abs=1e-9)
     # Between breakpoints the labels lie between the cheapest and the dearest choice at the price.
     best = found.at(found.cost[0] + share * (found.cost[-1] - found.cost[0]))
     assert (oracle_labels(acc, cost, best.lam) <= best.labels).all()
@@ -173,15 +176,6 @@ def test_a_budget_on_a_step_is_met_to_twelve_digits_although_the_costs_are_round
             assert best.cost <= best.budget
             assert within(best.budget, cost, best.labels)
     assert found.at(0.1).labels.tolist() == [0] * 300
-
-
-@given(tables(), st.data())
-def test_a_point_is_found_again_by_its_own_cost_however_that_was_added_up(table, data):
-    acc, cost = table
-    found = frontier(acc, cost)
-    point = data.draw(st.integers(0, found.lam.size - 1))
-    for budget in (found.cost[point], average_cost(acc, cost, found.lam[point])):
-        assert found.at(budget).accuracy == pytest.approx(found.accuracy[point], abs=1e-9)
 
 
 def test_a_tie_class_is_filled_one_question_at_a_time_and_rounding_noise_buys_nothing():

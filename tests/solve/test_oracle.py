@@ -153,11 +153,6 @@ def test_bisection_where_no_price_meets_the_budget(acc, cost, budget, ends, lam)
     assert found.feasible.labels.tolist() == oracle_labels(acc, cost, lam).tolist()
 
 
-def test_a_budget_that_is_rounded_down_to_just_below_a_point_is_no_negative_chance():
-    both = mix([[0.1, 0.9], [0.2, 0.6]], [1, 2], np.nextafter(1.5, 0))
-    assert (both.cheap.cost, both.dear.cost, both.share) == (1.5, 2.0, 0.0)
-
-
 @given(tables(5, 4), st.floats(0, 1.1))
 def test_mixing_meets_the_budget_and_attains_the_relaxed_optimum(table, share):
     acc, cost = table
@@ -178,6 +173,9 @@ def test_a_draw_mixes_question_by_question():
     # 4/15 of the questions on average; five standard deviations of a binomial share.
     assert drawn.mean() == pytest.approx(4 / 15, abs=5 * np.sqrt(4 / 15 * 11 / 15 / 20_000))
     np.testing.assert_array_equal(drawn, both.draw(rng=1))
+    # A budget that is rounded down to just below a point is no negative chance.
+    both = mix([[0.1, 0.9], [0.2, 0.6]], [1, 2], np.nextafter(1.5, 0))
+    assert (both.cheap.cost, both.dear.cost, both.share) == (1.5, 2.0, 0.0)
 
 
 def test_bad_prices_rules_and_brackets_are_named():

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import adalib
 from adalib.vote.answers import answer_classes, extract_answer, same_answer
 
 # An answer, and texts that hold it.
@@ -157,11 +158,9 @@ def test_classes_are_a_partition_by_the_first_member(answers):
 
 def test_a_text_that_promises_an_answer_fifty_thousand_times_is_looked_at_a_few_times(monkeypatch):
     """The work does not grow with the promises: only the last ones are read."""
-    from adalib.vote import answers
-
     read = []
-    real = answers._from_sentence
-    monkeypatch.setattr(answers, "_from_sentence", lambda sentence: read.append(1) or real(sentence))
+    real = adalib.vote.answers._from_sentence
+    monkeypatch.setattr("adalib.vote.answers._from_sentence", lambda sentence: read.append(1) or real(sentence))
     assert extract_answer("####" * 50_000) == ""
     assert len(read) <= 200
     assert extract_answer("#### 7\n" + "####" * 100) == "7"

@@ -109,20 +109,16 @@ def test_what_is_given_up_is_told_by_question():
     assert judged(["x+9^9^9^9"] * 3)[1] == {}  # nothing to compare
 
 
-def test_a_formula_is_read_once_across_questions(monkeypatch):
-    asked = []
-    real = judge.math_verify.parse
-    monkeypatch.setattr(judge.math_verify, "parse", lambda *a, **k: asked.append(a[0]) or real(*a, **k))
+def test_a_formula_is_read_once_across_questions_and_compared_only_with_those_near_it(monkeypatch):
+    """Nearly linear: forty different values are never held against each other."""
+    asked, compared = [], []
+    parse, agrees = judge.math_verify.parse, judge.Form.agrees
+    monkeypatch.setattr(judge.math_verify, "parse", lambda *a, **k: asked.append(a[0]) or parse(*a, **k))
+    monkeypatch.setattr(judge.Form, "agrees", lambda one, other: compared.append(1) or agrees(one, other))
     for _ in range(3):
         answer_classes([r"\sqrt{1234}+y", r"y+\sqrt{1234}", r"\sqrt{1235}+y"])
     assert len(asked) == 3
-
-
-def test_a_formula_is_compared_only_with_those_near_it(monkeypatch):
-    """Nearly linear: forty different values are never held against each other."""
-    compared = []
-    real = judge.Form.agrees
-    monkeypatch.setattr(judge.Form, "agrees", lambda one, other: compared.append(1) or real(one, other))
+    compared.clear()
     answers = [rf"\sqrt{{{n}}}+x" for n in range(2, 42)]
     assert len(set(answer_classes(answers).tolist())) == 40
     assert len(compared) < 40
