@@ -17,6 +17,7 @@ from bs4 import BeautifulSoup
 from hypothesis import settings
 
 import adalib
+from adalib.commands.cli import main
 
 # The same cases on every machine and every run: a failure is then about the change, never about the day.
 # HYPOTHESIS_PROFILE=explore draws fresh ones.
@@ -77,6 +78,22 @@ def contrast(one: str, other: str) -> float:
 def soup(page: str) -> BeautifulSoup:
     """A page of the built book, parsed once for all tests: copy what you change."""
     return BeautifulSoup((HTML / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
+
+
+@pytest.fixture
+def refused(capsys):
+    """Give words to the command line that it refuses, with exit code 2 and one line that says why."""
+
+    def run(words: list[str], told: str) -> str:
+        capsys.readouterr()
+        assert main(words) == 2
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert told in shown.err
+        assert shown.err.count("\n") == 1
+        return shown.err
+
+    return run
 
 
 @pytest.fixture(scope="session")
