@@ -10,7 +10,7 @@ from conftest import ROOT
 import adalib
 from adalib.datasets.populations import beta_population
 from adalib.evaluate import recorded as tables
-from adalib.evaluate.heldout import held_out
+from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.recorded import AS_PUBLISHED, GO_UP, LADDER, MODEL_LEARNERS, recorded_cells
 from adalib.sequential.peers import PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
@@ -122,6 +122,16 @@ def test_what_is_recorded_of_stopping_is_what_is_computed():
         if row.policy in learners:
             cell = kept[row.policy, 3]
             assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
+
+
+def test_other_folds_come_out_again():
+    kept = recorded_cells()["drill-fewshot, other folds"]
+    assert {policy for policy, _ in kept} == {f"deal {seed}" for seed in range(1, 5)}
+    learners, protocol = {"all three": PricedStopping()}, Protocol(seed=2)
+    rows = held_out(adalib.load("drill-fewshot"), [3], learners=learners, noises=0, protocol=protocol)
+    (row,) = (row for row in rows if row.policy in learners)
+    cell = kept["deal 2", 3]
+    assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
 
 
 def test_what_is_recorded_of_models_is_what_is_computed():
