@@ -120,6 +120,10 @@ def held_out(
     fold = deal(member, how.folds, how.seed)
     check_halves(responses, budgets)
     trained = checked(learners, how.seed)
+    if noises < 0 or not 0 <= known.overhead < np.inf:
+        raise ValueError(f"noises is {noises} and overhead {known.overhead}; give 0 or more")
+    if how.taught < 2:
+        raise ValueError(f"taught is {how.taught}; give at least 2 questions to learn from")
     if known.first is not None and how.table is not None:
         raise ValueError("the table of a vote that a first answer opens is given; give first or table, not both")
     opening, votes = _votes(responses, known.first)

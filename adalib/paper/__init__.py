@@ -1,15 +1,15 @@
 """All that speaks of the paper alone: its printed numbers, its protocol, its theorems, and ours beside them.
 
 `settings` holds its tables and simulated answers that were calibrated to them; `results` scores as we reconstruct that
-it did; `theorems` measures every statement; `patterns` and `ablations` redo its experiments; `register`
-puts every number and claim beside ours. Names are loaded on first use.
+it did; `theorems` measures every statement; `patterns` and `ablations` redo its experiments. Our verdict on each of its
+claims is the book's, in ``book/referee``. Names are loaded on first use.
 """
 
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submodules=["ablations", "patterns", "register", "results", "settings", "theorems"],
+    submodules=["ablations", "patterns", "results", "settings", "theorems"],
     submod_attrs={
         "settings": [
             "PAPER",
@@ -25,6 +25,5 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "paper_setting",
         ],
         "results": ["main_table", "reconstructed", "recorded_frame", "recorded_rows"],
-        "register": ["claim_table", "replication_table"],
     },
 )

@@ -101,7 +101,7 @@ def pool(
     targets: Sequence[float] = TARGETS,
     score: Mapping[str, UtilityTable] | None = None,
 ) -> Pooled:
-    """Put settings that share their questions under one another, each at every target, labelled as the paper labels."""
+    """Put settings that share their questions under one another, each at every target, labelled by bisection."""
     names = list(tables)
     first = tables[names[0]]
     score = tables if score is None else score
@@ -123,7 +123,7 @@ def pool(
 
 
 def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
-    """The paper's pool with nothing to learn: its three MATH settings, simulated, and features that are noise."""
+    """The paper's pool as we reconstruct it, with nothing to learn: simulated MATH settings, noise for features."""
     names = PAPER_SETTINGS[:3]
     tables = {name: paper_setting(name).table(**PAPER_WAY) for name in names}
     n = tables[names[0]].n

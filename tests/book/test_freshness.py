@@ -79,6 +79,16 @@ def test_a_change_counts_where_it_can_reach(root, code):
     assert affected(root, code, "requirements.txt")
 
 
+def test_the_referees_file_counts_for_those_who_import_it(root):
+    for name, text in (("__init__", ""), ("claims", "from adalib import oracle\n")):
+        file = root / "book" / "referee" / f"{name}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    for file in ("book/referee/claims.py", "adalib/problem.py"):
+        assert affected(root, "from referee import claims", file)
+    assert not affected(root, "import adalib\n\nadalib.solve()", "book/referee/claims.py")
+
+
 def test_comments_do_not_count(root):
     assert not affected(root, "import adalib\n\nadalib.solve()", "adalib/oracle.py", "# said\n")
 

@@ -15,9 +15,10 @@ from pathlib import Path
 import nbformat
 import pytest
 from conftest import ROOT
+from jupyter_cache import get_cache
+
 from editions.student import for_students, solution_cells
 from editions.writing import TEACHERS, live_notebooks, read_values, student_sources
-from jupyter_cache import get_cache
 
 BUILT = ("02_oracle", "appendix_markets")
 TOC = "format: jb-book\nroot: book/references\nchapters:\n" + "".join(f"  - file: notebooks/{name}\n" for name in BUILT)
@@ -100,9 +101,8 @@ def test_the_check_would_find_them_in_the_book_with_solutions(html, secrets, nam
     assert MARKED.search(page)
 
 
-def test_a_students_quiz_still_answers(student, browser):
-    page = browser.new_page()
-    page.set_default_timeout(600_000)
+def test_a_students_quiz_still_answers(student, new_page):
+    page = new_page()
     page.goto((student / "notebooks" / "02_oracle.html").as_uri())
     said = page.locator(".quiz-said").first
     answers = []
@@ -111,7 +111,6 @@ def test_a_students_quiz_still_answers(student, browser):
         answers.append(said.inner_text())
     assert sum(answer.startswith("Right.") for answer in answers) == 1
     assert all(len(answer) > 20 for answer in answers)
-    page.close()
 
 
 @pytest.mark.parametrize("students", [True, False], ids=["student", "instructor"])

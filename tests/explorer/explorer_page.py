@@ -163,7 +163,7 @@ def drop(page: Page, name: str, text: str) -> None:
 
 def walk(page: Page, table: UtilityTable, keys: list[str]) -> list[float]:
     """Press keys on the price's slider and check every number after each; the prices there were."""
-    slider, prices = page.locator("[data-control=lambda]"), []
+    slider, prices = page.locator("[data-control=lambda]").first, []
     for key in keys:
         slider.press(key)
         prices.append(check(page, table)["lam"])

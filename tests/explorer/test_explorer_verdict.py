@@ -79,7 +79,7 @@ def test_the_numbers_are_the_packages(functions, responses, budgets):
         assert high == pytest.approx(row.gain_high, abs=0.1 * width + 1e-12)
 
 
-def test_a_dropped_file_gives_the_same_halves(functions, tmp_path):
+def test_a_dropped_file_gives_the_same_halves_and_too_little_is_said_so(functions, tmp_path):
     responses = answers_of(4, 40, 13)
     responses.save(tmp_path / "mine.jsonl")
     text = (tmp_path / "mine.jsonl").read_text(encoding="utf-8")
@@ -89,9 +89,6 @@ def test_a_dropped_file_gives_the_same_halves(functions, tmp_path):
         return [[[row[0], *sorted(zip(row[1::2], row[2::2], strict=True))] for row in half] for half in halves]
 
     assert alike(read) == alike(setting(responses)["halves"])
-
-
-def test_too_little_is_said_so(functions):
     assert functions.evaluate(FOUND, [setting(answers_of(5, 9, 16)), TARGETS]) is None
     assert functions.evaluate(FOUND, [setting(answers_of(6, 30, 3)), TARGETS]) is None
 

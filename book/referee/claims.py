@@ -13,15 +13,16 @@ import pandas as pd
 
 from adalib.datasets.populations import two_answer
 from adalib.evaluate.intervals import in_points
-from adalib.paper import measures, results, rows_results, rows_theory, settings
+from adalib.paper import results, settings
 from adalib.paper.ablations import LEAKS
-from adalib.paper.measures import SHOWN
 from adalib.paper.patterns import by_level, level_shares, nearest_mix
 from adalib.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_CLAIMS, PAPER_SETTINGS, PAPER_WAY, REAL, TARGETS
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import archetypes
+from referee import measures, rows_results, rows_theory
+from referee.measures import SHOWN
 
 _MATH = PAPER_SETTINGS[:3]
 

@@ -15,8 +15,8 @@ import pandas as pd
 
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
-from adalib.paper import claims, rows_results, rows_theory
-from adalib.paper.measures import Outcome
+from referee import claims, rows_results, rows_theory
+from referee.measures import Outcome
 
 #: How a row may be meant to come out.
 STATUSES = ("reproduced", "corrected", "refuted", "by definition")

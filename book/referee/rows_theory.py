@@ -15,9 +15,7 @@ import numpy as np
 from adalib.evaluate import baselines
 from adalib.learn.features import text_features
 from adalib.learn.policies import LabelPolicy
-from adalib.paper import measures
 from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, zoo
-from adalib.paper.measures import SHOWN, Cell, Outcome, outcome
 from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, REAL, TARGETS, answers, path, utility
 from adalib.paper.theorems import COUNTEREXAMPLES, Case, random_cases, strong_duality, vertex
 from adalib.solve.frontier import frontier
@@ -25,6 +23,8 @@ from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, dual, oracle_labels
 from adalib.solve.reference import lp_solution, lp_value
 from adalib.table import archetypes
+from referee import measures
+from referee.measures import SHOWN, Cell, Outcome, outcome
 
 
 @cache

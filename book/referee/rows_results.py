@@ -13,15 +13,16 @@ import pandas as pd
 
 from adalib.evaluate.crossfit import cross_fitted_oracle
 from adalib.evaluate.intervals import in_points
-from adalib.paper import measures, results, settings
-from adalib.paper.measures import SHOWN, Cell, Outcome, beside_print, between, outcome
+from adalib.paper import results, settings
 from adalib.paper.patterns import by_level, label_shares, level_shares
-from adalib.paper.rows_theory import seconds_to_route
 from adalib.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_CLAIMS, PAPER_SETTINGS, PAPER_WAY, REAL, TARGETS
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, oracle_labels
+from referee import measures
+from referee.measures import SHOWN, Cell, Outcome, beside_print, between, outcome
+from referee.rows_theory import seconds_to_route
 
 
 @cache
