@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from adalib.datasets.loading import load
 from adalib.datasets.populations import flat_null
-from adalib.evaluate.baselines import best_mix, noise_features
-from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle
+from adalib.evaluate.baselines import noise_features
+from adalib.evaluate.crossfit import OracleScore, rehearse_oracle
 from adalib.evaluate.heldout import HeldOutRow
+from adalib.evaluate.recorded import recorded_cells
 from adalib.paper import ablations, results, settings, theorems
 from adalib.paper.ablations import Comparison, near_misses, recorded_comparison
 from adalib.paper.patterns import by_difficulty, curve_clusters, level_shares
@@ -183,17 +183,9 @@ def mixed_misses() -> list[float]:
     return [abs(plan.cost - B) for B, plan in plans if plan.share > 0]
 
 
-@cache
-def cross_fitted(name: str) -> OracleScore:
-    """The oracle of a real setting at the three budgets, chosen on one half of the samples and scored on the other."""
-    return cross_fitted_oracle(load(name), TARGETS)
-
-
-def cross_fitted_gain(name: str, target: int = 2) -> float:
-    """What that oracle gains over the best random mix at the cost that it had, at the last budget or another one."""
-    score, table = cross_fitted(name), settings.utility(name)
-    mixed = best_mix(table.acc, table.cost, float(score.cost[:, target].mean())).expected(table.acc)
-    return float(score.accuracy[:, target].mean() - mixed.mean())
+def oracle_of(name: str, target: float) -> dict:
+    """The cross-fitted oracle of a real setting, against the best mix at its cost: a row of chapter 10."""
+    return recorded_cells()[f"{name} by question"]["oracle", target]
 
 
 @cache
