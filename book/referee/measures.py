@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -201,7 +201,7 @@ def null() -> OracleScore:
 
 
 @cache
-def estimates(estimator: str) -> np.ndarray:
+def estimates(estimator: Literal["subsets", "windows"]) -> np.ndarray:
     """Errors of Acc(x, 16) from 48 answers on the simulated DeepSeek-V3 on MATH: the draws of chapter 5, a row each."""
     population = settings.paper_population(SHOWN)
     drawn = [population.sample(48, seed).table([16], estimator=estimator).acc[:, 0] for seed in range(30)]
