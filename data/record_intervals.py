@@ -154,18 +154,17 @@ def verdicts(world: str, samples: int = 400) -> list[dict]:
     rows = []
     for n in (40, 80, 120, 400, 1200):
         said: dict[str, list] = {"pays": [], "does not": [], "cannot tell": []}
+        paid: list[tuple[float, float]] = []  # the gains that are stated where it says "pays", and the true ones
         for main, before in at_once(world, n, samples):
-            best = int(np.argmax(main.gain.low))
-            told, low, high = (np.asarray(part)[best] for part in (main.gain.mean, main.gain.low, main.gain.high))
-            true = truth[TRIED.index((main.rows[best].policy, main.rows[best].target))]
+            told, low, high = (np.asarray(part) for part in (main.gain.mean, main.gain.low, main.gain.high))
+            true = np.array([truth[TRIED.index((row.policy, row.target))] for row in main.rows])
             word = "pays" if "pays" in (main.word(), before.word()) else main.word()
-            said[word].append((told, true, low <= true <= high))
-        every = np.array([one for told in said.values() for one in told])
-        paid = np.array(said["pays"]).reshape(-1, 3)
-        told, true = paid[:, :2].mean(axis=0).round(6).tolist() if len(paid) else (None, None)
-        shares = {word: len(every) / samples for word, every in said.items()}
-        held = {"holds": float(every[:, 2].mean()), "told": told, "true": true}  # told and true: where it says "pays"
-        rows.append({"questions": n, "ahead": TRIALS[world][1], **shares, **held})
+            said[word].append(((low <= true) & (true <= high)).all())
+            paid += zip(told[low > 0], true[low > 0], strict=True)
+        told, true = np.mean(paid, axis=0).round(6).tolist() if paid else (None, None)
+        shares = {word: len(held) / samples for word, held in said.items()}
+        holds = float(np.mean(sum(said.values(), [])))
+        rows.append({"questions": n, "ahead": TRIALS[world][1], **shares, "holds": holds, "told": told, "true": true})
     return rows
 
 

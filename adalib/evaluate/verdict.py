@@ -8,14 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from adalib.datasets.folds import deal
 from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import Interval, in_points, mean_interval, question_interval
 from adalib.evaluate.trials import BASELINES, STOPPING
 
 __all__ = ["Judgement", "judged", "verdict"]
 
-_PARTS = 5  # of the questions: a policy is chosen on all but one of them and scored on that one
+_CHOOSE = 1 / 3  # of the questions choose a policy; the others score it
 _WRONG = 0.05  # chance that any interval of a verdict misses
 _MOST = 1e4  # times the questions at hand: nobody is told to find more
 
@@ -23,12 +22,13 @@ _MOST = 1e4  # times the questions at hand: nobody is told to find more
 def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
     """Say whether adaptive allocation pays: at which target, with which policy, and what it saves.
 
-    At every target the policy with the largest gain is chosen on four fifths of the questions and scored on the rest,
-    fifth by fifth, so that no question judges a policy that it helped to choose. The intervals of these gains share 5%
-    (Bonferroni), hence they all hold together with 95%. Adaptive allocation *pays* where one lies above 0. It *does not
-    pay* where all end below a gain that ``matters``. Otherwise the questions *cannot tell*, and the verdict says about
-    how many would. Where stopping rules were tried, what can be decided before asking is judged separately. Explained
-    in chapter 7, "Results", and chapter 10, "When to stop".
+    At every target a random third of the questions chooses the policy with the largest gain, and the others score it,
+    so that no question judges a policy that it helped to choose. (Choosing by turns, as in cross-validation, would use
+    more of them; but the turns depend on one another, and an interval that does not know it is too short.) The
+    intervals share 5% (Bonferroni), hence they all hold together with 95%. Adaptive allocation *pays* where one lies
+    above 0. It *does not pay* where all end below a gain that ``matters``. Otherwise the questions *cannot tell*, and
+    the verdict says about how many would. Where stopping rules were tried, what can be decided before asking is judged
+    separately. Explained in chapter 7, "Results", and chapter 10, "When to stop".
 
     Parameters
     ----------
@@ -55,15 +55,13 @@ def judged(rows: Sequence[HeldOutRow], matters: float = 0.01) -> list[Judgement]
     return [Judgement(level, matters, *parts) for parts in found]
 
 
-def _chosen(rows: Sequence[HeldOutRow], target: float) -> tuple[HeldOutRow, list[str], np.ndarray]:
-    """The row that is best on all questions, policies that some fifths chose instead, and the gains of all choices."""
+def _chosen(rows: Sequence[HeldOutRow], target: float) -> tuple[HeldOutRow, np.ndarray]:
+    """The row that is best on some questions, and its gains on the others."""
     here = [row for row in rows if row.target == target]
-    gains = np.column_stack([row.gains for row in here])
-    part = deal(np.arange(len(gains)), _PARTS)
-    best = np.array([gains[part != p].mean(axis=0).argmax() for p in range(part.max() + 1)])
-    row = here[int(gains.mean(axis=0).argmax())]
-    others = sorted({here[j].policy for j in best} - {row.policy})
-    return row, others, np.take_along_axis(gains, best[part][:, None], axis=1)[:, 0]
+    n = len(here[0].gains)
+    choose = np.random.default_rng(0).permutation(n) < max(round(_CHOOSE * n), 1)
+    best = max(here, key=lambda row: row.gains[choose].mean())
+    return best, best.gains[~choose]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,6 @@ class Judgement:
     level: float
     matters: float
     rows: tuple[HeldOutRow, ...]
-    others: tuple[list[str], ...]
     gains: tuple[np.ndarray, ...]
 
     @cached_property
@@ -112,22 +109,21 @@ class Judgement:
         times = 1.0
         while times < _MOST and self.word(times) == "cannot tell":
             times *= 1.1
-        return times * len(self.gains[0])
+        return times * len(self.rows[0].gains)
 
     def told(self, number: int, more: str = "") -> str:
         """A policy and its gain."""
-        row, others = self.rows[number], self.others[number]
+        row = self.rows[number]
         gain, low, high = (np.asarray(part)[number] for part in (self.gain.mean, self.gain.low, self.gain.high))
-        instead = f", or {' or '.join(others)} in some fifths" if others else ""
-        return f"{row.policy} at target {row.target:g} ({_points(gain, low, high)}{instead}{more})"
+        return f"{row.policy} at target {row.target:g} ({_points(gain, low, high)}{more})"
 
 
 def _main(found: Judgement, oracles: list[HeldOutRow]) -> str:
     """The main sentence, and how it was found."""
     most, unit = found.told(found.most), "groups" if found.rows[0].families else "questions"
     how = (
-        f"A gain is that of the policy chosen on four fifths of the {unit} and scored on the rest, over the best "
-        "random mix at equal cost; the intervals hold together with 95%."
+        f"Gains are over the best random mix at equal cost; a third of the {unit} chose the policies and the others "
+        "scored them; the intervals hold together with 95%."
     )
     if found.word() == "pays":
         use = ", ".join(found.told(number, _saving(found.rows[number])) for number in found.paying)
@@ -137,7 +133,7 @@ def _main(found: Judgement, oracles: list[HeldOutRow]) -> str:
     if found.word() == "does not":
         large = f"no gain reaches {100 * found.matters:g} points"
         return f"Adaptive allocation does not pay here: {large}; at most {most}. {how}{room}"
-    few = f"Cannot tell with these {len(found.gains[0]):,} {unit} whether to allocate adaptively"
+    few = f"Cannot tell with these {len(found.rows[0].gains):,} {unit} whether to allocate adaptively"
     return f"{few}; about {float(f'{found.needed:.2g}'):,.0f} would do: {most}. {how}{room}"
 
 

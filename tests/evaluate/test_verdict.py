@@ -33,7 +33,7 @@ def made_up(gains, looks=LOOKS, families=False):
 @pytest.mark.parametrize(
     ("gains", "says"),
     [
-        (np.tile([0.03, 0.05], 200), "Adaptive allocation pays here: use label at target 1.5 (+4.00 points [+"),
+        (np.tile([0.03, 0.05], 200), "Adaptive allocation pays here: use label at target 1.5 ("),
         (np.tile([0.01, -0.01], 500), "Adaptive allocation does not pay here: no gain reaches 1 points; at most label"),
         (np.tile([0.1, -0.1], 40), "Cannot tell with these 80 questions whether to allocate adaptively; about "),
         (np.zeros(80), "Cannot tell with these 80 questions whether to allocate adaptively; about "),
@@ -44,7 +44,8 @@ def test_each_of_three_words_by_hand(gains, says):
     rows = made_up(gains)
     assert verdict(rows).startswith(says)
     (found,) = judged(rows)
-    alone = question_interval(gains, level=1 - 0.05 / 2)
+    scored = np.random.default_rng(0).permutation(len(gains)) >= round(len(gains) / 3)
+    alone = question_interval(gains[scored], level=1 - 0.05 / 2)
     assert (found.gain.low[0], found.gain.high[0]) == pytest.approx((alone.low, alone.high))
     assert "of what the" not in verdict(rows)  # a share of an oracle that gains little is no news
 
@@ -62,24 +63,26 @@ def test_the_number_of_questions_that_would_do_does():
 def test_the_policy_is_chosen_on_some_questions_and_scored_on_others():
     """Forty policies that gain nothing: the best of them looks good on all questions, and its stated gain does not."""
     looks = [("oracle", 2.0), *((f"policy {j}", 2.0) for j in range(40))]
-    told, best = [], []
-    for seed in range(40):
+    told, best, wrong = [], [], 0
+    for seed in range(200):
         rng = np.random.default_rng(seed)
         rows = made_up(lambda rng=rng: rng.normal(0, 0.1, 100), looks)
         (found,) = judged(rows)
         told.append(found.gain.mean[0])
-        best.append(found.rows[0].gains.mean())
-        assert found.rows[0].policy in verdict(rows)
+        best.append(max(row.gains.mean() for row in rows))
+        wrong += not found.gain.low[0] <= 0 <= found.gain.high[0]
+    assert found.rows[0].policy in verdict(rows)
     assert np.mean(best) > 0.015
-    assert abs(np.mean(told)) < 0.005
+    assert abs(np.mean(told)) < 4 * 0.1 / np.sqrt(67 * 200)
+    assert wrong <= 10
 
 
 def test_groups_get_students_interval():
     gains = np.random.default_rng(1).normal(0.02, 0.02, 31)
     (found,) = judged(made_up(gains, families=True))
-    alone = mean_interval(gains, level=1 - 0.05 / 2)
+    alone = mean_interval(found.gains[0], level=1 - 0.05 / 2)
     assert (found.gain.low[0], found.gain.high[0]) == pytest.approx((alone.low, alone.high))
-    assert "chosen on four fifths of the groups" in verdict(made_up(gains, families=True))
+    assert "a third of the groups chose" in verdict(made_up(gains, families=True))
 
 
 @given(st.lists(st.floats(-1, 1), min_size=10, max_size=40))
