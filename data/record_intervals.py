@@ -136,6 +136,7 @@ TRIALS: dict[str, tuple[Draw, float]] = {
     **{f"{name}": (draw, 0.0) for name, (draw, truth) in WORLDS.items() if truth <= 0},
     "everyone moves, one policy gains a point": (lambda rng, shape: rng.normal(0, 0.1, shape).clip(-1, 1), 0.01),
     "everyone moves, one policy gains three": (lambda rng, shape: rng.normal(0, 0.1, shape).clip(-1, 1), 0.03),
+    "everyone moves, one policy gains ten": (lambda rng, shape: rng.normal(0, 0.1, shape).clip(-1, 1), 0.1),
     "one policy gains a tenth of a point": (lambda rng, shape: rng.normal(0, 0.01, shape), 0.001),
 }
 

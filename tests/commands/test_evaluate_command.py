@@ -35,7 +35,7 @@ def evaluate(capsys, *words):
 
 
 def test_json_has_the_promised_keys_and_the_right_sign(tmp_path, capsys):
-    file = write(tmp_path / "told.jsonl", np.arange(90) % 3, samples=32)
+    file = write(tmp_path / "told.jsonl", np.arange(300) % 3, samples=32)
     found, said = evaluate(capsys, file, "--targets", "1.5,3", "--budgets", "1,4,16", "--folds", "3")
     assert said == ""
     assert list(found) == ["rows", "verdict"]
@@ -76,7 +76,7 @@ def test_files_of_every_kind(tmp_path, capsys, samples, fields):
 def test_texts_that_tell_nothing(tmp_path, capsys, text):
     file = write(tmp_path / "text.jsonl", np.arange(12) % 3, text=text)
     found, _ = evaluate(capsys, file, *QUICK)
-    assert "is not shown to pay" in found["verdict"]
+    assert found["verdict"].startswith("Cannot tell with these 12 questions")
 
 
 def test_budgets_that_no_half_can_hold_are_dropped_aloud(tmp_path, capsys):
@@ -104,7 +104,7 @@ def test_plain_words(tmp_path, capsys):
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "Protocol: held out, 12 questions with 16 samples"
     assert out[1].split() == [*KEYS, "gain_low", "gain_high", "share", "imitation", "majority", "mix_cost"]
-    assert out[-1].startswith("Adaptive allocation ")
+    assert out[-1].startswith("Cannot tell with these 12 questions")
 
 
 @pytest.mark.parametrize(

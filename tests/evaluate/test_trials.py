@@ -123,7 +123,7 @@ def test_answers_are_played_back_in_parts(few, monkeypatch):
 
 @pytest.fixture(scope="module")
 def rows():
-    answers = beta_population(90, 1.5, 1.0).sample(32)
+    answers = beta_population(300, 1.5, 1.0).sample(32)
     learners = planning_policies() | stopping_policies()
     return held_out(answers, [2, 4], BUDGETS, learners=learners, noises=0, protocol=Protocol(folds=2))
 

@@ -119,6 +119,7 @@ def test_the_record_has_each_word_where_it_should_come():
             if not ahead:
                 assert row["pays"] <= 0.05
     assert found["everyone moves, one policy gains three"][400]["pays"] > 0.9
+    assert found["everyone moves, one policy gains ten"][120]["pays"] > 0.9
     assert found["no gain: everyone moves by a point"][1200]["does not"] > 0.9
     assert found["nobody moves"][40]["cannot tell"] == 1
 
