@@ -2,8 +2,8 @@
 
 Run ``python data/record_stopping.py`` (about a quarter of an hour on two cores; what is there already is kept, so that
 it can be stopped and started again; ``--anew`` begins anew). Four bundled settings are held out by question, at six
-targets, with every peer and with signals that say nothing, and at three targets with the mean token entropy; those of
-`word` by family too; simulated populations by question. A test computes some of the cells again.
+targets, with every peer, with signals that say nothing and with other folds, and at three targets with the mean token
+entropy; those of `word` by family too; simulated populations by question. A test computes some of the cells again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import compared
 from adalib.evaluate.heldout import HeldOutRow, Protocol, Scores, held_out, oracles_at
-from adalib.evaluate.intervals import bootstrap_mean
+from adalib.evaluate.intervals import mean_interval, question_interval
 from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, figures, record
 from adalib.evaluate.trials import Learner, Planner
 from adalib.learn.policies import CurvePolicy
@@ -50,6 +50,7 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
         if name.startswith("word"):
             yield f"{name} by family", partial(stopping_cells, answers, TARGETS, answers.extras["family"], peers=False)
         yield f"{name}, entropy", partial(entropy_cells, answers, (2, 3, 4))
+        yield f"{name}, other folds", partial(fold_cells, answers, TARGETS)
     simulated = {"votes say nothing": adalib.flat_null(300), "Beta(1.5, 1.5)": adalib.beta_population(300, 1.5, 1.5)}
     for name, population in simulated.items():
         yield f"{name} by question", partial(stopping_cells, population.sample(96, seed=1), TARGETS)
@@ -129,6 +130,18 @@ def entropy_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
     ]
 
 
+def fold_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
+    """Compute what all three signals cost where the questions are dealt into folds, and the answers halved, anew."""
+    return [
+        {"policy": f"deal {seed}", "target": row.target, **{k: figures(row)[k] for k in ("cost", "accuracy")}}
+        for seed in range(1, 5)
+        for row in held_out(
+            responses, targets, learners={"all three": PricedStopping()}, noises=0, protocol=Protocol(seed=seed)
+        )
+        if row.policy == "all three"
+    ]
+
+
 def weighted_bars(responses: Responses, targets: Sequence[float], groups: Sequence | None = None) -> list[HeldOutRow]:
     """Score the best mix and the static oracle when votes are weighted by certainty: a better vote, no better plan.
 
@@ -146,15 +159,15 @@ def weighted_bars(responses: Responses, targets: Sequence[float], groups: Sequen
             mix = best_mix(chosen.acc, chosen.cost, target)
             scores.add("mix_weighted", target, *mix.outcome(scored), plain)
             scores.add("oracle_weighted", target, *from_labels(labels, chosen.k).outcome(scored), plain)
-    return scores.rows(members(responses, groups))
+    return scores.rows(members(responses, groups), families=groups is not None)
 
 
 def cell(row: HeldOutRow, others: Sequence[HeldOutRow]) -> dict:
-    """One row's figures, and its lead at equal cost on the others at its target, with the interval."""
+    """One row's figures, and its lead on the others at its target: gain less gain, each at its own cost."""
     over = {}
     for other in others:
         if other.target == row.target and other.policy not in (row.policy, *_NO_BARS):
-            lead = bootstrap_mean(row.gains - other.gains)
+            lead = (mean_interval if row.families else question_interval)(row.gains - other.gains)
             over[other.policy] = [round(float(part), 5) for part in (lead.mean, lead.low, lead.high)]
     return {**figures(row), "over": over}
 

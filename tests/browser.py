@@ -14,15 +14,8 @@ from fontTools.ttLib import TTFont
 from installing import install_from_system, run
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
 # Resolves once all formulas of a page are typeset and all its figures drawn: as before printing, since otherwise both
 # wait for a reader who scrolls.
 DRAWN = """async () => {
@@ -69,7 +62,7 @@ def find_browser() -> str:
         if _starts(named):
             return named
         raise RuntimeError(f"ADALIB_BROWSER is {named!r}, which does not start as a browser: set it to Chromium's path")
-    for attempt in (_nothing, _install_from_system, _install_from_playwright):
+    for attempt in (lambda: None, lambda: install_from_system(PACKAGES), _install_from_playwright):
         attempt()
         for path in _candidates():
             if _starts(path):
@@ -91,14 +84,6 @@ def _starts(path: str) -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return answer.returncode == 0 and "chrom" in answer.stdout.lower()
-
-
-def _nothing() -> None:
-    """First look at what is there."""
-
-
-def _install_from_system() -> None:
-    install_from_system(PACKAGES)
 
 
 def _install_from_playwright() -> None:

@@ -9,11 +9,15 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import nbformat
+import numpy as np
 import pytest
-import yaml
 from browser import FLAGS, environment, find_browser
 from bs4 import BeautifulSoup
 from hypothesis import settings
+
+import adalib
+from adalib.commands.cli import main
 
 # The same cases on every machine and every run: a failure is then about the change, never about the day.
 # HYPOTHESIS_PROFILE=explore draws fresh ones.
@@ -46,25 +50,56 @@ def on_a_loop(test):
 
 def toc_pages() -> list[str]:
     """The pages that _toc.yml names, in order, without suffix: "book/intro", "notebooks/00_data", ..."""
+    return re.findall(r"^[ -]*(?:root|file): *(\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"), re.M)
 
-    def walk(entry):
-        if isinstance(entry, dict):
-            for key, value in entry.items():
-                if key in ("root", "file"):
-                    yield value
-                elif isinstance(value, list):
-                    yield from walk(value)
-        elif isinstance(entry, list):
-            for item in entry:
-                yield from walk(item)
 
-    return list(walk(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+@functools.cache
+def prose(name: str) -> str:
+    """The Markdown of a notebook as it is kept, an empty line between two cells."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells
+    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of a colour, "#123456" or "rgb(18, 52, 86)", as the accessibility guidelines define it."""
+    coded = [int(colour[at : at + 2], 16) for at in (1, 3, 5)] if colour[0] == "#" else re.findall(r"\d+", colour)[:3]
+    channels = np.array(coded, dtype=float) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, as the same guidelines define it."""
+    dark, light = sorted([luminance(one), luminance(other)])
+    return (light + 0.05) / (dark + 0.05)
 
 
 @functools.cache
 def soup(page: str) -> BeautifulSoup:
     """A page of the built book, parsed once for all tests: copy what you change."""
     return BeautifulSoup((HTML / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
+
+
+@pytest.fixture
+def refused(capsys):
+    """Give words to the command line that it refuses, with exit code 2 and one line that says why."""
+
+    def run(words: list[str], told: str) -> str:
+        capsys.readouterr()
+        assert main(words) == 2
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert told in shown.err
+        assert shown.err.count("\n") == 1
+        return shown.err
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def word() -> adalib.Responses:
+    """The answers that most chapters look at."""
+    return adalib.load("word-fewshot")
 
 
 @pytest.fixture(scope="session")
@@ -99,20 +134,34 @@ def styles(html) -> str:
 
 
 @pytest.fixture
-def play(styles, browser, tmp_path):
-    """Open a game of the book, with its script and the book's style sheets, on a page of its own and on a phone."""
-    opened = []
+def new_page(browser):
+    """Open pages, each in a context of its own and with all the time that a loaded machine needs; closed at the end."""
+    contexts = []
 
-    def open_page(markup: str, script: str):
-        static = ROOT / "book" / "_static"
-        code = "".join((static / name).read_text(encoding="utf-8") for name in ("parts.js", script))
-        file = tmp_path / "page.html"
+    def opened(**options):
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(600_000)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def play(html, styles, new_page, tmp_path):
+    """Open markup with scripts of the book and its style sheets, on a phone that is touched, without motion."""
+
+    def opened(markup: str, *scripts: str, width: int = 390):
+        names = ("parts.js", *scripts)
+        tags = "".join(f'<script src="{(html / "_static" / name).as_uri()}"></script>' for name in names)
         article = f'<article class="bd-article">{markup}</article>'
-        file.write_text(f'<!doctype html><meta charset="utf-8">{styles}{article}<script>{code}</script>', "utf-8")
-        opened.append(browser.new_page(viewport={"width": 390, "height": 900}))
-        opened[-1].goto(file.as_uri())
-        return opened[-1]
+        head = f'<!doctype html><html data-theme="light"><meta charset="utf-8">{styles}'
+        file = tmp_path / "page.html"
+        file.write_text(head + article + tags, encoding="utf-8")
+        page = new_page(viewport={"width": width, "height": 844}, has_touch=True, reduced_motion="reduce")
+        page.goto(file.as_uri())
+        return page
 
-    yield open_page
-    for page in opened:
-        page.close()
+    return opened

@@ -13,8 +13,9 @@ import pytest
 
 from adalib import load
 from adalib.datasets.files import DataError
-from adalib.explorer.static import script
 from adalib.llm.questions import load_questions
+
+pytest_plugins = ["explorer_page"]
 
 CASES = json.loads(Path(__file__).with_name("question_cases.json").read_text(encoding="utf-8"))
 
@@ -50,22 +51,12 @@ def test_python_agrees(tmp_path, case, readers):
     agrees(message, ids, case, readers)
 
 
-@pytest.fixture(scope="module")
-def page(browser, tmp_path_factory):
-    file = tmp_path_factory.mktemp("cases") / "bare.html"
-    file.write_text(f'<meta charset="utf-8"><script type="module">{script()}\nwindow.readFile = readFile;</script>')
-    tab = browser.new_page()
-    tab.goto(file.as_uri())
-    yield tab
-    tab.close()
-
-
 @pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
-def test_the_page_agrees(page, case):
-    message, ids = page.evaluate(
+def test_the_page_agrees(functions, case):
+    message, ids = functions.evaluate(
         """async (bytes) => {
           try {
-            const setting = await readFile(new File([Uint8Array.from(bytes)], "mine.jsonl"));
+            const setting = await ax.readFile(new File([Uint8Array.from(bytes)], "mine.jsonl"));
             return [null, setting.ids];
           } catch (error) {
             return [error.message, null];

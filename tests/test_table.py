@@ -14,16 +14,13 @@ from adalib.table import check_table
 ACC = np.array([[0.5, 0.9, 1.0], [0.0, 0.2, 0.2]])
 
 
-def test_float64_input_is_not_copied():
+def test_input_is_not_copied_and_a_table_is_read_only():
     cost = np.array([1.0, 2.0, 4.0])
     acc_out, cost_out = check_table(ACC, cost)
     assert acc_out is ACC
     assert cost_out is cost
     assert np.shares_memory(UtilityTable(ACC, cost).acc, ACC)
-
-
-def test_table_is_read_only_and_leaves_the_input_writable():
-    acc = ACC.copy()
+    acc = ACC.copy()  # which stays writable
     table = UtilityTable(acc, [1, 2, 4])
     with pytest.raises(ValueError, match="read-only"):
         table.acc[0, 0] = 1
@@ -49,16 +46,19 @@ def test_default_labels(cost, budgets):
     assert (table.n, table.k) == (2, 3)
 
 
-def test_given_labels():
+def test_given_labels_the_smallest_table_and_rows_that_are_taken():
     table = UtilityTable(ACC, [1, 2, 4], budgets=np.array([1, 2, 4]), ids=["a", 7])
     assert table.budgets == (1, 2, 4)
     assert type(table.budgets[0]) is int
     assert table.ids == ("a", "7")
-
-
-def test_smallest_table():
     table = UtilityTable([[0.5]], [0])
     assert (table.n, table.k, table.budgets) == (1, 1, (0,))
+    table = UtilityTable([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], [[1, 2], [3, 4], [5, 6]], ids=["a", "b", "c"])
+    part = table.take([2, 0])
+    assert part.acc.tolist() == [[0.5, 0.6], [0.1, 0.2]]
+    assert part.cost.tolist() == [[5, 6], [1, 2]]
+    assert part.ids == ("c", "a")
+    assert UtilityTable(table.acc, [1, 2]).take([1]).cost.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,7 @@ def test_labels_are_checked(labels, says):
         UtilityTable(ACC, [1, 2, 4], **labels)
 
 
-@given(
-    acc=hnp.arrays(float, hnp.array_shapes(min_dims=2, max_dims=2, max_side=5)),
-    data=st.data(),
-)
+@given(acc=hnp.arrays(float, hnp.array_shapes(min_dims=2, max_dims=2, max_side=5)), data=st.data())
 def test_accepts_exactly_what_the_law_says(acc, data):
     n, k = acc.shape
     cost = data.draw(hnp.arrays(float, data.draw(st.sampled_from([(k,), (n, k)]))))
@@ -123,12 +120,3 @@ def test_accepts_exactly_what_the_law_says(acc, data):
     else:
         with pytest.raises(ValueError, match=r"(acc|cost)\["):
             check_table(acc, cost)
-
-
-def test_take_keeps_rows_with_their_costs_and_names():
-    table = UtilityTable([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], [[1, 2], [3, 4], [5, 6]], ids=["a", "b", "c"])
-    part = table.take([2, 0])
-    assert part.acc.tolist() == [[0.5, 0.6], [0.1, 0.2]]
-    assert part.cost.tolist() == [[5, 6], [1, 2]]
-    assert part.ids == ("c", "a")
-    assert UtilityTable(table.acc, [1, 2]).take([1]).cost.tolist() == [1, 2]

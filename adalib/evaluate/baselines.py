@@ -74,7 +74,7 @@ def fixed(cost: ArrayLike, budget: float, n: int) -> Plan:
 
 
 def random(cost: ArrayLike, budget: float, n: int) -> Plan:
-    """Mix the two neighbouring budgets so that the average is met: the paper's Random.
+    """Mix the two neighbouring budgets so that the average is met: how we read the paper's Random.
 
     >>> random([1, 2, 4, 8, 16], budget=3, n=1).weights.tolist()
     [[0.0, 0.5, 0.5, 0.0, 0.0]]
@@ -107,7 +107,7 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
 
 
 def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> Plan:
-    """Give the longest questions the dearest column and all others the cheapest: the paper's Heuristic.
+    """Give the longest questions the dearest column and all others the cheapest: how we read the paper's Heuristic.
 
     Inferred from the printed costs: 16 answers for the fewest longest of 200 questions that reach the budgets 1.5, 2
     and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of equals the earlier is the longer.

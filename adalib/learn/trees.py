@@ -21,7 +21,8 @@ LARGEST = float(np.finfo(np.float32).max)  # XGBoost keeps features and weights 
 
 _EACH: dict[str, Any] = {"n_estimators": 100, "n_jobs": 1, "verbosity": 0}
 _MOST = 10**6  # features, outputs and trees of a file
-_PER_NODE = ("default_left", "loss_changes", "parents", "split_conditions", "split_type", "sum_hessian")
+_NOWHERE = 2**31 - 1  # the parent of the first node
+_PER_NODE = ("default_left", "loss_changes", "split_conditions", "split_type", "sum_hessian")
 
 
 def classifier(classes: int, seed: int) -> xgboost.XGBClassifier:
@@ -86,15 +87,17 @@ def check(document: dict[str, Any], width: int) -> None:
 
 def _check_tree(tree: dict[str, Any], name: str, width: int, leaf: int) -> None:
     nodes = len(tree["left_children"])
-    left, right, feature = (
-        numbers(tree[one], f"{name}: {one}", (nodes,), -1, 2**31 - 1).astype(int)
-        for one in ("left_children", "right_children", "split_indices")
+    left, right, feature, parents = (
+        numbers(tree[one], f"{name}: {one}", (nodes,), -1, _NOWHERE).astype(int)
+        for one in ("left_children", "right_children", "split_indices", "parents")
     )
     inner, leaves = np.flatnonzero(left != -1), right[left == -1]
     # Every node but the first is the child of one that came before it: no cycle, and no node out of reach.
     children = np.concatenate([left[inner], right[inner]])
     if not nodes or not np.array_equal(np.sort(children), np.arange(1, nodes)) or (children <= np.tile(inner, 2)).any():
         raise ValueError(f"{name}: its nodes do not form a tree")
+    if (parents[children] != np.tile(inner, 2)).any() or parents[0] not in (-1, _NOWHERE):  # XGBoost would crash
+        raise ValueError(f"{name}: its nodes do not know their parents")
     if ((feature < 0) | (feature >= width)).any() or any(tree["split_type"]):
         raise ValueError(f"{name}: it splits by something that is no feature")
     # A leaf of several outputs says where its weights stand; a leaf of one has them in place of a threshold.

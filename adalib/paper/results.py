@@ -48,12 +48,7 @@ def recorded_part(part: str) -> list[dict]:
 
 
 def recorded_frame(part: str) -> pd.DataFrame:
-    """A table that ``data/record_paper.py`` computed, such as ``"importances"``; explained in chapter 9, "Ablations".
-
-    Parameters
-    ----------
-    part : str
-    """
+    """A table that ``data/record_paper.py`` computed, such as ``"importances"``; see chapter 9, "Ablations"."""
     return pd.DataFrame(recorded_part(part))
 
 
@@ -62,12 +57,6 @@ def recorded_rows(part: str) -> list[HeldOutRow]:
 
     Explained in chapter 6, "Learning".
 
-    Parameters
-    ----------
-    part : str
-
-    Examples
-    --------
     >>> rows = {(row.policy, row.target): row.gain for row in recorded_rows("word-fewshot by question")}
     >>> rows["oracle", 2] > rows["curve", 2] > rows["label", 2] > rows["noise", 2]
     True
@@ -102,17 +91,8 @@ def reconstructed(
     Disjoint windows, labels by bisection from all questions, a classifier of four fifths of them: the paper's words.
     Ours: first-seen ties, scores on all questions with the samples of the labels, how Random and Heuristic deal.
 
-    Parameters
-    ----------
-    responses, targets, features, budgets
-        As for `adalib.held_out`.
-    seeds : int
-        Random splits into training and other questions.
-
-    Returns
-    -------
-    list of PaperRow
-        Methods Fixed, Random, Heuristic, Ours and Oracle, a row each and target.
+    ``seeds`` are random splits into training and other questions; the rest is as for `adalib.held_out`. Methods are
+    Fixed, Random, Heuristic, Ours and Oracle, a row each and target.
     """
     if seeds < 1:
         raise ValueError(f"seeds is {seeds}; give at least 1")
@@ -151,19 +131,10 @@ def main_table(seed: int | None = None) -> pd.DataFrame:
     """The paper's main table by our reconstruction of its protocol, with noise features, beside the printed values.
 
     Five methods, four simulated settings and three budgets; 48 samples, three splits of the questions, scored in-sample
-    on all of them.
-
-    Parameters
-    ----------
-    seed : int, optional
-        Of the simulated answers. Default: the draw that was picked for lying near the paper's tables.
-
-    Returns
-    -------
-    DataFrame
-        A row a setting, method and target. ``printed_accuracy``, ``accuracy`` (mean over the splits),
-        ``accuracy_std``, ``accuracy_diff`` = ours - printed, the same four for cost, ``imitation`` (of Ours), and
-        ``within``: whether both differences keep `TOLERANCE`.
+    on all of them. Without a ``seed`` the simulated answers are the draw that was picked for lying near the paper's
+    tables. A row a setting, method and target: ``printed_accuracy``, ``accuracy`` (mean over the splits),
+    ``accuracy_std``, ``accuracy_diff`` = ours - printed, the same four for cost, ``imitation`` (of Ours), and
+    ``within``: whether both differences keep `TOLERANCE`.
     """
     part = f"main table, draw {seed}"
     table = recorded_frame(part) if part in _record() else pd.DataFrame(main_rows(seed))

@@ -51,15 +51,8 @@ def paper_setting(name: str, R: int = 48, seed: int | None = None) -> Responses:
     """Simulated answers that stand in for one of the paper's settings.
 
     These are not answers of the models they are named after; residuals are in `fit_table`. Explained in chapter 0,
-    "One question, many answers".
-
-    Parameters
-    ----------
-    name : one of `PAPER_SETTINGS`
-    R : int
-        Answers a question; the paper has 48.
-    seed : int, optional
-        Default: the draw chosen for lying nearest to the printed tables. Any other seed is an ordinary draw.
+    "One question, many answers". ``name`` is one of `PAPER_SETTINGS`, ``R`` the answers a question (the paper has 48).
+    Without a ``seed`` it is the draw chosen for lying nearest to the printed tables; any seed is an ordinary draw.
     """
     return paper_population(name).sample(R, _spec(name)["seed"] if seed is None else seed)
 
@@ -69,10 +62,6 @@ def paper_population(name: str) -> Population:
 
     The three MATH settings share ids and levels, and a question keeps its rank in difficulty within its level from one
     model to the next. Explained in chapter 0, "One question, many answers".
-
-    Parameters
-    ----------
-    name : one of `PAPER_SETTINGS`
     """
     return build(_spec(name))
 
@@ -103,20 +92,11 @@ def build(spec: dict) -> Population:
 
 
 def fit_table(name: str) -> pd.DataFrame:
-    """How well a simulated setting meets the paper's tables, one row a target.
+    """How well a simulated setting meets the paper's tables, one row a target; explained in chapter 0.
 
-    Explained in chapter 0, "One question, many answers".
-
-    Parameters
-    ----------
-    name : one of `PAPER_SETTINGS`
-
-    Returns
-    -------
-    DataFrame
-        Columns: ``statistic``; ``printed``; ``ours`` on the default draw; ``residual`` = ours - printed; ``tolerance``
-        (missing where the fit only tries to be close); ``true`` value in the population where there is one; ``mean``
-        and ``sd`` over all draws tried. Its ``attrs`` say how many were tried, and how many met every tolerance.
+    Columns: ``statistic``; ``printed``; ``ours`` on the default draw; ``residual`` = ours - printed; ``tolerance``
+    (missing where the fit only tries to be close); ``true`` value in the population where there is one; ``mean``
+    and ``sd`` over all draws tried. Its ``attrs`` say how many were tried, and how many met every tolerance.
     """
     spec = _spec(name)
     table = pd.DataFrame(spec["fit"])

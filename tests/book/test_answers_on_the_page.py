@@ -19,22 +19,12 @@ NAMED = value("named", 8, "count", more="on your fingers", wrong={"that is half 
 
 
 @pytest.fixture
-def page(html, browser, tmp_path):
+def page(play):
     """One exercise a case, and one that wants code, on a page with the book's own scripts and a record."""
     exercises = [*(exercise for exercise, _, _ in CASES), NAMED]
     boxes = "".join(checks("00")[0](name, None)._repr_html_() for name in [*(one.name for one in exercises), "code"])
     record = json.dumps({"00": {one.name: one._asdict() for one in exercises}})
-    scripts = f"<script>window.adalibRecorded = {record}</script>" + "".join(
-        f'<script src="{(html / "_static" / file).as_uri()}"></script>' for file in ("exercises.js", "progress.js")
-    )
-    (tmp_path / "page.html").write_text(
-        f'<!doctype html><meta charset="utf-8"><article class="bd-article">{boxes}</article>{scripts}', encoding="utf-8"
-    )
-    page = browser.new_page()
-    page.set_default_timeout(600_000)
-    page.goto((tmp_path / "page.html").as_uri())
-    yield page
-    page.close()
+    return play(f"{boxes}<script>window.adalibRecorded = {record}</script>", "exercises.js", "progress.js")
 
 
 def test_the_page_agrees_with_the_notebook(page):
@@ -61,11 +51,8 @@ def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page)
         assert form.locator("output").inner_text() == said
 
 
-def test_an_exercise_that_wants_code_says_where(page):
+def test_code_is_sent_to_the_notebook_and_progress_is_counted_and_can_be_forgotten(page):
     assert "run it in the notebook" in page.locator(".bd-article > p").first.inner_text()
-
-
-def test_progress_is_counted_and_can_be_forgotten(page):
     form = page.locator(".adalib-answer-form").first
     form.locator("input").fill("0.5")
     form.get_by_role("button", name="Check").click()

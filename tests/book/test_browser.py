@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import browser as find
 import installing
+import plotly.graph_objects as go
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import HTML, toc_pages
 
+from adalib.teach import figures
+from adalib.teach.figures.shapes import drag
+
 EXTRA = ["genindex", "prf-prf", "search"]
-PATIENCE = 600_000  # milliseconds: a loaded machine is slow, not wrong
 
 # What a drawn trace leaves in a plotly figure.
 INK = "'.trace, .overplot path, .overplot image, .slice, .table, canvas'"
@@ -120,11 +123,9 @@ def barriers(page, *rules: str) -> list[str]:
 
 
 @pytest.fixture
-def page(browser):
+def page(new_page):
     """A fresh page, offline, that collects what goes wrong in ``page.wrong``."""
-    context = browser.new_context(color_scheme="light", viewport=LAPTOP, offline=True)
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
+    page = new_page(color_scheme="light", viewport=LAPTOP, offline=True)
     page.wrong = []
 
     def guard(route):
@@ -139,8 +140,7 @@ def page(browser):
     page.on("console", lambda m: page.wrong.append(f"console: {m.text}") if m.type == "error" else None)
     page.on("pageerror", lambda error: page.wrong.append(f"script error: {error}"))
     page.on("requestfailed", lambda request: page.wrong.append(f"request failed: {request.url}"))
-    yield page
-    context.close()
+    return page
 
 
 # Controls of plotly's figures; pictures with a script of their own have tests of their own.
@@ -211,13 +211,9 @@ def in_theme(page, name: str) -> None:
     page.evaluate(SETTLED)
 
 
-def test_index_leads_to_the_first_page(html, page):
+def test_the_index_leads_to_the_first_page_and_a_search_from_disk_shows_the_words_around_a_hit(html, page):
     page.goto((html / "index.html").as_uri())
     page.wait_for_url(f"**/{toc_pages()[0]}.html")
-    assert page.wrong == []
-
-
-def test_search_from_disk_shows_the_words_around_a_hit(html, page):
     page.goto((html / "search.html").as_uri() + "?q=envelope")
     excerpt = page.locator("#search-results li .context").first
     excerpt.wait_for()
@@ -225,16 +221,11 @@ def test_search_from_disk_shows_the_words_around_a_hit(html, page):
     assert page.wrong == []
 
 
-def test_every_icon_of_a_page_is_drawn(html, page):
+def test_every_icon_is_drawn_and_what_is_below_the_screen_waits_for_a_sign_of_the_reader(html, page):
     page.goto((html / "notebooks" / "01_motivation.html").as_uri())
     assert page.locator("svg.svg-inline--fa").count() > 5
     assert page.locator("i[class*='fa-'], span[class*='fa-']").count() == 0
     assert 10 < page.locator(".prev-next-area svg, .search-button-field svg").first.bounding_box()["height"] < 30
-    assert page.wrong == []
-
-
-def test_what_is_below_the_screen_waits_for_a_sign_of_the_reader(html, page):
-    page.goto((html / "notebooks" / "01_motivation.html").as_uri())
     formulas, set_ = page.locator(".math"), page.locator(".math mjx-container")
     page.locator(".plotly-graph-div .main-svg").first.wait_for()  # it is on the first screen
     below = page.evaluate("document.querySelector('.math').getBoundingClientRect().top > innerHeight")
@@ -246,35 +237,21 @@ def test_what_is_below_the_screen_waits_for_a_sign_of_the_reader(html, page):
     assert page.wrong == []
 
 
-def drawn_alone(html, browser, tmp_path, fig, width):
+def drawn_alone(play, fig, width):
     """A page of some width with one figure, drawn by the book's own scripts."""
-    from adalib.teach import figures
-
-    scripts = [(html / "_static" / name).as_uri() for name in ("near.js", "figures.js")]
-    (tmp_path / "page.html").write_text(
-        f'<!doctype html><html data-theme="light"><meta charset="utf-8"><body style="width: {width}px">'
-        f"{figures.show(fig, alt='Two bars.')._repr_html_()}"
-        + "".join(f'<script src="{script}"></script>' for script in scripts),
-        encoding="utf-8",
-    )
-    page = browser.new_page()
-    page.goto((tmp_path / "page.html").as_uri())
+    page = play(figures.show(fig, alt="Two bars.")._repr_html_(), "near.js", "figures.js", width=width)
     page.evaluate(find.DRAWN)
     return page
 
 
 @pytest.mark.parametrize(("width", "rows"), [(350, 2), (700, 1)], ids=["phone", "desktop"])
-def test_what_is_written_around_a_figure_fits_it(html, browser, tmp_path, width, rows):
+def test_what_is_written_around_a_figure_fits_it(play, width, rows):
     """On a phone long titles take several lines, also after a slider has changed them."""
-    import plotly.graph_objects as go
-
-    from adalib.teach.figures.shapes import drag
-
     fig = go.Figure(go.Bar(y=[1, 2]))
     drag(fig, range(6), lambda i: [], "b = ", titles=[f"{i}: as many words as stood here" for i in range(6)])
     fig.update_layout(title_text="a title of just as many words as those")
     fig.update_xaxes(title="the name of an axis that says it all")
-    page = drawn_alone(html, browser, tmp_path, fig, width)
+    page = drawn_alone(play, fig, width)
     outside = """() => [...document.querySelectorAll(".main-svg :is(.gtitle, .xtitle)")].filter((text) => {
       const [own, all] = [text, text.closest(".main-svg")].map((each) => each.getBoundingClientRect());
       return own.left < all.left || own.right > all.right || own.top < all.top || own.bottom > all.bottom;
@@ -284,16 +261,13 @@ def test_what_is_written_around_a_figure_fits_it(html, browser, tmp_path, width,
     page.wait_for_function("() => document.querySelector('.gtitle').textContent.startsWith('5:')")
     assert page.evaluate(outside) == []
     assert page.locator(".gtitle tspan.line").count() == (rows if rows > 1 else 0)
-    page.close()
 
 
-def test_figures_follow_the_theme_and_keep_their_own_colours(html, browser, tmp_path):
+def test_figures_follow_the_theme_and_keep_their_own_colours(play):
     """Through a change of theme."""
-    import plotly.graph_objects as go
-
     fig = go.Figure(go.Bar(y=[1, 2], marker_color="#123456"))
     fig.update_layout(xaxis_title="<b>x</b></script><script>document.title = 'broken'</script>")
-    page = drawn_alone(html, browser, tmp_path, fig, 600)
+    page = drawn_alone(play, fig, 600)
     colours = "() => { const l = document.querySelector('.plotly-graph-div')._fullLayout; return l.font.color; }"
     bar = "() => getComputedStyle(document.querySelector('.bars path')).fill"
     light = page.evaluate(colours)
@@ -303,13 +277,10 @@ def test_figures_follow_the_theme_and_keep_their_own_colours(html, browser, tmp_
     page.wait_for_function(f"({colours})() !== '{light}'")
     assert page.evaluate(bar) == "rgb(18, 52, 86)"
     assert page.get_by_role("img", name="Two bars.").count() == 1
-    page.close()
 
 
-def test_figures_and_formulas_wait_for_the_reader(html, browser):
+def test_figures_and_formulas_wait_for_the_reader(html, page):
     """Chapter 4 is the longest: what is far below the screen is not drawn, and what is reached is."""
-    page = browser.new_page(viewport=LAPTOP)
-    page.set_default_timeout(PATIENCE)
     page.goto((html / "notebooks" / "04_duality.html").as_uri(), wait_until="load")
     page.wait_for_function("() => document.querySelector('mjx-container')")
     assert page.evaluate("document.querySelectorAll('*').length") < 10_000
@@ -317,7 +288,6 @@ def test_figures_and_formulas_wait_for_the_reader(html, browser):
     assert last.locator(".main-svg").count() == 0
     last.scroll_into_view_if_needed()
     last.locator(".main-svg").first.wait_for()
-    page.close()
 
 
 def centre(page, selector):
@@ -337,16 +307,14 @@ def centre(page, selector):
     )
 
 
-def test_a_swipe_over_a_figure_scrolls_the_page_and_a_tap_shows_a_value(html, browser):
-    context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
+def test_a_swipe_over_a_figure_scrolls_the_page_and_a_tap_shows_a_value(html, new_page):
+    page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.goto((html / "notebooks" / "00_data.html").as_uri(), wait_until="load")
     figure = page.locator(".plotly-graph-div").first
     figure.scroll_into_view_if_needed()
     figure.locator(".main-svg").first.wait_for()
     centre(page, ".plotly-graph-div")
-    box, touch = figure.bounding_box(), context.new_cdp_session(page)
+    box, touch = figure.bounding_box(), page.context.new_cdp_session(page)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def send(kind: str, *points: float) -> None:
@@ -362,7 +330,6 @@ def test_a_swipe_over_a_figure_scrolls_the_page_and_a_tap_shows_a_value(html, br
     mark = figure.locator(".points > .point, .js-line").first.bounding_box()
     page.touchscreen.tap(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
     figure.locator(".hovertext").first.wait_for()
-    context.close()
 
 
 def test_a_browser_that_was_named_must_start(monkeypatch):

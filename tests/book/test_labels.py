@@ -5,15 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import labels
-import pytest
 from bs4 import BeautifulSoup
 
 KNOWN = {"ch05-windows": ("notebooks/05", "id3"), "here": ("notebooks/12", "id1")}
 
 
-@pytest.fixture
-def resolved(monkeypatch):
-    """Resolve the links of one page; return its body and the warnings."""
+def test_a_label_becomes_an_address_and_one_that_no_page_has_is_a_warning(monkeypatch):
     warned = []
     monkeypatch.setattr(labels.logger, "warning", lambda text, *values, **place: warned.append(text % values))
     app = SimpleNamespace(
@@ -21,23 +18,15 @@ def resolved(monkeypatch):
         builder=SimpleNamespace(get_relative_uri=lambda page, target: target.split("/")[1] + ".html"),
     )
 
-    def resolve(body: str) -> tuple[str, list[str]]:
+    def resolved(body: str) -> str:
         context = {"body": body}
         labels.resolve(app, "notebooks/12", "page.html", context, None)
-        return context["body"], warned
+        return context["body"]
 
-    return resolve
-
-
-def test_a_label_becomes_an_address(resolved):
     page = '<a class="adalib-see" href="#ch05-windows" style="x">5</a><a href="#ch05-windows">as is</a>'
-    body, warned = resolved(page)
-    assert [a["href"] for a in BeautifulSoup(body, "html.parser").find_all("a")] == ["05.html#id3", "#ch05-windows"]
-    assert resolved('<a class="adalib-see" href="#here">')[0] == '<a class="adalib-see" href="#id1">'
+    links = BeautifulSoup(resolved(page), "html.parser").find_all("a")
+    assert [a["href"] for a in links] == ["05.html#id3", "#ch05-windows"]
+    assert resolved('<a class="adalib-see" href="#here">') == '<a class="adalib-see" href="#id1">'
     assert warned == []
-
-
-def test_a_label_that_no_page_has_is_a_warning(resolved):
-    body, warned = resolved('<a class="adalib-see" href="#nowhere">')
-    assert "#nowhere" in body
+    assert "#nowhere" in resolved('<a class="adalib-see" href="#nowhere">')
     assert warned == ["a table links to the label 'nowhere', which no page has"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-import nbformat
 import pytest
-from conftest import ROOT
+from conftest import ROOT, prose
 
 # A symbol is a row of tokens; a word inside \text{} or \mathrm{} is one of them, spaces and braces are none.
 TOKEN = re.compile(r"\\(?:text|mathrm|operatorname\*?|begin|end|tag|mathbf|mathcal)\{[^{}]*\}|\\[a-zA-Z]+|\\.|\S")
@@ -18,8 +17,7 @@ def tokens(formula: str) -> list[str]:
 
 
 def formulas(path) -> list[list[str]]:
-    cells = nbformat.read(path, as_version=4).cells
-    text = "\n\n".join(re.sub(r"`[^`]*`", "", cell.source) for cell in cells if cell.cell_type == "markdown")
+    text = re.sub(r"`[^`]*`", "", prose(path.stem))
     return [tokens(shown or inline) for shown, inline in re.findall(r"\$\$(.+?)\$\$|\$([^$]+?)\$", text, re.S)]
 
 

@@ -1,4 +1,4 @@
-"""The notebooks as they are kept: valid, without outputs, and runnable by any Python 3 kernel."""
+"""The notebooks as they are kept: valid, without outputs, and called in the code by the names they have."""
 
 from __future__ import annotations
 
@@ -6,34 +6,39 @@ import re
 
 import nbformat
 import pytest
-from conftest import ROOT
+from conftest import ROOT, prose
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-
-
-def test_notebooks_hold_no_outputs():
-    full = []
-    for path in NOTEBOOKS:
-        for number, cell in enumerate(nbformat.read(path, as_version=4).cells, 1):
-            if cell.cell_type == "code" and (cell.outputs or cell.execution_count is not None):
-                full.append(f"{path.name}, cell {number}")
-    assert full == [], "run `make strip` to take the outputs out"
-
-
-def test_notebooks_are_valid():
-    for path in NOTEBOOKS:
-        notebook = nbformat.read(path, as_version=4)
-        nbformat.validate(notebook)
-        assert notebook.metadata.kernelspec.name == "python3", path.name
-        assert "widgets" not in notebook.metadata, path.name
+MENTION = re.compile(r'chapter\s+(\d+),\s+"([^"]+)"')
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_the_tests_that_a_chapter_points_at_exist(path):
-    cells = nbformat.read(path, as_version=4).cells
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+def test_a_notebook_is_valid_holds_no_outputs_and_points_at_tests_that_exist(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert "widgets" not in notebook.metadata
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    full = [cell.source for cell in code if cell.outputs or cell.execution_count is not None]
+    assert full == [], "run `make strip` to take the outputs out"
+
+    text = prose(path.stem)
     files = set(re.findall(r"`(tests/[\w/]+\.py)`", text))
     assert {file for file in files if not (ROOT / file).exists()} == set()
-    code = "\n".join((ROOT / file).read_text(encoding="utf-8") for file in files)
+    tests = "\n".join((ROOT / file).read_text(encoding="utf-8") for file in files)
     named = re.findall(r"`(test_\w+)`", text)
-    assert [name for name in named if f"def {name}(" not in code and f'"{name}"' not in code] == []  # or its id
+    assert [name for name in named if f"def {name}(" not in tests and f'"{name}"' not in tests] == []  # or its id
+
+
+def test_docstrings_name_the_chapters_and_their_sections_as_they_are_called():
+    """Every 'chapter N, "Title"' of the code, also where a line break parts it."""
+    chapters = [path.stem for path in NOTEBOOKS if path.stem[0].isdigit()]
+    known = {int(name[:2]): re.findall(r"(?m)^#{1,3} (.+)$", prose(name)) for name in chapters}
+    found = [
+        (file.relative_to(ROOT).as_posix(), int(number), " ".join(title.split()))
+        for file in sorted((ROOT / "adalib").rglob("*.py"))
+        for number, title in MENTION.findall(file.read_text(encoding="utf-8"))
+    ]
+    assert len(found) > 20  # the pattern still fits what we write
+    assert [(file, n, title) for file, n, title in found if title not in known.get(n, ())] == []
+    assert MENTION.findall('Explained in chapter 0,\n    "One question".') == [("0", "One question")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from conftest import toc_pages
+from conftest import soup, toc_pages
 
 from adalib.teach.figures import cards, table
 from adalib.teach.games import feed, guess, lineup
@@ -16,36 +16,13 @@ class="contains-task-list"><li><p><input type="checkbox"> this <em>No.</em></p><
 checked> that <em>Yes.</em></p></li></ul></div>"""
 
 
-@pytest.fixture
-def opened(html, browser, tmp_path):
-    """Open some markup with one of the book's scripts, on a phone that is touched, without motion."""
-    pages = []
-
-    def put(markup: str, script: str):
-        scripts = "".join(
-            f'<script src="{(html / "_static" / file).as_uri()}"></script>' for file in ("parts.js", script)
-        )
-        style = f'<link rel="stylesheet" href="{(html / "_static" / "custom.css").as_uri()}">'
-        text = f'<!doctype html><meta charset="utf-8">{style}<article class="bd-article">{markup}</article>{scripts}'
-        (tmp_path / "page.html").write_text(text, encoding="utf-8")
-        page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce")
-        page.set_default_timeout(600_000)
-        page.goto((tmp_path / "page.html").as_uri())
-        pages.append(page)
-        return page
-
-    yield put
-    for page in pages:
-        page.close()
-
-
 def said(page) -> str:
     """What the page says last."""
     return page.locator("p[role=status]").inner_text()
 
 
-def test_a_curve_is_guessed_by_hand_and_by_key(opened):
-    page = opened(guess([1, 4, 16], [0.4, 0.6, 0.9]).html, "guess.js")
+def test_a_curve_is_guessed_by_hand_and_by_key(play):
+    page = play(guess([1, 4, 16], [0.4, 0.6, 0.9]).html, "guess.js")
     handle = page.get_by_role("slider", name="accuracy of a vote of 16")
     box = handle.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -63,9 +40,9 @@ def test_a_curve_is_guessed_by_hand_and_by_key(opened):
     assert page.locator(".guess-truth").get_attribute("points")
 
 
-def test_edges_line_up_and_fill_to_the_budget(opened):
+def test_edges_line_up_and_fill_to_the_budget(play):
     # Two questions: one edge of slope 0.2 a step long, one of slope 0.1 three steps long. B = 2 buys 1 + 1 answers.
-    page = opened(lineup([[0.2, 0.4, 0.4], [0.1, 0.2, 0.4]], [1, 2, 4], ["a", "b"]).html, "lineup.js")
+    page = play(lineup([[0.2, 0.4, 0.4], [0.1, 0.2, 0.4]], [1, 2, 4], ["a", "b"]).html, "lineup.js")
     assert "2 edges" in said(page)
     page.get_by_role("button", name="Line them up").tap()
     told = said(page)
@@ -79,10 +56,10 @@ def test_edges_line_up_and_fill_to_the_budget(opened):
     assert "Line them up" in said(page)
 
 
-def test_noise_keeps_the_bar_inside_and_empties_the_other(opened):
+def test_noise_keeps_the_bar_inside_and_empties_the_other(play):
     names = {"inside": "inside", "held out": "held out"}
     rows = (0.05, 0.02, 0.01, 0.03), [(0.05, 0.0, -0.01, 0.01), (0.04, 0.001, -0.01, 0.01)]
-    page = opened(feed(*rows, names).html, "noise.js")
+    page = play(feed(*rows, names).html, "noise.js")
     width = "() => [...document.querySelectorAll('.noise-bar')].map((bar) => bar.getBoundingClientRect().width)"
     text = page.evaluate(width)
     page.get_by_role("button", name="Feed it noise").tap()
@@ -102,8 +79,8 @@ def claims() -> pd.DataFrame:
     return made.assign(**{name: f"its {name}" for name in names})
 
 
-def test_cards_filter_by_verdict_and_open(opened):
-    page = opened(cards(claims()).html, "cards.js")
+def test_cards_filter_by_verdict_and_open(play):
+    page = play(cards(claims()).html, "cards.js")
     assert page.locator(".adalib-card:visible").count() == 3
     page.locator("label", has_text="falls (2)").tap()
     assert page.locator(".adalib-card:visible").count() == 2
@@ -120,8 +97,8 @@ def test_cards_show_text_as_text():
     assert "<b>c</b>" in page.find_all("summary")[2].text
 
 
-def test_prompts_take_a_number_or_a_choice(opened):
-    page = opened(PROMPT, "quiz.js")
+def test_prompts_take_a_number_or_a_choice(play):
+    page = play(PROMPT, "quiz.js")
     page.get_by_role("textbox").fill("7")
     page.get_by_role("textbox").press("Enter")
     assert page.locator("output").inner_text() == "You said 7. It is 12. Or so."
@@ -133,7 +110,7 @@ def test_prompts_take_a_number_or_a_choice(opened):
 
 @pytest.mark.parametrize("name", [name for name in toc_pages() if name.startswith(("notebooks/0", "notebooks/1"))])
 def test_every_chapter_asks_before_it_goes_on(html, name):
-    page = BeautifulSoup((html / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+    page = soup(name)
     prompts = page.select(".admonition.prompt")
     assert prompts
     for prompt in prompts:
@@ -144,14 +121,13 @@ def test_every_chapter_asks_before_it_goes_on(html, name):
 
 @pytest.mark.parametrize("name", toc_pages())
 def test_every_table_says_what_to_see(html, name):
-    page = BeautifulSoup((html / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
-    bare = [table for table in page.select("table.adalib-table, table.dataframe") if not table.caption]
+    bare = [table for table in soup(name).select("table.adalib-table, table.dataframe") if not table.caption]
     assert [table.get_text(" ", strip=True)[:100] for table in bare] == []
 
 
-def test_a_table_is_stacked_only_where_it_does_not_fit(opened):
+def test_a_table_is_stacked_only_where_it_does_not_fit(play):
     frame = pd.DataFrame({"setting": ["word-fewshot", ""], **{f"a long heading {i}": [0.5, 22.853] for i in range(6)}})
-    page = opened(table(frame, caption="wide").html + table(frame.iloc[:, :2], caption="narrow").html, "tables.js")
+    page = play(table(frame, caption="wide").html + table(frame.iloc[:, :2], caption="narrow").html, "tables.js")
     page.locator(".adalib-stacked").wait_for()
     wide, narrow = page.locator("table").all()
     assert "adalib-stacked" not in narrow.get_attribute("class")
@@ -164,9 +140,9 @@ def test_a_table_is_stacked_only_where_it_does_not_fit(opened):
     page.locator("table:not(.adalib-stacked)").nth(1).wait_for()
 
 
-def test_a_table_that_hardly_fits_is_set_tightly_before_it_is_stacked(opened):
+def test_a_table_that_hardly_fits_is_set_tightly_before_it_is_stacked(play):
     frame = pd.DataFrame({f"unbroken-heading-{i}": [0.5, 22.853] for i in range(6)})
-    page = opened(table(frame, caption="wide").html, "tables.js")
+    page = play(table(frame, caption="wide").html, "tables.js")
     found = []
     for width in range(1280, 400, -40):
         page.set_viewport_size({"width": width, "height": 900})

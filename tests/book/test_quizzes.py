@@ -23,23 +23,10 @@ def right(item: Item) -> int:
     return place
 
 
-def test_every_chapter_and_the_appendix_ask():
+def test_every_chapter_and_the_appendix_ask_and_neither_length_nor_place_gives_the_right_option_away():
     numbered = {path.stem for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")}
     assert set(QUIZZES) == numbered | {"appendix_markets"}
-
-
-@pytest.mark.parametrize("name", QUIZZES)
-def test_five_questions_each_with_one_right_option_in_no_fixed_place(name):
-    assert len(QUIZZES[name]) >= 5
-    for item in QUIZZES[name]:
-        assert len(item.options) >= 3
-        assert len({option.text for option in item.options}) == len(item.options)
-    places = [right(item) for item in QUIZZES[name]]
-    assert max(places.count(place) for place in places) <= 3
-
-
-def test_neither_length_nor_place_gives_the_right_option_away():
-    """Over the book the right option is the longest, the shortest, or in one place hardly more often than chance."""
+    # Over the book the right option is the longest, the shortest, or in one place hardly more often than chance.
     chance = sum(1 / len(item.options) for item in ITEMS)
     longest = shortest = 0
     for item in ITEMS:
@@ -51,6 +38,16 @@ def test_neither_length_nor_place_gives_the_right_option_away():
     assert longest <= chance
     assert shortest <= chance * 1.1
     assert max(places.count(place) for place in places) <= 1.25 * chance
+
+
+@pytest.mark.parametrize("name", QUIZZES)
+def test_five_questions_each_with_one_right_option_in_no_fixed_place(name):
+    assert len(QUIZZES[name]) >= 5
+    for item in QUIZZES[name]:
+        assert len(item.options) >= 3
+        assert len({option.text for option in item.options}) == len(item.options)
+    places = [right(item) for item in QUIZZES[name]]
+    assert max(places.count(place) for place in places) <= 3
 
 
 def test_moodle_xml():

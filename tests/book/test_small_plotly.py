@@ -1,21 +1,20 @@
-"""The part of plotly.js that the book carries: small, and all that the book's figures need."""
+"""The parts of plotly.js and of the theme's icons that the book carries: small, and all that its pages need."""
 
 from __future__ import annotations
 
 import json
 import re
 from html import unescape
+from importlib.resources import files
 
 import pytest
 import small_plotly
-from offline import EAGER, PLOTLY, plotly_source
+from offline import EAGER, ICONS, PLOTLY, plotly_source
+from small_icons import small_icons
 
 KEPT = {"scatter", *small_plotly.TRACES}
-
-
-@pytest.fixture(scope="module")
-def whole() -> str:
-    return plotly_source().read_text(encoding="utf-8")
+THEME = files("pydata_sphinx_theme") / "theme" / "pydata_sphinx_theme" / "static" / ICONS
+PAGE = '<i class="fa-solid fa-list"></i><i class="fas fa-file-pdf"></i><span class="switch fa-solid fa-sun fa-lg">'
 
 
 def test_statements_are_told_apart_whatever_their_texts_hold():
@@ -31,15 +30,13 @@ def test_statements_are_told_apart_whatever_their_texts_hold():
         small_plotly.statements("var a=(1;")
 
 
-def test_the_books_part_is_what_the_book_has_and_a_third_of_the_whole(html, whole):
+def test_the_books_part_is_what_the_book_has_and_a_third_of_the_whole(html):
+    whole = plotly_source().read_text(encoding="utf-8")
     built = (html / "_static" / "lib" / PLOTLY).read_text(encoding="utf-8")
     part = small_plotly.small_plotly(whole)
     assert built == EAGER + part
     assert len(part) < len(whole) / 3
     assert part[:100] == whole[:100]  # with its name, version and licence
-
-
-def test_a_trace_that_is_not_there_is_an_error(whole):
     with pytest.raises(ValueError, match="bar, staircase are not where they were"):
         small_plotly.small_plotly(whole, ("bar", "staircase"))
 
@@ -53,8 +50,8 @@ def test_no_figure_of_the_book_needs_another_trace(html):
     assert used == KEPT
 
 
-def test_it_draws_each_kind_of_trace_and_no_other(html, browser):
-    page = browser.new_page()
+def test_it_draws_each_kind_of_trace_and_no_other(html, new_page):
+    page = new_page()
     page.goto((html / "search.html").as_uri())
     page.add_script_tag(path=html / "_static" / "lib" / PLOTLY)
     drawn = page.evaluate(
@@ -69,6 +66,16 @@ def test_it_draws_each_kind_of_trace_and_no_other(html, browser):
         ].map((part) => div.querySelectorAll(part).length > 0))"""
     )
     assert drawn == [True] * 6
-    known = page.evaluate("Object.keys(Plotly.PlotSchema.get().traces)")
-    assert set(known) == KEPT
-    page.close()
+    assert set(page.evaluate("Object.keys(Plotly.PlotSchema.get().traces)")) == KEPT
+
+
+def test_the_solid_icons_of_the_pages_alone_and_one_that_is_not_there_is_named():
+    theme = THEME.read_text(encoding="utf-8")
+    made = small_icons(theme, [PAGE, PAGE])
+    icons = dict(re.findall(r'"([\w-]+)": \[\d+, \d+, "(M[^"]+)"\]', made))
+    assert list(icons) == ["file-pdf", "list", "sun"]
+    # A sun is there as an outline, too.
+    outline = re.search(r'[{,]sun:\[\d+,\d+,\[[^]]*\],"\w+","([^"]+)"', theme)[1]
+    assert icons["sun"] != outline
+    with pytest.raises(ValueError, match="'no-such-thing' icon"):
+        small_icons(theme, ['<i class="fas fa-no-such-thing"></i>'])

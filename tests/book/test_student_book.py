@@ -101,9 +101,8 @@ def test_the_check_would_find_them_in_the_book_with_solutions(html, secrets, nam
     assert MARKED.search(page)
 
 
-def test_a_students_quiz_still_answers(student, browser):
-    page = browser.new_page()
-    page.set_default_timeout(600_000)
+def test_a_students_quiz_still_answers(student, new_page):
+    page = new_page()
     page.goto((student / "notebooks" / "02_oracle.html").as_uri())
     said = page.locator(".quiz-said").first
     answers = []
@@ -112,7 +111,6 @@ def test_a_students_quiz_still_answers(student, browser):
         answers.append(said.inner_text())
     assert sum(answer.startswith("Right.") for answer in answers) == 1
     assert all(len(answer) > 20 for answer in answers)
-    page.close()
 
 
 @pytest.mark.parametrize("students", [True, False], ids=["student", "instructor"])

@@ -6,14 +6,11 @@ import pytest
 
 
 @pytest.fixture
-def page(html, browser):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, offline=True)
-    page = context.new_page()
-    page.set_default_timeout(600_000)
+def page(html, new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, offline=True)
     page.goto((html / "book" / "intro.html").as_uri(), wait_until="load")
     page.locator(".spend-tile").first.wait_for()
-    yield page
-    context.close()
+    return page
 
 
 def test_spending_by_hand_never_beats_its_own_budget(page):
@@ -30,7 +27,7 @@ def test_spending_by_hand_never_beats_its_own_budget(page):
     assert page.locator(".spend-result").inner_text().startswith("You: ")
 
 
-def test_the_price_spends_the_same_answers_and_does_better(page):
+def test_the_price_spends_the_same_answers_and_does_better_and_the_keyboard_alone_plays(page):
     page.get_by_role("button", name="Price it").tap()
     said = page.locator(".spend-result").inner_text()
     alike, price = (float(word.rstrip("%;.")) for word in said.split() if "%" in word)
@@ -38,9 +35,6 @@ def test_the_price_spends_the_same_answers_and_does_better(page):
     assert "too many" not in page.locator(".spend-bar").inner_text()
     page.get_by_role("button", name="Start again").tap()
     assert "372 of 744 answers left" in page.locator(".spend-bar").inner_text()
-
-
-def test_the_keyboard_alone_plays(page):
     page.locator(".spend-tile").first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")

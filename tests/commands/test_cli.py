@@ -25,11 +25,11 @@ def test_no_abbreviation_and_no_unknown_value_is_repeated(capsys, word, words):
     assert told.count("\n") == 1
 
 
-@pytest.mark.parametrize("price", ["nan", "inf", "-1", "x"])
-def test_a_price_is_a_number(capsys, price):
-    with pytest.raises(SystemExit, match="2"):
-        main(["collect", "q", "--out", "o", f"--price-in={price}"])
-    assert "--price-in" in capsys.readouterr().err
+def test_a_price_is_a_number(capsys):
+    for price in ("nan", "inf", "-1", "x"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["collect", "q", "--out", "o", f"--price-in={price}"])
+        assert "--price-in" in capsys.readouterr().err
 
 
 def test_a_dry_run_of_a_thousand_million_samples_answers(tmp_path, capsys):
@@ -37,10 +37,6 @@ def test_a_dry_run_of_a_thousand_million_samples_answers(tmp_path, capsys):
     path.write_text(json.dumps({"id": "a", "question": "q", "gold": "7"}) + "\n")
     assert main(["collect", str(path), "--out", str(tmp_path / "out"), "--samples", "1e9", "--dry-run"]) == 0
     assert "1,000,000,000 to make" in capsys.readouterr().out
-    asked = ["collect", str(path), "--out", str(tmp_path / "out"), "--base-url", "http://127.0.0.1:1/v1"]
-    for more in (["--samples", "1e9"], ["--concurrency", "100000"]):
-        assert main([*asked, "--model", "m", *more]) == 2
-        assert "need samples from 1 to 1,000,000, concurrency from 1 to 1,000" in capsys.readouterr().err
 
 
 def test_ids_are_printed_escaped(tmp_path, capsys):
@@ -80,17 +76,12 @@ def test_a_reader_that_goes_away_ends_it_quietly(tmp_path):
         SystemError("<function f> returned NULL without setting an exception"),
     ],
 )
-def test_whoever_runs_out_of_memory_says_it_alike(capsys, monkeypatch, error):
-    from adalib.commands import solve
-
+def test_whoever_runs_out_of_memory_says_it_alike(refused, monkeypatch, error):
     def run(args):
         raise error
 
-    monkeypatch.setattr(solve, "run", run)
-    assert main(["solve", "x.csv", "--budget", "2"]) == 2
-    told = capsys.readouterr().err
-    assert "needs more memory than there is" in told
-    assert told.count("\n") == 1
+    monkeypatch.setattr("adalib.commands.solve.run", run)
+    told = refused(["solve", "x.csv", "--budget", "2"], "needs more memory than there is")
     assert ("2.98 GiB at once" in told) == ("2.98 GiB" in str(error))
 
 
@@ -133,35 +124,30 @@ def test_a_file_that_does_not_fit_is_one_line_under_ulimit(tmp_path, heavy, word
 
 
 @pytest.mark.parametrize("word", ["evaluate", "fit", "route", "serve"])
-def test_where_not_even_the_libraries_fit_nothing_begins(tmp_path, capsys, monkeypatch, word):
+def test_where_not_even_the_libraries_fit_nothing_begins(tmp_path, refused, monkeypatch, word):
     monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 100_000_000)
     where = ["--base-url=u", "--model=m", f"--out={tmp_path / 'out'}"]
     more = {"evaluate": ["--targets=2"], "fit": ["--budget=2", where[2]], "route": ["q", *where]}
-    assert main([word, "mine", *more.get(word, ["--upstream=u", "--model=m"])]) == 2
-    told = capsys.readouterr().err
-    assert "loading what learns needs about 0.5 GB of memory and 0.1 GB are free" in told
-    assert told.count("\n") == 1
+    told = "loading what learns needs about 0.5 GB of memory and 0.1 GB are free"
+    refused([word, "mine", *more.get(word, ["--upstream=u", "--model=m"])], told)
     assert not list(tmp_path.iterdir())
 
 
-def test_large_tables_say_what_memory_they_need_and_leave_nothing(tmp_path, capsys, monkeypatch):
+def test_large_tables_say_what_memory_they_need_and_leave_nothing(tmp_path, refused, monkeypatch):
     answers = tmp_path / "mine.jsonl"
     answers.write_text('{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2"]}\nno\n')
     write_parquet(tmp_path / "table.parquet", {"acc_1": [0.1], "acc_2": [0.2]})
     out = ["--out", str(tmp_path / "out")]
     solve, table = ["solve", str(tmp_path / "table.parquet"), "--budget", "1", *out], ["table", str(answers), *out]
-    assert main([*table, "--budgets", "1,2"]) == 2  # a fault in the file: the draft came to nothing, and goes
-    assert "line 2" in capsys.readouterr().err
+    refused([*table, "--budgets", "1,2"], "line 2")  # a fault in the file: the draft came to nothing, and goes
     monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 100_000_000)
     for words, named in ((solve, "--memory 1GB needs about 1.0 GB"), (table, "writing Parquet needs about 0.2 GB")):
-        assert main(words) == 2
-        assert f"{named} of memory and 0.1 GB are free" in capsys.readouterr().err
+        refused(words, f"{named} of memory and 0.1 GB are free")
 
     def fail(*_, **__):
         raise pa.ArrowMemoryError("malloc of size 2097152 failed")
 
     monkeypatch.undo()
     monkeypatch.setattr("pyarrow.parquet.ParquetFile", fail)
-    assert main(solve) == 2
-    assert "needs more memory than there is" in capsys.readouterr().err
+    refused(solve, "needs more memory than there is")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.jsonl", "table.parquet"]

@@ -38,15 +38,12 @@ def test_json_is_the_exact_solution(toy_file, capsys):
     assert found["bound"] == pytest.approx(reference.lp_value(table.acc, table.cost, 2.4), abs=1e-9)
 
 
-def test_the_split_spends_the_slack(toy_file, capsys):
+def test_the_split_spends_the_slack_and_plain_words_say_what_it_is(toy_file, capsys):
     main(["solve", str(toy_file), "--budget", "1.2", "--budgets", "1,3,5", "--json"])
     found = json.loads(capsys.readouterr().out)
     split = found["split"]
     assert found["cost"] + split["share"] * (split["high"] - split["low"]) / 6 == pytest.approx(1.2)
     assert found["labels"][split["id"]] == split["low"]
-
-
-def test_a_bundled_setting_and_plain_words(capsys):
     assert main(["solve", "drill-fewshot", "--budget", "2"]) == 0
     assert "optimistic" in capsys.readouterr().out
 

@@ -1,7 +1,5 @@
 """Folds: no group is parted, sizes are as even as groups allow, and the order decides who goes where."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -33,13 +31,10 @@ def test_single_questions_are_dealt_in_turn():
     assert deal(range(11), 4, seed=3)[shuffled].tolist() == [i % 4 for i in range(11)]
 
 
-def test_groups_are_numbered_by_appearance_or_sorted():
+def test_groups_are_numbered_by_appearance_or_sorted_and_what_is_refused():
     assert group_numbers(["b", "a", "b", 1], 4).tolist() == [0, 1, 0, 2]
     assert group_numbers(["b", "a", "b", 1], 4, sort=True).tolist() == [2, 1, 2, 0]
     with pytest.raises(ValueError, match="groups has 2 entries for 3 questions"):
         group_numbers(["a", "b"], 3)
-
-
-def test_one_fold_is_none():
     with pytest.raises(ValueError, match="folds is 1; give at least 2"):
         deal(range(4), 1)

@@ -1,7 +1,5 @@
 """Simulated populations: against closed forms, exact counts, and the paper's printed tables."""
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np
@@ -43,17 +41,14 @@ def test_samples_estimate_the_true_curve():
     assert np.abs(estimate - population.acc(BUDGETS)).mean() < 0.02
 
 
-def test_unreadable_answers_do_not_vote():
+def test_table_carries_the_true_curve_and_unreadable_answers_do_not_vote():
+    population = beta_population(7, 1, 1, seed=1)
+    table = population.table((1, 4))
+    np.testing.assert_array_equal(table.acc, population.acc((1, 4)))
+    assert (table.budgets, table.ids[0]) == ((1, 4), "sim-000")
     # One draw in two is empty: two draws are right unless both are, as with a single answer that is never wrong.
     population = Population([[0.5, 0.5]], correct=[0], empty=1)
     np.testing.assert_allclose(population.acc([1, 2, 4]), [[1 / 2, 3 / 4, 15 / 16]])
-
-
-def test_table_carries_the_true_curve():
-    table = beta_population(7, 1, 1, seed=1).table((1, 4))
-    np.testing.assert_array_equal(table.acc, beta_population(7, 1, 1, seed=1).acc((1, 4)))
-    assert table.budgets == (1, 4)
-    assert table.ids[0] == "sim-000"
 
 
 @pytest.mark.parametrize("n", [5, 200, 201])
@@ -89,15 +84,12 @@ def test_broken_populations_are_refused(arguments, message):
         Population(**arguments)
 
 
-def test_unknown_setting_names_the_known_ones():
-    with pytest.raises(ValueError, match="deepseek-v3-math"):
-        paper_setting("gpt-5")
-
-
-def test_draws_are_reproducible():
+def test_draws_are_reproducible_and_an_unknown_setting_names_the_known_ones():
     first, again, other = (paper_setting("qwen2.5-7b-math", seed=seed) for seed in (None, None, 7))
     assert first.answers == again.answers
     assert first.answers != other.answers
+    with pytest.raises(ValueError, match="deepseek-v3-math"):
+        paper_setting("gpt-5")
 
 
 def test_math_settings_share_their_questions():
@@ -115,27 +107,33 @@ def test_math_settings_share_their_questions():
 
 
 @pytest.mark.parametrize("name", PAPER_SETTINGS)
-def test_default_draw_reproduces_the_printed_tables(name):
-    paper, responses = PAPER[name], paper_setting(name)
+def test_default_draw_reproduces_the_printed_tables_and_fit_table_tells_how_well(name):
+    paper, responses, fitted = PAPER[name], paper_setting(name), fit_table(name).set_index("statistic")
     acc = responses.table(BUDGETS, estimator="windows", ties="first").acc
     true, levels = paper_population(name).acc(BUDGETS), np.array([str(level) for level in responses.levels])
     assert (responses.n, responses.samples) == (200, 48)
     assert set(levels) == set(paper["per_level"])
-    for level, row in paper["per_level"].items():
-        for table in (acc, true):
+    for table, column in ((acc, "ours"), (true, "true")):
+        for level, row in paper["per_level"].items():
             by_level = table[levels == level].mean(axis=0)
             assert by_level[[0, 4]] == pytest.approx([row["acc1"], row["acc16"]], abs=0.015)
-    for table in (acc, true):
         assert table[:, 0].mean() == pytest.approx(paper["main"]["Fixed"]["accuracy"][0], abs=0.01)
         assert table[:, 1].mean() == pytest.approx(paper["main"]["Fixed"]["accuracy"][1], abs=0.02)
         assert table[:, 2].mean() == pytest.approx(paper["implied_acc4"], abs=0.02)
+        assert fitted.loc["Acc(4)", column] == pytest.approx(table[:, 2].mean(), abs=1e-4)
     assert BUDGETS[acc.argmax(axis=1)].mean() == pytest.approx(paper["unconstrained_cost"], abs=0.4)
     oracle = paper["main"]["Oracle"]
     for i, target in enumerate((1.5, 2.0, 3.0)):
         chosen = _nearest_oracle(acc, target)
-        assert acc[np.arange(200), chosen].mean() == pytest.approx(oracle["accuracy"][i], abs=0.02)
-        assert BUDGETS[chosen].mean() == pytest.approx(oracle["cost"][i], abs=0.3)
+        accuracy, cost = acc[np.arange(200), chosen].mean(), BUDGETS[chosen].mean()
+        assert accuracy == pytest.approx(oracle["accuracy"][i], abs=0.02)
+        assert cost == pytest.approx(oracle["cost"][i], abs=0.3)
         assert (chosen == 0).mean() == pytest.approx(paper["label_shares"][i][0], abs=0.05)
+        told = [fitted.loc[f"oracle {what}, B={target}", "ours"] for what in ("accuracy", "cost")]
+        assert told == pytest.approx([accuracy, cost], abs=1e-4)
+    promised = fitted.dropna(subset="tolerance")
+    assert (promised["residual"].abs() <= promised["tolerance"]).all()
+    np.testing.assert_allclose(fitted["residual"], fitted["ours"] - fitted["printed"])
 
 
 def _nearest_oracle(acc: np.ndarray, target: float) -> np.ndarray:
@@ -146,24 +144,6 @@ def _nearest_oracle(acc: np.ndarray, target: float) -> np.ndarray:
     between = np.r_[0.0, (prices[1:] + prices[:-1]) / 2, prices[-1] + 1]
     labels = [(acc - price * BUDGETS).argmax(axis=1) for price in between]
     return min(labels, key=lambda chosen: abs(BUDGETS[chosen].mean() - target))
-
-
-@pytest.mark.parametrize("name", PAPER_SETTINGS)
-def test_fit_table_tells_what_the_default_draw_gives(name):
-    table = fit_table(name).set_index("statistic")
-    acc = paper_setting(name).table(BUDGETS, estimator="windows", ties="first").acc
-    true = paper_population(name).acc(BUDGETS)
-    assert table.loc["Acc(4)", "ours"] == pytest.approx(acc[:, 2].mean(), abs=1e-4)
-    assert table.loc["Acc(4)", "true"] == pytest.approx(true[:, 2].mean(), abs=1e-4)
-    for target in (1.5, 2.0, 3.0):
-        chosen = _nearest_oracle(acc, target)
-        assert table.loc[f"oracle accuracy, B={target}", "ours"] == pytest.approx(
-            acc[np.arange(200), chosen].mean(), abs=1e-4
-        )
-        assert table.loc[f"oracle cost, B={target}", "ours"] == pytest.approx(BUDGETS[chosen].mean(), abs=1e-4)
-    promised = table.dropna(subset="tolerance")
-    assert (promised["residual"].abs() <= promised["tolerance"]).all()
-    np.testing.assert_allclose(table["residual"], table["ours"] - table["printed"])
 
 
 def test_the_population_of_real_answers_has_their_frequencies():
@@ -178,8 +158,5 @@ def test_the_population_of_real_answers_has_their_frequencies():
         )
     # One answer is right as often as among the real ones, and two are worth one and a retry.
     assert like.acc([1, 2])[:, 1] == pytest.approx(like.probs[:, 0] * (1 + like.probs[:, 1]))
-
-
-def test_a_population_of_answers_that_all_agree():
-    sampled = adalib.Responses(ids=["q"], questions=["2 + 2?"], golds=["4"], answers=[["4", "4"]])
-    assert Population.from_responses(sampled).probs.tolist() == [[1.0, 0.0]]
+    agreed = adalib.Responses(ids=["q"], questions=["2 + 2?"], golds=["4"], answers=[["4", "4"]])
+    assert Population.from_responses(agreed).probs.tolist() == [[1.0, 0.0]]

@@ -32,12 +32,6 @@ def test_random_meets_the_budget_and_fixed_stays_below(budget):
     assert baselines.fixed(COST, budget, 1).expected(COST)[0] == max(c for c in COST if c <= budget)
 
 
-def test_mix_of_the_papers_curve():
-    # Deepseek on MATH: .518 at 1 and .551, implied, at 4, with nothing at 2; mixing the two is .529 at a cost of 2.
-    curve = [0.518, 0.517, 0.551, 0.551, 0.551]
-    assert baselines.best_mix([curve], COST, 2, n=7).expected(curve) == pytest.approx(np.full(7, 0.529))
-
-
 @pytest.mark.parametrize("name", PAPER_SETTINGS)
 def test_length_has_the_papers_costs_and_stays_near_its_accuracy(name):
     printed = PAPER[name]["main"]["Heuristic"]
@@ -62,7 +56,7 @@ def test_length_takes_the_fewest_longest_that_reach_the_budget(lengths, budget):
     assert not dear.any() or (cost.sum() - 15) / cost.size < budget
 
 
-def test_costs_by_question_count_with_their_mean():
+def test_costs_by_question_count_with_their_mean_and_the_papers_curve_is_mixed():
     plan = baselines.length(["aaaa", "bb", "cccccc"], [[1, 3], [1, 9], [2, 4]], budget=2)
     assert plan.weights.argmax(axis=1).tolist() == [0, 0, 1]  # (1 + 1 + 4) / 3 reaches it
     cost = np.array([[1.0, 2.0], [3.0, 6.0]])
@@ -70,6 +64,9 @@ def test_costs_by_question_count_with_their_mean():
     assert plan.weights == pytest.approx(np.full((2, 2), 0.5))
     assert plan.expected(cost).mean() == pytest.approx(3)
     assert baselines.fixed(cost, 3.9, 2).weights[0].tolist() == [1, 0]
+    # Deepseek on MATH: .518 at 1 and .551, implied, at 4, with nothing at 2; mixing the two is .529 at a cost of 2.
+    curve = [0.518, 0.517, 0.551, 0.551, 0.551]
+    assert baselines.best_mix([curve], COST, 2, n=7).expected(curve) == pytest.approx(np.full(7, 0.529))
 
 
 def test_a_plan_draws_what_it_expects():

@@ -110,11 +110,7 @@ def test_cross_fitting_is_both_directions_averaged():
     more = cross_fitted_oracle(responses, [1.5, 2], splits=3)
     assert more.accuracy.shape == (responses.n, 2)
     assert (more.cost.mean(axis=0) <= [1.5, 2]).all()
-
-
-def test_cross_fitting_pays_the_other_half_s_tokens():
-    responses = adalib.load("drill-fewshot").take(range(20))
-    tokens = responses.tokens.mean()
+    tokens = responses.tokens.mean()  # the other half's are paid
     found = cross_fitted_oracle(responses, [2 * tokens], (1, 2, 4), splits=2, cost="tokens")
     assert found.cost.mean() == pytest.approx(2 * tokens, rel=0.15)
 
@@ -130,6 +126,22 @@ def test_cross_fitting_estimates_what_labels_from_half_the_samples_are_worth(how
         assert within(honest.accuracy[:, t], labelled[t])
     assert (honest.value.mean < best).all()
     assert (claimed.mean(axis=0) > best).all()
+
+
+def test_a_null_is_unmasked_by_cross_fitting():
+    null = flat_null(300).sample(96)
+    for how in ({}, {"estimator": "windows", "ties": "first"}):
+        found = cross_fitted_oracle(null, [3], **how)
+        assert found.optimism.low[0] > 0.005
+        assert found.value.low[0] < 0.5 < found.value.high[0]
+
+
+def test_the_interval_covers_as_often_as_it_says():
+    drawn = [beta_population(60, 0.5, 0.5, seed=i).sample(16, i) for i in range(100)]
+    values = [cross_fitted_oracle(answers, [2], (1, 3, 5), splits=1).value for answers in drawn]
+    centre = np.mean([value.mean[0] for value in values])
+    # 95% of them on average; three standard deviations of a binomial share below that.
+    assert np.mean([value.low[0] <= centre <= value.high[0] for value in values]) >= 0.88
 
 
 def test_halves_must_hold_the_largest_vote_and_tables_the_same_questions():

@@ -10,7 +10,7 @@ from conftest import ROOT
 import adalib
 from adalib.datasets.populations import beta_population
 from adalib.evaluate import recorded as tables
-from adalib.evaluate.heldout import held_out
+from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.recorded import AS_PUBLISHED, GO_UP, LADDER, MODEL_LEARNERS, recorded_cells
 from adalib.sequential.peers import PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
@@ -43,7 +43,10 @@ def answers():
     return adalib.load("word-hot").take(range(0, 372, 15))
 
 
-def test_weights_that_say_nothing_leave_the_oracle_as_it_was(answers):
+def test_certainty_lifts_both_bars_and_weights_that_say_nothing_leave_the_oracle_as_it_was(answers):
+    told = {row.policy: row for row in weighted_bars(answers, [4])}
+    assert told["mix_weighted"].gain > 0.02
+    assert told["oracle_weighted"].accuracy > told["mix_weighted"].accuracy
     same = replace(answers, logprob=np.full(answers.logprob.shape, -0.5))
     bars = {(row.policy, row.target): row for row in weighted_bars(same, [2, 4])}
     plain = adalib.cross_fitted_oracle(answers, [2, 4], splits=1)
@@ -51,12 +54,6 @@ def test_weights_that_say_nothing_leave_the_oracle_as_it_was(answers):
         assert bars["oracle_weighted", target].accuracy == pytest.approx(plain.accuracy[:, j].mean(), abs=0.02)
         assert bars["oracle_weighted", target].cost <= target + 1e-9
         assert bars["mix_weighted", target].accuracy <= bars["oracle_weighted", target].accuracy
-
-
-def test_certainty_lifts_both_bars(answers):
-    bars = {row.policy: row for row in weighted_bars(answers, [4])}
-    assert bars["mix_weighted"].gain > 0.02
-    assert bars["oracle_weighted"].accuracy > bars["mix_weighted"].accuracy
 
 
 def test_a_cell_a_policy_and_target_with_its_leads(answers):
@@ -67,12 +64,10 @@ def test_a_cell_a_policy_and_target_with_its_leads(answers):
         assert mean == pytest.approx(best["gain"] - cells[other, 2]["gain"], abs=1e-4)
         assert low <= mean <= high
     assert not cells["mix", 2]["over"]
-
-
-def test_without_log_probabilities_votes_and_text_remain(answers):
-    cells = stopping_cells(replace(answers, logprob=None), [2], peers=False)
-    assert {"votes", "votes + text"} <= {cell["policy"] for cell in cells}
-    assert not {"all three", "oracle_weighted"} & {cell["policy"] for cell in cells}
+    # Without log-probabilities, votes and text remain.
+    fewer = {cell["policy"] for cell in stopping_cells(replace(answers, logprob=None), [2], peers=False)}
+    assert {"votes", "votes + text"} <= fewer
+    assert not {"all three", "oracle_weighted"} & fewer
 
 
 def test_a_peer_as_published_spends_what_it_spends():
@@ -89,24 +84,17 @@ def test_a_peer_as_published_spends_what_it_spends():
         assert (name, 2) in cells
 
 
-def test_controls_are_scored_over_votes_alone(answers):
+def test_controls_are_scored_over_votes_alone_and_entropy_over_what_it_joins(answers):
     cells = control_cells(answers.take(range(20)), [3])
     assert {cell["policy"] for cell in cells} == {"votes + noise", "votes + shuffled certainty"}
-    for cell in cells:
-        mean, low, high = cell["over"]["votes"]
-        assert low <= mean <= high
-        assert low < 0.02
+    assert all(cell["over"]["votes"][1] < 0.02 for cell in cells)
     with pytest.raises(ValueError, match="no log-probabilities"):
         control_cells(replace(answers, logprob=None), [3])
-
-
-def test_entropy_is_scored_over_what_it_joins(answers):
-    over = {cell["policy"]: cell["over"] for cell in entropy_cells(answers.take(range(16)), [3])}
-    kept = recorded_cells()["word-hot, entropy"]
-    for name, bars in over.items():
-        assert set(bars) == set(kept[name, 3]["over"])
-        assert all(low <= mean <= high for mean, low, high in bars.values())
-    assert set(over) == {policy for policy, _ in kept}
+    joined, kept = entropy_cells(answers.take(range(16)), [3]), recorded_cells()["word-hot, entropy"]
+    assert {cell["policy"] for cell in joined} == {policy for policy, _ in kept}
+    assert all(set(cell["over"]) == set(kept[cell["policy"], 3]["over"]) for cell in joined)
+    for cell in cells + joined:
+        assert all(low <= mean <= high for mean, low, high in cell["over"].values())
 
 
 def test_a_menu_has_its_oracle_its_climber_and_one_model_alone():
@@ -134,6 +122,16 @@ def test_what_is_recorded_of_stopping_is_what_is_computed():
         if row.policy in learners:
             cell = kept[row.policy, 3]
             assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
+
+
+def test_other_folds_come_out_again():
+    kept = recorded_cells()["drill-fewshot, other folds"]
+    assert {policy for policy, _ in kept} == {f"deal {seed}" for seed in range(1, 5)}
+    learners, protocol = {"all three": PricedStopping()}, Protocol(seed=2)
+    rows = held_out(adalib.load("drill-fewshot"), [3], learners=learners, noises=0, protocol=protocol)
+    (row,) = (row for row in rows if row.policy in learners)
+    cell = kept["deal 2", 3]
+    assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
 
 
 def test_what_is_recorded_of_models_is_what_is_computed():

@@ -7,8 +7,9 @@ import pytest
 
 import adalib
 from adalib.datasets.populations import beta_population, flat_null
-from adalib.evaluate.heldout import Known, Protocol, held_out, verdict
+from adalib.evaluate.heldout import Known, Protocol, held_out
 from adalib.evaluate.trials import STOPPING, planning_policies, stopping_policies
+from adalib.evaluate.verdict import verdict
 from adalib.sequential.peers import PEERS, TunedRules
 
 BUDGETS = (1, 4, 16)
@@ -88,6 +89,17 @@ def test_many_questions_are_learned_from_a_stated_sample_and_all_are_scored(few)
     assert len(rows[2].gains) == few.n
 
 
+def test_numbers_that_would_change_the_scores_unseen_are_refused(few):
+    for how, told in (
+        ({"protocol": Protocol(taught=1)}, "taught is 1; give at least 2"),
+        ({"noises": -1}, "noises is -1"),
+        ({"features": Known(overhead=-1.0)}, "overhead -1.0; give 0 or more"),
+        ({"features": Known(overhead=np.nan)}, "overhead nan; give 0 or more"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            held_out(few, [2], (1, 2), **how)
+
+
 ONES = np.ones(10)
 
 
@@ -120,14 +132,9 @@ def test_answers_are_played_back_in_parts(few, monkeypatch):
 # The rows that watch the answers come in, and what the verdict says of them.
 
 
-@pytest.fixture(scope="module")
-def rows():
-    answers = beta_population(90, 1.5, 1.0).sample(32)
-    learners = planning_policies() | stopping_policies()
-    return held_out(answers, [2, 4], BUDGETS, learners=learners, noises=0, protocol=Protocol(folds=2))
-
-
-def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need(rows):
+def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need_and_the_verdict_on_them():
+    answers, learners = beta_population(300, 1.5, 1.0).sample(32), planning_policies() | stopping_policies()
+    rows = held_out(answers, [2, 4], BUDGETS, learners=learners, noises=0, protocol=Protocol(folds=2))
     by_name = {(row.policy, row.target): row for row in rows}
     # Votes say much about questions of which the text says nothing.
     assert by_name["priced_votes", 4].gain > by_name["curve", 4].gain + 0.01
@@ -138,13 +145,9 @@ def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need(rows):
             assert row.gain <= 0.01 or row.mix_cost is None or row.mix_cost > row.cost
         if name == "mix" and row.mix_cost is not None:
             assert row.mix_cost == pytest.approx(row.cost, abs=0.2)
-
-
-def test_the_verdict_names_what_to_use_and_what_can_be_decided_before(rows):
     said = verdict(rows)
-    assert said.startswith("Adaptive allocation pays here")
-    assert " Use at target 2 " in said
-    assert "Decided before asking, no gain is clear of chance" in said
+    assert said.startswith("Adaptive allocation pays here: use ")
+    assert "Decided before asking, these questions cannot tell: " in said
     for left_out in (STOPPING, ("label", "curve")):
         assert "Decided before asking" not in verdict([row for row in rows if row.policy not in left_out])
 

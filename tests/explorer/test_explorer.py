@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import contrast, luminance
 from explorer_page import STEPS, check, choose_file, digits_of, drop, look_up, random_table, shown, until, walk
 from hypothesis import given
 from hypothesis import strategies as st
 
 import adalib
+from adalib.__main__ import main
 from adalib.colours import arm_colours, budget_colours
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
@@ -28,18 +30,6 @@ pytest_plugins = ["explorer_page"]
 
 FRONT = Path(adalib.__file__).parent / "explorer" / "front"
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 1"> \'"&amp; <!-- \u2028 ]]>'
-
-
-@pytest.mark.parametrize("per_row", [False, True])
-def test_every_number_at_ten_prices_by_keyboard(show, per_row):
-    table = random_table(3, n=200, per_row=per_row)
-    page = show(table)
-    slider = page.locator("[data-control=lambda]")
-    slider.focus()
-    prices = [check(page, table)["lam"], *walk(page, table, ["Home", *STEPS, "End"])]
-    assert len(set(prices)) >= 10
-    assert 0 in prices
-    assert re.fullmatch(r"price \S+, average cost \S+ (samples|cost units)", slider.get_attribute("aria-valuetext"))
 
 
 def test_every_number_by_mouse(show):
@@ -68,15 +58,19 @@ def test_every_number_by_mouse(show):
     assert check(page, table)["title"] != first
 
 
+def breakpoints(acc: np.ndarray, costs: np.ndarray) -> list[float]:
+    """Every price, from 0 up, at which two budgets of a question are worth the same, in order."""
+    found = {0.0}
+    for i, j in combinations(range(acc.shape[1]), 2):
+        worth = costs[:, j] > costs[:, i]
+        found |= set(((acc[:, j] - acc[:, i])[worth] / (costs[:, j] - costs[:, i])[worth]).tolist())
+    return sorted(price for price in found if price >= 0)
+
+
 def least_price(table: UtilityTable, budget: float) -> tuple[float, float]:
     """Brute force over all breakpoints: the smallest price whose cheapest-tie cost fits, and that cost."""
     acc, costs = table.acc, np.broadcast_to(table.cost, table.acc.shape)
-    prices = {0.0}
-    for j in range(table.k):
-        for i in range(j):
-            worth = costs[:, j] > costs[:, i]
-            prices |= set(((acc[:, j] - acc[:, i])[worth] / (costs[:, j] - costs[:, i])[worth]).tolist())
-    for price in sorted(p for p in prices if p >= 0):
+    for price in breakpoints(acc, costs):
         spent = costs[np.arange(table.n), oracle_labels(acc, table.cost, price)].mean()
         if spent <= budget * (1 + 1e-9):
             return price, spent
@@ -84,11 +78,15 @@ def least_price(table: UtilityTable, budget: float) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("per_row", [False, True])
-def test_a_budget_sets_the_smallest_price_that_fits(show, per_row):
-    table = random_table(5, n=40, per_row=per_row)
+def test_every_number_by_keyboard_and_a_budget_sets_the_smallest_price_that_fits(show, per_row):
+    table = random_table(5, per_row=per_row)
     page = show(table)
+    slider = page.locator("[data-control=lambda]")
+    prices = [check(page, table)["lam"], *walk(page, table, ["Home", *STEPS, "End"])]
+    assert len(set(prices)) >= 10
+    assert 0 in prices
+    assert re.fullmatch(r"price \S+, average cost \S+ (samples|cost units)", slider.get_attribute("aria-valuetext"))
     slider = page.locator("[data-control=budget]")
-    slider.focus()
     for keys in ["End", "Home", *STEPS]:
         slider.press(keys)
         seen = check(page, table)
@@ -160,14 +158,8 @@ def test_labels_are_the_same_at_and_beside_every_breakpoint(functions):
         cost = np.sort(rng.integers(0, 9, (n, k) if trial % 3 else k), axis=-1)
         one = setting(UtilityTable(acc, cost))
         costs = np.broadcast_to(cost, acc.shape)
-        gaps = {(i, j) for j in range(k) for i in range(j)}
-        points = {
-            (acc[r, j] - acc[r, i]) / (costs[r, j] - costs[r, i])
-            for r in range(n)
-            for i, j in gaps
-            if costs[r, j] > costs[r, i]
-        }
-        prices = sorted({0.0, 2.0, *(p * f for p in points if p >= 0 for f in (1 - 1e-9, 1, 1 + 1e-9))})
+        points = breakpoints(acc, costs)
+        prices = sorted({0.0, 2.0, *(p * f for p in points for f in (1 - 1e-9, 1, 1 + 1e-9))})
         ours, path = functions.evaluate(
             """([one, prices]) => { const t = ax.build(one);
             return [prices.map((p) => { const v = ax.oracle(t, p); return [[...v.labels], v.cost, v.accuracy] }),
@@ -228,7 +220,7 @@ def test_accuracies_travel_to_the_last_bit(values):
     assert one["acc"] == values
 
 
-def test_hostile_texts_are_shown_as_text(show):
+def test_hostile_texts_are_shown_as_text_and_cannot_end_their_script(show):
     answers = [[HOSTILE, "<b>7</b>", "7", "7"]] * 2
     responses = Responses(["<i>a</i>", HOSTILE], [HOSTILE, "plain"], ["7", HOSTILE], answers, levels=["<u>1</u>", "2"])
     page = show([setting(responses, name="<x>", title=HOSTILE, about=HOSTILE)])
@@ -242,6 +234,10 @@ def test_hostile_texts_are_shown_as_text(show):
     assert page.locator(".adalib-explorer :is(img, b, u, script)").count() == 0
     assert page.evaluate("window.hacked") is None
     assert HOSTILE in page.title()
+    html = static_html([setting(UtilityTable([[0.5]], [1], ids=[HOSTILE]), title=HOSTILE)])
+    data = re.search(r'<script type="application/json" id="[^"]+">(.*?)</script>', html, re.DOTALL)[1]
+    assert not re.search("[<>&\u2028\u2029]", data)
+    assert json.loads(data)[0]["ids"] == [HOSTILE]
 
 
 def test_a_dropped_csv_is_explored(show, tmp_path):
@@ -301,13 +297,11 @@ def test_a_dropped_file_of_several_models_is_a_menu(show, tmp_path, tokens):
 
 
 def line(**fields) -> str:
-    """A line of a file of answers; a field that is None is left out."""
-    whole = {"id": "a", "question": "?", "gold": "1", "answers": ["1", "2"], **fields}
-    return json.dumps({name: value for name, value in whole.items() if value is not None}) + "\n"
+    """A line of a file of answers."""
+    return json.dumps({"id": "a", "question": "?", "gold": "1", "answers": ["1", "2"], **fields}) + "\n"
 
 
-TWICE = 'id "a" is already on line 1; give it another, or say on every line which "model" answered.'
-BAD_FILES = [
+BAD_FILES = [  # what files of answers are refused for, but for models, is in question_cases.json
     ("e.csv", "", "e.csv: the file is empty."),
     ("h.csv", "id,1,two\na,0,1\n", 'h.csv, line 1: column 3 is headed "two"'),
     ("s.csv", "4,1\n0,1\n", "s.csv, line 1: cost 1 comes after 4"),
@@ -315,15 +309,8 @@ BAD_FILES = [
     ("c.csv", "1,2\n0.5\n", "c.csv, line 2: 1 cell where the header has 2."),
     ("v.csv", "id,1,2\na,0.5,0.6\nb,0.5,7\n", 'v.csv, line 3, column "2": "7" is not an accuracy'),
     ("nan.csv", "1,2\n0.5,nan\n", 'nan.csv, line 2, column "2": "nan" is not an accuracy'),
-    ("j.jsonl", line() + "{oops\n", "j.jsonl, line 2: is not JSON"),
-    ("f.jsonl", line(answers=None), 'f.jsonl, line 1: has no "answers"'),
-    ("d.jsonl", line() * 2, f"d.jsonl, line 2: {TWICE}"),
-    ("t.jsonl", "".join(line(model=m) for m in "sls"), f"t.jsonl, line 3: {TWICE}"),
-    ("r.jsonl", line() + line(id="b", answers=["1"]), "r.jsonl, line 2: has 1 answer,"),
+    ("t.jsonl", "".join(line(model=m) for m in "sls"), 't.jsonl, line 3: id "a" is already on line 1; give it another'),
     ("k.jsonl", line(answers=["1", {"x": 1}]), 'k.jsonl, line 1: "answers"[1] is an object;'),
-    ("g.jsonl", line(gold=""), 'g.jsonl, line 1: "gold" is empty'),
-    ("a.json", f"[\n{line()}]", "a.json, line 1: is part of a JSON array; write one JSON object a line"),
-    ("b.json", f"[{line().strip()}]", "b.json, line 1: is a list, not an object"),
     ("m.jsonl", line(model="s") + line(), 'm.jsonl, line 2: has no "model", and other lines have'),
     ("o.jsonl", line(model="s") + line(model="l") + line(id="b", model="s"), 'question "b" is not answered by both'),
     ("p.jsonl", line(model="s", price=1) + line(model="l", price=0), 'p.jsonl, line 2: "price" is 0; give a number'),
@@ -381,23 +368,16 @@ def test_the_address_holds_the_view(show):
     page.get_by_label("Setting").select_option("two (simulated)")
     assert page.locator("[data-control=budget]").input_value() == "1"  # what was asked for holds in the next setting
     check(page, tables["two"])
-    for nonsense in [
-        "#lambda=abc&set=none&q=99999",
-        "#lambda=-1",
-        "#a-heading",
-        "#lambda=Infinity",
-        "#q=",
-        "#%E0%A4%A",
-    ]:
+    for nonsense in ("#lambda=abc&set=none&q=9999", "#lambda=-1", "#a-heading", "#lambda=Infinity", "#q=", "#%E0%A4%A"):
         page.evaluate("(hash) => { location.hash = hash; }", nonsense)
         check(page, tables["two"])
 
 
-def test_several_explorers_share_a_page(browser, tmp_path):
+def test_several_explorers_share_a_page(new_page, tmp_path):
     fragments = [static_html([setting(random_table(s), name="t")]) for s in (1, 2)]
     file = tmp_path / "two.html"
     file.write_text("<!DOCTYPE html><meta charset='utf-8'><h2 id='top'>Two</h2>" + "".join(fragments), encoding="utf-8")
-    page = browser.new_page()
+    page = new_page()
     page.goto(file.as_uri() + "#top")
     price = "document.querySelectorAll('.adalib-explorer')[{}].dataset.lam"
     before = page.evaluate(price.format(0))
@@ -408,13 +388,11 @@ def test_several_explorers_share_a_page(browser, tmp_path):
     assert page.evaluate("location.hash") == "#top"  # the second explorer does not own the address
     page.locator("[data-control=lambda]").nth(0).press("Home")
     until(page, "location.hash.startsWith('#lambda=0')")
-    page.close()
 
 
 def test_without_scripts_there_is_a_static_figure(show):
     page = show(random_table(1), java_script_enabled=False)
-    figure = page.locator("noscript svg, figure svg")
-    assert figure.first.is_visible()
+    assert page.locator("noscript svg, figure svg").first.is_visible()
     assert page.locator("polyline").count() == 2
 
 
@@ -432,13 +410,6 @@ def test_phone_width_overflows_nowhere(show):
     until(page, f"() => new Set({lefts}).size === 2")
 
 
-def luminance(colour: str) -> float:
-    """Relative luminance of an rgb() colour, as the accessibility guidelines define it."""
-    channels = np.array([int(x) for x in re.findall(r"\d+", colour)[:3]]) / 255
-    linear = np.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_dark_mode_follows_the_page_and_text_has_contrast(show, theme):
     system = "light" if theme == "dark" else "dark"  # the page's own switch wins over the system's
@@ -453,8 +424,7 @@ def test_dark_mode_follows_the_page_and_text_has_contrast(show, theme):
         .map(([on, text]) => [on.backgroundColor, text.color])"""
     )
     for background, text in pairs:
-        dark, light = sorted([luminance(background), luminance(text)])
-        assert (light + 0.05) / (dark + 0.05) >= 4.5
+        assert contrast(background, text) >= 4.5
         assert (luminance(background) < 0.2) == (theme == "dark")
     ramp = page.evaluate("[...document.querySelectorAll('.ax-legend i')].map((chip) => chip.style.background)")
     assert ramp == [f"rgb({', '.join(str(int(c[at : at + 2], 16)) for at in (1, 3, 5))})" for c in budget_colours(5)]
@@ -484,15 +454,12 @@ def test_everything_has_a_name_for_a_screen_reader(show):
     assert {"lambda", "budget", "Open your own file", "Question shown", "Next question"} <= reached
 
 
-def test_the_front_end_is_small_and_self_contained():
+def test_the_front_end_is_small_self_contained_and_made_of_all_its_parts_and_of_short_functions():
     assert len((script() + style()).encode()) <= 150 * 1024
     for text in (script(), style()):
         assert "</script" not in text.lower()
         assert "<!--" not in text
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|@import|url\(|fetch\(|innerHTML|eval\(", text)
-
-
-def test_the_script_is_made_of_all_its_parts_and_of_short_functions():
     assert sorted(PARTS) == sorted(file.stem for file in FRONT.glob("*.js"))
     for part in PARTS:
         text = (FRONT / f"{part}.js").read_text(encoding="utf-8")
@@ -505,13 +472,6 @@ def test_the_script_is_made_of_all_its_parts_and_of_short_functions():
             assert body.count("\n") < 60, f"{part}.js: {start[0].strip()}"
 
 
-def test_inlined_data_cannot_end_its_script():
-    html = static_html([setting(UtilityTable([[0.5]], [1], ids=[HOSTILE]), title=HOSTILE)])
-    data = re.search(r'<script type="application/json" id="[^"]+">(.*?)</script>', html, re.DOTALL)[1]
-    assert not re.search("[<>&\u2028\u2029]", data)
-    assert json.loads(data)[0]["ids"] == [HOSTILE]
-
-
 def test_settings_are_checked():
     with pytest.raises(ValueError, match="not ndarray"):
         setting(np.zeros((2, 2)))
@@ -522,11 +482,8 @@ def test_settings_are_checked():
     with pytest.raises(ValueError, match="the responses 1"):
         setting(random_table(1), responses=responses)
     one = setting(responses)
-    assert (one["budgets"], one["unit"], one["votes"]) == (
-        ["1", "2"],
-        "samples",
-        [[[["2", 2, 0.0], ["1", 1, 1.0]], 0, 0, 0]],
-    )
+    assert (one["budgets"], one["unit"]) == (["1", "2"], "samples")
+    assert one["votes"] == [[[["2", 2, 0.0], ["1", 1, 1.0]], 0, 0, 0]]
 
 
 def test_of_a_menu_every_arm_is_a_budget_and_every_model_has_a_hue():
@@ -553,15 +510,8 @@ def test_the_widget_checks_its_traits():
 
 
 def test_the_command_writes_a_page(tmp_path, capsys):
-    from argparse import ArgumentParser
-
-    from adalib.commands import explore
-
-    file = tmp_path / "mine.csv"
+    file, out = tmp_path / "mine.csv", tmp_path / "out.html"
     file.write_text("id,1,4\na,0.2,0.9\nb,0.5,0.5\n", encoding="utf-8")
-    parser = ArgumentParser()
-    explore.arguments(parser)
-    out = tmp_path / "out.html"
-    explore.run(parser.parse_args([str(file), "--out", str(out)]))
+    assert main(["explore", str(file), "--out", str(out)]) == 0
     assert f"wrote {out}" in capsys.readouterr().out
     assert "mine.csv" in out.read_text(encoding="utf-8")

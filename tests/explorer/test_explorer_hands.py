@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from explorer_page import check, drop, random_table, until
 
-import adalib
 from adalib.datasets.responses import Responses
 from adalib.explorer import setting
 from adalib.solve.oracle import average_cost
@@ -37,7 +36,7 @@ def phone(show):
 PRICE = "document.querySelector('.adalib-explorer').dataset.lam"
 
 
-def test_a_finger_that_scrolls_changes_nothing_and_one_that_drags_does(phone):
+def test_a_finger_that_scrolls_changes_nothing_and_one_that_drags_or_taps_does(phone):
     page, swipe = phone
     nodes = [page.locator("[data-control=lambda]"), page.locator("[data-control=budget]")]
     nodes += [page.locator(".ax-panel > svg").nth(at) for at in range(3)] + [page.locator(".ax-map")]
@@ -55,18 +54,12 @@ def test_a_finger_that_scrolls_changes_nothing_and_one_that_drags_does(phone):
             node.scroll_into_view_if_needed()
             swipe(node, 90, 8)
             until(page, f"(before) => {PRICE} !== before", before)
-
-
-def test_a_tap_picks_a_tile_and_sets_a_curve(phone):
-    page, _ = phone
-    map_ = page.locator(".ax-map")
-    map_.scroll_into_view_if_needed()
-    map_.tap(position={"x": 60, "y": 30})
+    nodes[5].scroll_into_view_if_needed()
+    nodes[5].tap(position={"x": 60, "y": 30})
     assert page.locator(".ax-qid").text_content() != "Question 0"
     before = page.evaluate(PRICE)
-    curve = page.locator(".ax-panel > svg").first
-    curve.scroll_into_view_if_needed()
-    curve.tap(position={"x": 90, "y": 100})
+    nodes[2].scroll_into_view_if_needed()
+    nodes[2].tap(position={"x": 90, "y": 100})
     assert page.evaluate(PRICE) != before
 
 
@@ -99,16 +92,6 @@ def test_the_arrow_keys_walk_over_the_tiles(show):
     columns = int(seen[2]) - int(seen[1])
     assert seen == [str(x) for x in (1, 2, 2 + columns, 1 + columns, 1, 150, 150, 1)]
     assert "budget" in tiles.get_attribute("aria-valuetext")
-
-
-def test_what_is_free_costs_on_the_page_what_it_costs_in_the_book(show):
-    """Rounded to millionths, accuracies tied where they do not, and the page spent less at price 0 than the book."""
-    ours = adalib.load("word-fewshot")
-    table = ours.table()
-    page = show([setting(ours)])
-    page.locator("[data-control=lambda]").press("Home")
-    spent = float(check(page, table)["numbers"]["cost"])
-    assert spent == pytest.approx(average_cost(table.acc, table.cost, 0.0), abs=5e-4)
 
 
 def test_a_large_file_is_read_in_slices_with_progress_and_can_be_stopped(show):

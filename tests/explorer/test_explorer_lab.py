@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -117,7 +116,8 @@ def live(lab, browser):
     page.locator(".jp-Notebook .jp-CodeCell .cm-content").first.click()
     page.keyboard.press("Shift+Enter")
     page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=300_000)
-    client = BlockingKernelClient(connection_file=str(kernel_file(runtime)))
+    (file,) = runtime.glob("kernel-*.json")
+    client = BlockingKernelClient(connection_file=str(file))
     client.load_connection_file()
     client.start_channels()
     client.wait_for_ready(timeout=60)
@@ -129,11 +129,6 @@ def live(lab, browser):
     yield page, ask
     client.stop_channels()
     page.close()
-
-
-def kernel_file(runtime: Path) -> Path:
-    (file,) = runtime.glob("kernel-*.json")
-    return file
 
 
 def until(condition, seconds: float = 120.0):
@@ -161,6 +156,7 @@ def test_the_slider_moves_the_price_in_python(live):
     price = check(page, TABLE)["lam"]
     until(lambda: float(ask("value = w.lam")) == price)
     assert float(ask("value = seen[-1]")) == price  # the observer was called
+    until(lambda: page.get_by_text(f"the price is now {price:.4f}").count())  # and what a callback prints appears
     assert ask("value = w.budget") == "None"
 
 
@@ -187,17 +183,13 @@ def test_python_moves_the_page(live):
     assert "#lambda" not in page.url  # the Lab's address is left alone
 
 
-def test_the_labs_dark_theme_is_followed(live):
-    page, _ = live
+def test_the_labs_dark_theme_is_followed_and_arrows_on_the_slider_do_not_fold_the_notebook(live):
+    page, ask = live
     ink = "getComputedStyle(document.querySelector('.adalib-explorer')).color"
     before = page.evaluate(ink)
     page.evaluate("(({ dataset }) => { dataset.jpThemeLight = dataset.jpThemeLight !== 'true'; })(document.body)")
     until(lambda: page.evaluate(ink) != before)
     check(page, TABLE)
-
-
-def test_arrows_on_the_slider_do_not_fold_the_notebook(live):
-    page, ask = live
     slider = page.locator("[data-control=lambda]")
     box = slider.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -206,17 +198,6 @@ def test_arrows_on_the_slider_do_not_fold_the_notebook(live):
     price = check(page, TABLE)["lam"]
     until(lambda: float(ask("value = w.lam")) == price)
     assert slider.is_visible()
-
-
-def test_what_a_callback_prints_after_a_mouse_move_appears(live):
-    page, ask = live
-    slider = page.locator("[data-control=lambda]")
-    box = slider.bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] / 2, steps=4)
-    page.mouse.up()
-    until(lambda: page.get_by_text(f"the price is now {float(ask('value = w.lam')):.4f}").count())
 
 
 def test_widgets_and_figures_are_there_after_a_reload_and_still_move(live):

@@ -4,8 +4,6 @@ Run as ``python mutate_saved.py FOLDER SEED COUNT``. Every file of the folder is
 or its values with a repaired checksum, so that the checks behind the checksum are what is tried.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import random
@@ -30,14 +28,13 @@ def mutate(value, rng):
     inside = value
     while True:
         keys = list(inside) if isinstance(inside, dict) else range(len(inside))
-        key = rng.choice(list(keys)) if keys else None
-        if key is None:
+        if not keys:
             return
+        key = rng.choice(keys)
         child = inside[key]
-        if isinstance(child, dict | list) and child and rng.random() < 0.9:
-            inside = child
-            continue
-        break
+        if not (isinstance(child, dict | list) and child and rng.random() < 0.9):
+            break
+        inside = child
     how = rng.randrange(5)
     if how == 0:
         del inside[key]

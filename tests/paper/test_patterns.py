@@ -15,7 +15,7 @@ from sklearn.model_selection import GroupKFold
 
 import adalib
 import adalib.paper
-from adalib.evaluate.intervals import bootstrap_mean
+from adalib.evaluate.intervals import question_interval
 from adalib.paper import patterns
 from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, paper_setting
 
@@ -41,21 +41,16 @@ def test_group_means_by_a_plain_loop(pairs):
             assert np.isnan([found.mean[g], found.low[g], found.high[g]]).all()
 
 
-def test_the_interval_of_a_group_is_that_of_its_questions_alone():
+def test_the_interval_of_a_group_is_that_of_its_questions_alone_and_looking_twice_adds_no_certainty():
     rng = np.random.default_rng(0)
-    values, groups = rng.normal(size=900), rng.integers(0, 3, 900)
+    values, groups = rng.uniform(-1, 1, 900), rng.integers(0, 3, 900)
     found = patterns.group_means(values, groups, 3)
     for g in range(3):
-        alone = bootstrap_mean(values[groups == g])
-        assert found.high[g] - found.low[g] == pytest.approx(alone.high - alone.low, rel=0.08)
-
-
-def test_looking_twice_at_a_question_adds_no_certainty():
-    rng = np.random.default_rng(0)
-    values, groups = rng.normal(size=50), rng.integers(0, 2, 50)
-    once, thrice = (patterns.group_means(np.tile(values, (t, 1)), np.tile(groups, (t, 1)), 2) for t in (1, 3))
+        alone = question_interval(values[groups == g])
+        assert [found.low[g], found.high[g]] == pytest.approx([alone.low, alone.high], abs=0.002)
+    thrice = patterns.group_means(np.tile(values, (3, 1)), np.tile(groups, (3, 1)), 3)
     for part in ("mean", "low", "high"):
-        assert getattr(once, part) == pytest.approx(getattr(thrice, part))
+        assert getattr(found, part) == pytest.approx(getattr(thrice, part))
 
 
 @pytest.mark.parametrize("groups", [[0, 4], [0], [0.0, 1.0], [-1, 0]])
@@ -74,9 +69,7 @@ def test_levels_against_pandas():
     for name in ("first", "last", "gain"):
         assert found[name].to_numpy() == pytest.approx(wanted[name].to_numpy())
     assert found["questions"] @ found["gain"] / 60 == pytest.approx(frame["gain"].mean())
-
-
-def test_levels_may_be_names_and_must_be_there():
+    # Levels may be names, and must be there.
     table = random_table(4)
     assert patterns.by_level(table, ["b", "a", "b", "a"])["level"].tolist() == ["a", "b"]
     for levels in (None, [1, 2, 3], [1, None, 2, 3]):
@@ -124,7 +117,7 @@ def test_bins_are_equal_and_in_order(acc1, bins):
         assert max(np.array(acc1)[place == k]) <= min(np.array(acc1)[place == k + 1])
 
 
-def test_budgets_by_difficulty_by_a_plain_loop():
+def test_budgets_by_difficulty_by_a_plain_loop_and_the_null_has_a_hump():
     rng = np.random.default_rng(3)
     acc1, labels = rng.random(53), rng.integers(0, 5, 53)
     found = patterns.by_difficulty(acc1, labels, (1, 2, 4, 8, 16))
@@ -136,9 +129,6 @@ def test_budgets_by_difficulty_by_a_plain_loop():
     shares = found[["b=1", "b=2", "b=4", "b=8", "b=16"]].to_numpy()
     assert shares.sum(axis=1) == pytest.approx(1)
     assert shares @ COST == pytest.approx(found["budget"].to_numpy())
-
-
-def test_the_null_has_a_hump():
     table = adalib.flat_null(500).sample(48).table(estimator="windows", ties="first")
     labels = adalib.frontier(table.acc, table.cost).at(3).labels
     budget = patterns.by_difficulty(table.acc[:, 0], labels, table.budgets)["budget"]
@@ -146,21 +136,13 @@ def test_the_null_has_a_hump():
     assert budget[2] > 4
 
 
-def planted(seed=0, each=30):
+def test_planted_shapes_are_found_and_a_cluster_is_the_mean_of_those_who_are_nearest_to_it():
     shapes = np.array([[0.95, 0.96, 1, 1, 1], [0.35, 0.4, 0.6, 0.8, 0.9], [0.4, 0.4, 0.5, 0.5, 0.5], [0.05] * 5])
-    kind = np.repeat(range(4), each)
-    noise = np.random.default_rng(seed).normal(0, 0.02, (4 * each, 5))
-    return np.clip(shapes[kind] + noise, 0, 1), kind
-
-
-def test_planted_shapes_are_found_and_named():
-    acc, kind = planted()
+    kind = np.repeat(range(4), 30)
+    acc = np.clip(shapes[kind] + np.random.default_rng(0).normal(0, 0.02, (120, 5)), 0, 1)
     found = patterns.curve_clusters(acc)
     assert found.labels.tolist() == kind.tolist()
     assert found.names == patterns.SHAPES
-
-
-def test_a_cluster_is_the_mean_of_those_who_are_nearest_to_it():
     acc = np.random.default_rng(4).random((80, 5))
     for clusters in (1, 3, 4):
         found = patterns.curve_clusters(acc, clusters)
@@ -201,6 +183,11 @@ def test_groups_add_up_to_the_whole():
     whole = patterns.gain_by(responses, 2, lambda t: np.zeros(t.n, dtype=int), 1, splits=1)
     for name in ("budget", "budget_apart", "claimed", "gain"):
         assert parts["share"] @ parts[name] == pytest.approx(whole[name][0])
+    # Refused: numbers beyond the last group, and halves that hold no vote of the largest budget.
+    with pytest.raises(ValueError, match="numbers from 0 to 2"):
+        patterns.gain_by(adalib.flat_null(20).sample(32), 2, lambda t: patterns.difficulty_bins(t.acc[:, 0]), 3)
+    with pytest.raises(adalib.DataError, match="cannot hold a vote of 16"):
+        patterns.gain_by(adalib.flat_null(20).sample(20), 2, lambda t: np.zeros(t.n, dtype=int), 1)
 
 
 def test_the_groups_are_made_without_the_half_that_scores():
@@ -228,24 +215,11 @@ def test_on_the_null_the_claim_is_there_and_the_gain_is_not():
     assert missed <= 16  # of at most 120 intervals, 95% each
 
 
-def test_group_numbers_beyond_the_last_are_refused():
-    with pytest.raises(ValueError, match="numbers from 0 to 2"):
-        patterns.gain_by(adalib.flat_null(20).sample(32), 2, lambda t: patterns.difficulty_bins(t.acc[:, 0]), 3)
-
-
-def test_halves_that_hold_no_vote_of_the_largest_budget_are_refused():
-    with pytest.raises(adalib.DataError, match="cannot hold a vote of 16"):
-        patterns.gain_by(adalib.flat_null(20).sample(20), 2, lambda t: np.zeros(t.n, dtype=int), 1)
-
-
-def test_a_feature_that_is_the_label_is_learned_out_of_fold():
+def test_what_tells_the_label_is_learned_out_of_fold_and_out_of_its_group():
     rng = np.random.default_rng(0)
     wants = rng.integers(0, 2, 100)
     table = adalib.UtilityTable(np.where(wants[:, None] == 1, [0.1, 0.9], [0.5, 0.5]), [1, 2])
     assert patterns.out_of_fold(wants[:, None], table, 2).tolist() == wants.tolist()
-
-
-def test_a_group_s_labels_are_predicted_without_the_group():
     group = np.repeat([0, 1], 20)
     table = adalib.UtilityTable(np.where(group[:, None] == 1, [0.1, 0.9], [0.5, 0.5]), [1, 2])
     # Each half is predicted from the other, whose questions all want the opposite.
@@ -284,20 +258,12 @@ def test_no_mix_of_levels_gives_the_printed_accuracies():
     assert np.array(counts) / 200 == pytest.approx([0.21, 0.55, 0.23], abs=0.02)
 
 
-def test_whole_counts_against_all_counts():
+def test_whole_counts_against_all_counts_and_for_every_printed_row_of_labels():
     shares, cost = (0.5, 0.3, 0.2), 2.0
-    wanted = [
-        c
-        for c in product(range(11), repeat=3)
-        if sum(c) == 10
-        and c[0] + 2 * c[1] + 4 * c[2] == 20
-        and all(abs(i / 10 - s) < 0.1 + 1e-6 for i, s in zip(c, shares, strict=True))
-    ]
+    every = [c for c in product(range(11), repeat=3) if sum(c) == 10 and np.dot(c, (1, 2, 4)) == 20]
+    wanted = [c for c in every if np.abs(np.divide(c, 10) - shares).max() < 0.1 + 1e-6]
     assert patterns.whole_counts(shares, cost, (1, 2, 4), n=10, half_digit=0.1) == wanted
     assert patterns.whole_counts((0.5, 0.5), 3.0, (1, 2), n=10) == []
-
-
-def test_every_printed_label_row_is_a_whole_number_of_questions():
     for name in PAPER_SETTINGS:
         for shares, cost in zip(PAPER[name]["label_shares"], PAPER[name]["lambda_sweep"]["cost"], strict=True):
             for counts in (found := patterns.whole_counts(shares, cost, (1, 2, 4, 8, 16))):

@@ -26,32 +26,30 @@ def main():
     return results.main_table()
 
 
-def test_the_main_table_is_whole_and_prints_what_the_paper_prints(main):
+def test_the_main_table_is_whole_and_noise_features_reproduce_every_cell_within_tolerance(main):
     assert len(main) == 5 * 4 * 3
     cell = main.query("setting == @MATH and method == 'Ours' and target == 3").iloc[0]
     assert (cell.printed_accuracy, cell.printed_cost) == (0.575, 2.73)
     assert cell.accuracy_diff == pytest.approx(cell.accuracy - 0.575)
-
-
-def test_noise_features_reproduce_every_cell_within_tolerance(main):
     for part, room in TOLERANCE.items():
         assert main[f"{part}_diff"].abs().max() <= room
     assert main.within.all()
-
-
-def test_other_draws_are_tables_of_their_own():
-    other = results.main_table(seed=1)
-    assert (other.printed_accuracy == results.main_table().printed_accuracy).all()
-    assert not np.allclose(other.accuracy, results.main_table().accuracy)
-
-
-def test_random_at_a_budget_on_offer_is_fixed(main):
+    # Random at a budget on offer is Fixed.
     two = main[main.target == 2].set_index(["method", "setting"])
     for part in ("accuracy", "cost", "printed_accuracy", "printed_cost"):
         assert np.allclose(two.loc["Random"][part], two.loc["Fixed"][part])
+    laid = results.beside(main, "accuracy")
+    assert laid.shape == (20, 5)
+    fixed, ours = laid.iloc[0], laid[laid.method == "Ours"].iloc[0]
+    assert fixed["B = 1.5"].split("→")[0].strip() == "0.518"
+    assert "±" not in fixed["B = 1.5"]  # one plan for all splits
+    assert "±" in ours["B = 1.5"]
 
 
-def test_tables_are_copies():
+def test_other_draws_are_tables_of_their_own_and_tables_are_copies():
+    other = results.main_table(seed=1)
+    assert (other.printed_accuracy == results.main_table().printed_accuracy).all()
+    assert not np.allclose(other.accuracy, results.main_table().accuracy)
     table = results.main_table()
     table["accuracy"] = 0.0
     assert results.main_table().accuracy.min() > 0
@@ -77,14 +75,11 @@ IMPLIED = {
 }
 
 
-@pytest.mark.parametrize("column", IMPLIED)
-def test_the_printed_tables_imply_these_held_out_values(column):
-    digits = 2 if column in ("majority", "held_out_cost") else 3
-    assert results.implied_held_out()[column].round(digits).tolist() == pytest.approx(IMPLIED[column])
-
-
-def test_the_mean_implied_gain_is_a_sixth_of_a_point():
+def test_the_printed_tables_imply_these_held_out_values_and_a_mean_gain_of_a_sixth_of_a_point():
     implied = results.implied_held_out()
+    for column, read in IMPLIED.items():
+        digits = 2 if column in ("majority", "held_out_cost") else 3
+        assert implied[column].round(digits).tolist() == pytest.approx(read), column
     assert implied.gain.mean() == pytest.approx(0.0015, abs=5e-5)
     assert (implied.held_out_imitation < implied.majority).sum() == 10
     assert (implied.accuracy - implied.accuracy_if).abs().max() == pytest.approx(0.0026, abs=5e-5)
@@ -113,15 +108,6 @@ def test_frontiers_meet_their_closed_forms():
     assert (found.oracle >= found.worth - 1e-12).all()  # nobody beats the truth, and
     assert (found.claimed > found.oracle).iloc[1:].all()  # the claim does
     assert found.oracle.is_monotonic_increasing
-
-
-def test_the_table_beside_the_print_reads_as_the_paper_s(main):
-    laid = results.beside(main, "accuracy")
-    assert laid.shape == (20, 5)
-    fixed, ours = laid.iloc[0], laid[laid.method == "Ours"].iloc[0]
-    assert fixed["B = 1.5"].split("→")[0].strip() == "0.518"
-    assert "±" not in fixed["B = 1.5"]  # one plan for all splits
-    assert "±" in ours["B = 1.5"]
 
 
 def test_the_mix_costs_what_its_hull_says():
@@ -201,22 +187,15 @@ def test_a_recorded_learning_curve_is_the_one_that_is_trained_today():
     pd.testing.assert_frame_equal(now, then, rtol=0, atol=1e-12)
 
 
-@pytest.fixture(scope="module")
-def rows():
-    responses = paper.paper_setting("deepseek-v3-math")
-    return paper.reconstructed(responses, [1.5, 2, 3], features=adalib.noise_features(responses.n))
-
-
-def test_noise_reproduces_the_paper_s_table_by_its_protocol(rows):
+def test_noise_reproduces_the_paper_s_table_by_its_protocol():
     """No feature knows anything, and still every cell is the printed one: the protocol made it."""
+    responses = paper.paper_setting(MATH)
+    rows = paper.reconstructed(responses, [1.5, 2, 3], features=adalib.noise_features(responses.n))
     printed = paper.PAPER["deepseek-v3-math"]["main"]
     for method in ("Fixed", "Random", "Ours", "Oracle"):
         told = [row for row in rows if row.method == method]
         assert [row.accuracy for row in told] == pytest.approx(printed[method]["accuracy"], abs=0.02)
         assert [row.cost for row in told] == pytest.approx(printed[method]["cost"], abs=0.3)
-
-
-def test_the_paper_s_rows_are_in_sample(rows):
     table = as_table(rows).set_index(["method", "target"])
     assert (table["protocol"] == "our reconstruction").all()
     assert list(dict.fromkeys(row.method for row in rows)) == ["Fixed", "Random", "Heuristic", "Ours", "Oracle"]
@@ -235,9 +214,7 @@ def test_ours_repeats_its_training_labels():
     ours = next(row for row in alike if row.method == "Ours")
     assert (ours.cost, ours.cost_std) == (1, 0)
     assert ours.imitation == pytest.approx(0.76, abs=0.05)  # the printed majority rate
-
-
-def test_at_least_one_seed():
+    # At least one seed.
     with pytest.raises(ValueError, match="seeds is 0"):
         paper.reconstructed(adalib.flat_null(10).sample(16), [2], seeds=0)
 

@@ -26,7 +26,6 @@ from adalib.table import UtilityTable
 COUNT = 2000
 TINY = 1e-9
 
-
 # The claims of the paper that do not hold in general, and what refutes each: (function, version, number) -> name.
 FALSE = {
     ("The price 0", "printed", 0): "free",
@@ -40,8 +39,8 @@ FALSE = {
     ("Theorem 3", "steps", 0): "wrong bound",
     ("Theorem 3", "steps", 1): "perfect copy",
 }
-
-
+# At least this share of the random cases refutes each false claim; the shares themselves are in the chapter.
+LEAST_SHARE = {"Theorem 2, drawn": 0.003, "Theorem 3": 0.02, "Proposition 1": 0.02}
 DRAWN = list(theorems.random_cases(COUNT, seed=4))
 
 
@@ -58,21 +57,11 @@ def check_truths(name: str, case: Case, statement: theorems.Statement) -> None:
             assert claim.holds or (name, version, number) in FALSE, (claim, case)
 
 
-@pytest.fixture
-def cases() -> list[Case]:
-    return DRAWN
-
-
 def averages(case: Case, labels) -> tuple[float, float]:
     """Mean accuracy and cost of labels, in plain Python."""
     n, k = case.acc.shape
     cost = np.broadcast_to(case.cost, (n, k))
     return sum(case.acc[i, j] for i, j in enumerate(labels)) / n, sum(cost[i, j] for i, j in enumerate(labels)) / n
-
-
-def enumerate_policies(case: Case) -> list[tuple[float, float]]:
-    n, k = case.acc.shape
-    return [averages(case, labels) for labels in itertools.product(range(k), repeat=n)]
 
 
 # What is true, on all random cases; the keys are the names that chapter 4 knows the tests by.
@@ -96,8 +85,8 @@ TRUE = {
 
 
 @pytest.mark.parametrize("name", TRUE.values(), ids=TRUE)
-def test_what_is_true(name, cases):
-    for case, statement in zip(cases, measured(name), strict=True):
+def test_what_is_true(name):
+    for case, statement in zip(DRAWN, measured(name), strict=True):
         check_truths(name, case, statement)
 
 
@@ -133,9 +122,10 @@ def test_everett_with_any_maximisers(case, seed):
         assert all(claim.holds for claim in theorems.everett(case.acc, case.cost, case.other, labels).corrected)
 
 
-def test_values_equal_enumeration(cases):
-    for case in cases[:400]:
-        plans = enumerate_policies(case)
+def test_values_equal_enumeration():
+    for case in DRAWN[:400]:
+        every = itertools.product(range(case.table.k), repeat=case.table.n)
+        plans = [averages(case, labels) for labels in every]
         value, least = STATEMENTS["Proposition 1"](case).printed[0].left, case.table.cost[..., 0].mean()
         afford = [accuracy for accuracy, cost in plans if cost <= case.budget * (1 + 1e-12)]
         assert value == pytest.approx(max(afford), abs=TINY)
@@ -146,21 +136,21 @@ def test_values_equal_enumeration(cases):
             assert dual(case.acc, case.cost, lam, case.budget) == pytest.approx(max(lines), abs=TINY)
 
 
-def test_values_equal_the_solver(cases):
-    for case in cases[400:600]:
+def test_values_equal_the_solver():
+    for case in DRAWN[400:600]:
         statement = STATEMENTS["Proposition 1"](case)
         lp = lp_solution(case.acc, case.cost, case.budget)
         assert statement.printed[0].right == pytest.approx(lp.value, abs=TINY)
         assert STATEMENTS["Weak duality"](case).corrected[0].left == pytest.approx(lp.value, abs=TINY)
         for claim in theorems.vertex(case.acc, case.cost, case.budget, lp.shares).corrected:
             assert claim.holds, (claim, case)
-    for case in cases[700:800]:
+    for case in DRAWN[700:800]:
         best = milp_solution(case.acc, case.cost, case.budget)
         assert STATEMENTS["Proposition 1"](case).printed[0].left == pytest.approx(best.value, abs=TINY)
 
 
-def test_theorem_3_with_solver_values(cases):
-    for case in cases[820:1000]:
+def test_theorem_3_with_solver_values():
+    for case in DRAWN[820:1000]:
         recovery = STATEMENTS["Theorem 3"](case)
         more = recovery.printed[0].right
         accuracy, cost = averages(case, case.labels)
@@ -172,8 +162,8 @@ def test_theorem_3_with_solver_values(cases):
         assert STATEMENTS["Own cost"](case).corrected[0].left == pytest.approx(own, abs=1e-8)
 
 
-def test_regret_in_plain_python(cases):
-    for case in cases[1000:1400]:
+def test_regret_in_plain_python():
+    for case in DRAWN[1000:1400]:
         n, k = case.acc.shape
         cost = np.broadcast_to(case.cost, (n, k))
         oracle = oracle_labels(case.acc, case.cost, case.other)
@@ -193,8 +183,8 @@ def test_regret_in_plain_python(cases):
         assert drawn.corrected[1].right == pytest.approx(weighted, abs=1e-11)
 
 
-def test_subdifferential_ends_are_slopes(cases):
-    for case in cases[1400:1700]:
+def test_subdifferential_ends_are_slopes():
+    for case in DRAWN[1400:1700]:
         lam, step = case.lam, 1e-7
         low, high = subdifferential(case.acc, case.cost, lam, case.budget)
         here, right = dual(case.acc, case.cost, [lam, lam + step], case.budget)
@@ -204,9 +194,9 @@ def test_subdifferential_ends_are_slopes(cases):
             assert (here - left) / step == pytest.approx(low, abs=1e-6)
 
 
-def test_split_columns_are_neighbours(cases):
+def test_split_columns_are_neighbours():
     seen = 0
-    for case in cases[:2000]:
+    for case in DRAWN:
         split = frontier(case.acc, case.cost).at(case.budget).split
         if split is None:
             continue
@@ -244,10 +234,13 @@ def test_without_atoms_there_is_no_gap():
 
 
 @pytest.mark.parametrize(("name", "version", "number"), FALSE)
-def test_each_false_claim_falls_to_its_counterexample(name, version, number):
+def test_each_false_claim_falls_to_its_counterexample_and_to_random_cases(name, version, number, record_property):
     case = COUNTEREXAMPLES[FALSE[name, version, number]]
     assert not getattr(STATEMENTS[name](case), version)[number].holds
     check_truths(name, case, STATEMENTS[name](case))
+    share = np.mean([not getattr(statement, version)[number].holds for statement in measured(name)])
+    record_property("share", float(share))
+    assert share > LEAST_SHARE.get(name, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -277,17 +270,6 @@ def test_counterexamples_by_hand(name, function, version, number, left, right):
     assert (claim.left, claim.right) == pytest.approx((left, right), abs=1e-12)
 
 
-# At least this share of the random cases refutes each false claim; the shares themselves are in the chapter.
-LEAST_SHARE = {"Theorem 2, drawn": 0.003, "Theorem 3": 0.02, "Proposition 1": 0.02}
-
-
-@pytest.mark.parametrize(("name", "version", "number"), FALSE)
-def test_share_of_random_cases_that_refute_it(name, version, number, record_property):
-    share = np.mean([not getattr(statement, version)[number].holds for statement in measured(name)])
-    record_property("share", float(share))
-    assert share > LEAST_SHARE.get(name, 0.1)
-
-
 def test_step_1_fails_at_a_solvers_vertex():
     """The printed Step 1 says that a vertex splits no question; HiGHS returns one that does."""
     case = COUNTEREXAMPLES["gap"]
@@ -300,10 +282,10 @@ def test_step_1_fails_at_a_solvers_vertex():
         assert ((moved @ case.cost)[0] > case.budget) == (delta < 0)
 
 
-def test_the_dual_bound_needs_its_budget(cases):
+def test_the_dual_bound_needs_its_budget():
     """The printed V(B') <= G(lam) with G at B: false; with G at B', that is G plus lam (B' - B), true."""
     broken = 0
-    for case, recovery in zip(cases, measured("Theorem 3"), strict=True):
+    for case, recovery in zip(DRAWN, measured("Theorem 3"), strict=True):
         step, more = recovery.steps[0], recovery.printed[0].right
         broken += not step.holds
         shifted = step.right + case.lam * (more - case.budget)
@@ -312,10 +294,10 @@ def test_the_dual_bound_needs_its_budget(cases):
     assert broken > COUNT / 100
 
 
-def test_the_last_step_needs_a_spent_budget(cases):
+def test_the_last_step_needs_a_spent_budget():
     """lam (B - cost) <= 0 fails exactly when money is left at a positive price."""
     broken = 0
-    for case, recovery in zip(cases, measured("Theorem 3"), strict=True):
+    for case, recovery in zip(DRAWN, measured("Theorem 3"), strict=True):
         step = recovery.steps[1]
         cost = averages(case, case.labels)[1]
         broken += not step.holds
@@ -323,10 +305,10 @@ def test_the_last_step_needs_a_spent_budget(cases):
     assert broken > COUNT / 100
 
 
-def test_a_perfect_copy_can_break_theorem_3(cases):
+def test_a_perfect_copy_can_break_theorem_3():
     """eps = 0 leaves no excuse: the printed bound is 0, and the corrected one is price times slack."""
     broken = 0
-    for case in cases[:2000]:
+    for case in DRAWN:
         copy = oracle_labels(case.acc, case.cost, case.lam)
         recovery = theorems.recovery(case.acc, case.cost, case.lam, case.budget, copy)
         slack = case.budget - average_cost(case.acc, case.cost, case.lam)
@@ -336,25 +318,23 @@ def test_a_perfect_copy_can_break_theorem_3(cases):
     assert broken > 40
 
 
-def test_random_cases_are_as_promised(cases):
-    kinds = pd.Series([case.name for case in cases]).value_counts()
+def test_random_cases_are_as_promised_and_a_survey_counts_what_the_statements_say():
+    kinds = pd.Series([case.name for case in DRAWN]).value_counts()
     assert set(kinds.index) == set(theorems.KINDS)
-    assert {(case.table.n, case.table.k) for case in cases} == set(itertools.product(range(1, 6), range(1, 5)))
-    assert any(case.cost.ndim == 2 for case in cases)
-    assert any((case.cost == 0).any() for case in cases)
-    for case in cases[:500]:
+    assert {(case.table.n, case.table.k) for case in DRAWN} == set(itertools.product(range(1, 6), range(1, 5)))
+    assert any(case.cost.ndim == 2 for case in DRAWN)
+    assert any((case.cost == 0).any() for case in DRAWN)
+    for case in DRAWN[:500]:
         assert average_cost(case.acc, case.cost, case.lam) <= case.budget * (1 + 1e-12)
-    again = next(iter(theorems.random_cases(1, seed=4)))
-    assert np.array_equal(again.acc, cases[0].acc)
-
-
-def test_survey_counts_what_the_statements_say(cases):
-    found = theorems.survey(STATEMENTS["Theorem 3"], cases[:50])
+    case = next(iter(theorems.random_cases(1, seed=4)))
+    assert np.array_equal(case.acc, DRAWN[0].acc)
+    found = theorems.survey(STATEMENTS["Theorem 3"], DRAWN[:50])
     assert len(found) == 50 * 6
     printed = found[(found.version == "printed") & found.claim.str.startswith("(2)")]
-    expected = [STATEMENTS["Theorem 3"](case).printed[1].holds for case in cases[:50]]
+    expected = [STATEMENTS["Theorem 3"](case).printed[1].holds for case in DRAWN[:50]]
     assert printed.holds.tolist() == expected
     assert np.allclose(found.gap, found.right - found.left)
+    assert {name: statement(case).name for name, statement in STATEMENTS.items()} == {name: name for name in STATEMENTS}
 
 
 @pytest.mark.parametrize(
@@ -379,8 +359,3 @@ def test_the_chapter_names_tests_that_exist():
     assert len(named) >= 20
     assert named - set(globals()) - set(TRUE) == set()
     assert set(TRUE.values()) == set(STATEMENTS)
-
-
-def test_every_statement_says_its_name():
-    case = next(iter(theorems.random_cases(1, seed=4)))
-    assert {name: statement(case).name for name, statement in STATEMENTS.items()} == {name: name for name in STATEMENTS}

@@ -1,7 +1,5 @@
 """A client that gives recorded answers, and fails as told: an endpoint without a network."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 

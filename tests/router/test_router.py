@@ -54,11 +54,14 @@ def test_the_vote_is_on_classes_and_the_text_is_the_winner_s_own(router):
     assert found.prompt_tokens == 20 * found.samples
 
 
-def test_a_price_of_its_own(router):
+def test_a_price_and_a_cap_of_its_own(router):
     dear, cheap = (router.answer("How much is it?", Playback(SPLIT), price=price) for price in (10.0, 1e-9))
     assert (dear.samples, dear.rounds, dear.reason) == (1, 1, asking.WORTH)
     assert (cheap.samples, cheap.reason) == (40, asking.FULL)
     assert cheap.rounds == 21  # the checkpoints of the schedule: from 16 on, several answers a round
+    for cap in (5, 18):  # the second in the middle of a round of four
+        capped = router.answer("How much is it?", Playback(SPLIT), price=1e-9, cap=cap)
+        assert (capped.samples, capped.reason) == (cap, asking.CAP)
 
 
 def test_played_back_the_budget_is_held(router, answers):
@@ -142,13 +145,6 @@ def test_a_spoiled_folder_is_refused_in_one_line(folder, tmp_path, part, spoil, 
     assert "\n" not in str(error.value)
 
 
-def test_a_cap_is_never_passed(router):
-    found = router.answer("How much is it?", Playback(SPLIT), price=1e-9, cap=5)
-    assert (found.samples, found.reason) == (5, asking.CAP)
-    found = router.answer("How much is it?", Playback(SPLIT), price=1e-9, cap=18)
-    assert found.samples == 18  # in the middle of a round of four
-
-
 def test_the_total_in_money_is_never_passed(router):
     router.purse = Purse(0.1)
     client, rich = Playback([*SPLIT, "cut"]), {"price_in": 10.0, "price_out": 40.0}
@@ -157,10 +153,7 @@ def test_the_total_in_money_is_never_passed(router):
         router.answer_many(many, client, concurrency=4, price=1e-9, progress=False, **rich)
     assert 0.05 < router.purse.spent <= 0.1
     assert router.purse.reserved == pytest.approx(0, abs=1e-12)
-
-
-def test_an_endpoint_that_lies_about_tokens_is_believed_up_to_what_was_asked(router):
-    router.purse = Purse(1.0)
+    router.purse = Purse(1.0)  # an endpoint that lies about tokens is believed up to what was asked
     found = router.answer("How much?", Playback(["Answer: 7"], tokens=10**12), max_tokens=50, price=10.0, price_out=1.0)
     assert found.tokens == 50
     assert found.money == pytest.approx(50e-6)
@@ -189,16 +182,10 @@ def test_other_questions_get_one_answer_or_none(router):
         router.answer("Tell me a story", essay, price=1e-9, other="refuse")
 
 
-@pytest.mark.parametrize(
-    ("how", "told"),
-    [({"cap": 0}, "cap"), ({"price": -1}, "price"), ({"other": "x"}, "other"), ({"max_tokens": 0}, "max_tokens")],
-)
-def test_what_cannot_be_asked(router, how, told):
-    with pytest.raises(ValueError, match=told):
-        router.answer("How much?", Playback(SPLIT), **how)
-
-
-def test_a_budget_below_one_answer_is_refused(answers):
+def test_what_cannot_be_asked_or_fitted(router, answers):
+    for name, value in {"cap": 0, "price": -1, "other": "x", "max_tokens": 0}.items():
+        with pytest.raises(ValueError, match=name):
+            router.answer("How much?", Playback(SPLIT), **{name: value})
     with pytest.raises(ValueError, match="cheapest"):
         Router.fit(answers, budget=0.5, signals=("votes",))
     with pytest.raises(ValueError, match="policy"):

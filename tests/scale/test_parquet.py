@@ -82,7 +82,7 @@ def test_files_equal_the_frontier_and_one_and_seven_agree_bit_by_bit(tmp_path, m
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out1", "out7", "t1", "t7"]
 
 
-def test_a_second_table_under_the_same_names_is_not_taken_for_the_first(tmp_path, table):
+def test_a_second_table_under_the_same_names_is_another_and_one_without_ids_numbers_its_rows(tmp_path, table):
     """In one process, as in a notebook or on a worker: the first run's steps lay in files of the same names."""
     for acc in (table, table[:120], 1 - table):
         for folder in ("t", "out"):
@@ -91,10 +91,7 @@ def test_a_second_table_under_the_same_names_is_not_taken_for_the_first(tmp_path
         best = adalib.frontier(acc, BUDGETS[: acc.shape[1]]).at(2.5)
         assert read_labels(solved)[0] == [best.labels.tolist()]
         assert solved.points[0].accuracy == pytest.approx(best.accuracy, abs=1e-12)
-
-
-def test_a_table_without_ids_numbers_its_rows(tmp_path, table):
-    solved = solve_files(write_table(tmp_path / "t", table, ids=False), [2], tmp_path / "out")
+    solved = solve_files(write_table(tmp_path / "unnamed", table, ids=False), [2], tmp_path / "numbered")
     assert read_labels(solved)[1]["row"].to_pylist() == list(range(500))
     assert solved.split_ids == [str(solved.points[0].split.row)]
 
@@ -131,62 +128,47 @@ def test_an_interrupted_run_leaves_no_result_and_is_gone_on_with(tmp_path, monke
     assert read_labels(solved)[0][0] == adalib.frontier(table, BUDGETS).at(1.5).labels.tolist()
 
 
-def test_other_budgets_go_on_with_the_same_sorted_steps_and_not_with_old_labels(tmp_path, table):
-    source = write_table(tmp_path / "t", table, files=5)
-    with pytest.raises(KeyboardInterrupt):
-        solve_files(source, [1.5], tmp_path / "out", machines=InTurn(7))
-    solved = solve_files(source, [3.0], tmp_path / "out")
+def test_an_unfinished_run_goes_on_with_other_budgets_and_not_with_another_table(tmp_path, table):
+    source, out = write_table(tmp_path / "t", table, files=5), tmp_path / "out"
+    for name in ("out", "other"):
+        with pytest.raises(KeyboardInterrupt):
+            solve_files(source, [1.5], tmp_path / name, machines=InTurn(7))
+    solved = solve_files(source, [3.0], out)  # with the same sorted steps, and not with old labels
     assert read_labels(solved)[0][0] == adalib.frontier(table, BUDGETS).at(3.0).labels.tolist()
-
-
-def test_a_changed_table_or_a_taken_folder_is_refused(tmp_path, table):
-    source = write_table(tmp_path / "t", table)
-    with pytest.raises(KeyboardInterrupt):
-        solve_files(source, [1.5], tmp_path / "out", machines=InTurn(1))
-    write_parquet(source / "0.parquet", {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}})
-    with pytest.raises(ValueError, match=r"out\.part: is an unfinished run with other input"):
-        solve_files(source, [1.5], tmp_path / "out")
-    solve_files(source, [1.5], tmp_path / "other")
-    with pytest.raises(ValueError, match="other: is there already"):
+    with pytest.raises(ValueError, match="out: is there already"):
+        solve_files(source, [1.5], out)
+    write_parquet(source / "0.parquet", ONE)
+    with pytest.raises(ValueError, match=r"other\.part: is an unfinished run with other input"):
         solve_files(source, [1.5], tmp_path / "other")
 
 
+ONE = {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}}
+# What becomes of a sound file's bytes, or what columns are in its place, and what is said of it.
+BROKEN = {
+    "cut short": (lambda whole: whole[: len(whole) // 2], "is not sound Parquet"),
+    "empty": (lambda whole: b"", "is not sound Parquet"),
+    "flipped": (lambda whole: whole[:4] + b"\xff" * 200 + whole[204:], "is not sound Parquet"),  # its footer is sound
+    "out of range": ({"acc_4": [1.5]}, r"counting from row 0: acc\[0, 2\] is 1\.5"),
+    "null": ({"acc_4": pa.array([None], pa.float64())}, r"counting from row 0: acc\[0, 2\] is nan"),
+    "text": ({"acc_4": ["x"]}, "column acc_4 holds no numbers"),
+    "a column more": ({"acc_32": [0.5]}, "has other columns than"),
+}
+
+
 def damage(source, how):
-    path = source / "1.parquet"
-    whole = path.read_bytes()
-    if how == "cut short":
-        path.write_bytes(whole[: len(whole) // 2])
-    elif how == "empty":
-        path.write_bytes(b"")
-    elif how == "flipped":  # the footer is sound, the data are not
-        path.write_bytes(whole[:4] + b"\xff" * 200 + whole[204:])
+    """Damage the second file of a table; what is said of it."""
+    path, (spoil, said) = source / "1.parquet", BROKEN[how]
+    if callable(spoil):
+        path.write_bytes(spoil(path.read_bytes()))
     else:
-        columns = {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}}
-        columns |= {
-            "out of range": {"acc_4": [1.5]},
-            "null": {"acc_4": pa.array([None], pa.float64())},
-            "text": {"acc_4": ["x"]},
-        }.get(how, {})
-        if how == "a column more":
-            columns["acc_32"] = [0.5]
-        write_parquet(path, columns)
+        write_parquet(path, ONE | spoil)
+    return said
 
 
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        ("cut short", "is not sound Parquet"),
-        ("empty", "is not sound Parquet"),
-        ("flipped", "is not sound Parquet"),
-        ("out of range", r"counting from row 0: acc\[0, 2\] is 1\.5"),
-        ("null", r"counting from row 0: acc\[0, 2\] is nan"),
-        ("text", "column acc_4 holds no numbers"),
-        ("a column more", "has other columns than"),
-    ],
-)
-def test_a_broken_shard_is_one_clear_line_and_no_result(tmp_path, table, how, said):
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_shard_is_one_clear_line_and_no_result(tmp_path, table, how):
     source = write_table(tmp_path / "t", table)
-    damage(source, how)
+    said = damage(source, how)
     with pytest.raises(ValueError, match=said) as caught:
         solve_files(source, [2], tmp_path / "out")
     assert "1.parquet" in str(caught.value)
@@ -194,7 +176,9 @@ def test_a_broken_shard_is_one_clear_line_and_no_result(tmp_path, table, how, sa
     assert not (tmp_path / "out").exists()
 
 
-def test_tables_that_are_none(tmp_path):
+def test_tables_that_are_none_and_a_package_that_is_not_there(tmp_path):
+    with pytest.raises(RuntimeError, match=r"pip install 'adalib\[scale\]'"):
+        need("nosuchmodule")
     with pytest.raises(ValueError, match="there is no such file or folder"):
         open_parquet(tmp_path / "nosuch.parquet")
     with pytest.raises(ValueError, match=r"holds no \.parquet files"):
@@ -232,7 +216,7 @@ class WithADeath(Cluster):
             yield result
 
 
-def test_dask_survives_the_death_of_workers_bit_by_bit(tmp_path, table, dask):
+def test_dask_survives_the_death_of_workers_bit_by_bit_and_names_a_broken_shard(tmp_path, table, dask):
     source = write_table(tmp_path / "t", table, files=20)
     here = solve_files(source, [1.5, 2.0], tmp_path / "here", machines=Here())
     with WithADeath(dask.scheduler_address) as machines:
@@ -242,19 +226,12 @@ def test_dask_survives_the_death_of_workers_bit_by_bit(tmp_path, table, dask):
     assert told[0] == told[1]
     assert there.points[0].rounds < here.points[0].rounds / 2  # where answers travel far, more prices at once
     assert read_labels(here)[0] == read_labels(there)[0]
-
-
-def test_a_broken_shard_is_one_line_from_dask_too(tmp_path, table, dask):
-    source = write_table(tmp_path / "t", table)
-    damage(source, "out of range")
-    with (
-        Cluster(dask.scheduler_address) as machines,
-        pytest.raises(ValueError, match=r"1\.parquet, counting from row 0: acc\[0, 2\] is 1\.5"),
-    ):
+    said = damage(source, "out of range")
+    with Cluster(dask.scheduler_address) as machines, pytest.raises(ValueError, match=rf"1\.parquet, {said}"):
         solve_files(source, [2], tmp_path / "out", machines=machines)
 
 
-def test_the_commands_take_a_scheduler(tmp_path, capsys, dask):
+def test_the_commands_take_a_scheduler(tmp_path, capsys, refused, dask):
     given = ["--scheduler", dask.scheduler_address, "--json"]
     toy = adalib.load("drill-fewshot").take(range(12))
     toy.save(tmp_path / "toy.jsonl")
@@ -267,8 +244,7 @@ def test_the_commands_take_a_scheduler(tmp_path, capsys, dask):
         found.append(json.loads(capsys.readouterr().out))
     for one, other in zip(*(part["points"] for part in found), strict=True):
         assert {**one, "rounds": 0} == {**other, "rounds": 0}
-    assert main(["solve", str(tmp_path / "toy.jsonl"), "--budget", "2", *given]) == 2
-    assert "--scheduler are for tables in Parquet" in capsys.readouterr().err
+    refused(["solve", str(tmp_path / "toy.jsonl"), "--budget", "2", *given], "--scheduler are for tables in Parquet")
 
 
 def test_folds_run_on_machines_and_no_digit_changes(dask):
@@ -282,7 +258,7 @@ def test_folds_run_on_machines_and_no_digit_changes(dask):
 
 
 @pytest.mark.parametrize("word", ["solve", "table", "evaluate"])
-def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path, monkeypatch, capsys, word):
+def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path, monkeypatch, refused, word):
     monkeypatch.setattr("adalib.scale.machines._PATIENCE", 1)
     write_table(tmp_path / "t", np.array([[0.1, 0.2]]), files=1)
     (tmp_path / "a.jsonl").write_text('{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2", "1", "1"]}\n')
@@ -291,16 +267,9 @@ def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path, monkeypatch, cap
         "table": [str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "out"), "--budgets", "1,2"],
         "evaluate": [str(tmp_path / "a.jsonl"), "--targets", "2", "--budgets", "1,2"],
     }
-    assert main([word, *words[word], "--scheduler", "tcp://127.0.0.1:9"]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "no scheduler answers at tcp://127.0.0.1:9" in said
+    said = "no scheduler answers at tcp://127.0.0.1:9"
+    refused([word, *words[word], "--scheduler", "tcp://127.0.0.1:9"], said)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_package_that_is_not_there_is_said_in_one_line():
-    with pytest.raises(RuntimeError, match=r"pip install 'adalib\[scale\]'"):
-        need("nosuchmodule")
 
 
 # From answers to a table.
@@ -409,13 +378,8 @@ def test_the_commands_from_answers_to_labels(tmp_path, capsys):
         (["table", "SOURCE", "--out", "TABLE"], "is there already"),
     ],
 )
-def test_bad_input_of_large_tables_is_one_line_and_exit_code_2(tmp_path, capsys, words, said):
+def test_bad_input_of_large_tables_is_one_line_and_exit_code_2(tmp_path, refused, words, said):
     source = write_answers(tmp_path / "a.jsonl", range(5))
     assert main(["table", str(source), "--out", str(tmp_path / "t"), "--budgets", "1,2"]) == 0
-    capsys.readouterr()
     places = {"TABLE": str(tmp_path / "t"), "SOURCE": str(source), "OUT": str(tmp_path / "out")}
-    assert main([places.get(word, word) for word in words]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert said in shown.err
-    assert shown.err.count("\n") == 1
+    refused([places.get(word, word) for word in words], said)

@@ -34,24 +34,23 @@ def two_models(n=120, hard=0.4, dear_right=True):
     return Menu(models, prices={"cheap": 1, "dear": 10})
 
 
+def played(menu, budget):
+    """Cost and accuracy of every other question, by a policy of the others."""
+    ((paid, worth),) = PricedEscalation().fit(menu.take(range(0, 120, 2))).replay(menu.take(range(1, 120, 2)), [budget])
+    return paid, worth
+
+
 def test_two_answers_that_differ_go_up_and_two_that_agree_stay():
-    menu = two_models()
-    policy = PricedEscalation().fit(menu.take(range(0, 120, 2)))
-    ((paid, worth),) = policy.replay(menu.take(range(1, 120, 2)), [2 + 0.4 * 10])
+    paid, worth = played(two_models(), 2 + 0.4 * 10)
     assert worth.mean() > 0.99
     assert paid.mean() == pytest.approx(6, abs=0.2)
     assert set(np.round(paid)) == {2, 12}  # the one rule that is right for all at that cost
 
 
-def test_nobody_goes_up_to_a_model_that_is_always_wrong():
-    menu = two_models(dear_right=False)
-    policy = PricedEscalation().fit(menu.take(range(0, 120, 2)))
-    ((paid, worth),) = policy.replay(menu.take(range(1, 120, 2)), [8.0])
+def test_nobody_goes_up_to_a_model_that_is_always_wrong_and_there_must_be_two():
+    paid, worth = played(two_models(dear_right=False), 8.0)
     assert paid.max() <= 8
     assert worth.mean() == pytest.approx(0.6)
-
-
-def test_a_menu_of_another_size_is_refused():
     one = Menu({"cheap": two_models().models["cheap"]}, prices={"cheap": 1})
     with pytest.raises(ValueError, match="the menu has 1 models"):
         PricedEscalation().fit(one)

@@ -2,8 +2,10 @@
 
 import asyncio
 import math
+from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import adaptive_consistency as theirs
 import numpy as np
@@ -11,22 +13,13 @@ import pytest
 from conftest import run_to_end
 from its_hub.core.algorithms.adaptive_self_consistency import AdaptiveSelfConsistency
 from its_hub.core.algorithms.beta_self_consistency import BetaSelfConsistency
+from sympy.utilities.iterables import partitions
 
 from adalib import load
 from adalib.datasets.populations import beta_population
 from adalib.sequential import peers
 from adalib.sequential.peers import PEERS, Confidence, TunedRules, dirichlet_holds, leader_holds, points_of
 from adalib.sequential.streams import Streams, Votes, count_votes
-
-
-def states(most: int, parts: int = 40, limit: int | None = None):
-    """All vote states of ``most`` answers: partitions, largest part first."""
-    if most == 0:
-        yield ()
-    elif parts:
-        for first in range(min(most, limit or most), 0, -1):
-            for rest in states(most - first, parts - 1, first):
-                yield (first, *rest)
 
 
 def state(*every) -> Votes:
@@ -51,10 +44,9 @@ def test_beta_equals_both_packages_up_to_forty_answers():
             assert bool(Confidence(0.95).stops(state(counts))[0]) == told["stop"]
 
 
-@pytest.mark.parametrize("threshold", [0.5, 0.8])
-def test_majority_equals_adaptive_consistency_up_to_forty_answers(threshold):
+def test_majority_equals_adaptive_consistency_up_to_forty_answers():
     # The rule sees the leader and the total only, so these are all states.
-    for n in range(1, 41):
+    for threshold, n in product((0.5, 0.8), range(1, 41)):
         for a in range(1, n + 1):
             counts = (a, *[1] * (n - a))
             told = theirs.MajorityStoppingCriteria(threshold).should_stop(answers(counts))
@@ -62,7 +54,7 @@ def test_majority_equals_adaptive_consistency_up_to_forty_answers(threshold):
 
 
 def test_entropy_equals_adaptive_consistency_up_to_forty_answers():
-    every = [counts for n in range(1, 41) for counts in states(n)]
+    every = [tuple(Counter(parts).elements()) for n in range(1, 41) for parts in partitions(n)]  # largest part first
     assert len(every) == 215_307  # all ways to share out up to forty answers
     chosen = every[:2713] + every[2713::60]  # all up to twenty answers, and some of the others
     rule = theirs.EntropyStoppingCriteria(0.75)
@@ -126,7 +118,7 @@ def test_decides_as_its_hub(theirs, ours):
         assert peers.stopping_points(ours, count_votes(classes[None], np.zeros((1, 16))))[0] + 1 == len(asked)
 
 
-def test_windows_and_ratios_by_hand():
+def test_windows_ratios_and_filters_by_hand():
     votes = count_votes([[0, 1, 1, 1, 1, 1], [-1] * 6], np.zeros((2, 6)))
     asked = {
         peers.Window(2): [4, 6],  # answers 3 and 4 are the first window that agrees
@@ -136,9 +128,7 @@ def test_windows_and_ratios_by_hand():
         peers.Margin(9, patience=2): [2, 2],
     }
     assert {rule: (peers.stopping_points(rule, votes) + 1).tolist() for rule in asked} == asked
-
-
-def test_filtering_drops_the_unsure():
+    # Filtering drops the unsure.
     classes, worth, logprob = np.array([[0, 0, 1]]), np.array([[0.0, 0.0, 1.0]]), -np.array([[3, 2, 0.1]])
     streams = Streams(np.array([0]), classes, worth, np.arange(1, 4)[None], {"logprob": logprob}.get)
     for keep, right in ((1.0, 0.0), (0.3, 1.0)):
@@ -163,11 +153,10 @@ def test_votes_by_confidence_are_tuned_to_a_budget(name):
 def test_rules_played_together_stop_where_each_does_alone(name):
     classes = np.random.default_rng(2).integers(-1, 4, size=(60, 30))
     votes = count_votes(classes, np.zeros(classes.shape)).at([0, 1, 2, 3, 5, 8, 13, 29])
-    alone = [rule for rule in PEERS[name] if not hasattr(rule, "play")]
-    rules = [*alone, peers.Fixed(3), peers.Margin(3, 9, 4), Confidence(0.9)]
-    together = points_of(rules, votes)
-    for j, rule in enumerate(rules):
-        assert np.array_equal(together[:, j], peers.stopping_points(rule, votes)), rule
+    rules = [rule for rule in PEERS[name] if not hasattr(rule, "play")]
+    rules += [peers.Fixed(3), peers.Margin(3, 9, 4), Confidence(0.9)]
+    for rule, together in zip(rules, points_of(rules, votes).T, strict=True):
+        assert np.array_equal(together, peers.stopping_points(rule, votes)), rule
 
 
 @pytest.mark.parametrize("name", PEERS)

@@ -51,13 +51,16 @@ def votes(real):
     return PricedStopping(("votes",)).fit(real[0])
 
 
-def test_budgets_are_met_exactly_where_it_was_fitted(real, fitted):
+def test_budgets_are_met_exactly_where_it_was_fitted_and_a_saved_policy_plays_the_same(real, fitted, tmp_path):
     for budget in (1.0, 1.5, 2.0, 5.0):
         mix = fitted.mix(budget)
         assert (1 - mix.share) * fitted.costs[mix.low] + mix.share * fitted.costs[mix.high] == pytest.approx(budget)
     played = fitted.replay(real[1], [1.5, 3.0], real[3])
     assert played.cost.mean(axis=0) == pytest.approx([1.5, 3.0], rel=0.15)  # 56 questions
     assert played.accuracy.shape == (56, 2)
+    save_stopping(fitted, tmp_path / "policy.json")
+    again = load_stopping(tmp_path / "policy.json").replay(real[1], [1.5, 3.0], real[3])
+    assert all(map(np.array_equal, played, again))
 
 
 @pytest.mark.parametrize(("signal", "least"), [("text", 0.01), ("certainty", 0.05), ("entropy", 0.03)])
@@ -69,8 +72,7 @@ def test_each_signal_adds_to_the_votes(real, votes, signal, least):
 
 def test_the_count_that_votes_best_decides(real):
     policy = PricedStopping(("votes", "certainty", "entropy")).fit(real[0])
-    gains = {name: signal.gain for name, signal in policy.heard.items()}
-    assert gains["certainty"] > gains["entropy"] > gains["votes"] == 0
+    assert policy.heard["certainty"].gain > policy.heard["entropy"].gain > policy.heard["votes"].gain == 0
     assert policy.decides is policy.heard["certainty"]
     assert policy.reads == {"logprob": "certainty", "entropy": "entropy"}
 
@@ -94,7 +96,11 @@ def test_a_session_decides_as_the_replay(real, fitted):
             assert len(session.leaders) <= 1
 
 
-def test_what_a_session_needs(real, fitted):
+def test_what_a_policy_and_a_session_need(real, fitted):
+    with pytest.raises(ValueError, match="no signal"):
+        PricedStopping(("votes", "mood"))
+    with pytest.raises(ValueError, match="schedule"):
+        PricedStopping(schedule=[4, 2])
     if fitted.takes:
         with pytest.raises(ValueError, match="features"):
             fitted.start(2.0)
@@ -102,24 +108,12 @@ def test_what_a_session_needs(real, fitted):
         fitted.start(2.0, real[3][0]).add("7")
 
 
-def test_saved_and_loaded(real, fitted, tmp_path):
-    save_stopping(fitted, tmp_path / "policy.json")
-    first, second = (p.replay(real[1], [1.5, 4.0], real[3]) for p in (fitted, load_stopping(tmp_path / "policy.json")))
-    assert all(map(np.array_equal, first, second))
-
-
-@pytest.mark.parametrize(
-    ("about", "told"),
-    [
-        ({"format": "adalib stopping, version 2", "signals": ["votes"]}, "is not what adalib saves"),
-        ({"format": "adalib stopping, version 3", "signals": {"votes": {}}}, "is not a sound policy file"),
-    ],
-)
-def test_a_wrong_file_ends_in_one_line(about, told, tmp_path):
-    (tmp_path / "bad.json").write_text(json.dumps(seal([about])[0]) + "\n")
-    with pytest.raises(ValueError, match=told) as caught:
-        load_stopping(tmp_path / "bad.json")
-    assert "\n" not in str(caught.value)
+def test_a_wrong_file_ends_in_one_line(tmp_path):
+    for version, signals, told in ((2, ["votes"], "not what adalib saves"), (3, {"votes": {}}, "not a sound policy")):
+        about = {"format": f"adalib stopping, version {version}", "signals": signals}
+        (tmp_path / "bad.json").write_text(json.dumps(seal([about])[0]) + "\n")
+        with pytest.raises(ValueError, match=rf"\A[^\n]+ is {told}[^\n]*\Z"):
+            load_stopping(tmp_path / "bad.json")
 
 
 def test_a_price_list_is_saved_too(real, tmp_path):
@@ -140,7 +134,7 @@ def test_no_gain_where_votes_say_nothing():
     assert PricedStopping().fit(teach).replay(score, [4.0]).accuracy.mean() == pytest.approx(0.5, abs=0.02)
 
 
-def test_noise_for_a_text_is_not_listened_to(real, votes):
+def test_noise_for_a_text_and_what_a_file_lacks_are_not_listened_to(real, votes):
     teach, score, _, _ = real
     noise = noise_features(teach.n + score.n, seed=3).to_numpy()
     blind = PricedStopping(("votes", "text")).fit(teach, noise[: teach.n])
@@ -148,6 +142,9 @@ def test_noise_for_a_text_is_not_listened_to(real, votes):
     played = blind.replay(score, [2.0, 4.0], noise[teach.n :])
     assert np.array_equal(played.cost, votes.replay(score, [2.0, 4.0]).cost)
     assert PricedStopping(("votes", "text")).fit(teach, real[2]).heard["text"].explained > 0.15
+    lacking = PricedStopping(EVERY).fit(replace(teach, logprob=None, entropy=None))
+    assert set(lacking.heard) == {"votes"}
+    assert np.array_equal(lacking.costs, votes.costs)
 
 
 @pytest.mark.parametrize(("signal", "field"), [("certainty", "logprob"), ("entropy", "entropy")])
@@ -159,12 +156,6 @@ def test_a_shuffled_signal_adds_nothing(real, votes, signal, field):
     plain = votes.replay(real[1], [2.0, 4.0]).accuracy.mean(axis=0)
     blind = PricedStopping(("votes", signal)).fit(shuffled(real[0])).replay(shuffled(real[1]), [2.0, 4.0])
     assert (blind.accuracy.mean(axis=0) - plain < 0.01).all()
-
-
-def test_what_a_file_lacks_is_left_out(real, votes):
-    policy = PricedStopping(EVERY).fit(replace(real[0], logprob=None, entropy=None))
-    assert set(policy.heard) == {"votes"}
-    assert np.array_equal(policy.costs, votes.costs)
 
 
 def test_at_least_as_good_as_leads_and_beta_thresholds():
@@ -200,13 +191,6 @@ def test_sixteen_answers_are_enough_and_correct_may_be_given():
     teach, score = replace(answers, golds=["?"] * 60, correct=answers.values).split_samples(0)
     played = PricedStopping().fit(teach).replay(score, [1.0, 3.0])
     assert played.cost.mean(axis=0) == pytest.approx([1.0, 3.0], rel=0.05)
-
-
-def test_bad_arguments():
-    with pytest.raises(ValueError, match="no signal"):
-        PricedStopping(("votes", "mood"))
-    with pytest.raises(ValueError, match="schedule"):
-        PricedStopping(schedule=[4, 2])
 
 
 PEOPLE, LAST = np.array([0.9, 0.6, 0.35]), 7  # how often the right one of two answers comes, in equal thirds

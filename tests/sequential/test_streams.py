@@ -47,14 +47,12 @@ def test_streams_are_the_answers_in_other_orders():
     answers = beta_population(60, 1.5, 1.5).sample(24)
     replayed = make_streams(answers, limit=8, repeats=24).votes().value[:, 3].mean()
     assert replayed == pytest.approx(answers.table([4]).acc.mean(), abs=0.02)
-
-
-def test_tokens_and_money():
+    # In tokens and in money.
     answers = replace(beta_population(3, 1.5, 1.5).sample(6), tokens=np.arange(18.0).reshape(3, 6))
-    streams = make_streams(answers, limit=6, repeats=2, cost="tokens")
-    assert streams.cost[:, -1] == pytest.approx(answers.tokens.sum(axis=1)[streams.question])
-    paid = make_streams(answers, limit=6, repeats=2, cost=Money(per_token=2, per_answer=1))
-    assert paid.cost[:, -1] == pytest.approx(2 * streams.cost[:, -1] + 6)
+    paid = Money(per_token=2, per_answer=1)
+    tokens, money = (make_streams(answers, 6, repeats=2, cost=cost).cost[:, -1] for cost in ("tokens", paid))
+    assert tokens == pytest.approx(answers.tokens.sum(axis=1)[make_streams(answers, 6, repeats=2).question])
+    assert money == pytest.approx(2 * tokens + 6)
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 20)), min_size=1, max_size=12), st.floats(0, 1))
@@ -74,8 +72,5 @@ def test_the_envelope_is_the_frontier_of_one_question(points, place):
     slopes = np.diff(accuracy[kept]) / np.diff(cost[kept])
     assert (slopes > 0).all()
     assert (np.diff(slopes) < 1e-12).all()
-
-
-def test_a_budget_below_the_cheapest_rule():
-    with pytest.raises(ValueError, match="cheapest rule costs 2"):
-        mix_for([2, 3], [0.5, 0.6], budget=1)
+    with pytest.raises(ValueError, match=f"cheapest rule costs {cost.min():.0f}"):
+        mix_for(cost, accuracy, budget=cost.min() - 0.5)

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import KINDS, allocations, budgets_for, random_table, tables
 
-import adalib
 from adalib.solve import envelope
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
@@ -139,12 +138,15 @@ def test_laws_of_the_frontier(table, share):
 
 
 @given(tables(), st.floats(0, 1))
-def test_points_are_the_oracle_at_their_price(table, share):
+def test_points_are_the_oracle_at_their_price_and_are_found_again_by_their_cost(table, share):
     acc, cost = table
     found = frontier(acc, cost)
-    np.testing.assert_allclose(average_cost(acc, cost, found.lam), found.cost, rtol=1e-11)
-    for lam, spent in zip(found.lam, found.cost, strict=True):
+    again = average_cost(acc, cost, found.lam)
+    np.testing.assert_allclose(again, found.cost, rtol=1e-11)
+    for lam, spent, other, accuracy in zip(found.lam, found.cost, again, found.accuracy, strict=True):
         np.testing.assert_array_equal(found.at(spent * (1 + 1e-11)).labels, oracle_labels(acc, cost, lam))
+        for budget in (spent, other):  # however the cost was added up
+            assert found.at(budget).accuracy == pytest.approx(accuracy, abs=1e-9)
     # Between breakpoints the labels lie between the cheapest and the dearest choice at the price.
     best = found.at(found.cost[0] + share * (found.cost[-1] - found.cost[0]))
     assert (oracle_labels(acc, cost, best.lam) <= best.labels).all()
@@ -152,28 +154,16 @@ def test_points_are_the_oracle_at_their_price(table, share):
 
 
 @given(tables(), st.integers(1, 4), st.floats(0, 1))
-def test_the_size_of_a_block_does_not_matter(table, size, share):
+def test_neither_the_size_of_a_block_nor_costs_repeated_in_every_row_change_anything(table, size, share):
     acc, cost = table
-    whole = frontier(acc, cost)
+    whole, each = frontier(acc, cost), frontier(acc, np.broadcast_to(cost, acc.shape))
     budget = whole.cost[0] + share * (whole.cost[-1] - whole.cost[0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(envelope, "_BLOCK", size)
-        parts = frontier(acc, cost)
-        for name in ("lam", "cost", "accuracy"):
-            np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12)
-        np.testing.assert_array_equal(parts.at(budget).labels, whole.at(budget).labels)
-
-
-@given(tables(), st.floats(0, 1))
-def test_one_row_of_costs_for_all_equals_a_row_each(table, share):
-    acc, cost = table
-    if cost.ndim == 2:
-        cost = cost[0]
-    one, each = frontier(acc, cost), frontier(acc, np.tile(cost, (len(acc), 1)))
-    np.testing.assert_allclose(one.lam, each.lam, rtol=1e-11)
-    np.testing.assert_allclose(one.accuracy, each.accuracy, rtol=1e-11)
-    budget = one.cost[0] + share * (one.cost[-1] - one.cost[0])
-    np.testing.assert_array_equal(one.at(budget).labels, each.at(budget).labels)
+        for other, rtol in ((frontier(acc, cost), 1e-12), (each, 1e-11)):
+            for name in ("lam", "cost", "accuracy"):
+                np.testing.assert_allclose(getattr(other, name), getattr(whole, name), rtol=rtol)
+            np.testing.assert_array_equal(other.at(budget).labels, whole.at(budget).labels)
 
 
 def test_a_budget_on_a_step_is_met_to_twelve_digits_although_the_costs_are_rounded():
@@ -188,16 +178,7 @@ def test_a_budget_on_a_step_is_met_to_twelve_digits_although_the_costs_are_round
     assert found.at(0.1).labels.tolist() == [0] * 300
 
 
-@given(tables(), st.data())
-def test_a_point_is_found_again_by_its_own_cost_however_that_was_added_up(table, data):
-    acc, cost = table
-    found = frontier(acc, cost)
-    point = data.draw(st.integers(0, found.lam.size - 1))
-    for budget in (found.cost[point], average_cost(acc, cost, found.lam[point])):
-        assert found.at(budget).accuracy == pytest.approx(found.accuracy[point], abs=1e-9)
-
-
-def test_a_tie_class_is_filled_one_question_at_a_time():
+def test_a_tie_class_is_filled_one_question_at_a_time_and_rounding_noise_buys_nothing():
     found = frontier(np.tile([0.0, 1.0], (10, 1)), [1, 16])
     assert found.lam == pytest.approx([1 / 15, 0])
     assert found.cost.tolist() == [1, 16]
@@ -205,10 +186,7 @@ def test_a_tie_class_is_filled_one_question_at_a_time():
     assert best.labels.tolist() == [1] * 4 + [0] * 6
     assert best.cost == 7.0
     assert best.split == (4, 0, 1, pytest.approx(10 / 15))
-
-
-def test_rounding_noise_buys_nothing():
-    noisy = 0.1 + 0.2  # one digit above 0.3
+    noisy = 0.1 + 0.2  # one digit above 0.3: rounding noise buys nothing
     found = frontier([[0.3, noisy, noisy]], [1, 2, 4])
     assert (found.lam.tolist(), found.cost.tolist()) == ([0.0], [1.0])
 
@@ -225,6 +203,8 @@ def test_beyond_the_dearest_and_below_the_cheapest():
     for solve in (lp_value, milp_solution):
         with pytest.raises(ValueError, match="HiGHS found no allocation within budget 0.5"):
             solve([[0.2, 0.8]], [1, 2], 0.5)
+    with pytest.raises(ValueError, match=r"the value at \[0, 1\] is nan"):
+        frontier([[0, np.nan]], [1, 2], any_scale=True)  # of any scale, and still checked
 
 
 BAD_TABLES = [
@@ -260,11 +240,6 @@ def test_units_change_prices_and_nothing_else(rows, unit, shift):
         one, two = plain.at(budget), other.at(budget)
         assert one.labels.tolist() == two.labels.tolist()
         assert two.bound == pytest.approx(unit * (one.bound + shift))
-
-
-def test_values_of_any_scale_are_still_checked():
-    with pytest.raises(ValueError, match=r"the value at \[0, 1\] is nan"):
-        frontier([[0, np.nan]], [1, 2], any_scale=True)
 
 
 def wide_tables(k):
@@ -303,7 +278,3 @@ def test_thousands_of_columns(seed):
     # At a price between two breakpoints there are no ties: the labels are each row's own best.
     for place, price in enumerate((found.lam[1:] + found.lam[:-1]) / 2):
         assert cost[oracle_labels(acc, cost, price)].mean() == pytest.approx(found.cost[place + 1])
-
-
-def test_the_public_name_is_the_function_even_after_the_module_is_imported():
-    assert adalib.frontier is frontier

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import allocations, tables
+from scipy.optimize import linprog
 
+from adalib.evaluate.baselines import from_labels
 from adalib.solve.bisection import bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferential
@@ -18,30 +20,27 @@ prices = st.one_of(st.just(0.0), st.floats(0, 3), st.integers(1, 24).map(lambda 
 
 
 @given(tables(5, 4), prices)
-def test_labels_follow_the_rule_written_out(table, lam):
+def test_labels_follow_the_rule_written_out_and_what_is_bought_pays_its_price(table, lam):
     acc, cost = table
-    wide = np.broadcast_to(cost, acc.shape)
-    expected = []
-    for i in range(len(acc)):
+    wide, labels = np.broadcast_to(cost, acc.shape), oracle_labels(acc, cost, lam)
+    for i, label in enumerate(labels):
         net = [acc[i, j] - lam * wide[i, j] for j in range(acc.shape[1])]
         tied = [j for j in range(len(net)) if net[j] >= max(net) - 1e-12]
-        expected.append(min(tied, key=lambda j: (wide[i, j], j)))
-    assert oracle_labels(acc, cost, lam).tolist() == expected
-
-
-@given(tables(5, 4), prices)
-def test_what_is_bought_pays_its_price_on_average_over_every_step(table, lam):
-    """Each unit bought beyond a cheaper budget brings at least the price, on average; up to a dearer one, at most."""
-    acc, cost = table
-    wide, labels = np.broadcast_to(cost, acc.shape), oracle_labels(acc, cost, lam)[:, None]
-    gain = np.take_along_axis(acc, labels, axis=1) - acc
-    extra = np.take_along_axis(wide, labels, axis=1) - wide
+        assert label == min(tied, key=lambda j: (wide[i, j], j))
+    # Each unit bought beyond a cheaper budget brings at least the price, on average; up to a dearer one, at most.
+    gain, extra = (np.take_along_axis(of, labels[:, None], axis=1) - of for of in (acc, wide))
     assert (gain >= lam * extra - 1e-11).all()
 
 
-def test_a_single_unit_may_bring_less_than_the_price():
-    # The second answer brings nothing at all, and is bought on the way to the fourth.
-    assert oracle_labels([[0.2, 0.2, 0.8]], cost=[1, 2, 4], lam=0.03).tolist() == [2]
+@given(tables(5, 4), prices)
+def test_labels_as_a_plan_reach_the_linear_programme_s_bound_at_their_own_cost(table, lam):
+    acc, cost = table
+    (n, k), wide = acc.shape, np.broadcast_to(cost, acc.shape)
+    plan = from_labels(oracle_labels(acc, cost, lam), k)
+    one_each, paid = np.kron(np.eye(n), np.ones(k)), plan.expected(wide).sum()
+    exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    found = linprog(-acc.ravel(), A_ub=[wide.ravel()], b_ub=[paid], A_eq=one_each, b_eq=np.ones(n), options=exact)
+    assert plan.expected(acc).mean() == pytest.approx(-found.fun / n, abs=1e-9)
 
 
 @given(
@@ -59,7 +58,10 @@ def test_ties_at_a_computed_breakpoint(low, gain, base, step, unit):
     assert drawn == {0, 1}
 
 
-def test_a_price_of_zero_gives_the_cheapest_best_column_not_the_dearest():
+def test_three_choices_by_hand():
+    # The second answer brings nothing at all, and is bought on the way to the fourth.
+    assert oracle_labels([[0.2, 0.2, 0.8]], cost=[1, 2, 4], lam=0.03).tolist() == [2]
+    # A price of zero gives the cheapest best column, not the dearest.
     acc = [[0.2, 0.7, 0.7, 0.1], [1.0, 1.0, 1.0, 1.0], [0.1, 0.2, 0.3, 0.4]]
     assert oracle_labels(acc, [1, 2, 4, 8], 0).tolist() == [1, 0, 3]
     assert average_cost(acc, [1, 2, 4, 8], 0) == (2 + 1 + 8) / 3
@@ -151,16 +153,6 @@ def test_bisection_where_no_price_meets_the_budget(acc, cost, budget, ends, lam)
     assert found.feasible.labels.tolist() == oracle_labels(acc, cost, lam).tolist()
 
 
-def test_bisection_names_what_to_change():
-    with pytest.raises(ValueError, match=r"price 0\.5 still costs 2 .* budget 1\.5; raise the bracket.*at least 1$"):
-        bisect([[0, 1]], [1, 2], 1.5, bracket=(0.0, 0.5))
-
-
-def test_a_budget_that_is_rounded_down_to_just_below_a_point_is_no_negative_chance():
-    both = mix([[0.1, 0.9], [0.2, 0.6]], [1, 2], np.nextafter(1.5, 0))
-    assert (both.cheap.cost, both.dear.cost, both.share) == (1.5, 2.0, 0.0)
-
-
 @given(tables(5, 4), st.floats(0, 1.1))
 def test_mixing_meets_the_budget_and_attains_the_relaxed_optimum(table, share):
     acc, cost = table
@@ -181,11 +173,16 @@ def test_a_draw_mixes_question_by_question():
     # 4/15 of the questions on average; five standard deviations of a binomial share.
     assert drawn.mean() == pytest.approx(4 / 15, abs=5 * np.sqrt(4 / 15 * 11 / 15 / 20_000))
     np.testing.assert_array_equal(drawn, both.draw(rng=1))
+    # A budget that is rounded down to just below a point is no negative chance.
+    both = mix([[0.1, 0.9], [0.2, 0.6]], [1, 2], np.nextafter(1.5, 0))
+    assert (both.cheap.cost, both.dear.cost, both.share) == (1.5, 2.0, 0.0)
 
 
-@pytest.mark.parametrize("call", [oracle_labels, average_cost])
-def test_bad_prices_and_rules_are_named(call):
-    with pytest.raises(ValueError, match="the price is -1"):
-        call([[0.1, 0.2]], [1, 2], -1)
-    with pytest.raises(ValueError, match="ties is 'coin'"):
-        call([[0.1, 0.2]], [1, 2], 0.1, ties="coin")
+def test_bad_prices_rules_and_brackets_are_named():
+    for call in (oracle_labels, average_cost):
+        with pytest.raises(ValueError, match="the price is -1"):
+            call([[0.1, 0.2]], [1, 2], -1)
+        with pytest.raises(ValueError, match="ties is 'coin'"):
+            call([[0.1, 0.2]], [1, 2], 0.1, ties="coin")
+    with pytest.raises(ValueError, match=r"price 0\.5 still costs 2 .* budget 1\.5; raise the bracket.*at least 1$"):
+        bisect([[0, 1]], [1, 2], 1.5, bracket=(0.0, 0.5))

@@ -62,33 +62,25 @@ class TestHomework:
         said = homework("ada", exam=True).check("curse", 99)
         assert (said.right, said.hint) == (None, "Taken down")
         assert said.token
-
-    def test_an_unknown_question_is_a_hint(self):
         assert "the names are" in homework("ada").check("no such", 1).hint
 
 
 class TestTokens:
-    def test_all_right_is_all_points(self):
+    def test_right_answers_get_all_points_wrong_ones_none_and_the_last_one_counts(self):
         found = grade(ada().token, CLASS)
         assert (found.student, found.refused, len(found.right)) == ("ada", "", found.of)
         assert found.of >= 5
-
-    def test_wrong_answers_get_none(self):
         found = grade(ada(("bill", "curse")).token, CLASS)
         assert set(homework("ada").questions) - set(found.right) == {"bill", "curse"}
-
-    def test_the_last_answer_counts(self):
         mine = ada(("bill",))
         assert "bill" in grade(mine.check("bill", mine.questions["bill"].answer).token, CLASS).right
 
-    def test_changed_answers_are_refused(self):
+    def test_changed_answers_and_every_changed_character_are_refused(self):
         mark, body, mac = ada(("bill",)).token.split(".")
         content = json.loads(base64.urlsafe_b64decode(body + "=="))
         content["answers"]["bill"] = homework("ada").questions["bill"].answer
         forged = base64.urlsafe_b64encode(json.dumps(content, sort_keys=True).encode()).decode().rstrip("=")
         assert "the seal does not fit" in grade(f"{mark}.{forged}.{mac}", CLASS).refused
-
-    def test_every_changed_character_is_refused(self):
         token = ada().token
         for place in range(len("adalib1."), len(token), 7):
             other = token[:place] + ("A" if token[place] != "A" else "B") + token[place + 1 :]
@@ -103,26 +95,20 @@ class TestTokens:
         """Ben, too, who seals with his own key and writes Ada's name."""
         assert "the seal does not fit" in grade(answered("ada", key).token, CLASS).refused
 
-    def test_what_is_no_token_is_refused(self):
+    def test_what_is_no_token_and_a_sealed_one_without_a_sheet_and_answers_are_refused(self):
         for token in ("", "adalib1", "adalib1.x.y", "adalib1.W10.x", "hello", "adalib1..", "a.b.c"):
             assert grade(token, CLASS).refused
         deep = base64.urlsafe_b64encode(b"[" * 200_000).decode()
         assert "cannot be read" in grade(f"adalib1.{deep}.x", CLASS).refused
+        for content in ({}, {"sheet": "1"}, {"sheet": "1", "answers": [1, 2]}, {"sheet": {"a": 1}, "answers": {}}):
+            token = seal({"student": "ada", **content}, student_key(CLASS, "ada"))
+            assert "no sheet and answers" in grade(token, CLASS).refused
 
-    @pytest.mark.parametrize(
-        "content", [{}, {"sheet": "1"}, {"sheet": "1", "answers": [1, 2]}, {"sheet": {"a": 1}, "answers": {}}]
-    )
-    def test_a_sealed_token_without_a_sheet_and_answers_is_refused(self, content):
-        token = seal({"student": "ada", **content}, student_key(CLASS, "ada"))
-        assert "no sheet and answers" in grade(token, CLASS).refused
-
-    def test_odd_answers_under_a_true_seal_are_wrong_and_no_error(self):
+    def test_odd_answers_under_a_true_seal_are_wrong_and_a_claim_to_be_right_is_worth_nothing(self):
         odd = {"bill": {"x": [1]}, "curse": None, "price": [1e308, 2], "bound": "NaN", "subsets": "1/0", "other": 7}
         token = seal({"student": "ada", "sheet": "1", "answers": odd, "right": ["bill"]}, student_key(CLASS, "ada"))
         assert (grade(token, CLASS).refused, grade(token, CLASS).right) == ("", ())
-
-    def test_a_claim_to_be_right_is_worth_nothing(self):
-        """The student's own copy may say what it likes: the teacher's side grades the answers anew."""
+        # The student's own copy may say what it likes: the teacher's side grades the answers anew.
         mine = ada(tuple(homework("ada").questions))
         mine.questions = {}
         assert grade(mine.token, CLASS).right == ()
@@ -167,10 +153,8 @@ class TestFlaws:
         assert max(honest.run("flat")["gain"].max(), honest.run("shuffled")["gain"].max()) < 0.008
         assert honest.table["gain"].max() > 0.02
 
-    def test_a_null_that_shows_nothing_is_sent_back(self):
-        assert "next to no gain" in Flaw("", "in-sample", 1).check("in-sample", "shuffled", 0).hint
-
-    def test_seeds_reach_every_sin(self):
+    def test_seeds_reach_every_sin_and_what_is_none_is_sent_back(self):
         assert {find_the_flaw(seed)._sin for seed in range(40)} == set(SINS)
         assert "the sins are" in find_the_flaw(0).check("sloth", "flat", 0).hint
         assert "the nulls are" in find_the_flaw(0).check("leak", "void", 0).hint
+        assert "next to no gain" in Flaw("", "in-sample", 1).check("in-sample", "shuffled", 0).hint

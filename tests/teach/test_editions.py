@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import ast
+import dis
+import inspect
 import re
 
 import nbformat
@@ -12,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from editions.live import Book, live_notebook, live_text
 from editions.student import for_students, lock, locked_quizzes, solution_cells, without_solutions
-from editions.text import Block, Work, blocks, read_works
+from editions.text import Block, Work, blocks, read_works, spelled_out
 from editions.writing import TEACHERS, refresh, student_sources
 
 SOURCES = {path.stem: nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
@@ -57,23 +58,20 @@ def test_a_student_gets_no_solution_and_no_marked_option(name):
 
 
 def names(code: str) -> tuple[set[str], set[str]]:
-    """The names that a cell binds at its top, and those it reads before it has bound them itself."""
+    """The names that a cell binds, and those it reads before it has bound them itself, by Python's own compiler."""
     bound: set[str] = set()
     read: set[str] = set()
-    for statement in ast.parse(re.sub(r"^\s*[%!].*$", "pass", code, flags=re.M)).body:
-        nodes = list(ast.walk(statement))
-        stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        loaded = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        changed = {node.target.id for node in nodes if isinstance(node, ast.AugAssign) and hasattr(node.target, "id")}
-        # What a statement both binds and reads (a loop's variable) is its own, unless it changes it in place.
-        scopes = (ast.For, ast.With, ast.FunctionDef, ast.ClassDef, ast.comprehension)
-        own = stored if any(isinstance(node, scopes) for node in nodes) else set()
-        read |= (loaded - (own - changed) | changed) - bound
-        bound |= stored | {
-            getattr(node, "asname", None) or node.name.split(".")[0]
-            for node in nodes
-            if isinstance(node, ast.alias | ast.FunctionDef | ast.ClassDef)
-        }
+
+    def follow(compiled) -> None:
+        for step in dis.get_instructions(compiled):
+            if step.opname == "STORE_NAME":
+                bound.add(step.argval)
+            elif step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
+                read.update({step.argval} - bound)
+            elif inspect.iscode(step.argval):
+                follow(step.argval)
+
+    follow(compile(re.sub(r"^\s*[%!].*$", "pass", code, flags=re.M), "cell", "exec"))
     return bound, read
 
 
@@ -115,22 +113,16 @@ def test_marks_that_do_not_match_are_refused(texts, fault):
         without_solutions([new_markdown_cell(text) for text in texts])
 
 
-def test_an_option_without_an_explanation_is_refused():
-    with pytest.raises(ValueError, match="explanation"):
-        locked_quizzes(":::{admonition} One\n:class: quiz\n1. Why?\n   - [x] So.\n:::", {})
-
-
 def test_a_number_to_be_guessed_is_locked_with_its_explanation():
     text = ":::{admonition} Guess\n:class: prompt\nHow many?\n- [x] {glue:text}`n` *Of {glue:text}`all`.*\n:::"
     locked = locked_quizzes(text, {"n": "7", "all": "19"})
     assert "7" not in re.sub(r"<span[^>]*>", "", locked)
     assert re.search(r"^- \[ \] <span class=\"quiz-lock\"", locked, re.M)
     assert "- [ ]" not in live_text(locked, Book({}, {}))
-
-
-def test_a_lock_holds_every_letter():
     assert lock("λ = ½", "s") != lock("λ = ½", "t")
     assert re.fullmatch(r"[\w-]+", lock("λ = ½ <script>", "s"))
+    with pytest.raises(ValueError, match="explanation"):
+        locked_quizzes(":::{admonition} One\n:class: quiz\n1. Why?\n   - [x] So.\n:::", {})
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -174,6 +166,12 @@ def test_live_text_spells_out_roles():
     assert live_text(":::{admonition} Mind\n:class: tip\nSo.\n:::", book).split("\n\n")[1:3] == ["**Mind**", "So."]
     with pytest.raises(KeyError, match="make book"):
         live_text("{glue:text}`missing`", book)
+
+
+def test_points_are_hundredths_with_a_sign_and_a_number_at_the_head_of_a_line_begins_no_list():
+    values = {"a": "0.0361", "b": "-0.0042", "c": "-0.0001", "n": "1"}
+    assert spelled_out("{points}`a`, {points}`b:2`, {points}`c`", values) == "+3.6, -0.42, +0.0"
+    assert spelled_out("it takes\n{glue:text}`n`. The {glue:text}`n`. Then", values) == "it takes\n1\\. The 1. Then"
 
 
 def test_a_notebook_that_its_reader_changed_is_kept(tmp_path):

@@ -34,22 +34,17 @@ def test_within_tolerance_is_right_and_the_tolerance_is_stated_before_the_answer
     assert "within 0.001" in repr(COIN("e", None))
 
 
-@pytest.mark.parametrize("answer", ["7/8", "87.5%", "0.875", [0.875], np.array([[0.875]]), Fraction(7, 8), " 7 / 8 "])
-def test_what_a_reasonable_person_types_is_right(answer):
-    assert value("e", 0.875, "eighths").fault(answer) is None
+def test_what_a_reasonable_person_types_is_right():
+    for answer in ("7/8", "87.5%", "0.875", [0.875], np.array([[0.875]]), Fraction(7, 8), " 7 / 8 "):
+        assert value("e", 0.875, "eighths").fault(answer) is None
+    for answer in ("Word-Trees", "'word-trees'", " word-trees\n", np.array(["word-trees"])):
+        assert value("e", "word-trees", "a family").fault(answer) is None
 
 
-@pytest.mark.parametrize("answer", ["Word-Trees", "'word-trees'", " word-trees\n", np.array(["word-trees"])])
-def test_a_name_needs_no_exact_writing(answer):
-    assert value("e", "word-trees", "a family").fault(answer) is None
-
-
-def test_an_unknown_name_is_told_the_names():
+def test_an_unknown_name_is_told_the_names_and_an_answer_that_raises_is_a_hint():
     assert not COIN("f", 1).right
     assert "the names are e" in COIN("f", 1).hint
 
-
-def test_an_answer_that_raises_is_a_hint():
     def refuses(answer):
         raise KeyError("gold")
 
@@ -87,17 +82,14 @@ def test_every_chapter_has_five_exercises_of_which_silence_answers_none(chapter)
 
 
 @pytest.mark.parametrize("chapter", recorded())
-def test_every_value_has_two_hints_and_three_mistakes_with_names(chapter):
+def test_every_value_has_two_hints_and_three_mistakes_with_names_and_tells_no_answer(chapter):
+    text = RECORD.read_text(encoding="utf-8")
+    assert '"answer"' not in text
+    assert '"truth"' not in text
     for name, kept in recorded()[chapter].items():
         told = [wrong["said"] for wrong in kept["wrong"]]
         assert len(set(told)) >= 3, name
         assert len({*told, kept["hint"], kept["more"]}) == len(told) + 2, name
-
-
-def test_what_is_recorded_tells_no_answer():
-    text = RECORD.read_text(encoding="utf-8")
-    assert '"answer"' not in text
-    assert '"truth"' not in text
 
 
 def dual_minimum(acc, cost, budget):
@@ -113,13 +105,8 @@ def dual_minimum(acc, cost, budget):
 
 
 @pytest.fixture(scope="module")
-def few():
-    return adalib.load("word-fewshot")
-
-
-@pytest.fixture(scope="module")
-def word(few):
-    return few.table()
+def table(word):
+    return word.table()
 
 
 @pytest.fixture(scope="module")
@@ -135,47 +122,50 @@ class TestAnotherRoad:
         check, _ = checks(chapter)
         return check(name, answer).right and not check(name, miss).right
 
-    def test_the_price_at_which_sixteen_is_let_go(self, few, word):
-        row, prices = few.ids.index("word-trees-05"), np.linspace(0, 0.1, 100_001)
-        takes = np.argmax(word.acc[row] - prices[:, None] * word.cost, axis=1)
+    def test_of_chapter_2_what_is_spent_told_apart_and_bought(self, word, table, hot):
+        row, prices = word.ids.index("word-trees-05"), np.linspace(0, 0.1, 100_001)
+        takes = np.argmax(table.acc[row] - prices[:, None] * table.cost, axis=1)
         last = prices[np.flatnonzero(takes == 4)[-1]]
         assert self.right("02", "letgo", last, last + 0.001)
-
-    def test_what_is_spent_at_a_price(self, hot):
         spent = np.mean([hot.cost[int(np.argmax(row - 0.02 * hot.cost))] for row in hot.acc])
         assert self.right("02", "spend", spent, spent * 1.01)
-
-    def test_what_telling_questions_apart_is_worth(self, word):
-        best = np.mean([max(row - 0.02 * word.cost) for row in word.acc])
-        same = max(np.mean(word.acc[:, j]) - 0.02 * word.cost[j] for j in range(word.k))
+        best = np.mean([max(row - 0.02 * table.cost) for row in table.acc])
+        same = max(np.mean(table.acc[:, j]) - 0.02 * table.cost[j] for j in range(table.k))
         assert self.right("02", "uniform", best - same, best)
-
-    def test_a_second_answer_is_bought_although_it_brings_less_than_the_price(self, word):
+        # A second answer is bought although it brings less than the price.
         count = 0
-        for row in word.acc:
-            best = max(range(5), key=lambda j: (row[j] - 0.03 * word.cost[j], -j))
+        for row in table.acc:
+            best = max(range(5), key=lambda j: (row[j] - 0.03 * table.cost[j], -j))
             count += best >= 2 and row[1] - row[0] < 0.03
         assert count > 150
         assert self.right("02", "second", count, count - 1)
 
-    def test_what_one_more_answer_is_worth(self, hot):
+    def test_of_chapter_3_one_more_answer_the_mix_and_the_frontier_in_tokens(self, hot, table, word):
         two, three = (dual_minimum(hot.acc, hot.cost, budget) for budget in (2, 3))
         assert self.right("03", "worth", three - two, (three - two) * 1.05)
-
-    def test_what_the_mix_needs(self, word):
-        goal, means, cost = dual_minimum(word.acc, word.cost, 2), word.acc.mean(axis=0), word.cost
-        pairs = [(i, j) for i in range(word.k) for j in range(word.k) if means[i] <= goal < means[j]]
+        goal, means, cost = dual_minimum(table.acc, table.cost, 2), table.acc.mean(axis=0), table.cost
+        pairs = [(i, j) for i in range(table.k) for j in range(table.k) if means[i] <= goal < means[j]]
         needed = min(cost[i] + (goal - means[i]) / (means[j] - means[i]) * (cost[j] - cost[i]) for i, j in pairs)
         assert self.right("03", "save", needed, needed + 0.1)
-
-    def test_the_frontier_in_tokens(self, few):
-        table = few.table(cost="tokens")
+        table = word.table(cost="tokens")
         bound = dual_minimum(table.acc, table.cost, table.cost[:, 1].mean())
         assert self.right("03", "tokens", bound, bound - 0.002)
 
-    def test_the_gain_of_a_second_answer_is_what_the_votes_give(self, hot):
+    def test_of_chapter_5_a_second_answer_the_number_of_trials_and_the_optimism_of_sixteen(self, hot):
         acc = hot.acc.mean(axis=0)
         assert self.right("05", "second", acc[1] - acc[0], acc[1])
+        near = 1 / (4 * pi * 0.01**2)
+        check, _ = checks("05")
+        right = [n for n in range(int(near) - 3, int(near) + 4) if check("trials", n).right]
+        assert len(right) == 1
+        assert 1 / (2 * sqrt(pi * right[0])) == pytest.approx(0.01, rel=1e-3)
+        population = adalib.paper.paper_population("deepseek-v3-math")
+        truth, gaps = population.acc(), []
+        for seed in range(20):
+            table = population.sample(16, seed).table()
+            labels = adalib.frontier(table.acc, table.cost).at(3).labels
+            gaps.append((table.acc - truth)[np.arange(table.n), labels].mean())
+        assert self.right("05", "sixteen", np.mean(gaps), np.mean(gaps) + 0.01)
 
     @pytest.mark.parametrize(
         ("chapter", "name", "answer", "miss"),
@@ -190,33 +180,15 @@ class TestAnotherRoad:
     def test_a_short_one(self, chapter, name, answer, miss):
         assert self.right(chapter, name, answer, miss)
 
-    def test_the_number_of_trials_is_near_its_approximation(self):
-        near = 1 / (4 * pi * 0.01**2)
-        check, _ = checks("05")
-        right = [n for n in range(int(near) - 3, int(near) + 4) if check("trials", n).right]
-        assert len(right) == 1
-        assert 1 / (2 * sqrt(pi * right[0])) == pytest.approx(0.01, rel=1e-3)
-
-    def test_the_optimism_of_sixteen_samples_by_a_plain_loop(self):
-        population = adalib.paper.paper_population("deepseek-v3-math")
-        truth, gaps = population.acc(), []
-        for seed in range(20):
-            table = population.sample(16, seed).table()
-            labels = adalib.frontier(table.acc, table.cost).at(3).labels
-            gaps.append((table.acc - truth)[np.arange(table.n), labels].mean())
-        assert self.right("05", "sixteen", np.mean(gaps), np.mean(gaps) + 0.01)
-
-    def test_the_constant_repeats_the_oracle_as_often_as_its_label_occurs(self, word):
-        labels = adalib.frontier(word.acc, word.cost).at(1.5).labels
+    def test_the_constant_repeats_the_oracle_as_often_as_its_label_occurs(self, table):
+        labels = adalib.frontier(table.acc, table.cost).at(1.5).labels
         assert self.right("06", "majority", (labels == 0).mean(), (labels > 0).mean())
 
-    def test_the_middle_fifth_of_the_null_by_hand(self):
+    def test_of_chapter_8_the_middle_fifth_of_the_null_and_the_highest_fifth_by_hand(self):
         table = adalib.flat_null(1000).sample(48).table()
         labels = adalib.frontier(table.acc, table.cost).at(3).labels
         middle = table.cost[labels[np.argsort(table.acc[:, 0], kind="stable")[400:600]]].mean()
         assert self.right("08", "middle", middle, middle + 0.2)
-
-    def test_the_highest_fifth_by_hand(self):
         parts = []
         for seed in range(4):
             halves = [half.table() for half in adalib.load("word-zeroshot").split_samples(seed)]

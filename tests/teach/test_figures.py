@@ -11,9 +11,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from bs4 import BeautifulSoup
-from conftest import toc_pages
+from conftest import contrast, toc_pages
 
-from adalib.evaluate.intervals import bootstrap_mean
 from adalib.teach import figures
 from adalib.teach.figures import evidence as draw
 from adalib.teach.figures import shapes
@@ -27,19 +26,20 @@ def caption(shown) -> str:
     return page.find(id=page.find(role="img")["aria-labelledby"]).get_text()
 
 
-def test_show_needs_a_text_alternative_which_is_the_title_by_default():
+def test_show_needs_a_text_alternative_and_leaves_the_figure_as_it_was():
     with pytest.raises(ValueError, match="alt="):
         figures.show(go.Figure())
     shown = figures.show(go.Figure(layout={"title": "Cost falls as the price rises"}))
+    # The title is, by default.
     assert caption(shown) == "Cost falls as the price rises"
-
-
-def test_show_leaves_the_figure_as_it_was_and_uses_the_template():
     fig = go.Figure(go.Bar(y=[1, 2]))
     before = fig.to_json()
     shown = figures.show(fig, alt="Two bars.")
     assert fig.to_json() == before
     assert tuple(shown.fig.layout.template.layout.colorway) == figures.COLOURS
+    bundle = shown._repr_mimebundle_()
+    assert set(bundle) == {"application/vnd.plotly.v1+json", "text/html"}
+    assert shown._repr_html_() != bundle["text/html"]
 
 
 @pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", '" onload="alert(1)', "a < b & c", "<!--"])
@@ -55,25 +55,11 @@ def test_text_is_data_wherever_it_stands(text):
     assert set(page.find(role="img").attrs) == {"id", "class", "role", "aria-labelledby", "style"}
 
 
-def test_both_formats_are_offered_and_every_figure_has_its_own_place():
-    shown = figures.show(go.Figure(go.Bar(y=[1])), alt="One bar.")
-    bundle = shown._repr_mimebundle_()
-    assert set(bundle) == {"application/vnd.plotly.v1+json", "text/html"}
-    assert shown._repr_html_() != bundle["text/html"]
-
-
 def test_neighbouring_colours_stand_apart_from_both_backgrounds():
     """WCAG asks a contrast of 3 for graphics; the palette keeps 2 or more on white and on the dark page."""
-
-    def luminance(colour):
-        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-        return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
     for colour in figures.COLOURS:
         for ground in ("#ffffff", "#121212"):
-            dark, light = sorted((luminance(colour), luminance(ground)))
-            assert (light + 0.05) / (dark + 0.05) >= 2
+            assert contrast(colour, ground) >= 2
 
 
 def ends(trace, axis="y") -> list:
@@ -119,20 +105,17 @@ def test_lines_have_their_bands_dashes_and_exact_curves():
     assert (log.layout.xaxis.type, log.layout.xaxis.ticktext, log.data[0].line.dash) == ("log", ("1", "4"), "dash")
 
 
-def test_rays_leave_the_origin_with_their_slopes():
-    fig = shapes.clouds({"a": ([0.0, 0.2], [0.0, 0.3])}, {"theorem": 1.0, "bound": 0.5}, "x", "y")
-    for trace, slope in zip(fig.data, (1.0, 0.5), strict=False):
-        assert trace.y == pytest.approx(slope * np.array(trace.x))
-        assert trace.x[0] == 0 < 0.2 < trace.x[1]
-    assert list(fig.data[2].y) == [0.0, 0.3]
-
-
-def test_parts_are_written_on_a_stacked_bar():
+def test_parts_are_written_on_a_stacked_bar_and_rays_leave_the_origin_with_their_slopes():
     fig = shapes.stacked(["a", "b"], {"easy": [0.96, 0.5], "hard": [0.04, 0.5]}, "share")
     assert [list(trace.text) for trace in fig.data] == [["96%", "50%"], ["", "50%"]]
     fig = shapes.stacked(["a", "b"], {"stands": [3, 0], "falls": [1, 2]}, "claims", share=False)
     assert [list(trace.text) for trace in fig.data] == [["3", ""], ["1", "2"]]
     assert [list(trace.x) for trace in fig.data] == [[3, 0], [1, 2]]
+    fig = shapes.clouds({"a": ([0.0, 0.2], [0.0, 0.3])}, {"theorem": 1.0, "bound": 0.5}, "x", "y")
+    for trace, slope in zip(fig.data, (1.0, 0.5), strict=False):
+        assert trace.y == pytest.approx(slope * np.array(trace.x))
+        assert trace.x[0] == 0 < 0.2 < trace.x[1]
+    assert list(fig.data[2].y) == [0.0, 0.3]
 
 
 def test_a_name_stands_in_the_legend_once():
@@ -221,7 +204,7 @@ def test_means_have_their_intervals_in_every_panel_on_one_scale():
     assert [note.text for note in fig.layout.annotations] == ["one", "two"]
 
 
-def test_the_slider_holds_every_number_of_samples():
+def test_a_slider_holds_every_number_of_samples_and_every_price():
     given = {R: draw.Worth([0.6, 0.7 - R / 1000], [0.5, 0.6], [0.9, 0.1]) for R in (16, 48)}
     fig = draw.drag_samples(given, [1.5, 3], [0.55, 0.65], [1, 2], active=1)
     assert steps(fig) == ["16", "48"]
@@ -229,19 +212,6 @@ def test_the_slider_holds_every_number_of_samples():
     assert titles == ["B = 3: claims 0.684, worth 0.600", "B = 3: claims 0.652, worth 0.600"]
     assert (fig.layout.title.text, fig.layout.sliders[0].active) == (titles[1], 1)
     assert all(list(frame.data[2].y) == [0.9, 0.1] for frame in fig.frames)
-
-
-def test_gains_are_drawn_with_their_intervals_and_the_control_in_grey():
-    fig = draw.gains([1.5, 3], {"label": ESTIMATE, "noise": ESTIMATE}, "a title")
-    assert [trace.name for trace in fig.data] == ["label", "noise"]
-    for trace in fig.data:
-        assert list(trace.x) == ["B = 1.5", "B = 3"]
-        assert np.divide(ends(trace), 100) == pytest.approx(np.array(ESTIMATE))
-    assert fig.data[1].marker.color == shapes.GREY != fig.data[0].marker.color
-    assert fig.layout.title.text == "a title"
-
-
-def test_the_slider_holds_every_price():
     measured, predicted = np.array([[1, 1], [0, 1]]), np.array([[1, 0], [0, 0]])
     spent = np.array([[3.0, 2.5], [2.0, 1.0]])
     fig = draw.price_choices([0, 0.05], ["q<1>", "q2"], [1, 4], measured, predicted, spent, active=1)
@@ -251,6 +221,20 @@ def test_the_slider_holds_every_price():
     assert [list(trace.x) for trace in fig.frames[0].data] == [[4, 4, None, 1, 4, None], [4, 4], [4, 1]]
     assert list(fig.data[1].y) == ["q&lt;1&gt;", "q2"]
     assert fig.layout.sliders[0].active == 1
+
+
+def test_gains_are_drawn_with_their_intervals_in_points_and_the_control_in_grey():
+    fig = draw.gains([1.5, 3], {"label": ESTIMATE, "noise": ESTIMATE}, "a title")
+    assert [trace.name for trace in fig.data] == ["label", "noise"]
+    for trace in fig.data:
+        assert list(trace.x) == ["B = 1.5", "B = 3"]
+        assert np.divide(ends(trace), 100) == pytest.approx(np.array(ESTIMATE))
+    assert fig.data[1].marker.color == shapes.GREY != fig.data[0].marker.color
+    assert fig.layout.title.text == "a title"
+    fig = draw.gain_dots(["a"], {"2": {"oracle": ([0.1], [0.0], [0.2]), "noise": ([0.0], [-0.1], [0.1])}})
+    assert steps(fig) == ["2"]
+    assert [trace.name for trace in fig.data] == ["oracle, cross-fitted", "noise control"]
+    assert (fig.data[0].x[0], fig.data[0].error_x.array[0]) == (10, 10)
 
 
 def test_equal_values_lie_on_the_line():
@@ -264,7 +248,7 @@ def test_equal_values_lie_on_the_line():
         assert all(list(trace.x) == list(trace.y) for trace in drawn)
 
 
-def test_frontiers_have_a_stop_a_setting():
+def test_frontiers_have_a_stop_a_setting_and_the_mix_may_not_get_there():
     front = {name: [0.4, 0.5] for name in ("claimed", "learned", "oracle", "mix", "random", "fixed")}
     front |= {"budget": [1, 2], "learned_cost": [1, 1.9]}
     fig = draw.simulated_frontiers({"x": front, "y": front})
@@ -275,16 +259,6 @@ def test_frontiers_have_a_stop_a_setting():
     assert [trace.mode for trace in fig.data] == ["lines", "lines", "lines+markers", "markers", "markers"]
     assert fig.data[2].error_y.array == pytest.approx([0, 0.9])  # in points
     assert fig.layout.yaxis2.range == pytest.approx((-0.4, 5.8))
-
-
-def test_gain_dots_are_in_points():
-    fig = draw.gain_dots(["a"], {"2": {"oracle": ([0.1], [0.0], [0.2]), "noise": ([0.0], [-0.1], [0.1])}})
-    assert steps(fig) == ["2"]
-    assert [trace.name for trace in fig.data] == ["oracle, cross-fitted", "noise control"]
-    assert (fig.data[0].x[0], fig.data[0].error_x.array[0]) == (10, 10)
-
-
-def test_the_mix_may_not_get_there():
     fig = draw.along_the_frontier([1, 3], HULL, BEST, ONE, [1.0, float("nan")], active=1)
     assert steps(fig) == ["1", "3"]
     assert "no mix gets there" in fig.layout.title.text
@@ -303,7 +277,7 @@ def test_dots_lie_near_their_budget_and_the_line_at_the_mean():
     assert np.exp2(fig.data[1].y) == pytest.approx([1, 8])
 
 
-def test_the_heatmaps_move_with_the_budget():
+def test_the_heatmaps_the_stacks_and_their_headings_move_with_the_budget():
     tables = {
         B: {"oracle": pd.DataFrame([[1 - B / 10, B / 10]], index=[2]), "learned": pd.DataFrame([[1.0, 0.0]], index=[2])}
         for B in (1.5, 3.0)
@@ -313,9 +287,6 @@ def test_the_heatmaps_move_with_the_budget():
     assert np.array(fig.data[0].z) == pytest.approx(np.array([[0.85, 0.15]]))
     assert np.array(fig.frames[1].data[0].z) == pytest.approx(np.array([[0.7, 0.3]]))
     assert list(fig.data[0].y) == ["level 2"]
-
-
-def test_the_stacks_and_their_headings_move_with_the_budget():
     stack = {B: draw.Stack(np.array([[1 - B / 10] * 5, [B / 10] * 5]), B / 100, -1e-9) for B in (1.0, 1.5)}
     fig = draw.budgets_by_fifth({"real": stack, "null": stack}, (1, 4), active=1)
     assert steps(fig) == ["1", "1.5"]
@@ -325,36 +296,7 @@ def test_the_stacks_and_their_headings_move_with_the_budget():
     assert list(fig.data[1].y) == pytest.approx([0.15] * 5)
     assert list(fig.frames[0].data[3].y) == pytest.approx([0.1] * 5)
     assert [trace.showlegend for trace in fig.data] == [True, True, False, False]
-
-
-def test_a_cell_that_stands_out_is_marked():
+    # A cell that stands out is marked.
     fig = draw.class_profile(["f"], ["b=1", "b=2"], np.array([[0.5, -1.0]]), np.array([[False, True]]))
     assert np.array(fig.data[0].text).tolist() == [["0.5", "-1.0*"]]
     assert (fig.data[0].zmin, fig.data[0].zmax) == (-1.0, 1.0)
-
-
-# The coverage table of chapter 7: what it says of the package's own interval is so, by another road.
-
-
-def test_only_ours_covers_everywhere():
-    found = draw.coverage(samples=500, draws=300)
-    assert (found["ours"] > 0.93).all()
-    assert (found[["percentile", "studentised", "BCa", "sign flips"]].min() < 0.93).all()
-    assert found["percentile"][0] < 0.9
-    # A sample of 40 holds no question of a rare kind with probability .95^40: no resampling covers more than the rest.
-    assert found[["percentile", "BCa", "sign flips"]].iloc[0].max() <= 1 - 0.95**40 + 0.03
-
-
-def test_the_interval_shown_is_the_packages():
-    """One population sampled and interval'd by `bootstrap_mean` itself covers as the table says."""
-    gains, truth = draw.POPULATIONS["rare: one question in 20 gains"]
-    rng = np.random.default_rng(5)
-    found = [bootstrap_mean(gains(rng, (120,)), draws=300) for _ in range(300)]
-    share = np.mean([interval.low <= truth <= interval.high for interval in found])
-    assert abs(share - draw.coverage(sizes=(120,), samples=500, draws=300)["ours"][0]) < 0.035
-
-
-def test_true_means_are_the_means():
-    rng = np.random.default_rng(0)
-    for gains, truth in draw.POPULATIONS.values():
-        assert abs(gains(rng, (400_000,)).mean() - truth) < 0.001

@@ -27,38 +27,26 @@ def acc():
     return curves
 
 
-@pytest.fixture(scope="module")
-def word():
-    return adalib.load("word-fewshot")
-
-
-def test_every_answer_is_one_tile_of_its_kind(word):
+def test_every_answer_is_one_tile_of_its_kind_and_text_stays_text(word):
     fig = draw.answer_grid(word.answers[65], word.classes[65], word.values[65])
     drawn = {trace.name.split(" (")[0]: len(trace.x) for trace in fig.data}
     assert sum(drawn.values()) == word.samples
     assert drawn["right"] == word.values[65].sum()
     assert drawn["no answer read"] == word.answers[65].count("")
-
-
-def test_text_of_an_answer_stays_text():
     fig = draw.answer_grid(["<b>1</b>", "2"], np.array([0, 1]), np.array([1.0, 0.0]))
     assert "<b>" not in fig.data[0].hovertext[0]
     assert "<b>" not in draw.vote_bars(["<b>1</b>"], [3], [True]).data[0].y[0]
 
 
-def test_the_window_slider_shows_the_estimate(word):
-    outcomes = {
-        b: acc_windows(word.classes[65].reshape(-1, b), word.values[65].reshape(-1, b), [b])[:, 0] for b in (1, 4, 16)
-    }
+def test_the_windows_and_the_samples_and_gains_hold_every_budget(word):
+    classes, values = word.classes[65], word.values[65]
+    outcomes = {b: acc_windows(classes.reshape(-1, b), values.reshape(-1, b), [b])[:, 0] for b in (1, 4, 16)}
     fig = draw.window_votes(outcomes, samples=96)
     estimate = word.table(budgets=(1, 4, 16), estimator="windows").acc[65]
     for frame, b, mean in zip(fig.frames, (1, 4, 16), estimate, strict=True):
         assert frame.name == str(b)
         assert frame.layout.title.text.endswith(f"{mean:.0%} right")
         assert sorted(base for bar in frame.data for base in bar.base) == list(range(0, 96, b))
-
-
-def test_samples_and_gains_start_in_the_middle_and_hold_every_budget():
     spent, gained = np.array([[0, 10, 30], [0, 20, 60]]), np.array([[0, 1, 2], [0, -1, -2]])
     fig = draw.samples_and_gains([1, 2, 4], ["easy", "hard"], spent, gained, [0.1, 0.2, 0.3])
     assert fig.layout.title.text == "everyone gets 2: accuracy 0.200"
@@ -75,7 +63,7 @@ def stars(trace):
     return [int(x) for x, symbol in zip(trace.x, trace.marker.symbol, strict=True) if symbol == "star"]
 
 
-def test_staircases_show_the_average_cost(acc):
+def test_staircases_show_the_average_cost_and_jump_over_the_budget(acc):
     path = adalib.frontier(acc, COST)
     fig = draw.staircases({"real": {"one": (path.lam, path.cost)}, "simulated": {"two": (path.lam, path.cost)}})
     assert [trace.name for trace in fig.data] == ["one", "two"]
@@ -83,6 +71,10 @@ def test_staircases_show_the_average_cost(acc):
     for lam in [0.0, *np.random.default_rng(0).uniform(0, path.lam[0], 200)]:
         for trace in fig.data:
             assert step_at(trace, lam) == pytest.approx(adalib.average_cost(acc, COST, lam), abs=1e-9)
+    twins = adalib.frontier([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2, COST)
+    fig = draw.staircase_target(twins.lam, twins.cost, 8.5)
+    assert set(fig.data[0].y) == {1.0, 16.0}
+    assert fig.layout.shapes[0].y0 == fig.layout.shapes[0].y1 == 8.5
 
 
 def test_net_values_mark_the_winner(acc):
@@ -131,13 +123,6 @@ def test_bisection_shows_the_recorded_path(acc):
     assert [note.text[:3] for note in fig.layout.annotations[:4]] == ["(a)", "(b)", "(c)", "(d)"]
 
 
-def test_staircase_target_jumps_over_the_budget():
-    twins = adalib.frontier([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2, COST)
-    fig = draw.staircase_target(twins.lam, twins.cost, 8.5)
-    assert set(fig.data[0].y) == {1.0, 16.0}
-    assert fig.layout.shapes[0].y0 == fig.layout.shapes[0].y1 == 8.5
-
-
 def test_tangent_lies_on_or_above_the_curve_and_touches_the_winner(acc):
     curve = acc[5:6]
     corners = np.searchsorted(COST, adalib.frontier(curve, COST).cost)
@@ -172,15 +157,14 @@ def test_filling_area_is_the_accuracy_gained_and_tiles_are_the_labels(acc):
         assert all(row[int(name[5:-4])] == tile for name, tile in zip(names, tiles, strict=False))
 
 
-def test_the_widget_of_chapter_2_that_the_book_does_not_run_works():
+def test_the_widget_of_chapter_2_that_the_book_does_not_run_works(word):
     """Its cells are tagged skip-execution, so nothing else would notice if they broke."""
     cells = json.loads((ROOT / "notebooks" / "02_oracle.ipynb").read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     tags = [cell["metadata"].get("tags", []) for cell in cells if cell["cell_type"] == "code"]
     start = next(number for number, text in enumerate(code) if text.startswith("def at_price"))
     end = max(number for number, tag in enumerate(tags) if "skip-execution" in tag)
-    table = adalib.load("word-fewshot").table()
-    shown = []
+    table, shown = word.table(), []
     space = {"adalib": adalib, "np": np, "utility": table, "show": lambda fig, alt="": fig, "display": shown.append}
     oracle = next(text for text in code if "def buy(" in text)  # the chapter's own oracle, which the widget asks
     exec("\n".join([oracle, *code[start : end + 1]]), space)
@@ -236,10 +220,8 @@ def test_copies_close_the_gap():
 def test_a_claim_that_fails_says_how_often():
     gaps = np.array([0.5, -0.2, np.inf, 3.0])
     fig = draw.claim_strips({"always <": (np.abs(gaps), gaps < 9), "mostly": (gaps, gaps > 0)})
-    assert [note.text for note in fig.layout.annotations] == [
-        "always &lt;:<br><b>fails in 25.0%</b>".replace("<br>", " "),
-        "mostly: <b>fails in 25.0%</b>",
-    ]
+    said = [note.text for note in fig.layout.annotations]
+    assert said == ["always &lt;: <b>fails in 25.0%</b>", "mostly: <b>fails in 25.0%</b>"]
     assert [sorted(trace.x) for trace in fig.data] == [[0.2, 0.5, 1.0], [], [0.5, 1.0], [-0.2]]
 
 

@@ -13,21 +13,7 @@ from conftest import ROOT
 import adalib
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.streams import make_streams
-from adalib.teach.games import (
-    Charges,
-    PriceList,
-    bill,
-    hold,
-    hold_run,
-    limit_prices,
-    market,
-    menu_bill,
-    priced_in_dollars,
-    spend,
-    states,
-    still_run,
-    stop,
-)
+from adalib.teach import games
 
 BUDGETS = np.array([1, 2, 4, 8, 16])
 NASTY = "</script><script>alert(1)</script>"
@@ -39,14 +25,9 @@ def held(game) -> dict:
     return json.loads(script.string)
 
 
-@pytest.fixture(scope="module")
-def word():
-    return adalib.load("word-fewshot")
-
-
 class TestSpend:
     def test_the_page_scores_as_the_package_does(self, word):
-        data = spend(word).data
+        data = games.spend(word).data
         seen, scored = (half.table() for half in word.split_samples(0))
         plan, oracle = np.array(data["oracle"]), adalib.score_oracle(seen, scored, [2.0]).accuracy.mean()
         # The page shows the questions level by level; the averages know no order.
@@ -56,10 +37,6 @@ class TestSpend:
         mix = adalib.best_mix(seen.acc, seen.cost, 2.0)
         assert data["mix_accuracy"] == pytest.approx(mix.expected(scored.acc).mean())
         assert data["levels"] == sorted(data["levels"])
-
-    def test_questions_are_data_on_the_page(self):
-        hostile = adalib.Responses(["a"], [NASTY], ["7"], [["7"] * 16 + ["8"] * 16])
-        assert held(spend(hostile))["questions"] == [NASTY]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +57,7 @@ def fitted():
 class TestStop:
     def test_the_game_is_the_package(self, fitted):
         rungs, _, asked, texts = fitted
-        data = stop(rungs[True, True], asked, texts, 0.03).data
+        data = games.stop(rungs[True, True], asked, texts, 0.03).data
         assert len(data["questions"]) == 10
         nearest = rungs[True, True].prices[np.abs(rungs[True, True].prices - 0.03).argmin()]
         assert data["price"] == pytest.approx(100 * nearest, abs=0.05)
@@ -91,21 +68,16 @@ class TestStop:
             first = question["answers"][0]
             assert question["worth"][0] == float(adalib.same_answer(first, asked.golds[row]) if first else 0)
 
-    def test_questions_are_data_on_the_page(self, fitted):
-        rungs, _, asked, texts = fitted
-        hostile = adalib.Responses(asked.ids, [NASTY] * 10, asked.golds, asked.answers, logprob=asked.logprob)
-        assert held(stop(rungs[True, True], hostile, texts, 0.03))["questions"][0]["text"] == NASTY
-
     def test_a_longer_lead_goes_on_at_lower_prices_only(self, fitted):
         rungs, streams, _, _ = fitted
-        limits, votes = limit_prices(rungs[False, False], streams), streams.votes()
+        limits, votes = games.limit_prices(rungs[False, False], streams), streams.votes()
         lead = (votes.leader - votes.runner)[:, 5]  # after six answers
         near, far = limits[:, 5][lead <= 1], limits[:, 5][lead >= 4]
         assert np.median(near) > np.median(far)
 
     def test_it_plays(self, fitted, play):
         rungs, _, asked, texts = fitted
-        page = play(stop(rungs[True, True], asked, texts, 0.03).html, "stop.js")
+        page = play(games.stop(rungs[True, True], asked, texts, 0.03).html, "stop.js")
         for number in range(10):
             page.get_by_text("One more answer").click()
             page.get_by_text("Stop here").click()
@@ -116,7 +88,7 @@ class TestStop:
 
     def test_the_picture_follows_the_price(self, fitted, play):
         rungs, streams, _, _ = fitted
-        page = play(states(rungs, streams).html, "states.js")
+        page = play(games.states(rungs, streams).html, "states.js")
         said = page.locator(".stop-board")
         page.locator("input[type=range]").focus()
         before = said.inner_text()
@@ -133,7 +105,7 @@ class TestStop:
 def stream():
     answers = adalib.load("word-fewshot").take(range(0, 372, 4))
     policy = PricedStopping(("votes",), repeats=8).fit(answers.take(range(60)))
-    return hold(policy, answers.take(range(60, 93)), None, 3.0)
+    return games.hold(policy, answers.take(range(60, 93)), None, 3.0)
 
 
 class TestHold:
@@ -144,7 +116,7 @@ class TestHold:
 
     @pytest.mark.parametrize(("shift", "share"), [(500, 1.0), (0, 0.5), (1000, 0.0)])
     def test_the_budget_is_held_and_the_law_is(self, stream, shift, share):
-        controller = hold_run(stream.data, shift, share, 0.2)
+        controller = games.hold_run(stream.data, shift, share, 0.2)
         moved = np.log(controller.price / controller.first_price) / (0.2 * 1000)
         assert controller.average / 3.0 - 1 == pytest.approx(moved, abs=1e-9)
         assert controller.average == pytest.approx(3.0, rel=0.02)
@@ -153,7 +125,7 @@ class TestHold:
         page = play(stream.html, "hold.js")
 
         def agrees(shift, share, step):
-            run, still = hold_run(stream.data, shift, share, step), still_run(stream.data, shift, share)
+            run, still = games.hold_run(stream.data, shift, share, step), games.still_run(stream.data, shift, share)
             text = page.locator(".stop-board").inner_text().replace("−", "-")
             average, off, factor, frozen = re.search(
                 r"average ([\d.]+) .*?by ([-+][\d.]+)%; .*factor of ([\d.]+)\. Had it stood still: ([-+][\d.]+)%", text
@@ -185,7 +157,7 @@ class TestHold:
 
 def test_the_bill_adds_up(play):
     rows = [(3.0, 0.54, 6.5), (1.5, 0.47, 2.9), (8.0, 0.6, None)]
-    page = play(bill(rows, 16).html, "bill.js")
+    page = play(games.bill(rows, 16).html, "bill.js")
 
     def agrees(prices):
         for number, (answers, _, mix) in enumerate(rows):
@@ -194,10 +166,10 @@ def test_the_bill_adds_up(play):
             day, other = (prices.questions * prices.dollars(n) for n in (answers, mix or 16))
             assert [float(shown[k]) for k in (2, 4, 5)] == pytest.approx([day, other, other - day], abs=0.51)
 
-    agrees(PriceList())
+    agrees(games.PriceList())
     for number, value in enumerate(("2", "0.5", "8", "1000", "400", "250")):
         page.locator(".bill-fields input").nth(number).fill(value)
-    agrees(PriceList(2, 0.5, 8, 1000, 400, 250))
+    agrees(games.PriceList(2, 0.5, 8, 1000, 400, 250))
     assert "less than a mix" in page.locator(".adalib-bill .stop-board").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -209,7 +181,7 @@ def menu():
 
 
 class TestMenu:
-    charges = {"small": Charges(0.05, 0.2), "large": Charges(0.3, 1.2)}
+    charges = {"small": games.Charges(0.05, 0.2), "large": games.Charges(0.3, 1.2)}
 
     @staticmethod
     def rows(page) -> dict[str, list[str]]:
@@ -220,7 +192,7 @@ class TestMenu:
     def agrees(self, page, menu, charges, dollars):
         """Every row against the frontier and the best mix, on a table in dollars."""
         shown = self.rows(page)
-        table = priced_in_dollars(menu, charges, 300).table()
+        table = games.priced_in_dollars(menu, charges, 300).table()
         best = adalib.frontier(table.acc.round(4), table.cost).at(dollars)
         assert float(shown["all, one price"][0]) == pytest.approx(best.accuracy, abs=1e-3)
         assert float(shown["all, one price"][1]) == pytest.approx(best.cost, abs=1e-3)
@@ -237,20 +209,20 @@ class TestMenu:
 
     def test_an_answer_reads_the_prompt_and_writes_its_tokens(self, menu):
         tokens = menu.models["large"].tokens.mean()
-        unit = priced_in_dollars(menu, self.charges, 300).unit["large"]
+        unit = games.priced_in_dollars(menu, self.charges, 300).unit["large"]
         assert unit == pytest.approx((300 * 0.3 + tokens * 1.2) / 1000)
 
     def test_the_page_buys_what_the_package_buys_and_follows_an_edited_price_list(self, menu, play):
-        page = play(menu_bill(menu, self.charges, 300, 0.06).html, "menu.js")
+        page = play(games.menu_bill(menu, self.charges, 300, 0.06).html, "menu.js")
         said = page.locator(".adalib-menu .stop-board")
         self.agrees(page, menu, self.charges, 0.06)
         assert "One answer of large costs" in said.inner_text()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390 + 2
         fields = page.locator(".adalib-menu input")
         fields.nth(3).fill("3.5")
-        self.agrees(page, menu, self.charges | {"large": Charges(0.3, 3.5)}, 0.06)
+        self.agrees(page, menu, self.charges | {"large": games.Charges(0.3, 3.5)}, 0.06)
         fields.nth(5).fill("0.2")
-        self.agrees(page, menu, self.charges | {"large": Charges(0.3, 3.5)}, 0.2)
+        self.agrees(page, menu, self.charges | {"large": games.Charges(0.3, 3.5)}, 0.2)
         fields.nth(5).fill("0.0001")
         assert self.rows(page)["all, one price"][0] == "too dear"
         assert "does not buy" in said.inner_text()
@@ -266,7 +238,7 @@ def buys(points, price: float) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def classroom(word):
-    return market(word)
+    return games.market(word)
 
 
 class TestMarket:
@@ -296,19 +268,9 @@ class TestMarket:
         assert (twin["low"], twin["high"]) == (1, 16)
         assert {int(buys(twin["points"], price)[0]) for price in np.arange(0.05, 9, 0.05)} == {1, 16}
 
-    def test_questions_are_data_on_the_page(self):
-        rng = np.random.default_rng(0)
-        rows = [[str(a) for a in rng.choice([7, 8, 9], size=32, p=p)] for p in rng.dirichlet([2, 2, 2], size=400)]
-        ids = [str(i) for i in range(len(rows))]
-        hostile = adalib.Responses(ids, [NASTY] * len(rows), ["7"] * len(rows), rows)
-        assert held(market(hostile))["cards"][0]["question"] == NASTY
-
-    @pytest.fixture
-    def page(self, classroom, play):
+    def test_the_page_adds_up_and_clears_as_the_package_does(self, play, classroom):
         style = (ROOT / "book" / "_static" / "market.css").read_text(encoding="utf-8")
-        return play(f"<style>{style}</style><p>The rest of the page.</p>{classroom.html}", "market.js")
-
-    def test_the_page_adds_up_and_clears_as_the_package_does(self, page, classroom):
+        page = play(f"<style>{style}</style><p>The rest of the page.</p>{classroom.html}", "market.js")
         points = np.array([card["points"] for card in classroom.data["cards"][:20]])
         said = page.locator(".market-said").first
         for price in (5, 2.5, 1):
@@ -319,9 +281,8 @@ class TestMarket:
         clears = adalib.bisect(points / 100, BUDGETS, 3.0)
         assert f"clears at {100 * clears.lam:.2f}".rstrip("0") in said.inner_text()
         assert page.locator(".market-stairs").first.is_visible()
-
-    def test_hands_are_counted_and_the_twins_jump_together(self, page):
-        for budget, hands in ((1, 12), (4, 6), (8, 2)):
+        # Hands are counted, and the twins jump together.
+        for budget, hands in ((1, 12), (2, 0), (4, 6), (8, 2), (16, 0)):
             page.get_by_label(f"show {budget}:", exact=True).fill(str(hands))
         page.get_by_role("button", name="Add up the hands").click()
         assert "the class buys 52 of 60 answers: 8 are left." in page.locator(".market-said").first.inner_text()
@@ -332,8 +293,7 @@ class TestMarket:
             assert "There are 17." in text
             seen.add(text.split("buy ")[1].split(" each")[0])
         assert seen == {"1", "16"}
-
-    def test_only_the_cards_are_printed(self, page):
+        # Only the cards are printed.
         page.evaluate("window.print = () => {}")
         page.get_by_role("button", name="Print the cards").click()
         page.emulate_media(media="print")
@@ -342,3 +302,15 @@ class TestMarket:
         assert not page.get_by_text("The rest of the page.").is_visible()
         page.emulate_media(media="screen")
         assert not page.locator(".market-sheet").is_visible()
+
+
+def test_questions_are_data_on_the_page(fitted):
+    """Four hundred questions, each of one and the same hostile text."""
+    rng = np.random.default_rng(0)
+    rows = [[str(a) for a in rng.choice([7, 8, 9], size=32, p=p)] for p in rng.dirichlet([2, 2, 2], size=400)]
+    hostile = adalib.Responses([str(i) for i in range(400)], [NASTY] * 400, ["7"] * 400, rows)
+    assert set(held(games.spend(hostile))["questions"]) == {NASTY}
+    assert held(games.market(hostile))["cards"][0]["question"] == NASTY
+    rungs, _, asked, texts = fitted
+    hostile = adalib.Responses(asked.ids, [NASTY] * 10, asked.golds, asked.answers, logprob=asked.logprob)
+    assert held(games.stop(rungs[True, True], hostile, texts, 0.03))["questions"][0]["text"] == NASTY

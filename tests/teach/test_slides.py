@@ -39,10 +39,8 @@ def test_a_page_is_cut_into_slides():
         ("text", "Take away"),
     ]
     text, figure, theorem, quiz = found[1:5]
-    assert [node.get_text() for node in text.shown] == [
-        "A market has a price.",
-        "one number for everybody, and no more.",
-    ]
+    told = [node.get_text() for node in text.shown]
+    assert told == ["A market has a price.", "one number for everybody, and no more."]
     assert "See" in text.notes[0].get_text()
     assert figure.shown[0].figure is not None
     assert "Why?" in figure.shown[1].get_text()  # with its prompt
@@ -84,9 +82,8 @@ def oracle(html, tmp_path_factory):
     return path
 
 
-def test_the_deck_plays(oracle, browser):
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
-    page.set_default_timeout(600_000)
+def test_the_deck_plays(oracle, new_page):
+    page = new_page(viewport={"width": 1280, "height": 720})
     faults, outside = [], []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda request: outside.append(request.url) if request.url.startswith("http") else None)
@@ -103,9 +100,8 @@ def test_the_deck_plays(oracle, browser):
     page.keyboard.press("End")
     assert at.inner_text() == f"{total} / {total}"
     # The explorer works, and keeps its arrows.
-    number = next(
-        i for i, s in enumerate(page.locator(".deck-slide").all(), 1) if s.locator(".adalib-explorer").count()
-    )
+    cut = page.locator(".deck-slide").all()
+    number = next(i for i, slide in enumerate(cut, 1) if slide.locator(".adalib-explorer").count())
     page.evaluate(f"location.hash = 'slide={number}'")
     slider = page.locator(".is-shown [data-control=lambda]")
     before = slider.input_value()
@@ -121,12 +117,10 @@ def test_the_deck_plays(oracle, browser):
     assert re.match(rf"{number}\. ", opened.value.locator("h1").inner_text())
     assert faults == []
     assert outside == []
-    page.close()
 
 
 def test_every_chapter_and_the_appendix_get_a_deck(tmp_path):
-    (tmp_path / "html").mkdir()
-    (tmp_path / "html" / "notebooks").mkdir()
+    (tmp_path / "html" / "notebooks").mkdir(parents=True)
     for name in ("appendix_markets", "02_oracle", "replication"):
         (tmp_path / "html" / "notebooks" / f"{name}.html").write_text(PAGE, encoding="utf-8")
     written = write_decks(tmp_path / "html", tmp_path / "slides")
