@@ -35,7 +35,7 @@ COMMANDS = {
     "explore": "write one self-contained page that explores a file",
     "collect": "sample answers to a file of questions from any OpenAI-compatible endpoint",
     "fit": "learn a routing policy from a file of answers, and save it",
-    "route": "answer a file of questions by a fitted router, at a budget that is held",
+    "route": "answer a file of questions by a fitted router, under a budget",
     "serve": "serve a fitted router as an OpenAI-compatible endpoint",
     "serve-llm": "start a small real language model on this machine",
 }

@@ -21,6 +21,7 @@ from adalib.llm.questions import Prompt
 from adalib.router.controller import BudgetController, Purse
 from adalib.sequential.peers import leader_holds
 from adalib.sequential.priced import Session
+from adalib.sequential.streams import BallotBox
 from adalib.vote.answers import answer_classes, extract_answer
 
 __all__ = ["Asking", "Client", "Decision", "FixedVote", "NotShortError", "Routed", "ask", "ask_many", "is_short"]
@@ -32,7 +33,7 @@ PURSE = "the total in money is spent"
 LATE = "the time for a question is over"
 ONE = "one answer was asked for"
 OTHER = "no short answer to vote on"
-_MOST_TOKENS = 10**9  # of one answer; no model writes as many
+MOST_TOKENS = 10**9  # of one answer; no model writes as many
 _TURN = 16  # tokens that a turn's own marks may cost, on top of its text
 
 
@@ -45,29 +46,21 @@ class _SpentError(EndpointError):
 
 
 class FixedVote:
-    """A vote of a number of answers that was fixed before the first; otherwise like `adalib.sequential.priced.Session`.
-
-    >>> vote = FixedVote(3)
-    >>> [vote.add(answer) for answer in (0, 1, 1)], vote.leaders
-    ([True, True, False], [1])
-    """
+    """A vote of a number of answers that was fixed before the first; asked like `adalib.sequential.priced.Session`."""
 
     def __init__(self, answers: int) -> None:
-        self.left, self.goes_on = answers, True
+        self.answers, self.goes_on, self._box = answers, True, BallotBox()
         self.reads: Mapping[str, str] = {}
-        self._votes: Counter[Hashable] = Counter()
 
     @property
     def leaders(self) -> list[Hashable]:
         """The classes that lead, in the order they came."""
-        return [answer for answer, votes in self._votes.items() if votes == max(self._votes.values())]
+        return self._box.leaders
 
     def add(self, answer: Hashable, **said: float | None) -> bool:
         """Count one more answer; None is one that could not be read."""
-        self.left -= 1
-        self.goes_on = self.left > 0
-        if answer is not None:
-            self._votes[answer] += 1
+        self._box.add(answer)
+        self.goes_on = self._box.n < self.answers
         return self.goes_on
 
 
@@ -115,8 +108,8 @@ class Asking:
     extra: dict[str, Any] = field(default_factory=dict)  # passed on to the endpoint as it is
 
     def __post_init__(self) -> None:
-        if not 1 <= self.max_tokens <= _MOST_TOKENS:
-            raise ValueError(f"max_tokens must lie between 1 and {_MOST_TOKENS:,}")
+        if not 1 <= self.max_tokens <= MOST_TOKENS:
+            raise ValueError(f"max_tokens must lie between 1 and {MOST_TOKENS:,}")
         if not 0 <= self.temperature < 100 or not self.cap > 0 or not self.deadline > 0:
             got = f"{self.temperature}, {self.cap} and {self.deadline}"
             raise ValueError(f"need temperature >= 0, cap > 0 and deadline > 0, got {got}")
@@ -148,6 +141,7 @@ class Routed:
     tokens: int  # written, over all samples
     prompt_tokens: int  # read
     finish: str  # how the winning text ended
+    counted: bool = True  # in the average that the budget holds; False where something else than our price decided
 
 
 def is_short(text: str) -> bool:
@@ -160,25 +154,18 @@ def is_short(text: str) -> bool:
 
 
 async def ask(by: Allocator, client: Client, question: str, messages: Sequence[dict[str, Any]], how: Asking) -> Routed:
-    """Answer one question by a policy, at the controller's price.
+    """Answer one question by a policy that reads ``question``; the model is sent ``messages``.
 
-    ``question`` is what the policy reads, ``messages`` what the model is sent. Raises `EndpointError` if the endpoint
-    gave no answer at all or the purse had no room for one, and `NotShortError` where that is asked for.
-    """
-    controller = by.controller
-    price = controller.price if how.price is None else how.price
-    # One answer without a vote is as cheap as a question can be, and says nothing about the price.
-    decision = by.plan(question, price) if how.votes else Decision(FixedVote(1), controller.budget, (1,))
+    `EndpointError` if there was no answer or no money for one, `NotShortError` where that is asked for."""
+    price = by.controller.price if how.price is None else how.price
+    decision = by.plan(question, price) if how.votes else Decision(FixedVote(1), 1.0, (1,))
     one = _Question(by, client, messages, how, decision)
-    controller.open(decision.expected)
+    reason = ""
     try:
         reason = await one.until_done()
     finally:
-        if one.cost:
-            controller.close(decision.expected, one.cost)
-        else:
-            controller.drop(decision.expected)
-    return one.routed(reason, price)
+        counted = one.leave(reason)
+    return one.routed(reason, price, counted)
 
 
 class _Question:
@@ -199,6 +186,25 @@ class _Question:
         self.most_read = sum(len(str(turn.get("content", "")).encode()) + _TURN for turn in messages)
         self.most_money = how.dollars(self.most_read, how.max_tokens)
         self.most_cost = by.cost_of(how.max_tokens)
+        self.controller, self.counts_with = by.controller, decision.expected
+        self.steered = how.votes and how.price is None  # the budget counts what its own price decides
+        if self.steered:
+            self.controller.open(decision.expected)
+
+    def leave(self, reason: str) -> bool:
+        """Tell the controller what the question cost; whether it counts in the average."""
+        if reason == OTHER:  # a curve policy's answers, though, were the price's choice
+            counted = isinstance(self.vote, FixedVote) and len(self.answers) > 1
+        else:  # what was cut short saved nothing, and must not make it cheap for others
+            counted = reason in (WORTH, FULL) or self.cost > self.controller.budget
+        if self.steered and counted:
+            self.controller.close(self.counts_with, self.cost)
+            return True
+        if self.steered:
+            self.controller.drop(self.counts_with)
+        if self.cost:
+            self.controller.aside(self.cost)
+        return False
 
     async def until_done(self) -> str:
         """Ask round after round; return why it ended."""
@@ -229,8 +235,12 @@ class _Question:
                 if not self.how.votes:
                     return ONE
                 return FULL if len(self.answers) >= self.stops[-1] else WORTH
+            if self.steered:
+                self.counts_with = self.controller.rise(self.counts_with, self.cost)
+                if self.controller.brakes:
+                    return WORTH
 
-    def routed(self, reason: str, price: float) -> Routed:
+    def routed(self, reason: str, price: float, counted: bool) -> Routed:
         """The winner and how it came about."""
         plain = reason == OTHER  # the last number of a story is no answer
         leaders = [] if plain else self.vote.leaders
@@ -252,6 +262,7 @@ class _Question:
             tokens=self.tokens,
             prompt_tokens=self.prompt_tokens,
             finish=won.finish,
+            counted=counted,
         )
 
     def _ended(self, reason: str, why: str) -> str:
@@ -357,9 +368,7 @@ async def ask_many(
 ) -> None:
     """Ask (name, question) pairs, ``concurrency`` at a time; ``done(name, answer)`` is called as each comes in.
 
-    The first fault ends it: what was answered until then has been handed to ``done``. Once ``stop`` is set no further
-    question is begun.
-    """
+    The first fault ends it, and what was answered is with ``done``. Once ``stop`` is set no question is begun."""
     if concurrency < 1:
         raise ValueError(f"concurrency is {concurrency}; give at least 1")
     left, controller = iter(work), by.controller

@@ -1,44 +1,38 @@
 r"""A budget that is held: the price moves with what was really spent.
 
-Questions come one by one, and from tomorrow's mix. The slope of the dual of chapter 4 still says which way to go: a
-question that cost more than the budget raises the price and one that cost less lowers it, by a step in its logarithm:
+A question that cost more than the budget raises the price and one that cost less lowers it, by a step in its logarithm:
 
 .. math:: \log \lambda_{t+1} = \log \lambda_t + \eta\,\frac{c_t - B}{B}
 
-Added up over T questions, all prices between cancel, so the average is off by as much as the price had to move:
-
-.. math:: \frac{\bar c_T}{B} - 1 = \frac{\log(\lambda_T / \lambda_0)}{\eta\,T}
-
-A larger step forgets the past sooner, and lets the price shake more with every question.
+So the price is a function of the debt, the sum of all :math:`c_t - B`. From some price on every question gets the
+cheapest rule, and only open questions can raise the debt, so it stays below `BudgetController.bound` (chapter 11).
 """
 
 from __future__ import annotations
 
-from collections import deque
 from math import exp, inf, log
 from typing import NamedTuple
 
-__all__ = ["BudgetController", "Moment", "Purse"]
+__all__ = ["BudgetController", "Purse", "Reach"]
 
 STEP = 0.2
-_MEMORY = 100  # budgets that may lie unspent: more is let go, or a quiet month would pay for a careless week
-_PATH = 2000  # moments kept for a picture; a server runs for ever, its memory must not grow
+_MEMORY = 20  # budgets that may lie unspent: more is let go, or a quiet month would pay for a careless week
 
 
-class Moment(NamedTuple):
-    """Where the controller stood after a question."""
+class Reach(NamedTuple):
+    """What a price can do to the cost of a question: all that a bound on overspending needs."""
 
-    asked: int
-    price: float
-    average: float
+    high: float  # price from which every question gets the cheapest rule
+    cheapest: float  # what a question costs by that rule, no more than the budget
+    most: float  # what no question passes
+    turn: float = inf  # the dearest round, where open questions begin none once the price is at ``high``
 
 
 class BudgetController:
-    """Keep the average cost of a question at a budget by moving the price.
+    """Keep the average cost of a question at a budget by moving the price. Explained in chapter 11, "Deploy".
 
-    While a question is open it counts with what it is expected to cost, so that sixty questions at a time do not all
-    run at a price that knows of none of them. ``price`` is where to begin: what meets the budget on training questions.
-    A question that costs twice the budget moves it by a factor of e^step. Explained in chapter 11, "Deploy".
+    An open question counts with what it should cost, or with what it has cost if that is more. With a ``reach``,
+    questions that pass the budget by the cheapest rule raise the debt up to the `bound`; the rest is written off.
 
     >>> controller = BudgetController(budget=4, price=0.02)
     >>> controller.open(4); controller.close(4, cost=8)
@@ -46,15 +40,21 @@ class BudgetController:
     (0.0244, 8.0)
     """
 
-    def __init__(self, budget: float, price: float, *, step: float = STEP) -> None:
+    def __init__(self, budget: float, price: float, *, step: float = STEP, reach: Reach | None = None) -> None:
         for name, value in (("budget", budget), ("price", price), ("step", step)):
             if not 0 < value < inf:
                 raise ValueError(f"the {name} is {value}; give a positive number")
-        self.budget, self.first_price, self.step = float(budget), float(price), float(step)
+        self.budget, self.first_price, self.step, self.reach = float(budget), float(price), float(step), reach
         self.asked, self.spent = 0, 0.0  # questions that were closed, and what they cost
-        self.debt = 0.0  # what was spent above the budget, open questions as expected
-        self.floor = -_MEMORY * self.budget  # the most that may lie unspent
-        self.path: deque[Moment] = deque(maxlen=_PATH)
+        self.apart, self.apart_spent = 0, 0.0  # the same of questions that no price of ours decided
+        # What questions cost above their budgets: those closed, those open, those that other servers have open.
+        self.closed = self.opened = self.others = 0.0
+        self.open_now, self.at_once = 0, 0  # questions open now, and at most so far
+
+    @property
+    def debt(self) -> float:
+        """What was spent above the budget, open questions as they count."""
+        return self.closed + self.opened + self.others
 
     @property
     def price(self) -> float:
@@ -63,48 +63,81 @@ class BudgetController:
         return exp(min(log(self.first_price) + self.step * self.debt / self.budget, 600.0))
 
     @property
+    def brakes(self) -> bool:
+        """Whether no further round of an open question is worth the price."""
+        return self.reach is not None and self.price >= self.reach.high
+
+    @property
     def average(self) -> float | None:
         """Cost of a question so far; None before the first."""
         return self.spent / self.asked if self.asked else None
 
+    @property
+    def let_go(self) -> float:
+        """Unspent budget that was forgotten, less debt that was written off: costs less budgets are closed - let_go."""
+        return self.closed - (self.spent - self.asked * self.budget)
+
+    def bound(self, at_once: int | None = None) -> float:
+        """The most by which costs can ever pass their budgets in sum, with ``at_once`` open (as many as were so far).
+
+        >>> BudgetController(3, 0.02, reach=Reach(high=0.02, cheapest=1, most=40)).bound(16)
+        622.0
+        """
+        if self.reach is None:
+            return inf
+        at_once = at_once or max(self.at_once, 1)
+        high, cheapest, most, turn = self.reach
+        rises = self.budget / self.step * log(max(high / self.first_price, 1.0))
+        runs_on = (at_once - 1) * (most - cheapest) + max(most - self.budget, 0.0)
+        return rises + min(runs_on, at_once * max(turn, self.budget - cheapest))
+
     def open(self, expected: float) -> None:
         """Begin a question that should cost ``expected``."""
-        self._owe(expected - self.budget)
+        self.opened += expected - self.budget
+        self.open_now += 1
+        self.at_once = max(self.at_once, self.open_now)
 
-    def close(self, expected: float, cost: float) -> None:
-        """End a question that was opened with ``expected`` and cost ``cost``."""
+    def rise(self, counted: float, cost: float) -> float:
+        """What an open question counts with that was counted with ``counted`` and has cost ``cost`` by now."""
+        self.opened += max(cost - counted, 0.0)
+        return max(cost, counted)
+
+    def close(self, counted: float, cost: float) -> None:
+        """End a question that was counted with ``counted`` and cost ``cost``."""
         if not 0 <= cost < inf:
             raise ValueError(f"the cost is {cost}; give a number, 0 or more")
-        self._count(cost)
-        self._owe(cost - expected)
-        self.path.append(Moment(self.asked, self.price, self.spent / self.asked))
+        self.drop(counted)
+        more = cost - self.budget
+        if self.reach is not None and counted <= self.reach.cheapest:  # no price could have saved what it cost
+            more = min(more, max(self.bound() - self.closed, 0.0))
+        self._settle(cost, more)
 
-    def drop(self, expected: float) -> None:
-        """End a question that was opened with ``expected`` and of which nothing was asked: as if it never came."""
-        self._owe(self.budget - expected)
+    def drop(self, counted: float) -> None:
+        """End a question that was counted with ``counted`` and does not count: as if it never came."""
+        self.open_now -= 1
+        self.opened = self.opened - (counted - self.budget) if self.open_now > 0 else 0.0
+
+    def aside(self, cost: float) -> None:
+        """Note a question apart whose cost something else than our price decided: it moves nothing."""
+        self.apart, self.apart_spent = self.apart + 1, self.apart_spent + cost
 
     def resume(self, asked: int, spent: float) -> None:
         """Go on where an earlier run ended."""
-        self.asked, self.spent, self.debt = asked, spent, 0.0
-        self._owe(spent - asked * self.budget)
+        self.asked, self.spent = asked, spent
+        self.closed = min(max(spent - asked * self.budget, self.floor), self.bound())
 
-    def _count(self, cost: float) -> None:
+    @property
+    def floor(self) -> float:
+        """The lowest debt of closed questions: the most that may lie unspent, and what open ones will cost."""
+        return -_MEMORY * self.budget - max(self.opened + self.others, 0.0)
+
+    def _settle(self, cost: float, more: float) -> None:
         self.asked, self.spent = self.asked + 1, self.spent + cost
-
-    def _owe(self, more: float) -> None:
-        self.debt = max(self.debt + more, self.floor)
+        self.closed = max(self.closed + more, self.floor)
 
 
 class Purse:
-    """A sum of money that is never passed: what an answer can cost at most is put aside before it is asked.
-
-    >>> purse = Purse(1.0)
-    >>> purse.reserve(0.7), purse.reserve(0.7)
-    (True, False)
-    >>> purse.settle(0.7, 0.2)
-    >>> purse.reserve(0.7), purse.spent
-    (True, 0.2)
-    """
+    """A sum of money that is never passed: what an answer can cost at most is put aside before it is asked."""
 
     def __init__(self, total: float = inf) -> None:
         if not total > 0:

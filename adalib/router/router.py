@@ -28,8 +28,8 @@ from adalib.learn.policies import CurvePolicy, load_policy
 from adalib.llm.collect import Store, read_answers, settings_of
 from adalib.llm.endpoint import Endpoint, wait_for
 from adalib.llm.questions import Prompt, load_prompt, load_questions
-from adalib.router.ask import Asking, Client, Decision, FixedVote, Routed, ask, ask_many
-from adalib.router.controller import BudgetController, Purse
+from adalib.router.ask import MOST_TOKENS, Asking, Client, Decision, FixedVote, Routed, ask, ask_many
+from adalib.router.controller import BudgetController, Purse, Reach
 from adalib.sequential.priced import PricedStopping, load_stopping, save_stopping
 from adalib.sequential.streams import Money
 from adalib.vote.answers import same_answer
@@ -47,11 +47,7 @@ Unit = Literal["samples", "tokens"]
 
 @dataclass(frozen=True)
 class Reader:
-    """What a router reads off a question before it asks: the features of `held_out`, kept for new questions.
-
-    >>> Reader(TextEmbedding(16).fit(["3 red hens", "4 red hens", "two trains meet"])).read(["5 red hens"]).shape
-    (1, 31)
-    """
+    """What a router reads off a question before it asks: the features of `held_out`, kept for new questions."""
 
     embedding: TextEmbedding
 
@@ -64,13 +60,12 @@ class Reader:
 def recommended(
     responses: Responses, budget: float, signals: Sequence[str], cost: Unit, groups: Sequence | None, seed: int
 ) -> str:
-    """Compare both policies at this budget on questions left out: "priced" or "curve", whichever gains more.
-
-    The curve policy is offered those budgets of which the file has twice as many answers.
-    """
-    learners: dict[str, Any]
-    learners = {"curve": CurvePolicy(seed=seed), "priced": PricedStopping(signals, cost=cost, seed=seed)}
-    offered = [b for b in _BUDGETS if 2 * b <= responses.samples]
+    """Compare both policies at this budget on questions left out: "priced" or "curve", whichever gains more."""
+    learners: dict[str, Any] = {
+        "curve": CurvePolicy(seed=seed),
+        "priced": PricedStopping(signals, cost=cost, seed=seed),
+    }
+    offered = [b for b in _BUDGETS if 2 * b <= responses.samples]  # half of the answers choose, half keep the score
     protocol = Protocol(groups=groups, table=partial(Responses.table, cost=cost), seed=seed)
     rows = held_out(responses, [budget], offered, learners=learners, noises=0, protocol=protocol)
     return max((row for row in rows if row.policy in learners), key=lambda row: row.gain).policy
@@ -101,7 +96,8 @@ class Router:
     ) -> None:
         self.policy, self.reader, self.cost, self.budgets = policy, reader, cost, tuple(budgets)
         # At the dearest end nothing further pays; the controller needs a price that it can still multiply.
-        self.controller = BudgetController(budget, max(policy.price(budget), 1e-6))
+        first = max(policy.price(budget), 1e-6)
+        self.controller = BudgetController(budget, first, reach=self.reach(Asking(max_tokens=MOST_TOKENS)))
         self.purse = Purse()
 
     @classmethod
@@ -178,6 +174,17 @@ class Router:
         number = stopping.at_price(price)
         session = stopping.begin(number, None if known is None else known[0])
         return Decision(session, float(stopping.costs[number]), tuple(stopping.schedule.tolist()))
+
+    def reach(self, how: Asking) -> Reach:
+        """What a price can do to the cost of a question asked so, for `BudgetController.bound`."""
+        answer, policy = self.cost_of(how.max_tokens), self.policy
+        if isinstance(policy, CurvePolicy):  # no accuracy is above 1, and all answers come in one round
+            costs, gains, most, turn = policy.cost_, np.ones(policy.cost_.size), self.budgets[-1] * answer, np.inf
+        else:
+            costs, gains, stops = policy.costs, policy.accuracies - policy.accuracies[0], policy.schedule
+            most, turn = float(stops[-1]) * answer, float(np.diff(stops, prepend=0).max()) * answer
+        high = max(gains[1:] / (costs[1:] - costs[0]), default=0.0)
+        return Reach(float(high), float(costs[0]), min(how.cap, most), min(how.cap, turn))
 
     @property
     def unit(self) -> str:
@@ -263,23 +270,15 @@ class Router:
                 raise ValueError("its policy cannot be held to a budget")
             budgets = [whole(budget, "a budget", 1, 10**9) for budget in about["budgets"]]
             _check_fit(policy, reader, budgets)
-            cost = _read_cost(about["cost"], policy)
+            cost = about["cost"] if isinstance(policy, CurvePolicy) else policy.cost
+            if cost not in ("samples", "tokens") and not isinstance(cost, Money):
+                raise ValueError("its cost is neither samples nor tokens nor a price list")
             return cls(policy, reader, number(about["budget"], "budget", 1e-300), cost, budgets)
         except DataError:
             raise
         except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
             why = error if isinstance(error, ValueError) else repr(error)
             raise DataError(f"{folder}: is not a sound router ({why}); {_MEND}") from None
-
-
-def _read_cost(told: Any, policy: PricedStopping | CurvePolicy) -> Unit | Money:
-    """What an answer costs: a word, or a price list, which only priced stopping has."""
-    if told in ("samples", "tokens"):
-        return told
-    if not isinstance(told, dict) or set(told) != {"per_token", "per_answer"} or isinstance(policy, CurvePolicy):
-        raise ValueError("its cost is neither samples nor tokens nor a price list")
-    per_token = number(told["per_token"], "price of a token", 1e-300)
-    return Money(per_token, number(told["per_answer"], "price of an answer", 0.0))
 
 
 def _check_fit(policy: PricedStopping | CurvePolicy, reader: Reader | None, budgets: Sequence[int]) -> None:
@@ -302,18 +301,18 @@ def route(
     prompt: str | os.PathLike | None = None,
     concurrency: int = 16,
 ) -> str:
-    """Answer a file of questions into a folder that can be gone on with, like `collect`, one vote a question.
+    """Answer a file of questions into a folder that can be gone on with, like `collect`; one line on what came of it.
 
-    The budget counts what an earlier run spent. Interrupt it once, and open questions are finished and kept; twice, and
-    they are dropped. ``routed.jsonl`` is written at the end; returns one line on what was spent and what is right.
-    """
+    The budget counts what an earlier run spent. Interrupted once, it finishes open questions; twice, it drops them."""
     asked, filled, folder = load_questions(questions), load_prompt(prompt), Path(out)
     settings = settings_of(endpoint, asked, filled, how.temperature, how.max_tokens)
     settings |= {"budget": router.controller.budget, "cost": router.unit}
     kept: dict[str, dict[str, Any]] = {}
     with Store(folder, settings, {"messages": filled.messages}) as store:
         kept |= {record.pop("id"): record for record, _ in read_answers(store.answers)}
-        router.controller.resume(len(kept), sum(record["cost"] for record in kept.values()))
+        counted = [record["cost"] for record in kept.values() if record.get("counted", True)]
+        router.controller.at_once = concurrency
+        router.controller.resume(len(counted), sum(counted))
         router.purse.spent = sum(record["money"] for record in kept.values())
         work = [(q["id"], q["question"]) for q in asked if q["id"] not in kept]
 

@@ -117,6 +117,7 @@ class Service:
         self.open = 0
         self.recent: deque[list[float]] = deque(maxlen=_SHOWN)
         self.samples: Counter[int] = Counter()
+        self.router.controller.reach = self.router.reach(self.how)
         self._make_metrics()
 
     async def chat(self, call: Call) -> Response:
@@ -187,26 +188,23 @@ class Service:
     async def live(self, call: Call) -> Response:
         """What the live page shows."""
         controller, purse = self.router.controller, self.router.purse
-        shown = {
+        names = ("budget", "average", "price", "asked", "let_go", "apart", "apart_spent")
+        shown = {name: getattr(controller, name) for name in names} | {
             "model": self.endpoint.model,
-            "budget": controller.budget,
             "unit": self.router.unit,
-            "average": controller.average,
-            "price": controller.price,
-            "asked": controller.asked,
+            "bound": self._bound(),
             "money": purse.spent,
             "total": None if purse.total == inf else purse.total,
             "open": self.open,
             "limit": self.limit,
-            "shared": self._shared,
+            "shared": self.share and self.share.reached,
             "samples": sorted(self.samples.items()),
             "recent": [[round(value, 6) for value in row] for row in self.recent],
         }
         return JSONResponse(shown, headers={"Cache-Control": "no-store"})
 
-    @property
-    def _shared(self) -> bool | None:
-        return None if self.share is None else self.share.reached
+    def _bound(self) -> float:
+        return self.router.controller.bound(max(self.limit, self.router.controller.at_once))
 
     def _noted(self, one: Routed) -> Routed:
         self.samples[one.samples] += 1
@@ -216,8 +214,9 @@ class Service:
         self.tokens.labels("written").inc(one.tokens)
         self.tokens.labels("read").inc(one.prompt_tokens)
         self.agreement.observe(one.agreement)
-        average = self.router.controller.average or 0.0
-        self.recent.append([self.router.controller.asked, one.price, average, one.samples, one.agreement])
+        controller = self.router.controller
+        if one.counted:
+            self.recent.append([controller.asked, one.price, controller.average or 0.0, one.samples, one.agreement])
         return one
 
     def _make_metrics(self) -> None:
@@ -239,7 +238,11 @@ class Service:
             ("price", "Price of compute, in accuracy a unit of cost", lambda: controller.price),
             ("budget", "Average cost to hold", lambda: controller.budget),
             ("average_cost", "Average cost so far", lambda: controller.average or 0.0),
-            ("shared", "Whether the budget is shared and the store answers", lambda: bool(self._shared)),
+            ("bound", "Most that costs can pass their budgets by, in sum", self._bound),
+            ("let_go", "Unspent budget forgotten, less debt written off", lambda: controller.let_go),
+            ("apart_questions", "Questions outside the average: own price, or no vote", lambda: controller.apart),
+            ("apart_cost", "Their cost", lambda: controller.apart_spent),
+            ("shared", "Whether a store of several servers answers", lambda: bool(self.share and self.share.reached)),
             ("open_requests", "Requests being answered", lambda: self.open),
         ]
         for name, told, value in gauges:
@@ -261,11 +264,9 @@ class _Stream(StreamingResponse):
 
 
 def _told(error: Exception) -> RequestError:
-    """What the caller is told of an error.
+    """What the caller is told of an error. A key that the endpoint refuses is ours, so no 401 sends them to their own.
 
-    A key or an address that the endpoint refuses is ours and not the caller's: a 401 would send them to their own key.
-    Of a fault of ours the operator gets one line, since its context may hold a key.
-    """
+    Of a fault of ours the operator gets one line, since its context may hold a key."""
     why = str(error)
     if isinstance(error, RequestError):
         return error
@@ -299,8 +300,7 @@ def _headers(routed: Sequence[Routed]) -> dict[str, str]:
     told = extras(routed)
     names = ("samples", "rounds", "cost", "price", "confidence")
     headers = {f"X-Adalib-{name.title()}": f"{told[name]:g}" for name in names}
-    # A header is one line of ASCII, and a short one.
-    headers["X-Adalib-Reason"] = json.dumps(told["reason"])[:300]
+    headers["X-Adalib-Reason"] = json.dumps(told["reason"])[:300]  # one line of ASCII, and a short one
     headers["X-Adalib-Votes"] = json.dumps(dict(list(told["votes"].items())[:16]))[:1000]
     return headers
 
@@ -332,11 +332,9 @@ class Request(NamedTuple):
 
 
 def read_request(body: bytes, model: str, defaults: Asking, prompt: Prompt | None) -> Request:
-    """Read the body of a chat completion.
+    """Read the body of a chat completion. What we do not know is passed on; what we cannot answer is a `RequestError`.
 
-    Temperature 0 would give the same answer again and again, and ``n > 1`` asks for choices and not for a vote: both
-    get plain answers, as their caller expects. What we do not know is passed on; what we cannot answer is a
-    `RequestError`.
+    Temperature 0 gives one answer again and again, and ``n > 1`` asks for choices, not a vote: both get plain answers.
     """
     try:
         asked = json.loads(body)
@@ -413,15 +411,8 @@ def extras(routed: Sequence[Routed]) -> dict[str, Any]:
 
 def completion(routed: Sequence[Routed], model: str) -> dict[str, Any]:
     """The reply: the winning answer's own text, and ``usage`` over all samples."""
-    choices = [
-        {
-            "index": number,
-            "message": {"role": "assistant", "content": one.text, "refusal": None},
-            "logprobs": None,
-            "finish_reason": _finish(one),
-        }
-        for number, one in enumerate(routed)
-    ]
+    said = [{"role": "assistant", "content": one.text, "refusal": None} for one in routed]
+    choices = [_choice(number, _finish(one), message=said[number]) for number, one in enumerate(routed)]
     return _head("chat.completion", model) | {"choices": choices, "usage": _usage(routed), _OWN: extras(routed)}
 
 
@@ -431,10 +422,13 @@ def stream_chunks(routed: Sequence[Routed], model: str, include_usage: bool) -> 
     chunks = []
     for number, one in enumerate(routed):
         for delta, finish in (({"role": "assistant", "content": one.text}, None), ({}, _finish(one))):
-            choice = {"index": number, "delta": delta, "logprobs": None, "finish_reason": finish}
-            chunks.append(head | {"choices": [choice]})
+            chunks.append(head | {"choices": [_choice(number, finish, delta=delta)]})
     chunks[-1] |= {_OWN: extras(routed)}
     return [*chunks, head | {"choices": [], "usage": _usage(routed)}] if include_usage else chunks
+
+
+def _choice(number: int, finish: str | None, **said: dict[str, Any]) -> dict[str, Any]:
+    return {"index": number, **said, "logprobs": None, "finish_reason": finish}
 
 
 def _head(kind: str, model: str) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 The price depends on nothing but that number (`adalib.router.controller`). Each server adds what its questions cost, in
 one atomic step, and reads the sum over all. A step carries a number, so that one that was sent twice counts once. What
 a server has open is kept under its own name and expires: a server that dies takes nothing with it. While Redis does not
-answer, each server goes on by itself from what it last knew, and hands in what it did when Redis is back.
+answer, each server goes on by itself from what it last knew, and hands in what it did when Redis is back. The bound
+holds for all together if a question counts as open until the others know that it was closed, without Redis for each.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from redis import Redis as Plain
@@ -29,7 +30,7 @@ _PATIENCE = 1.0  # seconds for one step
 
 # KEYS: the sums, the servers, the number of this server's last step.
 # ARGV: this server, its step's number, questions and cost since the last step, the change of the debt, the debt's
-# floor, what it has open, milliseconds until that expires.
+# floor, what it has open (cost above the budgets, questions), milliseconds until that expires.
 _STEP = """
 local now = redis.call('TIME')
 now = now[1] * 1000 + math.floor(now[2] / 1000)
@@ -40,15 +41,15 @@ if tonumber(redis.call('GET', KEYS[3]) or '0') < tonumber(ARGV[2]) then
   local debt = tonumber(redis.call('HGET', KEYS[1], 'debt') or '0') + tonumber(ARGV[5])
   redis.call('HSET', KEYS[1], 'debt', string.format('%.17g', math.max(debt, tonumber(ARGV[6]))))
 end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[7] .. ' ' .. string.format('%d', now + ARGV[8]))
-local others, servers = 0, redis.call('HGETALL', KEYS[2])
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[7] .. ' ' .. ARGV[8] .. ' ' .. string.format('%d', now + ARGV[9]))
+local others, theirs, servers = 0, 0, redis.call('HGETALL', KEYS[2])
 for k = 1, #servers, 2 do
-  local opened, expires = string.match(servers[k + 1], '(%S+) (%S+)')
-  if tonumber(expires) < now then redis.call('HDEL', KEYS[2], servers[k])
-  elseif servers[k] ~= ARGV[1] then others = others + tonumber(opened) end
+  local opened, open, expires = string.match(servers[k + 1], '(%S+) (%S+) (%S+)')
+  if not expires or tonumber(expires) < now then redis.call('HDEL', KEYS[2], servers[k])
+  elseif servers[k] ~= ARGV[1] then others, theirs = others + tonumber(opened), theirs + tonumber(open) end
 end
 local sums = redis.call('HMGET', KEYS[1], 'asked', 'spent', 'debt')
-return {sums[1] or '0', sums[2] or '0', sums[3] or '0', string.format('%.17g', others)}
+return {sums[1] or '0', sums[2] or '0', sums[3] or '0', string.format('%.17g', others), theirs}
 """
 
 
@@ -57,29 +58,20 @@ class ShareError(ValueError):
 
 
 class _Sums(NamedTuple):
-    """Questions that were closed and their cost; of all servers also the debt, and what the others have open."""
+    """Questions that were closed, their cost and debt; of all servers also what the others have open."""
 
     asked: int = 0
     spent: float = 0.0
     debt: float = 0.0
     others: float = 0.0
+    theirs: int = 0
 
 
 class SharedController(BudgetController):
-    """A `BudgetController` whose sums are those of all servers; `Share` carries them to the store and back.
+    """A `BudgetController` whose sums are those of all servers; `Share` carries them to the store and back."""
 
-    >>> controller = SharedController(budget=4, price=0.02)
-    >>> controller.open(4); controller.close(4, cost=8)
-    >>> controller.take()[:2]
-    (1, 8.0)
-    >>> controller.told(_Sums(asked=3, spent=12.0, debt=0.0))  # the others have saved what we overspent
-    >>> round(controller.price, 4), controller.average
-    (0.02, 4.0)
-    """
-
-    def __init__(self, budget: float, price: float, **how: float) -> None:
+    def __init__(self, budget: float, price: float, **how: Any) -> None:
         super().__init__(budget, price, **how)
-        self.opened = 0.0  # what our open questions should cost beyond their budgets
         self.number = 0  # of the last step
         self._all, self._sent, self._new = _Sums(), _Sums(), _Sums()  # known there, perhaps on its way, closed since
 
@@ -97,31 +89,28 @@ class SharedController(BudgetController):
 
     def told(self, sums: _Sums) -> None:
         """The store has counted the step; these are the sums over all servers."""
-        self._all, self._sent = sums, _Sums()
-        self._owe(0.0)
+        self._all, self._sent, self.others = sums, _Sums(), sums.others
+        self.at_once = max(self.at_once, self.open_now + sums.theirs)
+        self._add_up()
 
-    def _count(self, cost: float) -> None:
-        self._new = _Sums(self._new.asked + 1, self._new.spent + cost)
-        self.opened -= cost - self.budget  # it is closed now, and counts there
+    def _settle(self, cost: float, more: float) -> None:
+        self._new = _Sums(self._new.asked + 1, self._new.spent + cost, self._new.debt + more)
+        self._add_up()
 
-    def _owe(self, more: float) -> None:
-        self.opened += more
-        asked, spent = self._new.asked + self._sent.asked, self._new.spent + self._sent.spent
-        self.asked, self.spent = self._all.asked + asked, self._all.spent + spent
-        closed = max(self._all.debt + spent - asked * self.budget, self.floor)
-        self.debt = closed + self._all.others + self.opened
+    def _add_up(self) -> None:
+        sums = self._all, self._sent, self._new
+        self.asked, self.spent = sum(one.asked for one in sums), sum(one.spent for one in sums)
+        self.closed = max(sum(one.debt for one in sums), self.floor)
 
 
 class Share:
     """Carries a `SharedController`, the router's from now on, to Redis and back, for as long as ``async with`` lasts.
 
-    Servers of the same router and model share; one that was fitted anew begins anew. Raises `ShareError` where Redis
-    does not answer at the start; later that is borne.
-    """
+    Servers of the same router and model share. Redis must answer at the start (`ShareError`); later that is borne."""
 
     def __init__(self, router: Router, url: str, model: str) -> None:
         old = router.controller
-        self.controller = SharedController(old.budget, old.first_price, step=old.step)
+        self.controller = SharedController(old.budget, old.first_price, step=old.step, reach=old.reach)
         router.controller = self.controller
         about = f"{model} {router.cost!r} {old.budget!r} {old.first_price!r} {old.step!r}"
         self.name = f"adalib:{{{hashlib.sha256(about.encode()).hexdigest()[:16]}}}"
@@ -148,7 +137,7 @@ class Share:
         self._beat.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._beat
-        self.controller.opened = 0.0
+        self.controller.opened, self.controller.open_now = 0.0, 0
         await self._told()
         await self._redis.aclose()
 
@@ -168,14 +157,13 @@ class Share:
             if if_unsent and not self.controller.unsent:  # another's step took ours along
                 return
             controller, batch = self.controller, self.controller.take()
-            change = batch.spent - batch.asked * controller.budget
-            amounts = [repr(amount) for amount in (batch.spent, change, controller.floor, controller.opened)]
-            told: list[str | int] = [self.server, controller.number, batch.asked, *amounts, _LIFE]
+            amounts = map(repr, (batch.spent, batch.debt, controller.floor, controller.opened))
+            told: list[str | int] = [self.server, controller.number, batch.asked, *amounts, controller.open_now, _LIFE]
             keys = [self.name, f"{self.name}:servers", f"{self.name}:step:{self.server}"]
             try:
-                asked, spent, debt, others = await self._step(keys, told)
+                asked, spent, debt, others, theirs = await self._step(keys, told)
             except (RedisError, OSError, TimeoutError):
                 self.reached = False
                 return
-            controller.told(_Sums(int(asked), float(spent), float(debt), float(others)))
+            controller.told(_Sums(int(asked), float(spent), float(debt), float(others), int(theirs)))
             self.reached = True

@@ -245,14 +245,21 @@ def hold(
     return Game("hold", data, "This picture is drawn with JavaScript.")
 
 
-def hold_run(data: dict[str, Any], shift: int, share: float, step: float) -> BudgetController:
-    """Play the stream of `hold` by the controller, as the page does; hard questions get a share after ``shift``."""
+def hold_run(
+    data: dict[str, Any], shift: int, share: float, step: float, path: list[float] | None = None
+) -> BudgetController:
+    """Play the stream of `hold` by the controller, as the page does; hard questions get a share after ``shift``.
+
+    The price after every question is appended to ``path``.
+    """
     costs, accuracies = np.array(data["costs"]), np.array(data["accuracies"])
     controller = BudgetController(data["budget"], data["price"], step=step)
     for row in _comes(data, shift, share):
         number = int(np.argmax(accuracies - controller.price * costs))
         controller.open(costs[number])
         controller.close(costs[number], data["stops"][row][number])
+        if path is not None:
+            path.append(controller.price)
     return controller
 
 

@@ -1,4 +1,4 @@
-"""The budget is held: whatever questions come, and by a law that can be added up."""
+"""The budget is held: by a law that can be added up, and within a bound that no sequence of questions passes."""
 
 from math import log
 
@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from playback import Playback
 
-from adalib import load
-from adalib.router.controller import BudgetController, Purse
+from adalib import Router, load
+from adalib.router.ask import CAP, OTHER, WORTH
+from adalib.router.controller import BudgetController, Purse, Reach
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.streams import corners
 
@@ -24,9 +26,182 @@ def test_the_average_is_off_by_what_the_price_moved(costs):
     off = controller.average / BUDGET - 1
     moved = log(controller.price / controller.first_price) / (controller.step * len(costs))
     # Equal, unless credit was let go: then the price stands higher than the average alone would have it.
-    assert moved >= off - 1e-9
-    if len(costs) <= 100:
-        assert moved == pytest.approx(off, abs=1e-9)
+    assert moved - controller.let_go / (BUDGET * len(costs)) == pytest.approx(off, abs=1e-9)
+    assert controller.let_go >= -1e-9
+    assert controller.closed >= controller.floor
+    if len(costs) <= 20:
+        assert controller.let_go == pytest.approx(0, abs=1e-9)
+
+
+class Adversary:
+    """Rules by their expected costs and accuracies, and an enemy who says what every question costs by them.
+
+    By the cheapest rule a question costs ``cheapest``, or more where it is forced to; by the others anything.
+    """
+
+    def __init__(self, costs, accuracies, most, budget, first, step=0.2, turn=np.inf):
+        self.costs, self.accuracies = np.asarray(costs, dtype=float), np.asarray(accuracies, dtype=float)
+        gains = (self.accuracies[1:] - self.accuracies[0]) / (self.costs[1:] - self.costs[0])
+        reach = Reach(float(gains.max()), float(self.costs[0]), float(most), float(turn))
+        self.controller = BudgetController(budget, first, step=step, reach=reach)
+        self.open, self.total, self.forced, self.worst = [], 0.0, 0.0, -np.inf
+
+    def opens(self):
+        """Open a question: its rule is the one that the price picks."""
+        rule = int(np.argmax(self.accuracies - self.controller.price * self.costs))
+        self.controller.open(self.costs[rule])
+        self.open.append([rule, self.costs[rule], 0.0])
+        return rule
+
+    def closes(self, place, cost, forced=0.0):
+        rule, counted, paid = self.open.pop(place)
+        if not rule and not paid:
+            cost, self.forced = self.costs[0] + forced, self.forced + max(self.costs[0] + forced - self.budget, 0.0)
+        self.controller.close(counted, cost)
+        self.total += cost - self.budget
+        self.worst = max(self.worst, self.total)
+
+    def drops(self, place):
+        before, counted = self.controller.closed, self.open.pop(place)[1]
+        self.controller.drop(counted)
+        assert self.controller.closed == before
+
+    @property
+    def budget(self):
+        return self.controller.budget
+
+
+@st.composite
+def libraries(draw):
+    """Two to five rules on a concave curve, the most that a question costs, a budget and a first price."""
+    steps = draw(st.lists(st.floats(0.01, 6), min_size=1, max_size=4))
+    slopes = sorted(draw(st.lists(st.floats(1e-4, 0.5), min_size=len(steps), max_size=len(steps))), reverse=True)
+    cheapest = draw(st.floats(0.5, 2))
+    costs = cheapest + np.concatenate([[0], np.cumsum(steps)])
+    accuracies = np.concatenate([[0], np.cumsum(np.array(slopes) * steps)])
+    most = costs[-1] + draw(st.floats(0, 30))
+    budget = min(cheapest * draw(st.floats(1, 6)), most)
+    return costs, accuracies, most, budget, draw(st.floats(1e-4, 1)), draw(st.sampled_from([0.02, 0.2, 1.0]))
+
+
+MOVES = st.lists(st.tuples(st.sampled_from("oooccd"), st.integers(0, 63), st.floats(0, 1)), max_size=150)
+
+
+@given(libraries(), st.integers(1, 12), MOVES, st.booleans())
+def test_no_sequence_of_questions_passes_the_bound(library, k, moves, greedy):
+    """The theorem of chapter 11: at most k open, all costs an enemy's, some questions dropped, floor included."""
+    enemy = Adversary(*library, turn=0.1)  # rounds that nobody keeps to change nothing
+    for move, place, share in moves * 3:
+        if move == "o" and len(enemy.open) < k:
+            enemy.opens()
+        elif move == "c" and enemy.open:
+            dearest = greedy or share > 0.5
+            cost = library[2] if dearest else enemy.costs[0] + share * (library[2] - enemy.costs[0])
+            enemy.closes(place % len(enemy.open), cost)
+        elif move == "d" and enemy.open:
+            enemy.drops(place % len(enemy.open))
+    while enemy.open:
+        enemy.closes(0, library[2])
+    costs, _, most, budget, first, step = library
+    rises = budget / step * max(log(enemy.controller.reach.high / first), 0)
+    assert enemy.worst <= rises + (k - 1) * (most - costs[0]) + most - budget + 1e-6
+    assert enemy.controller.let_go >= -1e-6  # nothing was written off
+
+
+@given(libraries(), MOVES)
+def test_only_what_no_price_could_save_is_written_off(library, moves):
+    """Where the cheapest rule costs more than the budget, the debt has a ceiling, and what is above was forced."""
+    enemy = Adversary(*library)
+    for _, _, share in moves * 3:
+        enemy.opens()
+        enemy.closes(0, library[2] * share, forced=50 * share)
+        assert enemy.controller.closed <= enemy.controller.bound() + 1e-6
+        assert -enemy.controller.let_go <= enemy.forced + 1e-6
+        assert enemy.total <= enemy.controller.bound() + enemy.forced + 1e-6
+
+
+@given(libraries(), st.integers(1, 12), MOVES, st.floats(0.1, 5))
+def test_questions_that_stop_at_the_top_pass_a_smaller_bound(library, k, moves, turn):
+    """Every answer is bought in rounds, and no further round begins once the price is at the top."""
+    enemy = Adversary(*library, turn=turn)
+    for move, place, share in moves * 3:
+        if move == "o" and len(enemy.open) < k:
+            enemy.opens()
+        elif enemy.open:
+            one = enemy.open[place % len(enemy.open)]
+            # What it has paid for so far: the first round, then one after another that the enemy makes as dear.
+            one[2] += turn if one[2] else enemy.costs[0]
+            one[1] = enemy.controller.rise(one[1], one[2])
+            if enemy.controller.brakes or share > 0.9:
+                enemy.closes(place % len(enemy.open), one[2])
+    while enemy.open:  # all are in the middle of a round
+        enemy.closes(0, enemy.open[0][2] + turn if enemy.open[0][2] else enemy.costs[0])
+    assert enemy.worst <= enemy.controller.bound(k) + 1e-6
+
+
+@pytest.mark.parametrize("k", [1, 2, 16])
+@pytest.mark.parametrize("budget", [1.5, 3.0])
+def test_the_bound_is_attained(k, budget):
+    """Open k - 1 questions that promise to be cheap, drive the price to the top beside them, and let all be dear."""
+    enemy = Adversary([1, 1 + 1e-6], [0, 0.5e-6], most=40, budget=budget, first=0.02)
+    for _ in range(k - 1):
+        assert enemy.opens() == 1
+    top = budget / 0.2 * log(enemy.controller.reach.high / 0.02)
+    while (gap := top - enemy.controller.debt) > 1e-6:
+        assert enemy.opens() == 1
+        enemy.closes(-1, min(budget + gap * (1 - 1e-9), 40.0))
+        if top - enemy.controller.debt < 1e-5:
+            break
+    assert enemy.opens() == 1
+    while enemy.open:
+        enemy.closes(-1, 40.0)
+    assert enemy.worst == pytest.approx(enemy.controller.bound(k), rel=1e-4)
+    assert enemy.worst <= enemy.controller.bound(k)
+
+
+def easy_world():
+    return Adversary([1, 2, 5, 25], [0.4, 0.45, 0.5, 0.54], most=40, budget=3.0, first=0.02)
+
+
+def test_a_quiet_time_pays_for_little():
+    """A thousand questions that cost one answer, then a thousand that cost all they can."""
+    enemy = easy_world()
+    for number in range(2000):
+        enemy.opens()
+        enemy.closes(0, 1.0 if number < 1000 else 40.0)
+        if number == 999:
+            before = enemy.total
+            assert (before, enemy.controller.closed) == (-2000.0, -60.0)
+            assert enemy.controller.let_go == 1940.0
+    assert enemy.total - before <= 60 + enemy.controller.bound()
+    assert (enemy.total - before) / 3000 < 0.05
+
+
+def test_debts_that_no_price_could_save_starve_nobody():
+    """A thousand questions that cost 5 by any rule, and then how many that get the cheapest."""
+    enemy = easy_world()
+    for _ in range(1000):
+        enemy.opens()
+        enemy.closes(0, 5.0, forced=4.0)
+    assert enemy.total == 2000.0
+    starved = 0
+    while enemy.opens() == 0:
+        enemy.closes(0, 1.0)
+        starved += 1
+    top = 3.0 / 0.2 * log(0.05 / 0.02)
+    assert starved == int((enemy.controller.bound() - top) / (3.0 - 1.0)) + 1 < 20
+
+
+@pytest.mark.parametrize("debt", [-60.0, 0.0, 30.0])
+def test_opened_and_dropped_moves_nothing(debt):
+    controller = easy_world().controller
+    controller.closed = debt
+    price = controller.price
+    for _ in range(60):
+        controller.open(1.0)
+    for _ in range(60):
+        controller.drop(1.0)
+    assert controller.price == price
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +218,7 @@ def world():
     return policy, asked, np.argsort(agreement)[: asked.n // 3]
 
 
-def play(world, questions, controller, at_a_time=1, seed=0):
+def play(world, questions, controller, at_a_time=1, seed=0, path=None):
     """Ask questions one after another (or so many at a time), answers played back in random order."""
     policy, asked, _ = world
     rng, open_now = np.random.default_rng(seed), []
@@ -58,6 +233,8 @@ def play(world, questions, controller, at_a_time=1, seed=0):
         open_now.append((policy.costs[number], n))
         if len(open_now) >= at_a_time:
             controller.close(*open_now.pop(0))
+            if path is not None:
+                path.append(controller.price)
     for expected, n in open_now:
         controller.close(expected, n)
     return controller
@@ -83,7 +260,6 @@ def test_within_two_percent_of_the_budget(world, name, at_a_time):
     play(world, streams(world)[name], controller, at_a_time)
     assert controller.asked == 1000
     assert controller.average == pytest.approx(BUDGET, rel=0.02)
-    assert len(controller.path) == 1000
 
 
 def test_a_price_that_stands_still_does_not_hold_it(world):
@@ -95,8 +271,8 @@ def test_a_price_that_stands_still_does_not_hold_it(world):
             for questions in (mixed, stream)
         )
         assert shifted > 1.1 * usual
-    held = play(world, stream, BudgetController(BUDGET, world[0].price(BUDGET)))
-    prices = np.array([moment.price for moment in held.path])
+    prices = []
+    play(world, stream, BudgetController(BUDGET, world[0].price(BUDGET)), path=prices)
     assert np.median(prices[700:]) > 1.5 * np.median(prices[100:500])  # the price followed
 
 
@@ -140,3 +316,57 @@ def test_the_purse_is_never_passed(steps, total):
     for most, cost in open_now:
         purse.settle(most, cost)
     assert purse.spent <= total * (1 + 1e-9)
+
+
+@pytest.fixture(scope="module")
+def router():
+    return Router.fit(load("word-fewshot").take(range(0, 372, 2)), budget=3.0, signals=("votes",))
+
+
+SPLIT = [f"Answer: {number}" for number in range(7)]  # no vote ever agrees
+
+
+@pytest.mark.parametrize("at_once", [1, 16])
+def test_a_running_router_keeps_its_bound(router, at_once):
+    """Every question is as dear as its rule lets it be."""
+    controller = Router(router.policy, None, 3.0).controller
+    router.controller = controller
+    over, close = [], controller.close
+
+    def noted(counted, cost):
+        close(counted, cost)
+        over.append(controller.spent - 3.0 * controller.asked)
+
+    controller.close = noted
+    found = router.answer_many(["How much is it?"] * 300, Playback(SPLIT), concurrency=at_once, progress=False)
+    assert controller.at_once == at_once
+    assert controller.asked == len(over) == 300
+    assert max(over) <= controller.bound(at_once)
+    assert controller.let_go == pytest.approx(0, abs=1e-9)
+    assert WORTH in {one.reason for one in found}
+
+
+def test_what_no_price_of_ours_decides_is_apart(router):
+    """Own prices, plain answers, other texts, and questions that are cut short: none moves the price."""
+    router.controller = controller = Router(router.policy, None, 3.0).controller
+    first, story = controller.price, Playback(["In 1984 we read.\nThen we slept."])
+    for found in (
+        *router.answer_many(["How much?"] * 20, Playback(SPLIT), price=0.0, progress=False),
+        *router.answer_many(["How much?"] * 20, Playback(SPLIT), votes=False, temperature=0.0, progress=False),
+        *router.answer_many(["Tell me a story"] * 20, story, progress=False),
+    ):
+        assert not found.counted
+    assert found.reason == OTHER
+    assert (controller.price, controller.asked, controller.average) == (first, 0, None)
+    assert (controller.apart, controller.apart_spent) == (60, 20 * router.policy.schedule[-1] + 40)
+
+
+def test_callers_with_a_cap_do_not_make_it_cheap_for_others(router):
+    """What a cap cut short saved nothing. What cost more than the budget counts, whatever ended it."""
+    router.controller = controller = Router(router.policy, None, 3.0).controller
+    first = controller.price
+    for cap, told in ((1, {CAP, WORTH}), (6, {CAP})):
+        found = router.answer_many(["How much?"] * 300, Playback(SPLIT), cap=cap, concurrency=1, progress=False)
+        assert {one.reason for one in found} >= told
+        assert all(one.counted == (one.reason == WORTH or one.cost > 3) for one in found)
+        assert controller.price > first / 4

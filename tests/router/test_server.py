@@ -282,6 +282,16 @@ def test_what_is_watched(folder):
         live = running.http.get("/live.json").json()
         assert (live["asked"], live["budget"], len(live["recent"])) == (3, 3.0, 3)
         assert live["average"] == len(upstream.seen) / 3
+        plain = running.post(temperature=0).json()["adalib"]
+        dear = running.post(adalib={"price": 0}).json()["adalib"]
+        assert (plain["counted"], dear["counted"]) == (False, False)
+        after = running.http.get("/live.json").json()
+        assert [after[name] for name in ("asked", "average", "price")] == [
+            live[n] for n in ("asked", "average", "price")
+        ]
+        assert (after["apart"], after["apart_spent"]) == (2, plain["cost"] + dear["cost"])
+        assert after["bound"] == running.service.router.controller.bound(running.service.limit)
+        assert f"adalib_bound {after['bound']}" in running.http.get("/metrics").text.splitlines()
         page = running.http.get("/").text
         assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
         assert "https://" not in page
