@@ -21,7 +21,7 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import compared
 from adalib.evaluate.heldout import HeldOutRow, Protocol, Scores, held_out, oracles_at
-from adalib.evaluate.intervals import bootstrap_mean
+from adalib.evaluate.intervals import mean_interval, question_interval
 from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, figures, record
 from adalib.evaluate.trials import Learner, Planner
 from adalib.learn.policies import CurvePolicy
@@ -159,7 +159,7 @@ def weighted_bars(responses: Responses, targets: Sequence[float], groups: Sequen
             mix = best_mix(chosen.acc, chosen.cost, target)
             scores.add("mix_weighted", target, *mix.outcome(scored), plain)
             scores.add("oracle_weighted", target, *from_labels(labels, chosen.k).outcome(scored), plain)
-    return scores.rows(members(responses, groups))
+    return scores.rows(members(responses, groups), families=groups is not None)
 
 
 def cell(row: HeldOutRow, others: Sequence[HeldOutRow]) -> dict:
@@ -167,7 +167,7 @@ def cell(row: HeldOutRow, others: Sequence[HeldOutRow]) -> dict:
     over = {}
     for other in others:
         if other.target == row.target and other.policy not in (row.policy, *_NO_BARS):
-            lead = bootstrap_mean(row.gains - other.gains)
+            lead = (mean_interval if row.families else question_interval)(row.gains - other.gains)
             over[other.policy] = [round(float(part), 5) for part in (lead.mean, lead.low, lead.high)]
     return {**figures(row), "over": over}
 

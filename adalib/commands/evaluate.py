@@ -24,7 +24,7 @@ _PROMISED = ("policy", "target", "cost", "accuracy", "low", "high", "mix_accurac
 
 _COLUMNS = """low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own cost;
 oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and knows nothing
-{watching}mix_cost is what the best random mix would spend to be as accurate, blank if it never is"""
+{watching}mix_cost is what the best random mix would spend to be as accurate, – if it never is"""
 _WATCHING = """label and curve decide before asking; priced, priced_votes, margin, adaptive_consistency and esc watch
 the answers come in
 """
@@ -45,8 +45,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     cli.check_libraries(args.file)
     from adalib.datasets.menu import Menu
-    from adalib.evaluate.heldout import Protocol, as_table, held_out, verdict
+    from adalib.evaluate.heldout import Protocol, as_table, held_out
     from adalib.evaluate.trials import planning_policies, stopping_policies
+    from adalib.evaluate.verdict import verdict
     from adalib.scale.machines import Cluster
 
     targets, offered = cli.parse_numbers(args.targets, "--targets"), cli.parse_budgets(args.budgets)
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         return
     by, unit = ("", "questions") if args.groups is None else (f" by {args.groups}", "groups")
     print(f"Protocol: held out{by}, {responses.n} questions with {responses.samples} samples")
-    print(as_table(rows).drop(columns="protocol").to_string(index=False, na_rep="", float_format="{:.4f}".format))
+    print(as_table(rows).drop(columns="protocol").to_string(index=False, na_rep="–", float_format="{:.4f}".format))
     print(_COLUMNS.format(unit=unit, watching=_WATCHING if watching else ""))
     print(verdict(rows))
 

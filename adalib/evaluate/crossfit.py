@@ -13,7 +13,7 @@ from adalib.datasets.files import DataError
 from adalib.datasets.menu import Menu
 from adalib.datasets.populations import Population, draw
 from adalib.datasets.responses import Responses
-from adalib.evaluate.intervals import Interval, bootstrap_mean
+from adalib.evaluate.intervals import Interval, mean_interval, question_interval
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 from adalib.vote.estimators import ESTIMATORS, Ties
@@ -32,16 +32,18 @@ class OracleScore:
     claimed: np.ndarray  # accuracy of the labels on the samples that chose them: in-sample, too good on average
     accuracy: np.ndarray  # accuracy of the same labels on the other samples
     cost: np.ndarray  # and what they cost there
+    draws: bool = False  # whether a row is a draw, a mean over all questions
 
     @cached_property
     def value(self) -> Interval:
         """Mean accuracy with its interval, one entry a target."""
-        return bootstrap_mean(self.accuracy, bounds=(0, 1))
+        return mean_interval(self.accuracy) if self.draws else question_interval(self.accuracy, bounds=(0, 1))
 
     @cached_property
     def optimism(self) -> Interval:
         """Mean of claimed minus accuracy with its interval, one entry a target."""
-        return bootstrap_mean(self.claimed - self.accuracy)
+        excess = self.claimed - self.accuracy
+        return mean_interval(excess) if self.draws else question_interval(excess)
 
 
 def score_oracle(choose: UtilityTable, score: UtilityTable, targets: Sequence[float]) -> OracleScore:
@@ -169,10 +171,12 @@ def rehearse_oracle(
         truth = UtilityTable(population.acc(budgets), cost, budgets)
         pairs = [(table, truth) for table in estimated(slice(R))]
     scores = [score_oracle(choose, score, targets) for choose, score in pairs]
-    return _averaged(scores, lambda parts: parts.mean(axis=1).reshape(-1, draws, len(targets)).mean(axis=0))
+    by_draw = _averaged(scores, lambda parts: parts.mean(axis=1).reshape(-1, draws, len(targets)).mean(axis=0))
+    return replace(by_draw, draws=True)
 
 
 def _averaged(scores: Sequence[OracleScore], mean: Callable[[np.ndarray], np.ndarray]) -> OracleScore:
     """One score of several, whose arrays (S, N, T) are averaged as told."""
     averages = (mean(np.array([getattr(score, name) for score in scores])) for name in ("claimed", "accuracy", "cost"))
-    return OracleScore(scores[0].targets, *averages)
+    claimed, accuracy, cost = averages
+    return OracleScore(scores[0].targets, claimed, accuracy, cost)

@@ -22,8 +22,8 @@ from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.intervals import bootstrap_mean, in_points
-from adalib.evaluate.trials import BASELINES, STOPPING, Fold, Half, Learner, Planner, checked, learned
+from adalib.evaluate.intervals import Interval, mean_interval, question_interval
+from adalib.evaluate.trials import BASELINES, Fold, Half, Learner, Planner, checked, learned
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
 from adalib.learn.policies import CurvePolicy, LabelPolicy
@@ -33,7 +33,7 @@ from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
 __all__ = ["TAUGHT", "HeldOutRow", "Known", "Protocol", "Scores", "as_table", "check_targets", "first_vote_table"]
-__all__ += ["held_out", "joined", "oracles_at", "unseen_curves", "verdict"]
+__all__ += ["held_out", "joined", "oracles_at", "unseen_curves"]
 
 #: Training questions that a fold learns from, at most: the text's prior takes time with their cube. More may do better.
 TAUGHT = 1000
@@ -42,8 +42,6 @@ _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick
 #: How a half of the answers, Responses or a Menu, becomes a table: a function of them and of the budgets on offer.
 MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 
-_CHANCE = 0.05  # of saying "pays" of any policy where none does
-_PART = 10_000  # questions whose signs are drawn at a time: tens of megabytes
 _FIGURES = ("accuracy", "low", "high", "mix_accuracy", "gain", "gain_low", "gain_high")  # means and their intervals
 _MEANS = ("cost", "mix_cost", "imitation", "majority")
 
@@ -160,36 +158,7 @@ def held_out(
     turn(1)
     for target, labels in oracles_at(full, targets):
         scores.add("oracle_in_sample", target, *from_labels(labels, full.k).outcome(full), full)
-    return scores.rows(member)
-
-
-def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
-    """Say whether adaptive allocation pays: at which target, with which policy, and what it saves.
-
-    It *pays* where a policy (``label``, ``curve``, a stopping rule or one given to `held_out`) beats the best random
-    mix at equal cost, and chance is no explanation: a one-sided test of random signs, at 5% divided by the number of
-    looks, so that the chance of any false claim is at most about 5%. It *does not pay* where the 95% interval of every
-    gain ends below one that ``matters``. Otherwise it is *not shown to pay*: too few questions to tell. Where stopping
-    rules were tried, what can be decided before asking is said separately. Explained in chapter 7, "Results", and
-    chapter 10, "When to stop".
-    """
-    tried = [row for row in rows if row.policy not in (*BASELINES, "noise")]
-    if not tried:
-        raise ValueError("no row is of a policy that learns; give held_out at least one learner")
-    oracles = [row for row in rows if row.policy == "oracle"]
-    # Whoever looks often enough will find a gain where nothing is: each look gets its share of the chance (Bonferroni).
-    chance = _by_chance(np.column_stack([row.gains for row in tried + oracles]), _CHANCE / len(tried))
-    # The interval of a gain that is claimed must not hold 0 either, or the sentence would contradict itself.
-    clear = [row.gain_low > 0 and not luck for row, luck in zip(tried + oracles, chance, strict=True)]
-    paying = [row for row, sure in zip(tried, clear, strict=False) if sure]
-    said = _sentence(tried, paying, oracles, any(clear[len(tried) :]), matters)
-    planned = [row for row in tried if row.policy not in STOPPING]
-    if len(planned) in (0, len(tried)):
-        return said
-    early = [row for row in paying if row.policy not in STOPPING]
-    best = max(early or planned, key=lambda row: row.gain)
-    before = "it pays too" if early else "no gain is clear of chance"
-    return f"{said} Decided before asking, {before}: {'' if early else 'at most '}{_gain(best)}."
+    return scores.rows(member, families=how.groups is not None)
 
 
 def unseen_curves(
@@ -259,20 +228,21 @@ class HeldOutRow:
     high: float
     mix_accuracy: float  # of the best random mix at the same cost, chosen on the samples that score it
     gain: float  # ``accuracy - mix_accuracy`` with its 95% interval, question by question
-    gain_low: float
-    gain_high: float
+    gain_low: float | None  # the mix's own gain is 0 but for rounding, and has no interval
+    gain_high: float | None
     #: Gain as a share of the cross-fitted oracle's at this target; None where that one gains nothing. It may exceed 1
     #: where samples are few: the oracle knows a question from half of its samples, a policy learns from all others.
     share: float | None
     imitation: float | None  # how often the oracle's labels are repeated, where one target's labels are learned
     majority: float | None  # and how often the commonest would be right
     mix_cost: float | None = None  # what the best random mix must spend to be as accurate; None where it never is
-    gains: np.ndarray = field(repr=False)  # what the interval resamples: of every question, or of every group
+    families: bool = field(default=False, repr=False)  # whether ``gains`` are those of groups that were given
+    gains: np.ndarray = field(repr=False)  # what the interval is computed from: of every question, or of every group
 
 
 def as_table(rows: Sequence) -> pd.DataFrame:
     """Return rows as a table whose first column names the protocol."""
-    names = [f.name for f in fields(rows[0]) if f.name != "gains"]
+    names = [f.name for f in fields(rows[0]) if f.name not in ("families", "gains")]
     return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
 
 
@@ -321,8 +291,11 @@ class Scores:
                 paid = cost.mean(axis=0) + (0.0 if name == "noise" else overhead)
                 self.add(name, target, paid, accuracy.mean(axis=0), score, imitated)
 
-    def rows(self, member: np.ndarray) -> list[HeldOutRow]:
-        """Average the halves question by question, and put intervals on the averages, over the groups."""
+    def rows(self, member: np.ndarray, families: bool = False) -> list[HeldOutRow]:
+        """Average the halves question by question, and put intervals on the averages.
+
+        The groups are copies of one question, or ``families``, each with a mean of its own: those get Student's.
+        """
         keys = sorted(self._turns, key=lambda key: (key[0], self._order.index(key[1])))
         # A column at a time, for there may be very many questions.
         values, gains = np.empty((2, member.max() + 1, len(keys)))
@@ -330,16 +303,18 @@ class Scores:
         for j, key in enumerate(keys):
             accuracy, mix = self._sums[key] / len(self._turns[key])
             values[:, j], gains[:, j], bars[j] = _units(accuracy, member), _units(accuracy - mix, member), mix.mean()
-        value, gain = bootstrap_mean(values, bounds=(0, 1)), bootstrap_mean(gains)
+        families = families and len(gains) < len(member)
+        value, gain = (_interval(part, low, families) for part, low in ((values, 0.0), (gains, -1.0)))
         means = np.array([np.mean(self._turns[key], axis=0) for key in keys]).T
-        figures = [value.mean, value.low, value.high, bars, gain.mean, gain.low, gain.high, *means]
+        own = np.where([policy == "mix" for _, policy in keys], np.nan, 1.0)  # the mix beside itself
+        figures = [value.mean, value.low, value.high, bars, gain.mean, own * gain.low, own * gain.high, *means]
         told = [dict(zip(_FIGURES + _MEANS, row, strict=True)) for row in np.column_stack(figures).tolist()]
         best = {target: row["gain"] for (target, policy), row in zip(keys, told, strict=True) if policy == "oracle"}
         rows = []
         for j, (target, policy) in enumerate(keys):
             known: dict[str, Any] = {name: figure if np.isfinite(figure) else None for name, figure in told[j].items()}
             known["share"] = known["gain"] / best[target] if best.get(target, 0) > 0 else None
-            rows.append(HeldOutRow(policy=policy, target=target, gains=gains[:, j], **known))
+            rows.append(HeldOutRow(policy=policy, target=target, families=families, gains=gains[:, j], **known))
         return rows
 
 
@@ -403,68 +378,16 @@ def _mix_cost(score: UtilityTable, accuracy: float) -> float:
     return float(np.interp(accuracy, mean[best], cost[best], right=np.inf if accuracy > mean[best[-1]] else None))
 
 
+def _interval(units: np.ndarray, low: float, families: bool) -> Interval:
+    """Of a mean of values from ``low`` to 1; copies of a question may add up to more, and move the bounds."""
+    if families:
+        found = mean_interval(units)
+        return Interval(found.mean, np.maximum(found.low, low), np.minimum(found.high, 1.0))
+    beyond = max(low - units.min(), units.max() - 1, 0.0)
+    return question_interval(units, bounds=(low - beyond, 1 + beyond))
+
+
 def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:
     """One value a group: the mean plus what its questions add to it, the linearised ratio of resampled totals."""
     excess = np.bincount(member, values - values.mean())
     return values.mean() + excess * excess.size / len(values)
-
-
-def _sentence(
-    tried: Sequence[HeldOutRow], paying: Sequence[HeldOutRow], oracles: list[HeldOutRow], could: bool, matters: float
-) -> str:
-    """The main sentence."""
-    best = max(paying or tried, key=lambda row: row.gain)
-    if paying:
-        share = "" if best.share is None else f", {best.share:.0%} of what the cross-fitted oracle gains there"
-        return f"Adaptive allocation pays here: {_gain(best)}{share}.{_by_target(paying)}"
-    oracle = max(oracles, key=lambda row: row.gain)
-    possible = "and not even the cross-fitted oracle, which reads the answer key, has a gain that is clear of chance"
-    if could:
-        at_best = f"{in_points(oracle.gain, 2)} points at best (target {oracle.target:g})"
-        possible = f"while the cross-fitted oracle, which reads the answer key, gains {at_best}"
-    large = f"{100 * matters:g} points"
-    how = f"is not shown to pay here: no learned gain is clear of chance, and one of {large} is not excluded"
-    if max(row.gain_high for row in tried) < matters:
-        how = f"does not pay here: every learned gain is below {large}"
-    return f"Adaptive allocation {how}; at most {_gain(best)}, {possible}."
-
-
-def _gain(row: HeldOutRow) -> str:
-    gain, low, high = (in_points(value, 2) for value in (row.gain, row.gain_low, row.gain_high))
-    return (
-        f"{row.policy} at target {row.target:g} gains {gain} points over the best random mix at equal cost "
-        f"{row.cost:.2f} (95% interval {low} to {high})"
-    )
-
-
-def _by_target(paying: Sequence[HeldOutRow]) -> str:
-    """Where stopping rules were tried: which policy to use at which target, and what it saves."""
-    if not any(row.policy in STOPPING for row in paying):
-        return ""
-    best = {row.target: row for row in sorted(paying, key=lambda row: (row.target, row.gain))}
-    parts = []
-    for target, row in best.items():
-        spent = "more than any mix has" if row.mix_cost is None else f"what a mix has for {row.mix_cost:.2f}"
-        parts.append(f"at target {target:g} {row.policy} ({row.accuracy:.4f} for {row.cost:.2f}, {spent})")
-    return f" Use {', '.join(parts)}."
-
-
-def _by_chance(gains: np.ndarray, level: float) -> np.ndarray:
-    """Which columns have a mean that random signs reach with probability above ``level``."""
-    # A policy that moves five questions may have luck with all of them, and resampling would never show the other side.
-    # Flipping signs does: five of five is one chance in 32.
-    rng, chunk = np.random.default_rng(0), 500
-    chunks = int(np.ceil(20 / level / chunk))
-    reached, parts = np.ones(gains.shape[1]), np.split(gains, range(_PART, len(gains), _PART))
-    for _ in range(chunks):
-        flipped = sum(_signs(rng, chunk, len(part), many=len(parts) > 1) @ part for part in parts)
-        reached += (flipped >= gains.sum(axis=0) - 1e-12).sum(axis=0)
-    return reached / (1 + chunk * chunks) > level
-
-
-def _signs(rng: np.random.Generator, rows: int, columns: int, many: bool) -> np.ndarray:
-    """Random signs; of a random byte eight where many are needed, for a hundred thousand questions a billion."""
-    if not many:
-        return rng.choice([-1.0, 1.0], size=(rows, columns))
-    bits = np.unpackbits(rng.integers(256, size=(rows, -(-columns // 8)), dtype=np.uint8), axis=1, count=columns)
-    return bits * 2.0 - 1.0

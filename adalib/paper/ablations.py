@@ -26,7 +26,7 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import OracleScore, compared, cross_fitted_oracle, score_oracle
-from adalib.evaluate.intervals import Interval, bootstrap_mean
+from adalib.evaluate.intervals import Interval, mean_interval, question_interval
 from adalib.learn.features import check_texts, one_each, question_marks, text_features
 from adalib.learn.policies import LabelPolicy, regret_weights, side_by_side
 from adalib.paper.results import recorded_part
@@ -237,15 +237,19 @@ class Comparison:
         wrong = frame[labels != predicted].groupby(["label", "predicted"]).loss
         return wrong.agg(count="size", loss="mean").reset_index()
 
-    def gain(self, classifier: str) -> Interval:
-        """Gain over the best mix at the realised cost, with an interval over questions ("fold" only)."""
+    def gain(self, classifier: str, over: str | None = None) -> Interval:
+        """Gain over the best mix at equal cost, or its lead on another's, over questions or families ("fold" only)."""
         if self.split != "fold":
             raise ValueError(
                 f'an interval over questions needs split "fold", where each is scored once; not {self.split!r}'
             )
+        gains = self._gains(classifier) - (0.0 if over is None else self._gains(over))
+        cells = pd.MultiIndex.from_arrays([self.pooled.question, self.pooled.setting, self.pooled.target])
+        return (mean_interval if cells.has_duplicates else question_interval)(gains.to_numpy())
+
+    def _gains(self, classifier: str) -> pd.Series:
         index, predicted = self._all(classifier)
-        gains = pd.Series(_over_mix(self.pooled, index, predicted)).groupby(self.pooled.question[index]).mean()
-        return bootstrap_mean(gains.to_numpy())
+        return pd.Series(_over_mix(self.pooled, index, predicted)).groupby(self.pooled.question[index]).mean()
 
     def _all(self, classifier: str) -> tuple[np.ndarray, np.ndarray]:
         mine = [trial for trial in self.trials if trial.classifier == classifier]
@@ -428,10 +432,11 @@ def granularity(
             scores[name, "cross-fitted"] = cross_fitted_oracle(source, targets, budgets, **table)
     rows = []
     for (name, value), score in scores.items():
-        interval = bootstrap_mean(score.accuracy - scores["default", value].accuracy)
-        gain, low, high = map(np.asarray, (interval.mean, interval.low, interval.high))
-        if value == "true":  # nothing is estimated
-            low = high = gain
+        change = score.accuracy - scores["default", value].accuracy
+        interval = question_interval(change)
+        gain = np.asarray(interval.mean)
+        known = (value == "true") | (np.abs(change).max(axis=0) < 1e-12)  # nothing is estimated, or no question moves
+        low, high = np.where(known, gain, interval.low), np.where(known, gain, interval.high)
         for j, target in enumerate(targets):
             at = score.accuracy[:, j].mean(), score.cost[:, j].mean(), gain[j], low[j], high[j]
             rows.append((name, len(menus[name]), target, value, *map(float, at)))

@@ -17,14 +17,14 @@ from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.intervals import Interval, bootstrap_mean
+from adalib.evaluate.intervals import Interval, question_interval
 from adalib.learn.policies import LabelPolicy
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
 
-def group_means(values: ArrayLike, groups: ArrayLike, k: int) -> Interval:
-    """Mean of each of ``k`` groups with its 95% interval; a question looked at several times is resampled as one."""
+def group_means(values: ArrayLike, groups: ArrayLike, k: int, bounds: tuple[float, float] = (-1.0, 1.0)) -> Interval:
+    """Mean of each of ``k`` groups with its 95% interval; a question looked at several times counts as one."""
     values, groups = np.atleast_2d(np.asarray(values, dtype=float)), np.atleast_2d(np.asarray(groups))
     if values.shape != groups.shape or groups.dtype.kind not in "iu" or not np.isin(groups, range(k)).all():
         raise ValueError(f"groups must be numbers from 0 to {k - 1}, one for each of the {values.size} values")
@@ -33,11 +33,12 @@ def group_means(values: ArrayLike, groups: ArrayLike, k: int) -> Interval:
     with np.errstate(invalid="ignore"):
         mean = (values[:, :, None] * inside).sum(axis=(0, 1)) / size
     there = size > 0
-    # What each question adds to its groups' means (the linearised ratio of resampled totals to resampled sizes).
+    # What each question adds to its groups' means (the linearised ratio of totals to sizes), and can add at most.
     excess = ((values[:, :, None] - mean[there]) * inside[:, :, there]).sum(axis=0) * values.shape[1] / size[there]
-    interval = bootstrap_mean(mean[there] + excess)
+    most = [mean[there] + (bound - mean[there]) * values.size / size[there] for bound in bounds]
+    interval = question_interval(mean[there] + excess, bounds=(most[0], most[1]))
     low, high = np.full(k, np.nan), np.full(k, np.nan)
-    low[there], high[there] = interval.low, interval.high
+    low[there], high[there] = np.clip(interval.low, *bounds), np.clip(interval.high, *bounds)
     return Interval(mean, low, high)
 
 
@@ -46,8 +47,8 @@ def by_level(table: UtilityTable, levels: Sequence) -> pd.DataFrame:
     codes, names = _codes(levels, table.n)
     frame = pd.DataFrame({"level": names, "questions": np.bincount(codes)})
     first, last = table.acc[:, 0], table.acc[:, -1]
-    for name, values in (("first", first), ("last", last), ("gain", last - first)):
-        _put(frame, name, group_means(values, codes, len(names)))
+    for name, values, least in (("first", first, 0), ("last", last, 0), ("gain", last - first, -1)):
+        _put(frame, name, group_means(values, codes, len(names), (least, 1)))
     return frame
 
 
@@ -70,7 +71,8 @@ def by_difficulty(acc1: ArrayLike, labels: ArrayLike, budgets: Sequence[float], 
     place, weights = difficulty_bins(acc1, bins), from_labels(labels, len(budgets)).weights
     frame = pd.DataFrame({"bin": np.arange(1, bins + 1), "questions": np.bincount(place)})
     frame["acc1"] = np.bincount(place, acc1) / frame["questions"]
-    _put(frame, "budget", group_means(weights @ np.asarray(budgets, dtype=float), place, bins))
+    ends = min(budgets), max(budgets)
+    _put(frame, "budget", group_means(weights @ np.asarray(budgets, dtype=float), place, bins, ends))
     for budget, column in zip(budgets, weights.T, strict=True):
         frame[f"b={budget}"] = np.bincount(place, column) / frame["questions"]
     return frame
@@ -120,7 +122,9 @@ def gain_by(
             spent = (plans[half].expected(halves[half].cost) for half in (one, other))
             looks.append((np.asarray(group_of(halves[one])), *spent, *gains))
     groups, *columns = (np.array(part) for part in zip(*looks, strict=True))
-    means = [group_means(values, groups, k) for values in columns]
+    # What was spent is between the cheapest and the dearest; the half that chose never claims a loss.
+    ends = [(part.min(), part.max()) for part in columns[:2]] + [(0.0, 1.0), (-1.0, 1.0)]
+    means = [group_means(values, groups, k, bounds) for values, bounds in zip(columns, ends, strict=True)]
     frame = pd.DataFrame({"group": range(k), "share": np.bincount(groups.ravel(), minlength=k) / groups.size})
     for name, mean in zip(("budget", "budget_apart", "claimed", "gain"), means, strict=True):
         _put(frame, name, mean)

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from adalib.datasets.loading import load
-from adalib.datasets.populations import Population, flat_null
-from adalib.evaluate.baselines import best_mix, noise_features
-from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle, score_oracle
+from adalib.datasets.populations import flat_null
+from adalib.evaluate.baselines import noise_features
+from adalib.evaluate.crossfit import OracleScore, rehearse_oracle
 from adalib.evaluate.heldout import HeldOutRow
+from adalib.evaluate.recorded import recorded_cells
 from adalib.paper import ablations, results, settings, theorems
 from adalib.paper.ablations import Comparison, near_misses, recorded_comparison
 from adalib.paper.patterns import by_difficulty, curve_clusters, level_shares
@@ -26,9 +26,11 @@ from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS
 from adalib.solve.bisection import Bisection, bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
-from adalib.table import UtilityTable
 
 _ROUNDING = 1e-9
+
+#: In place of the paper's number, where it prints none: then there is nothing to compare ours with.
+NOT_PRINTED = float("nan")
 
 
 class Cell(NamedTuple):
@@ -45,14 +47,21 @@ class Cell(NamedTuple):
     unit: str = ""
 
     @property
+    def printed(self) -> bool:
+        """Whether the paper has a number here."""
+        return not np.isnan(self.paper)
+
+    @property
     def difference(self) -> float:
         """Ours minus the paper's."""
         return self.ours - self.paper
 
     @property
     def agrees(self) -> bool:
-        """Whether the two agree, to the tolerance."""
+        """Whether the two agree, to the tolerance; what is not printed contradicts nothing."""
         room = self.tolerance + _ROUNDING
+        if not self.printed:
+            return True
         if self.relation == "<=":
             return self.difference <= room
         return self.difference >= -room if self.relation == ">=" else abs(self.difference) <= room
@@ -74,11 +83,11 @@ class Outcome(NamedTuple):
     def difference(self) -> str:
         """The largest difference in one line, by unit; of bounds only what breaks them counts."""
         worst: dict[str, float] = {}
-        for cell in self.cells:
+        for cell in filter(lambda cell: cell.printed, self.cells):
             if (cell.relation == "=" or not cell.agrees) and abs(cell.difference) >= abs(worst.get(cell.unit, 0.0)):
                 worst[cell.unit] = cell.difference
         if not worst:
-            return "within"
+            return "within" if any(cell.printed for cell in self.cells) else "–"
         return "; ".join(f"{unit} {_signed(value, self.digits)}".strip() for unit, value in worst.items())
 
     def frame(self) -> pd.DataFrame:
@@ -86,14 +95,15 @@ class Outcome(NamedTuple):
         names = {"cell": [cell.name for cell in self.cells], "paper": [self._printed(cell) for cell in self.cells]}
         frame = pd.DataFrame(names).assign(
             ours=[_number(cell.ours, self.digits) for cell in self.cells],
-            difference=[_signed(cell.difference, self.digits) for cell in self.cells],
+            difference=[_signed(cell.difference, self.digits) if cell.printed else "–" for cell in self.cells],
             outside=["" if cell.agrees else "outside" for cell in self.cells],
         )
         return frame if self.outside else frame.drop(columns="outside")
 
     def paper(self) -> str:
         """The paper's numbers in one line."""
-        return self._line([cell.paper for cell in self.cells], list(map(self._printed, self.cells)))
+        cells = [cell for cell in self.cells if cell.printed]
+        return self._line([cell.paper for cell in cells], list(map(self._printed, cells))) or "not printed"
 
     def ours(self) -> str:
         """Our numbers in one line."""
@@ -101,6 +111,8 @@ class Outcome(NamedTuple):
         return self._line(values, [_number(value, self.digits) for value in values])
 
     def _printed(self, cell: Cell) -> str:
+        if not cell.printed:
+            return "–"
         return {"=": "", "<=": "≤ ", ">=": "≥ "}[cell.relation] + _number(cell.paper, self.digits)
 
     def _line(self, values: list[float], texts: list[str]) -> str:
@@ -131,7 +143,7 @@ def _number(value: float, digits: int) -> str:
     if abs(value) < 1e-12:  # rounding
         return "0"
     if value < 0:
-        return "−" + _number(-value, digits)
+        return ("−" if round(value, digits) else "") + _number(-value, digits)
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.{digits}f}"
 
 
@@ -171,17 +183,9 @@ def mixed_misses() -> list[float]:
     return [abs(plan.cost - B) for B, plan in plans if plan.share > 0]
 
 
-@cache
-def cross_fitted(name: str) -> OracleScore:
-    """The oracle of a real setting at the three budgets, chosen on one half of the samples and scored on the other."""
-    return cross_fitted_oracle(load(name), TARGETS)
-
-
-def cross_fitted_gain(name: str, target: int = 2) -> float:
-    """What that oracle gains over the best random mix at the cost that it had, at the last budget or another one."""
-    score, table = cross_fitted(name), settings.utility(name)
-    mixed = best_mix(table.acc, table.cost, float(score.cost[:, target].mean())).expected(table.acc)
-    return float(score.accuracy[:, target].mean() - mixed.mean())
+def oracle_of(name: str, target: float) -> dict:
+    """The cross-fitted oracle of a real setting, against the best mix at its cost: a row of chapter 10."""
+    return recorded_cells()[f"{name} by question"]["oracle", target]
 
 
 @cache
@@ -197,14 +201,36 @@ def null() -> OracleScore:
 
 
 @cache
-def trials() -> pd.DataFrame:
-    """Appendix D's advice on the simulated stand-in: labels at B = 3 from 1, 8 or 16 trials a budget, 40 times."""
+def estimates(estimator: Literal["subsets", "windows"]) -> np.ndarray:
+    """Errors of Acc(x, 16) from 48 answers on the simulated DeepSeek-V3 on MATH: the draws of chapter 5, a row each."""
+    population = settings.paper_population(SHOWN)
+    drawn = [population.sample(48, seed).table([16], estimator=estimator).acc[:, 0] for seed in range(30)]
+    return np.array(drawn) - population.acc([16])[:, 0]
+
+
+@cache
+def trials(best_of: bool = False) -> pd.DataFrame:
+    """Appendix D's advice on the simulated stand-in: labels at B = 3 from 1, 8 or 16 trials a budget, 40 times.
+
+    A trial is a vote of b answers, or succeeds if the best of them is right. Two runs ``agree`` on so many labels, of
+    which the commonest one has the share ``common``. Over the runs the worth of the labels has the standard deviation
+    ``spread``, and the mean accuracy of a fixed budget the standard ``error``.
+    """
     truth, rng, rows = settings.paper_population(SHOWN).table(), np.random.default_rng(0), {}
+    acc = 1 - (1 - truth.acc[:, :1]) ** np.array(truth.budgets) if best_of else truth.acc
     for number in (1, 8, 16):
-        drawn = rng.binomial(number, truth.acc, (40, *truth.acc.shape)) / number
-        scores = [score_oracle(UtilityTable(acc, truth.cost, truth.budgets, truth.ids), truth, [3]) for acc in drawn]
-        claimed, worth = (np.mean([getattr(s, kind).mean() for s in scores]) for kind in ("claimed", "accuracy"))
-        rows[number] = {"claimed": float(claimed), "worth": float(worth)}
+        drawn = rng.binomial(number, acc, (40, *acc.shape)) / number
+        labels = np.array([frontier(each, truth.cost).at(3).labels for each in drawn])
+        shown, true = (np.take_along_axis(part, labels[..., None], axis=2) for part in (drawn, np.stack([acc] * 40)))
+        got = (labels[..., None] == np.arange(truth.k)).sum(axis=0)  # in how many runs a question got each label
+        rows[number] = {
+            "claimed": shown.mean(),
+            "worth": true.mean(),
+            "agree": (got * (got - 1)).sum(axis=1).mean() / (40 * 39),
+            "common": np.mean([np.bincount(run).max() / run.size for run in labels]),
+            "spread": true.mean(axis=(1, 2)).std(),
+            "error": (drawn.mean(axis=1) - acc.mean(axis=0)).std(),
+        }
     return pd.DataFrame(rows).T
 
 
@@ -250,24 +276,17 @@ def failures(statement: str) -> pd.DataFrame:
 
 
 @cache
+def lines_passed() -> tuple[int, int]:
+    """In how many of the random cases accuracy lost passes the dotted line of the figure, and how often the dashed."""
+    drawn = [theorems.STATEMENTS["Theorem 2, drawn"](case).printed for case in _cases()]
+    return sum(not most.holds for most, _ in drawn), sum(most.left > mean.right + _ROUNDING for most, mean in drawn)
+
+
+@cache
 def perfect_copies() -> tuple[int, int]:
     """In how many of the random cases a perfect copy of the oracle breaks Theorem 3 (2), and how many there are."""
     copies = [replace(case, labels=oracle_labels(case.acc, case.cost, case.lam)) for case in _cases()]
     return sum(not theorems.STATEMENTS["Theorem 3"](copy).printed[1].holds for copy in copies), len(copies)
-
-
-@cache
-def kept_by_cross_fitting(name: str, draws: int = 4) -> tuple[float, ...]:
-    """The cross-fitted oracle's gain over the best mix as a share of the true oracle's, at the three budgets."""
-    population = Population.from_responses(settings.answers(name))  # the truth has the frequencies of a real setting
-    truth = population.table()
-    found, path = rehearse_oracle(population, 96, TARGETS, draws=draws, halves=True), frontier(truth.acc, truth.cost)
-
-    def gain(cost: float, accuracy: float) -> float:
-        return accuracy - float(best_mix(truth.acc, truth.cost, cost).expected(truth.acc).mean())
-
-    fitted = [gain(float(found.cost[:, k].mean()), float(found.accuracy[:, k].mean())) for k in range(len(TARGETS))]
-    return tuple(ours / gain(path.at(B).cost, path.at(B).accuracy) for ours, B in zip(fitted, TARGETS, strict=True))
 
 
 def honest(by_family: bool = False) -> dict[str, HeldOutRow]:

@@ -19,10 +19,10 @@ from referee import claims, rows_results, rows_theory
 from referee.measures import Outcome
 
 #: How a row may be meant to come out.
-STATUSES = ("reproduced", "corrected", "refuted", "by definition")
+STATUSES = ("reproduced", "corrected", "by definition", "ours alone")
 
 #: What may be said of a claim, best first.
-VERDICTS = ("stands", "stands corrected", "falls", "open")
+VERDICTS = ("stands", "true after correction", "falls", "open")
 
 
 @cache
@@ -53,14 +53,14 @@ class Row:
     @property
     def confirmed(self) -> bool:
         """Whether the row came out as it was meant to."""
-        return self.outcome.holds and bool(self.outcome.outside) == (self.meant in ("corrected", "refuted"))
+        return self.outcome.holds and bool(self.outcome.outside) == (self.meant == "corrected")
 
     @property
     def status(self) -> str:
         """How the row came out, in a word or two."""
         if self.confirmed:
             return self.meant
-        if self.meant in ("corrected", "refuted") or not self.outcome.holds:
+        if self.meant == "corrected" or not self.outcome.holds:
             return f"not {self.meant}"
         return f"{self.meant}, but for {len(self.outcome.outside)}"
 
@@ -127,13 +127,13 @@ def replication_table() -> pd.DataFrame:
     -------
     DataFrame
         A row an item of the paper: ``id``, ``what``, ``compared``, ``status``, ``see``, ``note``, how many ``cells`` it
-        has and how many of them lie ``outside``; the numbers of the ``paper``, ``ours``, and their ``difference``.
+        compares and how many of them lie ``outside``; the numbers of the ``paper``, ``ours``, and their ``difference``.
     """
     fields = ("id", "what", "compared", "status", "see")
     table = pd.DataFrame([[getattr(row, field) for field in fields] for row in ROWS], columns=fields)
     outcomes = [row.outcome for row in ROWS]
     table["note"] = [outcome.note for outcome in outcomes]
-    table["cells"] = [len(outcome.cells) for outcome in outcomes]
+    table["cells"] = [sum(cell.printed for cell in outcome.cells) for outcome in outcomes]
     table["outside"] = [len(outcome.outside) for outcome in outcomes]
     for part in ("paper", "ours", "difference"):
         table[part] = [getattr(outcome, part)() for outcome in outcomes]

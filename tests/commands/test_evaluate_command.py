@@ -35,7 +35,7 @@ def evaluate(capsys, *words):
 
 
 def test_json_has_the_promised_keys_and_the_right_sign(tmp_path, capsys):
-    file = write(tmp_path / "told.jsonl", np.arange(90) % 3, samples=32)
+    file = write(tmp_path / "told.jsonl", np.arange(300) % 3, samples=32)
     found, said = evaluate(capsys, file, "--targets", "1.5,3", "--budgets", "1,4,16", "--folds", "3")
     assert said == ""
     assert list(found) == ["rows", "verdict"]
@@ -76,7 +76,8 @@ def test_files_of_every_kind(tmp_path, capsys, samples, more):
     for row in found["rows"]:
         assert 0 <= row["low"] <= row["accuracy"] <= row["high"] <= 1
         assert row["gain"] == pytest.approx(row["accuracy"] - row["mix_accuracy"])
-    assert "text" not in more or "is not shown to pay" in found["verdict"]  # texts that tell nothing
+    if "text" in more:  # texts that tell nothing
+        assert found["verdict"].startswith("Cannot tell with these 12 questions")
 
 
 def test_budgets_that_no_half_can_hold_are_dropped_aloud(tmp_path, capsys):

@@ -14,8 +14,9 @@ from adalib.datasets.folds import deal, members
 from adalib.datasets.populations import beta_population, flat_null, two_answer
 from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.crossfit import cross_fitted_oracle
-from adalib.evaluate.heldout import HeldOutRow, Known, Protocol, as_table, first_vote_table, held_out, joined, verdict
+from adalib.evaluate.heldout import Known, Protocol, as_table, first_vote_table, held_out, joined
 from adalib.evaluate.trials import BASELINES
+from adalib.evaluate.verdict import verdict
 from adalib.learn.policies import CurvePolicy, LabelPolicy
 from adalib.vote.estimators import majority
 
@@ -27,7 +28,7 @@ TWO, THREE = Protocol(folds=2), Protocol(folds=3)
 @pytest.fixture(scope="module")
 def told():
     """A word of the text decides the curve: votes help the ones, and nothing helps the others."""
-    kind = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], 40))
+    kind = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], 80))
     words = np.array(["calm", "wild", "dull"])[kind]
     responses = two_answer(np.array([0.98, 0.65, 0.03])[kind]).sample(64, seed=1)
     return replace(responses, questions=[f"Number {i}, of the {word} sort." for i, word in enumerate(words)])
@@ -74,9 +75,10 @@ def test_a_text_that_tells_pays_and_noise_does_not(told_rows):
     assert verdict(told_rows).startswith("Adaptive allocation pays here: ")
     for target in TARGETS:
         curve = row(told_rows, "curve", target)
-        assert curve.gain_low > 0
+        assert curve.gain > 0
         assert row(told_rows, "noise", target).gain < 0.005
         assert curve.share == pytest.approx(curve.gain / row(told_rows, "oracle", target).gain)
+    assert row(told_rows, "curve", 3).gain_low > 0
     # What a clairvoyant earns is known: 2 questions in 15 of the helpful third buy 15 more samples at target 3.
     helped = two_answer(0.65).acc(BUDGETS)[0]
     assert row(told_rows, "curve", 3).gain <= (3 - 1) / 15 * (helped[2] - helped[0])
@@ -129,6 +131,8 @@ def test_the_mix_is_the_hull_at_the_realised_cost():
 
 
 def test_copies_and_groups_stay_in_one_fold(told):
+    told = told.take(range(120))
+
     def folds(responses, groups=None):
         return deal(members(responses, groups), 5, seed=0)
 
@@ -156,16 +160,16 @@ def test_copies_do_not_narrow_the_interval():
 
 def test_a_family_that_was_never_seen_teaches_nothing():
     """Which of the families is helped cannot be told from the others, so by family the gain is gone."""
-    family = np.arange(120) % 12
+    family = np.arange(360) % 12
     responses = two_answer(np.tile([0.98, 0.65, 0.02], 4)[family]).sample(32, seed=2)
     seen, unseen = (
-        held_out(responses, [3], BUDGETS, features=np.eye(12)[family], noises=0, protocol=protocol)
+        held_out(responses, [6], BUDGETS, features=np.eye(12)[family], noises=0, protocol=protocol)
         for protocol in (THREE, Protocol(folds=3, groups=family))
     )
     assert "allocation pays" in verdict(seen)
     assert "allocation pays" not in verdict(unseen)
     assert unseen[0].gains.shape == (12,)
-    assert row(seen, "oracle", 3).accuracy == row(unseen, "oracle", 3).accuracy
+    assert row(seen, "oracle", 6).accuracy == pytest.approx(row(unseen, "oracle", 6).accuracy)
 
 
 def test_anything_that_fits_and_predicts_can_be_scored(told, told_rows):
@@ -312,48 +316,3 @@ def test_the_reference_rows_do_not_pay_for_the_signal(doubtful):
     )
     for one, other in zip(plain, counted, strict=True):
         assert other.cost - one.cost == pytest.approx(1.0 if one.policy in ("label", "curve") else 0.0)
-
-
-# The verdict on made-up rows: what it claims, what it denies, and how often it is wrong.
-
-LOOKS = [(policy, target) for target in (1.5, 3.0) for policy in ("oracle", "label", "curve", "noise")]
-
-
-def made_up(gains, low=0.01, high=0.1, looks=LOOKS):
-    """A row a look, all with the same gains or each with its own."""
-    each = gains if callable(gains) else lambda: gains
-    figures = {"cost": 2.0, "accuracy": 0.5, "low": 0.4, "high": 0.6, "mix_accuracy": 0.5, "gain": 0.0}
-    rest = {"gain_low": low, "gain_high": high, "share": None, "imitation": None, "majority": None}
-    return [HeldOutRow(policy=policy, target=target, gains=each(), **figures, **rest) for policy, target in looks]
-
-
-@pytest.mark.parametrize("n", [50, 10_050])  # so many that signs are drawn in parts, eight of a byte
-@pytest.mark.parametrize(("units", "claimed"), [(4, False), (6, False), (7, True)])
-def test_luck_with_a_handful_is_no_evidence(units, claimed, n):
-    """All of k units gain: one chance in 2^k, and four looks share 5%, so that six are too few and seven enough."""
-    gains = np.zeros(n)
-    gains[:units] = 0.2
-    assert ("allocation pays" in verdict(made_up(gains))) == claimed
-
-
-@pytest.mark.parametrize(
-    ("high", "says"), [(0.02, "is not shown to pay here"), (0.0099, "does not pay here"), (0.009, "does not pay here")]
-)
-def test_nothing_is_denied_that_the_interval_allows(high, says):
-    """No gain is clear of chance. Whether one that matters is excluded decides between the two words."""
-    flat = made_up(np.tile([0.01, -0.01], 25), -high, high)
-    assert says in verdict(flat)
-    assert "is not shown to pay" in verdict(flat, matters=high / 2)
-
-
-def test_false_claims_are_as_rare_as_the_text_says():
-    """Symmetric gains, so nobody gains: of 400 made-up evaluations with two looks at most about 5% claim one."""
-    rng = np.random.default_rng(0)
-    two = [("oracle", 1.5), ("label", 1.5), ("curve", 1.5)]
-    drawn = [made_up(lambda: rng.normal(0, 0.1, 60), low=1.0, looks=two) for _ in range(400)]
-    assert 0.02 * 400 < sum("allocation pays" in verdict(one) for one in drawn) < 0.075 * 400
-
-
-def test_a_verdict_needs_somebody_who_learns():
-    with pytest.raises(ValueError, match="at least one learner"):
-        verdict(made_up(np.zeros(10), looks=[("oracle", 2.0), ("noise", 2.0)]))

@@ -59,7 +59,7 @@ def show(browser, tab, tmp_path):
 @pytest.fixture(scope="session")
 def functions(browser, tmp_path_factory):
     """The front end's own functions, as ``ax``, on a bare page."""
-    names = "armColours, bootstrapMean, build, buildHalves, crossFit, oracle, priceFor, readFile, Slices, splitsAt, "
+    names = "armColours, build, buildHalves, crossFit, oracle, priceFor, questionInterval, readFile, Slices, splitsAt, "
     names += "subsetAccuracies, unitsOf"
     file = tmp_path_factory.mktemp("functions") / "bare.html"
     file.write_text(f'<meta charset="utf-8"><script type="module">{script()}\nwindow.ax = {{ {names} }};</script>')

@@ -174,15 +174,15 @@ def test_of_a_learning_curve_all_is_the_mean_of_seen_and_unseen_and_noise_climbs
 
 def test_a_feature_that_tells_the_label_is_learned_held_out_and_noise_is_not():
     """Half of the questions need four answers; the one feature says which."""
-    p = np.where(np.arange(60) % 2, 0.75, 1.0)
+    p = np.where(np.arange(240) % 2, 0.75, 1.0)
     answers = adalib.two_answer(p).sample(64)
-    known = pd.DataFrame({"kind": np.arange(60) % 2})
+    known = pd.DataFrame({"kind": np.arange(240) % 2})
     found = RECORD["held_out_curve"](answers, [3], (0.5, 1.0), (1, 5, 11), features=known, folds=3)
     assert set(found.policy) == {"label", "curve", "noise"}
     last = found[found.share == 1].set_index("policy")
     assert last.low["label"] > 0
     assert last.low["noise"] < 0.01
-    assert found[found.policy == "label"].questions.tolist() == [20, 40]
+    assert found[found.policy == "label"].questions.tolist() == [80, 160]
 
 
 def test_menus_in_truth_and_from_answers():

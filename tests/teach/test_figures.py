@@ -13,7 +13,6 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import contrast, toc_pages
 
-from adalib.evaluate.intervals import bootstrap_mean
 from adalib.teach import figures
 from adalib.teach.figures import evidence as draw
 from adalib.teach.figures import shapes
@@ -301,28 +300,3 @@ def test_the_heatmaps_the_stacks_and_their_headings_move_with_the_budget():
     fig = draw.class_profile(["f"], ["b=1", "b=2"], np.array([[0.5, -1.0]]), np.array([[False, True]]))
     assert np.array(fig.data[0].text).tolist() == [["0.5", "-1.0*"]]
     assert (fig.data[0].zmin, fig.data[0].zmax) == (-1.0, 1.0)
-
-
-# The coverage table of chapter 7: what it says of the package's own interval is so, by another road.
-
-
-def test_only_ours_covers_everywhere():
-    found = draw.coverage(samples=500, draws=300)
-    assert (found["ours"] > 0.93).all()
-    assert (found[["percentile", "studentised", "BCa", "sign flips"]].min() < 0.93).all()
-    assert found["percentile"][0] < 0.9
-    # A sample of 40 holds no question of a rare kind with probability .95^40: no resampling covers more than the rest.
-    assert found[["percentile", "BCa", "sign flips"]].iloc[0].max() <= 1 - 0.95**40 + 0.03
-    # The true means are the means.
-    rng = np.random.default_rng(0)
-    for gains, truth in draw.POPULATIONS.values():
-        assert abs(gains(rng, (400_000,)).mean() - truth) < 0.001
-
-
-def test_the_interval_shown_is_the_packages():
-    """One population sampled and interval'd by `bootstrap_mean` itself covers as the table says."""
-    gains, truth = draw.POPULATIONS["rare: one question in 20 gains"]
-    rng = np.random.default_rng(5)
-    found = [bootstrap_mean(gains(rng, (120,)), draws=300) for _ in range(300)]
-    share = np.mean([interval.low <= truth <= interval.high for interval in found])
-    assert abs(share - draw.coverage(sizes=(120,), samples=500, draws=300)["ours"][0]) < 0.035

@@ -2,7 +2,6 @@
 // rules are those of adalib.held_out for its row "oracle", on the halves of odd and even samples.
 
 const FEWEST = 10; // questions; with fewer there is nothing to be sure of
-const DRAWS = 2000; // resamples of the questions, for the interval
 
 /** The tables of both halves, or null where a setting has no samples to split or too few of anything. */
 async function buildHalves({ halves, questions, unit }, slices) {
@@ -68,46 +67,39 @@ function unitsOf(values, member) {
 }
 
 /**
- * Ends of the 95% interval of a mean: weigh the units at random and see how the mean moves. Half an imaginary unit, at
- * the farthest value seen for the lower end and at 1 for the upper, knows of rare gains (evaluate/intervals.py).
+ * Ends of the 95% interval of a mean of values from -1 to 1: the farthest means that reweighing the units explains, with
+ * half an imaginary unit at the bound, so that rare gains and losses count (question_interval of evaluate/intervals.py).
  */
-async function bootstrapMean(values, slices) {
-  const random = dice(1);
-  const exponential = () => -Math.log(1 - random());
-  const floor = -values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-  const roof = values.reduce((most, x) => Math.max(most, x), 1);
-  const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
-  const lower = new Float64Array(DRAWS);
-  const upper = new Float64Array(DRAWS);
-  for (let draw = 0; draw < DRAWS; draw++) {
-    let sum = 0;
-    let total = 0;
-    for (const value of values) {
-      const weight = exponential();
-      sum += weight * value;
-      total += weight;
+function questionInterval(values) {
+  const bound = values.reduce((most, x) => Math.max(most, Math.abs(x)), 1);
+  const critical = studentQuantile(values.length - 1) ** 2;
+  return [nearest(values.map((x) => bound + x), critical) - bound, bound - nearest(values.map((x) => bound - x), critical)];
+}
+
+/** How near to a bound the mean may come, where `far` is how far from it every unit is. */
+function nearest(far, critical) {
+  const weight = far.length + 0.5;
+  const scale = far.reduce((most, x) => Math.max(most, x), 0);
+  if (scale < 1e-12) return 0;
+  const at = (d) => {
+    let [total, logs] = [0.5 / d, 0.5 * Math.log(d)];
+    for (const x of far) {
+      total += 1 / (d + x);
+      logs += Math.log(d + x);
     }
-    const half = exponential() * Math.cos(2 * Math.PI * random()) ** 2; // a gamma of shape 1/2
-    lower[draw] = (sum + floor * half) / (total + half);
-    upper[draw] = (sum + roof * half) / (total + half);
-    if (slices.due) await slices.rest();
-  }
-  return [Math.min(mean, quantileOf(lower, 0.025)), Math.max(mean, quantileOf(upper, 0.975))];
-}
-
-function quantileOf(numbers, q) {
-  numbers.sort();
-  const at = q * (numbers.length - 1);
-  const below = Math.floor(at);
-  return numbers[below] + (at - below) * (numbers[Math.min(below + 1, numbers.length - 1)] - numbers[below]);
-}
-
-/** Random numbers in [0, 1) that are the same on every visit: a counter, scrambled (mulberry32). */
-function dice(seed) {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    return { mean: weight / total - d, excess: 2 * (logs + weight * Math.log(total / weight)) - critical };
   };
+  let [low, high] = [-critical / far.length - 20, Math.log(weight) / 2 + 10];
+  while (high - low > 1e-9) {
+    const middle = (low + high) / 2;
+    if (at(Math.exp(middle) * scale).excess > 0) low = middle;
+    else high = middle;
+  }
+  return at(Math.exp(low) * scale).mean;
+}
+
+/** Student's 97.5% quantile for nine degrees of freedom and more (Cornish and Fisher's expansion, good to 0.0002). */
+function studentQuantile(nu) {
+  const z = 1.959964;
+  return z + (z ** 3 + z) / (4 * nu) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * nu ** 2) + (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * nu ** 3);
 }

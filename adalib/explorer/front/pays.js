@@ -34,7 +34,7 @@ class Pays {
     const halves = this.halves.get(setting);
     if (!halves) return `Too little to tell: it takes at least ${FEWEST} questions with 4 answers each.`;
     const found = crossFit(halves, target);
-    const [low, high] = await bootstrapMean(unitsOf(found.gains, halves.member), slices);
+    const [low, high] = questionInterval(unitsOf(found.gains, halves.member));
     return sayPays(found, low, high, halves.tables[0]);
   }
 
@@ -48,7 +48,7 @@ class Pays {
 function sayPays({ cost, accuracy, mix }, low, high, { units }) {
   const points = (x) => signed(100 * x, 2);
   const found = `at ${fixed(cost, 2)} ${units} a question, an oracle that chose on one half of the samples reaches ${fixed(accuracy, 4)} ` +
-    `on the other half, the best mix ${fixed(mix, 4)}: ${points(accuracy - mix)} points (95% interval ${points(low)} to ${points(high)})`;
+    `on the other half, the best mix ${fixed(mix, 4)}: ${points(accuracy - mix)} points (95% interval [${points(low)}, ${points(high)}])`;
   if (low > 0) return `It can: ${found}. A policy that cannot read the answer key will gain less.`;
   return `Not clearly: ${found}. Even an oracle's gain is not clear of chance here.`;
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,6 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
-from scipy.stats import norm
 
 from adalib.colours import budget_colours
 from adalib.evaluate.intervals import in_points
@@ -292,77 +291,6 @@ def along_the_frontier(
     span = [100 * min(0, *curve.low) - 0.2, 100 * max(*oracle.high, *curve.high) + 0.2]
     fig.update_xaxes(title="gain over the best mix, points", range=span, tickformat="+.0f", row=2)
     return fig.update_layout(height=660, margin={"t": 120}, legend={"y": 1.03})
-
-
-# Chapter 7: how often does an interval hold the truth? A simulation of gains that are rare, absent, or everyday.
-
-#: Gains of questions: how to draw them, and their true mean.
-POPULATIONS: dict[str, tuple[Callable[[np.random.Generator, tuple], np.ndarray], float]] = {
-    "rare: one question in 20 gains": (
-        lambda rng, shape: np.where(rng.random(shape) < 0.05, rng.uniform(0.2, 1.0, shape), 0.0),
-        0.03,
-    ),
-    "none: one in 10 moves, up or down": (
-        lambda rng, shape: np.where(rng.random(shape) < 0.1, rng.uniform(-0.8, 0.8, shape), 0.0),
-        0.0,
-    ),
-    "everyday: everyone moves a little": (lambda rng, shape: rng.normal(0.03, 0.15, shape).clip(-1, 1), 0.03),
-}
-
-_TAILS = (0.025, 0.975)
-
-
-def coverage(sizes: tuple[int, ...] = (40, 120, 372), samples: int = 1000, draws: int = 400) -> pd.DataFrame:
-    """Share of samples whose 95% interval holds the true mean, by five methods; how much wider the last is, too."""
-    rows = []
-    for name, (draw, truth) in POPULATIONS.items():
-        for n in sizes:
-            rng = np.random.default_rng([n, len(name)])
-            ends = _intervals(draw(rng, (samples, n)), rng, draws)
-            held = {method: float(np.mean((low <= truth) & (truth <= high))) for method, (low, high) in ends.items()}
-            first, last = (float(np.mean(high - low)) for low, high in (ends["percentile"], ends["ours"]))
-            rows.append({"gains": name, "questions": n, **held, "width": last / first})
-    return pd.DataFrame(rows)
-
-
-def _intervals(values: np.ndarray, rng: np.random.Generator, draws: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The ends of every kind of interval, for a sample a row; all samples are resampled by the same weights."""
-    n = values.shape[1]
-    mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(n)
-    counts = rng.multinomial(n, np.full(n, 1 / n), size=draws).T / n
-    means = values @ counts
-    spread = np.sqrt(np.maximum(values**2 @ counts - means**2, 1e-12) / (n - 1))
-    high_t, low_t = np.quantile((means - mean[:, None]) / spread, _TAILS, axis=1)
-    # Flipping signs about a centre: it is refused where few half-samples lie beyond.
-    kept = rng.random((n, draws)) < 0.5
-    weights, half = rng.standard_exponential((n, draws)), rng.standard_gamma(0.5, draws)
-    weighed, total = values @ weights, weights.sum(axis=0) + half
-    farthest = np.abs(values).max(axis=1, keepdims=True)
-    return {
-        "percentile": tuple(np.quantile(means, _TAILS, axis=1)),
-        "studentised": (mean - low_t * error, mean - high_t * error),
-        "BCa": _corrected(values, means, mean),
-        "sign flips": tuple(np.quantile(values @ kept / np.maximum(kept.sum(axis=0), 1), _TAILS, axis=1)),
-        "ours": (
-            np.minimum(mean, np.quantile((weighed - farthest * half) / total, _TAILS[0], axis=1)),
-            np.quantile((weighed + half) / total, _TAILS[1], axis=1),
-        ),
-    }
-
-
-def _corrected(values: np.ndarray, means: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Percentiles of the resampled means, moved for bias and for skewness (bias-corrected and accelerated)."""
-    below = (means < mean[:, None]).mean(axis=1) + 0.5 * (means == mean[:, None]).mean(axis=1)
-    bias = norm.ppf(below.clip(0.001, 0.999))
-    excess = values - mean[:, None]
-    skew = (excess**3).sum(axis=1) / (6 * np.maximum((excess**2).sum(axis=1), 1e-12) ** 1.5)
-    ordered = np.sort(means, axis=1)
-    ends = []
-    for tail in norm.ppf(_TAILS):
-        share = norm.cdf(bias + (bias + tail) / (1 - skew * (bias + tail)))
-        place = np.round(share * (means.shape[1] - 1)).astype(int)
-        ends.append(ordered[np.arange(len(means)), place])
-    return ends[0], ends[1]
 
 
 # Chapter 8: who gets the budget, beside a population that nothing helps.

@@ -1,0 +1,114 @@
+"""One number for one thing: what two pages glue of the same quantity, under different names, they print alike."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from conftest import ROOT
+
+from adalib.evaluate.recorded import recorded_cells
+from adalib.paper.results import recorded_rows
+
+# A line a thing, with every name by which a page has it; c12_by_X is the number behind a verdict of chapter 12.
+SAME = """
+n_word n_questions c02_n c03_n c04_n c06_n c08_questions key_n
+acc4 key_four
+acc16 key_sixteen
+wasted key_flat
+share_diminishing c12_by_kinds_claim
+c02_free c06_free_oracle
+c02_out_hard c12_by_leaving
+c02_printed_gsm c12_by_free
+c03_over c12_by_targeting
+c03_under c12_by_nine
+c03_two_uniform c05_vote2
+c03_two_mix c10_two_mix
+c03_two_in c10_two_sample
+c03_two_out c10_two_oracle c10_far_oracle
+c03_gain c12_by_worth_claim
+c04_cases c09_cases
+c05_ratio16 c12_by_windows_claim
+c05_jensen c12_by_upper
+c05_labels_agree c12_by_few_trials
+c05_uniform_error c12_by_one_trial
+c05_first c07_front_fixed3
+c06_curve_gain c13_curve_fifths
+c07_se40 c12_by_seeds
+c07_implied_gain c12_by_everywhere
+c07_imitation_diff c12_by_imitation
+c07_ours_least c12_by_points
+c07_length_most c12_by_heuristic
+c07_few_out_text c12_by_method_claim
+c08_mix_error c12_by_stratified
+c08_responsive_dear c12_by_responsive
+c08_responsive_first c12_by_four_clusters
+c09_tight c12_by_proportional
+c09_break_accuracy c12_by_drawn_claim
+c09_svm_off c12_by_constant_gap
+c09_error_low c12_by_errors_claim
+c09_near_row c12_by_near_claim
+c09_true_fine c12_by_powers
+c10_near_gain c13_three_fifths
+c13_menu_40 c13_up_text
+"""
+GROUPS = [line.split() for line in SAME.strip().splitlines()]
+QUOTED = re.compile(r"\{(glue:text|points)\}`(\w+)(?::([^`]+))?`")
+
+
+def formats(text: str) -> dict[str, set[tuple[str, str]]]:
+    """How a text prints every number that it quotes: by name, the role and the format."""
+    found: dict[str, set] = {}
+    for role, name, form in QUOTED.findall(text):
+        found.setdefault(name, set()).add((role, form))
+    return found
+
+
+def printed(value: str, role: str, form: str) -> str:
+    number = float(value)
+    return f"{100 * number:+.{form or 1}f}" if role == "points" else f"{number:{form or '.3g'}}"
+
+
+def unlike(names: list[str], values: dict[str, str], quoted: dict[str, set]) -> list[str]:
+    """What a group prints in any of the formats in which one of its numbers is quoted, where that differs."""
+    ways = set().union(*(quoted.get(name, set()) for name in names)) or {("glue:text", ".3g")}
+    said = [{printed(values[name], *way) for name in names} for way in sorted(ways)]
+    return [" and ".join(sorted(each)) for each in said if len(each) > 1]
+
+
+def test_what_differs_in_print_is_found_and_what_differs_below_it_is_not():
+    quoted = formats("a variance {glue:text}`a:.1f` times as large; {points}`c` points")
+    assert unlike(["a", "b"], {"a": "1.3737", "b": "1.5993"}, quoted) == ["1.4 and 1.6"]
+    assert unlike(["c", "d"], {"c": "0.01947", "d": "0.02331"}, quoted) == ["+1.9 and +2.3"]
+    assert not unlike(["c", "d"], {"c": "0.02331", "d": "0.0233093"}, quoted)
+    assert unlike(["x", "y"], {"x": "7", "y": "6"}, quoted)  # quoted nowhere: to three digits
+
+
+@pytest.fixture(scope="module")
+def pages(html):
+    """The glued numbers of the book by name, and how its pages quote them."""
+    values: dict[str, str] = {}
+    for path in sorted((html.parent / "jupyter_execute" / "notebooks").glob("*.glue.json")):
+        values |= {name: kept["data"].get("text/plain", "") for name, kept in json.loads(path.read_text()).items()}
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "notebooks").glob("*.ipynb")]
+    return values, formats("\n".join(sources))
+
+
+@pytest.mark.parametrize("names", GROUPS, ids=lambda names: names[0])
+def test_pages_print_one_number_for_one_thing(names, pages):
+    values, quoted = pages
+    assert set(names) <= set(values), "a name that no page glues"
+    assert not unlike(names, values, quoted)
+
+
+def test_records_that_hold_the_same_row_agree():
+    """Chapters 6, 7 and 12 read one record, chapter 10 another: the same policies, held out alike, came out alike."""
+    cells, tried = recorded_cells(), 0
+    for part in set(cells) & {f"word-fewshot by {group}" for group in ("question", "family")}:
+        for row in recorded_rows(part):
+            if cell := cells[part].get((row.policy, row.target)):
+                tried += 1
+                for figure in ("cost", "accuracy", "gain"):
+                    assert cell[figure] == pytest.approx(getattr(row, figure), abs=1e-4), (part, row.policy, figure)
+    assert tried >= 12
