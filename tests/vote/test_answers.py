@@ -63,6 +63,7 @@ from adalib.vote.answers import answer_classes, extract_answer, same_answer
         ("", ""),
         ("the 3rd of x2", ""),
         ("Answer: ", ""),
+        (r"The answer is $\boxed{[-2, 7]$.", "[-2, 7]"),
     ],
 )
 def test_extraction(text, answer):
@@ -73,6 +74,7 @@ def test_a_text_that_was_cut_has_no_last_number():
     assert extract_answer("First 3, then 4", finished=False) == ""
     assert extract_answer("First 3, Answer: 4", finished=False) == "4"
     assert extract_answer(r"First 3, \boxed{4}", finished=False) == "4"
+    assert extract_answer(r"The answer is \boxed{40", finished=False) == ""
 
 
 PIECES = [*"{}$\\ 9\n", "\\boxed{", "\\frac{", "\\text{", "answer is ", "answer   ", "####", "1,", "1/", "- "]
@@ -126,6 +128,11 @@ SAME = [
     ["2π", r"2\pi"],
     ["x²", "x^2"],
     [r"2^{10}", "1024"],
+    [r"16,\!471", "16471", "16{,}471"],
+    [r"\frac{68}{3}\text{ pounds}", r"\frac{68}{3}", r"\frac{68}{3}^\circ"],
+    [r"8\sqrt{3}\text{ cm}", r"8\sqrt{3}", r"8\sqrt{3} square feet"],
+    [r"12\pi\text{ cubic inches}", r"12\pi"],
+    [r"12\text{ gm}", "12"],
 ]
 
 
@@ -145,6 +152,8 @@ DIFFERENT = [
     ("5", "-5"),
     ("3a", "3"),
     ("5m", "5"),
+    (r"\frac{1}{2} x", r"\frac{1}{2}"),
+    (r"\sqrt{2} and more", r"\sqrt{2}"),
     ("5x", "5"),
     ("2pi", "2"),
     ("(1,2)", "(2,1)"),

@@ -103,6 +103,7 @@ SAME = [
     ("x+y=3z", "3z"),
     (r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", r"\begin{pmatrix}1&\sqrt{4}\\3&\frac{8}{2}\end{pmatrix}"),
     ("(x+1)^{99}(x+1)", "(x+1)^{100}"),
+    (r"\frac{8}{49}\begin{pmatrix}2\\x\end{pmatrix}", r"\begin{pmatrix}16/49\\\frac{8x}{49}\end{pmatrix}"),
 ]
 DIFFERENT = [
     (r"\sqrt{x^2}", "x"),
@@ -116,6 +117,7 @@ DIFFERENT = [
     ("(x+1)^{999}", "(1+x)^{998}"),
     (r"e^{\pi\sqrt{163}}", "262537412640768744"),
     (r"\frac{1}{0}", r"\frac{2}{0}"),
+    (r"2\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}1&2\end{pmatrix}"),
 ]
 
 
