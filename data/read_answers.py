@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 from pathlib import Path
 
 from adalib.datasets.loading import text_hash
@@ -22,7 +23,8 @@ from adalib.vote.answers import extract_answer, judged, same_answer
 HERE = Path(__file__).parent
 ORDER = ("id", "question", "gold", "level", "family", "phrasing", "dial")
 ORDER += ("answers", "tokens", "finish", "logprob", "entropy", "texts")
-KEPT = ("id", "question", "gold", "level", "type", "answers", "classes", "correct")
+LONG, WORD = 70, re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?!\})")  # characters; and a word, not a command of LaTeX
+KEPT = ("id", "question", "gold", "level", "type", "answers", "classes", "correct", "given_up")
 KEPT += ("tokens", "finish", "logprob", "entropy", "read")
 
 
@@ -34,12 +36,18 @@ def read(line: dict) -> dict:
 
 
 def without_texts(line: dict) -> dict:
-    """The same without a sentence of the benchmark or of the model: what is said of a text is said in numbers."""
+    """The same without a sentence of the benchmark or of the model: what is said of a text is said in numbers.
+
+    Of a read answer that is long or has more than three words, the number of its class is kept.
+    """
     read(line)
-    classes, _ = judged(line["answers"])
+    classes, given_up = judged(line["answers"])
     first = {c: answer for c, answer in zip(classes[::-1].tolist(), line["answers"][::-1], strict=True) if c >= 0}
     right = {c for c, answer in first.items() if same_answer(answer, line["gold"])}
     line |= {"classes": classes.tolist(), "correct": [int(c in right) for c in classes.tolist()]}
+    told = zip(line["answers"], classes.tolist(), strict=True)
+    line["given_up"] = sum(answer in given_up for answer in line["answers"])  # formulas that equal only themselves
+    line["answers"] = [f"long answer {c}" if len(a) > LONG or len(WORD.findall(a)) > 3 else a for a, c in told]
     line |= {"read": read_text(line["question"]), "question": line["id"]}
     return {key: line[key] for key in KEPT if key in line}
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -150,8 +151,7 @@ _Line = tuple[str, int, dict[str, Any]]  # its place in words, its number, what 
 _SHORT = {"gsm8k": "gsm8k-qwen15", "math": "math-qwen15"}
 
 
-def text_hash(question: str) -> str:
-    """By which the text of a question is known again."""
+def text_hash(question: str) -> str:  # by which a text is known again
     return hashlib.sha256(question.strip().encode()).hexdigest()[:16]
 
 
@@ -177,10 +177,11 @@ def _is_read(record: dict[str, Any]) -> bool:
 
 def _read_text(question: str, read: dict[str, Any], where: str) -> ReadText:
     """A question with the numbers that were read off its text."""
-    for name, width in (("features", FEATURES), ("ngrams", BUCKETS)):
-        told = _listed(read[name], f'{where}: "{name}"', lambda x, what: _number(x, what, "a number", np.isfinite))
-        if len(told) != width:
-            raise DataError(f'{where}: "{name}" has {len(told)} entries; give {width}')
+    counts = partial(_number, mend="a count", fits=lambda x: type(x) is int and 0 <= x <= 100_000)
+    values = partial(_number, mend="a number", fits=lambda x: abs(x) <= 1e15)
+    for name, width, check in (("features", FEATURES, values), ("ngrams", BUCKETS, counts)):
+        if len(_listed(read[name], f'{where}: "{name}"', check)) != width:
+            raise DataError(f'{where}: "{name}" has {len(read[name])} entries; give {width}')
     return ReadText(question, read["features"], read["ngrams"])
 
 
@@ -236,7 +237,7 @@ def from_records(source: str, records: list[_Line]) -> Responses:
                 if len(row[name]) != samples:
                     entries = f"has {len(row[name])} entries for {samples} answers"
                     raise DataError(f'{where}: "{name}" {entries}; give one each')
-        if [c < 0 for c in row.get("classes", ())] != [answer == "" for answer in row["answers"]] * ("classes" in row):
+        if any((c < 0) != (answer == "") for c, answer in zip(row.get("classes", ()), row["answers"], strict=False)):
             raise DataError(f'{where}: "classes" must be -1 where the answer is empty, and only there; mend that')
         for name, column in columns.items():
             column.append(row.get(name))

@@ -32,8 +32,8 @@ FEATURES, BUCKETS = 18, 512  # how many numbers a `ReadText` carries
 class ReadText(str):
     """A question that carries the numbers read off its text, so that policies learn from it without the text.
 
-    The string is the question, or its id where the text is not at hand. The features are the 15 of `text_features` and
-    the 3 of `paper.extra_features`; the n-grams are counted by `adalib.learn.embedding.ngram_counts`.
+    The string is the question, or its id where the text is not at hand. Features: the 15 of `text_features` and the 3
+    of `adalib.paper.ablations.extra_features`; n-grams: the counts of `adalib.learn.embedding.ngram_counts`.
     """
 
     features: tuple[float, ...]
@@ -62,8 +62,7 @@ class Responses:
         Of each sample: the tokens generated, 0 or 1 (used instead of comparing with the gold), and of its tokens the
         mean log-probability (how sure the model was) and the mean entropy in nats (how many ways it saw to go on).
     extras : dict of str to list
-        Every other field, one value a question (None where a line had none). Under ``classes`` a file may give the
-        answer class of every sample, so that nothing is compared.
+        Every other field, one value a question (None where a line had none). Given ``classes`` are not compared again.
     source : str
         Where it came from: a file or a setting, for messages.
     """

@@ -31,7 +31,7 @@ _LINE = 1_000  # characters of an answer that are looked at; a longer one is com
 
 # Every repetition below is over one simple class or bounded, so that no text makes the search slow.
 _OPENED = re.compile(r"\\(?:boxed|fbox)\s*\{")
-_BRACES = re.compile(r"\\boxed\s*\{|\\fbox\s*\{|\\.|[{}]", re.DOTALL)
+_BRACES = re.compile(_OPENED.pattern + r"|\\.|[{}]", re.DOTALL)
 _MARKER = re.compile(r"answer(?: is)?\s{0,3}(?:\*\*|__)?\s{0,3}[:=]|answer is\b|####", re.IGNORECASE)
 _PLAIN = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?|\.\d+"
 _FRACTION = r"\\[dtc]?frac\s?(?:\{\s?-?\d+\s?\}|\d)\s?(?:\{\s?\d+\s?\}|\d)"
@@ -258,7 +258,7 @@ def _plain(answer: str) -> str:
     with_unit = _UNIT.fullmatch(text)
     if not with_unit:
         formula = _FORMULA_UNIT.fullmatch(text)
-        return formula[1] if formula and all(_is_unit(word, True) for word in _words(formula[2]) or "-") else text
+        return formula[1] if formula and all(_is_unit(word, True) for word in _words(formula[2])) else text
     apart = text[with_unit.end(1)] == " "
     number = with_unit[1].replace(",", "").strip()
     words = _words(with_unit[2])
