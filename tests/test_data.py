@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -11,18 +12,22 @@ import numpy as np
 import pytest
 
 import adalib
+from adalib.evaluate.recorded import recorded
 from adalib.table import ARCHETYPES
-from adalib.vote.answers import extract_answer
+from adalib.vote.answers import answer_classes, extract_answer, same_answer
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "data"
 SETTINGS = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
 SETTINGS += ("story-qwen05", "story-qwen05-hot", "story-qwen15", "story-smollm", "word-qwen05", "word-qwen15")
+BENCHMARKS = ("gsm8k-qwen15", "gsm8k-qwen05", "math-qwen15", "math-qwen05")
 sys.path.insert(0, str(DATA))
 import choose_dials  # noqa: E402
 import families  # noqa: E402
 import make_cards  # noqa: E402
 import make_questions  # noqa: E402
+import read_answers  # noqa: E402
+import record_transfer  # noqa: E402
 import story  # noqa: E402
 
 
@@ -113,9 +118,50 @@ def test_the_settings_are_what_the_book_needs():
         assert min(np.mean(kinds == kind) for kind in ARCHETYPES) >= 0.10
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_shipped_classes_are_the_judges(name):
+    answers = adalib.load(name)
+    assert (answers.n, answers.samples) == (300, 96)
+    for row in np.random.default_rng(1).choice(answers.n, 6, replace=False):
+        short = [j for j, answer in enumerate(answers.answers[row]) if not answer.startswith("long answer")]
+        told = [answers.answers[row][j] for j in short]
+        shipped, own = answers.classes[row, short], answer_classes(told)
+        pairs = set(zip(shipped.tolist(), own.tolist(), strict=True))
+        assert len(pairs) == len(set(shipped.tolist())) == len(set(own.tolist()))  # the same classes, by other numbers
+        right = [answer != "" and same_answer(answer, answers.golds[row]) for answer in told]
+        assert right == answers.values[row, short].astype(bool).tolist()
+
+
+def test_no_text_of_a_benchmark_is_here():
+    """No shipped line holds a sentence: no text is long, and none has more than three words."""
+    for name in (*BENCHMARKS, *make_cards.published()):
+        with gzip.open(DATA / "answers" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+            said = {json.loads(text) for text in re.findall(r'"(?:[^"\\]|\\.)*"', file.read())}
+        assert max(map(len, said)) <= read_answers.LONG, name
+        assert max(len(read_answers.WORD.findall(text)) for text in said) <= 3, name
+
+
+def test_the_published_answers_are_as_right_as_their_authors_say():
+    told = {"math500": (0.94, 0.97), "gpqa": (0.64, 0.73), "aime": (0.69, 0.90)}  # at one answer, at the vote of 80
+    for name in make_cards.published():
+        one, many = adalib.load(name).table((1, 80)).acc.mean(axis=0)
+        low, high = told[name.partition("-")[0]]
+        assert low - 0.005 <= one <= many <= high + 0.02, name  # our judge sees some more that are equal
+
+
+@pytest.mark.parametrize("name", [*SETTINGS, *BENCHMARKS, *make_cards.published()])
 def test_cards_say_what_the_data_says(name):
     assert (DATA / "cards" / f"{name}.md").read_text(encoding="utf-8") == make_cards.card(name)
+
+
+def test_the_recorded_transfer_can_be_computed_again():
+    old, new = "word-fewshot", "word-hot"
+    learners = {"curve": record_transfer.LEARNERS["curve"]}
+    again = record_transfer.moved(adalib.load(old), adalib.load(new), (2, 4), learners, ("as it is", "refit"))
+    kept = [row for row in recorded("transfer")[f"{old} to {new}"] if row["policy"] == "curve" and row["way"] != "both"]
+    for row, written in zip(again, kept, strict=False):
+        assert (row["way"], row["target"]) == (written["way"], written["target"])
+        np.testing.assert_allclose([row["cost"], row["accuracy"]], [written["cost"], written["accuracy"]], atol=2e-3)
 
 
 def test_no_prompt_gives_a_question_away():

@@ -103,8 +103,7 @@ def written(path: str | os.PathLike) -> Iterator[BufferedIOBase]:
             else:
                 yield raw
     except OSError as error:
-        mend = "check the folder and the free space"
-        raise DataError(f"{path}: cannot be written ({error.strerror}); {mend}") from None
+        raise DataError(f"{path}: cannot be written ({error.strerror}); check the folder and the free space") from None
 
 
 def free_memory() -> int:

@@ -1,15 +1,18 @@
 """Load questions and sampled answers: a bundled setting, or a file of your own.
 
 A file has one question a line, ``{"id", "question", "gold", "answers": [...]}``, and may say more: ``"correct"`` (0 or
-1 a sample, used instead of comparing with the gold), ``"level"``, ``"tokens"`` (a number a sample) and anything else,
-which is kept. With several models it has a line a question and model, with ``"model"`` on each and perhaps ``"price"``
-(of a token, or of an answer where there are no tokens). A fault names the file, the line and the mend.
+1 a sample, used instead of comparing with the gold), ``"classes"`` (a class number a sample, used instead of comparing
+answers), ``"level"``, ``"tokens"`` (a number a sample) and anything else, which is kept. With several models it has a
+line a question and model, with ``"model"`` on each and perhaps ``"price"`` (of a token, or of an answer where there
+are no tokens). A fault names the file, the line and the mend.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +20,9 @@ import numpy as np
 
 from adalib.datasets.files import DataError, kind_of, read_lines
 from adalib.datasets.menu import Menu
-from adalib.datasets.responses import REQUIRED, SAMPLED, Responses
+from adalib.datasets.responses import BUCKETS, FEATURES, REQUIRED, SAMPLED, ReadText, Responses
 
-__all__ = ["DataError", "QuestionRules", "bundled", "data_folder", "from_records", "load"]
+__all__ = ["DataError", "QuestionRules", "bundled", "data_folder", "from_records", "load", "text_hash"]
 
 
 class QuestionRules:
@@ -84,6 +87,10 @@ def _logprob(value: Any, what: str) -> float:
     return _number(value, what, "a mean log-probability, 0 or less", lambda x: not isinstance(x, bool) and x <= 1e-6)
 
 
+def _class(value: Any, what: str) -> float:
+    return _number(value, what, "a class number, -1 for no answer", lambda x: type(x) is int and -1 <= x < 2**31)
+
+
 def data_folder() -> Path:
     """Return the folder of the bundled data: inside an installed package, beside it in a checkout."""
     package = Path(__file__).parent.parent
@@ -96,7 +103,7 @@ def bundled() -> list[str]:
     return sorted(path.name.removesuffix(".jsonl.gz") for path in (data_folder() / "answers").glob("*.jsonl.gz"))
 
 
-def load(name_or_path: str | os.PathLike) -> Responses | Menu:
+def load(name_or_path: str | os.PathLike, texts: str | os.PathLike | None = None) -> Responses | Menu:
     """Load a bundled setting by its name, or a JSON Lines file of your own by its path.
 
     Explained in chapter 0, "One question, many answers".
@@ -104,7 +111,12 @@ def load(name_or_path: str | os.PathLike) -> Responses | Menu:
     Parameters
     ----------
     name_or_path : str or path
-        One of `bundled`, or a ``.jsonl`` or ``.jsonl.gz`` file with one question a line.
+        One of `bundled`, or a ``.jsonl`` or ``.jsonl.gz`` file with one question a line. ``gsm8k`` and ``math`` are
+        short for ``gsm8k-qwen15`` and ``math-qwen15``.
+    texts : path, optional
+        The texts of a benchmark's questions are not bundled: there a question is its id, and policies learn from the
+        numbers that were read off its text. Your copy of the benchmark's file puts the texts back: JSON Lines with
+        ``id`` and ``question``, or the official test file, whose line N (from 0) is the question ``...-test-N``.
 
     Returns
     -------
@@ -117,6 +129,7 @@ def load(name_or_path: str | os.PathLike) -> Responses | Menu:
         One sentence that names the file, the line, what is wrong and the mend.
     """
     name, known = os.fspath(name_or_path), bundled()
+    name = _SHORT.get(name, name)
     path = data_folder() / "answers" / f"{name}.jsonl.gz" if name in known else Path(name)
     if path.name == name and not path.suffix and not path.exists():
         raise DataError(
@@ -126,6 +139,8 @@ def load(name_or_path: str | os.PathLike) -> Responses | Menu:
     records = [(f"{path}, line {number}", number, record) for number, record in read_lines(path)]
     if not records:
         raise DataError(f"{path}: holds no questions; write one JSON object with {', '.join(REQUIRED)} a line")
+    if texts is not None:
+        _join(records, texts)
     # A menu is where a question comes again with another model; a file may only note its model.
     pairs = {(str(record.get("id")), str(record.get("model"))) for _, _, record in records}
     several = len(pairs) > len({question for question, _ in pairs})
@@ -133,6 +148,41 @@ def load(name_or_path: str | os.PathLike) -> Responses | Menu:
 
 
 _Line = tuple[str, int, dict[str, Any]]  # its place in words, its number, what it says
+_SHORT = {"gsm8k": "gsm8k-qwen15", "math": "math-qwen15"}
+
+
+def text_hash(question: str) -> str:  # by which a text is known again
+    return hashlib.sha256(question.strip().encode()).hexdigest()[:16]
+
+
+def _join(records: list[_Line], texts: str | os.PathLike) -> None:
+    """Put the texts of a benchmark's file in their places, by id, or by line where its lines have none."""
+    known: dict[str, str] = {}
+    for place, (number, line) in enumerate(read_lines(texts)):
+        question = text(line.get("question", line.get("problem")), f'{texts}, line {number}: "question"')
+        known[text(line["id"], f'{texts}, line {number}: "id"') if "id" in line else f"test-{place}"] = question
+    for where, _, record in records:
+        name = str(record.get("id"))
+        told = known.get(name, known.get("test-" + name.rpartition("-test-")[2]))
+        if told is None:
+            raise DataError(f"{texts}: has no question {name[:60]!r}; give a file that has all of them")
+        if _is_read(record) and record["read"].get("text") != text_hash(told):
+            raise DataError(f"{where}: {name[:60]!r} has another text in {texts}; give the benchmark's own test file")
+        record["question"] = told
+
+
+def _is_read(record: dict[str, Any]) -> bool:
+    return isinstance(record.get("read"), dict) and {"features", "ngrams"} <= record["read"].keys()
+
+
+def _read_text(question: str, read: dict[str, Any], where: str) -> ReadText:
+    """A question with the numbers that were read off its text."""
+    counts = partial(_number, mend="a count", fits=lambda x: type(x) is int and 0 <= x <= 100_000)
+    values = partial(_number, mend="a number", fits=lambda x: abs(x) <= 1e15)
+    for name, width, check in (("features", FEATURES, values), ("ngrams", BUCKETS, counts)):
+        if len(_listed(read[name], f'{where}: "{name}"', check)) != width:
+            raise DataError(f'{where}: "{name}" has {len(read[name])} entries; give {width}')
+    return ReadText(question, read["features"], read["ngrams"])
 
 
 def _menu(source: str, records: list[_Line]) -> Menu:
@@ -162,12 +212,15 @@ def _menu(source: str, records: list[_Line]) -> Menu:
 
 def from_records(source: str, records: list[_Line]) -> Responses:
     """Check the lines of a file, each with its place in words and its number, and put them together."""
-    columns: dict[str, list] = {name: [] for name in (*REQUIRED, "level", *SAMPLED)}
+    checks = dict(zip((*SAMPLED, "classes"), (_flag, _count, _logprob, _count, _class), strict=True))
+    columns: dict[str, list] = {name: [] for name in (*REQUIRED, "level", *checks)}
     rules = QuestionRules(REQUIRED)
     _, line1, first = records[0]
     for where, number, record in records:
         given = record.get("correct") is not None
         row = rules.texts(record, where, number, blank=("question", "gold") if given else ("question",))
+        if _is_read(record):
+            row["question"] = _read_text(row["question"], record["read"], where)
         row["answers"] = _listed(record["answers"], f'{where}: "answers"', text)
         samples = len(row["answers"])
         if columns["answers"] and samples != len(columns["answers"][0]):
@@ -175,7 +228,7 @@ def from_records(source: str, records: list[_Line]) -> Responses:
                 f"{where}: has {samples} answers, line {line1} has {len(columns['answers'][0])}; give every question "
                 'equally many ("" where nothing was extracted)'
             )
-        for name, check in zip(SAMPLED, (_flag, _count, _logprob, _count), strict=True):
+        for name, check in checks.items():
             if (record.get(name) is None) != (first.get(name) is None):
                 has, other = ("has no", "has") if record.get(name) is None else ("has", "has none")
                 raise DataError(f'{where}: {has} "{name}", line {line1} {other}; give it on every line, or on none')
@@ -184,6 +237,8 @@ def from_records(source: str, records: list[_Line]) -> Responses:
                 if len(row[name]) != samples:
                     entries = f"has {len(row[name])} entries for {samples} answers"
                     raise DataError(f'{where}: "{name}" {entries}; give one each')
+        if any((c < 0) != (answer == "") for c, answer in zip(row.get("classes", ()), row["answers"], strict=False)):
+            raise DataError(f'{where}: "classes" must be -1 where the answer is empty, and only there; mend that')
         for name, column in columns.items():
             column.append(row.get(name))
     for name in dict.fromkeys(name for _, _, record in records for name in record if name not in columns):

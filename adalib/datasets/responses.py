@@ -21,11 +21,28 @@ from adalib.table import UtilityTable
 from adalib.vote.answers import judged, same_answer
 from adalib.vote.estimators import ESTIMATORS, Ties
 
-__all__ = ["REQUIRED", "SAMPLED", "Responses"]
+__all__ = ["BUCKETS", "FEATURES", "REQUIRED", "SAMPLED", "ReadText", "Responses"]
 
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
 _COLUMNS = ("ids", "questions", "golds", "answers")
 SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number a sample
+FEATURES, BUCKETS = 18, 512  # how many numbers a `ReadText` carries
+
+
+class ReadText(str):
+    """A question that carries the numbers read off its text, so that policies learn from it without the text.
+
+    The string is the question, or its id where the text is not at hand. Features: the 15 of `text_features` and the 3
+    of `adalib.paper.ablations.extra_features`; n-grams: the counts of `adalib.learn.embedding.ngram_counts`.
+    """
+
+    features: tuple[float, ...]
+    ngrams: tuple[int, ...]
+
+    def __new__(cls, text: str, features: Sequence[float] = (), ngrams: Sequence[int] = ()) -> ReadText:
+        read = super().__new__(cls, text)
+        read.features, read.ngrams = tuple(features), tuple(ngrams)
+        return read
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +62,7 @@ class Responses:
         Of each sample: the tokens generated, 0 or 1 (used instead of comparing with the gold), and of its tokens the
         mean log-probability (how sure the model was) and the mean entropy in nats (how many ways it saw to go on).
     extras : dict of str to list
-        Every other field, one value a question (None where a line had none).
+        Every other field, one value a question (None where a line had none). Given ``classes`` are not compared again.
     source : str
         Where it came from: a file or a setting, for messages.
     """
@@ -97,6 +114,8 @@ class Responses:
     @cached_property
     def classes(self) -> np.ndarray:
         """The answer class of every sample, (N, R); -1 for an empty answer."""
+        if "classes" in self.extras:
+            return _renumbered(np.array(self.extras["classes"], dtype=np.int32))
         # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
         rows = tqdm(self.answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
         judged_rows = [judged(row) for row in rows]

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from adalib.datasets.responses import ReadText
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
 
@@ -112,7 +113,8 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
     Inferred from the printed costs: 16 answers for the fewest longest of 200 questions that reach the budgets 1.5, 2
     and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of equals the earlier is the longer.
     """
-    lengths = np.array([float(len(q) if isinstance(q, str) else q) for q in questions])
+    texts = (q.features[0] if isinstance(q, ReadText) else q for q in questions)
+    lengths = np.array([float(len(q) if isinstance(q, str) else q) for q in texts])
     n = lengths.size
     _, cost = check_table(np.zeros((n, np.shape(cost)[-1])), cost)
     _below(cost, budget)

@@ -18,6 +18,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from adalib.datasets.responses import ReadText
+
 __all__ = ["TEXT_FEATURES", "check_texts", "one_each", "question_marks", "text_features", "text_values"]
 
 _TIME, _MONEY, _RATE, _STEPS = (
@@ -79,8 +81,12 @@ def text_features(questions: Sequence[str], entropy: ArrayLike | None = None) ->
 
 def text_values(questions: Sequence[str]) -> np.ndarray:
     """The values of `text_features`, shape (N, 15), without a table around them: what a server has time for."""
-    rows = [list(_read(text).values()) for text in check_texts(questions)]
-    return np.array(rows, dtype=float).reshape(len(rows), len(TEXT_FEATURES) - 1)
+    width = len(TEXT_FEATURES) - 1
+    rows = [
+        text.features[:width] if isinstance(text, ReadText) else list(_read(text).values())
+        for text in check_texts(questions)
+    ]
+    return np.array(rows, dtype=float).reshape(len(rows), width)
 
 
 def _read(text: str) -> dict[str, float]:

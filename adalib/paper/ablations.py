@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from adalib.datasets.folds import deal
 from adalib.datasets.populations import Population
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import ReadText, Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import OracleScore, compared, cross_fitted_oracle, score_oracle
@@ -48,16 +48,16 @@ _PARTS = (("(a)", "(b)"), ("(i)", "(ii)"), ("(1)", "(2)"))
 def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None = None) -> pd.DataFrame:
     """The features that the paper's figure names and its list does not; ``single_pass_acc`` takes the answer key."""
     texts = check_texts(questions)
-    columns: dict[str, Any] = {
-        "has_square_roots": [_ROOT.search(text) is not None for text in texts],
-        "has_equation": [_EQUATION.search(text) is not None for text in texts],
-        "has_multi_subproblems": [
-            question_marks(text) > 1 or any(a in text and b in text for a, b in _PARTS) for text in texts
-        ],
-    }
+    told = [text.features[-3:] if isinstance(text, ReadText) else _look(text) for text in texts]
+    columns: dict[str, Any] = dict(zip(EXTRA_FEATURES, np.reshape(told, (-1, 3)).T, strict=False))
     if single_pass_acc is not None:
         columns["single_pass_acc"] = one_each(single_pass_acc, len(texts), "single_pass_acc")
     return pd.DataFrame(columns, dtype=float)
+
+
+def _look(text: str) -> tuple[bool, ...]:
+    parts = question_marks(text) > 1 or any(a in text and b in text for a, b in _PARTS)
+    return _ROOT.search(text) is not None, _EQUATION.search(text) is not None, parts
 
 
 @dataclass(frozen=True, eq=False)

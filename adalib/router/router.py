@@ -153,7 +153,8 @@ class Router:
             rows = drawn(range(responses.n), taught, seed)
             groups = None if groups is None else [groups[row] for row in rows]
             responses = responses.take(rows)
-            reader = Reader(TextEmbedding(_DIMS).fit(responses.questions)) if "text" in signals else None
+            told = "text" in signals and any(text.strip() for text in responses.questions)
+            reader = Reader(TextEmbedding(_DIMS).fit(responses.questions)) if told else None
             stopping = PricedStopping(signals, cost=cost, schedule=schedule, seed=seed)
             stopping.fit(responses, None if reader is None else reader.read(responses.questions), groups)
             return cls(stopping, reader, budget, cost)

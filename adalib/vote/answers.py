@@ -30,7 +30,8 @@ _CLOSING = " *_\"'.,;:!?"  # what may close an answer without belonging to it
 _LINE = 1_000  # characters of an answer that are looked at; a longer one is compared word for word
 
 # Every repetition below is over one simple class or bounded, so that no text makes the search slow.
-_BRACES = re.compile(r"\\boxed\s*\{|\\fbox\s*\{|\\.|[{}]", re.DOTALL)
+_OPENED = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_BRACES = re.compile(_OPENED.pattern + r"|\\.|[{}]", re.DOTALL)
 _MARKER = re.compile(r"answer(?: is)?\s{0,3}(?:\*\*|__)?\s{0,3}[:=]|answer is\b|####", re.IGNORECASE)
 _PLAIN = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?|\.\d+"
 _FRACTION = r"\\[dtc]?frac\s?(?:\{\s?-?\d+\s?\}|\d)\s?(?:\{\s?\d+\s?\}|\d)"
@@ -39,6 +40,7 @@ _VALUE = re.compile(
     rf"([-+]?)\s?(?:\\frac\s?(?:\{{(-?\d+)\}}|(\d))\s?(?:\{{(\d+)\}}|(\d))|(\d+) (\d+)/(\d+)|(\d+)/(\d+)|({_PLAIN}))"
 )
 _UNIT = re.compile(rf"([-+]?\s?(?:\d+/\d+|{_PLAIN}))\s?([^\W\d_][^\d^{{}}]{{0,60}})(?:\^?\{{?[23]\}}?)?")
+_FORMULA_UNIT = re.compile(r"(.*(?:\}|\\pi)) ([a-z][a-z /.-]{1,60})(?:\^?\{?[23]\}?)?")  # \frac{1}{2} square feet
 _CHOICE = re.compile(
     r"[(\[]?([A-Ja-j])[)\].:]{0,2}|(?:[(\[]([A-J])[)\]]|([A-J])[).:]) .*|([A-J]),? (?:because|since|as) .*"
 )
@@ -51,8 +53,9 @@ _COMMAND = re.compile(r"\\(?:begin|end)\{\w*\}|\\[a-zA-Z]+|\b(?:sqrt|frac|sin|co
 _TYPESETTING = [
     (re.compile(pattern), plain)
     for pattern, plain in [
+        (r"(?<!\\)\\!", ""),  # 1,\!000
         (r"\\(?:text|mathrm|textbf|mathbf|textit|mathit|mbox|operatorname)\s?\{([^{}]{0,200})\}", r" \1 "),
-        (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-zA-Z])|(?<!\\)\\[!,;:()\[\]]|[`~]", " "),
+        (r"\\(?:left|right|big|Big|displaystyle|limits)(?![a-zA-Z])|(?<!\\)\\[,;:()\[\]]|[`~]", " "),
         (r"\\?[$€£¥₹]", ""),
         (r"(?<!\\)\\ ", " "),  # but not the end of a matrix's row
         (r"\\[dtc]frac", r"\\frac"),
@@ -64,7 +67,7 @@ _TYPESETTING = [
 ]
 _SYMBOLS = str.maketrans({"²": "^2", "³": "^3", "−": "-", "×": "*", "÷": "/", "π": "\\pi ", "∞": "\\infty ", "⁄": "/"})
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_SYMBOL_UNITS = re.compile(r"[cmk]m|[km]g|[cm]l|in|ft|yd|mi|lb|lbs|oz|hr|hrs|yr|min|sec|ms|mph|kph|hz|am|pm")
+_SYMBOL_UNITS = re.compile(r"[cmk]m|[km]g|gm|[cm]l|in|ft|yd|mi|lb|lbs|oz|hr|hrs|yr|min|sec|ms|mph|kph|hz|am|pm")
 _NOT_UNITS = re.compile(r"sqrt|sin|cos|tan|log|exp|mod|and")
 
 _TIMES = re.compile(r"(?<=[\d)])\s?(?:\\times|\\cdot|[xX])\s?(?=[\d(.-])|(?<=[\d)])(?=\()")
@@ -107,6 +110,7 @@ def extract_answer(text: str, finished: bool = True) -> str:
         return _plain(boxed)
     for marker in reversed(deque(_MARKER.finditer(text), maxlen=_MARKERS)):
         line = text[marker.end() : marker.end() + _LINE].lstrip(" \t\r\n*_:=").split("\n")[0]
+        line = _OPENED.split(line)[-1 if finished else 0]  # a box that was never closed
         answer = _from_sentence(re.split(r"[.;]\s", line)[0])
         if answer:
             return answer
@@ -253,16 +257,21 @@ def _plain(answer: str) -> str:
         text = re.sub(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", lambda number: number.group().replace(",", ""), text)
     with_unit = _UNIT.fullmatch(text)
     if not with_unit:
-        return text
+        formula = _FORMULA_UNIT.fullmatch(text)
+        return formula[1] if formula and all(_is_unit(word, True) for word in _words(formula[2])) else text
     apart = text[with_unit.end(1)] == " "
     number = with_unit[1].replace(",", "").strip()
-    words = [word for word in re.split(r"[\s/.()-]+", with_unit[2].lower()) if word]
+    words = _words(with_unit[2])
     factor = _fraction(number) if words[0] in _SCALES else None
     if factor is not None:
         return str(factor * _SCALES[words[0]])
     if words[0] in ("percent", "percentage"):
         return number + "%"
     return number if all(_is_unit(word, apart) for word in words) else text
+
+
+def _words(unit: str) -> list[str]:
+    return [word for word in re.split(r"[\s/.()-]+", unit.lower()) if word]
 
 
 def _is_unit(word: str, apart: bool) -> bool:

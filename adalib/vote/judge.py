@@ -176,6 +176,8 @@ def _form(node: Any) -> Form:
         return _joined("union", sorted(pieces, key=_order)) if pieces else Form((str(simple),))
     if isinstance(node, sympy.MatrixBase):
         return _joined("matrix", [_form(entry) for entry in node.flat()], *node.shape)
+    if isinstance(node, sympy.MatMul) and all(not part.is_Matrix for part in node.args[:-1]):  # a number times a matrix
+        return _form(node.args[-1].applyfunc(lambda entry: sympy.Mul(*node.args[:-1], entry, evaluate=False)))
     if isinstance(node, Relational):
         return _relation(node)
     if not isinstance(node, sympy.Expr) or node.is_Matrix:

@@ -4,7 +4,9 @@ import gzip
 import json
 import math
 import os
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +20,10 @@ from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import compared
 from adalib.evaluate.heldout import joined
+from adalib.paper.ablations import extra_features
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "data"))
+import read_answers
 
 GOOD = {"id": "q1", "question": "2 + 2?", "gold": "4", "answers": ["4", "5", ""]}
 
@@ -334,3 +340,50 @@ def test_save_through_a_link_keeps_the_link_and_numpy_values_are_plain_ones(tmp_
     responses([["4"]], extras={"share": [np.array([0.5])], "size": [np.int64(3)]}).save(tmp_path / "link.jsonl")
     assert (tmp_path / "link.jsonl").is_symlink()
     assert load(tmp_path / "real.jsonl").extras == {"share": [[0.5]], "size": [3]}
+
+
+def test_given_classes_are_used_instead_of_comparing(tmp_path):
+    path = write(tmp_path, line(classes=[7, 7, -1], correct=[1, 1, 0]), line(id="q2", classes=[3, 9, -1]))
+    assert 'line 2: has no "correct"' in complaint(path)
+    mine = load(write(tmp_path, line(classes=[7, 7, -1]), line(id="q2", classes=[9, 3, -1])))
+    assert mine.classes.tolist() == [[0, 0, -1], [0, 1, -1]]
+    mine.save(tmp_path / "again.jsonl")
+    assert load(tmp_path / "again.jsonl").take([1]).classes.tolist() == [[0, 1, -1]]
+    assert "-1 where the answer is empty" in complaint(write(tmp_path, line(classes=[0, 1, 2])))
+    assert "is 0.5; give a class number" in complaint(write(tmp_path, line(classes=[0, 0.5, -1])))
+
+
+def test_texts_are_joined_by_id_or_by_line_and_say_what_the_numbers_said(tmp_path):
+    questions = [
+        "If $x = 3$, what is $x^2$?",
+        "Ann has 12 hens.\nShe buys 5% more. How many has she?",
+        "Is $\\sqrt{2}<2$?",
+    ]
+    lines = [
+        {"id": f"toy-test-{i}", "question": text, "gold": "9", "texts": ["Answer: 9", "8"], "finish": ["stop"] * 2}
+        for i, text in enumerate(questions)
+    ]
+    asked = [1, 2]
+    path = write(tmp_path, *(json.dumps(read_answers.without_texts(dict(lines[i]))) for i in asked))
+    apart = load(path)
+    assert apart.questions == apart.ids == ["toy-test-1", "toy-test-2"]
+    assert apart.answers == [["9", "8"]] * 2
+    assert apart.values.tolist() == [[1, 0]] * 2
+    own = write(tmp_path, *(json.dumps(lines[i]) for i in (2, 0, 1)), name="own.jsonl")
+    official = write(tmp_path, *(json.dumps({"problem": text}) for text in questions), name="official.jsonl")
+    for texts in (own, official):
+        whole = load(path, texts=texts)
+        assert whole.questions == [questions[i] for i in asked]
+        for features in (adalib.text_features, extra_features):
+            assert features(apart.questions).equals(features([questions[i] for i in asked]))
+            assert features(whole.questions).equals(features(apart.questions))
+    whole.save(tmp_path / "whole.jsonl")
+    assert [text.ngrams for text in load(tmp_path / "whole.jsonl").questions] == [t.ngrams for t in apart.questions]
+    other = write(tmp_path, *(json.dumps({"question": text}) for text in reversed(questions)), name="other.jsonl")
+    with pytest.raises(DataError, match="'toy-test-2' has another text in .*give the benchmark's own"):
+        load(path, texts=other)
+    with pytest.raises(DataError, match="has no question 'toy-test-2'"):
+        load(path, texts=write(tmp_path, json.dumps(lines[1]), name="one.jsonl"))
+    broken = json.loads(path.read_text().splitlines()[0])
+    broken["read"]["ngrams"].pop()
+    assert '"ngrams" has 511 entries; give 512' in complaint(write(tmp_path, json.dumps(broken)))

@@ -1,14 +1,21 @@
 """Features: counted by hand, safe on any text, and named as in the paper."""
 
+from __future__ import annotations
+
+import json
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
-from adalib.learn.embedding import TextEmbedding
+from adalib.datasets.responses import ReadText
+from adalib.evaluate.baselines import length
+from adalib.learn.embedding import TextEmbedding, ngram_counts
 from adalib.learn.features import TEXT_FEATURES, text_features
 from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, extra_features
 
@@ -138,6 +145,10 @@ def test_what_is_refused(action, message):
 TRAINING = ["Three red hens lay 4 eggs", "Two red hens lay 9 eggs", "A train leaves at noon", "A train arrives late"]
 
 
+def tfidf() -> TfidfVectorizer:
+    return TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
+
+
 def test_embedding_puts_like_texts_together_and_keeps_the_angles_at_full_rank():
     embedding = TextEmbedding(dims=2).fit(TRAINING)
     hens, train, blank = embedding.transform(["Five red hens lay 7 eggs", "The train leaves late", ""]).to_numpy()
@@ -147,7 +158,7 @@ def test_embedding_puts_like_texts_together_and_keeps_the_angles_at_full_rank():
     assert (blank == 0).all()
     # With as many dimensions as texts the SVD loses nothing: products of rows are those of the TF-IDF weights.
     whole = TextEmbedding(dims=4).fit(TRAINING)
-    found, weights = whole.transform(TRAINING).to_numpy(), whole._tfidf.transform(TRAINING).toarray()
+    found, weights = whole.transform(TRAINING).to_numpy(), tfidf().fit_transform(TRAINING).toarray()
     np.testing.assert_allclose(found @ found.T, weights @ weights.T, atol=1e-9)
 
 
@@ -161,9 +172,38 @@ def test_embedding_is_learned_from_the_training_texts_alone():
 
 @given(st.lists(st.text(max_size=40), max_size=6))
 def test_n_grams_found_word_by_word_are_scikit_learns(texts):
-    embedding = TextEmbedding(dims=2).fit([*TRAINING, "ΟΔΟΣ İi ﬁn"])
-    found, expected = (weigh([*texts, *TRAINING]) for weigh in (embedding._weights, embedding._tfidf.transform))
-    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    taught = [*TRAINING, "ΟΔΟΣ İi ﬁn"]
+    embedding = TextEmbedding(dims=2).fit(taught)
+    found = embedding._weigh(embedding._counts([*texts, *TRAINING]))
+    np.testing.assert_array_equal(found.toarray(), tfidf().fit(taught).transform([*texts, *TRAINING]).toarray())
+
+
+def carrying(text: str, name: str) -> ReadText:
+    """What stands for a text that is not at hand: its name, with the text's numbers."""
+    features = [*text_features([text]).iloc[0], *extra_features([text]).iloc[0]]
+    return ReadText(name, features, ngram_counts(text))
+
+
+def test_numbers_stand_in_for_a_text():
+    absent = [carrying(text, f"set-{i}") for i, text in enumerate(TRAINING)]
+    absent = pickle.loads(pickle.dumps(absent))  # as they travel to other machines
+    pd.testing.assert_frame_equal(text_features(absent), text_features(TRAINING))
+    pd.testing.assert_frame_equal(extra_features(absent), extra_features(TRAINING))
+    assert length(absent, [1, 16], 6).weights.tolist() == length(TRAINING, [1, 16], 6).weights.tolist()
+    counts = np.array([ngram_counts(text) for text in TRAINING])
+    weights = TfidfTransformer(sublinear_tf=True).fit_transform(counts).toarray()
+    found = TextEmbedding(dims=4).fit(absent).transform(absent).to_numpy()
+    np.testing.assert_allclose(found @ found.T, weights @ weights.T, atol=1e-9)
+    with pytest.raises(ValueError, match="have counted"):
+        TextEmbedding(ngrams=(1, 2)).fit(absent)
+
+
+@given(st.text(max_size=60))
+def test_a_new_text_is_hashed_as_those_that_are_not_at_hand(text):
+    embedding = TextEmbedding(dims=3).fit([carrying(one, str(i)) for i, one in enumerate(TRAINING)])
+    kept = TextEmbedding.from_dict(json.loads(json.dumps(embedding.to_dict())))
+    for one in (text, carrying(text, "new")):
+        np.testing.assert_array_equal(kept.embed(one), embedding.transform([text]).to_numpy()[0])
 
 
 @pytest.mark.parametrize("texts", [["a"], ["ab", ""], ["漢字"] * 3, ["7" * 10**6], ["\0"], [r"\frac{1}{2}", "½"]])

@@ -27,6 +27,7 @@ EXTRACTED = [
     ("C", r"\boxed{\text{(C)}}"),
     ("B", "Answer: (B) Paris", "Answer: B because it is warm"),
     (r"\{1, 2\}", r"\boxed{\{1, 2\}}"),
+    ("[-2, 7]", r"The answer is $\boxed{[-2, 7]$."),
     ("12", r"\boxed{12\text{ cm}^2}", "Answer: 12 apples.", "Answer: 12 boxes of 3 and one of 5 give him 41 apples"),
     ("41", "Answer: he has 12 boxes of 3 and one of 5, so 41"),
     ("90", r"\boxed{90^\circ}"),
@@ -53,6 +54,7 @@ def test_a_text_that_was_cut_has_no_last_number():
     assert extract_answer("First 3, then 4", finished=False) == ""
     assert extract_answer("First 3, Answer: 4", finished=False) == "4"
     assert extract_answer(r"First 3, \boxed{4}", finished=False) == "4"
+    assert extract_answer(r"The answer is \boxed{40", finished=False) == ""
 
 
 PIECES = [*"{}$\\ 9\n", "\\boxed{", "\\frac{", "\\text{", "answer is ", "answer   ", "####", "1,", "1/", "- "]
@@ -82,6 +84,9 @@ SAME += [["20 (4 * 5)", "20"], ["160days", "160"], ["−3", "-3"], ["0.333333", 
 SAME += [["50%", "50", "50 percent", r"50\%"], ["50%", "0.5", "1/2"], ["Monday", " monday ", r"\text{Monday}"]]
 SAME += [["New York", "newyork"], ["B", "(b)", "(B) Paris", "B."], ["x+1", "1+x"], ["(x+1)^2", "x^2+2x+1"]]
 SAME += [[r"3\sqrt{2}", r"\sqrt{18}"], ["6*7", "42"], ["(1 + 2)^2 / 3", "3"], ["e^0", "1"], ["1, 2", "2, 1"]]
+SAME += [[r"16,\!471", "16471", "16{,}471"], [r"\frac{68}{3}\text{ pounds}", r"\frac{68}{3}", r"\frac{68}{3}^\circ"]]
+SAME += [[r"8\sqrt{3}\text{ cm}", r"8\sqrt{3}", r"8\sqrt{3} square feet"], [r"12\pi\text{ cubic inches}", r"12\pi"]]
+SAME += [[r"12\text{ gm}", "12"]]
 SAME += [["(1, 2)", "(1,2)", r"\left(1, 2\right)"], ["2π", r"2\pi"], ["x²", "x^2"], [r"2^{10}", "1024"]]
 
 
@@ -95,6 +100,7 @@ def test_the_same_answer(group):
 DIFFERENT = ["1/2", "1/3", "0.33", "50", "1000000", "1000001", "1000000.5", "1000001.5", "1e-9", "2e-9", "-5", "5"]
 DIFFERENT += ["3a", "3", "5m", "5x", "2pi", "2", "(1,2)", "(2,1)", "(1,200)", "1200", "3:4", "0.75", "12 12", "144"]
 DIFFERENT += ["2 (x + 1)", "5 +", "3, 4", "1.2.3", "1.2", "x + y = 5", "1", "1/0", "Monday", "Tuesday"]
+DIFFERENT += [r"\frac{1}{2} x", r"\sqrt{2} and more", r"\sqrt{2}"]
 DIFFERENT += ["A", "B", "x", "y", "3 hours 20 minutes", "", "", " "]
 
 

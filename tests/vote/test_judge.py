@@ -61,9 +61,11 @@ SAME += [(r"(2,3)\cup(0,1)", r"(0,1)\cup(2,3)"), ("x>2", r"(2,\infty)"), (r"3<x\
 SAME += [("x<y", "y>x"), ("x+y=3z", "3z")]
 SAME += [(r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", r"\begin{pmatrix}1&\sqrt{4}\\3&\frac{8}{2}\end{pmatrix}")]
 SAME += [("(x+1)^{99}(x+1)", "(x+1)^{100}")]
+SAME += [(r"\frac{8}{49}\begin{pmatrix}2\\x\end{pmatrix}", r"\begin{pmatrix}16/49\\\frac{8x}{49}\end{pmatrix}")]
 DIFFERENT = [(r"\sqrt{x^2}", "x"), (r"\frac{1+\min(k^{2},1)}{4}", r"\frac{1}{2}"), ("(1,2)", "(2,1)")]
 DIFFERENT += [("(1,2)", "[1,2]"), (r"(0,1)\cup(1,2)", "(0,2)"), ("x<y", "y<x"), ("x+y=5", "x-y=5")]
 DIFFERENT += [(r"\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}1\\2\end{pmatrix}"), ("(x+1)^{999}", "(1+x)^{998}")]
+DIFFERENT += [(r"2\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}1&2\end{pmatrix}")]
 DIFFERENT += [(r"e^{\pi\sqrt{163}}", "262537412640768744"), (r"\frac{1}{0}", r"\frac{2}{0}")]
 
 
