@@ -115,6 +115,9 @@ def _spec(name: str) -> dict:
 REAL = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
 SETTINGS = (*REAL, *PAPER_SETTINGS)
 
+#: The paper's own benchmarks, answered by a small model of one of its families.
+BENCHMARKS = ("gsm8k-qwen15", "math-qwen15")
+
 #: How we reconstruct the paper's estimates. Disjoint windows are its words; of ties it says nothing. They cannot have
 #: been shared (with no unread answers two would then be worth one to the last digit, and it prints .495 and .491);
 #: that they go to the answer seen first is our choice.
@@ -126,7 +129,7 @@ TARGETS = (1.5, 2.0, 3.0)
 
 def kind(name: str) -> str:
     """Whether a setting is "real" or "simulated"."""
-    return "real" if name in REAL else "simulated"
+    return "simulated" if name in PAPER_SETTINGS else "real"
 
 
 @cache
@@ -147,7 +150,7 @@ def levels_of(name: str) -> Sequence:
 @cache
 def utility(name: str) -> UtilityTable:
     """The table of a setting: the real ones from all subsets with shared ties, the simulated ones by `PAPER_WAY`."""
-    return answers(name).table(**({} if name in REAL else PAPER_WAY))
+    return answers(name).table(**(PAPER_WAY if name in PAPER_SETTINGS else {}))
 
 
 @cache

@@ -13,11 +13,11 @@ from adalib.paper.results import recorded_rows
 
 # A line a thing, with every name by which a page has it; c12_by_X is the number behind a verdict of chapter 12.
 SAME = """
-n_word n_questions c02_n c03_n c04_n c06_n c08_questions key_n
+n_word c02_n c03_n c04_n c06_n
+n_questions c08_questions key_n
 acc4 key_four
 acc16 key_sixteen
 wasted key_flat
-share_diminishing c12_by_kinds_claim
 c02_free c06_free_oracle
 c02_out_hard c12_by_leaving
 c02_printed_gsm c12_by_free
