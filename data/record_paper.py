@@ -128,7 +128,7 @@ def ablations() -> Iterator[Part]:
     yield "noise pool by row", partial(trials, blind, "row", 1, TREES)
     yield "noise pool by question", partial(trials, blind, "fold", 3, TREES)
     for name in PAPER_SETTINGS:
-        yield f"{name}, growing shares", partial(shares, name)
+        yield f"{name}, growing shares", partial(shares, name, name == "deepseek-v3-math")
     yield "word-fewshot, growing shares", partial(frame, held_out_curve, word, shares=(0.1, 0.3, 1.0))
     table, entropy = utility("word-fewshot"), word.entropy[:, 0]
     labels = adalib.frontier(table.acc, table.cost).at(2).labels
@@ -137,6 +137,24 @@ def ablations() -> Iterator[Part]:
     table = utility("deepseek-v3-math")
     labels, noise = adalib.bisect(table.acc, table.cost, 2).labels, adalib.noise_features(table.n)
     yield "importances of noise", partial(frame, importances, noise, labels, draws=10)
+
+
+MATH = ("math-qwen15", "math-qwen05")
+
+
+def on_math() -> Iterator[Part]:
+    """Chapter 9 on MATH: a pool of two models, growing shares, importances."""
+    math, blind = answers(MATH[0]), adalib.noise_features(answers(MATH[0]).n, 15)
+    for kind, pooled in (("text", paper.ablations.real_pool(MATH)), ("noise", paper.ablations.real_pool(MATH, blind))):
+        for split in ("row", "question"):
+            yield f"MATH, {kind} by {split}", partial(trials, pooled, split)
+        yield f"MATH, {kind} in folds", partial(trials, pooled, "fold", 5, TREES)
+    yield "math-qwen15, growing shares", partial(shares, MATH[0], True)
+    for name in ("math-qwen15", "gsm8k-qwen15"):
+        yield f"{name}, held-out shares", partial(frame, held_out_curve, answers(name), shares=(0.1, 0.3, 1.0))
+    table, known = utility(MATH[0]), adalib.text_features(math.questions, math.entropy[:, 0])
+    labels = adalib.frontier(table.acc, table.cost).at(2).labels
+    yield "importances on MATH", partial(frame, importances, known, labels)
 
 
 def importances(
@@ -223,9 +241,8 @@ def trials(pooled, split: str, splits: int = 10, models=paper.ablations.TRIES) -
     return [{"classifier": t.classifier, "number": t.number, "predicted": digits(t.predicted)} for t in made]
 
 
-def shares(name: str) -> list[dict]:
+def shares(name: str, whole: bool) -> list[dict]:
     """What the trees predicted for all questions, by share of them that was trained on."""
-    whole = name == "deepseek-v3-math"
     table, noise = utility(name), adalib.noise_features(utility(name).n)
     asked = [(3.0, 8), (1.5, 4), (2.0, 4)] if whole else [(2.0, 4)]
     rows = []
@@ -246,6 +263,7 @@ def parts() -> Iterator[Part]:
     yield from learning()
     yield from results()
     yield from ablations()
+    yield from on_math()
 
 
 if __name__ == "__main__":

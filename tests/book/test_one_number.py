@@ -42,14 +42,9 @@ c07_ours_least c12_by_points
 c07_length_most c12_by_heuristic
 c07_few_out_text c12_by_method_claim
 c08_mix_error c12_by_stratified
-c08_responsive_dear c12_by_responsive
-c08_responsive_first c12_by_four_clusters
-c09_tight c12_by_proportional
 c09_break_accuracy c12_by_drawn_claim
 c09_svm_off c12_by_constant_gap
 c09_error_low c12_by_errors_claim
-c09_near_row c12_by_near_claim
-c09_true_fine c12_by_powers
 c10_near_gain c13_three_fifths
 c13_menu_40 c13_up_text
 """
