@@ -24,7 +24,6 @@ from adalib.evaluate.heldout import HeldOutRow, Scores, check_targets, oracles_a
 from adalib.evaluate.recorded import record
 from adalib.evaluate.trials import Fold, Half, learned
 from adalib.learn.policies import side_by_side
-from adalib.paper.ablations import shuffled_labels
 from adalib.paper.settings import PAPER_SETTINGS, REAL, TARGETS, answers, utility
 
 Part = tuple[str, Callable[[], list[dict]]]
@@ -114,26 +113,14 @@ def in_sample(name: str, kind: str, seed: int = 0, targets=TARGETS) -> list[dict
 
 def ablations() -> Iterator[Part]:
     """Chapter 9."""
-    simulated, real = paper.ablations.simulated_pool(), paper.ablations.real_pool()
-    word = answers("word-fewshot")
-    blind = paper.ablations.real_pool(features=adalib.noise_features(word.n, 15))
+    simulated, real, word = paper.ablations.simulated_pool(), paper.ablations.real_pool(), answers("word-fewshot")
     families = real.grouped(word.extras["family"])
     yield "simulated pool by row", partial(trials, simulated, "row")
     yield "simulated pool by question", partial(trials, simulated, "question")
-    even = dict.fromkeys(("logistic", "svm", "gbm"), 10)
-    yield "simulated pool stratified", partial(trials, simulated, "stratified", models=even)
-    yield "real pool by row", partial(trials, real, "row", 1, TREES)
     yield "real pool by question", partial(trials, real, "fold", 5, TREES)
     yield "real pool by family", partial(trials, families, "fold", 5, TREES)
-    yield "noise pool by row", partial(trials, blind, "row", 1, TREES)
-    yield "noise pool by question", partial(trials, blind, "fold", 3, TREES)
-    for name in PAPER_SETTINGS:
-        yield f"{name}, growing shares", partial(shares, name, name == "deepseek-v3-math")
+    yield "deepseek-v3-math, growing shares", partial(shares, "deepseek-v3-math")
     yield "word-fewshot, growing shares", partial(frame, held_out_curve, word, shares=(0.1, 0.3, 1.0))
-    table, entropy = utility("word-fewshot"), word.entropy[:, 0]
-    labels = adalib.frontier(table.acc, table.cost).at(2).labels
-    known = adalib.text_features(word.questions, entropy)
-    yield "importances", partial(frame, importances, known, labels, groups=word.extras["family"])
     table = utility("deepseek-v3-math")
     labels, noise = adalib.bisect(table.acc, table.cost, 2).labels, adalib.noise_features(table.n)
     yield "importances of noise", partial(frame, importances, noise, labels, draws=10)
@@ -149,7 +136,7 @@ def on_math() -> Iterator[Part]:
         for split in ("row", "question"):
             yield f"MATH, {kind} by {split}", partial(trials, pooled, split)
         yield f"MATH, {kind} in folds", partial(trials, pooled, "fold", 5, TREES)
-    yield "math-qwen15, growing shares", partial(shares, MATH[0], True)
+    yield "math-qwen15, growing shares", partial(shares, MATH[0])
     for name in ("math-qwen15", "gsm8k-qwen15"):
         yield f"{name}, held-out shares", partial(frame, held_out_curve, answers(name), shares=(0.1, 0.3, 1.0))
     table, known = utility(MATH[0]), adalib.text_features(math.questions, math.entropy[:, 0])
@@ -162,12 +149,11 @@ def importances(
     labels: ArrayLike,
     draws: int = 20,
     seed: int = 0,
-    groups: Sequence | None = None,
 ) -> pd.DataFrame:
     """Share of each feature in the gain of the paper's trees, beside two references that hold no signal."""
     labels = np.asarray(labels)
     rng = np.random.default_rng(seed)
-    mixed = [shuffled_labels(labels, groups, rng) for _ in range(draws)]
+    mixed = [rng.permutation(labels) for _ in range(draws)]
     blind = [noise_features(len(labels), features.shape[1], seed=seed + draw) for draw in range(draws)]
     jobs = [(features, labels), *((features, other) for other in mixed), *((noise, labels) for noise in blind)]
     shares = list(side_by_side(lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs))
@@ -241,14 +227,13 @@ def trials(pooled, split: str, splits: int = 10, models=paper.ablations.TRIES) -
     return [{"classifier": t.classifier, "number": t.number, "predicted": digits(t.predicted)} for t in made]
 
 
-def shares(name: str, whole: bool) -> list[dict]:
+def shares(name: str) -> list[dict]:
     """What the trees predicted for all questions, by share of them that was trained on."""
     table, noise = utility(name), adalib.noise_features(utility(name).n)
-    asked = [(3.0, 8), (1.5, 4), (2.0, 4)] if whole else [(2.0, 4)]
     rows = []
-    for target, seeds in asked:
+    for target, seeds in [(3.0, 8), (1.5, 4), (2.0, 4)]:
         labels = adalib.bisect(table.acc, table.cost, target).labels
-        for share in paper.ablations.SHARES if whole else (0.1, 0.2, 0.6, 1.0):
+        for share in paper.ablations.SHARES:
             for seed in range(seeds):
                 train = np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]
                 policy = LabelPolicy(seed=seed).fit_labels(noise.iloc[train], labels[train])
