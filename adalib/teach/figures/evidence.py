@@ -216,7 +216,7 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
     return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
 
 
-def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayLike]]) -> go.Figure:
+def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayLike]], active: int = 0) -> go.Figure:
     """Held-out gains with intervals, a row of dots a setting, one target at a time by a slider."""
     at, shown = np.arange(len(settings)), list(targets.values())
 
@@ -227,7 +227,7 @@ def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayL
             for (name, estimate), shift in zip(shown[i].items(), spread, strict=True)
         ]
 
-    fig = drag(go.Figure(), list(targets), moving, "target B = ")
+    fig = drag(go.Figure(), list(targets), moving, "target B = ", active=active)
     level(fig, x=0, dash="solid", width=3)
     ends = 100 * np.array([list(policies.values()) for policies in shown])
     span = [ends.min() - 0.4, ends.max() + 0.4]
