@@ -72,20 +72,16 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
 
 
 def _hand(responses: Responses, budget: float, seed: int) -> dict[str, Any]:
-    """What a player holds. Player and price see one half of the samples; the other half scores both.
-
-    The start is the best mix, dealt to every so-manieth question.
-    """
+    """What a player holds, dealt by the best mix. Player and price see half of the samples; the rest scores both."""
     seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
     best, mix = frontier(seen.acc, seen.cost).at(budget), best_mix(seen.acc, seen.cost, budget)
     used = np.flatnonzero(mix.weights[0])
     dealt = np.diff(np.floor(np.arange(responses.n + 1) * mix.weights[0, used[-1]] + 1e-9)) > 0
-    seen_tenths, scored_tenths = (np.round(table.acc * 10_000).astype(int).tolist() for table in (seen, scored))
     return {
         "total": round(budget * responses.n),
         "questions": list(responses.questions),
-        "seen": seen_tenths,
-        "scored": scored_tenths,
+        "seen": np.round(seen.acc * 10_000).astype(int).tolist(),
+        "scored": np.round(scored.acc * 10_000).astype(int).tolist(),
         "start": np.where(dealt, used[-1], used[0]).tolist(),
         "oracle": best.labels.tolist(),
         "price": round(best.lam, 4),

@@ -14,8 +14,7 @@ from myst_nb.sphinx_ import HideCodeCellNode
 
 DESCRIPTION = "Put a price on compute, and every question decides for itself how many answers it gets."
 CARD, ICON = "card.png", "icon.svg"
-# Every exercise and every solution of a page has the same id, which no link uses.
-_SHARED_IDS = re.compile(r' id="(?:exercise|solution)-content"')
+_ID = re.compile(r'(<[a-z][^<>]*?) id="([^"]+)"')
 
 
 def begin_code(translator, node: HideCodeCellNode) -> None:
@@ -38,10 +37,26 @@ def code_after_figure(app, doctree, docname) -> None:
             cell.append(fold)
 
 
+def with_ids_once(body: str) -> str:
+    """The page without ids that an earlier element has: exercises and theorems repeat some; links find the first.
+
+    >>> with_ids_once('<div id="a"><p id="a"></p></div>')
+    '<div id="a"><p></p></div>'
+    """
+    seen: set[str] = set()
+
+    def once(tag: re.Match) -> str:
+        known = tag[2] in seen
+        seen.add(tag[2])
+        return tag[1] if known else tag[0]
+
+    return _ID.sub(once, body)
+
+
 def describe(app, pagename, templatename, context, doctree) -> None:
     """The head of a page: what search engines and shared links say of it, and its icon."""
     if "body" in context:
-        context["body"] = _SHARED_IDS.sub("", context["body"])
+        context["body"] = with_ids_once(context["body"])
     paragraphs = doctree.findall(nodes.paragraph) if doctree and pagename != "book/intro" else ()
     said = next((" ".join(text.split()) for node in paragraphs if len(text := node.astext()) > 60), DESCRIPTION)
     said = said if len(said) <= 200 else said[:199].rsplit(" ", 1)[0] + " …"
