@@ -203,8 +203,18 @@ def read_answers(file: str, prices: str | None = None, per: Any = None) -> Respo
     from adalib.datasets.menu import Menu
 
     answers = load(file)
+    for one in answers.models.values() if isinstance(answers, Menu) else [answers]:
+        _check_read(one)
     if isinstance(answers, Menu):
         return answers.priced(_parse_prices(prices) if prices else answers.prices or {}, per)
     if prices:
         raise ValueError(f"{file}: holds one model, so --prices has nothing to price; leave it out")
     return answers
+
+
+def _check_read(answers: Responses) -> None:
+    """Refuse whole texts in the place of answers: no two agree, and none is right."""
+    first, gold = (sorted(map(len, texts)) for texts in ([row[0] for row in answers.answers], answers.golds))
+    if answers.correct is None and first[len(first) // 2] > 200 > gold[-1]:
+        told = "its answers are whole texts; read the answer out of each (adalib.extract_answer)"
+        raise ValueError(f"{answers.source}: {told}, or say which are right in a field correct")

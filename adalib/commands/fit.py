@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from adalib.commands.cli import check_learn_from, check_libraries
+from adalib.commands.cli import check_learn_from, check_libraries, read_answers
 
 if TYPE_CHECKING:
     from adalib.sequential.streams import Money
@@ -34,7 +35,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     check_libraries(args.file)
-    from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
     from adalib.learn.policies import CurvePolicy
     from adalib.router.router import Router
@@ -44,7 +44,9 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"--round is {args.round}; give 1 or more")
     schedule = None if args.round is None else range(args.round, max(40, args.round) + 1, args.round)
     cost = _cost(args)
-    responses = load(args.file)
+    if Path(args.out, "router.json").exists():
+        raise ValueError(f"{args.out}: holds a router already; remove it, or name another folder")
+    responses = read_answers(args.file)
     if isinstance(responses, Menu):
         raise ValueError(f"{args.file}: holds several models, and a router asks one; give the answers of one model")
     taught = min(check_learn_from(args.learn_from), responses.n)
@@ -56,8 +58,10 @@ def run(args: argparse.Namespace) -> None:
     if learned < responses.n:
         told = f"learned from {learned:,} of {responses.n:,} questions, drawn at random"
         print(f"adalib fit: {told}; --learn-from N takes more", file=sys.stderr)
-    price = router.controller.price
-    print(f"fitted on {learned} questions: budget {args.budget:g} {router.unit} a question, first price {price:.4g}")
+    if learned < 50:
+        print(f"adalib fit: {learned} questions teach little; give 50 or more", file=sys.stderr)
+    chosen = f"{'curve' if isinstance(router.policy, CurvePolicy) else 'priced'}, budget {args.budget:g} {router.unit}"
+    print(f"fitted on {learned} questions: {chosen} a question, first price {router.controller.price:.4g}")
     print(f"wrote {args.out}; next: python -m adalib serve {args.out} --upstream URL --model M")
 
 

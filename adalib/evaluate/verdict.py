@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 
 from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import Interval, in_points, mean_interval, question_interval
 from adalib.evaluate.trials import BASELINES, STOPPING
 
-__all__ = ["Judgement", "judged", "verdict"]
+__all__ = ["Judgement", "judged", "summary", "verdict"]
 
 _CHOOSE = 1 / 3  # of the questions choose a policy; the others score it
 _WRONG = 0.05  # chance that any interval of a verdict misses
@@ -40,6 +41,19 @@ def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
     main, *before = judged(rows, matters)
     said = _main(main, [row for row in rows if row.policy == "oracle"])
     return " ".join([said, *map(_before, before)])
+
+
+def summary(rows: Sequence[HeldOutRow]) -> pd.DataFrame:
+    """One line a target, in points: the best mix, what `verdict` chose, and what a mix would spend to match it."""
+    found, lines = judged(rows), []
+    names = [*(["before asking"] if len(found) > 1 else []), "best policy"]
+    for number, best in enumerate(found[0].rows):
+        mix = next(row for row in rows if (row.policy, row.target) == ("mix", best.target))
+        line = {"budget": f"{best.target:g}"}
+        line["best mix"] = f"{100 * mix.accuracy:.1f} [{100 * mix.low:.1f}, {100 * mix.high:.1f}]"
+        line |= {name: kind.told(number, short=True) for name, kind in zip(names, found[::-1], strict=True)}
+        lines.append(line | {"mix needs": "–" if best.mix_cost is None else f"{best.mix_cost:.2f}"})
+    return pd.DataFrame(lines)
 
 
 def judged(rows: Sequence[HeldOutRow], matters: float = 0.01) -> list[Judgement]:
@@ -111,10 +125,12 @@ class Judgement:
             times *= 1.1
         return times * len(self.rows[0].gains)
 
-    def told(self, number: int, more: str = "") -> str:
-        """A policy and its gain."""
+    def told(self, number: int, more: str = "", short: bool = False) -> str:
+        """A policy and its gain; ``short`` for a table, which names target and unit elsewhere."""
         row = self.rows[number]
         gain, low, high = (np.asarray(part)[number] for part in (self.gain.mean, self.gain.low, self.gain.high))
+        if short:
+            return f"{row.policy} {_points(gain, low, high).replace(' points', '')}"
         return f"{row.policy} at target {row.target:g} ({_points(gain, low, high)}{more})"
 
 

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import math_verify.parser
 import sympy
+from antlr4.atn.PredictionMode import PredictionMode
+from latex2sympy2_extended.latex2sympy2 import PSParser
 from mpmath import MPContext
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
@@ -35,6 +37,22 @@ _BASE = math_verify.parser.LatexExtractionConfig()
 # Units are dropped before we are asked; here the m of 5m is a variable.
 _LATEX = [replace(_BASE, normalization_config=replace(_BASE.normalization_config, units=False))]
 math_verify.parser.TIMEOUT_WARNING_SHOWN = True  # it warns that it keeps no clock; our limits are counted
+
+_parse = PSParser.math
+
+
+def _in_two_stages(parser: Any) -> Any:
+    """Parse by ANTLR's quick prediction, whose tree is right where it finds one, and else by the full one."""
+    parser._interp.predictionMode = PredictionMode.SLL
+    try:
+        return _parse(parser)
+    except Exception:  # a syntax error, which the parser's listener raises without a class of its own
+        parser.reset()
+        parser._interp.predictionMode = PredictionMode.LL
+        return _parse(parser)
+
+
+PSParser.math = _in_two_stages
 
 _lock = threading.Lock()  # neither the parser nor the precision of mpmath is made for threads
 _VARIABLE = (sympy.Symbol, AppliedUndef)

@@ -1,11 +1,15 @@
 """``python -m adalib evaluate``: the promised JSON on anyone's file, and one clear line for bad input."""
 
+import argparse
 import json
+import re
+import shlex
 
 import numpy as np
 import pytest
 
 from adalib.commands.cli import main
+from adalib.commands.fit import arguments
 from adalib.evaluate.trials import BASELINES, STOPPING
 
 KEYS = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
@@ -52,11 +56,50 @@ def test_the_seed_decides_everything_and_plain_words_say_it_too(tmp_path, capsys
     file = write(tmp_path / "few.jsonl", np.arange(12) % 3)
     first, second, other = (evaluate(capsys, file, *QUICK, "--seed", seed)[0] for seed in "001")
     assert first == second != other
-    assert main(["evaluate", file, *QUICK]) == 0
-    out = capsys.readouterr().out.splitlines()
-    assert out[0] == "Protocol: held out, 12 questions with 16 samples"
-    assert out[1].split() == [*KEYS, "gain_low", "gain_high", "share", "imitation", "majority", "mix_cost"]
-    assert out[-1].startswith("Adaptive allocation ")
+    assert main(["evaluate", file, *QUICK, "--all"]) == 0
+    verdict, _, table = capsys.readouterr().out.partition("\n\n")
+    assert " ".join(verdict.split()) == first["verdict"]
+    heading, names, *rows = table.splitlines()
+    assert heading == "Held out, 12 questions with 16 samples:"
+    assert names.split() == [*KEYS, "gain_low", "gain_high", "share", "imitation", "majority", "mix_cost"]
+    assert [row.split()[0] for row in rows[: len(POLICIES)]] == list(POLICIES)
+
+
+def test_a_file_alone_gives_the_verdict_a_line_a_budget_and_the_next_command(tmp_path, capsys):
+    more = {"family": lambda kind, answers: f"{kind} {answers[0]}", "logprob": lambda kind, answers: [-0.1] * 32}
+    file = write(tmp_path / "told.jsonl", np.arange(240) % 3, samples=32, **more)
+    page = tmp_path / "page.html"
+    assert main(["evaluate", file, "--budgets", "1,4,16", "--out", str(page)]) == 0
+    shown = capsys.readouterr()
+    verdict, _, table = shown.out.partition("\n\n")
+    assert verdict.startswith("Adaptive allocation pays here: use ")
+    assert max(map(len, shown.out.replace(file, "FILE").splitlines())) <= 100
+    _, names, *lines = table.splitlines()
+    assert " ".join(names.split()) == "budget best mix before asking best policy mix needs"
+    assert [line.split()[0] for line in lines[:3]] == ["2", "3", "4"]
+    told = re.findall(r"(\w+) at target (\d) \((\S+) points (\[.*?\])", " ".join(verdict.split()))
+    assert len(told) >= 3
+    for policy, target, gain, ends in told:
+        assert f"{policy} {gain} {ends}" in lines[int(target) - 2]  # one number for one thing
+    asked, groups = lines[-2:]
+    best = re.search(r"use (\w+) at", verdict)[1]
+    assert f"evaluate {file} --groups family" in groups
+    assert asked.startswith(f"Next: python -m adalib fit {file} --budget ")
+    words = shlex.split(asked.removeprefix("Next: python -m adalib "))
+    parser = argparse.ArgumentParser()
+    arguments(parser)
+    assert parser.parse_args(words[1:]).certainty == (best == "priced")
+    html = page.read_text(encoding="utf-8")
+    assert "told.jsonl" in html
+    assert " ".join(verdict.split()) in html
+    assert not re.search(r"<(?:script|link|img)[^>]*(?:src|href)=.(?!data:)", html)
+
+
+def test_targets_by_default_lie_within_what_the_file_allows(tmp_path, capsys):
+    file = write(tmp_path / "short.jsonl", np.arange(12) % 3, samples=6)
+    for budgets, targets in (("1,3", {2}), ("1,2", {1.5}), ("2,3", {2.5})):
+        found, _ = evaluate(capsys, file, "--folds", "2", "--budgets", budgets)
+        assert {row["target"] for row in found["rows"]} == targets
 
 
 @pytest.mark.parametrize(
@@ -104,6 +147,9 @@ def test_folds_by_a_field(tmp_path, capsys):
     [
         ("evaluate nosuch.jsonl --targets 2", "nosuch.jsonl"),
         ("evaluate FILE --targets 0.5", "target 0.5 cannot be met"),
+        ("evaluate RAW", "its answers are whole texts"),
+        ("fit RAW --budget 2 --out router", "its answers are whole texts"),
+        ("evaluate FILE --out FILE", "--out is the file itself"),
         ("evaluate FILE --targets nan", "finite"),
         ("evaluate FILE --targets a", "such as 1.5,2,3"),
         ("evaluate FILE --targets 2 --budgets 2,1", "increasing"),
@@ -122,4 +168,5 @@ def test_folds_by_a_field(tmp_path, capsys):
 )
 def test_bad_input_is_one_line_and_exit_code_2(words, said, tmp_path, refused):
     files = {"FILE": write(tmp_path / "file.jsonl", [0] * 12), "SMALL": write(tmp_path / "small.jsonl", [0] * 9)}
+    files["RAW"] = write(tmp_path / "raw.jsonl", [0] * 12, answers=lambda kind, answers: ["So it is 7. " * 30] * 16)
     refused([files.get(word, word) for word in words.split()], said)

@@ -41,13 +41,15 @@ def test_fit_learns_from_a_sample_where_there_are_many_and_refuses_what_cannot_b
     assert main([*fit, str(tmp_path / "some"), "--learn-from", "20"]) == 0
     told = capsys.readouterr()
     assert "learned from 20 of 31 questions, drawn at random; --learn-from N takes more" in told.err
-    assert "fitted on 20 questions" in told.out
+    assert "20 questions teach little" in told.err
+    assert "fitted on 20 questions: priced, budget 3 samples a question" in told.out
     some = load(file).take(drawn(range(31), 20, 0))
     assert np.array_equal(Router.load(tmp_path / "some").policy.costs, Router.fit(some, budget=3).policy.costs)
     words = {"--learn-from=1": "at least 2 questions", "--budget=0.5": "cheapest", "--round=0": "give 1 or more"}
     for word, said in words.items():
         refused([*fit, str(tmp_path / "none"), word], said)
     assert not (tmp_path / "none").exists()
+    refused([*fit, str(tmp_path / "some")], "holds a router already")
 
 
 def questions(path, n):
@@ -143,7 +145,7 @@ def test_a_price_list_holds_the_bill(folder, tmp_path, capsys, refused):
     assert [answer["cost"] for answer in kept] == pytest.approx([answer["samples"] * 1.4e-5 for answer in kept])
     priced = ["--cost", "money", "--per-token", "1e-6", "--policy", "curve"]
     for more, told in ((priced[:2], "--per-token"), (priced[2:4], "--cost money"), (priced, "priced")):
-        refused([*fit, "--budget", "3", *more], told)
+        refused([*fit, "--budget", "3", "--out", str(tmp_path / "other"), *more], told)
 
 
 def test_one_line_and_code_2(folder, tmp_path, refused, monkeypatch):

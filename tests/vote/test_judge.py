@@ -69,6 +69,14 @@ DIFFERENT += [(r"2\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}1&2\end{pma
 DIFFERENT += [(r"e^{\pi\sqrt{163}}", "262537412640768744"), (r"\frac{1}{0}", r"\frac{2}{0}")]
 
 
+def test_the_quick_parse_reads_what_the_full_one_reads(monkeypatch):
+    texts = [text for pair in SAME + DIFFERENT for text in pair]
+    quick = [read.__wrapped__(text) for text in texts]
+    monkeypatch.setattr(judge.PSParser, "math", judge._parse)
+    judge.math_verify.parser.parse_latex_cached.cache_clear()
+    assert quick == [read.__wrapped__(text) for text in texts]
+
+
 @pytest.mark.parametrize(("a", "b", "same"), [(*pair, True) for pair in SAME] + [(*pair, False) for pair in DIFFERENT])
 def test_formulas(a, b, same):
     assert read(a).equals(read(b)) is same
