@@ -2,9 +2,9 @@
 
 Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is kept, so that it can
 be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four home-made settings are held out by question,
-at six targets, with every peer; the home-made ones also with signals that say nothing, with other folds, and at three
-targets with the mean token entropy; those of `word` by family too; and a simulated population whose votes say nothing.
-A test computes some of the cells again.
+at six targets, with every peer, with signals that say nothing and with other folds; the home-made ones at three targets
+with the mean token entropy, those of `word` by family; and a simulated population whose votes say nothing. A test
+computes some of the cells again.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ _NO_BARS = ("mix", "oracle_in_sample")  # gains count over the mix already; what
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its cells."""
-    for name in BENCHMARKS:  # the mix and the oracle may stop wherever the policy may
-        yield f"{name} by question", partial(stopping_cells, adalib.load(name), TARGETS, menu=STOPS)
-    settings = {name: adalib.load(name) for name in SETTINGS}
-    for name, answers in settings.items():
-        yield f"{name} by question", partial(stopping_cells, answers, TARGETS)
+    settings = {name: adalib.load(name) for name in (*BENCHMARKS, *SETTINGS)}
+    for name, answers in settings.items():  # on the benchmarks the mix and the oracle may stop wherever the policy may
+        menu = STOPS if name in BENCHMARKS else _BUDGETS
+        yield f"{name} by question", partial(stopping_cells, answers, TARGETS, menu=menu)
     for name, answers in settings.items():
         yield f"{name}, controls", partial(control_cells, answers, TARGETS)
         if name.startswith("word"):
             yield f"{name} by family", partial(stopping_cells, answers, TARGETS, answers.extras["family"], peers=False)
-        yield f"{name}, entropy", partial(entropy_cells, answers, (2, 3, 4))
+        if name in SETTINGS:
+            yield f"{name}, entropy", partial(entropy_cells, answers, (2, 3, 4))
         yield f"{name}, other folds", partial(fold_cells, answers, TARGETS)
     yield "votes say nothing by question", partial(stopping_cells, adalib.flat_null(300).sample(96, seed=1), TARGETS)
 
