@@ -31,7 +31,6 @@ c05_ratio16 c12_by_windows_claim
 c05_jensen c12_by_upper
 c05_labels_agree c12_by_few_trials
 c05_uniform_error c12_by_one_trial
-c05_first c07_front_fixed3
 c06_curve_gain c13_curve_fifths
 c07_se40 c12_by_seeds
 c07_implied_gain c12_by_everywhere
