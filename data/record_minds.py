@@ -1,9 +1,10 @@
-"""Compute the two dear tables of chapter 13, and write them to data/recorded/minds.jsonl, which the chapter reads.
+"""Compute the dear tables of chapter 13, and write them to data/recorded/minds.jsonl, which the chapter reads.
 
-Run ``python data/record_minds.py`` (about two minutes on two cores; what is there already is kept, so that it can be
-stopped and started again; ``--anew`` begins anew). Each of three models is held out on the questions that fit it, at an
-average of two answers; the menu of the two larger ones under two price lists. The chapter and a test compute some of
-the cells again.
+Run ``python data/record_minds.py`` (about five minutes on two cores; what is there already is kept, so that it can be
+stopped and started again; ``--anew`` begins anew). Each of three models is held out on the questions that fit it and
+two of them on GSM8K and MATH, at an average of two answers; the menu of the two larger ones under two price lists; and
+public reasoning models on three benchmarks, paid by the answer and by the token. The chapter and a test compute some
+of the cells again.
 """
 
 from __future__ import annotations
@@ -11,25 +12,46 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Literal
+
+import numpy as np
 
 import adalib
 from adalib.datasets.menu import Menu
+from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.recorded import GO_UP, REPEATS, figures, model_cells, record
-from adalib.evaluate.trials import Learner, Planner, Questions
+from adalib.evaluate.intervals import question_interval
+from adalib.evaluate.recorded import GO_UP, REPEATS, STOPS, figures, model_cells, record
+from adalib.evaluate.trials import STOPPING, Learner, Planner, Questions
 from adalib.sequential.escalation import PricedEscalation
+from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.streams import Money
+
+_PAID = ("target", "cost", "mix_cost")
+
+MODELS = ("word-fewshot", "story-qwen05", "story-qwen15", "gsm8k-qwen05", "gsm8k-qwen15", "math-qwen05", "math-qwen15")
+REASONING = {
+    "math500": ("exaone-deep-32b", "gpt-oss-20b", "qwen3-14b"),
+    "gpqa": ("gpt-oss-20b", "phi-4-reasoning", "qwen3-30b-a3b-thinking-2507"),
+    "aime": ("am-thinking-v1", "gpt-oss-20b", "phi-4-reasoning", "qwen3-14b"),
+}
+AVERAGES = (1.5, 2, 3, 4)  # answers, or the tokens of as many average answers
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its cells."""
-    for name in ("word-fewshot", "story-qwen05", "story-qwen15"):
+    for name in MODELS:
         yield name, partial(model_cells, adalib.load(name), [2])
     models = {"0.5B": adalib.load("story-qwen05"), "1.5B": adalib.load("story-qwen15")}
     by_size = adalib.Menu(models, prices={"0.5B": 0.494, "1.5B": 1.54})
     yield "by size", partial(way_cells, by_size, [40, 60, 80, 120], "1.5B")
     yield "1 to 10", partial(way_cells, by_size.priced({"0.5B": 1, "1.5B": 10}, per="samples"), [3, 5, 8, 12])
+    for benchmark, names in REASONING.items():
+        for model in names:
+            answers = adalib.load(f"{benchmark}-{model}")
+            yield f"{benchmark}-{model}, answers", partial(reasoning_cells, answers, AVERAGES)
+            yield f"{benchmark}-{model}, tokens", partial(reasoning_cells, answers, AVERAGES, "tokens")
 
 
 def way_cells(menu: Menu, targets: Sequence[float], alone: str | None = None) -> list[dict]:
@@ -42,6 +64,33 @@ def way_cells(menu: Menu, targets: Sequence[float], alone: str | None = None) ->
         learners[f"{alone} alone, priced"] = _Alone(menu, alone)
     rows = held_out(menu, targets, learners=learners, noises=0, protocol=Protocol(folds=2))
     return [figures(row) for row in rows if row.policy in ("oracle", *learners)]
+
+
+def reasoning_cells(
+    answers: Responses, averages: Sequence[float], cost: Literal["samples", "tokens"] = "samples"
+) -> list[dict]:
+    """Hold out the votes of a model whose texts and certainty are unknown: oracles, the price and, by answers, peers.
+
+    Targets and costs are in average answers, also where tokens are paid. In ``behind`` is how far a stopper is behind
+    the cross-fitted oracle, with its interval.
+    """
+    unit = 1.0 if cost == "samples" else float(np.mean(answers.tokens))
+    menu = [b for b in STOPS if b <= answers.samples // 2]
+    learners: dict[str, Learner | Planner] = {"votes": PricedStopping(("votes",), cost=cost, repeats=REPEATS)}
+    if cost == "samples":
+        learners |= {name: TunedRules(PEERS[name], repeats=REPEATS) for name in STOPPING if name in PEERS}
+    protocol = Protocol(folds=2, table=partial(Responses.table, cost=cost))
+    rows = held_out(answers, [unit * b for b in averages], menu, learners=learners, noises=0, protocol=protocol)
+    oracles, cells = {row.target: row for row in rows if row.policy == "oracle"}, []
+    for row in rows:
+        if row.policy in ("oracle", "mix", *learners):
+            cell = {
+                key: round(value / unit, 5) if key in _PAID and value else value for key, value in figures(row).items()
+            }
+            lead = question_interval(row.gains - oracles[row.target].gains)
+            behind = [round(float(part), 5) for part in (lead.mean, lead.low, lead.high)]
+            cells.append(cell | ({"behind": behind} if row.policy in learners else {}))
+    return cells
 
 
 class _Alone:

@@ -1,9 +1,10 @@
 """Compute the whole comparison of chapter 10, and write it to data/recorded/stopping.jsonl, which the chapter reads.
 
-Run ``python data/record_stopping.py`` (about a quarter of an hour on two cores; what is there already is kept, so that
-it can be stopped and started again; ``--anew`` begins anew). Four bundled settings are held out by question, at six
-targets, with every peer, with signals that say nothing and with other folds, and at three targets with the mean token
-entropy; those of `word` by family too; simulated populations by question. A test computes some of the cells again.
+Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is kept, so that it can
+be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four home-made settings are held out by question,
+at six targets, with every peer, with signals that say nothing and with other folds; the home-made ones at three targets
+with the mean token entropy, those of `word` by family; and a simulated population whose votes say nothing. A test
+computes some of the cells again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import compared
 from adalib.evaluate.heldout import HeldOutRow, Protocol, Scores, held_out, oracles_at
 from adalib.evaluate.intervals import mean_interval, question_interval
-from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, figures, record
+from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
 from adalib.evaluate.trials import Learner, Planner
 from adalib.learn.policies import CurvePolicy
 from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
@@ -32,9 +33,11 @@ from adalib.sequential.streams import make_streams
 from adalib.table import UtilityTable
 
 TARGETS = (1.5, 2, 3, 4, 6, 8)
+BENCHMARKS = ("gsm8k-qwen15", "math-qwen15")
 SETTINGS = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
 
 _BUDGETS = (1, 2, 4, 8, 16)
+
 _SHARPNESS = (1.5, 3.0, 6.0, 12.0)
 _LEFT_OUT = ("fixed", "random", "length")  # chapter 7 has them: no better than the mix
 _NO_BARS = ("mix", "oracle_in_sample")  # gains count over the mix already; what is in sample is no bar
@@ -42,22 +45,27 @@ _NO_BARS = ("mix", "oracle_in_sample")  # gains count over the mix already; what
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its cells."""
-    settings = {name: adalib.load(name) for name in SETTINGS}
-    for name, answers in settings.items():
-        yield f"{name} by question", partial(stopping_cells, answers, TARGETS)
+    settings = {name: adalib.load(name) for name in (*BENCHMARKS, *SETTINGS)}
+    for name, answers in settings.items():  # on the benchmarks the mix and the oracle may stop wherever the policy may
+        menu = STOPS if name in BENCHMARKS else _BUDGETS
+        yield f"{name} by question", partial(stopping_cells, answers, TARGETS, menu=menu)
     for name, answers in settings.items():
         yield f"{name}, controls", partial(control_cells, answers, TARGETS)
         if name.startswith("word"):
             yield f"{name} by family", partial(stopping_cells, answers, TARGETS, answers.extras["family"], peers=False)
-        yield f"{name}, entropy", partial(entropy_cells, answers, (2, 3, 4))
+        if name in SETTINGS:
+            yield f"{name}, entropy", partial(entropy_cells, answers, (2, 3, 4))
         yield f"{name}, other folds", partial(fold_cells, answers, TARGETS)
-    simulated = {"votes say nothing": adalib.flat_null(300), "Beta(1.5, 1.5)": adalib.beta_population(300, 1.5, 1.5)}
-    for name, population in simulated.items():
-        yield f"{name} by question", partial(stopping_cells, population.sample(96, seed=1), TARGETS)
+    yield "votes say nothing by question", partial(stopping_cells, adalib.flat_null(300).sample(96, seed=1), TARGETS)
 
 
 def stopping_cells(
-    responses: Responses, targets: Sequence[float], groups: Sequence | None = None, *, peers: bool = True
+    responses: Responses,
+    targets: Sequence[float],
+    groups: Sequence | None = None,
+    *,
+    menu: Sequence[int] = _BUDGETS,
+    peers: bool = True,
 ) -> list[dict]:
     """Compute every cell of chapter 10's table for one file: a row's figures, and in ``over`` its lead on others.
 
@@ -76,8 +84,8 @@ def stopping_cells(
         votes = compared(responses)
         own = {name: round(float(peer.replay(votes)[0].mean()), 2) for name, peer in published.items()}
     protocol = Protocol(groups=groups)
-    rows = held_out(responses, [*targets, *own.values()], learners=learners, noises=0, protocol=protocol)
-    rows += weighted_bars(responses, targets, groups) if sure else []
+    rows = held_out(responses, [*targets, *own.values()], menu, learners=learners, noises=0, protocol=protocol)
+    rows += weighted_bars(responses, targets, groups, menu) if sure else []
     ends = {"votes", list(rungs)[-1]}
     # All but the baselines at the targets; at what a published peer costs, the peer and the ladder's two ends.
     shown = [
@@ -142,19 +150,24 @@ def fold_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
     ]
 
 
-def weighted_bars(responses: Responses, targets: Sequence[float], groups: Sequence | None = None) -> list[HeldOutRow]:
+def weighted_bars(
+    responses: Responses,
+    targets: Sequence[float],
+    groups: Sequence | None = None,
+    menu: Sequence[int] = _BUDGETS,
+) -> list[HeldOutRow]:
     """Score the best mix and the static oracle when votes are weighted by certainty: a better vote, no better plan.
 
     How steeply certainty weighs is chosen on the half that teaches. Gains count over the mix of plain votes, so that
     they stand beside those of `adalib.held_out`.
     """
     halves = compared(responses).split_samples(0)
-    voted = [{s: _weighted(half, s) for s in _SHARPNESS} for half in halves]
+    voted = [{s: _weighted(half, s, menu) for s in _SHARPNESS} for half in halves]
     scores = Scores(["mix_weighted", "oracle_weighted"])
     for number in range(2):
         teach, score = voted[number], voted[1 - number]
         best = max(_SHARPNESS, key=lambda s: teach[s].acc.mean())
-        chosen, scored, plain = teach[best], score[best], halves[1 - number].table(_BUDGETS)
+        chosen, scored, plain = teach[best], score[best], halves[1 - number].table(menu)
         for target, labels in oracles_at(chosen, targets):
             mix = best_mix(chosen.acc, chosen.cost, target)
             scores.add("mix_weighted", target, *mix.outcome(scored), plain)
@@ -172,11 +185,11 @@ def cell(row: HeldOutRow, others: Sequence[HeldOutRow]) -> dict:
     return {**figures(row), "over": over}
 
 
-def _weighted(half: Responses, sharpness: float) -> UtilityTable:
+def _weighted(half: Responses, sharpness: float, menu: Sequence[int]) -> UtilityTable:
     """What a vote weighted by certainty is worth at every budget, over 48 orders."""
-    streams = make_streams(half, _BUDGETS[-1], repeats=48)
-    acc = streams.mean(streams.votes(sharpness).value[:, np.array(_BUDGETS) - 1])
-    return UtilityTable(acc.clip(0, 1), np.array(_BUDGETS, dtype=float), budgets=_BUDGETS, ids=tuple(half.ids))
+    streams = make_streams(half, menu[-1], repeats=48)
+    acc = streams.mean(streams.votes(sharpness).value[:, np.array(menu) - 1])
+    return UtilityTable(acc.clip(0, 1), np.array(menu, dtype=float), budgets=tuple(menu), ids=tuple(half.ids))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from adalib.evaluate.trials import Learner, Planner
 from adalib.learn.policies import CurvePolicy, LabelPolicy
 from adalib.sequential.priced import PricedStopping
 
-__all__ = ["AS_PUBLISHED", "GO_UP", "LADDER", "MODEL_LEARNERS", "REPEATS", "figures", "model_cells", "record"]
+__all__ = ["AS_PUBLISHED", "GO_UP", "LADDER", "MODEL_LEARNERS", "REPEATS", "STOPS", "figures", "model_cells", "record"]
 __all__ += ["recorded", "recorded_cells"]
 
 #: What each rung of the ladder looks at.
@@ -27,6 +27,7 @@ LADDER: Mapping[str, tuple[str, ...]] = {
 
 AS_PUBLISHED = "as published"  # said of a peer that is not tuned
 GO_UP = "go on or go up"  # priced stopping with escalation, by its name in the table
+STOPS = (*range(1, 17), 20, 24, 28, 32, 40)  # where a priced policy may stop; the mix and the oracle get this menu too
 REPEATS = 4  # orders in which a rule sees the answers that teach it: few, so that anyone can compute it again
 
 #: What is held out for every model, by its name in the table.

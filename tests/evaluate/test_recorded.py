@@ -16,7 +16,7 @@ from adalib.sequential.peers import PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
-from record_minds import way_cells
+from record_minds import reasoning_cells, way_cells
 from record_stopping import control_cells, entropy_cells, stopping_cells, weighted_bars
 
 
@@ -105,10 +105,23 @@ def test_a_menu_has_its_oracle_its_climber_and_one_model_alone():
     assert all(cell["gain_low"] <= cell["gain"] <= cell["gain_high"] for cell in cells.values())
 
 
+def test_paying_by_the_token_is_paying_by_the_answer_where_all_are_equally_long():
+    answers = adalib.load("aime-gpt-oss-20b").take(range(0, 60, 3))
+    alike = replace(answers, tokens=np.full(answers.tokens.shape, 7.0))
+    by_answer, by_token = (by_name(reasoning_cells(alike, [2, 3], cost)) for cost in ("samples", "tokens"))
+    assert {policy for policy, _ in by_token} == {"oracle", "mix", "votes"} < {policy for policy, _ in by_answer}
+    for key, cell in by_token.items():
+        for figure in ("cost", "accuracy", "gain"):
+            assert cell[figure] == pytest.approx(by_answer[key][figure], abs=2e-4)
+    mean, low, high = by_answer["votes", 2]["behind"]
+    assert mean == pytest.approx(by_answer["votes", 2]["gain"] - by_answer["oracle", 2]["gain"], abs=1e-4)
+    assert low <= mean <= high
+
+
 def test_what_is_recorded_of_stopping_is_what_is_computed():
     """Every part and policy is there, and a cheap part of it comes out again."""
     record, word = recorded_cells(), adalib.load("word-fewshot")
-    for name in ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot"):
+    for name in ("gsm8k-qwen15", "math-qwen15", "word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot"):
         policies, targets = map(set, zip(*record[f"{name} by question"], strict=True))
         assert {*LADDER, *PEERS, "curve", "mix", "oracle", "oracle_weighted"} <= policies
         assert {1.5, 2, 3, 4, 6, 8} <= targets
@@ -136,7 +149,7 @@ def test_other_folds_come_out_again():
 
 def test_what_is_recorded_of_models_is_what_is_computed():
     record = recorded_cells("minds")
-    for part in ("word-fewshot", "story-qwen05", "story-qwen15"):
+    for part in ("word-fewshot", "story-qwen05", "story-qwen15", "gsm8k-qwen05", "math-qwen15"):
         assert {policy for policy, _ in record[part]} == {"oracle", "oracle_in_sample", "noise", *MODEL_LEARNERS}
     assert {target for _, target in record["by size"]} == {40, 60, 80, 120}
     assert {policy for policy, _ in record["1 to 10"]} == {"oracle", GO_UP}
