@@ -26,6 +26,7 @@ from adalib.evaluate.intervals import mean_interval, question_interval
 from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
 from adalib.evaluate.trials import Learner, Planner
 from adalib.learn.policies import CurvePolicy
+from adalib.paper.settings import BENCHMARKS, REAL
 from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
 from adalib.sequential.signals import SIGNALS
@@ -33,8 +34,6 @@ from adalib.sequential.streams import make_streams
 from adalib.table import UtilityTable
 
 TARGETS = (1.5, 2, 3, 4, 6, 8)
-BENCHMARKS = ("gsm8k-qwen15", "math-qwen15")
-SETTINGS = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
 
 _BUDGETS = (1, 2, 4, 8, 16)
 
@@ -45,7 +44,7 @@ _NO_BARS = ("mix", "oracle_in_sample")  # gains count over the mix already; what
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its cells."""
-    settings = {name: adalib.load(name) for name in (*BENCHMARKS, *SETTINGS)}
+    settings = {name: adalib.load(name) for name in (*BENCHMARKS, *REAL)}
     for name, answers in settings.items():  # on the benchmarks the mix and the oracle may stop wherever the policy may
         menu = STOPS if name in BENCHMARKS else _BUDGETS
         yield f"{name} by question", partial(stopping_cells, answers, TARGETS, menu=menu)
@@ -53,7 +52,7 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
         yield f"{name}, controls", partial(control_cells, answers, TARGETS)
         if name.startswith("word"):
             yield f"{name} by family", partial(stopping_cells, answers, TARGETS, answers.extras["family"], peers=False)
-        if name in SETTINGS:
+        if name in REAL:
             yield f"{name}, entropy", partial(entropy_cells, answers, (2, 3, 4))
         yield f"{name}, other folds", partial(fold_cells, answers, TARGETS)
     yield "votes say nothing by question", partial(stopping_cells, adalib.flat_null(300).sample(96, seed=1), TARGETS)
