@@ -17,15 +17,24 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 import adalib
-from adalib import CurvePolicy, Known, LabelPolicy, Protocol, Responses, noise_features, paper, text_features
+from adalib import (
+    CurvePolicy,
+    Known,
+    LabelPolicy,
+    PricedStopping,
+    Protocol,
+    Responses,
+    noise_features,
+    paper,
+    text_features,
+)
 from adalib.datasets.folds import deal
 from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.heldout import HeldOutRow, Scores, check_targets, oracles_at
 from adalib.evaluate.recorded import record
 from adalib.evaluate.trials import Fold, Half, learned
 from adalib.learn.policies import side_by_side
-from adalib.paper.ablations import shuffled_labels
-from adalib.paper.settings import PAPER_SETTINGS, REAL, TARGETS, answers, utility
+from adalib.paper.settings import BENCHMARKS, REAL, TARGETS, answers, utility
 
 Part = tuple[str, Callable[[], list[dict]]]
 
@@ -33,6 +42,7 @@ THREE = {"label": LabelPolicy(), "weighted label": LabelPolicy(weighted=True), "
 CURVE = {"learners": {"curve": CurvePolicy()}, "noises": 0}
 LABEL = {"learners": {"label": LabelPolicy()}, "noises": 0, "protocol": Protocol(folds=3)}
 TREES = ("logistic", "forest", "gbm")
+FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12)
 
 
 def held(responses, policies=("curve",), gains=(), targets=TARGETS, **options) -> list[dict]:
@@ -92,51 +102,74 @@ def results() -> Iterator[Part]:
         yield f"main table, draw {seed}", partial(paper.results.main_rows, seed)
     for name in REAL:
         yield f"{name} along the grid", partial(along, name)
-        for kind in ("text", "noise"):
-            yield f"{name} in-sample, {kind}", partial(in_sample, name, kind)
-    for name in PAPER_SETTINGS:
-        noise = adalib.noise_features(answers(name).n)
-        yield f"{name} with noise", partial(held, answers(name), ("label",), features=noise, **LABEL)
     word = answers("word-fewshot")
+    yield "word-fewshot in-sample, text", partial(in_sample, "word-fewshot")
     for seed in range(1, 6):
         noise = adalib.noise_features(word.n, seed=seed)
         yield f"noise {seed} held out", partial(held, word, ("label",), targets=[3.0], features=noise, **LABEL)
-        yield f"noise {seed} in-sample", partial(in_sample, "word-fewshot", "noise", seed, (3.0,))
+        yield f"noise {seed} in-sample", partial(in_sample, "word-fewshot", noise, (3.0,))
     kept, apart = ("oracle", "curve", "noise"), Protocol(groups=word.extras["family"])
     one = {"learners": {"curve": CurvePolicy()}, "noises": 1, "protocol": apart}
     yield "one noise by family", partial(held, word, kept, **one)
 
 
-def in_sample(name: str, kind: str, seed: int = 0, targets=TARGETS) -> list[dict]:
-    features = adalib.noise_features(answers(name).n, seed=seed) if kind == "noise" else None
+def benchmarks() -> Iterator[Part]:
+    """Chapters 6 and 7, on the paper's benchmarks."""
+    for name in BENCHMARKS:
+        for kind in ("text", "noise"):
+            yield f"{name} reconstructed, {kind}", partial(reconstructed, name, kind)
+        yield f"{name} held out", partial(on_benchmark, name, (1.2, *TARGETS, 4.0), THREE, noises=2)
+        yield f"{name} along the grid", partial(on_benchmark, name, FRONT, {"curve": CurvePolicy()}, noises=0)
+
+
+def reconstructed(name: str, kind: str) -> list[dict]:
+    """The paper's five methods by our reconstruction of its protocol, from 48 answers per question as it has."""
+    half, _ = answers(name).split_samples(0)
+    features = adalib.noise_features(half.n) if kind == "noise" else None
+    return [asdict(row) for row in paper.reconstructed(half, TARGETS, features=features)]
+
+
+def on_benchmark(name: str, targets: Sequence[float], learners: dict, noises: int) -> list[dict]:
+    """Held-out rows with priced stopping among the learners; every question's gain to six digits."""
+    rows = adalib.held_out(answers(name), targets, learners=learners | {"priced": PricedStopping()}, noises=noises)
+    return [plain(row, row.policy in (*learners, "oracle", "priced") and noises > 0, digits=6) for row in rows]
+
+
+def in_sample(name: str, features: ArrayLike | None = None, targets: Sequence[float] = TARGETS) -> list[dict]:
     return paper.results.in_sample_gains(answers(name), features, targets).to_dict("records")
 
 
 def ablations() -> Iterator[Part]:
     """Chapter 9."""
-    simulated, real = paper.ablations.simulated_pool(), paper.ablations.real_pool()
-    word = answers("word-fewshot")
-    blind = paper.ablations.real_pool(features=adalib.noise_features(word.n, 15))
+    simulated, real, word = paper.ablations.simulated_pool(), paper.ablations.real_pool(), answers("word-fewshot")
     families = real.grouped(word.extras["family"])
     yield "simulated pool by row", partial(trials, simulated, "row")
     yield "simulated pool by question", partial(trials, simulated, "question")
-    even = dict.fromkeys(("logistic", "svm", "gbm"), 10)
-    yield "simulated pool stratified", partial(trials, simulated, "stratified", models=even)
-    yield "real pool by row", partial(trials, real, "row", 1, TREES)
     yield "real pool by question", partial(trials, real, "fold", 5, TREES)
     yield "real pool by family", partial(trials, families, "fold", 5, TREES)
-    yield "noise pool by row", partial(trials, blind, "row", 1, TREES)
-    yield "noise pool by question", partial(trials, blind, "fold", 3, TREES)
-    for name in PAPER_SETTINGS:
-        yield f"{name}, growing shares", partial(shares, name)
+    yield "deepseek-v3-math, growing shares", partial(shares, "deepseek-v3-math")
     yield "word-fewshot, growing shares", partial(frame, held_out_curve, word, shares=(0.1, 0.3, 1.0))
-    table, entropy = utility("word-fewshot"), word.entropy[:, 0]
-    labels = adalib.frontier(table.acc, table.cost).at(2).labels
-    known = adalib.text_features(word.questions, entropy)
-    yield "importances", partial(frame, importances, known, labels, groups=word.extras["family"])
     table = utility("deepseek-v3-math")
     labels, noise = adalib.bisect(table.acc, table.cost, 2).labels, adalib.noise_features(table.n)
     yield "importances of noise", partial(frame, importances, noise, labels, draws=10)
+
+
+MATH = ("math-qwen15", "math-qwen05")
+
+
+def on_math() -> Iterator[Part]:
+    """Chapter 9 on MATH: a pool of two models, growing shares, importances."""
+    math, blind = answers(MATH[0]), adalib.noise_features(answers(MATH[0]).n, 15)
+    for kind, pooled in (("text", paper.ablations.real_pool(MATH)), ("noise", paper.ablations.real_pool(MATH, blind))):
+        for split in ("row", "question"):
+            yield f"MATH, {kind} by {split}", partial(trials, pooled, split)
+        yield f"MATH, {kind} in folds", partial(trials, pooled, "fold", 5, TREES)
+    yield "math-qwen15, growing shares", partial(shares, MATH[0])
+    for name in BENCHMARKS:
+        yield f"{name}, held-out shares", partial(frame, held_out_curve, answers(name), shares=(0.1, 0.3, 1.0))
+    table, known = utility(MATH[0]), adalib.text_features(math.questions, math.entropy[:, 0])
+    labels = adalib.frontier(table.acc, table.cost).at(2).labels
+    yield "importances on MATH", partial(frame, importances, known, labels)
 
 
 def importances(
@@ -144,12 +177,11 @@ def importances(
     labels: ArrayLike,
     draws: int = 20,
     seed: int = 0,
-    groups: Sequence | None = None,
 ) -> pd.DataFrame:
     """Share of each feature in the gain of the paper's trees, beside two references that hold no signal."""
     labels = np.asarray(labels)
     rng = np.random.default_rng(seed)
-    mixed = [shuffled_labels(labels, groups, rng) for _ in range(draws)]
+    mixed = [rng.permutation(labels) for _ in range(draws)]
     blind = [noise_features(len(labels), features.shape[1], seed=seed + draw) for draw in range(draws)]
     jobs = [(features, labels), *((features, other) for other in mixed), *((noise, labels) for noise in blind)]
     shares = list(side_by_side(lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs))
@@ -225,13 +257,11 @@ def trials(pooled, split: str, splits: int = 10, models=paper.ablations.TRIES) -
 
 def shares(name: str) -> list[dict]:
     """What the trees predicted for all questions, by share of them that was trained on."""
-    whole = name == "deepseek-v3-math"
     table, noise = utility(name), adalib.noise_features(utility(name).n)
-    asked = [(3.0, 8), (1.5, 4), (2.0, 4)] if whole else [(2.0, 4)]
     rows = []
-    for target, seeds in asked:
+    for target, seeds in [(3.0, 8), (1.5, 4), (2.0, 4)]:
         labels = adalib.bisect(table.acc, table.cost, target).labels
-        for share in paper.ablations.SHARES if whole else (0.1, 0.2, 0.6, 1.0):
+        for share in paper.ablations.SHARES:
             for seed in range(seeds):
                 train = np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]
                 policy = LabelPolicy(seed=seed).fit_labels(noise.iloc[train], labels[train])
@@ -245,7 +275,9 @@ def parts() -> Iterator[Part]:
     """Yield a name, and a function that computes its rows."""
     yield from learning()
     yield from results()
+    yield from benchmarks()
     yield from ablations()
+    yield from on_math()
 
 
 if __name__ == "__main__":

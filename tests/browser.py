@@ -16,13 +16,13 @@ from installing import install_from_system, run
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
-# Resolves once all formulas of a page are typeset and all its figures drawn: as before printing, since otherwise both
-# wait for a reader who scrolls.
+# Resolves once all formulas of a page are typeset and all its figures drawn: as for the Print button, since
+# otherwise both wait for a reader who scrolls.
 DRAWN = """async () => {
   const done = () =>
     [...document.querySelectorAll(".plotly-graph-div")].every((div) => div.querySelector(".main-svg")) &&
     [...document.querySelectorAll(".math")].every((math) => math.querySelector("mjx-container"));
-  window.dispatchEvent(new Event("beforeprint"));
+  window.dispatchEvent(new Event("adalib-draw-all"));
   while (!done()) await new Promise((go) => setTimeout(go, 50));
 }"""
 PACKAGES = dict.fromkeys(("apt-get", "dnf", "apk"), "chromium")

@@ -173,7 +173,6 @@ def zoo(seed: int = 0) -> dict[str, LabelPolicy]:
 TRIES = {"logistic": 10, "svm": 10, "forest": 10, "mlp": 2, "gbm": 10}
 
 _TEST = 0.2  # share of the rows, or of the questions, that a random split holds out
-_BY_ROWS = ("row", "stratified")
 
 
 class Trial(NamedTuple):
@@ -209,17 +208,6 @@ class Comparison:
         grouped = self.runs.groupby("classifier", sort=False)[columns]
         spread = grouped.std(ddof=0).add_suffix("_std")
         return pd.concat([grouped.mean(), spread, grouped.size().rename("splits")], axis=1).reset_index()
-
-    def by_setting(self) -> pd.DataFrame:
-        """Accuracy of every classifier on every setting's held-out rows, pooled over the splits."""
-        rows = []
-        for name in dict.fromkeys(trial.classifier for trial in self.trials):
-            index, predicted = self._all(name)
-            value = self.pooled.acc[index, predicted]
-            for setting in dict.fromkeys(self.pooled.setting):
-                mask = self.pooled.setting[index] == setting
-                rows.append((name, setting, value[mask].mean(), self.pooled.acc[index[mask], 0].mean()))
-        return pd.DataFrame(rows, columns=["classifier", "setting", "accuracy", "first"])
 
     def confusion(self, classifier: str) -> np.ndarray:
         """Count held-out rows by oracle column (row) and predicted column, shape (K, K), over all splits."""
@@ -284,7 +272,7 @@ def classifiers(
     A split by rows puts copies of a question on both sides; one by questions does not, and its labels for training are
     made from training questions alone. What differs is what the copies were worth.
     """
-    held, by_rows = list(_splits(pooled, split, splits)), split in _BY_ROWS
+    held = list(_splits(pooled, split, splits))
     tries = models if isinstance(models, Mapping) else dict.fromkeys(models, splits)
     jobs = [(name, number) for name in tries for number in range(min(tries[name], splits))]
 
@@ -292,7 +280,7 @@ def classifiers(
         name, number = job
         out = np.zeros(pooled.n, dtype=bool)
         out[held[number]] = True
-        labels = pooled.labels[~out] if by_rows else pooled.labelled_among(~out)
+        labels = pooled.labels[~out] if split == "row" else pooled.labelled_among(~out)
         policy = zoo(number)[name].fit_labels(pooled.features[~out], labels)
         return Trial(name, number, np.flatnonzero(out), policy.predict(pooled.features[out]))
 
@@ -328,14 +316,8 @@ def near_misses(confusion: ArrayLike) -> dict[str, float]:
 
 def _splits(pooled: Pooled, split: str, splits: int) -> Iterator[np.ndarray]:
     """The rows held out by each split."""
-    if split not in (*_BY_ROWS, "question", "fold"):
-        raise ValueError(f'split is {split!r}; choose "row", "stratified", "question" or "fold"')
-    if split == "stratified":
-        from sklearn.model_selection import StratifiedShuffleSplit
-
-        dealer = StratifiedShuffleSplit(splits, test_size=_TEST, random_state=0)
-        yield from (out for _, out in dealer.split(pooled.labels, pooled.labels))
-        return
+    if split not in ("row", "question", "fold"):
+        raise ValueError(f'split is {split!r}; choose "row", "question" or "fold"')
     names = np.unique(pooled.question)
     if split == "fold":
         fold = deal(range(names.size), splits, order=np.random.default_rng(0).permutation(names.size).argsort())
@@ -361,9 +343,7 @@ def _over_mix(pooled: Pooled, rows: np.ndarray, predicted: np.ndarray) -> np.nda
     return gains
 
 
-def signatures(
-    features: pd.DataFrame, labels: ArrayLike, draws: int = 500, groups: Sequence | None = None
-) -> pd.DataFrame:
+def signatures(features: pd.DataFrame, labels: ArrayLike, draws: int = 500) -> pd.DataFrame:
     """Mean of each feature in each class of the oracle's labels, drawn as in the paper and in standard deviations.
 
     Means of classes always differ, so they are computed again for shuffled labels, where nothing is to be seen.
@@ -378,8 +358,8 @@ def signatures(
     def effects(of: np.ndarray) -> np.ndarray:
         return of.T @ scaled / sizes[:, None]
 
-    effect, rng, order = effects(member), np.random.default_rng(0), np.arange(labels.size)
-    shuffled = np.array([effects(member[shuffled_labels(order, groups, rng)]) for _ in range(draws)])
+    effect, rng = effects(member), np.random.default_rng(0)
+    shuffled = np.array([effects(member[rng.permutation(labels.size)]) for _ in range(draws)])
     low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
     row_spread = effect.std(axis=0)
     drawn = (effect - effect.mean(axis=0)) / np.where(row_spread > 0, row_spread, 1.0)
@@ -388,17 +368,6 @@ def signatures(
     for name, part in (("drawn", drawn), ("effect", effect), ("low", low), ("high", high)):
         frame[name] = part.T.ravel()
     return frame.assign(outside=(frame.effect < frame.low) | (frame.effect > frame.high))
-
-
-def shuffled_labels(labels: np.ndarray, groups: Sequence | None, rng: np.random.Generator) -> np.ndarray:
-    """The labels in another order; with groups, all of one size, each gets the labels of another one."""
-    if groups is None:
-        return rng.permutation(labels)
-    codes, names = pd.factorize(np.array([str(group) for group in groups], dtype=object))
-    blocks = np.argsort(codes, kind="stable").reshape(len(names), -1)
-    shuffled = np.empty_like(labels)
-    shuffled[blocks] = labels[blocks[rng.permutation(len(names))]]
-    return shuffled
 
 
 #: The paper's three menus, and two that chapter 5 makes one ask for.
@@ -474,7 +443,7 @@ def learning_curve(
 def recorded_curve(
     name: str, targets: Sequence[float] = TARGETS, shares: Sequence[float] = SHARES, seeds: int = 8
 ) -> pd.DataFrame:
-    """`learning_curve` with noise features on a simulated setting, by models that ``data/record_paper.py`` trained."""
+    """`learning_curve` with noise features on a setting, by models that ``data/record_paper.py`` trained."""
     runs = {
         (run["target"], run["share"], run["seed"]): np.array(list(run["predicted"]), dtype=int)
         for run in recorded_part(f"{name}, growing shares")

@@ -1,4 +1,4 @@
-"""The eight settings of the book, each voted on in one way: four real sets of answers, and four simulated stand-ins.
+"""The settings of the book, each voted on in one way: real answers, the paper's benchmarks, four simulated stand-ins.
 
 The chapters and the replication table start from the same tables, so that they cannot disagree about a number.
 """
@@ -111,7 +111,10 @@ def _spec(name: str) -> dict:
     return _SPECS[name]
 
 
-#: The real sets, and all eight settings, real ones first.
+#: The paper's benchmarks, answered by a small model of one of its families: 300 questions each, 96 answers.
+BENCHMARKS = ("gsm8k-qwen15", "math-qwen15")
+
+#: The real sets on our own questions, and eight settings, real ones first.
 REAL = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
 SETTINGS = (*REAL, *PAPER_SETTINGS)
 
@@ -126,7 +129,7 @@ TARGETS = (1.5, 2.0, 3.0)
 
 def kind(name: str) -> str:
     """Whether a setting is "real" or "simulated"."""
-    return "real" if name in REAL else "simulated"
+    return "simulated" if name in PAPER_SETTINGS else "real"
 
 
 @cache
@@ -147,7 +150,7 @@ def levels_of(name: str) -> Sequence:
 @cache
 def utility(name: str) -> UtilityTable:
     """The table of a setting: the real ones from all subsets with shared ties, the simulated ones by `PAPER_WAY`."""
-    return answers(name).table(**({} if name in REAL else PAPER_WAY))
+    return answers(name).table(**(PAPER_WAY if name in PAPER_SETTINGS else {}))
 
 
 @cache

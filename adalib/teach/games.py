@@ -55,31 +55,39 @@ def guess(budgets: Sequence[int], truth: Sequence[float], known: int = 1) -> Gam
     return Game("guess", data, f"The vote is right with chance {told}.")
 
 
+_HANDS = (120, 60)  # questions on a wide screen, and on a phone
+
+
 def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
     """Spend the answers, on the welcome page: a budget to hand out over real questions, then the price does it.
 
-    Whoever plays sees one half of the samples, and so does the price; both are scored on the other half.
+    The questions are taken evenly from all levels, more for a wide screen than for a phone.
     """
-    seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
-    best = frontier(seen.acc, seen.cost).at(budget)
     levels = ["" if level is None else str(level) for level in responses.levels or [None] * responses.n]
     order = np.argsort(levels, kind="stable")
-    ten_thousandths = [np.round(table.acc[order] * 10_000).astype(int).tolist() for table in (seen, scored)]
-    data = {
-        "budgets": list(_BUDGETS),
-        "colours": list(COLOURS),
-        "inks": ["#10151a"] * 3 + ["#ffffff"] * 2,  # what can be read on each budget's colour
+    picks = (np.linspace(0, responses.n - 1, min(size, responses.n)).round().astype(int) for size in _HANDS)
+    hands = [_hand(responses.take(order[pick].tolist()), budget, seed) for pick in picks]
+    data = {"budgets": list(_BUDGETS), "colours": list(COLOURS), "hands": hands}
+    return Game("spend", data, "This game is played with JavaScript.")
+
+
+def _hand(responses: Responses, budget: float, seed: int) -> dict[str, Any]:
+    """What a player holds, dealt by the best mix. Player and price see half of the samples; the rest scores both."""
+    seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
+    best, mix = frontier(seen.acc, seen.cost).at(budget), best_mix(seen.acc, seen.cost, budget)
+    used = np.flatnonzero(mix.weights[0])
+    dealt = np.diff(np.floor(np.arange(responses.n + 1) * mix.weights[0, used[-1]] + 1e-9)) > 0
+    return {
         "total": round(budget * responses.n),
-        "questions": [responses.questions[i] for i in order],
-        "levels": [levels[i] for i in order],
-        "seen": ten_thousandths[0],
-        "scored": ten_thousandths[1],
-        "oracle": best.labels[order].tolist(),
+        "questions": list(responses.questions),
+        "seen": np.round(seen.acc * 10_000).astype(int).tolist(),
+        "scored": np.round(scored.acc * 10_000).astype(int).tolist(),
+        "start": np.where(dealt, used[-1], used[0]).tolist(),
+        "oracle": best.labels.tolist(),
         "price": round(best.lam, 4),
         "oracle_accuracy": float(scored.acc[np.arange(responses.n), best.labels].mean()),
-        "mix_accuracy": float(best_mix(seen.acc, seen.cost, budget).expected(scored.acc).mean()),
+        "mix_accuracy": float(mix.expected(scored.acc).mean()),
     }
-    return Game("spend", data, "This game is played with JavaScript.")
 
 
 def lineup(acc: ArrayLike, cost: ArrayLike, names: Sequence[str]) -> Game:

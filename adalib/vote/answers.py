@@ -110,7 +110,7 @@ def extract_answer(text: str, finished: bool = True) -> str:
         return _plain(boxed)
     for marker in reversed(deque(_MARKER.finditer(text), maxlen=_MARKERS)):
         line = text[marker.end() : marker.end() + _LINE].lstrip(" \t\r\n*_:=").split("\n")[0]
-        line = _OPENED.split(line)[-1 if finished else 0]  # a box that was never closed
+        line = _OPENED.split(line)[-1] if finished else line  # a box that was never closed
         answer = _from_sentence(re.split(r"[.;]\s", line)[0])
         if answer:
             return answer

@@ -33,8 +33,9 @@ ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load i
 EAGER = "//# allFunctionsCalledOnLoad\n"
 # Family, weights and style of every font file (book/make_fonts.py cut them).
 FONTS = {
+    "serif.woff2": ("Adalib Serif", "400 700", "normal"),
+    "serif-italic.woff2": ("Adalib Serif", "400 700", "italic"),
     "sans.woff2": ("Adalib Sans", "400 700", "normal"),
-    "sans-italic.woff2": ("Adalib Sans", "400 700", "italic"),
     "mono.woff2": ("Adalib Mono", "400 700", "normal"),
 }
 STATIC = Path(__file__).parent.parent / "_static"

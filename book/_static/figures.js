@@ -51,7 +51,20 @@
     return drawn.get(div);
   }
 
+  // A browser that prints does not wait: what is not drawn yet is drawn at once, and what is too wide for paper made narrower.
+  const PAPER = 640;
+  function print(figures) {
+    if (!window.Plotly) return;
+    for (const div of figures) {
+      if (!div.layout) {
+        drawn.set(div, plot(div));
+      }
+      if (div.clientWidth > PAPER) Plotly.relayout(div, { width: PAPER });
+    }
+  }
+
   async function plot(div) {
+    if (div.layout) return; // printed meanwhile
     const figure = JSON.parse(div.parentElement.querySelector('script[type="application/json"]').textContent);
     const slider = (figure.layout.sliders || [])[0];
     delete figure.layout.sliders; // ours answers to touch, mouse and keyboard alike
@@ -165,6 +178,11 @@
   function start() {
     const figures = [...document.querySelectorAll(".adalib-figure .plotly-graph-div")];
     whenNear(figures, (come) => come.forEach(draw));
+    window.addEventListener("adalib-quiet", loaded);
+    window.addEventListener("beforeprint", () => print(figures));
+    window.addEventListener("afterprint", () => {
+      for (const div of figures.filter((each) => each.layout?.width)) Plotly.relayout(div, { width: null, autosize: true });
+    });
     new MutationObserver(() => {
       for (const div of figures.filter((each) => each.layout)) {
         Plotly.relayout(div, { template: themed(div.layout.template) });

@@ -11,9 +11,16 @@
     return library;
   }
 
+  // Once all its parts are there, MathJax works at once: as it must when a browser is about to print.
+  let there = false;
+  window.addEventListener("adalib-quiet", () => loaded().then(() => MathJax.typesetPromise([])).then(() => (there = true)));
+  let printing = false;
+  for (const [event, is] of [["beforeprint", true], ["afterprint", false]]) window.addEventListener(event, () => (printing = is));
+
   let queue = Promise.resolve();
   /** Typeset the formulas inside these elements; other scripts call it for what they put on the page later. */
   window.typesetFormulas = (elements) => {
+    if (printing && there) return MathJax.typeset(elements);
     queue = queue
       .then(loaded)
       .then(() => MathJax.typesetPromise(elements))

@@ -38,18 +38,31 @@
         event.preventDefault();
         put(at, values[at] + step);
       });
-      handle.addEventListener("pointerdown", (event) => {
-        if (!open) return;
-        handle.setPointerCapture(event.pointerId);
-        handle.onpointermove = (moved) => {
-          const box = svg.getBoundingClientRect();
-          const height = ((moved.clientY - box.top) / box.height) * HEIGHT;
-          put(at, 1 - (height - TOP) / (HEIGHT - TOP - BOTTOM));
-        };
-        handle.onpointerup = handle.onpointercancel = () => (handle.onpointermove = null);
-      });
       return handle;
     });
+
+    // A finger is wider than a point: it takes the nearest one, and the page does not scroll away under it.
+    const REACH = 44; // in the picture's own units: about 24 pixels on a phone
+    const where = ({ clientX, clientY }) => {
+      const box = svg.getBoundingClientRect();
+      return [((clientX - box.left) / box.width) * WIDTH, ((clientY - box.top) / box.height) * HEIGHT];
+    };
+    const nearest = (event) => {
+      const [across, down] = where(event);
+      return open ? handles.findIndex((_, at) => at >= known && Math.hypot(across - x(at), down - y(values[at])) < REACH) : -1;
+    };
+    let held = -1;
+    svg.addEventListener("touchstart", (event) => nearest(event.touches[0]) >= 0 && event.preventDefault(), { passive: false });
+    svg.addEventListener("pointerdown", (event) => {
+      held = nearest(event);
+      if (held < 0) return;
+      svg.setPointerCapture(event.pointerId);
+      handles[held].focus({ preventScroll: true });
+    });
+    svg.addEventListener("pointermove", (event) => {
+      if (held >= 0) put(held, 1 - (where(event)[1] - TOP) / (HEIGHT - TOP - BOTTOM));
+    });
+    for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => (held = -1));
 
     function put(at, value) {
       values[at] = Math.min(1, Math.max(0, Math.round(value * 100) / 100));

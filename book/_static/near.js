@@ -1,10 +1,11 @@
 // When is it time to draw? What a page shows at once is drawn at once. The rest waits for a sign of the reader; from then
-// on it is drawn when it comes near the screen, before the reader arrives.
+// on it is drawn when it comes near the screen, before the reader arrives. Whoever prints gets all of it.
 (function () {
   "use strict";
 
   const AHEAD = "900px 0px"; // about a screen
   const SIGNS = ["scroll", "wheel", "touchstart", "pointermove", "keydown"];
+  const QUIET = 2500; // milliseconds after which what draws is fetched, so that print from a menu finds it there
 
   /** Run a script of the book that only some readers need; the promise is kept once it ran. */
   window.fetchScript = (src) =>
@@ -38,10 +39,47 @@
       watch(AHEAD);
     };
     for (const sign of SIGNS) window.addEventListener(sign, arrive, { passive: true, signal: signs.signal });
-    window.addEventListener("beforeprint", () => {
+    const all = () => {
       const rest = [...waiting].filter((element) => element.isConnected); // a quiz keeps its explanations to itself
       waiting.clear();
       if (rest.length) call(rest);
-    });
+    };
+    window.addEventListener("adalib-draw-all", all);
+    window.addEventListener("beforeprint", all);
   };
+
+  // --- print -----------------------------------------------------------------------------------------------------------
+
+  const undone = () => document.querySelector(".plotly-graph-div:not(.js-plotly-plot), .math:not(:has(mjx-container))");
+
+  /** Draw all, then open the browser's dialogue. */
+  async function print(event) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "adalib-printing" }));
+    said.setAttribute("role", "status");
+    said.textContent = "Drawing every figure and formula before printing …";
+    window.dispatchEvent(new Event("adalib-draw-all"));
+    for (let tries = 0; undone() && tries < 600; tries++) await new Promise((go) => setTimeout(go, 50));
+    said.remove();
+    window.print();
+  }
+
+  // Paper is white, whatever the screen is.
+  let theme = null;
+  window.addEventListener("beforeprint", () => {
+    theme = document.documentElement.dataset.theme;
+    document.documentElement.dataset.theme = "light";
+  });
+  window.addEventListener("afterprint", () => (document.documentElement.dataset.theme = theme));
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const button = document.querySelector(".btn-download-pdf-button");
+    button?.removeAttribute("onclick");
+    button?.addEventListener("click", print);
+  });
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === "p" && undone()) print(event);
+  }, true);
+  window.addEventListener("load", () => setTimeout(() => window.dispatchEvent(new Event("adalib-quiet")), QUIET));
 })();

@@ -49,7 +49,7 @@
     return { body, why, right };
   }
 
-  function typed(list) {
+  function typed(list, commit) {
     const { body, why } = parts(list.children[0]);
     const truth = body.textContent.trim();
     const form = document.createElement("form");
@@ -65,15 +65,39 @@
       event.preventDefault();
       if (!input.value.trim()) return;
       tell(said, `You said ${input.value.trim()}. It is ${truth}. `, why);
+      commit();
     });
     list.replaceWith(form);
   }
 
+  // What follows a prompt, to the end of its section, is veiled until the reader commits, skips, or wants something of it.
+  // It stays readable to a screen reader, and on paper there is no veil.
+  function veil(box) {
+    const rest = [];
+    for (let next = box.nextElementSibling; next && next.tagName !== "SECTION"; next = next.nextElementSibling) rest.push(next);
+    if (!rest.length || rest.some((each) => location.hash.length > 1 && each.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`))) return () => {};
+    const skip = document.createElement("button");
+    Object.assign(skip, { type: "button", className: "prompt-skip", textContent: "Skip and read on" });
+    const lift = () => {
+      rest.forEach((each) => each.classList.remove("adalib-veiled"));
+      skip.remove();
+    };
+    for (const each of rest) {
+      each.classList.add("adalib-veiled");
+      for (const sign of ["pointerdown", "focusin"]) each.addEventListener(sign, lift, { once: true });
+    }
+    skip.addEventListener("click", lift);
+    box.append(skip);
+    return lift;
+  }
+
   function prompt(box) {
-    box.querySelectorAll("ul.contains-task-list").forEach((list) => {
-      if (list.children.length === 1) typed(list);
-      else question(list, () => {});
-    });
+    const lists = [...box.querySelectorAll("ul.contains-task-list")];
+    const lift = lists.length ? veil(box) : null;
+    for (const list of lists) {
+      if (list.children.length === 1) typed(list, lift);
+      else question(list, lift);
+    }
   }
 
   function quiz(box) {

@@ -66,6 +66,15 @@ def figures_shown(code: str) -> int:
     return sum(getattr(func, "attr", getattr(func, "id", "")) == "show" for func in calls)
 
 
+@pytest.mark.parametrize("page", toc_pages())
+def test_page_has_one_title_its_own_ids_an_icon_and_a_card_and_folds_code_after_what_it_draws(html, page):
+    ids = [tag["id"] for tag in soup(page).find_all(id=True)]
+    assert sorted(set(ids)) == sorted(ids)
+    assert len(soup(page).find_all("h1")) == 1
+    assert soup(page).select("meta[name=description][content], meta[property='og:image'], link[rel=icon]")[2:]
+    assert not soup(page).select(".cell > details.adalib-code.above-input + .cell_output")
+
+
 @functools.cache
 def places(page: str) -> set[str]:
     """What a link may name on a page; nothing on what is no page."""

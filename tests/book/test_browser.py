@@ -7,7 +7,7 @@ import installing
 import plotly.graph_objects as go
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import HTML, toc_pages
+from conftest import HTML, ROOT, toc_pages
 
 from adalib.teach import figures
 from adalib.teach.figures.shapes import drag
@@ -288,6 +288,62 @@ def test_figures_and_formulas_wait_for_the_reader(html, page):
     assert last.locator(".main-svg").count() == 0
     last.scroll_into_view_if_needed()
     last.locator(".main-svg").first.wait_for()
+
+
+PRINTED = """() => [".plotly-graph-div:has(.main-svg)", ".math:has(mjx-container)", ".plotly-graph-div", ".math"].map(
+  (kind) => document.querySelectorAll(kind).length)"""
+
+
+@pytest.mark.parametrize("way", ["keys", "button", "menu"])
+def test_an_unscrolled_page_prints_all_its_figures_and_formulas(html, page, way):
+    """Keys and button wait until all is drawn. A browser's own menu does not wait: then all is drawn at once."""
+    page.add_init_script(f"window.print = () => (window.printed = ({PRINTED})())")
+    page.goto((html / "notebooks" / "07_results.html").as_uri(), wait_until="load")
+    if way == "keys":
+        page.keyboard.press("Control+p")
+    elif way == "button":
+        page.evaluate("document.querySelector('.btn-download-pdf-button').click()")
+    else:
+        page.wait_for_function("window.Plotly && window.MathJax?.typesetPromise")
+        page.evaluate("MathJax.typesetPromise([])")
+        page.evaluate("dispatchEvent(new Event('beforeprint')); print(); dispatchEvent(new Event('afterprint'))")
+    page.wait_for_function("window.printed")
+    figures_drawn, formulas_set, *there = page.evaluate("printed")
+    assert [figures_drawn, formulas_set] == there
+    assert min(there) > 5
+    page.emulate_media(media="print")
+    assert page.locator("h1").is_visible()
+    assert page.locator(".bd-article :is(.adalib-controls, details.adalib-code):visible").count() == 0
+
+
+def finger(page):
+    """A function that moves a finger along points of the screen."""
+    touch = page.context.new_cdp_session(page)
+
+    def swipe(*points: tuple[float, float]) -> None:
+        for kind, at in zip(["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True):
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": at[0], "y": at[1]}]})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    return swipe
+
+
+def test_a_finger_that_scrolls_leaves_a_slider_alone_and_one_that_drags_does_not(new_page):
+    """Whoever listens to a slider hears of no value that a scrolling finger passed."""
+    page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
+    page.set_content("<div style='height: 3000px; padding-top: 300px'><input type=range style='width: 300px'></div>")
+    page.add_script_tag(path=ROOT / "book" / "_static" / "touch.js")
+    page.evaluate(
+        "window.heard = []; document.querySelector('input').oninput = (event) => heard.push(event.target.value); 0"
+    )
+    box, swipe = page.locator("input").bounding_box(), finger(page)
+    x, y = box["x"] + 30, box["y"] + box["height"] / 2
+    swipe((x, y), *((x + 15 * step, y) for step in range(1, 13)))
+    dragged = page.evaluate("heard.at(-1)")
+    assert float(dragged) > 60
+    page.evaluate("heard.length = 0")
+    swipe((x, y), *((x, y - 15 * step) for step in range(1, 13)))
+    assert set(page.evaluate("[...heard, document.querySelector('input').value]")) == {dragged}
 
 
 def centre(page, selector):

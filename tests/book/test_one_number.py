@@ -13,11 +13,11 @@ from adalib.paper.results import recorded_rows
 
 # A line a thing, with every name by which a page has it; c12_by_X is the number behind a verdict of chapter 12.
 SAME = """
-n_word n_questions c02_n c03_n c04_n c06_n c08_questions key_n
+n_word c02_n c03_n c04_n c06_n
+n_questions c08_questions key_n
 acc4 key_four
 acc16 key_sixteen
 wasted key_flat
-share_diminishing c12_by_kinds_claim
 c02_free c06_free_oracle
 c02_out_hard c12_by_leaving
 c02_printed_gsm c12_by_free
@@ -33,7 +33,6 @@ c05_ratio16 c12_by_windows_claim
 c05_jensen c12_by_upper
 c05_labels_agree c12_by_few_trials
 c05_uniform_error c12_by_one_trial
-c05_first c07_front_fixed3
 c06_curve_gain c13_curve_fifths
 c07_se40 c12_by_seeds
 c07_implied_gain c12_by_everywhere
@@ -42,14 +41,9 @@ c07_ours_least c12_by_points
 c07_length_most c12_by_heuristic
 c07_few_out_text c12_by_method_claim
 c08_mix_error c12_by_stratified
-c08_responsive_dear c12_by_responsive
-c08_responsive_first c12_by_four_clusters
-c09_tight c12_by_proportional
 c09_break_accuracy c12_by_drawn_claim
 c09_svm_off c12_by_constant_gap
 c09_error_low c12_by_errors_claim
-c09_near_row c12_by_near_claim
-c09_true_fine c12_by_powers
 c10_near_gain c13_three_fifths
 c13_menu_40 c13_up_text
 """

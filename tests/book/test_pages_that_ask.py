@@ -98,7 +98,8 @@ def test_cards_show_text_as_text():
 
 
 def test_prompts_take_a_number_or_a_choice(play):
-    page = play(PROMPT, "quiz.js")
+    page = play(f"<section>{PROMPT}<p>The answer.</p></section>", "quiz.js")
+    assert page.locator(".adalib-veiled", has_text="The answer.").count() == 1
     page.get_by_role("textbox").fill("7")
     page.get_by_role("textbox").press("Enter")
     assert page.locator("output").inner_text() == "You said 7. It is 12. Or so."
@@ -106,6 +107,7 @@ def test_prompts_take_a_number_or_a_choice(play):
     assert said(page) == "Not quite. No."
     page.get_by_role("button", name="that").tap()
     assert said(page) == "Right. Yes."
+    assert page.locator(".adalib-veiled").count() == 0
 
 
 @pytest.mark.parametrize("name", [name for name in toc_pages() if name.startswith(("notebooks/0", "notebooks/1"))])

@@ -5,39 +5,64 @@ from __future__ import annotations
 import pytest
 
 
-@pytest.fixture
-def page(html, new_page):
-    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, offline=True)
+def score(page, kind: str) -> float:
+    """What one of the three meters shows, in percent."""
+    return float(page.locator(f".spend-{kind} strong").inner_text().rstrip("%"))
+
+
+def opened(html, new_page, **size):
+    page = new_page(offline=True, reduced_motion="reduce", **size)
     page.goto((html / "book" / "intro.html").as_uri(), wait_until="load")
     page.locator(".spend-tile").first.wait_for()
     return page
 
 
-def test_spending_by_hand_never_beats_its_own_budget(page):
-    tiles = page.locator(".spend-tile")
-    assert tiles.count() == 372
+@pytest.fixture
+def page(html, new_page):
+    return opened(html, new_page, viewport={"width": 390, "height": 844}, has_touch=True)
+
+
+def given(page) -> list[int]:
+    return [int(text or 1) for text in page.locator(".spend-tile").all_inner_texts()]
+
+
+def test_the_price_spends_the_same_answers_and_does_better_and_the_budget_is_never_passed(page):
+    assert page.locator(".spend-tile").count() == 60
+    assert sum(given(page)) == 120
+    assert abs(score(page, "you") - score(page, "alike")) < 2  # the start deals what the mix draws by lot
     page.locator(".adalib-choice label", has_text="16").tap()
-    for row in range(25):
-        tiles.nth(row).tap()
-    assert "3 answers too many" in page.locator(".spend-bar").inner_text()  # 25 times 15 more, and 372 to give
-    page.get_by_role("button", name="Score me").tap()
-    assert page.locator(".spend-result").inner_text() == "Take 3 answers back first."
-    tiles.nth(0).tap()
-    page.get_by_role("button", name="Score me").tap()
-    assert page.locator(".spend-result").inner_text().startswith("You: ")
-
-
-def test_the_price_spends_the_same_answers_and_does_better_and_the_keyboard_alone_plays(page):
+    page.locator(".spend-tile").first.tap()
+    assert "take some back first" in page.locator(".spend-left").inner_text()
     page.get_by_role("button", name="Price it").tap()
-    said = page.locator(".spend-result").inner_text()
-    alike, price = (float(word.rstrip("%;.")) for word in said.split() if "%" in word)
-    assert price > alike
-    assert "too many" not in page.locator(".spend-bar").inner_text()
+    page.locator(".spend-left", has_text="One price").wait_for()
+    assert sum(given(page)) <= 120
+    assert score(page, "you") == score(page, "priced") > score(page, "alike")
     page.get_by_role("button", name="Start again").tap()
-    assert "372 of 744 answers left" in page.locator(".spend-bar").inner_text()
-    page.locator(".spend-tile").first.focus()
-    page.keyboard.press("ArrowRight")
+    page.locator(".spend-left", has_text="0 of 120 answers left").wait_for()
+
+
+def test_what_a_tile_says_stands_next_to_it_and_keys_move_by_rows(page):
+    tiles = page.locator(".spend-tile")
+    tiles.nth(2).focus()
+    page.keyboard.press("ArrowDown")
+    at = page.evaluate("[...document.querySelectorAll('.spend-tile')].indexOf(document.activeElement)")
+    above, below = tiles.nth(2).bounding_box(), tiles.nth(at).bounding_box()
+    assert (above["x"], at > 2) == (below["x"], True)
+    assert abs(page.locator(".spend-said").bounding_box()["y"] - below["y"] - below["height"]) < 20
+    before = given(page)[at]
     page.keyboard.press("Enter")
-    assert page.locator(".spend-tile").nth(1).inner_text() == "4"
-    page.keyboard.press("Space")
-    assert page.locator(".spend-tile").nth(1).inner_text() == ""
+    assert given(page)[at] == (1 if before == 4 else before)
+
+
+def test_a_stroke_of_the_mouse_takes_back_and_all_is_on_the_first_screen(html, new_page):
+    page = opened(html, new_page, viewport={"width": 1280, "height": 800})
+    assert page.locator(".spend-tile").count() == 120
+    last = page.get_by_role("button", name="Start again").bounding_box()
+    assert last["y"] + last["height"] < 800
+    first, third = (page.locator(".spend-tile").nth(at).bounding_box() for at in (2, 5))
+    page.mouse.move(first["x"] + 10, first["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(third["x"] + 10, third["y"] + 10, steps=12)
+    page.mouse.up()
+    assert given(page)[2:6] == [1, 1, 1, 1]
+    assert "6 of 240 answers left" in page.locator(".spend-left").inner_text()

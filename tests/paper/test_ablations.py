@@ -219,12 +219,6 @@ def test_signatures_are_class_means_in_standard_deviations():
     assert found.drawn["a"].to_dict() == {0: -1.0, 3: 1.0}
     assert found.effect["flat"].tolist() == [0.0, 0.0]
     assert not found.outside["flat"].any()
-    # A feature of the family, labels of the family: free shuffles find that clear, shuffled families do not.
-    families = np.repeat(np.arange(4), 25)
-    features = pd.DataFrame({"a": (families == 0).astype(float)})
-    labels = (families == 0).astype(int)
-    assert ablations.signatures(features, labels, draws=100).outside.all()
-    assert not ablations.signatures(features, labels, draws=100, groups=families).outside.any()
 
 
 def test_rows_standardised_over_classes_look_alike_with_and_without_signal():
@@ -258,18 +252,10 @@ def test_a_printed_spread_of_zero_needs_a_split_that_keeps_the_shares_of_the_lab
     )
     printed = adalib.paper.PAPER_ABLATIONS["classifiers"]["svm"]
     assert (printed["imitation"], printed["imitation_std"]) == (round(271 / 360, 3), 0.0)
-    assert np.std(plain) > 0.01
+    assert np.std(plain) > 0.01  # in theory, as chapter 9 says:
+    assert np.sqrt(one.mean() * (1 - one.mean()) / 360 * 1440 / 1799) == pytest.approx(0.02, abs=0.001)
     assert np.std(even) < 0.0005
     assert even[0] == pytest.approx(printed["imitation"], abs=0.004)
-    # Trained again, the spreads are as small as printed only where the shares are kept.
-    pooled = ablations.simulated_pool()
-    plain, even = (
-        ablations.classifiers(pooled, split, 10, ("logistic",)).summary().imitation_std[0]
-        for split in ("row", "stratified")
-    )
-    printed = PAPER_ABLATIONS["classifiers"]["logistic"]["imitation_std"]
-    assert even < 0.01
-    assert printed < 0.01 < 0.018 < plain
 
 
 def test_labels_for_training_know_nothing_of_the_questions_held_out(noise_pool):

@@ -172,18 +172,17 @@ def test_the_recorded_main_table_is_the_one_that_is_computed_today():
 
 
 def test_recorded_classifiers_predict_as_those_trained_today():
-    pooled = ablations.real_pool(features=adalib.noise_features(372, 15))
-    then = ablations.recorded_comparison("noise pool by row", pooled, "row", 1)
+    pooled = ablations.real_pool(("math-qwen15", "math-qwen05"), adalib.noise_features(300, 15))
+    then = ablations.recorded_comparison("MATH, noise by row", pooled, "row")
     for trial in ablations.classifiers(pooled, "row", 1, ("logistic", "gbm")).trials:
-        same = next(t for t in then.trials if t.classifier == trial.classifier)
+        same = next(t for t in then.trials if (t.classifier, t.number) == (trial.classifier, 0))
         assert same.rows.tolist() == trial.rows.tolist()
         assert same.predicted.tolist() == trial.predicted.tolist()
 
 
 def test_a_recorded_learning_curve_is_the_one_that_is_trained_today():
-    table = paper.paper_setting("gpt-4o-mini-math").table(**paper.PAPER_WAY)
-    now = ablations.learning_curve(table, adalib.noise_features(200), [2.0], (0.2, 1.0), seeds=2)
-    then = ablations.recorded_curve("gpt-4o-mini-math", [2.0], (0.2, 1.0), seeds=2)
+    now = ablations.learning_curve(settings.utility("math-qwen15"), adalib.noise_features(300), [2.0], (0.2,), seeds=2)
+    then = ablations.recorded_curve("math-qwen15", [2.0], (0.2,), seeds=2)
     pd.testing.assert_frame_equal(now, then, rtol=0, atol=1e-12)
 
 

@@ -248,24 +248,12 @@ def test_equal_values_lie_on_the_line():
         assert all(list(trace.x) == list(trace.y) for trace in drawn)
 
 
-def test_frontiers_have_a_stop_a_setting_and_the_mix_may_not_get_there():
-    front = {name: [0.4, 0.5] for name in ("claimed", "learned", "oracle", "mix", "random", "fixed")}
-    front |= {"budget": [1, 2], "learned_cost": [1, 1.9]}
-    fig = draw.simulated_frontiers({"x": front, "y": front})
-    assert steps(fig) == ["x", "y"]
-    assert [list(trace.x) for trace in fig.frames[1].data] == [[1, 2], [1, 1.9], [1, 2], [1, 2], [1, 2], [1, 2]]
+def test_frontiers_have_a_stop_a_setting_and_lines_for_the_oracle():
     fig = draw.real_frontiers({"x": ({"oracle": BEST, "curve": ONE}, *HULL)})
     assert steps(fig) == ["x"]
     assert [trace.mode for trace in fig.data] == ["lines", "lines", "lines+markers", "markers", "markers"]
     assert fig.data[2].error_y.array == pytest.approx([0, 0.9])  # in points
     assert fig.layout.yaxis2.range == pytest.approx((-0.4, 5.8))
-    fig = draw.along_the_frontier([1, 3], HULL, BEST, ONE, [1.0, float("nan")], active=1)
-    assert steps(fig) == ["1", "3"]
-    assert "no mix gets there" in fig.layout.title.text
-    assert "needs 1.0" in fig.frames[0].layout.title.text
-    places, gains = fig.frames[1].data
-    assert list(places.y) == pytest.approx([np.interp(2.9, *HULL), 0.49, 0.51])
-    assert (list(gains.x), list(gains.error_x.array)) == (pytest.approx([2.6, 4.5]), pytest.approx([0.5, 0.9]))
 
 
 def test_dots_lie_near_their_budget_and_the_line_at_the_mean():

@@ -27,16 +27,19 @@ def held(game) -> dict:
 
 class TestSpend:
     def test_the_page_scores_as_the_package_does(self, word):
-        data = games.spend(word).data
-        seen, scored = (half.table() for half in word.split_samples(0))
-        plan, oracle = np.array(data["oracle"]), adalib.score_oracle(seen, scored, [2.0]).accuracy.mean()
-        # The page shows the questions level by level; the averages know no order.
-        assert np.mean(np.array(data["scored"])[np.arange(word.n), plan]) / 1e4 == pytest.approx(oracle, abs=1e-4)
-        assert data["oracle_accuracy"] == pytest.approx(oracle)
-        assert np.array(data["budgets"])[plan].sum() <= data["total"] == 2 * word.n
-        mix = adalib.best_mix(seen.acc, seen.cost, 2.0)
-        assert data["mix_accuracy"] == pytest.approx(mix.expected(scored.acc).mean())
-        assert data["levels"] == sorted(data["levels"])
+        wide, phone = games.spend(word).data["hands"]
+        assert (len(wide["questions"]), len(phone["questions"])) == (120, 60)
+        for hand in (wide, phone):
+            rows = [word.questions.index(question) for question in hand["questions"]]
+            seen, scored = (half.table() for half in word.take(rows).split_samples(0))
+            plan, oracle = np.array(hand["oracle"]), adalib.score_oracle(seen, scored, [2.0]).accuracy.mean()
+            everyone = np.arange(len(rows))
+            assert np.mean(np.array(hand["scored"])[everyone, plan]) / 1e4 == pytest.approx(oracle, abs=1e-4)
+            assert hand["oracle_accuracy"] == pytest.approx(oracle)
+            assert hand["total"] == 2 * len(rows) == BUDGETS[hand["start"]].sum() >= BUDGETS[plan].sum()
+            mix = adalib.best_mix(seen.acc, seen.cost, 2.0)
+            assert hand["mix_accuracy"] == pytest.approx(mix.expected(scored.acc).mean())
+            assert [word.levels[row] for row in rows] == sorted(word.levels[row] for row in rows)
 
 
 @pytest.fixture(scope="module")
@@ -309,7 +312,7 @@ def test_questions_are_data_on_the_page(fitted):
     rng = np.random.default_rng(0)
     rows = [[str(a) for a in rng.choice([7, 8, 9], size=32, p=p)] for p in rng.dirichlet([2, 2, 2], size=400)]
     hostile = adalib.Responses([str(i) for i in range(400)], [NASTY] * 400, ["7"] * 400, rows)
-    assert set(held(games.spend(hostile))["questions"]) == {NASTY}
+    assert set(held(games.spend(hostile))["hands"][0]["questions"]) == {NASTY}
     assert held(games.market(hostile))["cards"][0]["question"] == NASTY
     rungs, _, asked, texts = fitted
     hostile = adalib.Responses(asked.ids, [NASTY] * 10, asked.golds, asked.answers, logprob=asked.logprob)

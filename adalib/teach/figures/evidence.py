@@ -18,7 +18,7 @@ from adalib.teach.figures.shapes import GREY, bar, dots, drag, heatmap, level, l
 
 #: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
 CLAIMED, HONEST, TRUE = COLOURS[1], COLOURS[0], COLOURS[2]
-_POLICY = {"oracle": TRUE, "curve": HONEST, "label": COLOURS[5], "noise": COLOURS[3]}
+_POLICY = {"oracle": TRUE, "priced": CLAIMED, "curve": HONEST, "label": COLOURS[5], "noise": COLOURS[3]}
 _CALLED = {"oracle": "oracle, cross-fitted", "noise": "noise control"}
 _COSTS = {"type": "log", "tickvals": [1, 1.5, 2, 3, 4, 6, 8, 12, 16]}
 _COSTS |= {"ticktext": [f"{cost:g}" for cost in _COSTS["tickvals"]]}
@@ -171,31 +171,6 @@ def on_the_line(
     return fig.update_layout(height=360 if across else 720, margin={"t": 50 if across else 90}, legend={"y": 1.06})
 
 
-def simulated_frontiers(settings: Mapping[str, Mapping[str, Sequence[float]]]) -> go.Figure:
-    """Accuracy against the average budget on simulated settings, chosen by a slider: claims, truth and baselines."""
-    fronts = list(settings.values())
-
-    def moving(i: int) -> list[go.Scatter]:
-        front = fronts[i]
-        return [
-            line(front["budget"], front["claimed"], "oracle, in-sample", CLAIMED),
-            line(front["learned_cost"], front["learned"], "noise, our reconstruction", CLAIMED, dash="dot"),
-            line(front["budget"], front["oracle"], "best possible", TRUE),
-            line(front["budget"], front["mix"], "best mix", GREY),
-            line(front["budget"], front["random"], "Random", COLOURS[3], width=2, dash="dash"),
-            line(front["budget"], front["fixed"], "Fixed", COLOURS[4], width=2, shape="hv"),
-        ]
-
-    def span(i: int) -> dict:
-        low, high = min(fronts[i]["fixed"]), max(fronts[i]["claimed"])
-        return {"yaxis": {"range": [low - 0.08 * (high - low), high + 0.08 * (high - low)]}}
-
-    fig = drag(go.Figure(), list(settings), moving, "simulated setting: ", layout=span)
-    fig.update_xaxes(title="average cost", range=[np.log10(0.97), np.log10(16.5)], **_COSTS)
-    fig.update_yaxes(title="accuracy (simulated)", tickformat=".3f")
-    return fig.update_layout(height=500, margin={"t": 90})
-
-
 class Points(NamedTuple):
     """A policy along the budgets: realised cost, accuracy, and gain over the best mix with its interval."""
 
@@ -241,7 +216,7 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
     return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
 
 
-def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayLike]]) -> go.Figure:
+def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayLike]], active: int = 0) -> go.Figure:
     """Held-out gains with intervals, a row of dots a setting, one target at a time by a slider."""
     at, shown = np.arange(len(settings)), list(targets.values())
 
@@ -252,45 +227,13 @@ def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayL
             for (name, estimate), shift in zip(shown[i].items(), spread, strict=True)
         ]
 
-    fig = drag(go.Figure(), list(targets), moving, "target B = ")
+    fig = drag(go.Figure(), list(targets), moving, "target B = ", active=active)
     level(fig, x=0, dash="solid", width=3)
     ends = 100 * np.array([list(policies.values()) for policies in shown])
     span = [ends.min() - 0.4, ends.max() + 0.4]
     fig.update_xaxes(title="gain over the mix, points", range=span, tickformat="+.0f")
     fig.update_yaxes(tickvals=at, ticktext=[plain(s) for s in settings], autorange="reversed", zeroline=False)
     return fig.update_layout(height=480)
-
-
-Hull = tuple[np.ndarray, np.ndarray]  # cost, accuracy
-
-
-def along_the_frontier(
-    grid: Sequence, hull: Hull, oracle: Points, curve: Points, equal_cost: Sequence[float], active: int = 0
-) -> go.Figure:
-    """Drag the average budget along a frontier: where mix, curve and oracle stand, and how far apart they are.
-
-    ``equal_cost`` is what the mix would have to spend for the curve policy's accuracy at each budget.
-    """
-    above = [line(*hull, "best mix", GREY), line(oracle.cost, oracle.accuracy, _CALLED["oracle"], TRUE)]
-    above.append(line(curve.cost, curve.accuracy, "curve", HONEST))
-    fig = panels([above, []], spacing=0.17, row_heights=[0.66, 0.34])
-
-    def moving(j: int) -> list:
-        x = [curve.cost[j], curve.cost[j], oracle.cost[j]]
-        y = [float(np.interp(curve.cost[j], *hull)), curve.accuracy[j], oracle.accuracy[j]]
-        gain = np.column_stack([curve.in_points()[:, j], oracle.in_points()[:, j]])
-        gained = bar(["curve", "oracle"], gain, "", [HONEST, TRUE], sideways=True)
-        return [dots(x, y, "", [GREY, HONEST, TRUE], size=15), gained.update(error_x_color=GREY)]
-
-    needs = [f"the mix needs {cost:.1f}" if np.isfinite(cost) else "no mix gets there" for cost in equal_cost]
-    points = zip(curve.accuracy, curve.cost, needs, strict=True)
-    titles = [f"curve: accuracy {accuracy:.3f} at cost {cost:.1f}<br>{need}" for accuracy, cost, need in points]
-    drag(fig, grid, moving, "average budget B = ", rows=(1, 2), titles=titles, active=active)
-    fig.update_xaxes(title="average cost", range=[np.log10(0.95), np.log10(17)], row=1, **_COSTS)
-    fig.update_yaxes(title="accuracy, held out", tickformat=".2f", row=1)
-    span = [100 * min(0, *curve.low) - 0.2, 100 * max(*oracle.high, *curve.high) + 0.2]
-    fig.update_xaxes(title="gain over the best mix, points", range=span, tickformat="+.0f", row=2)
-    return fig.update_layout(height=660, margin={"t": 120}, legend={"y": 1.03})
 
 
 # Chapter 8: who gets the budget, beside a population that nothing helps.
