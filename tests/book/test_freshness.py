@@ -31,7 +31,8 @@ MODULES = {
 
 @pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
-    monkeypatch.delitem(sys.modules, "adalib", raising=False)  # the real one would be found before the made-up one
+    for name in freshness.PACKAGES:
+        monkeypatch.delitem(sys.modules, name, raising=False)  # the real one would be found before the made-up one
     for name, text in MODULES.items():
         file = tmp_path / "adalib" / name
         file.parent.mkdir(parents=True, exist_ok=True)
