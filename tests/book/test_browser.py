@@ -214,6 +214,7 @@ def in_theme(page, name: str) -> None:
 def test_the_index_leads_to_the_first_page_and_a_search_from_disk_shows_the_words_around_a_hit(html, page):
     page.goto((html / "index.html").as_uri())
     page.wait_for_url(f"**/{toc_pages()[0]}.html")
+    page.wait_for_load_state("networkidle")  # leaving earlier would cut short what the page still loads
     page.goto((html / "search.html").as_uri() + "?q=envelope")
     excerpt = page.locator("#search-results li .context").first
     excerpt.wait_for()
