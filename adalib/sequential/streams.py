@@ -7,6 +7,7 @@ point; a coin between two rules lies on the line between them, and the best is t
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -248,7 +249,7 @@ class Replay(NamedTuple):
         return list(zip(self.cost.T, self.accuracy.T, strict=True))
 
 
-class Library:
+class Library(ABC):
     """Rules that may stop at the checkpoints of a schedule, and what each costs and brings on training questions."""
 
     cost: Cost = "samples"
@@ -261,9 +262,9 @@ class Library:
         """The answers played back, as many as it may ask for."""
         return make_streams(responses, int(self.schedule[-1]), repeats=repeats, seed=seed, cost=self.cost)
 
+    @abstractmethod
     def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """The checkpoint at which each member stops each stream, and what the vote is worth there, both (M, K)."""
-        raise NotImplementedError
 
     def mix(self, budget: float) -> Mix:
         """The two members, and the chance of the dearer, that cost ``budget`` on training questions."""
