@@ -326,6 +326,11 @@ def router():
 SPLIT = [f"Answer: {number}" for number in range(7)]  # no vote ever agrees
 
 
+def other(count):
+    """So many questions, all different: each has its answers in order, whichever is asked first."""
+    return [f"How much is it, for the {place}th time?" for place in range(count)]
+
+
 @pytest.mark.parametrize("at_once", [1, 16])
 def test_a_running_router_keeps_its_bound(router, at_once):
     """Every question is as dear as its rule lets it be."""
@@ -338,7 +343,7 @@ def test_a_running_router_keeps_its_bound(router, at_once):
         over.append(controller.spent - 3.0 * controller.asked)
 
     controller.close = noted
-    found = router.answer_many(["How much is it?"] * 300, Playback(SPLIT), concurrency=at_once, progress=False)
+    found = router.answer_many(other(300), Playback(SPLIT), concurrency=at_once, progress=False)
     assert controller.at_once == at_once
     assert controller.asked == len(over) == 300
     assert max(over) <= controller.bound(at_once)
@@ -351,8 +356,8 @@ def test_what_no_price_of_ours_decides_is_apart(router):
     router.controller = controller = Router(router.policy, None, 3.0).controller
     first, story = controller.price, Playback(["In 1984 we read.\nThen we slept."])
     for found in (
-        *router.answer_many(["How much?"] * 20, Playback(SPLIT), price=0.0, progress=False),
-        *router.answer_many(["How much?"] * 20, Playback(SPLIT), votes=False, temperature=0.0, progress=False),
+        *router.answer_many(other(20), Playback(SPLIT), price=0.0, progress=False),
+        *router.answer_many(other(20), Playback(SPLIT), votes=False, temperature=0.0, progress=False),
         *router.answer_many(["Tell me a story"] * 20, story, progress=False),
     ):
         assert not found.counted
