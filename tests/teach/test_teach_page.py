@@ -92,7 +92,7 @@ def test_the_graph_agrees_with_what_the_chapters_say_they_need():
         return direct.union(*(ancestors(one) for one in direct))
 
     chapters = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-    nodes = {str(int(path.stem[:2])): path for path in chapters} | {"A": ROOT / "notebooks" / "appendix_markets.ipynb"}
+    nodes = {str(int(path.stem[:2])): path for path in chapters} | {"A": ROOT / "notebooks" / "d_markets.ipynb"}
     assert nodes.keys() == {end for arrow in arrows for end in arrow}
     for name, path in nodes.items():
         # "a little of 7" is in the chapter's own words, and no arrow
