@@ -65,7 +65,7 @@ def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
 def ribbons(paths: Mapping[str, Steps], prices: Array, labels: Array, budgets: Sequence[int]) -> go.Figure:
     """What questions buy as the price rises: a ribbon for every named one, and below the shares of all.
 
-    A path is (prices, costs) of one question's own frontier; ``labels`` has a row a price, ascending, a column a question.
+    A path is (prices, costs) of one question's own frontier; ``labels`` has a row a price and a column a question.
     """
     end, colours = 1.04 * float(prices[-1]), budget_colours(len(budgets))
     pieces: list[list[tuple[str, float, float]]] = [[] for _ in budgets]
@@ -85,7 +85,7 @@ def ribbons(paths: Mapping[str, Steps], prices: Array, labels: Array, budgets: S
     fig.update_xaxes(title="price λ", range=[0, end]).update_yaxes(tickformat=".0%", range=[0, 1], row=2)
     fig.update_yaxes(type="category", categoryorder="array", categoryarray=list(paths)[::-1], row=1)
     return fig.update_layout(
-        height=760, barmode="stack", bargap=0.25, margin={"t": 70}, legend={"traceorder": "normal"}
+        height=760, barmode="overlay", bargap=0.25, margin={"t": 70}, legend={"traceorder": "normal"}
     )
 
 
