@@ -50,11 +50,12 @@
     }
 
     function sentence({ ranked, leaders, worth }) {
-      const told = `${asked} answer${asked === 1 ? "" : "s"}. `;
-      if (!leaders.length) return asked ? `${told}None could be read.` : "Nobody has been asked yet.";
+      if (!asked) return "Nobody has been asked yet.";
+      const told = `After ${asked} answer${asked === 1 ? "" : "s"}, `;
+      if (!leaders.length) return `${told}none could be read.`;
       const votes = `${ranked[0][1]} vote${ranked[0][1] === 1 ? "" : "s"}`;
-      if (leaders.length === 1) return `${told}${leaders[0]} leads with ${votes}. The vote is ${worth ? "right" : "wrong"}.`;
-      return `${told}${leaders.length} answers share the lead with ${votes} each. The vote is right with chance ${worth.toFixed(2)}.`;
+      if (leaders.length === 1) return `${told}${leaders[0]} leads with ${votes}, and the vote is ${worth ? "right" : "wrong"}.`;
+      return `${told}${leaders.length} different ones share the lead with ${votes} each. The vote is right with chance ${worth.toFixed(2)}.`;
     }
 
     function draw() {

@@ -79,10 +79,10 @@ def ribbons(paths: Mapping[str, Steps], prices: Array, labels: Array, budgets: S
         said = f"%{{y}} buys {b}<br>from λ = %{{base:.3f}}<extra></extra>"
         width = (np.array(high) - np.array(low)).round(5)
         rows.append(bar(names, width, f"b = {b}", colour, sideways=True, base=np.round(low, 5), hovertemplate=said))
-    shares = _shares(prices, labels, budgets)
-    titles = ["questions, each at its own line", "share of all questions"]
-    fig = panels([rows, shares], titles, spacing=0.13, row_heights=[0.64, 0.36])
-    fig.update_xaxes(title="price λ", range=[0, end]).update_yaxes(tickformat=".0%", range=[0, 1], row=2)
+    shares = _shares(np.append(prices, end), labels[[*range(len(labels)), -1]], budgets)
+    fig = panels([rows, shares], ["", "shares of all questions"], spacing=0.15, row_heights=[0.64, 0.36])
+    fig.update_xaxes(title="price λ", range=[0, end])
+    fig.update_yaxes(tickformat=".0%", range=[0, 1], tickvals=[0.5, 1], row=2)
     fig.update_yaxes(type="category", categoryorder="array", categoryarray=list(paths)[::-1], row=1)
     return fig.update_layout(
         height=760, barmode="overlay", bargap=0.25, margin={"t": 70}, legend={"traceorder": "normal"}
@@ -101,9 +101,9 @@ def _shares(prices: Array, labels: Array, budgets: Sequence) -> list[go.Scatter]
         if (shares[column] * inner).max(initial=0.0) > 0.08:
             widest = int((shares[column] * inner).argmax())
             middle = shares[:column, widest].sum() + shares[column, widest] / 2
-            written.append((prices[widest], middle, str(budgets[column])))
-    x, y, text = zip(*written, strict=True) if written else ((), (), ())
-    font = {"color": "white", "size": 15}
+            written.append((prices[widest], middle, str(budgets[column]), "black" if column < 2 else "white"))
+    x, y, text, ink = zip(*written, strict=True) if written else ((), (), (), ())
+    font = {"color": ink, "size": 15}
     return [*traces, dots(x, y, text=text, textfont=font, hoverinfo="skip").update(mode="text")]
 
 
