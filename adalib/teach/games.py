@@ -117,7 +117,7 @@ _STEP = 0.001  # by which a price in a sentence moves
 
 def tangent(budgets: Sequence[int], curve: ArrayLike, start: float, most: float = 0.1) -> Game:
     """A line of slope λ on one question's curve, chapter 2: it rests on the best buy, and starts at its net value."""
-    data = {"budgets": list(budgets), "curve": np.round(curve, 6).tolist(), "start": start, "most": most}
+    data = {"budgets": list(budgets), "curve": np.asarray(curve).round(6).tolist(), "start": start, "most": most}
     return Game("price", data)
 
 
