@@ -40,7 +40,6 @@ PACKAGE = {
         [adalib.answer_classes(answers)], [[float(a == gold) for a in answers]], [b]
     ),
     ("02", "oracle"): adalib.oracle_labels,
-    ("02", "average cost"): adalib.average_cost,
     ("03", "bisection"): lambda acc, cost, budget: adalib.frontier(acc, cost).at(budget).lam,
     ("03", "frontier"): lambda acc, cost: (
         np.array([adalib.frontier(acc, cost).cost, adalib.frontier(acc, cost).accuracy]).T

@@ -56,19 +56,6 @@ EXERCISES["02", "oracle"] = Build(
     picture=sketch,
 )
 
-EXERCISES["02", "average cost"] = Build(
-    PRICED,
-    bill,
-    "add up what the labels of the oracle cost, and divide by the number of questions",
-    "with labels = oracle(acc, cost, lam), cost[labels] is what each question pays",
-    {
-        "it averages columns, not costs": lambda *case: np.mean(oracle(*case)),
-        "it adds up; divide by the number of questions": lambda acc, *case: bill(acc, *case) * len(acc),
-        "it averages accuracy, not cost": lambda acc, *case: spent(acc, oracle(acc, *case)),
-        "its ties go to the dearer budget": lambda acc, cost, lam: cost[_dearest(acc, cost, lam)].mean(),
-    },
-)
-
 
 def _judge_price(got: Any, best: float, case: Case) -> str | None:
     got = float(np.asarray(got).item())
