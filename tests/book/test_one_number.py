@@ -13,7 +13,7 @@ from adalib.paper.results import recorded_rows
 
 # A line a thing, with every name by which a page has it; c12_by_X is the number behind a verdict of chapter 12.
 SAME = """
-n_word c02_n c03_n c04_n c06_n
+n_word c02_n c04_n c06_n
 n_questions c08_questions key_n
 acc4 key_four
 acc16 key_sixteen

@@ -41,7 +41,6 @@ PACKAGE = {
     ),
     ("02", "oracle"): adalib.oracle_labels,
     ("02", "average cost"): adalib.average_cost,
-    ("03", "bisection"): lambda acc, cost, budget: adalib.frontier(acc, cost).at(budget).lam,
     ("03", "frontier"): lambda acc, cost: (
         np.array([adalib.frontier(acc, cost).cost, adalib.frontier(acc, cost).accuracy]).T
     ),
@@ -229,11 +228,11 @@ OBJECTS = {
         ],
     ),
     ("04", "exact"): (7 / 3, [4, 1, 2, 1.5, "many"]),
-    ("04", "perfect"): (
+    ("duality", "perfect"): (
         ([[0, 0, 0.9], [0, 0.2, 0.2]], [1, 2, 4], 1.75),
         [([[0, 1], [0, 1]], [1, 2], 1.5), ([[0, 1], [0.5, 0.5]], [1, 2], 1.5), ([[0, 2]], [1, 2], 1), (1, 2)],
     ),
-    ("04", "mean gap"): (
+    ("duality", "mean gap"): (
         ([[1, 0]] + [[0.5, 0.5]] * 9, [1, 2], 0.01, [1] + [0] * 9),
         [([[1, 0], [1, 0]], [1, 2], 0.01, [1, 0]), ([[1, 0]], [1, 2], 0.01, [0]), ([[1, 0]], [1, 2], -1, [0]), 7],
     ),

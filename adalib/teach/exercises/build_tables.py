@@ -70,75 +70,8 @@ EXERCISES["02", "average cost"] = Build(
 )
 
 
-def _judge_price(got: Any, best: float, case: Case) -> str | None:
-    got = float(np.asarray(got).item())
-    if not 0 <= got < np.inf:
-        return f"the price {got:g} is below 0 or no number"
-    # A search ends a hair away from the step; which side it is on is a matter of the last digits.
-    paid = bill(case["acc"], case["cost"], got + 1e-6)
-    if paid > case["budget"] + 1e-9:
-        return f"at the price {got:.6g} the oracle spends {paid:g}, more than the budget"
-    return None if got <= best + 1e-4 else f"the price {got:.6g} is too high: {best:.6g} keeps the budget too"
-
-
-def _halving(acc: np.ndarray, cost: np.ndarray, budget: float, steps: int = 60, turned: bool = False) -> float:
-    low, high = 0.0, 5.0
-    for _ in range(steps):
-        middle = (low + high) / 2
-        too_low = (bill(acc, cost, middle) > budget) != turned
-        low, high = (middle, high) if too_low else (low, middle)
-    return high
-
-
-EXERCISES["03", "bisection"] = Build(
-    TARGETED,
-    lambda acc, cost, budget: next(lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget),
-    "halve the interval: where the bill is above the budget the price must rise, else it may fall",
-    "keep a price that is too low and one that is high enough; try the middle, move one end, sixty times; return "
-    "the high end",
-    {
-        "it moves the wrong end: a bill above the budget needs a higher price": partial(_halving, turned=True),
-        "it stops after a few steps; halve some fifty times": partial(_halving, steps=8),
-        "it returns the bill, not the price": lambda acc, cost, budget: bill(acc, cost, _halving(acc, cost, budget)),
-    },
-    judge=_judge_price,
-)
-
-
 def _winners(acc: np.ndarray, cost: np.ndarray) -> list[int]:
     return sorted({oracle(acc[None], cost, lam)[0] for _, lam in between(acc[None], cost)})
-
-
-def _with_points_on_the_line(acc: np.ndarray, cost: np.ndarray) -> list[int]:
-    tied = [acc - lam * cost >= (acc - lam * cost).max() - 1e-9 for lam in prices(acc[None], cost)]
-    return np.flatnonzero(np.any(tied, axis=0)).tolist()
-
-
-EXERCISES["03", "envelope"] = Build(
-    PRICED.turned(
-        lambda rng, acc, cost, lam: {"acc": acc[0], "cost": cost},
-        {"acc": ("budget",), "cost": ("budget",)},
-        [
-            {"acc": np.array([0.0, 0.25, 0.5, 1.0]), "cost": np.array([1.0, 2.0, 4.0, 8.0])},
-            {"acc": np.array([0.5, 0.5, 0.25]), "cost": np.array([1.0, 2.0, 4.0])},
-            {"acc": np.array([0.0, 0.25, 0.5]), "cost": np.array([1.0, 2.0, 3.0])},
-        ],
-        valid=PRICED.valid,
-    ),
-    _winners,
-    "a column is on the envelope if some price makes it the cheapest of the best; a point on or under the line "
-    "between two others is not",
-    "start at the first column; go to the column with the steepest slope from here, the farthest one if several are "
-    "as steep; stop when no slope is positive",
-    {
-        "it keeps every point that beats those before; one under its neighbours' line must go": lambda acc, _: [
-            j for j in range(len(acc)) if j == 0 or acc[j] > acc[:j].max()
-        ],
-        "it keeps all columns": lambda acc, _: list(range(len(acc))),
-        "it keeps points on the line between two others, and ties; no price needs them": _with_points_on_the_line,
-        "it jumps to the most accurate column at once": lambda acc, _: sorted({0, int(acc.argmax())}),
-    },
-)
 
 
 def _points(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
@@ -204,7 +137,7 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     if paid > budget + 1e-9:
         return f"it spends {paid:.4g}, more than the budget"
     if (((plan > 1e-9) & (plan < 1 - 1e-9)).any(axis=1)).sum() > 1:
-        return "more than one question tosses a coin"
+        return "more than one question is randomised"
     bound = best_value(acc, cost, budget)
     return None if value >= bound - 1e-9 else f"its mean accuracy is {value:.4f}, and {bound:.4f} can be had"
 
@@ -212,12 +145,12 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
 EXERCISES["03", "coin"] = Build(
     TARGETED,
     _one_coin,
-    "take the steps of all envelopes by slope while they fit, and let a coin decide on the first that does not",
-    "the share of that step is the money left, N (B - bill), over the step's cost; every other question has one "
-    "chance of 1",
+    "take the steps of all envelopes by slope while they fit, and a part of the first that does not",
+    "the share of that step is the money left, N (B - average cost), over the step's cost; every other question has "
+    "one chance of 1",
     {
-        "it leaves the slack unspent; toss a coin for the step that did not fit": partial(_one_coin, toss=False),
-        "every question tosses the same coin; one coin is enough": lambda acc, cost, budget: np.repeat(
+        "it leaves the slack unspent; take a part of the step that did not fit": partial(_one_coin, toss=False),
+        "every question is randomised alike; one is enough": lambda acc, cost, budget: np.repeat(
             _one_coin(acc.mean(axis=0)[None], cost, budget), len(acc), axis=0
         ),
         "everyone gets the dearest column that the budget allows": lambda acc, cost, budget: np.eye(len(cost))[
@@ -267,7 +200,7 @@ EXERCISES["04", "subgradient"] = Build(
     "a subgradient is the slope of a line through G at this price that nowhere lies above G",
     "differentiate one row's largest net value: its slope in the price is minus the cost of the column that attains it",
     {
-        "the sign is turned round: G falls where the bill is above the budget": lambda *case: bill(*case[:3]) - case[3],
+        "the sign is turned round: G falls where the cost is above the budget": lambda *case: bill(*case[:3]) - case[3],
         "the budget is missing": lambda *case: -bill(*case[:3]),
         "that is the value of G, not its slope": _dual,
     },
