@@ -45,7 +45,6 @@ PACKAGE = {
         np.array([adalib.frontier(acc, cost).cost, adalib.frontier(acc, cost).accuracy]).T
     ),
     ("03", "coin"): coin,
-    ("04", "dual"): adalib.dual,
     ("04", "subgradient"): lambda acc, cost, lam, budget: adalib.subdifferential(acc, cost, lam, budget)[1],
 }
 

@@ -165,24 +165,6 @@ def _dual(acc: np.ndarray, cost: np.ndarray, lam: float, budget: float) -> float
     return float(np.mean([max(row - lam * cost) for row in acc]) + lam * budget)
 
 
-EXERCISES["04", "dual"] = Build(
-    TARGETED_AND_PRICED,
-    _dual,
-    "the mean over questions of the largest net value, plus price times budget",
-    "(acc - lam * cost).max(axis=1).mean() + lam * budget",
-    {
-        "the price of the budget is missing: add lam * budget": lambda acc, cost, lam, _: _dual(acc, cost, lam, 0),
-        "take the largest of every row first, then the mean; not the other way round": lambda acc, cost, lam, budget: (
-            _dual(acc.mean(axis=0)[None], cost, lam, budget)
-        ),
-        "it adds up the questions; take their mean": lambda acc, cost, lam, budget: (
-            (acc - lam * cost).max(axis=1).sum() + lam * budget
-        ),
-        "it subtracts the price of the budget; add it": lambda acc, cost, lam, budget: _dual(acc, cost, lam, -budget),
-    },
-)
-
-
 def _judge_slope(got: Any, best: float, case: Case) -> str | None:
     slope = float(np.asarray(got).item())
     acc, cost, lam, budget = case["acc"], case["cost"], case["lam"], case["budget"]
