@@ -48,7 +48,7 @@ def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page)
     for answer, said in (
         ("4", "Not yet. Hint: that is half of it."),
         ("5", "Not yet. Hint: count. on your fingers."),
-        ("'8'", "Not yet. Hint: count. on your fingers."),
+        ("'8'", "Not yet. Hint: that is no number; give one, such as 0.875 or 7/8. on your fingers."),
         ("8", "Right."),
     ):
         form.locator("input").fill(answer)
