@@ -8,6 +8,8 @@
   everywhere("guess", (root, { budgets, truth, known, start, ends: [low, high], words }) => {
     const values = truth.map((value, at) => (at < known ? value : (start[at] ?? truth[known - 1])));
     const x = (at) => LEFT + 24 + (at * (WIDTH - LEFT - 60)) / (budgets.length - 1);
+    const grain = (high - low) / 100;
+    const digits = (value) => value.toFixed(grain < 0.01 ? 3 : 2);
     const y = (value) => TOP + ((high - value) / (high - low)) * (HEIGHT - TOP - BOTTOM);
     const points = (heights) => heights.map((value, at) => `${x(at)},${y(value)}`).join(" ");
 
@@ -66,7 +68,7 @@
     for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => (held = -1));
 
     function put(at, value) {
-      values[at] = Math.min(high, Math.max(low, Math.round(value * 200) / 200));
+      values[at] = Math.min(high, Math.max(low, Math.round(value / grain) * grain));
       draw();
     }
 
@@ -74,7 +76,7 @@
       line.setAttribute("points", points(values));
       handles.forEach((handle, at) => {
         handle.setAttribute("cy", y(values[at]));
-        if (at >= known) handle.setAttribute("aria-valuenow", values[at].toFixed(2));
+        if (at >= known) handle.setAttribute("aria-valuenow", digits(values[at]));
       });
     }
 
@@ -87,8 +89,8 @@
       const mean = off.reduce((sum, each) => sum + each, 0) / off.length;
       const last = truth.length - 1;
       said.textContent =
-        `With ${budgets[last]} ${words.unit} you guessed ${values[last].toFixed(2)}; ${words.who} has ${truth[last].toFixed(2)}. ` +
-        `On average you were ${mean.toFixed(2)} off. The orange line is ${words.who}.`;
+        `With ${budgets[last]} ${words.unit} you guessed ${digits(values[last])}; ${words.who} has ${digits(truth[last])}. ` +
+        `On average you were ${digits(mean)} off. The orange line is ${words.who}.`;
     });
     root.replaceChildren(svg, element("div", { className: "spend-actions" }, show), said);
     draw();
