@@ -153,16 +153,19 @@ def guess(
     truth: Sequence[float],
     known: int = 1,
     start: Sequence[float] | None = None,
+    ends: tuple[float, float] = (0, 1),
     words: Mapping[str, str] | None = None,
 ) -> Game:
     """Guess a curve, the vote's in chapter 0 and the oracle's in 3: drag all points but the first, then see the truth.
 
-    The points begin where the known ones end, or on the curve ``start``, which then stays in sight.
+    The points begin where the known ones end, or on the curve ``start``, which then stays in sight. ``ends`` are those
+    of the axis.
     """
     curves = [[round(float(value), 4) for value in curve] for curve in (truth, start or [])]
     told = ", ".join(f"{value:.2f} with {b:g}" for b, value in zip(budgets, curves[0], strict=True))
     said = dict(words or _VOTE)
-    data = {"budgets": list(budgets), "truth": curves[0], "known": known, "start": curves[1], "words": said}
+    data = {"budgets": list(budgets), "truth": curves[0], "known": known, "start": curves[1]}
+    data |= {"ends": list(ends), "words": said}
     return Game("guess", data, f"The accuracy of {said['who']} is {told}.")
 
 
