@@ -205,13 +205,13 @@ def test_means_have_their_intervals_in_every_panel_on_one_scale():
 
 
 def test_a_slider_holds_every_number_of_samples_and_every_price():
-    given = {R: draw.Worth([0.6, 0.7 - R / 1000], [0.5, 0.6], [0.9, 0.1]) for R in (16, 48)}
-    fig = draw.drag_samples(given, [1.5, 3], [0.55, 0.65], [1, 2], active=1)
+    given = {R: draw.Worth([0.6, 0.7 - R / 1000], [0.5, 0.6]) for R in (16, 48)}
+    fig = draw.drag_samples(given, [1.5, 3], [0.55, 0.65], active=1)
     assert steps(fig) == ["16", "48"]
     titles = [frame.layout.title.text for frame in fig.frames]
     assert titles == ["B = 3: claims 0.684, worth 0.600", "B = 3: claims 0.652, worth 0.600"]
     assert (fig.layout.title.text, fig.layout.sliders[0].active) == (titles[1], 1)
-    assert all(list(frame.data[2].y) == [0.9, 0.1] for frame in fig.frames)
+    assert all(list(frame.data[1].y) == [0.5, 0.6] for frame in fig.frames)
     measured, predicted = np.array([[1, 1], [0, 1]]), np.array([[1, 0], [0, 0]])
     spent = np.array([[3.0, 2.5], [2.0, 1.0]])
     fig = draw.price_choices([0, 0.05], ["q<1>", "q2"], [1, 4], measured, predicted, spent, active=1)

@@ -17,8 +17,10 @@ from adalib.teach.figures import COLOURS, plain
 from adalib.teach.figures.shapes import GREY, bar, dots, drag, heatmap, level, line, panels
 
 #: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
-CLAIMED, HONEST, TRUE = COLOURS[1], COLOURS[0], COLOURS[2]
-_POLICY = {"oracle": TRUE, "priced": CLAIMED, "curve": HONEST, "label": COLOURS[5], "noise": COLOURS[3]}
+CLAIMED, HONEST, TRUE = COLOURS[4], COLOURS[0], COLOURS[2]
+#: One colour for a policy, wherever it appears.
+POLICY = {"oracle": COLOURS[2], "priced": COLOURS[1], "curve": COLOURS[0], "label": COLOURS[5], "noise": COLOURS[3]}
+POLICY |= {"mix": GREY}
 _CALLED = {"oracle": "oracle, cross-fitted", "noise": "noise control"}
 _COSTS = {"type": "log", "tickvals": [1, 1.5, 2, 3, 4, 6, 8, 12, 16]}
 _COSTS |= {"ticktext": [f"{cost:g}" for cost in _COSTS["tickvals"]]}
@@ -57,33 +59,27 @@ class Worth(NamedTuple):
 
     claimed: Sequence[float]
     worth: Sequence[float]
-    labels: Sequence[float]
 
 
 def drag_samples(
-    stops: Mapping[int, Worth], targets: Sequence[float], best: Sequence[float], budgets: Sequence[int], active: int = 0
+    stops: Mapping[int, Worth], targets: Sequence[float], best: Sequence[float], active: int = 0
 ) -> go.Figure:
-    """Drag R: above, the oracle's claim, its worth and the best possible; below, the budgets given on a null."""
-    names = ["DeepSeek-V3 stand-in, simulated", "flat null, simulated: nobody gains"]
-    fig = panels([[], []], names, 0.2, row_heights=[0.57, 0.43])
+    """Drag R: the oracle's claim, what its labels are worth, and the best possible, along the average budget."""
     shown = list(stops.values())
 
     def moving(i: int) -> list:
-        given = [f"b={b}" for b in budgets], shown[i].labels
         return [
-            line(targets, shown[i].claimed, "claimed", CLAIMED),
-            line(targets, shown[i].worth, "worth", HONEST),
-            bar(*given, "", [GREY, *[CLAIMED] * (len(budgets) - 1)], texttemplate="%{y:.0%}"),
+            line(targets, shown[i].claimed, "claimed", CLAIMED, marks=True),
+            line(targets, shown[i].worth, "worth", POLICY["oracle"], marks=True),
         ]
 
+    fig = go.Figure(line(targets, best, "best possible", GREY, dash="dash"))
     said = [f"B = {targets[-1]:g}: claims {stop.claimed[-1]:.3f}, worth {stop.worth[-1]:.3f}" for stop in shown]
-    drag(fig, list(stops), moving, "samples a question, R = ", rows=(1, 1, 2), titles=said, active=active)
-    fig.add_trace(line(targets, best, "best possible", TRUE, dash="dash"), row=1, col=1)
+    drag(fig, list(stops), moving, "answers per question, R = ", titles=said, active=active)
     low, high = min(min(stop.worth) for stop in shown), max(max(stop.claimed) for stop in shown)
-    fig.update_xaxes(title="average budget B", row=1)
-    fig.update_yaxes(title="accuracy", range=[low - 0.005, high + 0.005], tickformat=".2f", row=1)
-    fig.update_yaxes(title="share given", range=[0, 1.1], tickformat=".0%", row=2)
-    return fig.update_layout(height=700, margin={"t": 110}, legend={"y": 1.06})
+    fig.update_xaxes(title="average budget B")
+    fig.update_yaxes(title="accuracy", range=[low - 0.005, high + 0.005], tickformat=".2f")
+    return fig.update_layout(height=480, margin={"t": 90})
 
 
 # Chapter 6: what a text tells, and what it is worth.
@@ -193,8 +189,8 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
         policies, cost, accuracy = shown[i]
         made = [line(cost, accuracy, "best mix", GREY)]
         for name, along in policies.items():
-            curve = line(along.cost, along.accuracy, _CALLED.get(name, name), _POLICY[name], marker_size=9)
-            gain = line(along.cost, along.in_points(), "", _POLICY[name], marks=True, marker_size=7)
+            curve = line(along.cost, along.accuracy, _CALLED.get(name, name), POLICY[name], marker_size=9)
+            gain = line(along.cost, along.in_points(), "", POLICY[name], marks=True, marker_size=7)
             made += [curve, gain] if name == "oracle" else [t.update(mode="markers") for t in (curve, gain)]
         return made
 
@@ -223,7 +219,7 @@ def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayL
     def moving(i: int) -> list[go.Scatter]:
         spread = np.linspace(-0.27, 0.27, len(shown[i])) if len(shown[i]) > 1 else [0.0]
         return [
-            dots(100 * np.asarray(estimate), at + shift, _CALLED.get(name, name), _POLICY[name], size=11)
+            dots(100 * np.asarray(estimate), at + shift, _CALLED.get(name, name), POLICY[name], size=11)
             for (name, estimate), shift in zip(shown[i].items(), spread, strict=True)
         ]
 
