@@ -170,7 +170,7 @@ def on_the_line(groups: Mapping[str, tuple[ArrayLike, ArrayLike]], x_title: str,
 def slopes(
     groups: Mapping[str, Mapping[str, tuple[float, float]]], ends: tuple[str, str], colours: Sequence[str]
 ) -> go.Figure:
-    """Slope charts, a panel a group and a line a name: from one end to the other, its difference in points beside it."""
+    """Slope charts, a panel a group and a line a name, with the difference between its ends in points."""
     rows = -(-len(groups) // 2)
     fig = make_subplots(rows, 2, subplot_titles=[plain(name) for name in groups], horizontal_spacing=0.1)
     for number, group in enumerate(groups.values()):
