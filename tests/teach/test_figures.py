@@ -216,7 +216,7 @@ def test_a_slider_holds_every_number_of_samples_and_every_price():
     spent = np.array([[3.0, 2.5], [2.0, 1.0]])
     fig = draw.price_choices([0, 0.05], ["q<1>", "q2"], [1, 4], measured, predicted, spent, active=1)
     assert steps(fig) == ["0", "0.05"]
-    assert fig.frames[0].layout.title.text == "1 of 2 agree; mean cost 3.00 and 2.50"
+    assert fig.frames[0].layout.title.text == "1 of 2 agree, cost 3.00 / 2.50"
     assert [trace.name for trace in fig.data[1:]] == ["oracle", "predicted"]
     assert [list(trace.x) for trace in fig.frames[0].data] == [[4, 4, None, 1, 4, None], [4, 4], [4, 1]]
     assert list(fig.data[1].y) == ["q&lt;1&gt;", "q2"]
@@ -238,7 +238,7 @@ def test_gains_have_a_panel_a_group_their_intervals_in_points_and_their_policy_s
 def test_slopes_say_their_difference_in_points_and_equal_values_lie_on_the_line():
     group = {"x": (0.5, 0.512), "y": (0.6, 0.59)}
     fig = draw.slopes({"a": group, "b": group}, ("here", "there"), shapes.COLOURS[:2])
-    assert [trace.text[1] for trace in fig.data] == ["+1.2", "-1.0"] * 2
+    assert [list(trace.text) for trace in fig.data] == [["0.500", "+1.2"], ["0.600", "-1.0"]] * 2
     fig = draw.strips({"one": [0.01, -0.02], "two": [0, 0.03]}, ["a", "b"])
     assert [list(trace.x) for trace in fig.data] == [[1], [-2], [0], [3]]
     pairs = {"imitation": ([0.9, 0.95], [0.91, 0.94]), "gap": ([0.1, 0.2], [0.1, 0.2])}

@@ -139,7 +139,7 @@ def price_choices(
 
     agree = (predicted == measured).sum(axis=1)
     titles = [
-        f"{same} of {len(labels)} agree; mean cost {whole[0]:.2f} and {whole[1]:.2f}"
+        f"{same} of {len(labels)} agree, cost {whole[0]:.2f} / {whole[1]:.2f}"
         for same, whole in zip(agree, spent, strict=True)
     ]
     fig = drag(go.Figure(), prices, moving, "λ = ", titles=titles, active=active)
@@ -172,18 +172,20 @@ def slopes(
 ) -> go.Figure:
     """Slope charts, a panel a group and a line a name, with the difference between its ends in points."""
     rows = -(-len(groups) // 2)
-    fig = make_subplots(rows, 2, subplot_titles=[plain(name) for name in groups], horizontal_spacing=0.1)
+    names = [plain(name) for name in groups]
+    fig = make_subplots(rows, 2, subplot_titles=names, horizontal_spacing=0.06, vertical_spacing=0.16)
     for number, group in enumerate(groups.values()):
         place = {"row": number // 2 + 1, "col": number % 2 + 1}
         for (name, pair), colour in zip(group.items(), colours, strict=True):
             trace = line(ends, pair, name, colour, marks=True, mode="lines+markers+text", legendgroup=name)
-            said = ["", in_points(pair[1] - pair[0])]
-            trace.update(text=said, textposition="middle right", showlegend=number == 0, marker_size=9)
+            said = [f"{pair[0]:.3f}", in_points(pair[1] - pair[0])]
+            sides = ["middle left", "middle right"]
+            trace.update(text=said, textposition=sides, showlegend=number == 0, marker_size=9)
             fig.add_trace(trace, **place)
         values = np.array(list(group.values()))
         room = 0.15 * np.ptp(values)
-        fig.update_yaxes(range=[values.min() - room, values.max() + room], tickformat=".2f", nticks=5, **place)
-    fig.update_xaxes(range=[-0.2, 1.6])
+        fig.update_yaxes(range=[values.min() - room, values.max() + room], **place)
+    fig.update_yaxes(showticklabels=False, showgrid=False).update_xaxes(range=[-0.75, 1.65])
     return fig.update_layout(height=130 + 230 * rows, margin={"t": 80}, legend={"y": 1 + 0.2 / rows})
 
 
@@ -202,7 +204,7 @@ def strips(rows: Mapping[str, ArrayLike], settings: Sequence[str]) -> go.Figure:
     level(fig, x=0, dash="solid", row="all", col=1)
     fig.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-len(names) + 0.2, 0.8])
     fig.update_xaxes(tickformat="+.1f", zeroline=False).update_xaxes(title="points", row=len(rows))
-    return fig.update_layout(height=110 + 110 * len(rows), margin={"t": 80}, legend={"y": 1.08})
+    return fig.update_layout(height=110 + 110 * len(rows), margin={"t": 90}, legend={"y": 1.09})
 
 
 class Points(NamedTuple):
