@@ -209,33 +209,6 @@ EXERCISES["05", "bracket"] = Proof(
     },
 )
 
-EXERCISES["05", "noise"] = Proof(
-    _ESTIMATES,
-    _with_truth,
-    lambda draws, truth: float(draws.max(axis=1).mean() - truth.max()),
-    lambda draws, truth: float(np.sqrt(((draws - truth) ** 2).mean(axis=0).sum())),
-    {
-        "the chain jumps: take the errors out of the maximum": lambda draws, truth: float(
-            (draws - truth).max(axis=1).mean()
-        ),
-        "the chain jumps: a largest entry is at most the length of its vector": (
-            lambda draws, truth: float(np.linalg.norm(draws - truth, axis=1).mean())
-        ),
-    },
-    "an estimate is truth plus error; a maximum of sums is at most the sum of the maxima",
-    "then: the largest error is at most the length of the vector of errors, and a mean of lengths at most the root of "
-    "the mean of their squares",
-    {
-        "that is the noise of the worst single budget; the largest of several errors is worse": (
-            lambda draws, truth: float(np.sqrt(((draws - truth) ** 2).mean(axis=0)).max())
-        ),
-        "that is the mean size of an error; the oracle picks the largest": (
-            lambda draws, truth: float(np.abs(draws - truth).mean())
-        ),
-        "unbiased estimates do not make an unbiased maximum": lambda truth: 0.0,
-    },
-)
-
 
 # Appendices A and D
 
