@@ -173,7 +173,6 @@ class TestAnotherRoad:
             ("05", "single", np.mean([max(f"{k:03b}") == "1" for k in range(8)]), 0.8),  # by enumeration
             ("06", "memory", 1.0, 0.69),  # noise is learned by heart
             ("12", "others", 0.725, 0.8),
-            ("12", "spread", np.std([1] * 11 + [0] * 9) / np.sqrt(40), 0.1),
             ("markets", "demand", 48, "no number"),  # the marginal plant's price
         ],
     )

@@ -147,7 +147,8 @@ def stacked(
         fig.add_trace(bar(rows, values, name, colour, sideways=True, **said))
     fig.update_xaxes(title=x_title, **({"tickformat": ".0%", "range": [0, 1]} if share else {"dtick": 2}))
     fig.update_yaxes(autorange="reversed")
-    return fig.update_layout(barmode="stack", height=120 + 45 * len(rows), legend={"traceorder": "normal"})
+    fig.update_layout(uniformtext={"minsize": 11, "mode": "hide"}, legend={"traceorder": "normal"})
+    return fig.update_layout(barmode="stack", height=120 + 45 * len(rows))
 
 
 def heatmap(x: Sequence[str], y: Sequence[str], z: Values, text: Any, **more: Any) -> go.Heatmap:
