@@ -71,9 +71,9 @@ class TestSolution:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_chapter_has_five_exercises_of_which_silence_answers_none(chapter):
+def test_every_chapter_has_three_exercises_of_which_silence_answers_none(chapter):
     check, _ = checks(chapter)
-    assert len(check.exercises) >= 5
+    assert len(check.exercises) >= 3
     for name in check.exercises:
         assert check(name, None).right is None
         assert f'data-chapter="{chapter}" data-name="{name}"' in check(name, None)._repr_html_()
@@ -122,13 +122,11 @@ class TestAnotherRoad:
         check, _ = checks(chapter)
         return check(name, answer).right and not check(name, miss).right
 
-    def test_of_chapter_2_what_is_spent_told_apart_and_bought(self, word, table, hot):
+    def test_of_chapter_2_what_is_let_go_told_apart_and_bought(self, word, table):
         row, prices = word.ids.index("word-trees-05"), np.linspace(0, 0.1, 100_001)
         takes = np.argmax(table.acc[row] - prices[:, None] * table.cost, axis=1)
         last = prices[np.flatnonzero(takes == 4)[-1]]
         assert self.right("02", "letgo", last, last + 0.001)
-        spent = np.mean([hot.cost[int(np.argmax(row - 0.02 * hot.cost))] for row in hot.acc])
-        assert self.right("02", "spend", spent, spent * 1.01)
         best = np.mean([max(row - 0.02 * table.cost) for row in table.acc])
         same = max(np.mean(table.acc[:, j]) - 0.02 * table.cost[j] for j in range(table.k))
         assert self.right("02", "uniform", best - same, best)
@@ -140,16 +138,13 @@ class TestAnotherRoad:
         assert count > 150
         assert self.right("02", "second", count, count - 1)
 
-    def test_of_chapter_3_one_more_answer_the_mix_and_the_frontier_in_tokens(self, hot, table, word):
+    def test_of_chapter_3_one_more_answer_and_the_mix(self, hot, table):
         two, three = (dual_minimum(hot.acc, hot.cost, budget) for budget in (2, 3))
         assert self.right("03", "worth", three - two, (three - two) * 1.05)
         goal, means, cost = dual_minimum(table.acc, table.cost, 2), table.acc.mean(axis=0), table.cost
         pairs = [(i, j) for i in range(table.k) for j in range(table.k) if means[i] <= goal < means[j]]
         needed = min(cost[i] + (goal - means[i]) / (means[j] - means[i]) * (cost[j] - cost[i]) for i, j in pairs)
         assert self.right("03", "save", needed, needed + 0.1)
-        table = word.table(cost="tokens")
-        bound = dual_minimum(table.acc, table.cost, table.cost[:, 1].mean())
-        assert self.right("03", "tokens", bound, bound - 0.002)
 
     def test_of_chapter_5_a_second_answer_the_number_of_trials_and_the_optimism_of_sixteen(self, hot):
         acc = hot.acc.mean(axis=0)

@@ -27,18 +27,7 @@ def acc():
     return curves
 
 
-def test_every_answer_is_one_tile_of_its_kind_and_text_stays_text(word):
-    fig = draw.answer_grid(word.answers[65], word.classes[65], word.values[65])
-    drawn = {trace.name.split(" (")[0]: len(trace.x) for trace in fig.data}
-    assert sum(drawn.values()) == word.samples
-    assert drawn["right"] == word.values[65].sum()
-    assert drawn["no answer read"] == word.answers[65].count("")
-    fig = draw.answer_grid(["<b>1</b>", "2"], np.array([0, 1]), np.array([1.0, 0.0]))
-    assert "<b>" not in fig.data[0].hovertext[0]
-    assert "<b>" not in draw.vote_bars(["<b>1</b>"], [3], [True]).data[0].y[0]
-
-
-def test_the_windows_and_the_samples_and_gains_hold_every_budget(word):
+def test_the_windows_hold_every_budget(word):
     classes, values = word.classes[65], word.values[65]
     outcomes = {b: acc_windows(classes.reshape(-1, b), values.reshape(-1, b), [b])[:, 0] for b in (1, 4, 16)}
     fig = draw.window_votes(outcomes, samples=96)
@@ -47,20 +36,12 @@ def test_the_windows_and_the_samples_and_gains_hold_every_budget(word):
         assert frame.name == str(b)
         assert frame.layout.title.text.endswith(f"{mean:.0%} right")
         assert sorted(base for bar in frame.data for base in bar.base) == list(range(0, 96, b))
-    spent, gained = np.array([[0, 10, 30], [0, 20, 60]]), np.array([[0, 1, 2], [0, -1, -2]])
-    fig = draw.samples_and_gains([1, 2, 4], ["easy", "hard"], spent, gained, [0.1, 0.2, 0.3])
-    assert fig.layout.title.text == "everyone gets 2: accuracy 0.200"
-    assert [list(frame.data[1].x) for frame in fig.frames] == [[0, 0], [1, -1], [2, -2]]
 
 
 def step_at(trace, x):
     """Read a staircase (line shape "hv") off a drawn trace."""
     assert trace.line.shape == "hv"
     return np.asarray(trace.y)[np.searchsorted(np.asarray(trace.x), x, side="right") - 1]
-
-
-def stars(trace):
-    return [int(x) for x, symbol in zip(trace.x, trace.marker.symbol, strict=True) if symbol == "star"]
 
 
 def test_staircases_show_the_average_cost_and_jump_over_the_budget(acc):
@@ -77,50 +58,37 @@ def test_staircases_show_the_average_cost_and_jump_over_the_budget(acc):
     assert fig.layout.shapes[0].y0 == fig.layout.shapes[0].y1 == 8.5
 
 
-def test_net_values_mark_the_winner(acc):
-    prices = (0.0, 0.02, 0.2)
-    winners = [int(adalib.oracle_labels(acc, COST, lam)[5]) for lam in prices]
-    net = {f"λ = {lam:g}": acc[5] - lam * COST for lam in prices}
-    fig = draw.net_values(BUDGETS, net, winners)
-    for trace, values, winner in zip(fig.data, net.values(), winners, strict=True):
-        assert stars(trace) == [winner]
-        assert trace.y == pytest.approx(values)
-        assert max(trace.y) == pytest.approx(trace.y[winner])
-
-
-def test_lagrangian_draws_every_question_and_all_shares(acc):
+def test_a_ribbon_is_what_the_oracle_buys_and_all_shares_are_drawn(acc):
     prices = adalib.frontier(acc, COST).lam[::-1]
     labels = np.array([adalib.oracle_labels(acc, COST, lam) for lam in prices])
-    net = {lam: acc[5] - lam * COST for lam in (0.01, 0.05)}
-    fig = draw.lagrangian(prices, labels, BUDGETS, acc[:, 0], 5, net, [labels[0, 5]] * 2)
-    shares = [trace for trace in fig.data if trace.stackgroup]
-    assert len(shares) == 5
-    assert np.sum([trace.y for trace in shares], axis=0) == pytest.approx(np.ones(len(prices)))
+    own = [adalib.frontier(curve[None, :], COST) for curve in acc[:12]]
+    fig = draw.ribbons({f"q{i}": (path.lam, path.cost) for i, path in enumerate(own)}, prices, labels, BUDGETS)
+    shares = [trace for trace in fig.data if trace.type == "scatter" and trace.stackgroup]
     for trace, column in zip(shares, range(5), strict=True):
-        assert trace.y == pytest.approx((labels == column).mean(axis=1))
-    # The shelves: at any price as many questions stand near the height of a budget as the oracle puts there.
-    lines = [t for t in fig.data if t.mode == "lines" and t.line.width == 1]
-    x, y = (np.array([v for t in lines for v in getattr(t, axis)], dtype=float).reshape(-1, 3) for axis in "xy")
-    for at in (0, len(prices) // 2):
-        here = (prices[at] + prices[at + 1]) / 2
-        heights = y[(x[:, 0] <= here) & (here < x[:, 1]), 0].round().astype(int)
-        assert np.bincount(heights, minlength=5).tolist() == np.bincount(labels[at], minlength=5).tolist()
+        assert trace.y[:-1] == pytest.approx((labels == column).mean(axis=1))
+    pieces = [
+        (int(name[1:]), base, base + width, b)
+        for trace, b in zip(fig.data, BUDGETS, strict=False)
+        for name, base, width in zip(trace.y, trace.base, trace.x, strict=True)
+    ]
+    for lam in np.random.default_rng(0).uniform(0, prices[-1], 200):
+        found = {row: b for row, low, high, b in pieces if low <= lam < high}
+        assert found == {row: BUDGETS[adalib.oracle_labels(acc, COST, lam)[row]] for row in range(12)}
 
 
-def test_bisection_shows_the_recorded_path(acc):
-    path = adalib.frontier(acc, COST)
-    paths = {B: adalib.bisect(acc, COST, B).path for B in (1.5, 3.0)}
-    fig = draw.bisection(paths, path.lam, path.cost, steps=12)
-    away = [t for t in fig.data if t.yaxis == "y3"]
-    seen = [t for t in fig.data if t.yaxis == "y4" and t.mode == "markers"]
-    for (B, recorded), distance, dots in zip(paths.items(), away, seen, strict=True):
-        assert distance.y == pytest.approx(np.abs(recorded["cost_mid"][:12] - B))
-        assert dots.x == pytest.approx(recorded["mid"][:12])
-        # Each price tried lies on the staircase that is drawn below it.
-        for lam, cost in zip(dots.x, dots.y, strict=True):
-            stairs = next(t for t in fig.data if t.yaxis == "y4" and t.mode == "lines")
-            assert step_at(stairs, lam) == pytest.approx(cost)
-    assert [note.text[:3] for note in fig.layout.annotations[:4]] == ["(a)", "(b)", "(c)", "(d)"]
+def test_the_search_zooms_in_on_the_bracket_and_its_ends_lie_on_the_staircase(acc):
+    path, recorded = adalib.frontier(acc, COST), adalib.bisect(acc, COST, 3.0).path
+    fig = draw.search(recorded, path.lam, path.cost, 3.0, steps=12)
+    stairs = fig.data[0]
+    for row, frame in zip(recorded, fig.frames, strict=False):
+        low, high = frame.data
+        assert (low.x[0], high.x[0]) == (row["lo"], row["hi"])
+        assert low.y[0] >= 3.0 >= high.y[0]
+        for end in (low, high):
+            assert step_at(stairs, end.x[0]) == pytest.approx(end.y[0])
+        left, right = frame.layout.xaxis.range
+        assert left < row["lo"] < row["hi"] < right
+    assert len(fig.frames) == 12
 
 
 def test_tangent_lies_on_or_above_the_curve_and_touches_the_winner(acc):
@@ -139,22 +107,21 @@ def test_tangent_lies_on_or_above_the_curve_and_touches_the_winner(acc):
     assert [step.label for step in fig.layout.sliders[0].steps] == [frame.name for frame in fig.frames]
 
 
-def test_filling_area_is_the_accuracy_gained_and_tiles_are_the_labels(acc):
+def test_filling_area_is_the_accuracy_gained_and_the_thermometer_is_what_is_spent(acc):
     path = adalib.frontier(acc, COST)
     targets = [1, 1.5, 2, 4, float(path.cost[-1]) + 1]
     plans = [path.at(B) for B in targets]
     labels = np.array([plan.labels for plan in plans])
-    accuracy = [plan.accuracy for plan in plans]
-    ids = [f"<q{i}>" for i in range(60)]
-    fig = draw.filling(path.lam, path.cost, acc[:, 0].mean(), BUDGETS, targets, accuracy, labels, ids, width=7)
-    for frame, plan, row in zip(fig.frames, plans, labels, strict=True):
-        area, wall = frame.data
+    fig = draw.filling(path.lam, path.cost, acc[:, 0].mean(), BUDGETS, targets, labels)
+    for frame, plan, budget in zip(fig.frames, plans, targets, strict=True):
+        area, *edges = (trace for trace in frame.data if trace.type == "scatter")
         gained = float(np.sum(np.diff(area.x) * np.asarray(area.y)[:-1]))
         assert gained == pytest.approx(plan.bound - acc[:, 0].mean(), abs=1e-4)  # drawn to five digits
-        tiles = [v for line in wall.z for v in line if v is not None]
-        assert np.bincount(tiles, minlength=5).tolist() == np.bincount(row, minlength=5).tolist()
-        names = np.asarray(wall.text).ravel()
-        assert all(row[int(name[5:-4])] == tile for name, tile in zip(names, tiles, strict=False))
+        assert {x for edge in edges for x in edge.x} == {budget}
+        tube = [trace.x[0] for trace in frame.data if trace.type == "bar"]
+        assert tube == pytest.approx(np.bincount(plan.labels, minlength=5) * COST / len(acc))
+        assert sum(tube) == pytest.approx(plan.cost)
+        assert f"= {plan.bound:.3f}" in frame.layout.title.text
 
 
 def test_the_widget_of_chapter_2_that_the_book_does_not_run_works(word):
@@ -176,19 +143,6 @@ def test_the_widget_of_chapter_2_that_the_book_does_not_run_works(word):
     assert list(space["fig"].data[0].y) == pytest.approx(np.bincount(labels, minlength=5) / table.n)
     assert space["fig"].layout.title.text.startswith("λ = 0.050")
     assert space["w"].lam == 0.03
-
-
-def test_the_auction_stacks_what_the_machines_say(acc):
-    machines = np.array_split(np.arange(len(acc)), 4)
-    prices = [0.0, 0.5, 0.05]
-    spent = [[COST[adalib.oracle_labels(acc[own], COST, lam)].sum() / len(acc) for own in machines] for lam in prices]
-    fig = draw.auction(prices, spent, 2.0, [1, 2, 3])
-    for frame, lam, row in zip(fig.frames, prices, spent, strict=True):
-        (bar,) = frame.data
-        assert list(bar.x) == row
-        assert bar.base[-1] + bar.x[-1] == pytest.approx(adalib.average_cost(acc, COST, lam))
-        assert ("too much" in frame.layout.title.text) == (sum(row) > 2.0)
-    assert [step.label for step in fig.layout.sliders[0].steps] == ["1", "2", "3"]
 
 
 def test_the_lines_of_plans_draw_the_dual_function(acc):
@@ -217,12 +171,13 @@ def test_copies_close_the_gap():
         assert f"gap {gap:.3f}" in frame.layout.annotations[0].text
 
 
-def test_a_claim_that_fails_says_how_often():
-    gaps = np.array([0.5, -0.2, np.inf, 3.0])
-    fig = draw.claim_strips({"always <": (np.abs(gaps), gaps < 9), "mostly": (gaps, gaps > 0)})
-    said = [note.text for note in fig.layout.annotations]
-    assert said == ["always &lt;: <b>fails in 25.0%</b>", "mostly: <b>fails in 25.0%</b>"]
-    assert [sorted(trace.x) for trace in fig.data] == [[0.2, 0.5, 1.0], [], [0.5, 1.0], [-0.2]]
+def test_a_claim_passes_or_says_how_often_it_fails():
+    fig = draw.claim_bars({"always <": 0.0, "mostly": 0.25, "hardly": 0.75})
+    assert [note.text for note in fig.layout.annotations] == ["always &lt;", "mostly", "hardly"]
+    holds, fails = fig.data
+    assert np.add(holds.x, fails.x) == pytest.approx([1, 1, 1])
+    assert list(holds.text) == ["holds in all cases", "holds in 75.0%", ""]
+    assert list(fails.text) == ["", "", "fails in 75.0%"]
 
 
 def test_the_budget_cuts_the_triangle_where_mixtures_cost_it():
