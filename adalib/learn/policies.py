@@ -122,7 +122,7 @@ class LabelPolicy(_Policy):
 
     An estimator in the manner of scikit-learn: `sklearn.base.clone` copies it, ``get_params`` and ``set_params`` reach
     its parameters and those of the model. Explained in chapter 6, "Learning"; other classifiers in chapter 8,
-    "Ablations".
+    "Patterns and ablations".
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class LabelPolicy(_Policy):
     def importance(self) -> pd.Series:
         """Share of each feature in the trees, summing to 1: for XGBoost in their gain, as in the paper's figure.
 
-        Explained in chapter 8, "Ablations".
+        Explained in chapter 8, "Patterns and ablations".
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))

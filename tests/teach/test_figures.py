@@ -265,26 +265,18 @@ def test_dots_lie_near_their_budget_and_the_line_at_the_mean():
     assert np.exp2(fig.data[1].y) == pytest.approx([1, 8])
 
 
-def test_the_heatmaps_the_stacks_and_their_headings_move_with_the_budget():
+def test_stacks_move_with_the_budget_and_rows_of_dots_are_sorted():
     tables = {
         B: {"oracle": pd.DataFrame([[1 - B / 10, B / 10]], index=[2]), "learned": pd.DataFrame([[1.0, 0.0]], index=[2])}
         for B in (1.5, 3.0)
     }
-    fig = draw.budgets_by_level(tables, (1, 4), "levels")
-    assert steps(fig) == ["1.5", "3.0"]
-    assert np.array(fig.data[0].z) == pytest.approx(np.array([[0.85, 0.15]]))
-    assert np.array(fig.frames[1].data[0].z) == pytest.approx(np.array([[0.7, 0.3]]))
-    assert list(fig.data[0].y) == ["level 2"]
-    stack = {B: draw.Stack(np.array([[1 - B / 10] * 5, [B / 10] * 5]), B / 100, -1e-9) for B in (1.0, 1.5)}
-    fig = draw.budgets_by_fifth({"real": stack, "null": stack}, (1, 4), active=1)
-    assert steps(fig) == ["1", "1.5"]
-    said = "<br>claims +1.0, gains +0.0 points"
-    assert [note.text for note in fig.frames[0].layout.annotations] == [f"real{said}", f"null{said}"]
-    assert fig.layout.annotations[0].text == "real<br>claims +1.5, gains +0.0 points"
-    assert list(fig.data[1].y) == pytest.approx([0.15] * 5)
-    assert list(fig.frames[0].data[3].y) == pytest.approx([0.1] * 5)
+    fig = draw.budgets_by_level(tables, (1, 4))
+    assert steps(fig) == ["1.5", "3"]
+    assert [list(trace.x) for trace in fig.data] == [[0.85], [0.15], [1.0], [0.0]]
+    assert list(fig.frames[1].data[1].x) == [0.3]
     assert [trace.showlegend for trace in fig.data] == [True, True, False, False]
-    # A cell that stands out is marked.
-    fig = draw.class_profile(["f"], ["b=1", "b=2"], np.array([[0.5, -1.0]]), np.array([[False, True]]))
-    assert np.array(fig.data[0].text).tolist() == [["0.5", "-1.0*"]]
-    assert (fig.data[0].zmin, fig.data[0].zmax) == (-1.0, 1.0)
+    assert list(fig.data[0].y) == ["level 2"]
+    fig = draw.rows_of_dots(["low", "high"], {"a": [(0.0, 0.02), (-0.01, 0.0), (0.01, 0.05)]}, "gain")
+    assert list(fig.layout.yaxis.ticktext) == ["high", "low"]
+    assert list(fig.data[0].x) == [2, 0]  # in points
+    assert list(fig.data[0].error_x.array) == pytest.approx([3, 1])

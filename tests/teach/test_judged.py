@@ -296,7 +296,6 @@ OBJECTS = {
             thin([0.4, 0.4, 0.4, 0.4, 0.4001], [0.5] * 5),
         ],
     ),
-    ("08", "menu"): ((1, 5, 9), ["three", (1, 2), (1, 15, 16)]),
     ("10", "controller"): (
         lambda costs, budget, first, step: first * np.cumprod(np.exp(step * (costs / budget - 1))),
         [

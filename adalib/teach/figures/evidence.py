@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from adalib.colours import budget_colours
-from adalib.evaluate.intervals import in_points
 from adalib.teach.figures import COLOURS, plain
-from adalib.teach.figures.shapes import GREY, bar, dots, drag, heatmap, level, line, panels
+from adalib.teach.figures.shapes import GREY, bar, dots, drag, level, line, panels
 
 #: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
 CLAIMED, HONEST, TRUE = COLOURS[4], COLOURS[0], COLOURS[2]
@@ -285,77 +284,44 @@ def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -
 
 
 def budgets_by_level(
-    stops: Mapping[float, Mapping[str, pd.DataFrame]], budgets: Sequence[int], title: str, active: int = 0
+    stops: Mapping[float, Mapping[str, pd.DataFrame]], budgets: Sequence[int], active: int = 0
 ) -> go.Figure:
-    """Levels by budgets as heatmaps, shares as `level_shares` makes them, one panel a policy; drag the budget."""
-    shown = list(stops.values())
-    given = [f"b={b}" for b in budgets]
-
-    def maps(i: int) -> list[go.Heatmap]:
-        said = {"hovertemplate": "%{y}, %{x}: %{z:.1%}<extra></extra>", "zmin": 0, "zmax": 1, "xgap": 2, "ygap": 2}
-        return [
-            heatmap(given, [f"level {level}" for level in shares.index], shares.to_numpy(), "%{z:.0%}", **said)
-            for shares in shown[i].values()
-        ]
-
+    """The share of each level at each budget, as `level_shares` makes them: a panel a policy; drag the budget."""
+    shown, colours = list(stops.values()), budget_colours(len(budgets))
     count = len(shown[active])
-    fig = panels([[]] * count, list(shown[active]), 0.12)
-    drag(fig, map(str, stops), maps, "average budget B = ", rows=range(1, count + 1), active=active)
-    fig.update_yaxes(autorange="reversed", showgrid=False)
-    fig.update_xaxes(showgrid=False, showticklabels=False, ticks="").update_xaxes(showticklabels=True, row=count)
-    levels = sum(len(shares) for shares in shown[active].values())
-    return fig.update_layout(title=plain(title), height=200 + 34 * levels + 40 * count, margin={"t": 80})
 
-
-class Stack(NamedTuple):
-    """One position of `budgets_by_fifth` in one panel: shares of budgets by fifth, and what they claim and gain."""
-
-    shares: np.ndarray  # (budgets, fifths)
-    claimed: float
-    gain: float
-
-
-def budgets_by_fifth(groups: Mapping[str, Mapping[float, Stack]], budgets: Sequence[int], active: int = 0) -> go.Figure:
-    """Budgets by fifth of the accuracy at one answer as the average budget grows, one panel a population."""
-    fifths, count = ["lowest", "2nd", "middle", "4th", "highest"], len(groups)
-    stops, colours = list(next(iter(groups.values()))), budget_colours(len(budgets))
-    fig = panels([[]] * count, list(groups), 0.18)
-    placed = [note.to_plotly_json() for note in fig.layout.annotations]
-
-    def moving(i: int) -> list[go.Bar]:
+    def stacks(i: int) -> list[go.Bar]:
         return [
-            bar(fifths, shares, f"b={b}", colour, legendgroup=f"b={b}").update(
-                hovertemplate=f"%{{x}}: %{{y:.0%}} get b={b}<extra></extra>", showlegend=number == 0
-            )
-            for number, group in enumerate(groups.values())
-            for b, shares, colour in zip(budgets, group[stops[i]].shares, colours, strict=True)
+            bar([f"level {level}" for level in shares.index], shares[column], f"b={b}", colours[column], sideways=True)
+            .update(hovertemplate=f"%{{y}}: %{{x:.0%}} get b={b}<extra></extra>", legendgroup=f"b={b}")
+            .update(showlegend=number == 0)
+            for number, shares in enumerate(shown[i].values())
+            for column, b in enumerate(budgets)
         ]
 
-    def headings(i: int) -> dict:
-        own = [group[stops[i]] for group in groups.values()]
-        said = [f"<br>claims {in_points(stack.claimed)}, gains {in_points(stack.gain)} points" for stack in own]
-        return {"annotations": [note | {"text": note["text"] + more} for note, more in zip(placed, said, strict=True)]}
-
+    fig = panels([[]] * count, list(shown[active]), 0.4 / count)
     rows = np.repeat(range(1, count + 1), len(budgets)).tolist()
-    drag(fig, stops, moving, "average budget B = ", rows=rows, layout=headings, active=active)
-    fig.update_xaxes(title="fifth of the questions, by Acc(x, 1)", row=count)
-    fig.update_yaxes(title="share given", tickformat=".0%", range=[0, 1])
-    legend = {"y": 1.13, "traceorder": "normal"}
-    return fig.update_layout(barmode="stack", height=760, margin={"t": 120}, legend=legend)
+    drag(fig, stops, stacks, "average budget B = ", rows=rows, active=active)
+    fig.update_xaxes(range=[0, 1], tickformat=".0%", dtick=0.25, showticklabels=False)
+    fig.update_xaxes(title="share of the level", showticklabels=True, row=count)
+    fig.update_yaxes(autorange="reversed", showgrid=False)
+    legend = {"y": 1.1, "traceorder": "normal"}
+    return fig.update_layout(barmode="stack", height=180 + 122 * count, margin={"t": 90}, legend=legend)
 
 
-# Chapter 8: what an ablation shows where there is nothing to be seen.
-
-
-def class_profile(
-    features: Sequence[str], classes: Sequence[str], values: np.ndarray, marked: np.ndarray | None = None
+def rows_of_dots(
+    rows: Sequence[str], series: Mapping[str, ArrayLike], x_title: str, colours: Sequence[str] = COLOURS
 ) -> go.Figure:
-    """Profile of each class as a heatmap, a row a feature; cells that stand out are marked with a star."""
-    stars = np.zeros(values.shape, dtype=bool) if marked is None else marked
-    text = np.vectorize(lambda value, star: f"{value:.1f}{'*' * bool(star)}")(values, stars)
-    largest = float(np.abs(values).max()) or 1.0
-    colours = {"colorscale": "PuOr", "zmid": 0, "zmin": -largest, "zmax": largest}
-    said = "%{y}, %{x}: %{z:.2f}<extra></extra>"
-    fig = go.Figure(heatmap(classes, features, values, text, hovertemplate=said, **colours))
-    fig.update_yaxes(autorange="reversed", tickfont={"size": 11})
-    return fig.update_layout(height=max(320, 26 * len(features) + 90))
+    """Estimates (mean, low, high) in points: a row a name, the largest mean on top, a dot a series; a line at zero."""
+    values = {name: 100 * np.asarray(estimate, dtype=float) for name, estimate in series.items()}
+    order = np.argsort(-np.mean([mean for mean, _, _ in values.values()], axis=0), kind="stable")
+    at, shifts = np.arange(len(rows)), np.linspace(-0.27, 0.27, len(series))
+    fig = go.Figure()
+    level(fig, x=0, dash="solid")
+    for (name, estimate), shift, colour in zip(values.items(), shifts, colours, strict=False):
+        said = {"hovertemplate": f"{plain(name)}: %{{x:+.2f}} points<extra></extra>"}
+        fig.add_trace(dots(estimate[:, order], at + shift, name, colour, size=10, **said))
+    fig.update_xaxes(title=x_title, tickformat="+.1~f", zeroline=False)
+    names = [plain(rows[place]) for place in order]
+    fig.update_yaxes(tickvals=at, ticktext=names, range=[len(rows) - 0.45, -0.55], showgrid=False, zeroline=False)
+    return fig.update_layout(height=130 + (30 + 16 * len(series)) * len(rows))
