@@ -149,7 +149,8 @@ class Proof(NamedTuple):
     """An exercise whose answer is a chain of lines ``first <= ... <= last``.
 
     ``objects`` makes from an input all that a line may name. ``through`` are quantities that the chain must pass, by
-    what to say where it does not; ``mistakes`` are lines that are typically written and wrong, by what each is called.
+    what to say where it does not, and ``roads`` others that serve as well, by the same words; ``mistakes`` are lines
+    that are typically written and wrong, by what each is called.
 
     >>> numbers = Inputs(lambda rng: {"a": float(rng.random()), "b": float(rng.random())}, {})
     >>> ideas = {"where is a alone": lambda a: a}
@@ -168,6 +169,7 @@ class Proof(NamedTuple):
     hint: str
     more: str
     mistakes: Mapping[str, Line]
+    roads: Mapping[str, Sequence[Line]] = {}
 
     def fault(self, chain: Any) -> Fault | str | None:
         """None for a chain that holds and passes all it must, else the first step that breaks."""
@@ -190,7 +192,9 @@ class Proof(NamedTuple):
         if place is None:
             # A quantity on the way may equal one of the sides; it needs a line of its own all the same.
             short = len(chain) < 2 + len(self.through)
-            return next((said for said, line in self.through.items() if short or not self._passed(chain, line)), None)
+            ways = ((said, (line, *self.roads.get(said, ()))) for said, line in self.through.items())
+            missed = (said for said, lines in ways if not any(self._passed(chain, line) for line in lines))
+            return next(iter(self.through) if short else missed, None)
 
         def breaks_there(smaller: Case) -> bool:
             # The same step must break in the smaller case too: another one would be another story.
