@@ -24,7 +24,6 @@ c02_printed_gsm c12_by_free
 c03_over c12_by_targeting
 c03_under c12_by_nine
 c03_two_uniform c05_vote2
-c03_two_out c09_far_oracle
 c03_gain c12_by_worth_claim
 c04_cases c08_cases
 c05_ratio16 c12_by_windows_claim
