@@ -30,7 +30,6 @@ c05_ratio16 c12_by_windows_claim
 c05_jensen c12_by_upper
 c05_labels_agree c12_by_few_trials
 c05_uniform_error c12_by_one_trial
-c06_curve_gain c11_curve_fifths
 c07_se40 c12_by_seeds
 c07_implied_gain c12_by_everywhere
 c07_imitation_diff c12_by_imitation
@@ -41,8 +40,6 @@ c08_mix_error c12_by_stratified
 c08_break_accuracy c12_by_drawn_claim
 c08_svm_off c12_by_constant_gap
 c08_error_low c12_by_errors_claim
-c09_near_gain c11_three_fifths
-c11_menu_40 c11_up_text
 """
 GROUPS = [line.split() for line in SAME.strip().splitlines()]
 QUOTED = re.compile(r"\{(glue:text|points)\}`(\w+)(?::([^`]+))?`")
