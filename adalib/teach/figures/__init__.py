@@ -81,8 +81,8 @@ def show(fig: go.Figure, alt: str | None = None) -> _Shown:
     """Put a figure on the page: make it the last expression of a cell.
 
     ``alt`` says what there is to see, the finding between ``**``: it is the caption, and what is told to readers who
-    cannot see the figure; by default the figure's title. The book's template is applied to a copy, and what the figure sets itself
-    wins. Explained in the teaching page, "How to add a chapter".
+    cannot see the figure; by default the figure's title. The book's template is applied to a copy, and what the figure
+    sets itself wins. Explained in the teaching page, "How to add a chapter".
 
     >>> shown = show(go.Figure(go.Bar(y=[1, 3])), alt="Two bars; the second is three times the first.")
     >>> "three times" in shown._repr_html_()
