@@ -248,6 +248,7 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
     streams = make_streams(responses, int(policy.schedule[-1]), repeats=1, seed=seed)
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
     worth, sure = policy.decides.count(streams).value, streams.read("logprob")
+    weights = np.ones(streams.classes.shape) if sure is None else np.exp(policy.heard["certainty"].sharpness * sure)
     written = [_written(responses, row) for row in rows]  # class -1 is no answer
     questions = [
         {
@@ -255,6 +256,7 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
             "gold": responses.golds[row],
             "answers": [written[row].get(number, "") for number in streams.classes[row].tolist()],
             "sure": [] if sure is None else np.exp(sure[row]).round(2).tolist(),
+            "weight": weights[row].round(4).tolist(),
             "worth": worth[row].round(3).tolist(),
             "stop": int(policy.schedule[stops[row]]),
         }
