@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from adalib.colours import budget_colours
+from adalib.evaluate.intervals import in_points
 from adalib.teach.figures import COLOURS, plain
 from adalib.teach.figures.shapes import GREY, bar, dots, drag, level, line, panels
 
