@@ -22,12 +22,14 @@
     return made;
   }
 
-  // Where adalib.teach.games left a place of this name, play(place, its data).
+  // Where adalib.teach.games left a place of this name, play(place, its data); live.js does so for cells that run later.
+  const plays = {};
   function everywhere(name, play) {
+    plays[name] = play;
     document.addEventListener("DOMContentLoaded", () => {
       for (const root of document.querySelectorAll(`.adalib-${name}`)) play(root, JSON.parse(root.querySelector("script").textContent));
     });
   }
 
-  window.adalibParts = { element, button, shape, everywhere, still: () => matchMedia("(prefers-reduced-motion: reduce)").matches };
+  window.adalibParts = { element, button, shape, everywhere, plays, still: () => matchMedia("(prefers-reduced-motion: reduce)").matches };
 })();
