@@ -33,22 +33,10 @@
       this.kept = box.querySelector(":scope > .cell_output");
       this.editor = null;
       this.output = null;
-      const act = (text, title, call) => {
-        const made = element("button", { type: "button", className: "live-button", textContent: text, title });
-        made.addEventListener("click", call);
-        return made;
-      };
-      this.run = act("Run", "Run this cell, and what it needs from above (Shift+Enter)", () => press(this));
-      this.edit = act("Edit", "Change this cell", () => this.open());
-      this.above = act("Run all above", "Run every cell above this one", () => press(this, true));
-      this.reset = act("Reset", "The cell and its output as the book has them", () => this.restore());
-      this.stop = act("Stop", "End Python; the next run starts it again", stop);
-      this.reset.hidden = this.stop.hidden = true;
-      this.bar = element("progress", { max: 1, hidden: true });
-      this.bar.setAttribute("aria-label", "Loading Python");
-      this.said = element("span", { className: "live-said" });
-      this.said.setAttribute("role", "status");
-      this.tools = element("div", { className: "live-tools" }, this.run, this.edit, this.above, this.reset, this.stop, this.bar, this.said);
+      this.tools = element("div", { className: "live-tools" });
+      this.act("Run", "Run this cell, and what it needs from above (Shift+Enter)", () => press(this));
+      this.edit = this.act("Edit", "Change this cell", () => this.open());
+      this.act("Run all above", "Run every cell above this one", () => press(this, true));
       this.shown.closest(".cell_input").append(this.tools);
       box.addEventListener("keydown", (event) => {
         if (event.key !== "Enter" || !event.shiftKey) return;
@@ -57,11 +45,32 @@
       });
     }
 
+    act(text, title, call) {
+      const made = element("button", { type: "button", className: "live-button", textContent: text, title });
+      made.addEventListener("click", call);
+      this.tools.append(made);
+      return made;
+    }
+
+    // What a cell that nobody touches does not have.
+    touch() {
+      if (this.said) return;
+      this.reset = this.act("Reset", "The cell and its output as the book has them", () => this.restore());
+      this.stop = this.act("Stop", "End Python; the next run starts it again", stop);
+      this.bar = element("progress", { max: 1 });
+      this.bar.setAttribute("aria-label", "Loading Python");
+      this.said = element("span", { className: "live-said" });
+      this.said.setAttribute("role", "status");
+      this.reset.hidden = this.stop.hidden = this.bar.hidden = true;
+      this.tools.append(this.bar, this.said);
+    }
+
     get source() {
       return this.editor ? this.editor.value : this.original;
     }
 
     open() {
+      this.touch();
       if (!this.editor) {
         this.editor = element("textarea", { className: "live-editor", spellcheck: false, value: this.original });
         this.editor.setAttribute("aria-label", `Code of cell ${this.at + 1}; Escape, then Tab, leaves it`);
@@ -112,10 +121,13 @@
     }
 
     begin() {
+      this.touch();
       this.output?.remove();
       this.output = element("div", { className: "cell_output live-output" });
-      if (this.kept) this.kept.hidden = true;
-      this.box.append(this.output);
+      if (this.kept) {
+        this.kept.hidden = true;
+        this.kept.after(this.output);
+      } else this.box.append(this.output);
       this.reset.hidden = false;
     }
 
@@ -145,6 +157,7 @@
   let pressed = null; // the cell that tells how it goes
 
   function press(cell, all = false) {
+    cell.touch();
     if (location.protocol === "file:") return cell.say(FROM_DISK);
     waiting += 1;
     pressed = cell;
@@ -186,14 +199,14 @@
 
   function stop() {
     end();
-    for (const cell of cells) if (/…$/.test(cell.said.textContent)) cell.say("Stopped. Python starts afresh with the next run.");
+    for (const cell of cells) if (cell.said?.textContent.endsWith("…")) cell.say("Stopped. Python starts afresh with the next run.");
   }
 
   function end() {
     worker?.terminate();
     worker = null;
     waiting = 0;
-    for (const cell of cells) cell.stop.hidden = true;
+    for (const cell of cells) if (cell.stop) cell.stop.hidden = true;
   }
 
   document.addEventListener("DOMContentLoaded", () => {

@@ -19,6 +19,7 @@ import sys
 import traceback
 import types
 import warnings
+from collections import Counter
 
 IN_JUPYTER = ("ipywidgets", "anywidget")
 
@@ -35,10 +36,13 @@ def names(source: str) -> tuple[set[str], set[str]]:
         table = symtable.symtable(ast.unparse(statement), "cell", "exec")
         own = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
         read = {s.get_name() for s in table.get_symbols() if s.is_referenced()} | _read_inside(table)
-        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-            read.add(statement.target.id)
-        defines = isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        taken |= read - made - (own if defines else set())
+        if hasattr(statement, "body"):  # a loop or a definition makes its own names before it uses them
+            read -= own
+        nodes = list(ast.walk(statement))
+        grown = Counter(n.target.id for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name))
+        stored = Counter(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        read |= {name for name, times in grown.items() if stored[name] == times} & own  # never made anew
+        taken |= read - made
         made |= own
     return made, taken - set(dir(builtins))
 
@@ -174,7 +178,9 @@ class OnDemand(importlib.abc.MetaPathFinder):
 
     def find_spec(self, name, path=None, target=None):
         if name in IN_JUPYTER:
-            raise ModuleNotFoundError(f"{name} works in Jupyter alone: open this chapter there (make lab)", name=name)
+            raise ModuleNotFoundError(
+                f"{name} works in Jupyter alone: open this chapter there (make lab, make lite)", name=name
+            )
         if name not in self.modules:
             return None
         self.modules.discard(name)
@@ -186,5 +192,6 @@ class OnDemand(importlib.abc.MetaPathFinder):
 def start(say, modules, bring) -> Page:
     """The page, once Python runs."""
     sys.meta_path.append(OnDemand(modules, bring))
+    warnings.filterwarnings("ignore", "tqdm:disabling monitor support")  # a thread that watches progress bars
     warnings.formatwarning = lambda message, *_: f"Note: {message}\n"
     return Page(say)

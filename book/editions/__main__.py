@@ -1,7 +1,8 @@
 """``PYTHONPATH=book python -m editions NAME``, from the root of the book: what the Makefile calls.
 
-``lab`` writes the notebooks for `make lab`, ``source`` the student's sources, and ``student`` and ``instructor``, once
-their books are built, an edition to hand out; ``slides`` a deck a chapter, ``pdf`` the whole book as one file.
+``live`` puts Python beside the built book. ``lab`` writes the notebooks for `make lab`, ``source`` the student's
+sources, and ``student`` and ``instructor``, once their books are built, an edition to hand out; ``slides``
+a deck a chapter, ``pdf`` the whole book as one file.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 
+from editions.pyodide import write_live
 from editions.slides import write_decks
 from editions.writing import live_notebooks, read_values, refresh, student_sources
 
@@ -27,9 +29,16 @@ def main(name: str, root: Path) -> int:
             print(f"lab/{kept} is kept as you changed it; remove it to get the book's again")
     elif name in ("student", "instructor"):
         hand_out(name, root, build / "student" / "source" / "_build" if name == "student" else build)
-    elif name in ("slides", "pdf") and not (build / "html" / "index.html").exists():
+    elif name in ("live", "slides", "pdf") and not (build / "html" / "index.html").exists():
         print("there is no built book in _build/html: run `make book` first", file=sys.stderr)
         return 2
+    elif name == "live":
+        try:
+            size = write_live(root, root / ".cache" / "pyodide", build / "html" / "_live")
+        except RuntimeError as error:
+            print(f"make live: {error}", file=sys.stderr)
+            return 2
+        print(f"Cells run in the page ({size / 1e6:.0f} MB beside the book): read it with  make serve")
     elif name == "slides":
         decks = write_decks(build / "html", build / "slides")
         print(f"{len(decks)} decks:  file://{build}/slides/index.html")
@@ -38,7 +47,7 @@ def main(name: str, root: Path) -> int:
 
         print(f"Printed  {write_pdf(root, build / 'book.pdf')} pages  file://{build}/book.pdf")
     else:
-        words = "lab, source, student, instructor, slides or pdf"
+        words = "live, lab, source, student, instructor, slides or pdf"
         print(f"no edition is called {name!r}: say {words}", file=sys.stderr)
         return 2
     return 0
@@ -50,6 +59,9 @@ def hand_out(name: str, root: Path, built: Path) -> None:
     for part in ("html", "notebooks"):
         shutil.rmtree(target / part, ignore_errors=True)
     shutil.copytree(built / "html", target / "html")
+    live = root / "_build" / "html" / "_live"
+    if live.exists():  # after `make live`
+        shutil.copytree(live, target / "html" / "_live", dirs_exist_ok=True)
     (target / "notebooks").mkdir()
     executed = built / "jupyter_execute" / "notebooks"
     for file, notebook in live_notebooks(root, executed, students=name == "student").items():
