@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,7 +28,7 @@ SOURCE = "ADALIB_PYODIDE"
 # Pure packages, as they are installed here; what only others of their users need is left out.
 PURE = ("antlr4-python3-runtime", "latex2sympy2-extended", "lazy-loader", "math-verify", "mpmath", "narwhals", "plotly")
 PURE += ("sympy", "tqdm")
-_LEFT = {"__pycache__", "tests", "plotly.min.js", "labextension", "figure_factory", "matplotlylib", "_codegen"}
+_LEFT = {".so", "__pycache__", "tests", "plotly.min.js", "labextension", "figure_factory", "matplotlylib", "_codegen"}
 _DAY = (1980, 1, 1, 0, 0, 0)  # the same packages give the same bytes
 
 
@@ -103,12 +104,9 @@ def write_live(root: Path, cache: Path, target: Path) -> int:
     (target / "pyodide-lock.json").write_text(json.dumps({"info": about["info"], "packages": {}}), encoding="utf-8")
     brings = {module: name for name, (module, _) in about["wheels"].items()}
     ours = {file.relative_to(root).as_posix(): file for file in (root / "adalib").rglob("*") if file.is_file()}
-    for name, packed in {"adalib": ours, **{name: _installed(name) for name in PURE}}.items():
-        kept = {place: file for place, file in sorted(packed.items()) if not _LEFT & set(Path(place).parts)}
-        _pack(target / f"{name}.zip", kept)
-        brings |= dict.fromkeys(
-            {place.split("/")[0] for place in kept if place.endswith("/__init__.py")}, f"{name}.zip"
-        )
+    brings |= dict.fromkeys(_pack(target / "adalib.zip", ours), "adalib.zip")
+    for name in PURE:
+        brings |= dict.fromkeys(pack_installed(target / f"{name}.zip", name), f"{name}.zip")
     data = sorted(file for file in (root / "data").rglob("*") if file.suffix in (".gz", ".json", ".jsonl"))
     for file in data:  # by another ending, since some hosts unpack .gz on the way
         place = target / "data" / f"{file.relative_to(root / 'data').as_posix()}.bin"
@@ -120,14 +118,17 @@ def write_live(root: Path, cache: Path, target: Path) -> int:
     return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
 
 
-def _installed(name: str) -> dict[str, Path]:
-    """The files of an installed package, by their places."""
+def pack_installed(target: Path, name: str) -> set[str]:
+    """Pack an installed package, without compiled parts; the modules in it."""
     found = {place.as_posix(): Path(str(place.locate())) for place in files(name) or ()}
-    return {place: file for place, file in found.items() if not place.startswith("..") and file.is_file()}
+    return _pack(target, {place: file for place, file in found.items() if not place.startswith("..")})
 
 
-def _pack(target: Path, files: dict[str, Path]) -> None:
-    """A zip file of named files."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, file in files.items():
-            packed.writestr(zipfile.ZipInfo(name, _DAY), file.read_bytes(), zipfile.ZIP_DEFLATED)
+def _pack(target: Path, files: dict[str, Path]) -> set[str]:
+    """A zip file of named files; the modules in it."""
+    kept = {place: file for place, file in sorted(files.items()) if not _LEFT & {*Path(place).parts, file.suffix}}
+    with zipfile.ZipFile(target, "w") as packed:
+        for place, file in kept.items():
+            if file.is_file():
+                packed.writestr(zipfile.ZipInfo(place, _DAY), file.read_bytes(), zipfile.ZIP_DEFLATED)
+    return {place.split("/")[0].removesuffix(".py") for place in kept if re.fullmatch(r"\w+(/__init__)?\.py", place)}

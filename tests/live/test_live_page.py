@@ -76,7 +76,7 @@ def test_a_chapter_is_run_changed_broken_and_restored(served, new_page):
     assert "1 cell above" in cell.locator(".live-said").inner_text()
 
     # Edit: another price.
-    source = cell.locator(".highlight pre").text_content()
+    source = cell.locator(".cell_input .highlight pre").text_content()
     live.press(cell, "Edit")
     assert cell.locator("textarea").input_value() == source.rstrip("\n")
     assert "so it buys 1" in " ".join(live.write(cell, source.replace("0.04", "0.075")).split())
