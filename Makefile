@@ -12,7 +12,7 @@ EDITIONS := PYTHONPATH=book $(PY) -m editions
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor slides wheel test lint browser redis bench strip lock clean distclean
+.PHONY: help book live serve pdf lab lite student instructor slides wheel test lint browser redis bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -35,6 +35,9 @@ pdf: book browser  ## print the whole book as one PDF
 lab: book  ## open the chapters live in JupyterLab (copies in lab/, yours to change)
 	@$(EDITIONS) lab
 	@$(VENV)/bin/jupyter-lab --ServerApp.root_dir=. lab
+
+lite: book wheel $(VENV)/lite.stamp  ## JupyterLite with the student's notebooks, for any static host, in _build/lite
+	@$(EDITIONS) lite
 
 student: book wheel  ## an edition to hand out: book and notebooks without solutions, in _build/student
 	@$(EDITIONS) source
@@ -98,6 +101,10 @@ $(VENV)/book.stamp: requirements.txt constraints.txt pyproject.toml setup.py
 	@echo "Installing into $(VENV) ..."
 	@$(PIP) install -r requirements.txt -c constraints.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/lite.stamp: $(VENV)/book.stamp requirements-lite.txt
+	@$(PIP) install -r requirements-lite.txt -c constraints.txt
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/book.stamp requirements-test.txt requirements-llm.txt

@@ -1,8 +1,8 @@
 """``PYTHONPATH=book python -m editions NAME``, from the root of the book: what the Makefile calls.
 
-``live`` puts Python beside the built book. ``lab`` writes the notebooks for `make lab`, ``source`` the student's
-sources, and ``student`` and ``instructor``, once their books are built, an edition to hand out; ``slides``
-a deck a chapter, ``pdf`` the whole book as one file.
+``live`` puts Python beside the built book, and ``lite`` writes JupyterLite with the student's notebooks. ``lab`` writes
+the notebooks for `make lab`, ``source`` the student's sources, and ``student`` and ``instructor``, once their books are
+built, an edition to hand out; ``slides`` a deck a chapter, ``pdf`` the whole book as one file.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ def main(name: str, root: Path) -> int:
     elif name in ("live", "slides", "pdf") and not (build / "html" / "index.html").exists():
         print("there is no built book in _build/html: run `make book` first", file=sys.stderr)
         return 2
-    elif name == "live":
+    elif name in ("live", "lite"):
         try:
-            size = write_live(root, root / ".cache" / "pyodide", build / "html" / "_live")
+            in_browsers(name, root, build)
         except RuntimeError as error:
-            print(f"make live: {error}", file=sys.stderr)
+            print(f"make {name}: {error}", file=sys.stderr)
             return 2
-        print(f"Cells run in the page ({size / 1e6:.0f} MB beside the book): read it with  make serve")
     elif name == "slides":
         decks = write_decks(build / "html", build / "slides")
         print(f"{len(decks)} decks:  file://{build}/slides/index.html")
@@ -47,10 +46,25 @@ def main(name: str, root: Path) -> int:
 
         print(f"Printed  {write_pdf(root, build / 'book.pdf')} pages  file://{build}/book.pdf")
     else:
-        words = "live, lab, source, student, instructor, slides or pdf"
+        words = "live, lite, lab, source, student, instructor, slides or pdf"
         print(f"no edition is called {name!r}: say {words}", file=sys.stderr)
         return 2
     return 0
+
+
+def in_browsers(name: str, root: Path, build: Path) -> None:
+    """Python for the pages of the book, or JupyterLite."""
+    if name == "live":
+        size = write_live(root, root / ".cache" / "pyodide", build / "html" / "_live")
+        print(f"Cells run in the page ({size / 1e6:.0f} MB beside the book): read it with  make serve")
+        return
+    from editions.lite import write_lite  # needs requirements-lite.txt
+
+    executed, wheel = build / "jupyter_execute" / "notebooks", next((root / "dist").glob("*.whl"))
+    write_lite(root, executed, wheel, build / "lite-source", build / "lite")
+    print(
+        "Put the folder on any static host, or try it:  python3 -m http.server --bind 127.0.0.1 --directory _build/lite"
+    )
 
 
 def hand_out(name: str, root: Path, built: Path) -> None:
