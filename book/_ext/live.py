@@ -32,9 +32,7 @@ def needs(code: str) -> list[str]:
 def mark(app, pagename, templatename, context, doctree) -> None:
     if not doctree or not PAGES.match(pagename):
         return
-    code = "\n".join(
-        block.astext() for block in doctree.findall(nodes.literal_block) if "ipython" in block.get("language", "")
-    )
+    code = "\n".join(block.astext() for block in doctree.findall(nodes.literal_block))
     app.add_js_file("live.js", loading_method="defer")
     app.add_css_file("live.css")
     wanted = " ".join(needs(code))
