@@ -4,6 +4,8 @@ import hashlib
 import importlib.util
 import json
 import sys
+import tomllib
+import zipfile
 from pathlib import Path
 
 import live
@@ -169,3 +171,42 @@ def test_where_nothing_can_be_downloaded_one_sentence_says_what_to_do(place, mon
         monkeypatch.setenv(name, value)
     with pytest.raises(RuntimeError, match="pip cannot download nobody; connect .* or set ADALIB_PYODIDE"):
         pyodide.fetch(place / "cache")
+
+
+def test_jupyterlite_has_every_package_that_a_package_needs(tmp_path):
+    """The lock names files that are there, with their sums, and closes over what they need; XGBoost is not among them."""
+    from editions.lite import lock
+
+    requires = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    for name in pyodide.needed()["wheels"]:
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "dist").mkdir()
+    wheel = tmp_path / "dist" / "adalib-0.2.0-py3-none-any.whl"
+    wheel.write_bytes(b"")
+    packages = lock(tmp_path, wheel, requires)["packages"]
+    assert {"adalib", "numpy", "scikit-learn", "plotly", "ipython", "math-verify"} <= set(packages)
+    assert not [name for name in packages if "xgboost" in name]
+    for name, entry in packages.items():
+        assert set(entry["depends"]) <= set(packages), name
+        assert entry["sha256"] == hashlib.sha256((tmp_path / entry["file_name"]).read_bytes()).hexdigest(), name
+    with zipfile.ZipFile(tmp_path / packages["plotly"]["file_name"]) as plotly:
+        assert {"plotly/__init__.py", "_plotly_utils/__init__.py"} <= set(plotly.namelist())
+        assert any(name.endswith(".dist-info/METADATA") for name in plotly.namelist())
+
+
+def test_what_a_page_loads_is_packed_with_its_data(place, monkeypatch):
+    """Every file that the index names is there, and no compiled file of this system is among the packages."""
+    about = json.loads((place / "list.json").read_text()) | {"info": {}}
+    (place / "list.json").write_text(json.dumps(about))
+    monkeypatch.setattr(pyodide, "PURE", ("lazy-loader", "tqdm"))
+    target = place / "live"
+    size = pyodide.write_live(ROOT, place / "cache", target)
+    assert size == sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+    index = json.loads((target / "index.json").read_text())
+    assert set(index["modules"]) == {"numpy", "adalib", "lazy_loader", "tqdm"}
+    assert all((target / name).stat().st_size == index["bytes"][name] for name in index["modules"].values())
+    assert all((target / "data" / f"{name}.bin").exists() for name in index["data"])
+    assert "answers/word-fewshot.jsonl.gz" in index["data"]
+    with zipfile.ZipFile(target / "adalib.zip") as ours:
+        assert {"adalib/__init__.py", "adalib/explorer/front/explorer.css"} <= set(ours.namelist())
+        assert not [name for name in ours.namelist() if "__pycache__" in name or name.endswith(".so")]
