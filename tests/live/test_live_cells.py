@@ -174,7 +174,7 @@ def test_where_nothing_can_be_downloaded_one_sentence_says_what_to_do(place, mon
 
 
 def test_jupyterlite_has_every_package_that_a_package_needs(tmp_path):
-    """The lock names files that are there, with their sums, and closes over what they need; XGBoost is not among them."""
+    """The lock names files that are there, with their sums, and all that they need; XGBoost is not among them."""
     from editions.lite import lock
 
     requires = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
