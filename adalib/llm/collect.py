@@ -277,6 +277,16 @@ class Held:
         self.size += size
 
 
+def _lock(file: int) -> None:
+    """Hold an open file for this process alone; BlockingIOError where another holds it."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ModuleNotFoundError:
+        warnings.warn("this system has no such locks: start one collector per folder", stacklevel=3)
+
+
 class Store:
     """The append-only store of one collection, held by one process: ``with Store(folder, settings) as store``.
 
@@ -295,13 +305,12 @@ class Store:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
                 undo.callback(os.close, lock)  # which also unlocks, as does the end of the process
-                with contextlib.suppress(ModuleNotFoundError):  # not every system has such locks
-                    import fcntl
-
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _lock(lock)
                 self.held = scan(self.answers)
                 self._check_settings()
-                self._file = os.open(self.answers, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+                self._file = os.open(
+                    self.answers, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644
+                )
                 undo.callback(os.close, self._file)
                 os.ftruncate(self._file, self.held.size)  # a torn last line goes
                 self._undo = undo.pop_all()

@@ -179,6 +179,10 @@
     const figures = [...document.querySelectorAll(".adalib-figure .plotly-graph-div")];
     whenNear(figures, (come) => come.forEach(draw));
     window.addEventListener("adalib-quiet", loaded);
+    window.addEventListener("adalib-figure", ({ detail: div }) => {
+      figures.push(div); // a cell has run in the page (live.js)
+      draw(div);
+    });
     window.addEventListener("beforeprint", () => print(figures));
     window.addEventListener("afterprint", () => {
       for (const div of figures.filter((each) => each.layout?.width)) Plotly.relayout(div, { width: null, autosize: true });
