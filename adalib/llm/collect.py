@@ -107,7 +107,8 @@ def collect(
         todo = ((q, s) for s in range(samples) for q in asked if (q["id"], s) not in store.held)
         missing = len(asked) * samples - store.held.within((q["id"] for q in asked), samples)
         total = store.held.count + missing
-        bar = tqdm(total=total, initial=store.held.count, unit="answer", disable=not progress, smoothing=0.05)
+        quiet = None if progress else True  # no bar in a log
+        bar = tqdm(total=total, initial=store.held.count, unit="answer", disable=quiet, smoothing=0.05)
         with bar, store.telling(total):
             stop, prices = asyncio.Event(), (price_in, price_out)
             wait_for(_fill(endpoint, filled, store, todo, bar, settings, prices, concurrency, stop), stop)

@@ -29,7 +29,7 @@ from adalib.llm.collect import Store, read_answers, settings_of
 from adalib.llm.endpoint import Endpoint, wait_for
 from adalib.llm.questions import Prompt, load_prompt, load_questions
 from adalib.router.ask import MOST_TOKENS, Asking, Client, Decision, FixedVote, Routed, ask, ask_many
-from adalib.router.controller import BudgetController, Purse, Reach
+from adalib.router.controller import BudgetController, Purse, Reach, Tally
 from adalib.sequential.priced import PricedStopping, load_stopping, save_stopping
 from adalib.sequential.streams import Money
 from adalib.vote.answers import same_answer
@@ -98,7 +98,7 @@ class Router:
         # At the dearest end nothing further pays; the controller needs a price that it can still multiply.
         first = max(policy.price(budget), 1e-6)
         self.controller = BudgetController(budget, first, reach=self.reach(Asking(max_tokens=MOST_TOKENS)))
-        self.purse = Purse()
+        self.purse, self.tally = Purse(), Tally()
 
     @classmethod
     def fit(

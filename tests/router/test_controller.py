@@ -363,7 +363,7 @@ def test_what_no_price_of_ours_decides_is_apart(router):
         assert not found.counted
     assert found.reason == OTHER
     assert (controller.price, controller.asked, controller.average) == (first, 0, None)
-    assert (controller.apart, controller.apart_spent) == (60, 20 * router.policy.schedule[-1] + 40)
+    assert (controller.apart, controller.apart_spent) == (60, 20 * router.policy.schedule[-1] + 20 + 40)
 
 
 def test_callers_with_a_cap_do_not_make_it_cheap_for_others(router):
