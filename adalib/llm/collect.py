@@ -116,7 +116,7 @@ def collect(
 
 
 def settings_of(
-    endpoint: Endpoint, asked: list[dict], prompt: Prompt, temperature: float, max_tokens: int
+    endpoint: Endpoint, asked: list[dict], prompt: Prompt, temperature: float | None, max_tokens: int
 ) -> dict[str, Any]:
     """What every answer in a folder depends on, for ``run.json``."""
     return {

@@ -153,6 +153,7 @@ class Routed:
     counted: bool = True  # in the average that the budget holds; False where something else than our price decided
     bill: tuple[float, ...] = ()  # dollars for each answer that came in
     fingerprint: str | None = None  # of the system that wrote the winning text
+    expected: float = 0.0  # what such questions cost in training
 
 
 async def ask(
@@ -205,7 +206,7 @@ class _Question:
         self.most_read = len(json.dumps([messages, how.extra]).encode()) + _TURN * len(messages)
         self.most_money = how.dollars(self.most_read, how.max_tokens)
         self.most_cost = by.cost_of(how.max_tokens)
-        self.controller, self.counts_with = by.controller, decision.expected
+        self.controller, self.counts_with, self.expected = by.controller, decision.expected, decision.expected
         self.steered = how.votes and how.price is None  # the budget counts what its own price decides
         if self.steered:
             self.controller.open(decision.expected)
@@ -283,6 +284,7 @@ class _Question:
             counted=counted,
             bill=tuple(self.bill),
             fingerprint=won.fingerprint,
+            expected=self.expected,
         )
 
     def _ended(self, reason: str, why: str) -> str:

@@ -181,7 +181,7 @@ class Purse:
         if not self.period:
             return None
         now = datetime.now(UTC)
-        begun = now.replace(minute=0, second=0, microsecond=0, **({} if self.period == "hour" else {"hour": 0}))
+        begun = now.replace(hour=now.hour if self.period == "hour" else 0, minute=0, second=0, microsecond=0)
         if self.period == "month":
             return ((begun.replace(day=28) + timedelta(days=4)).replace(day=1) - now).total_seconds()
         return (begun + timedelta(hours=1 if self.period == "hour" else 24) - now).total_seconds()
