@@ -151,7 +151,6 @@ class Service:
     tenants: tuple[Tenant, ...] = ()
     prices: dict[str, tuple[float, float]] = field(default_factory=dict)  # of other models, per million tokens
     log: str = ""  # "text" or "json": a line per request
-    hosts: tuple[str, ...] = ()  # names by which this server may be called without a token
 
     def __post_init__(self) -> None:
         if self.limit < 1:
@@ -177,7 +176,7 @@ class Service:
         if any(one.token for one in self.everyone):
             raise RequestError(401, "the key is not this server's token", "authentication_error", "invalid_api_key")
         host, origin = call.headers.get("host", ""), call.headers.get("origin")
-        if not (_is_here(host) or host.rsplit(":", 1)[0] in self.hosts) or (origin and urlsplit(origin).netloc != host):
+        if not _is_here(host) or (origin and urlsplit(origin).netloc != host):
             raise RequestError(403, "without a token this server answers its own machine and its own page alone")
         return self.main
 
