@@ -164,6 +164,10 @@ class Router:
         curve = CurvePolicy(seed=seed).fit(reader.read(responses.questions), table.acc, table.cost, groups=groups)
         return cls(curve, reader, budget, cost, budgets)
 
+    def at_budget(self, budget: float) -> Router:
+        """The same policy under a budget, and with a purse, of its own."""
+        return type(self)(self.policy, self.reader, budget, self.cost, self.budgets)
+
     def plan(self, question: str, price: float) -> Decision:
         """Decide what to do with one question at a price: for `ask`, and for whoever wants to look."""
         known = None if self.reader is None else self.reader.read([question])

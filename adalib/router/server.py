@@ -81,6 +81,7 @@ class _Line:
 
     def __init__(self, call: Call) -> None:
         self.began, self.path, self.status, self.tenant = time.monotonic(), call.url.path, 200, ""
+        self.counts = call.method == "POST" and self.path.startswith("/v1/")
         given = call.headers.get("x-request-id", "")
         self.id = given if re.fullmatch(r"[\w.:-]{1,80}", given, re.ASCII) else uuid4().hex
         self.told: dict[str, Any] = {}
@@ -374,7 +375,7 @@ class Service:
 
     def ended(self, line: _Line) -> None:
         """Count a request by what became of it, and log it."""
-        if line.path.startswith("/v1/"):
+        if line.counts:
             self.replies.labels(str(line.status)).inc()
             self._logged(line)
 

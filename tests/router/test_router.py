@@ -222,8 +222,8 @@ def test_other_questions_get_one_answer_or_none(router):
     essay = Playback(["In 1984 we read.\nThen we slept."])
     found = router.answer("Tell me a story", essay, price=1e-9)
     assert (found.samples, found.reason, found.answer) == (2, asking.OTHER, "")  # one may be a slip, two are none
-    found = router.answer("Tell me a story", Playback(["So it came, and went. " * 20]), price=1e-9)
-    assert (found.samples, found.reason) == (1, asking.OTHER)
+    long = router.answer("Tell me a story", Playback(["So it came, and went. " * 20]), price=1e-9)
+    assert (long.samples, long.reason) == (1, asking.OTHER)
     slip = router.answer("How much?", Playback(["I do not know", "Answer: 7", "Answer: 7"]), price=1e-9, cap=3)
     assert (slip.answer, slip.votes) == ("7", {"7": 2})
     assert found.text.startswith("In 1984")
