@@ -12,11 +12,13 @@ import logging
 import re
 import time
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
+from ipaddress import ip_address
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
@@ -27,8 +29,9 @@ from adalib.router.ask import CAP, LATE, PURSE, Asking, NotShortError, Routed
 from adalib.router.controller import Purse
 from adalib.router.router import Router
 
-__all__ = ["Passing", "Request", "RequestError", "as_fault", "as_sent", "completion", "cost_headers", "extras"]
-__all__ += ["read_body", "read_request", "response_object", "stream_chunks", "turns_of", "why_passed"]
+__all__ = ["Passing", "Request", "RequestError", "as_fault", "as_sent", "chosen", "completion", "is_here"]
+__all__ += ["model_object", "read_body", "read_request", "response_object", "stream_chunks", "turns_of", "vote_headers"]
+__all__ += ["why_passed"]
 
 OWN = "adalib"  # the field of a request with our settings, and of a reply with our figures
 _LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
@@ -368,3 +371,32 @@ def _usage(one: Routed) -> dict[str, int]:
 
 def _finish(one: Routed) -> str:
     return one.finish if one.finish in ("stop", "length", "content_filter") else "stop"
+
+
+def chosen(headers: Mapping[str, str], which: re.Pattern[str]) -> dict[str, str]:
+    """The headers whose names are such."""
+    return {name: value for name, value in headers.items() if which.fullmatch(name)}
+
+
+def is_here(host: str) -> bool:
+    """Whether a Host header names this machine."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def model_object(name: str) -> dict[str, Any]:
+    """A model as the interface lists it."""
+    return {"id": name, "object": "model", "created": 0, "owned_by": "adalib"}
+
+
+def vote_headers(one: Routed) -> dict[str, str]:
+    """Our figures as headers, each one short line of ASCII."""
+    told = extras(one)
+    names = ("samples", "rounds", "cost", "price", "confidence")
+    headers = {f"X-Adalib-{name.title()}": f"{told[name]:g}" for name in names}
+    headers["X-Adalib-Reason"] = json.dumps(told["reason"])[:300]  # one line of ASCII, and a short one
+    headers["X-Adalib-Votes"] = json.dumps(dict(list(told["votes"].items())[:16]))[:1000]
+    return headers | cost_headers(one.money, one.tokens + one.prompt_tokens)

@@ -168,6 +168,12 @@ class Router:
         """The same policy under a budget, and with a purse, of its own."""
         return type(self)(self.policy, self.reader, budget, self.cost, self.budgets)
 
+    def adopt(self, other: Router, how: Asking) -> None:
+        """Decide as another router does from now on, under the budget that is held here."""
+        self.policy, self.reader, self.cost, self.budgets = other.policy, other.reader, other.cost, other.budgets
+        self.controller.first_price = max(self.policy.price(self.controller.budget), 1e-6)
+        self.controller.reach = self.reach(how)
+
     def plan(self, question: str, price: float) -> Decision:
         """Decide what to do with one question at a price: for `ask`, and for whoever wants to look."""
         known = None if self.reader is None else self.reader.read([question])

@@ -18,11 +18,10 @@ import logging
 import re
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.resources import files
-from ipaddress import ip_address
 from math import inf
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -41,7 +40,7 @@ from adalib.llm.endpoint import Answer, Endpoint, EndpointError, ReplyError
 from adalib.llm.questions import Prompt
 from adalib.router import protocol
 from adalib.router.ask import CAP, PURSE, Asking, Routed, ask
-from adalib.router.protocol import Passing, Request, RequestError, cost_headers, extras, read_body
+from adalib.router.protocol import Passing, Request, RequestError, read_body
 from adalib.router.router import Router
 from adalib.vote.answers import same_answer
 from adalib.vote.kinds import answer_reader
@@ -177,7 +176,7 @@ class Service:
         if any(one.token for one in self.everyone):
             raise RequestError(401, "the key is not this server's token", "authentication_error", "invalid_api_key")
         host, origin = call.headers.get("host", ""), call.headers.get("origin")
-        if not _is_here(host) or (origin and urlsplit(origin).netloc != host):
+        if not protocol.is_here(host) or (origin and urlsplit(origin).netloc != host):
             raise RequestError(403, "without a token this server answers its own machine and its own page alone")
         return self.main
 
@@ -207,7 +206,7 @@ class Service:
         """Any other path of the interface."""
         path = call.path_params["path"]
         if path.removeprefix("models/") in self._names and path.startswith("models/"):
-            return JSONResponse(_model(path.removeprefix("models/")))
+            return JSONResponse(protocol.model_object(path.removeprefix("models/")))
         body = await _body(call)
         asked: dict[str, Any] = {}
         if body and "json" in call.headers.get("content-type", "json"):
@@ -216,7 +215,7 @@ class Service:
 
     def _request(self, call: Call, asked: dict) -> Request:
         tenant: Tenant = call.state.tenant
-        headers = _some(call.headers, _FOR_ALL)
+        headers = protocol.chosen(call.headers, _FOR_ALL)
         request = protocol.read_request(asked, replace(tenant.how, headers=headers), self.prompt)
         if request.how.price is not None and not self.own_prices:
             raise RequestError(400, "this server takes no prices of its callers; leave adalib.price out")
@@ -248,7 +247,7 @@ class Service:
             # A vote that is closed soon has its figures in the headers of a stream, too, and a fault its status.
             if not await _wait(shown, call, _QUIET if asked.stream else None):
                 return Response(status_code=499)  # nobody is left to be answered
-            headers = _headers(shown.result()) if shown.done() else {}
+            headers = protocol.vote_headers(shown.result()) if shown.done() else {}
             if not asked.stream:
                 return JSONResponse(shape(shown.result(), asked.model), headers=headers)
             undo.pop_all()
@@ -333,7 +332,7 @@ class Service:
         async with contextlib.AsyncExitStack() as undo:
             undo.push_async_callback(end)
             await one.put_aside()
-            headers = _some(call.headers, _TO_UPSTREAM)
+            headers = protocol.chosen(call.headers, _TO_UPSTREAM)
             query = f"?{call.url.query}" if call.url.query else ""
             work = asyncio.create_task(one.fetch(stack, call.method, quote(path) + query, headers, body))
             undo.callback(work.cancel)
@@ -344,11 +343,12 @@ class Service:
             except EndpointError:
                 self._upstream(False)
                 raise
-            told = _some(reply.headers, _TO_CALLER)
+            told = protocol.chosen(reply.headers, _TO_CALLER)
             told["X-Adalib-Reason"] = json.dumps(f"passed on: {why}")
-            self._upstream(reply.status_code < 500)
             if whole is None:
                 undo.pop_all()
+            else:
+                self._upstream(reply.status_code < 500)
         if whole is None:
             return _Stream(self._passed(one, reply, hides, line), told, partial(self._end, line, end))
         return Response(whole, reply.status_code, told | one.figures())
@@ -358,6 +358,7 @@ class Service:
         try:
             async for event in one.events(reply, hides):
                 yield event
+            self._upstream(True)
         except ReplyError as error:
             fault = RequestError(502, f"the upstream failed: {error}", "upstream_error", "upstream_error")
             line.status = fault.status
@@ -394,9 +395,17 @@ class Service:
         if self.faults == _FAULTS:
             _LOG.warning("the upstream has failed %d times in a row", _FAULTS)
 
+    def reload(self, router: Router) -> None:
+        """Decide by another router from now on; budgets, and what was spent, stay."""
+        if router.unit != self.router.unit:
+            raise ValueError(f"the new router counts {router.unit}, the old one {self.router.unit}: start anew")
+        for tenant in self.everyone:
+            tenant.router.adopt(router, tenant.how)
+        self.spread.clear()
+
     async def models(self, call: Call) -> Response:
         """The model that is voted on, by all its names."""
-        return JSONResponse({"object": "list", "data": [_model(name) for name in self._names]})
+        return JSONResponse({"object": "list", "data": [protocol.model_object(name) for name in self._names]})
 
     async def simulate(self, call: Call) -> Response:
         """What would be asked for a question, at a price or a budget, without asking."""
@@ -575,32 +584,6 @@ async def _body(call: Call) -> bytes:
     except TimeoutError:
         raise RequestError(408, f"the request did not come within {_SLOW:g} s") from None
     return bytes(body)
-
-
-def _some(headers: Mapping[str, str], which: re.Pattern[str]) -> dict[str, str]:
-    return {name: value for name, value in headers.items() if which.fullmatch(name)}
-
-
-def _is_here(host: str) -> bool:
-    """Whether a Host header names this machine."""
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-        return name == "localhost" or ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
-def _model(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 0, "owned_by": "adalib"}
-
-
-def _headers(one: Routed) -> dict[str, str]:
-    told = extras(one)
-    names = ("samples", "rounds", "cost", "price", "confidence")
-    headers = {f"X-Adalib-{name.title()}": f"{told[name]:g}" for name in names}
-    headers["X-Adalib-Reason"] = json.dumps(told["reason"])[:300]  # one line of ASCII, and a short one
-    headers["X-Adalib-Votes"] = json.dumps(dict(list(told["votes"].items())[:16]))[:1000]
-    return headers | cost_headers(one.money, one.tokens + one.prompt_tokens)
 
 
 async def _wait(work: asyncio.Task, call: Call, seconds: float | None) -> bool:
