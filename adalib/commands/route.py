@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_asking(parser: argparse.ArgumentParser, tries: int, deadline: float) -> None:
     add = parser.add_argument
-    add("--model", required=True, metavar="M", help="the model's name at that endpoint")
+    add("--model", metavar="M", help="the model's name at that endpoint")
     add("--prompt", metavar="FILE", help="prompt file or name of a bundled prompt, as the answers were collected with")
     add("--cap", type=float, default=float("inf"), help="most that one question may cost, in the router's unit")
     add("--total", default="inf", metavar="$", help="most that all may cost, or 50/day (hour, month); never passed")
@@ -53,6 +53,8 @@ def at_work(args: argparse.Namespace, url: str) -> tuple[Router, Endpoint, Askin
     from adalib.router.ask import Asking
     from adalib.router.router import Router
 
+    if not args.model:
+        raise ValueError("name the model as the endpoint knows it: --model M")
     names = ("cap", "deadline", "price_in", "price_out", "temperature", "max_tokens", "kind")
     how = Asking(**{name: getattr(args, name) for name in names}, other="refuse" if args.refuse else "pass")
     router = Router.load(args.folder)

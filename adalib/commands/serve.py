@@ -38,7 +38,7 @@ _REDIS = "ADALIB_REDIS"  # the variable with the address of a shared store, pass
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", metavar="FOLDER", help="a router that `fit` saved")
-    add("--upstream", required=True, metavar="URL", help="the endpoint, for example http://127.0.0.1:8080/v1")
+    add("--upstream", metavar="URL", help="the endpoint, for example http://127.0.0.1:8080/v1")
     add("--host", default="127.0.0.1", help="address to listen at (default 127.0.0.1; any other needs a token)")
     add("--port", type=int, default=8081, metavar="P", help="port, 0 for a free one (default 8081)")
     add("--limit", type=int, default=64, help="requests at a time; further ones get 429 (default 64)")
@@ -68,6 +68,8 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"serve needs the package {error.name}: run pip install 'adalib[serve]'") from None
     from adalib.llm.questions import load_prompt
 
+    if not args.upstream:
+        raise ValueError("name the endpoint: --upstream http://127.0.0.1:8080/v1, or upstream in the file of --config")
     token = os.environ.get(args.token_env, "").strip()
     if not token and not _is_loopback(args.host):
         told = f"--host {args.host} can be reached from outside"
@@ -168,13 +170,10 @@ def _configured(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
         if action is None:
             raise ValueError(f"{args.config}: {name} is no option of serve; see python -m adalib serve --help")
         if getattr(args, action.dest) == action.default:
-            setattr(args, action.dest, value if action.type is None or value is None else action.type(value))
+            setattr(args, action.dest, action.type(value) if callable(action.type) else value)
     for name, one in tenants.items():
-        if (
-            not isinstance(one, dict)
-            or set(one) - {"token_env", "budget", "cap", "total", "ledger"}
-            or "token_env" not in one
-        ):
+        options = {"token_env", "budget", "cap", "total", "ledger"}
+        if not isinstance(one, dict) or set(one) - options or "token_env" not in one:
             wanted = "token_env, and perhaps budget, cap, total and ledger"
             raise ValueError(f"{args.config}: the tenant {name} needs {wanted}")
     return tenants
