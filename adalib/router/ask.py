@@ -24,8 +24,7 @@ from adalib.router.controller import BudgetController, Purse, Tally
 from adalib.sequential.peers import leader_holds
 from adalib.sequential.priced import Session
 from adalib.sequential.streams import BallotBox
-from adalib.vote.answers import answer_classes
-from adalib.vote.kinds import answer_reader, is_free_text
+from adalib.vote.answers import answer_classes, answer_reader, is_free_text
 
 __all__ = ["Asking", "Client", "Decision", "FixedVote", "NotShortError", "Routed", "ask", "ask_many"]
 
@@ -103,7 +102,7 @@ class Asking:
     temperature: float | None = 0.7  # None leaves it to the endpoint
     max_tokens: int = 256
     limit: str = "max_tokens"  # what the endpoint calls it
-    kind: str = "auto"  # of answers, see `adalib.vote.kinds`
+    kind: str = "auto"  # of answers, see `adalib.vote.answers`
     cap: float = inf  # most that one question may cost, in the policy's unit
     price: float | None = None  # a price of the caller's own, in place of the controller's
     deadline: float = 300.0  # seconds after which the best vote so far is given

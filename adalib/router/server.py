@@ -42,8 +42,7 @@ from adalib.router import protocol
 from adalib.router.ask import CAP, PURSE, Asking, Routed, ask
 from adalib.router.protocol import Passing, Request, RequestError, read_body
 from adalib.router.router import Router
-from adalib.vote.answers import same_answer
-from adalib.vote.kinds import answer_reader
+from adalib.vote.answers import answer_reader, same_answer
 
 if TYPE_CHECKING:  # Redis is needed by those alone who share
     from adalib.router.shared import Share
