@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from adalib.commands.cli import check_libraries
+from adalib.commands.cli import KINDS, check_libraries
 
 if TYPE_CHECKING:
     from adalib.llm.endpoint import Endpoint
@@ -35,8 +35,7 @@ def add_asking(parser: argparse.ArgumentParser, tries: int, deadline: float) -> 
     add("--prompt", metavar="FILE", help="prompt file or name of a bundled prompt, as the answers were collected with")
     add("--cap", type=float, default=float("inf"), help="most that one question may cost, in the router's unit")
     add("--total", default="inf", metavar="$", help="most that all may cost, or 50/day (hour, month); never passed")
-    told = "what an answer is: auto, number, choice, yesno, label:a,b, json:field, regex:..., python:module:function"
-    add("--kind", default="auto", help=told)
+    add("--kind", help=f"{KINDS} (default: as fitted)")
     add("--price-in", type=float, default=0.0, metavar="$", help="dollars per million tokens read")
     add("--price-out", type=float, default=0.0, metavar="$", help="dollars per million tokens written")
     add("--deadline", type=float, default=deadline, metavar="S", help=f"seconds a question (default {deadline:g})")
@@ -55,9 +54,9 @@ def at_work(args: argparse.Namespace, url: str) -> tuple[Router, Endpoint, Askin
 
     if not args.model:
         raise ValueError("name the model as the endpoint knows it: --model M")
-    names = ("cap", "deadline", "price_in", "price_out", "temperature", "max_tokens", "kind")
-    how = Asking(**{name: getattr(args, name) for name in names}, other="refuse" if args.refuse else "pass")
-    router = Router.load(args.folder)
+    names = ("cap", "deadline", "price_in", "price_out", "temperature", "max_tokens")
+    router, told = Router.load(args.folder), {name: getattr(args, name) for name in names}
+    how = Asking(**told, kind=args.kind or router.kind, other="refuse" if args.refuse else "pass")
     router.purse = purse(args.total, args, getattr(args, "ledger", None))
     return router, Endpoint(url, args.model, key_env=args.key_env, timeout=args.timeout, tries=args.tries), how
 

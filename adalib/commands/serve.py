@@ -106,7 +106,8 @@ async def _serve(server: Any, listening: socket.socket, service: Service, folder
         except ValueError as error:  # the old one goes on
             print(f"adalib serve: note: {error}", file=sys.stderr, flush=True)
 
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
+    if hasattr(signal, "SIGHUP"):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
     await server.serve(sockets=[listening])
 
 
