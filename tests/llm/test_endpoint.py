@@ -124,6 +124,52 @@ def test_a_storm_of_429_is_waited_out_as_long_as_the_server_asks(form):
     assert [least <= wait <= 10 for wait, _ in waits] == [True] * 6
 
 
+def test_what_a_model_does_not_take_is_left_out_and_remembered():
+    with FaultServer(refuses=("max_tokens", "temperature")) as server, pytest.warns(UserWarning, match="does not take"):
+        endpoint = Endpoint(server.url, "m")
+
+        async def twice():
+            async with endpoint:
+                return [await endpoint.sample(MESSAGES, temperature=0.3, max_tokens=17) for _ in range(2)]
+
+        run_to_end(twice())
+    assert len(server.seen) == 4  # two refusals, two answers
+    assert all(seen == {"model": "m", "messages": MESSAGES, "max_completion_tokens": 17} for seen in server.seen[2:])
+    with FaultServer(refuses=("max_tokens", "max_completion_tokens")) as server, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(EndpointError, match="HTTP 400"):  # no answer goes without a limit
+            sample(server)
+    error = json.dumps({"error": {"message": "temperature must be at most 2", "param": "temperature"}}).encode()
+    with (
+        FaultServer(["high"], replies={"high": (400, "", error)}) as server,
+        pytest.raises(EndpointError, match="most 2"),
+    ):
+        sample(server, temperature=9.0)
+
+
+def test_where_nobody_ever_listened_one_is_told_soon():
+    waits = []
+    with pytest.raises(EndpointError, match="nobody answers at .* start the endpoint") as caught:
+        sample("http://127.0.0.1:1/v1", tries=50, waits=waits)
+    assert sum(wait for wait, _ in waits) < 10
+    assert not caught.value.billed
+    with pytest.raises(EndpointError, match="no word for") as caught:
+        sample("http://127.0.0.1:1/v1", extra={"logit_bias": {"5": math.nan}})
+    assert (caught.value.status, caught.value.billed) == (400, False)
+
+
+def test_a_key_is_blotted_out_before_a_line_is_cut():
+    for at in range(150, 420):
+        body = json.dumps({"error": {"message": "x" * at + KEY}}).encode()
+        with pytest.raises(ReplyError) as caught:
+            read_reply(body)
+        told = Endpoint("http://127.0.0.1:1/v1", "m").clean(str(caught.value))
+        assert "sk-a" not in told
+    long = choice(finish_reason="x" * 30 + KEY)
+    with FaultServer(["long"], replies=as_replies({"long": long})) as server:
+        assert "sk-a" not in sample(server).finish
+
+
 def test_half_masked_keys_are_blotted_out_and_long_lines_cut():
     endpoint = Endpoint("http://127.0.0.1:1/v1", "m")
     assert endpoint.clean("Incorrect API key: sk-abcd****wxyz.") == "Incorrect API key: [key]."

@@ -13,6 +13,7 @@ import pytest
 from playback import Playback
 
 from adalib import CurvePolicy, DataError, PricedStopping, Router, TextEmbedding, held_out, load
+from adalib.datasets.sealed import digest, seal
 from adalib.llm.endpoint import EndpointError
 from adalib.router import ask as asking
 from adalib.router import router as routers
@@ -144,6 +145,38 @@ def test_a_spoiled_folder_is_refused_in_one_line(folder, tmp_path, part, spoil, 
     with pytest.raises(DataError, match=told) as error:
         Router.load(tmp_path)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "fields", "told"),
+    [
+        ("router", {"budgets": [1, 10**9]}, "a budget is 1000000000"),
+        ("router", {"kind": "python:os:getcwd"}, "function of one's own"),
+        ("router", {"kind": "magic"}, "kind of answers"),
+        ("policy", {"schedule": [*range(1, 25), 10**8]}, "sound|times"),
+        ("reader", {"ngrams": [1, 1000]}, "ngrams"),
+    ],
+)
+def test_a_tampered_folder_with_new_checksums_is_refused_before_it_costs_anything(folder, tmp_path, part, fields, told):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    kept = json.loads((tmp_path / f"{part}.json").read_text())
+    (kept["embedding"] if part == "reader" else kept).update(fields)
+    (tmp_path / f"{part}.json").write_text(json.dumps(seal([kept])[0] if part != "reader" else kept) + "\n")
+    about = json.loads((tmp_path / "router.json").read_text())
+    about["files"] = {name: digest(tmp_path / name) for name in about["files"]}
+    (tmp_path / "router.json").write_text(json.dumps(seal([about])[0]) + "\n")
+    with pytest.raises(DataError, match=told):
+        Router.load(tmp_path)
+
+
+def test_a_folder_that_is_nested_too_deep_is_one_line(folder, tmp_path):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    for depth in (500, 900, 985, 995):
+        about = (tmp_path / "router.json").read_text().rstrip()[:-1] + ', "x": ' + "[" * depth + "]" * depth + "}\n"
+        (tmp_path / "router.json").write_text(about)
+        with pytest.raises(DataError) as error:
+            Router.load(tmp_path)
+        assert "\n" not in str(error.value)
 
 
 def test_the_total_in_money_is_never_passed(router):
