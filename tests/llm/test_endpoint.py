@@ -61,7 +61,8 @@ def test_a_good_answer_and_what_was_asked():
     with FaultServer() as server:
         answer = sample(server, temperature=0.3, max_tokens=17, seed=5)
         sure = sample(server, logprobs=True)
-    assert answer == Answer("Three and four are seven.\nAnswer: 7", "stop", tokens=9, prompt_tokens=20)
+    text = "Three and four are seven.\nAnswer: 7"
+    assert answer == Answer(text, "stop", tokens=9, prompt_tokens=20, fingerprint="fp_1")
     assert server.seen[0] == {"messages": MESSAGES, "model": "m", "temperature": 0.3, "max_tokens": 17, "seed": 5}
     assert server.keys == [KEY] * 2
     assert server.seen[1]["top_logprobs"] == 20
@@ -125,14 +126,12 @@ def test_a_storm_of_429_is_waited_out_as_long_as_the_server_asks(form):
 
 
 def test_what_a_model_does_not_take_is_left_out_and_remembered():
+    async def twice(endpoint):
+        async with endpoint:
+            return [await endpoint.sample(MESSAGES, temperature=0.3, max_tokens=17) for _ in range(2)]
+
     with FaultServer(refuses=("max_tokens", "temperature")) as server, pytest.warns(UserWarning, match="does not take"):
-        endpoint = Endpoint(server.url, "m")
-
-        async def twice():
-            async with endpoint:
-                return [await endpoint.sample(MESSAGES, temperature=0.3, max_tokens=17) for _ in range(2)]
-
-        run_to_end(twice())
+        run_to_end(twice(Endpoint(server.url, "m")))
     assert len(server.seen) == 4  # two refusals, two answers
     assert all(seen == {"model": "m", "messages": MESSAGES, "max_completion_tokens": 17} for seen in server.seen[2:])
     with FaultServer(refuses=("max_tokens", "max_completion_tokens")) as server, warnings.catch_warnings():
