@@ -298,10 +298,10 @@ def test_options_from_a_file_and_what_is_wrong_with_it(folder, tmp_path, refused
 
 
 def test_two_servers_one_redis_and_a_restart_of_everything(folder, tmp_path):
-    """80% tools and free text: the upstream's bill, the metrics and the purse of both are one sum, and no total passed."""
+    """80% tools and plain answers: the upstream's bill, the metrics and both purses are one sum; no total is passed."""
     with redis_server() as redis, FaultServer() as upstream:
         lines = f"upstream = '{upstream.url}'\nmodel = 'm'\nprice_in = 100\nprice_out = 1000\nmax_tokens = 10\n"
-        (tmp_path / "serve.toml").write_text(lines + f"redis = '{redis.url}'\nport = 0\ntotal = 2\n")
+        (tmp_path / "serve.toml").write_text(lines + f"redis = '{redis.url}'\nport = 0\ntotal = 1.5\n")
         command = [sys.executable, "-m", "adalib", "serve", str(folder), "--config", str(tmp_path / "serve.toml")]
         tools, spent, refused = {"tools": [{"type": "function", "function": {"name": "add"}}]}, 0.0, 0
         for _ in range(2):
@@ -317,7 +317,7 @@ def test_two_servers_one_redis_and_a_restart_of_everything(folder, tmp_path):
                     spent += float(reply.headers.get("x-litellm-response-cost", 0.0))
                 bill = upstream.sent * 0.011  # 20 tokens read, 9 written
                 assert spent == pytest.approx(bill)
-                assert bill <= 2
+                assert bill <= 1.5
                 for url in urls:
                     assert _purse(url, bill) == pytest.approx(bill)
             finally:
@@ -326,7 +326,7 @@ def test_two_servers_one_redis_and_a_restart_of_everything(folder, tmp_path):
                 for one in running:
                     one.communicate(timeout=60)
         assert refused > 0
-        assert bill > 1.8
+        assert bill > 1.3
 
 
 def _purse(url, expected):
