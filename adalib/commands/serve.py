@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _KEEP = 75  # seconds for which an idle line stays open: longer than clients keep theirs, or both ends would race
 _HEAD = 15.0  # seconds for the head of a request
 _CALLERS = 800  # lines open at a time; a process may have 1,024 files open
+_TENANT = {"token_env", "budget", "cap", "total", "ledger"}
 _REDIS = "ADALIB_REDIS"  # the variable with the address of a shared store, password and all
 
 
@@ -128,26 +129,19 @@ def patient_lines() -> type:
             super().data_received(data)
             self._hurry()
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            super().connection_lost(exc)
-            self._calm()
-
         def _hurry(self) -> None:
             """Give the caller some seconds where the head of a request is still to come."""
-            if self.cycle is not None and not self.cycle.response_complete:
-                self._calm()
-            elif self.slow is None and not self.transport.is_closing():
+            waits = self.cycle is None or self.cycle.response_complete
+            if self.slow is None and waits:
                 self.slow = self.loop.call_later(_HEAD, self._cut)
+            elif self.slow is not None and not waits:
+                self.slow.cancel()
+                self.slow = None
 
         def _cut(self) -> None:
             self.slow = None
             if self.cycle is None or (self.cycle.response_complete and self.timeout_keep_alive_task is None):
                 self.transport.abort()
-
-        def _calm(self) -> None:
-            if self.slow is not None:
-                self.slow.cancel()
-                self.slow = None
 
     return Lines
 
@@ -165,7 +159,7 @@ def _configured(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
     tenants = told.pop("tenants", {})
     parser = argparse.ArgumentParser(add_help=False)
     arguments(parser)
-    known = {action.dest: action for action in parser._actions if action.option_strings and action.dest != "config"}
+    known = {action.dest: action for action in parser._actions if action.option_strings}
     for name, value in told.items():
         action = known.get(name.replace("-", "_"))
         if action is None:
@@ -173,10 +167,10 @@ def _configured(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
         if getattr(args, action.dest) == action.default:
             setattr(args, action.dest, action.type(value) if callable(action.type) else value)
     for name, one in tenants.items():
-        options = {"token_env", "budget", "cap", "total", "ledger"}
-        if not isinstance(one, dict) or set(one) - options or "token_env" not in one:
-            wanted = "token_env, and perhaps budget, cap, total and ledger"
-            raise ValueError(f"{args.config}: the tenant {name} needs {wanted}")
+        if not isinstance(one, dict) or not {"token_env"} <= set(one) <= _TENANT:
+            raise ValueError(
+                f"{args.config}: the tenant {name} needs token_env, and may have {', '.join(sorted(_TENANT))}"
+            )
     return tenants
 
 

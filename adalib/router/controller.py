@@ -53,6 +53,7 @@ class BudgetController:
             if not 0 < value < inf:
                 raise ValueError(f"the {name} is {value}; give a positive number")
         self.budget, self.first_price, self.step, self.reach = float(budget), float(price), float(step), reach
+        self.low, self.high = 0.0, inf  # the price stays between them; below ``reach.high``, there is no bound
         self.asked, self.spent = 0, 0.0  # questions that were closed, and what they cost
         self.apart, self.apart_spent = 0, 0.0  # the same of questions that no price of ours decided
         # What questions cost above their budgets: those closed, those open, those that other servers have open.
@@ -68,7 +69,8 @@ class BudgetController:
     def price(self) -> float:
         """What the next unit of cost must bring, in accuracy."""
         # The exponent is bounded only to stay a float: no price beyond e^600 decides anything.
-        return exp(min(log(self.first_price) + self.step * self.debt / self.budget, 600.0))
+        price = exp(min(log(self.first_price) + self.step * self.debt / self.budget, 600.0))
+        return min(max(price, self.low), self.high)
 
     @property
     def brakes(self) -> bool:
@@ -91,7 +93,7 @@ class BudgetController:
         >>> BudgetController(3, 0.02, reach=Reach(high=0.02, cheapest=1, most=40)).bound(16)
         622.0
         """
-        if self.reach is None:
+        if self.reach is None or self.high < self.reach.high:
             return inf
         at_once = at_once or max(self.at_once, 1)
         high, cheapest, most, turn = self.reach

@@ -478,9 +478,10 @@ class Service:
         if tenant is self.main and one.counted:
             self.recent.append([controller.asked, one.price, controller.average or 0.0, one.samples, one.agreement])
             self.spread.append((one.cost, one.expected))
-            if self.drift and not self.drifts:
+            drifts = len(self.spread) == _SHOWN and not 2 / 3 < self.ratio < 3 / 2
+            if drifts and not self.drifts:
                 _LOG.warning("questions cost %.2g times what they did in training: collect and fit again", self.ratio)
-            self.drifts = self.drift
+            self.drifts = drifts
         return one
 
     @property
@@ -488,19 +489,12 @@ class Service:
         """What the latest questions cost, as a multiple of what their rules cost in training."""
         return sum(cost for cost, _ in self.spread) / (sum(expected for _, expected in self.spread) or 1.0)
 
-    @property
-    def drift(self) -> bool:
-        """Whether that is far from 1, by more than chance makes it."""
-        off = [cost - expected for cost, expected in self.spread]
-        mean = sum(off) / max(len(off), 1)
-        error = (sum((one - mean) ** 2 for one in off) / max(len(off), 1) ** 2) ** 0.5
-        return len(off) >= 50 and abs(mean) > 4 * error and not 2 / 3 < self.ratio < 3 / 2
-
     def collect(self) -> Iterator[Metric]:
         """What Prometheus is told that others keep: sums over all tenants, then each tenant's own."""
         tallies = [one.router.tally for one in self.everyone]
-        for name, field_, told in _SUMS:
-            yield CounterMetricFamily(f"adalib_{name}", told, sum(getattr(one, field_) for one in tallies))
+        yield CounterMetricFamily("adalib_samples", "Answers sampled", sum(one.samples for one in tallies))
+        yield CounterMetricFamily("adalib_cost", "Cost in the router's unit", sum(one.cost for one in tallies))
+        yield CounterMetricFamily("adalib_dollars", "Cost in dollars", sum(one.money for one in tallies))
         tokens = CounterMetricFamily("adalib_tokens", "Tokens", labels=["kind"])
         tokens.add_metric(["written"], sum(one.tokens for one in tallies))
         tokens.add_metric(["read"], sum(one.prompt_tokens for one in tallies))
@@ -540,11 +534,6 @@ class Service:
             prometheus.Gauge(f"adalib_{name}", told, registry=registry).set_function(value)
 
 
-_SUMS = (
-    ("samples", "samples", "Answers sampled"),
-    ("cost", "cost", "Cost in the router's unit"),
-    ("dollars", "money", "Cost in dollars"),
-)
 _TENANT: dict[str, Callable[[Router], float]] = {
     "budget": lambda router: router.controller.budget,
     "average_cost": lambda router: router.controller.average or 0.0,

@@ -449,7 +449,7 @@ def answer_reader(kind: str = "auto") -> Reader:
         except re.error as error:
             raise ValueError(f"the kind {kind!r} holds no regular expression ({error}); mend the pattern") from None
     if word == "python" and more.count(":") == 1:
-        return partial(_own, _imported(more))
+        return _own(more)
     known = "auto, number, choice, yesno, label:a,b, json:field, regex:pattern or python:module:function"
     raise ValueError(f"the kind of answers is {kind[:80]!r}; choose {known}")
 
@@ -478,11 +478,8 @@ def _auto(text: str, finished: bool) -> str:
 
 def _number(text: str, finished: bool) -> str:
     text = _FENCE.sub("\n", text[-_LATE:])
-    marked = extract_answer(text, finished=False)
-    line = _last_line(text)
-    if marked or not finished or _CODE.search(line):
-        return marked
-    return extract_answer(_NO_NUMBER.sub(" ", line))
+    marked, line = extract_answer(text, finished=False), _last_line(text)
+    return marked if marked or not finished or _CODE.search(line) else extract_answer(_NO_NUMBER.sub(" ", line))
 
 
 def _choice(text: str, finished: bool) -> str:
@@ -534,19 +531,15 @@ def _match(pattern: re.Pattern[str], text: str, finished: bool) -> str:
     return (found[0][1 if pattern.groups else 0] or "").strip() if found else ""
 
 
-def _imported(name: str) -> Callable[[str], Any]:
+def _own(name: str) -> Reader:
     module, _, function = name.partition(":")
     try:
         found = getattr(import_module(module), function)
+        if not callable(found):
+            raise ValueError
     except (ImportError, AttributeError, ValueError):
-        raise ValueError(f"python:{name} cannot be imported; name a function as python:module:function") from None
-    if not callable(found):
-        raise ValueError(f"python:{name} is no function; name one that takes a text and gives the answer")
-    return found
-
-
-def _own(function: Callable[[str], Any], text: str, finished: bool) -> str:
-    return str(function(text) or "").strip()
+        raise ValueError(f"python:{name} is no function that can be imported; name one of a text") from None
+    return lambda text, finished: str(found(text) or "").strip()
 
 
 def _last_line(text: str) -> str:
