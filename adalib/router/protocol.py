@@ -41,6 +41,7 @@ _NOT_VOTED = re.compile(  # what a vote on texts would lose
     "|previous_response_id|conversation|background"
 )
 _BILLED = ("chat/completions", "completions", "responses", "embeddings")  # where a reply tells what it cost
+_RESPONSE = ("model", "input", "instructions", "temperature", "top_p", "max_output_tokens", "store", "user", OWN)
 _PICTURE = 2_000  # tokens that a part which is no text may cost, beyond its bytes
 _PART = re.compile(r'"type": "(?!text|input_text|output_text|message|function)')
 _LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
@@ -181,22 +182,28 @@ def _text_of(turn: dict) -> str | None:
     return "\n".join(str(one.get("text") or "") for one in parts) if known else None
 
 
-def turns_of(given: Any) -> list[dict[str, Any]] | None:
-    """The turns of a chat that the input of a response stands for, None where it is more than text."""
-    if isinstance(given, str):
-        return [{"role": "user", "content": given}]
-    turns = []
-    for item in given if isinstance(given, list) else [None]:
+def turns_of(asked: dict) -> list[dict[str, Any]] | None:
+    """The turns of a chat that a response's request stands for, None where it is more than text that stands alone."""
+    given, orders = asked.get("input"), asked.get("instructions")
+    if any(value for name, value in asked.items() if name not in _RESPONSE) or asked.get("store"):
+        return None
+    turns = [{"role": "system", "content": orders}] if isinstance(orders, str) else []
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    for item in items if isinstance(items, list) else [None]:
         if not isinstance(item, dict) or item.get("type", "message") != "message" or "role" not in item:
             return None
         content = item.get("content")
-        parts = [{"type": "input_text", "text": content}] if isinstance(content, str) else content
-        if not isinstance(parts, list) or not all(isinstance(one, dict) for one in parts):
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        parts = [part | {"type": "text"} if _is_plain(part) else part for part in parts or []]
+        text = _text_of({"content": parts})
+        if text is None:
             return None
-        if any(one.get("type") not in ("input_text", "output_text", "text") for one in parts):
-            return None
-        turns.append({"role": item["role"], "content": "\n".join(str(one.get("text", "")) for one in parts)})
+        turns.append({"role": item["role"], "content": text})
     return turns
+
+
+def _is_plain(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") in ("input_text", "output_text")
 
 
 def as_sent(path: str, body: bytes, asked: dict, model: str, aliases: tuple[str, ...]) -> tuple[bytes, bool]:

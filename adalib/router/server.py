@@ -192,14 +192,12 @@ class Service:
         """A response: text that stands alone is voted on as a chat is; streams and all else are passed on."""
         body = await _body(call)
         asked = read_body(body)
-        turns = protocol.turns_of(asked.get("input"))
+        turns = protocol.turns_of(asked)
         why = protocol.why_passed(asked | {"messages": turns or []}, self._names, self.how)
-        if why or turns is None or asked.get("stream") or asked.get("store"):
-            return await self._pass(call, "responses", body, asked, why or "a stream or a conversation that is kept")
-        told = asked.get("instructions")
+        if why or turns is None:
+            return await self._pass(call, "responses", body, asked, why or "more than text that stands alone")
         known = {name: value for name, value in asked.items() if name not in ("input", "instructions", "store")}
-        messages = [*([{"role": "system", "content": told}] if told else []), *turns]
-        return await self._vote(call, self._request(call, known | {"messages": messages}), protocol.response_object)
+        return await self._vote(call, self._request(call, known | {"messages": turns}), protocol.response_object)
 
     async def other(self, call: Call) -> Response:
         """Any other path of the interface."""
