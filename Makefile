@@ -52,9 +52,11 @@ instructor: book wheel  ## the same with all solutions and keys, in _build/instr
 slides: book  ## one deck per chapter, for a projector, in _build/slides
 	@$(EDITIONS) slides
 
-wheel: $(VENV)/book.stamp  ## build the package, with its data, as one file in dist/
+wheel:  ## build the package, with its data, as one file in dist/; needs nothing of the book
 	@rm -rf build dist
-	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@py=$(PY); test -e $(VENV)/book.stamp || { py=_build/wheel/bin/python; test -x $$py || { $(PYTHON) -m venv _build/wheel && \
+	  $$py -m pip --disable-pip-version-check --quiet install -c constraints.txt setuptools; }; }; \
+	$$py -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --wheel-dir dist .
 	@rm -rf build
 	@ls dist/*.whl
 
