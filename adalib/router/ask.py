@@ -19,6 +19,7 @@ from tqdm.auto import tqdm
 from adalib.llm.endpoint import Answer, EndpointError
 from adalib.llm.questions import Prompt
 from adalib.router.controller import BudgetController, Purse
+from adalib.sequential.certificate import Certificate
 from adalib.sequential.peers import leader_holds
 from adalib.sequential.priced import Session
 from adalib.sequential.streams import BallotBox
@@ -50,6 +51,7 @@ class FixedVote:
 
     def __init__(self, answers: int) -> None:
         self.answers, self.goes_on, self._box = answers, True, BallotBox()
+        self.certificate = Certificate()
         self.reads: Mapping[str, str] = {}
 
     @property
@@ -60,6 +62,7 @@ class FixedVote:
     def add(self, answer: Hashable, **said: float | None) -> bool:
         """Count one more answer; None is one that could not be read."""
         self._box.add(answer)
+        self.certificate.add(answer)
         self.goes_on = self._box.n < self.answers
         return self.goes_on
 
@@ -141,6 +144,7 @@ class Routed:
     tokens: int  # written, over all samples
     prompt_tokens: int  # read
     finish: str  # how the winning text ended
+    certificate: float = 1.0  # chance, at most, that another answer is the model's most frequent, whenever it stopped
     counted: bool = True  # in the average that the budget holds; False where something else than our price decided
 
 
@@ -262,6 +266,7 @@ class _Question:
             tokens=self.tokens,
             prompt_tokens=self.prompt_tokens,
             finish=won.finish,
+            certificate=self.vote.certificate.risk_of(leaders[0]) if leaders else 1.0,
             counted=counted,
         )
 

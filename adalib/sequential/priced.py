@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
+from adalib.sequential.certificate import Certificate, certified
 from adalib.sequential.peers import NEVER, Confidence, Fixed, Margin, Rule, points_of
 from adalib.sequential.signals import SIGNALS, USUAL, Seen, VoteCount
 from adalib.sequential.streams import REPLAYS, Cost, Library, Mix, Money, Streams, corners, mix_for
@@ -107,7 +108,8 @@ class Session:
     """The vote on one question: ``goes_on`` while another answer is worth its price; ``reads``, the fields it needs."""
 
     def __init__(self, policy: PricedStopping, member: Member, features: ArrayLike | None) -> None:
-        self._policy, self._member, self._n = policy, member, 0
+        self._policy, self._member, self._n, self._enough = policy, member, 0, False
+        self.certificate = Certificate()
         self._memory = {name: signal.begin(features) for name, signal in policy.heard.items()}
         self.reads, self.goes_on = policy.reads, True
 
@@ -120,12 +122,15 @@ class Session:
         """Count one more answer, None or "" if unread, with all that `reads` names of it, and say whether to go on."""
         answer = None if answer == "" else answer
         self._n += 1
+        self.certificate.add(answer)
         for count in self._policy.counts():
             self._memory[count.name].add(answer, 1.0 if answer is None else count.weight(said))
         schedule = self._policy.schedule
         column = int(np.searchsorted(schedule, self._n))
         if column == schedule.size or schedule[column] == self._n:
-            self.goes_on = column < schedule.size - 1 and not self._stops(column)
+            self._enough = self._enough or column >= schedule.size - 1 or self._stops(column)
+            uncertain = self._policy.certify is not None and self.certificate.risk > self._policy.certify
+            self.goes_on = column < schedule.size - 1 and (uncertain or not self._enough)
         return self.goes_on
 
     def _stops(self, column: int) -> bool:
@@ -158,6 +163,9 @@ class PricedStopping(Library):
         answer up to 16, then after 20, 24, 28, 32 and 40.
     repeats, seed : int
         Orders in which every training question is played back.
+    certify : float, optional
+        Stop no earlier than some answer is certified as the model's most frequent one, but for a chance of so much
+        (`adalib.sequential.certificate`), or at the last checkpoint. What that costs no budget can be below.
 
     Attributes
     ----------
@@ -183,10 +191,14 @@ class PricedStopping(Library):
         schedule: Sequence[int] | None = None,
         repeats: int = 16,
         seed: int = 0,
+        certify: float | None = None,
     ) -> None:
+        if certify is not None and not 0 < certify < 1:
+            raise ValueError(f"certify is {certify}; give a chance of error between 0 and 1, such as 0.05")
         if unknown := sorted(set(signals) - set(SIGNALS)):
             raise ValueError(f"{unknown[0]!r} is no signal; choose among {', '.join(SIGNALS)}")
         self.signals, self.cost, self.repeats, self.seed = tuple(signals), cost, repeats, seed
+        self.certify = certify
         self.schedule = np.array(schedule if schedule is not None else [*range(1, 17), 20, 24, 28, 32, 40], dtype=int)
         if not self.schedule.size or self.schedule[0] < 1 or (np.diff(self.schedule) < 1).any():
             raise ValueError("the schedule must be increasing numbers of answers, from 1 or more")
@@ -218,7 +230,7 @@ class PricedStopping(Library):
 
     def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> tuple[np.ndarray, np.ndarray]:
         seen = self.seen(streams, features)
-        stops = self._stops(seen, members)
+        stops = np.maximum(self._stops(seen, members), self._floor(streams))
         return stops, np.take_along_axis(seen.votes.value, stops, axis=1)
 
     def start(
@@ -286,12 +298,13 @@ class PricedStopping(Library):
         plain = [Member(Fixed(int(answers))) for answers in schedule]
         for cap, count in product(caps, self.counts()):
             plain += [Member(rule, count.name) for rule in count.rules(seen.told[count.name], cap, longest)]
-        stops = np.column_stack([stops, self._stops(seen, plain)])
+        floor = self._floor(streams)
+        stops = np.maximum(np.column_stack([stops, self._stops(seen, plain)]), floor)
         accuracy = np.take_along_axis(value, stops, axis=1).mean(axis=0)
         if features:
             # How right it is must be said by fits that did not see the question. How much it spends is better said by
             # the rule itself: fits on fewer questions are rougher, and a rough guess says "stop" too early once.
-            stops[:, : prices.size] = follow(coefficients, features)
+            stops[:, : prices.size] = np.maximum(follow(coefficients, features), floor)
         cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
         best = corners(cost, accuracy + _SPENT * cost / self.unit)
         priced = [place for place in best if place < prices.size]
@@ -299,6 +312,13 @@ class PricedStopping(Library):
         self.coefficients = coefficients[..., priced] if len(coefficients) else coefficients
         by_place = dict(enumerate(plain, prices.size)) | {p: Member(None, price=j) for j, p in enumerate(priced)}
         self.members = [by_place[place] for place in best]
+
+    def _floor(self, streams: Streams) -> np.ndarray:
+        """The checkpoint before which no stream may stop, shape (M, 1): where its certificate holds."""
+        if self.certify is None:
+            return np.zeros((1, 1), dtype=int)
+        when, _ = certified(streams.classes, self.certify)
+        return np.searchsorted(self.schedule, when).clip(max=self.schedule.size - 1)[:, None]
 
     def _stops(self, seen: Seen, members: Sequence[Member]) -> np.ndarray:
         """The checkpoint at which each member stops every stream, shape (M, members)."""
@@ -327,6 +347,7 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
         told = "the policy's costs come from a function, which cannot be saved; fit it with a Money price list"
         raise ValueError(told)
     about: dict[str, Any] = {"asked": list(policy.signals), "decides": policy.decides.name, "unit": policy.unit}
+    about["certify"] = policy.certify
     about |= {"signals": {name: signal.to_dict() for name, signal in policy.heard.items()}, "cost": cost}
     arrays = ("schedule", "prices", "costs", "accuracies", "coefficients")
     about |= {name: getattr(policy, name).tolist() for name in arrays}
@@ -366,7 +387,9 @@ def _policy(about: dict[str, Any]) -> PricedStopping:
         cost = Money(**{name: number(price, name, 0, 1e12) for name, price in cost.items()})
     elif cost not in ("samples", "tokens"):
         raise ValueError("its cost is neither samples nor tokens nor a price list")
-    policy = PricedStopping(about["asked"], cost=cost, schedule=schedule)
+    certify = about.get("certify")  # files from before there were certificates do not say
+    certify = None if certify is None else number(certify, "certify", 0, 1)
+    policy = PricedStopping(about["asked"], cost=cost, schedule=schedule, certify=certify)
     policy.unit = number(about["unit"], "unit", 0, 1e12)
     policy.heard = {name: kind() for name, kind in SIGNALS.items() if name in about["signals"]}
     for name, kept in about["signals"].items():
