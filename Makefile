@@ -38,6 +38,8 @@ student: book wheel  ## an edition to hand out: book and notebooks without solut
 	@$(EDITIONS) student
 
 instructor: book wheel  ## the same with all solutions and keys, in _build/instructor
+	@$(EDITIONS) key
+	@$(VENV)/bin/jupyter-book build _build/instructor/source -W --keep-going || { rm -rf _build/instructor/source/_build/.doctrees; exit 1; }
 	@$(EDITIONS) instructor
 
 slides: book  ## a deck a chapter, for a projector, in _build/slides

@@ -1,4 +1,4 @@
-"""Compute the dear tables of chapter 13, and write them to data/recorded/minds.jsonl, which the chapter reads.
+"""Compute the dear tables of chapter 11, and write them to data/recorded/minds.jsonl, which the chapter reads.
 
 Run ``python data/record_minds.py`` (about five minutes on two cores; what is there already is kept, so that it can be
 stopped and started again; ``--anew`` begins anew). Each of three models is held out on the questions that fit it and

@@ -1,4 +1,4 @@
-"""Train what chapters 6, 7, 9 and 12 and the replication table need, and write it to data/recorded/paper.jsonl.
+"""Train what chapters 6, 7, 8 and 12 and the replication table need, and write it to data/recorded/paper.jsonl.
 
 Run ``python data/record_paper.py`` (about six minutes on two cores; what is there already is kept, so that it can be
 stopped and started again; ``--anew`` begins anew). Every chapter trains a stated part of it again, which must agree,
@@ -140,7 +140,7 @@ def in_sample(name: str, features: ArrayLike | None = None, targets: Sequence[fl
 
 
 def ablations() -> Iterator[Part]:
-    """Chapter 9."""
+    """Chapter 8."""
     simulated, real, word = paper.ablations.simulated_pool(), paper.ablations.real_pool(), answers("word-fewshot")
     families = real.grouped(word.extras["family"])
     yield "simulated pool by row", partial(trials, simulated, "row")
@@ -158,7 +158,7 @@ MATH = ("math-qwen15", "math-qwen05")
 
 
 def on_math() -> Iterator[Part]:
-    """Chapter 9 on MATH: a pool of two models, growing shares, importances."""
+    """Chapter 8 on MATH: a pool of two models, growing shares, importances."""
     math, blind = answers(MATH[0]), adalib.noise_features(answers(MATH[0]).n, 15)
     for kind, pooled in (("text", paper.ablations.real_pool(MATH)), ("noise", paper.ablations.real_pool(MATH, blind))):
         for split in ("row", "question"):

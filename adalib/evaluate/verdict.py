@@ -29,7 +29,7 @@ def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
     intervals share 5% (Bonferroni), hence they all hold together with 95%. Adaptive allocation *pays* where one lies
     above 0. It *does not pay* where all end below a gain that ``matters``. Otherwise the questions *cannot tell*, and
     the verdict says about how many would. Where stopping rules were tried, what can be decided before asking is judged
-    separately. Explained in chapter 7, "Results", and chapter 10, "When to stop".
+    separately. Explained in chapter 7, "Results", and chapter 9, "When to stop".
 
     Parameters
     ----------

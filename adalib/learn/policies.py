@@ -121,7 +121,7 @@ class LabelPolicy(_Policy):
     """Imitate the oracle's labels with a classifier, for one budget at a time.
 
     An estimator in the manner of scikit-learn: `sklearn.base.clone` copies it, ``get_params`` and ``set_params`` reach
-    its parameters and those of the model. Explained in chapter 6, "Learning"; other classifiers in chapter 9,
+    its parameters and those of the model. Explained in chapter 6, "Learning"; other classifiers in chapter 8,
     "Ablations".
 
     Parameters
@@ -215,7 +215,7 @@ class LabelPolicy(_Policy):
     def importance(self) -> pd.Series:
         """Share of each feature in the trees, summing to 1: for XGBoost in their gain, as in the paper's figure.
 
-        Explained in chapter 9, "Ablations".
+        Explained in chapter 8, "Ablations".
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))

@@ -1,7 +1,7 @@
 """The paper's ablations, each beside what it shows where there is nothing to see.
 
 Extra features, five classifiers on a pool of rows, class profiles, menus of budgets, and how many labelled questions a
-policy needs. Explained in chapter 9, "Ablations".
+policy needs. Explained in chapter 8, "Ablations".
 """
 
 from __future__ import annotations

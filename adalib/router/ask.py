@@ -96,7 +96,7 @@ class Client(Protocol):
 
 @dataclass(frozen=True)
 class Asking:
-    """How questions are asked. Explained in chapter 11, "Deploy"."""
+    """How questions are asked. Explained in chapter 10, "Deploy"."""
 
     temperature: float = 0.7
     max_tokens: int = 256
@@ -128,7 +128,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Routed:
-    """The answer to a question, and how it came about. Explained in chapter 11, "Deploy"."""
+    """The answer to a question, and how it came about. Explained in chapter 10, "Deploy"."""
 
     answer: str  # the winner, "" where none could be read
     text: str  # the first text that gave it

@@ -5,7 +5,7 @@ A question that cost more than the budget raises the price and one that cost les
 .. math:: \log \lambda_{t+1} = \log \lambda_t + \eta\,\frac{c_t - B}{B}
 
 So the price is a function of the debt, the sum of all :math:`c_t - B`. From some price on every question gets the
-cheapest rule, and only open questions can raise the debt, so it stays below `BudgetController.bound` (chapter 11).
+cheapest rule, and only open questions can raise the debt, so it stays below `BudgetController.bound` (chapter 10).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Reach(NamedTuple):
 
 
 class BudgetController:
-    """Keep the average cost of a question at a budget by moving the price. Explained in chapter 11, "Deploy".
+    """Keep the average cost of a question at a budget by moving the price. Explained in chapter 10, "Deploy".
 
     An open question counts with what it should cost, or with what it has cost if that is more. With a ``reach``,
     questions that pass the budget by the cheapest rule raise the debt up to the `bound`; the rest is written off.

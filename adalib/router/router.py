@@ -74,7 +74,7 @@ def recommended(
 class Router:
     """Answer questions by a learned policy, and hold the average cost at a budget. Made by `fit` or `load`.
 
-    Explained in chapter 11, "Deploy".
+    Explained in chapter 10, "Deploy".
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Router:
         budget : float
             Average cost of a question, in the unit of ``cost``.
         policy : {"priced", "curve", "verdict"}
-            Decide after every answer (chapter 10), before the first (chapter 6), or whichever of the two gains more at
+            Decide after every answer (chapter 9), before the first (chapter 6), or whichever of the two gains more at
             this budget on held-out questions (chapter 7), which takes as long as `evaluate`.
         signals : sequence of str
             What priced stopping looks at; "certainty" and "entropy" need log-probabilities, here and from the endpoint.

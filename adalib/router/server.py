@@ -62,7 +62,7 @@ class RequestError(Exception):
 
 
 def make_app(service: Service, token: str = "") -> Starlette:
-    """Make the application; callers send ``token`` as their key, where there is one. Explained in chapter 11."""
+    """Make the application; callers send ``token`` as their key, where there is one. Explained in chapter 10."""
 
     def guarded(handler: Callable[[Call], Awaitable[Response]]) -> Callable[[Call], Awaitable[Response]]:
         async def guard(call: Call) -> Response:

@@ -2,7 +2,7 @@
 
 After each answer of the cheap model there are three ways on: keep the leading answer, ask again, or hand the question
 to the dear model, which then stops by the same price. Going up ends the cheap model's part: this is the stopping of
-chapter 10 with two ways to stop, by the same backward induction: what would each bring, judged by what is known now?
+chapter 9 with two ways to stop, by the same backward induction: what would each bring, judged by what is known now?
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Above = tuple[np.ndarray, np.ndarray]  # what going up costs and brings, at ever
 class PricedEscalation:
     """Ask the cheap model first; keep its answer, go on, or go up, as the price says.
 
-    Explained in chapter 13, "Three minds". Fitted, ``first`` and ``second`` say how each model would stop alone.
+    Explained in chapter 11, "Three minds". Fitted, ``first`` and ``second`` say how each model would stop alone.
 
     Parameters
     ----------

@@ -221,7 +221,7 @@ def points_of(rules: Sequence[Any], votes: Votes) -> np.ndarray:
 class TunedRules(Library):
     """A family of plain rules, tuned on training questions to any budget: the envelope over its settings.
 
-    A rule that cannot spend so little is mixed with asking once. Explained in chapter 10, "When to stop".
+    A rule that cannot spend so little is mixed with asking once. Explained in chapter 9, "When to stop".
 
     Parameters
     ----------

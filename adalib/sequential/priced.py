@@ -149,7 +149,7 @@ class Session:
 class PricedStopping(Library):
     """Stop when the next answer is not worth its price.
 
-    Explained in chapter 10, "When to stop".
+    Explained in chapter 9, "When to stop".
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ _RULES = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
 def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
     """Write a fitted policy that `load_stopping` reads, its `Money` price list included.
 
-    Explained in chapter 10, "When to stop". Costs from a function of one's own, which no file can hold: ValueError.
+    Explained in chapter 9, "When to stop". Costs from a function of one's own, which no file can hold: ValueError.
     """
     cost = asdict(policy.cost) if isinstance(policy.cost, Money) else policy.cost
     if callable(cost):
@@ -361,7 +361,7 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
 def load_stopping(path: str | os.PathLike) -> PricedStopping:
     """Read a policy that `save_stopping` wrote: a checksum is looked at first, then every size and number.
 
-    Explained in chapter 10, "When to stop". DataError says in one sentence which file is wrong, in what, and the mend.
+    Explained in chapter 9, "When to stop". DataError says in one sentence which file is wrong, in what, and the mend.
 
     Examples
     --------

@@ -122,7 +122,7 @@ def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
     return Game("noise", {"rows": rows, "names": dict(names)}, f"{told} and {rows[1][1]:+.1f}.")
 
 
-# Chapter 10: when to stop
+# Chapter 9: when to stop
 
 
 def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | None, price: float, seed: int = 0) -> Game:
@@ -204,7 +204,7 @@ def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Stream
     return Game("states", data, "This picture is drawn with JavaScript.")
 
 
-# Chapter 11: the budget held, and what it costs in dollars
+# Chapter 10: the budget held, and what it costs in dollars
 
 _ASKED = 1000
 _ORDERS = 2  # in which every question's answers are played back
@@ -317,7 +317,7 @@ def bill(
     return Game("bill", data, "This bill is added up with JavaScript.")
 
 
-# Chapter 13: whom to ask for which money
+# Chapter 11: whom to ask for which money
 
 
 @dataclass(frozen=True)

@@ -1,44 +1,62 @@
-"""Chapters have numbers: in their titles, in the sidebar, and every mention of "chapter 5" leads there.
+"""Chapters have numbers and appendices letters: in their titles, in the sidebar, and every mention leads there.
 
-A chapter's number is the one in its file name. The titles in the notebooks stay bare, so that a chapter can move.
+The number of chapter 5, or the letter of appendix B, is the one in its file name. The titles in the notebooks stay
+bare, so that a chapter can move; a page that moved leaves a signpost at its old address.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from docutils import nodes
 
-_FILE = re.compile(r"notebooks/(\d+)_")
-_MENTION = re.compile(r"\b[Cc]hapters?\s+\d+(?:(?:,\s+|\s+and\s+|\s+to\s+)\d+)*\b")
-_NUMBER = re.compile(r"(?:\b[Cc]hapters?\s+)?\d+")
+# Where pages stood before the book was put in its present order.
+MOVED = {
+    "09_ablations": "08_patterns",
+    "10_stopping": "09_stopping",
+    "11_deploy": "10_deploy",
+    "13_minds": "11_minds",
+    "replication": "b_replication",
+    "calibration": "c_simulated",
+    "appendix_markets": "d_markets",
+}
+_SIGNPOST = """<!doctype html><html lang="en"><meta charset="utf-8"><title>This page has moved</title>
+<link rel="canonical" href="{new}.html"><meta http-equiv="refresh" content="0; url={new}.html">
+<script>location.replace("{new}.html" + location.hash)</script>
+<p>This page is now <a href="{new}.html">here</a>.</p></html>
+"""
+_FILE = re.compile(r"notebooks/(\d+|[a-d])_")
+_ONE = r"(?:\d+|[A-D])"
+_MENTION = re.compile(rf"\b(?:[Cc]hapters?|[Aa]ppendix|[Aa]ppendices)\s+{_ONE}(?:(?:,\s+|\s+and\s+|\s+to\s+){_ONE})*\b")
+_NUMBER = re.compile(rf"(?:\b(?:[Cc]hapters?|[Aa]ppendix|[Aa]ppendices)\s+)?\b({_ONE})\b")
 
 
-def number(docname: str) -> int | None:
-    """The number of a chapter; None for a page that is none.
+def number(docname: str) -> str | None:
+    """The number of a chapter or the letter of an appendix; None for a page that is neither.
 
     Examples
     --------
-    >>> number("notebooks/03_budgets"), number("book/intro")
-    (3, None)
+    >>> number("notebooks/03_budgets"), number("notebooks/d_markets"), number("book/intro")
+    ('3', 'D', None)
     """
     found = _FILE.match(docname)
-    return int(found[1]) if found else None
+    return (found[1].lstrip("0") or "0").upper() if found else None
 
 
-def pieces(text: str) -> list[tuple[str, int | None]]:
+def pieces(text: str) -> list[tuple[str, str | None]]:
     """Cut a text into parts that mention a chapter, with its number, and parts that do not.
 
     Examples
     --------
     >>> pieces("See chapters 2 and 3.")
-    [('See ', None), ('chapters 2', 2), (' and ', None), ('3', 3), ('.', None)]
+    [('See ', None), ('chapters 2', '2'), (' and ', None), ('3', '3'), ('.', None)]
     """
     found, at = [], 0
     for mention in _MENTION.finditer(text):
         for part in _NUMBER.finditer(mention[0]):
             start, end = mention.start() + part.start(), mention.start() + part.end()
-            found += [(text[at:start], None), (text[start:end], int(re.search(r"\d+", part[0])[0]))]
+            found += [(text[at:start], None), (text[start:end], part[1])]
             at = end
     return [(part, chapter) for part, chapter in [*found, (text[at:], None)] if part]
 
@@ -48,7 +66,7 @@ def number_title(app, doctree) -> None:
     chapter = number(app.env.docname)
     title = next(iter(doctree.findall(nodes.title)), None)
     if chapter is not None and title is not None:
-        title.insert(0, nodes.Text(f"{chapter}. "))
+        title.insert(0, nodes.Text(f"{chapter}. " if chapter.isdigit() else f"Appendix {chapter}. "))
 
 
 def link_mentions(app, doctree, docname) -> None:
@@ -75,7 +93,16 @@ def _inside(node: nodes.Node, *kinds: type) -> bool:
     return False
 
 
+def leave_signposts(app, exception) -> None:
+    """Let old addresses lead to the new ones, with whatever follows their #."""
+    if exception is None and app.builder.format == "html":
+        for old, new in MOVED.items():
+            if (Path(app.outdir) / "notebooks" / f"{new}.html").exists():
+                Path(app.outdir, "notebooks", f"{old}.html").write_text(_SIGNPOST.format(new=new), encoding="utf-8")
+
+
 def setup(app) -> dict:
     app.connect("doctree-read", number_title, priority=100)
     app.connect("doctree-resolved", link_mentions)
+    app.connect("build-finished", leave_signposts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -29,7 +29,7 @@ def numbered(body: str, pagename: str) -> str:
     Examples
     --------
     >>> numbered("<figcaption>Rises.</figcaption>", "notebooks/03_budgets")
-    '<figcaption><span class="adalib-number">Figure 3.1.</span> Rises.</figcaption>'
+    '<figcaption><a class="adalib-number" id="figure-3-1" href="#figure-3-1">Figure 3.1.</a> Rises.</figcaption>'
     >>> numbered('<p><span class="caption-number">Exercise 11 </span> (read)</p>', "notebooks/03_budgets")
     '<p><span class="caption-number">Exercise 3.1 </span> (read)</p>'
     >>> numbered('<p><span class="caption-number">Lemma </span> (The ledger)</p>', "notebooks/04_duality")
@@ -40,8 +40,10 @@ def numbered(body: str, pagename: str) -> str:
     front = "" if chapter is None else f"{chapter}."
 
     def name(match: re.Match) -> str:
-        kind = match[1]
-        return f'{match[0]}<span class="adalib-number">{_KINDS[kind]} {front}{next(counts[kind])}.</span> '
+        kind = _KINDS[match[1]]
+        told = f"{front}{next(counts[match[1]])}"
+        anchor = f"{kind.lower()}-{told.replace('.', '-').lower()}"
+        return f'{match[0]}<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {told}.</a> '
 
     exercises, statements = count(1), count(1)
     body = _EXERCISES.sub(lambda match: f"{match[1]}{front}{next(exercises)}", _ITS_OWN.sub(r"\1", body))

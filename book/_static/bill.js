@@ -1,4 +1,4 @@
-// The bill of chapter 11 (adalib.teach.games.bill): a policy and the best mix, by the reader's own prices.
+// The bill of chapter 10 (adalib.teach.games.bill): a policy and the best mix, by the reader's own prices.
 (function () {
   "use strict";
 

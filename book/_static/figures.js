@@ -75,7 +75,7 @@
     div.addEventListener("touchstart", (event) => event.stopPropagation(), { capture: true, passive: true });
     fold(figure, div.clientWidth);
     await Plotly.newPlot(div, figure);
-    if (slider) div.after(slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider));
+    if (slider) div.before(slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider));
   }
 
   // --- on a phone, what is written over and under a figure takes several lines ---------------------------------------

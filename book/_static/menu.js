@@ -1,4 +1,4 @@
-// Chapter 13: a menu of models under a price list that the reader edits. The oracle of the menu, of each model alone, and
+// Chapter 11: a menu of models under a price list that the reader edits. The oracle of the menu, of each model alone, and
 // the best mix of all arms, for so many dollars a thousand questions; adalib.frontier and adalib.best_mix do the same.
 (function () {
   "use strict";

@@ -1,7 +1,8 @@
 """``PYTHONPATH=book python -m editions NAME``, from the root of the book: what the Makefile calls.
 
-``lab`` writes the notebooks for `make lab`, ``source`` the student's sources, and ``student`` and ``instructor``, once
-their books are built, an edition to hand out; ``slides`` a deck a chapter, ``pdf`` the whole book as one file.
+``lab`` writes the notebooks for `make lab`, ``source`` and ``key`` the sources of the student's and the instructor's
+books, and ``student`` and ``instructor``, once those are built, an edition to hand out; ``slides`` a deck a chapter,
+``pdf`` the whole book as one file.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 import nbformat
 
 from editions.slides import write_decks
-from editions.writing import live_notebooks, read_values, refresh, student_sources
+from editions.writing import instructor_sources, live_notebooks, read_values, refresh, student_sources
 
 
 def main(name: str, root: Path) -> int:
@@ -22,11 +23,13 @@ def main(name: str, root: Path) -> int:
     executed = build / "jupyter_execute" / "notebooks"
     if name == "source":
         student_sources(root, build / "student" / "source", read_values(executed))
+    elif name == "key":
+        instructor_sources(root, build / "instructor" / "source")
     elif name == "lab":
         for kept in refresh(root / "lab", live_notebooks(root, executed)):
             print(f"lab/{kept} is kept as you changed it; remove it to get the book's again")
     elif name in ("student", "instructor"):
-        hand_out(name, root, build / "student" / "source" / "_build" if name == "student" else build)
+        hand_out(name, root, build / name / "source" / "_build")
     elif name in ("slides", "pdf") and not (build / "html" / "index.html").exists():
         print("there is no built book in _build/html: run `make book` first", file=sys.stderr)
         return 2
@@ -38,7 +41,7 @@ def main(name: str, root: Path) -> int:
 
         print(f"Printed  {write_pdf(root, build / 'book.pdf')} pages  file://{build}/book.pdf")
     else:
-        words = "lab, source, student, instructor, slides or pdf"
+        words = "lab, source, key, student, instructor, slides or pdf"
         print(f"no edition is called {name!r}: say {words}", file=sys.stderr)
         return 2
     return 0

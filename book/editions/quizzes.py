@@ -41,7 +41,7 @@ class Item(NamedTuple):
 def export(book: Path, out: Path) -> int:
     """Write quizzes.xml and quizzes.zip: ``python -m adalib.teach export`` from the folder of the book's sources."""
     chapters = sorted((book / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-    chapters += sorted((book / "notebooks").glob("appendix_*.ipynb"))
+    chapters += sorted((book / "notebooks").glob("[a-d]_*.ipynb"))
     items = [item for chapter in chapters for item in quiz_items(chapter)] + misconceptions(book / "book" / "teach.md")
     out.mkdir(parents=True, exist_ok=True)
     (out / "quizzes.xml").write_text(moodle(items), encoding="utf-8")

@@ -244,7 +244,7 @@ def write_decks(built: Path, target: Path) -> list[Path]:
     target.mkdir(parents=True, exist_ok=True)
     written, lines = [], []
     pages = built / "notebooks"
-    for page in [*sorted(pages.glob("[0-9]*.html")), *sorted(pages.glob("appendix_*.html"))]:
+    for page in [*sorted(pages.glob("[0-9]*.html")), *sorted(pages.glob("[a-d]_*.html"))]:
         text = deck(page.read_text(encoding="utf-8"))
         (target / page.name).write_text(text, encoding="utf-8")
         written.append(target / page.name)

@@ -17,10 +17,11 @@ from editions.live import Book, live_notebook
 from editions.student import for_students, locked_quizzes
 from editions.text import Block, blocks, read_works
 
-__all__ = ["live_notebooks", "read_values", "refresh", "student_sources"]
+__all__ = ["instructor_sources", "live_notebooks", "read_values", "refresh", "student_sources"]
 
+KEY = "notebooks/answer_key"
 #: Pages that answer what students are asked.
-TEACHERS = ("book/teach", "notebooks/answer_key")
+TEACHERS = ("book/teach", KEY)
 INSTALL = (
     "To run this notebook elsewhere, install the package with what notebooks need: <code>pip install "
     "'adalib[notebooks] @ file:///PATH/TO/{wheel}'</code>. <code>make wheel</code> builds that file."
@@ -125,6 +126,20 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None
                     cell.source = _unlinked(cell.source)
             text = nbformat.writes(notebook) + "\n"
         _write(target / source.relative_to(root), text)
+
+
+def instructor_sources(root: Path, target: Path) -> None:
+    """Write the sources of the instructor's book: those of the book itself, and the key, which no public page holds.
+
+    What the book's notebooks gave is taken over, so that only the key is run.
+    """
+    (target / "_build").mkdir(parents=True, exist_ok=True)
+    for name in (*_LINKED, "book", "notebooks", "_config.yml", "_build/.jupyter_cache"):
+        if not (target / name).exists():
+            (target / name).symlink_to(root / name)
+    toc = (root / "_toc.yml").read_text(encoding="utf-8")
+    last = "      - file: notebooks/market\n"
+    _write(target / "_toc.yml", toc.replace(last, f"{last}      - file: {KEY}\n"))
 
 
 def _shortened(toc: str) -> str:

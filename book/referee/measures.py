@@ -184,7 +184,7 @@ def mixed_misses() -> list[float]:
 
 
 def oracle_of(name: str, target: float) -> dict:
-    """The cross-fitted oracle of a real setting, against the best mix at its cost: a row of chapter 10."""
+    """The cross-fitted oracle of a real setting, against the best mix at its cost: a row of chapter 9."""
     return recorded_cells()[f"{name} by question"]["oracle", target]
 
 

@@ -144,9 +144,9 @@ def page(new_page):
 
 
 # Controls of plotly's figures; pictures with a script of their own have tests of their own.
-CONTROLS = ".plotly-graph-div + .adalib-controls"
+CONTROLS = ".adalib-controls:has(+ .plotly-graph-div)"
 STATE = """(at) => {
-  const box = document.querySelectorAll(".plotly-graph-div + .adalib-controls")[at];
+  const box = document.querySelectorAll(".adalib-controls:has(+ .plotly-graph-div)")[at];
   const drawn = box.parentElement.querySelectorAll(".plot-container path, .plot-container text");
   const looks = [...drawn].map((e) => e.getAttribute("d") + e.getAttribute("style") + e.textContent).join();
   const input = box.querySelector("input:checked, input[type=range]");
@@ -202,6 +202,64 @@ def test_page_is_whole_with_the_network_cut(html, page, name):
     assert barriers(page, "color-contrast") == []
     in_theme(page, "light")
     assert page.wrong + barriers(page) == []
+
+
+# What is badly drawn: text that is cut, tiny or over other text, ticks that repeat, numbers that nobody would write.
+DRAWING = """() => [...document.querySelectorAll(".plotly-graph-div")].flatMap((div) => {
+  const faults = [];
+  const told = div.parentElement.querySelector(".adalib-number")?.textContent ?? div.id;
+  const say = (what, ...said) => faults.push(`${told} ${what}: ${said.map((text) => text.slice(0, 40)).join(" | ")}`);
+  const all = div.getBoundingClientRect();
+  const seen = (text) => !text.closest(".hoverlayer") && getComputedStyle(text).visibility !== "hidden";
+  const shown = [...div.querySelectorAll("svg text")].filter(seen)
+    .map((text) => ({ text, said: text.textContent, box: text.getBoundingClientRect() }))
+    .filter(({ said, box }) => said.trim() && box.width > 0);
+  for (const { text, said, box } of shown) {
+    const outside = [all.left - box.left, box.right - all.right, all.top - box.top, box.bottom - all.bottom];
+    if (Math.max(...outside) > 2) say("is cut", said);
+    const scale = text.getScreenCTM();
+    if (parseFloat(getComputedStyle(text).fontSize) * Math.hypot(scale.a, scale.b) < 10) say("is tiny", said);
+    if (/^[-\u2212]0(\\.0*)?%?$|e-\\d\\d/.test(said.trim())) say("is no number to print", said);
+  }
+  shown.forEach((one, at) => shown.slice(at + 1).forEach((two) => {
+    const across = Math.min(one.box.right, two.box.right) - Math.max(one.box.left, two.box.left);
+    const down = Math.min(one.box.bottom, two.box.bottom) - Math.max(one.box.top, two.box.top);
+    if (across > 2 && down > 3 && one.said !== two.said) say("has one text over another", one.said, two.said);
+  }));
+  for (const [name, axis] of Object.entries(div._fullLayout)) {
+    if (!/^[xy]axis\\d*$/.test(name) || !axis._vals || axis.showticklabels === false) continue;
+    const ticks = axis._vals.map((tick) => tick.text).filter(Boolean);
+    if (new Set(ticks).size < ticks.length) say("repeats a tick", ticks.join(" "));
+  }
+  return faults;
+})"""
+STOPS = 5  # of a slider, its ends among them
+
+
+def badly_drawn(page) -> list[str]:
+    """The faults of every figure of a page, at every stop of its control, or at five of many."""
+    found = set(page.evaluate(DRAWING))
+    for at in range(page.locator(CONTROLS).count()):
+        box, state = page.locator(CONTROLS).nth(at), page.evaluate(STATE, at)
+        for stop in sorted({round(state["last"] * part / (STOPS - 1)) for part in range(STOPS)} - {state["value"]}):
+            before = page.evaluate(STATE, at)["looks"]
+            if state["kind"] == "range":
+                box.locator("input").evaluate("(e, v) => { e.value = v; e.dispatchEvent(new Event('input')); }", stop)
+            else:
+                box.locator("input").nth(stop).evaluate("(e) => e.click()")
+            page.wait_for_function(MOVED, arg=[at, before])
+            page.evaluate(SETTLED)
+            found |= set(page.evaluate(DRAWING))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("screen", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("name", [name for name in toc_pages() if name.startswith("notebooks/")])
+def test_figures_are_well_drawn(html, new_page, name, screen):
+    page = new_page(viewport=screen, offline=True)
+    page.goto((html / f"{name}.html").as_uri(), wait_until="load")
+    page.evaluate(find.DRAWN)
+    assert badly_drawn(page) == []
 
 
 def in_theme(page, name: str) -> None:

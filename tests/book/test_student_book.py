@@ -20,7 +20,7 @@ from jupyter_cache import get_cache
 from editions.student import for_students, solution_cells
 from editions.writing import TEACHERS, live_notebooks, read_values, student_sources
 
-BUILT = ("02_oracle", "appendix_markets")
+BUILT = ("02_oracle", "d_markets")
 TOC = "format: jb-book\nroot: book/references\nchapters:\n" + "".join(f"  - file: notebooks/{name}\n" for name in BUILT)
 MARKED = re.compile(r"<input[^>]*\bchecked\b[^>]*task|task[^>]*\bchecked\b")
 

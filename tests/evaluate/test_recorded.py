@@ -1,4 +1,4 @@
-"""The dear tables of chapters 10 and 13: their cells, and a cheap part of what is recorded computed again."""
+"""The dear tables of chapters 9 and 11: their cells, and a cheap part of what is recorded computed again."""
 
 import sys
 from dataclasses import replace

@@ -258,8 +258,12 @@ def test_an_opened_jsonl_is_explored(show, tmp_path):
     answers = [[str(a) for a in rng.choice([3, 4, 5, 6], 20)] for _ in range(12)]
     answers[0][:3] = ["", " 3.0 ", "x < y"]
     responses = Responses([f"q{i}" for i in range(12)], [f"What is {i}?" for i in range(12)], ["3"] * 12, answers)
-    for name in ("mine.jsonl", "mine.jsonl.gz"):
-        responses.save(tmp_path / name)
+    for name in ("mine.jsonl", "mine.jsonl.gz", "mine.json"):
+        if name == "mine.json":  # all of it as one array
+            lines = (tmp_path / "mine.jsonl").read_text(encoding="utf-8").splitlines()
+            (tmp_path / name).write_text("[" + ",\n".join(lines) + "]", encoding="utf-8")
+        else:
+            responses.save(tmp_path / name)
         page = show(random_table(1))
         choose_file(page, tmp_path / name)
         page.get_by_text("12 questions, 5 budgets.").wait_for()
@@ -368,6 +372,14 @@ def test_the_address_holds_the_view(show):
     page.get_by_label("Setting").select_option("two (simulated)")
     assert page.locator("[data-control=budget]").input_value() == "1"  # what was asked for holds in the next setting
     check(page, tables["two"])
+    page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; }")
+    page.get_by_role("button", name="Copy link to this view").click()
+    page.get_by_role("button", name="Reset").click()
+    assert check(page, tables["one"])["title"] != "Question 3"
+    until(page, "location.hash.includes('set=one')")
+    page.evaluate("location.hash = window.copied.split('#')[1]")
+    until(page, "document.querySelector('[data-control=budget]').value === '1'")
+    check(page, tables["two"])
     for nonsense in ("#lambda=abc&set=none&q=9999", "#lambda=-1", "#a-heading", "#lambda=Infinity", "#q=", "#%E0%A4%A"):
         page.evaluate("(hash) => { location.hash = hash; }", nonsense)
         check(page, tables["two"])
@@ -446,7 +458,7 @@ def test_everything_has_a_name_for_a_screen_reader(show):
     # Every control can be reached with the Tab key, and shows where it is.
     page.locator("select").focus()
     reached = set()
-    for _ in range(9):
+    for _ in range(11):
         page.keyboard.press("Tab")
         name = "(({ activeElement: at }) => at.dataset.control ?? at.ariaLabel ?? at.textContent)(document)"
         reached.add(page.evaluate(name))

@@ -252,7 +252,7 @@ def test_a_printed_spread_of_zero_needs_a_split_that_keeps_the_shares_of_the_lab
     )
     printed = adalib.paper.PAPER_ABLATIONS["classifiers"]["svm"]
     assert (printed["imitation"], printed["imitation_std"]) == (round(271 / 360, 3), 0.0)
-    assert np.std(plain) > 0.01  # in theory, as chapter 9 says:
+    assert np.std(plain) > 0.01  # in theory, as chapter 8 says:
     assert np.sqrt(one.mean() * (1 - one.mean()) / 360 * 1440 / 1799) == pytest.approx(0.02, abs=0.001)
     assert np.std(even) < 0.0005
     assert even[0] == pytest.approx(printed["imitation"], abs=0.004)

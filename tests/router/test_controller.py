@@ -89,7 +89,7 @@ MOVES = st.lists(st.tuples(st.sampled_from("oooccd"), st.integers(0, 63), st.flo
 
 @given(libraries(), st.integers(1, 12), MOVES, st.booleans())
 def test_no_sequence_of_questions_passes_the_bound(library, k, moves, greedy):
-    """The theorem of chapter 11: at most k open, all costs an enemy's, some questions dropped, floor included."""
+    """The theorem of chapter 10: at most k open, all costs an enemy's, some questions dropped, floor included."""
     enemy = Adversary(*library, turn=0.1)  # rounds that nobody keeps to change nothing
     for move, place, share in moves * 3:
         if move == "o" and len(enemy.open) < k:

@@ -1,4 +1,4 @@
-"""Figures on a page, the shapes they are made of, those of chapters 5 to 9, and all of the built book."""
+"""Figures on a page, the shapes they are made of, those of chapters 5 to 8, and all of the built book."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_tables_show_text_as_text():
     assert folded.summary.text == "<i>"
 
 
-# Chapters 5 to 9: what is drawn is what was given.
+# Chapters 5 to 8: what is drawn is what was given.
 
 ONE = draw.Points([1.0, 2.9], [0.4, 0.49], [0.0, 0.026], [0.0, 0.021], [0.0, 0.031])
 BEST = draw.Points([1.0, 3.0], [0.4, 0.51], [0.0, 0.045], [0.0, 0.037], [0.0, 0.054])

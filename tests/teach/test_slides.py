@@ -121,9 +121,9 @@ def test_the_deck_plays(oracle, new_page):
 
 def test_every_chapter_and_the_appendix_get_a_deck(tmp_path):
     (tmp_path / "html" / "notebooks").mkdir(parents=True)
-    for name in ("appendix_markets", "02_oracle", "replication"):
+    for name in ("d_markets", "02_oracle", "b_replication"):
         (tmp_path / "html" / "notebooks" / f"{name}.html").write_text(PAGE, encoding="utf-8")
     written = write_decks(tmp_path / "html", tmp_path / "slides")
-    assert [path.name for path in written] == ["02_oracle.html", "appendix_markets.html"]
+    assert [path.name for path in written] == ["02_oracle.html", "d_markets.html"]
     index = (tmp_path / "slides" / "index.html").read_text(encoding="utf-8")
-    assert index.index("02_oracle.html") < index.index("appendix_markets.html")
+    assert index.index("02_oracle.html") < index.index("d_markets.html")

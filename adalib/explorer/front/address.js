@@ -13,22 +13,39 @@ class Address {
   start() {
     if (!this.owned) return;
     window[Address.owner] = this.explorer.root;
+    this.explorer.copy.hidden = false;
     this.read();
     window.addEventListener("hashchange", this.read);
+  }
+
+  view() {
+    const { state, table } = this.explorer;
+    const { setting } = table;
+    const view = new URLSearchParams({ lambda: state.lam });
+    if (state.budget !== null) view.set("budget", state.budget);
+    if (setting.kind !== "yours") view.set("set", setting.name);
+    view.set("q", setting.ids?.[state.selected] ?? state.selected);
+    return `#${view}`;
+  }
+
+  /** Put the link on the clipboard; where a page may not, show it to be copied by hand. */
+  async copy(button) {
+    const link = location.href.split("#")[0] + this.view();
+    try {
+      await navigator.clipboard.writeText(link);
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = "Copy link to this view"), 2000);
+    } catch {
+      prompt("The link to this view:", link);
+    }
   }
 
   write() {
     if (!this.owned) return;
     clearTimeout(this.writing);
     this.writing = setTimeout(() => {
-      const { state, table } = this.explorer;
-      const { setting } = table;
-      const view = new URLSearchParams({ lambda: state.lam });
-      if (state.budget !== null) view.set("budget", state.budget);
-      if (setting.kind !== "yours") view.set("set", setting.name);
-      view.set("q", setting.ids?.[state.selected] ?? state.selected);
       try {
-        history.replaceState(history.state, "", `#${view}`);
+        history.replaceState(history.state, "", this.view());
       } catch {
         // A sandboxed page may not touch its address; the explorer works without.
       }

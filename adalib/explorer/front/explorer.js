@@ -43,10 +43,14 @@ class Explorer {
     this.panels = [StaircasePanel, FrontierPanel, SplitPanel, QuestionPanel].map((Panel) => new Panel(act));
     this.pays = new Pays();
     this.file = host.files !== false && new OwnFile(this);
+    const reset = h("button", { type: "button", text: "Reset" });
+    reset.addEventListener("click", () => this.reset());
+    this.copy = h("button", { type: "button", text: "Copy link to this view", hidden: true });
+    this.copy.addEventListener("click", () => this.address.copy(this.copy));
     root.replaceChildren(...[
       h("div", { class: "ax-top" },
         (this.settings.length > 1 || this.file) && h("label", { for: this.choice.id }, "Setting ", this.choice),
-        ...(this.file ? this.file.nodes : [])),
+        reset, this.copy, ...(this.file ? this.file.nodes : [])),
       this.chosen, this.file && this.file.reading, this.file && this.file.trouble,
       this.controls.node, this.tiles.node, this.controls.says, this.pays.node,
       h("div", { class: "ax-grid" }, ...this.panels.map((panel) => panel.node)),
@@ -80,6 +84,13 @@ class Explorer {
     this.note.hidden = !this.note.textContent;
     Object.assign(state, { lam: setting.lam ?? table.range.start, budget: null, selected: table.path.held[0] });
     this.paint();
+  }
+
+  /** Back to where the page began; a file of the reader's own stays in the list. */
+  reset() {
+    const { lam, budget, selected } = this.host;
+    this.useSetting(0);
+    this.move({ lam, budget: budget ?? null, selected });
   }
 
   changeSetting(to) {

@@ -82,7 +82,18 @@ function decode(name, bytes) {
 
 async function parse(name, text, slices) {
   if (!text.trim()) throw new BadFile(`${name}: the file is empty.`);
+  if (/\.json(\.gz)?$/i.test(name)) text = unwrapped(text);
   const json = /^\s*[[{]/.test(text) || /\.(jsonl|ndjson|json)(\.gz)?$/i.test(name);
   const setting = await (json ? parseJsonLines(name, text, slices) : parseCsv(name, text, slices));
   return { ...setting, name: "yours", title: name, kind: "yours", estimated: true };
+}
+
+/** One JSON array of questions as JSON Lines; anything else as it is, for the reader of lines to judge. */
+function unwrapped(text) {
+  try {
+    const list = /^\s*\[/.test(text) && JSON.parse(text);
+    return list ? list.map((one) => JSON.stringify(one)).join("\n") : text;
+  } catch {
+    return text;
+  }
 }

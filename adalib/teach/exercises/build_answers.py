@@ -162,7 +162,7 @@ def _so_many_votes(answers: list[str], lead: int) -> int:
     return next(reached, len(answers) - 1) + 1
 
 
-EXERCISES["10", "stopping"] = Build(
+EXERCISES["09", "stopping"] = Build(
     Inputs(
         lambda rng: {"answers": _said(rng, 1, 10, [0.45, 0.25, 0.15, 0.15]), "lead": int(rng.integers(1, 4))},
         {"answers": ("answer",)},
@@ -243,7 +243,7 @@ def _judge_folds(got: Any, best: Any, case: Case) -> str | None:
     return "a fold is empty" if len(set(folds.tolist())) < parts else None
 
 
-EXERCISES["09", "folds"] = Build(
+EXERCISES["08", "folds"] = Build(
     Inputs(
         _draw_rows,
         {"questions": ("row",)},

@@ -323,7 +323,7 @@ def _costs_alone_sorted(*case: np.ndarray) -> np.ndarray:
     return np.array([np.sort(costs), *accuracies])
 
 
-EXERCISES["13", "joined"] = Build(
+EXERCISES["11", "joined"] = Build(
     Inputs(
         _draw_models,
         {"small": ("question", "few"), "small_cost": ("few",), "large": ("question", "many"), "large_cost": ("many",)},

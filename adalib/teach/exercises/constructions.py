@@ -130,7 +130,7 @@ def _thin(table: Any) -> str | None:
     return None
 
 
-@_exercise("09", "menu", "try (1, m, 16) for every m from 2 to 15")
+@_exercise("08", "menu", "try (1, m, 16) for every m from 2 to 15")
 def _menu(menu: Any) -> str | None:
     try:
         budgets = tuple(int(b) for b in menu)
@@ -143,7 +143,7 @@ def _menu(menu: Any) -> str | None:
     return None if gain >= 0.003 else f"it adds {gain:.4f}; the middle budget should be one that many questions can use"
 
 
-@_exercise("11", "controller", "first * numpy.exp(step * numpy.cumsum(costs - budget) / budget)")
+@_exercise("10", "controller", "first * numpy.exp(step * numpy.cumsum(costs - budget) / budget)")
 def _controller(mine: Any) -> str | None:
     """Hold a reader's ``prices(costs, budget, first, step)`` against the controller, on costs of all kinds."""
     rng = np.random.default_rng(11)

@@ -1,4 +1,4 @@
-"""Figures of chapters 5 to 9: what is claimed, and what is left of it on answers and questions not seen."""
+"""Figures of chapters 5 to 8: what is claimed, and what is left of it on answers and questions not seen."""
 
 from __future__ import annotations
 
@@ -328,7 +328,7 @@ def budgets_by_fifth(groups: Mapping[str, Mapping[float, Stack]], budgets: Seque
     return fig.update_layout(barmode="stack", height=760, margin={"t": 120}, legend=legend)
 
 
-# Chapter 9: what an ablation shows where there is nothing to be seen.
+# Chapter 8: what an ablation shows where there is nothing to be seen.
 
 
 def class_profile(

@@ -1,0 +1,100 @@
+"""Lists of what the book holds, made from its built pages: the figures and games that move, and the exercises.
+
+A page asks for one by ``<div data-adalib-list="moving"></div>``; it is filled when all pages are written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape, unescape
+from pathlib import Path
+
+_TITLE = re.compile(r"<h1>(.*?)<a class=\"headerlink\"", re.DOTALL)
+_FIGURE = re.compile(r'<figure class="adalib-figure">.*?</figure>', re.DOTALL)
+_NUMBER = re.compile(r'<a class="adalib-number" id="([^"]+)"[^>]*>([^<]+)</a>\s*(.*?)</figcaption>', re.DOTALL)
+_EXERCISE = re.compile(
+    r'<div class="exercise admonition" id="([^"]+)">\s*<p class="admonition-title">'
+    r'<span class="caption-number">(.*?)</span>(.*?)</p>',
+    re.DOTALL,
+)
+_PLACE = re.compile(r'(<div data-adalib-list="(\w+)">).*?(</div>)', re.DOTALL)
+GAMES = {
+    "spend": "spend two answers per question yourself",
+    "stop": "stop asking when you think it is enough",
+    "states": "at which votes the price goes on",
+    "hold": "a budget that is held while the questions change",
+    "bill": "what a month costs at your prices",
+    "menu": "a bill for two models",
+    "guess": "draw the curve before you see it",
+    "lineup": "queue the steps yourself",
+    "noise": "a policy that learns from random numbers",
+    "market": "the market game",
+    "explorer": "the explorer",
+}
+_GAME = re.compile(rf'<div (?:id="[^"]*" )?class="adalib-({"|".join(GAMES)})"')
+
+
+def plain(markup: str) -> str:
+    """The text of a piece of HTML, on one line.
+
+    >>> plain("<b>One</b> price,\\n for &lt; all")
+    'One price, for < all'
+    """
+    return " ".join(unescape(re.sub("<[^>]+>", "", markup)).split())
+
+
+def moving(page: str) -> list[tuple[str, str, str]]:
+    """Where, by what name and to what end a reader can move something on a page."""
+    found = []
+    for game in _GAME.finditer(page):
+        found.append((game.start(), "", "", GAMES[game[1]]))
+    for figure in _FIGURE.finditer(page):
+        data = re.search(r'<script type="application/json">(.*?)</script>', figure[0], re.DOTALL)
+        told = _NUMBER.search(figure[0])
+        if data and told and json.loads(data[1])["layout"].get("sliders"):
+            found.append((figure.start(), told[1], told[2].rstrip("."), plain(told[3]).split(". ")[0].rstrip(".")))
+    return [line[1:] for line in sorted(found)]
+
+
+def exercises(page: str) -> list[tuple[str, str, str]]:
+    """The exercises of a page: where, by what number, and of what kind."""
+    return [(label, plain(name), plain(kind).strip("()")) for label, name, kind in _EXERCISE.findall(page)]
+
+
+def listed(address: str, title: str, lines: list[tuple[str, str, str]]) -> str:
+    """The part of a list that one page has; nothing where the page has none."""
+    if not lines:
+        return ""
+    items = ""
+    for label, told, what in lines:
+        to = f"{address}#{label}" if label else address
+        items += f'<li><a href="{to}">{escape(told or "Play")}</a> <span>{escape(what)}</span></li>'
+    return f'<p><a href="{address}">{escape(title)}</a></p><ul class="adalib-listing">{items}</ul>'
+
+
+def filled(page: str, lists: dict[str, str]) -> str:
+    """The page with its lists in it."""
+    return _PLACE.sub(lambda place: place[1] + lists[place[2]] + place[3], page)
+
+
+def make_lists(app, exception) -> None:
+    """Read the built pages in the order of the book and fill the lists where they are asked for."""
+    index = Path(app.outdir) / "book" / "index.html"
+    if exception is not None or app.builder.format != "html" or not index.exists():
+        return
+    lists = {"moving": "", "exercises": ""}
+    for name in app.env.toctree_includes.get(app.config.root_doc, []):
+        path = Path(app.outdir) / f"{name}.html"
+        if not path.exists() or path == index:
+            continue
+        page = path.read_text(encoding="utf-8")
+        title = plain(_TITLE.search(page)[1]) if _TITLE.search(page) else name
+        for kind, read in (("moving", moving), ("exercises", exercises)):
+            lists[kind] += listed(f"../{name}.html", title, read(page))
+    index.write_text(filled(index.read_text(encoding="utf-8"), lists), encoding="utf-8")
+
+
+def setup(app) -> dict:
+    app.connect("build-finished", make_lists)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
