@@ -4,7 +4,7 @@ A class A is compared with a rival R by the answers that come after A's first: a
 frequent than R, the evidence :math:`E = 2^{a+r+1} \int_{1/2}^1 \theta^a (1-\theta)^r d\theta`, a mean of likelihood
 ratios against a fair coin, would rise on average at no step, hence ever reach 1/x with chance at most x (Ville 1939).
 The j-th class to appear is given a share :math:`1/(j(j+1))` of alpha, and these shares add up to 1. What is certified
-is the mode of the answers that were read, not the truth. Explained in chapter 10, "When to stop".
+is the mode of the answers that were read, not the truth. Explained in chapter 9, "When to stop".
 """
 
 from __future__ import annotations

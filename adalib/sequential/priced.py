@@ -31,9 +31,9 @@ _FOLDS = 10  # inside the training questions: each is decided by a fit on nine t
 #: Prices tried, in accuracy for the cost of one average answer. Three hundred questions cannot tell apart what is worth
 #: less than the first of them, and rules fitted there would differ from fold to fold: plain rules do that part.
 _PRICES = np.geomspace(1e-3, 0.3, 32)
-#: A budget is there to be spent: of rules that differ by less than this, in accuracy for an average answer, the dearer
-#: one is kept. Three hundred questions cannot tell so little apart, and a flat curve would not be climbed at all.
-_SPENT = 1e-3
+#: What an average answer must bring, in accuracy, or it is not asked: three hundred questions cannot tell so little
+#: apart. Whoever wants a budget spent to the last answer is given as much for it, and climbs a flat curve too.
+_LEAST = 1e-3
 
 
 def backward_induction(
@@ -153,9 +153,10 @@ class PricedStopping(Library):
 
     Parameters
     ----------
-    signals : sequence of str
-        Among "votes" (always), "text", which needs ``features``, "certainty" and "entropy", which need the answers'
-        log-probabilities and mean token entropies; whatever says nothing is left out. Default: all but "entropy".
+    signals : sequence of str, optional
+        Among "votes" (always), "text", which needs ``features``, "certainty", "entropy" and "length", which need the
+        answers' log-probabilities, mean token entropies and numbers of tokens; whatever says nothing is left out.
+        Default: votes, text and certainty, and length where certainty says nothing.
     cost : {"samples", "tokens"} or function of Responses
         What an answer costs (`adalib.sequential.streams.Money` is a price list).
     schedule : sequence of int, optional
@@ -166,6 +167,9 @@ class PricedStopping(Library):
     certify : float, optional
         Stop no earlier than some answer is certified as the model's most frequent one, but for a chance of so much
         (`adalib.sequential.certificate`), or at the last checkpoint. What that costs no budget can be below.
+    exact : bool
+        A budget is what is spent at most, on average: no answer is asked that is worth next to nothing. With True it
+        is what is spent.
 
     Attributes
     ----------
@@ -185,20 +189,21 @@ class PricedStopping(Library):
 
     def __init__(
         self,
-        signals: Sequence[str] = USUAL,
+        signals: Sequence[str] | None = None,
         *,
         cost: Cost = "samples",
         schedule: Sequence[int] | None = None,
         repeats: int = 16,
         seed: int = 0,
         certify: float | None = None,
+        exact: bool = False,
     ) -> None:
         if certify is not None and not 0 < certify < 1:
             raise ValueError(f"certify is {certify}; give a chance of error between 0 and 1, such as 0.05")
-        if unknown := sorted(set(signals) - set(SIGNALS)):
+        if unknown := sorted(set(signals or ()) - set(SIGNALS)):
             raise ValueError(f"{unknown[0]!r} is no signal; choose among {', '.join(SIGNALS)}")
-        self.signals, self.cost, self.repeats, self.seed = tuple(signals), cost, repeats, seed
-        self.certify = certify
+        self.signals, self.cost, self.repeats, self.seed = signals and tuple(signals), cost, repeats, seed
+        self.certify, self.exact = certify, exact
         self.schedule = np.array(schedule if schedule is not None else [*range(1, 17), 20, 24, 28, 32, 40], dtype=int)
         if not self.schedule.size or self.schedule[0] < 1 or (np.diff(self.schedule) < 1).any():
             raise ValueError("the schedule must be increasing numbers of answers, from 1 or more")
@@ -210,15 +215,25 @@ class PricedStopping(Library):
             raise ValueError(f"{responses.source}: has {responses.samples} answers, fewer than the first checkpoint")
         _, fold = dealt(groups, responses.n, self.seed)
         streams = self.streams(responses, self.seed, self.repeats)
-        asked = {name: kind() for name, kind in SIGNALS.items() if name in ("votes", *self.signals)}
-        lesson = responses, streams, self.schedule, fold, features
-        self.heard = {name: signal for name, signal in asked.items() if signal.fit(*lesson)}
+        lesson, self.heard = (responses, streams, self.schedule, fold, features), {}
+        for name, kind in SIGNALS.items():
+            spared = self.signals is None and name == "length" and "certainty" in self.heard
+            signal = kind()
+            if name in ("votes", *(self.signals or USUAL)) and not spared and signal.fit(*lesson):
+                self.heard[name] = signal
         self.decides = max(self.counts(), key=lambda count: count.gain)
         self._fit_library(self.seen(streams, taught=True), streams, fold[streams.question])
         return self
 
     def mix(self, budget: float) -> Mix:
-        return mix_for(self.costs, self.accuracies + _SPENT * self.costs / self.unit, budget)
+        """The two members, and the chance of the dearer, that cost at most ``budget`` (all of it, where ``exact``)."""
+        least = _LEAST if self.exact else -_LEAST
+        return mix_for(self.costs, self.accuracies + least * self.costs / self.unit, budget)
+
+    def spends(self, budget: float) -> float:
+        """What it spends of a budget on average, on training questions: the rest is not worth its price."""
+        low, high, share = self.mix(budget)
+        return float((1 - share) * self.costs[low] + share * self.costs[high])
 
     def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         if responses.samples < self.schedule[-1]:
@@ -306,7 +321,7 @@ class PricedStopping(Library):
             # the rule itself: fits on fewer questions are rougher, and a rough guess says "stop" too early once.
             stops[:, : prices.size] = np.maximum(follow(coefficients, features), floor)
         cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
-        best = corners(cost, accuracy + _SPENT * cost / self.unit)
+        best = corners(cost, accuracy + _LEAST * cost / self.unit)
         priced = [place for place in best if place < prices.size]
         self.prices, self.costs, self.accuracies = prices[priced], cost[best], accuracy[best]
         self.coefficients = coefficients[..., priced] if len(coefficients) else coefficients
@@ -346,8 +361,12 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
     if callable(cost):
         told = "the policy's costs come from a function, which cannot be saved; fit it with a Money price list"
         raise ValueError(told)
-    about: dict[str, Any] = {"asked": list(policy.signals), "decides": policy.decides.name, "unit": policy.unit}
-    about["certify"] = policy.certify
+    about: dict[str, Any] = {
+        "asked": policy.signals and list(policy.signals),
+        "decides": policy.decides.name,
+        "unit": policy.unit,
+    }
+    about |= {"certify": policy.certify, "exact": policy.exact}
     about |= {"signals": {name: signal.to_dict() for name, signal in policy.heard.items()}, "cost": cost}
     arrays = ("schedule", "prices", "costs", "accuracies", "coefficients")
     about |= {name: getattr(policy, name).tolist() for name in arrays}
@@ -389,7 +408,9 @@ def _policy(about: dict[str, Any]) -> PricedStopping:
         raise ValueError("its cost is neither samples nor tokens nor a price list")
     certify = about.get("certify")  # files from before there were certificates do not say
     certify = None if certify is None else number(certify, "certify", 0, 1)
-    policy = PricedStopping(about["asked"], cost=cost, schedule=schedule, certify=certify)
+    policy = PricedStopping(
+        about["asked"], cost=cost, schedule=schedule, certify=certify, exact=about.get("exact") is True
+    )
     policy.unit = number(about["unit"], "unit", 0, 1e12)
     policy.heard = {name: kind() for name, kind in SIGNALS.items() if name in about["signals"]}
     for name, kept in about["signals"].items():

@@ -161,15 +161,22 @@ class TokenEntropy(WeighedCount):
 
 
 class Length(WeighedCount):
-    """How long the model wrote, which every endpoint tells: of two answers the longer one is more often wrong.
+    """How long the model wrote, in mean training answers: every endpoint tells it, and long answers are often wrong.
 
-    Lengths count in multiples of the mean training answer's.
+    Where short votes are no better ones, plain votes close the vote, and length only says when to go on.
     """
 
     name, reads, sign, called = "length", "tokens", -1, "number of tokens"
 
     def steps(self, told: np.ndarray) -> Sequence[float]:
         return [step / max(float(told.mean()), 1.0) for step in (0.0, 0.5, 1.0, 2.0, 4.0)]
+
+    def fit(self, answers: Responses, streams: Streams, schedule: np.ndarray, fold: np.ndarray, features: Any) -> bool:
+        if answers.tokens is None or not np.ptp(answers.tokens):
+            return False
+        if not super().fit(answers, streams, schedule, fold, features):
+            self.sharpness, self.gain = 1 / max(float(answers.tokens.mean()), 1.0), -1.0
+        return True
 
 
 class Guess(NamedTuple):
@@ -265,8 +272,8 @@ def _kernel(a: np.ndarray, b: np.ndarray, width: float) -> np.ndarray:
 #: Every signal there is, by its name, in the order of their features.
 SIGNALS: Mapping[str, type[Signal]] = {one.name: one for one in (VoteCount, Certainty, TokenEntropy, Length, Text)}
 
-#: What is looked at unless told otherwise.
-USUAL = ("votes", "text", "certainty")
+#: What is looked at unless told otherwise; length only where there is no certainty, beside which it adds nothing.
+USUAL = ("votes", "text", "certainty", "length")
 
 
 class Seen(NamedTuple):

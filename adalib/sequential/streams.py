@@ -273,7 +273,7 @@ class Library(ABC):
     def replay(
         self, responses: Responses, budgets: Sequence[float], features: ArrayLike | None = None, *, seed: int = 1
     ) -> Replay:
-        """Play answers back to unseen questions, at every budget: an average cost to aim for."""
+        """Play answers back to unseen questions, at every budget: an average cost, at most."""
         used, shares = shares_of([self.mix(budget) for budget in budgets])
         n, size, orders = responses.n, responses.n, REPLAYS
         if n > WHOLE:  # what it takes does not grow with their number, and chance evens out over them
