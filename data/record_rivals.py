@@ -45,7 +45,7 @@ _BARS = {"votes + length": "priced_votes", "votes + certainty + length": "votes 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its cells."""
-    for name in (*BENCHMARKS, *REAL[::-1], *REASONING, "gsm8k-qwen05", "math-qwen05", "story-qwen15"):
+    for name in (*REASONING[::-1], *BENCHMARKS, *REAL[::-1], "story-qwen15"):
         yield name, partial(rival_cells, adalib.load(name))
 
 

@@ -9,7 +9,7 @@ answer by answer (`Session`), and is kept in a file of numbers and names, with n
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import product
 from typing import Any, NamedTuple, Self
@@ -25,15 +25,22 @@ from adalib.sequential.peers import NEVER, Confidence, Fixed, Margin, Rule, poin
 from adalib.sequential.signals import SIGNALS, USUAL, Seen, VoteCount
 from adalib.sequential.streams import REPLAYS, Cost, Library, Mix, Money, Streams, corners, mix_for
 
-__all__ = ["Member", "PricedStopping", "Session", "backward_induction", "load_stopping", "save_stopping"]
+__all__ = [
+    "Member",
+    "PricedStopping",
+    "Session",
+    "backward_induction",
+    "load_stopping",
+    "save_stopping",
+]
 
 _FOLDS = 10  # inside the training questions: each is decided by a fit on nine tenths of the others
 #: Prices tried, in accuracy for the cost of one average answer. Three hundred questions cannot tell apart what is worth
 #: less than the first of them, and rules fitted there would differ from fold to fold: plain rules do that part.
-_PRICES = np.geomspace(1e-3, 0.3, 32)
+PRICES = np.geomspace(1e-3, 0.3, 32)
 #: What an average answer must bring, in accuracy, or it is not asked: three hundred questions cannot tell so little
 #: apart. Whoever wants a budget spent to the last answer is given as much for it, and climbs a flat curve too.
-_LEAST = 1e-3
+LEAST = 1e-3
 
 
 def backward_induction(
@@ -120,11 +127,7 @@ class Session:
 
     def add(self, answer: Hashable, **said: float | None) -> bool:
         """Count one more answer, None or "" if unread, with all that `reads` names of it, and say whether to go on."""
-        answer = None if answer == "" else answer
-        self._n += 1
-        self.certificate.add(answer)
-        for count in self._policy.counts():
-            self._memory[count.name].add(answer, 1.0 if answer is None else count.weight(said))
+        self._count(None if answer == "" else answer, said)
         schedule = self._policy.schedule
         column = int(np.searchsorted(schedule, self._n))
         if column == schedule.size or schedule[column] == self._n:
@@ -132,6 +135,12 @@ class Session:
             uncertain = self._policy.certify is not None and self.certificate.risk > self._policy.certify
             self.goes_on = column < schedule.size - 1 and (uncertain or not self._enough)
         return self.goes_on
+
+    def _count(self, answer: Hashable, said: Mapping[str, float | None]) -> None:
+        self._n += 1
+        self.certificate.add(answer)
+        for count in self._policy.counts():
+            self._memory[count.name].add(answer, 1.0 if answer is None else count.weight(said))
 
     def _stops(self, column: int) -> bool:
         rule, by, price = self._member
@@ -227,7 +236,7 @@ class PricedStopping(Library):
 
     def mix(self, budget: float) -> Mix:
         """The two members, and the chance of the dearer, that cost at most ``budget`` (all of it, where ``exact``)."""
-        least = _LEAST if self.exact else -_LEAST
+        least = LEAST if self.exact else -LEAST
         return mix_for(self.costs, self.accuracies + least * self.costs / self.unit, budget)
 
     def spends(self, budget: float) -> float:
@@ -305,7 +314,7 @@ class PricedStopping(Library):
         schedule, longest = self.schedule, int(self.schedule[-1])
         value, paid = seen.votes.value, streams.cost[:, schedule - 1]
         self.unit = float((paid[:, -1] / longest).mean())
-        prices = _PRICES / self.unit
+        prices = PRICES / self.unit
         features = [seen.at(column).features() for column in range(schedule.size - 1)]
         coefficients, stops = backward_induction(features, value, paid, prices, fold)
         # Rules that need no fit: fixed numbers, and those of every count under several caps.
@@ -321,7 +330,7 @@ class PricedStopping(Library):
             # the rule itself: fits on fewer questions are rougher, and a rough guess says "stop" too early once.
             stops[:, : prices.size] = np.maximum(follow(coefficients, features), floor)
         cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
-        best = corners(cost, accuracy + _LEAST * cost / self.unit)
+        best = corners(cost, accuracy + LEAST * cost / self.unit)
         priced = [place for place in best if place < prices.size]
         self.prices, self.costs, self.accuracies = prices[priced], cost[best], accuracy[best]
         self.coefficients = coefficients[..., priced] if len(coefficients) else coefficients
@@ -357,6 +366,8 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
 
     Explained in chapter 9, "When to stop". Costs from a function of one's own, which no file can hold: ValueError.
     """
+    if hasattr(policy, "round_price"):
+        raise ValueError("a policy with a price on rounds cannot be saved; fit it again, or save one with a schedule")
     cost = asdict(policy.cost) if isinstance(policy.cost, Money) else policy.cost
     if callable(cost):
         told = "the policy's costs come from a function, which cannot be saved; fit it with a Money price list"

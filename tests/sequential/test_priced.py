@@ -77,7 +77,7 @@ def test_each_signal_adds_to_the_votes(real, votes, signal, least):
 
 
 def test_a_budget_is_spent_where_answers_are_worth_it_and_saved_where_not():
-    # Two answers, 0.95 and 0.05: a lead of two is right with 0.997, and what is asked beyond that brings next to nothing.
+    # Two answers, 0.95 and 0.05: a lead of two is right with 0.997, and more brings next to nothing.
     easy = Population(np.tile([0.95, 0.05], (200, 1)), np.zeros(200, dtype=int)).sample(64)
     cap, exact = (PricedStopping(("votes",), exact=how).fit(easy) for how in (False, True))
     assert exact.spends(8.0) == pytest.approx(8)
