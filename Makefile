@@ -42,7 +42,7 @@ instructor: book wheel  ## the same with all solutions and keys, in _build/instr
 	@$(VENV)/bin/jupyter-book build _build/instructor/source -W --keep-going || { rm -rf _build/instructor/source/_build/.doctrees; exit 1; }
 	@$(EDITIONS) instructor
 
-slides: book  ## a deck a chapter, for a projector, in _build/slides
+slides: book  ## one deck per chapter, for a projector, in _build/slides
 	@$(EDITIONS) slides
 
 wheel: $(VENV)/book.stamp  ## build the package, with its data, as one file in dist/

@@ -3,5 +3,5 @@
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submod_attrs={"course": ["find_the_flaw", "grade", "homework"]}
+    __name__, submod_attrs={"course": ["find_the_flaw", "grade", "hand_in", "homework"]}
 )

@@ -8,11 +8,16 @@ import os
 import runpy
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
-from adalib.teach.course import grade, student_key
+import pandas as pd
+
+from adalib.teach.course import class_list, grade, student_key
 
 SECRET = "ADALIB_CLASS_SECRET"
+#: Where a roster may have the name that a student signs with: ours, Canvas's, Moodle's.
+ID_COLUMNS = ("student", "SIS Login ID", "ID number", "Username", "Email address", "ID")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,6 +29,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     graded = words.add_parser("grade", help=f"check the seals of tokens and grade them, with the secret in ${SECRET}")
     graded.add_argument("file", type=Path, help="a text file with a token a line")
     graded.add_argument("--json", action="store_true", help="print one JSON object")
+    graded.add_argument("--roster", type=Path, help="a CSV of the class, such as Canvas or Moodle export it")
+    graded.add_argument("--id", help="the roster's column with the names that students use here (default: found)")
+    graded.add_argument("--sheet", default="1", help="with --roster: the sheet that counts (default: 1)")
+    graded.add_argument("--salt", help="the salt of the exam; tokens of others are refused")
+    graded.add_argument(
+        "--due", type=datetime.fromisoformat, help="with --roster: the last moment, as 2026-11-20T18:00"
+    )
+    graded.add_argument("--csv", type=Path, help="with --roster: the same CSV with points, to import again")
     export = words.add_parser("export", help="write quizzes and misconceptions as Moodle XML and as a QTI 2.1 package")
     export.add_argument("--book", type=Path, default=Path(), help="folder of the book's sources (default: here)")
     export.add_argument("--out", type=Path, required=True, help="folder to write quizzes.xml and quizzes.zip into")
@@ -52,7 +65,9 @@ def _grade(args: argparse.Namespace) -> int:
     tokens = [line.strip() for line in args.file.read_text(encoding="utf-8").splitlines() if line.strip()]
     if not tokens:
         raise ValueError(f"{args.file}: holds no token; give a file with one a line")
-    grades = [grade(token, _secret()) for token in tokens]
+    if args.roster:
+        return _class(args, tokens)
+    grades = [grade(token, _secret(), args.salt) for token in tokens]
     if args.json:
         print(json.dumps({"grades": [vars(one) | {"score": len(one.right)} for one in grades]}))
     else:
@@ -60,6 +75,22 @@ def _grade(args: argparse.Namespace) -> int:
             said = f"refused: {one.refused}" if one.refused else f"{len(one.right)} of {one.of}: {', '.join(one.right)}"
             print(f"{one.student or '?'}\t{one.sheet}\t{said}")
     return 1 if any(one.refused for one in grades) else 0
+
+
+def _class(args: argparse.Namespace, tokens: list[str]) -> int:
+    """Write the class's points beside its names; what did not count goes to standard error."""
+    roster = pd.read_csv(args.roster, dtype=str, keep_default_na=False)
+    name = args.id or next((known for known in ID_COLUMNS if known in roster.columns), " or ".join(ID_COLUMNS))
+    if name not in roster.columns:
+        raise ValueError(f"{args.roster}: has no column {name}; name one with --id")
+    points, left_out = class_list(roster, name, tokens, _secret(), args.sheet, args.salt, args.due)
+    if args.csv:
+        points.to_csv(args.csv, index=False)
+    else:
+        print(points.to_string(index=False))
+    for one in left_out:
+        print(f"{one.student or '?'}\tnot counted: {one.refused}", file=sys.stderr)
+    return 1 if left_out else 0
 
 
 def _export(args: argparse.Namespace) -> int:

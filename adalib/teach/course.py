@@ -4,7 +4,8 @@ What is protected, and what is not: a token cannot be changed on the way, and no
 without that student's key. The class has a secret, which only the teacher knows, and every key is made from it. The
 score is not in the token; the teacher's side draws the same questions and grades the answers anew, so a student who
 alters this package gains nothing by it. Not protected: who sat at the keyboard, and what was looked up. The package can
-compute the answers, since it checks them; that is a calculator, and allowed.
+compute the answers, since it checks them; that is a calculator, and allowed. An exam draws other numbers than practice
+does, and wants the salt that the teacher tells when it begins; whoever reads this source can still compute them then.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from itertools import combinations
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import combinations, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,12 +30,12 @@ from adalib.evaluate.baselines import best_mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import chosen, oracle_labels
 from adalib.table import UtilityTable
-from adalib.teach.exercises import Checked, Checker
+from adalib.teach.exercises import Checked, Checker, checks
 from adalib.teach.exercises.judged import Value, as_name, as_number, value
 from adalib.vote.estimators import majority
 
-__all__ = ["NULLS", "SINS", "Flaw", "Grade", "HandedIn", "Homework", "Question", "find_the_flaw", "grade", "homework"]
-__all__ += ["seal", "student_key"]
+__all__ = ["NULLS", "SINS", "Flaw", "Grade", "HandedIn", "Homework", "Question", "class_list", "find_the_flaw", "grade"]
+__all__ += ["hand_in", "homework", "seal", "student_key"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,6 +43,14 @@ class HandedIn(Checked):
     """What became of an answer to homework; ``token`` seals all answers so far: hand in the last one."""
 
     token: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Taken(HandedIn):
+    """What an exam says of an answer: that it was taken."""
+
+    def __repr__(self) -> str:
+        return f"Question {self.name}: {self.hint}."
 
 
 class Question(NamedTuple):
@@ -56,6 +67,10 @@ class Question(NamedTuple):
         """The exercise that checks it."""
         return value(name, self.answer, self.hint, self.more, self.tolerance, self.wrong)
 
+    def asked(self) -> Question:
+        """The question as an exam shows it: nothing but its text."""
+        return self._replace(answer=float("nan"), hint="", more="", wrong={})
+
 
 @dataclass(eq=False)
 class Homework:
@@ -65,6 +80,7 @@ class Homework:
     name: str
     questions: dict[str, Question]
     exam: bool = False
+    salt: str = ""
     _key: str = field(default="", repr=False)
     _answers: dict[str, Any] = field(default_factory=dict)
 
@@ -74,21 +90,23 @@ class Homework:
 
     def check(self, name: str, answer: Any) -> HandedIn:
         """Take an answer, say whether it is right (not in an exam), and return the token of all answers so far."""
-        checked = Checker({key: question.exercise(key) for key, question in self.questions.items()})(name, answer)
         if name in self.questions and answer is not None:
             number = as_number(answer)
             self._answers[name] = number if np.isfinite(number) else as_name(answer)
         if self.exam:
-            checked = Checked(name, None, "Taken down" if name in self._answers else "")
+            said = "taken" if name in self._answers else f"no question here is called {name!r}"
+            return Taken(name, None, said, token=self.token)
+        checked = Checker({key: question.exercise(key) for key, question in self.questions.items()})(name, answer)
         return HandedIn(checked.name, checked.right, checked.hint, checked.more, token=self.token)
 
     @property
     def token(self) -> str:
         """All answers so far, sealed; without a key the seal is worth nothing, and grading says so."""
-        return seal({"student": self.student, "sheet": self.name, "answers": self._answers}, self._key or "practice")
+        what = {"student": self.student, "sheet": self.name, "answers": self._answers, "at": int(time.time())}
+        return seal(what | {"exam": self.exam, "salt": self.salt}, self._key or "practice")
 
 
-def homework(student_id: str, name: str = "1", key: str = "", exam: bool = False) -> Homework:
+def homework(student_id: str, name: str = "1", key: str = "", exam: bool = False, salt: str = "") -> Homework:
     """A student's own homework: the same questions as everyone's, with other numbers.
 
     Explained in the page "Homework and exams".
@@ -102,7 +120,9 @@ def homework(student_id: str, name: str = "1", key: str = "", exam: bool = False
     key : str
         The student's key, from the teacher (``python -m adalib.teach keys``). Without it one can practise.
     exam : bool
-        Take answers without saying whether they are right.
+        Take answers without saying whether they are right. The numbers are others than at home.
+    salt : str
+        A word that the teacher tells when the exam begins; other salts give other numbers.
 
     Examples
     --------
@@ -110,26 +130,54 @@ def homework(student_id: str, name: str = "1", key: str = "", exam: bool = False
     >>> mine.check("curse", 99).right, mine.check("curse", 99).token[:8]
     (False, 'adalib1.')
     """
-    seed = int.from_bytes(hashlib.sha256(f"{name}\0{student_id}".encode()).digest()[:8], "big")
-    rng = np.random.default_rng(seed)
-    return Homework(student_id, name, {asked: make(rng) for asked, make in _QUESTIONS.items()}, exam, key)
+    questions = _drawn(student_id, name, exam, salt)
+    shown = {asked: question.asked() for asked, question in questions.items()} if exam else questions
+    return Homework(student_id, name, shown, exam, salt, key)
+
+
+def _drawn(student: str, sheet: str, exam: bool, salt: str) -> dict[str, Question]:
+    """A student's questions, with their answers, and the precision that each wants."""
+    seed = hashlib.sha256("\0".join((sheet, student, *(("exam", salt) if exam else (salt,) if salt else ()))).encode())
+    rng = np.random.default_rng(int.from_bytes(seed.digest()[:8], "big"))
+    drawn = {asked: make(rng) for asked, make in _QUESTIONS.items()}
+    return {
+        asked: question._replace(text=f"{question.text}\nA number counts within {question.tolerance:g}.")
+        if question.tolerance
+        else question
+        for asked, question in drawn.items()
+    }
+
+
+def hand_in(check: Checker, student: str, key: str) -> str:
+    """A token of what was answered to a chapter's exercises: ``hand_in(check, "ada", key)`` at its notebook's end.
+
+    Values are graded anew. Of functions and proofs the token only says whether they passed on the student's machine.
+    """
+    answers = {}
+    for name, answer in check.given.items():
+        number = as_number(answer)
+        answers[name] = answer if isinstance(answer, bool) else number if np.isfinite(number) else as_name(answer)
+    what = {"student": student, "sheet": f"chapter {check.chapter}", "answers": answers, "at": int(time.time())}
+    return seal(what, key or "practice")
 
 
 @dataclass(frozen=True)
 class Grade:
-    """What a token is worth: right answers of how many, or why it was refused."""
+    """What a token is worth: right answers of how many, or why it was refused; ``at`` is when it was made, by the
+    student's own clock."""
 
     student: str
     sheet: str
     right: tuple[str, ...]
     of: int
     refused: str = ""
+    at: int = 0
 
 
-def grade(token: str, secret: str) -> Grade:
+def grade(token: str, secret: str, salt: str | None = None) -> Grade:
     """Check a token's seal with the class's secret, and grade its answers anew; a refused token has no points.
 
-    Explained in the page "Homework and exams".
+    With a ``salt`` only the tokens of the exam with that salt count. Explained in the page "Homework and exams".
 
     Examples
     --------
@@ -150,9 +198,54 @@ def grade(token: str, secret: str) -> Grade:
     sheet, answers = content.get("sheet"), content.get("answers")
     if not isinstance(sheet, str) or not isinstance(answers, dict):
         return Grade(student, "", (), 0, "the token holds no sheet and answers; hand in the one that check returned")
-    asked = homework(student, sheet).questions
-    right = [name for name in asked if name in answers and asked[name].exercise(name).fault(answers[name]) is None]
-    return Grade(student, sheet, tuple(right), len(asked))
+    exam, used, at = bool(content.get("exam")), str(content.get("salt", "")), content.get("at", 0)
+    if salt is not None and (not exam or used != salt):
+        return Grade(student, sheet, (), 0, "it is of another exam, or of practice: the salt is not this exam's")
+    asked: Mapping[str, Any]
+    if sheet.startswith("chapter "):
+        asked = checks(sheet.removeprefix("chapter "))[0].exercises
+    else:
+        asked = {name: question.exercise(name) for name, question in _drawn(student, sheet, exam, used).items()}
+    passed = {
+        name: asked[name].fault(given) is None for name, given in answers.items() if name in asked and given is not True
+    }
+    right = [
+        name for name in asked if passed.get(name, answers.get(name) is True and not isinstance(asked[name], Value))
+    ]
+    return Grade(student, sheet, tuple(right), len(asked), at=at if isinstance(at, int) else 0)
+
+
+def class_list(
+    roster: pd.DataFrame,
+    id_column: str,
+    tokens: Iterable[str],
+    secret: str,
+    sheet: str,
+    salt: str | None = None,
+    due: datetime | None = None,
+) -> tuple[pd.DataFrame, list[Grade]]:
+    """The roster with points, and the tokens that did not count.
+
+    Of several tokens of a student the latest that was made before ``due`` counts. A student without one is absent.
+    """
+    last = due.timestamp() if due else float("inf")
+    best: dict[str, Grade] = {}
+    left_out = []
+    for one in (grade(token, secret, salt) for token in tokens):
+        if not one.refused and one.sheet != sheet:
+            one = replace(one, refused=f"it is of sheet {one.sheet!r}, not {sheet!r}")
+        elif not one.refused and one.student not in set(roster[id_column]):
+            one = replace(one, refused=f"no student of the roster is called {one.student!r}")
+        elif not one.refused and one.at > last:
+            one = replace(one, refused="it was made too late")
+        if one.refused:
+            left_out.append(one)
+        elif one.student not in best or one.at >= best[one.student].at:
+            best[one.student] = one
+    rows = [best.get(student) for student in roster[id_column]]
+    told = [str(len(one.right)) if one else "" for one in rows]
+    when = [datetime.fromtimestamp(one.at, UTC).isoformat(" ", "minutes") if one else "absent" for one in rows]
+    return roster.assign(**{f"Homework {sheet}": told, "made at (UTC)": when}), left_out
 
 
 # Tokens
@@ -443,7 +536,9 @@ def find_the_flaw(seed: int = 0) -> Flaw:
     False
     """
     sin = list(SINS)[int(np.random.default_rng([seed, 7]).integers(len(SINS)))]
-    return Flaw(SINS[sin], sin, seed)
+    # Some draws hide their sin from both nulls; the next draw is taken until one shows it.
+    draws = (Flaw(SINS[sin], sin, seed + 1000 * again) for again in count())
+    return next(flaw for flaw in draws if max(flaw.run(null)["gain"].max() for null in NULLS) >= _LEAST)
 
 
 def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.DataFrame:

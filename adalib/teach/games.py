@@ -23,11 +23,25 @@ from adalib.router.controller import STEP, BudgetController
 from adalib.sequential.priced import PricedStopping, backward_induction
 from adalib.sequential.streams import Streams, make_streams
 from adalib.solve.frontier import frontier
+from adalib.solve.oracle import oracle_labels
 from adalib.table import archetypes
 from adalib.teach.figures import HTML
 
-__all__ = ["Charges", "Game", "PriceList", "bill", "feed", "guess", "hold", "hold_run", "limit_prices", "lineup"]
-__all__ += ["market", "menu_bill", "priced_in_dollars", "spend", "states", "still_run", "stop"]
+__all__ = [
+    "Charges",
+    "Game",
+    "PriceList",
+    "bill",
+    "feed",
+    "guess",
+    "hold",
+    "hold_run",
+    "kinds",
+    "limit_prices",
+    "lineup",
+]
+__all__ += ["market", "menu_bill", "priced_in_dollars", "sentence", "spend", "states", "still_run", "stop"]
+__all__ += ["tangent", "votes"]
 
 _BUDGETS = (1, 2, 4, 8, 16)
 
@@ -45,6 +59,90 @@ class Game(HTML):
         text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
         place = f'<p>{without}</p><script type="application/json">{text}</script>'
         super().__init__(f'<div class="adalib-{name}">{place}</div>')
+
+
+# Chapters 0 to 2: a vote, a budget a kind, a price
+
+
+def votes(responses: Responses, row: int) -> Game:
+    """Ask one question again and again, chapter 0: its real answers come in one by one, and vote.
+
+    An answer is 0, right; 1, the commonest wrong one; 2, another wrong one; or 3, unread, with an empty text.
+    """
+    classes, right = responses.classes[row], responses.values[row] > 0
+    wrong = np.bincount(classes[~right & (classes >= 0)], minlength=1).argmax()
+    answers = _written(responses, row)
+    data = {
+        "answers": [answers.get(number, "") for number in classes.tolist()],
+        "kinds": np.select([classes < 0, right, classes == wrong], [3, 0, 1], default=2).tolist(),
+        "right": answers.get(int(classes[right][0]), "") if right.any() else "",
+    }
+    return Game("votes", data, f"{right.sum()} of {right.size} answers are right.")
+
+
+def _written(responses: Responses, row: int) -> dict[int, str]:
+    """One way of writing for each class of answers, the first, so that equal answers look equal."""
+    pairs = zip(responses.classes[row][::-1].tolist(), responses.answers[row][::-1], strict=True)
+    return {number: text for number, text in pairs if number >= 0}
+
+
+def kinds(responses: Responses, seed: int = 0) -> Game:
+    """Spend by kind, chapter 1: a budget for each of the four kinds, beside the best mix and the oracle at equal cost.
+
+    Kinds, mix and oracle are chosen on half of the answers to each question, and all are scored on the other half.
+    """
+    seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
+    found, path, everyone = archetypes(seen), frontier(seen.acc, seen.cost), np.arange(seen.n)
+    costs = np.arange(_BUDGETS[0], _BUDGETS[-1] + 0.25, 0.25)
+    data = {
+        "budgets": list(_BUDGETS),
+        "kinds": [
+            {"name": name, "count": int((found == name).sum()), "acc": _mean(scored.acc[found == name])}
+            for name in ("easy", "responsive", "diminishing", "hard")
+        ],
+        "costs": costs.tolist(),
+        "mix": [_mean(best_mix(seen.acc, seen.cost, c).expected(scored.acc)) for c in costs],
+        "oracle": [_mean(scored.acc[everyone, path.at(c).labels]) for c in costs],
+    }
+    return Game("kinds", data)
+
+
+def _mean(values: np.ndarray) -> Any:
+    """The average over questions, to four digits."""
+    return values.mean(axis=0).round(4).tolist()
+
+
+_STEP = 0.001  # by which a price in a sentence moves
+
+
+def tangent(budgets: Sequence[int], curve: ArrayLike, start: float, most: float = 0.1) -> Game:
+    """A line of slope λ on one question's curve, chapter 2: it rests on the best buy, and starts at its net value."""
+    data = {"budgets": list(budgets), "curve": np.round(curve, 6).tolist(), "start": start, "most": most}
+    return Game("price", data)
+
+
+def sentence(responses: Responses, name: str, start: float, most: float = 0.1, seed: int = 0) -> Game:
+    """A price in a sentence, chapter 2: what all questions buy at it, how often they are right, and a mix of that cost.
+
+    Oracle and mix are chosen on half of the answers to each question and scored on the other half.
+    """
+    seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
+    prices = np.arange(round(most / _STEP) + 1) * _STEP
+    labels = [oracle_labels(seen.acc, seen.cost, price) for price in prices]
+    cost = [float(seen.cost[own].mean()) for own in labels]
+    data = {
+        "n": seen.n,
+        "name": name,
+        "budgets": list(_BUDGETS),
+        "colours": list(COLOURS),
+        "start": start,
+        "most": most,
+        "bought": [np.bincount(own, minlength=len(_BUDGETS)).tolist() for own in labels],
+        "cost": np.round(cost, 4).tolist(),
+        "accuracy": [_mean(scored.acc[np.arange(seen.n), own]) for own in labels],
+        "mix": [_mean(best_mix(seen.acc, seen.cost, spent).expected(scored.acc)) for spent in cost],
+    }
+    return Game("price", data)
 
 
 def guess(budgets: Sequence[int], truth: Sequence[float], known: int = 1) -> Game:
@@ -134,9 +232,7 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
     streams = make_streams(responses, int(policy.schedule[-1]), repeats=1, seed=seed)
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
     worth, sure = policy.decides.count(streams).value, streams.read("logprob")
-    # One way of writing for each class, the first, so that equal answers look equal; class -1 is no answer.
-    pairs = (zip(responses.classes[row][::-1].tolist(), responses.answers[row][::-1], strict=True) for row in rows)
-    written = [{number: text for number, text in own if number >= 0} for own in pairs]
+    written = [_written(responses, row) for row in rows]  # class -1 is no answer
     questions = [
         {
             "text": responses.questions[row],

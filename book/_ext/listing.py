@@ -20,6 +20,9 @@ _EXERCISE = re.compile(
 )
 _PLACE = re.compile(r'(<div data-adalib-list="(\w+)">).*?(</div>)', re.DOTALL)
 GAMES = {
+    "votes": "ask one question again and again, and watch the vote",
+    "kinds": "give each kind of question a budget",
+    "price": "drag the price, and watch what is bought",
     "spend": "spend two answers per question yourself",
     "stop": "stop asking when you think it is enough",
     "states": "at which votes the price goes on",

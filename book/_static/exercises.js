@@ -10,17 +10,38 @@
     return value.toString(16).padStart(16, "0");
   }
 
-  // "0.875", "7/8", "87.5%" and "1,024" are numbers; anything else is none.
+  // "0.875", "7/8", "87.5%", "1,024" and "0,875" are numbers; anything else is none.
   function number(text) {
-    const plain = text.replace(/\s|(?<=\d),(?=\d{3}\b)/g, "").replace("−", "-");
+    let plain = text.replace(/\s/g, "").replace("−", "-");
+    const comma = /^[+-]?(\d*),(\d+)%?$/.exec(plain);
+    if (comma && (comma[2].length !== 3 || !Number(comma[1]))) plain = plain.replace(",", ".");
+    plain = plain.replace(/(?<=\d),(?=\d{3}\b)/g, "");
     const found = /^([+-]?\d*\.?\d+(?:e[+-]?\d+)?)(?:\/(\d*\.?\d+))?(%?)$/i.exec(plain);
     return found ? (Number(found[1]) / Number(found[2] || 1)) * (found[3] ? 0.01 : 1) : NaN;
   }
 
+  const within = (key, name, value) => key.right.includes(hashed(`${name}:${Math.floor(value / key.step + 0.5)}`));
+
   function opens(key, name, text) {
+    if (key.step) return within(key, name, number(text));
     const plain = text.trim().replace(/^["'`]+|["'`]+$/g, "").toLowerCase().replace(/\s+/g, " ");
-    const cell = key.step ? Math.floor(number(text) / key.step + 0.5) : plain;
-    return key.right.includes(hashed(`${name}:${cell}`));
+    return key.right.includes(hashed(`${name}:${plain}`));
+  }
+
+  // What is the matter with a number that is right but for how it is written.
+  function slip({ key, tolerance }, name, text) {
+    const value = number(text);
+    if (!key.step || value === 0) return null;
+    if (!Number.isFinite(value)) return "that is no number; give one, such as 0.875 or 7/8";
+    if (within(key, name, -value)) return "the sign is turned round";
+    if (Math.abs(value) > 1 && within(key, name, value / 100)) return "that is a percentage; write a % sign after it, or give the share";
+    const digits = /^[+-]?\d*[.,](\d+)(%?)$/.exec(text.trim());
+    const half = digits ? 0.5 * 10 ** -(digits[1].length + (digits[2] ? 2 : 0)) : 0;
+    if (half <= key.step || half >= 500 * key.step) return null;
+    for (let cell = -Math.round(half / key.step); cell <= half / key.step; cell += 1) {
+      if (within(key, name, value + cell * key.step)) return `near, but rounded too far; a number counts within ${tolerance || 1e-6}`;
+    }
+    return null;
   }
 
   function box(place) {
@@ -47,7 +68,7 @@
       const good = opens(exercise.key, name, input.value);
       const known = exercise.wrong.find((key) => opens(key, name, input.value));
       // A mistake that has a name is named; else the first hint, and from the second miss on the second one too.
-      const hint = known ? known.said : exercise.hint;
+      const hint = known ? known.said : slip(exercise, name, input.value) ?? exercise.hint;
       const further = misses && exercise.more ? ` ${exercise.more}.` : "";
       said.textContent = good ? "Right." : `Not yet. Hint: ${hint}.${further}`;
       misses += good ? 0 : 1;

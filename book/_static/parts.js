@@ -29,5 +29,30 @@
     });
   }
 
-  window.adalibParts = { element, button, shape, everywhere, still: () => matchMedia("(prefers-reduced-motion: reduce)").matches };
+  // What a reader sets stands in the address, #name=value, beside what others keep there: `use` is called with what is found
+  // there, now and later, and what comes back writes it. A page that was opened with it shows the place.
+  function kept(root, name, use) {
+    const view = () => new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+    const read = () => {
+      if (view().has(name)) use(view().get(name));
+    };
+    read();
+    if (view().has(name)) window.addEventListener("load", () => root.scrollIntoView({ block: "center" }));
+    window.addEventListener("hashchange", read);
+    let writing = 0;
+    return (value) => {
+      clearTimeout(writing);
+      writing = setTimeout(() => {
+        const now = view();
+        now.set(name, value);
+        try {
+          history.replaceState(history.state, "", `#${now}`);
+        } catch {
+          // a page in a frame may not touch its address
+        }
+      }, 200);
+    };
+  }
+
+  window.adalibParts = { element, button, shape, everywhere, kept, still: () => matchMedia("(prefers-reduced-motion: reduce)").matches };
 })();

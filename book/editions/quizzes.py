@@ -62,19 +62,19 @@ def quiz_items(notebook: Path) -> list[Item]:
             if None in found:
                 raise ValueError(f"{notebook}: an option of {asked!r} has no explanation in italics; add one")
             options = tuple(Option(one["text"], one["mark"] == "x", one["why"]) for one in found)
-            items.append(Item(f"{notebook.stem}-{len(items) + 1}", asked, options))
+            items.append(Item(f"quiz-{notebook.stem}-{len(items) + 1}", asked, options))
     return items
 
 
 def misconceptions(page: Path) -> list[Item]:
-    """What students say and is false, from the table of the teacher's page, as questions of true or false."""
-    text = page.read_text(encoding="utf-8")
-    found = re.search(r"^\| a student says \|.*?\n\|[-| ]+\n(.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
-    items = []
-    for row in found[1].splitlines() if found else []:
-        said, show, ask = (_plain(cell) for cell in row.strip().strip("|").split(" | "))
-        options = (Option("True", False, f"Look at {show}. {ask}"), Option("False", True, f"See {show}. {ask}"))
-        items.append(Item(f"misconception-{len(items) + 1}", said.strip('" '), options))
+    """What students say, from the two tables of the teacher's page: what is false, and what is true all the same."""
+    text, items = page.read_text(encoding="utf-8"), []
+    for head, true in (("a student says", False), ("true all the same", True)):
+        found = re.search(rf"^\| {head} \|.*?\n\|[-| ]+\n(.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
+        for row in found[1].splitlines() if found else []:
+            said, show, ask = (_plain(cell) for cell in row.strip().strip("|").split(" | "))
+            options = (Option("True", true, f"Look at {show}. {ask}"), Option("False", not true, f"See {show}. {ask}"))
+            items.append(Item(f"misconception-{len(items) + 1}", said.strip('" '), options))
     return items
 
 
@@ -124,8 +124,20 @@ def _qti_item(item: Item) -> str:
     ET.SubElement(box, "prompt").text = _html(item.text)
     for name, option in zip(names, item.options, strict=True):
         ET.SubElement(box, "simpleChoice", identifier=name).text = _html(option.text)
-    template = "http://www.imsglobal.org/question/qti_v2p1/rptemplates/match_correct"
-    ET.SubElement(root, "responseProcessing", template=template)
+    # One point for the right option, and the feedback of the chosen one.
+    processing = ET.SubElement(root, "responseProcessing")
+    condition = ET.SubElement(processing, "responseCondition")
+    for branch, points in (("responseIf", "1"), ("responseElse", "0")):
+        part = ET.SubElement(condition, branch)
+        if branch == "responseIf":
+            match = ET.SubElement(part, "match")
+            ET.SubElement(match, "variable", identifier="RESPONSE")
+            ET.SubElement(match, "correct", identifier="RESPONSE")
+        scored = ET.SubElement(part, "setOutcomeValue", identifier="SCORE")
+        ET.SubElement(scored, "baseValue", baseType="float").text = points
+    ET.SubElement(
+        ET.SubElement(processing, "setOutcomeValue", identifier="FEEDBACK"), "variable", identifier="RESPONSE"
+    )
     for name, option in zip(names, item.options, strict=True):
         shown = {"outcomeIdentifier": "FEEDBACK", "identifier": name, "showHide": "show"}
         ET.SubElement(root, "modalFeedback", shown).text = _html(option.why)

@@ -10,7 +10,12 @@ from adalib.teach.exercises import checks
 from adalib.teach.exercises.judged import value
 
 CASES = [
-    (value("0", 0.5, "a coin", tolerance=1e-3), ["0.5", "1/2", "50%", " 0.5004 ", "0.4991"], ["0.52", "half", "0.45"]),
+    (
+        value("0", 0.5, "a coin", tolerance=1e-3),
+        ["0.5", "1/2", "50%", " 0.5004 ", "0.4991", "0,5", "50,0%"],
+        ["0.52", "half", "0.45", "50", "-0.5", "0.6", "0,503"],
+    ),
+    (value("9", 0.6764, "two of three", tolerance=5e-4), ["0.6764", "0,676"], ["0.68", "0.7", "67.64", "68.0%", "0.9"]),
     (value("1", 1024, "two to the ten"), ["1024", "1,024", "1024.0"], ["1023", "1025", "-1024"]),
     (value("2", -0.25, "below zero", tolerance=1e-2), ["-0.25", "−0.25", "-1/4", "-25%"], ["0.25", "-0.3"]),
     (value("3", "word-trees", "the family"), ["word-trees", " Word-Trees "], ["word trees", "trees"]),
@@ -35,7 +40,7 @@ def test_the_page_agrees_with_the_notebook(page):
             form.locator("input").fill(answer)
             form.locator("input").press("Enter")
             said = form.locator("output").inner_text()
-            assert said == ("Right." if answer in right else f"Not yet. Hint: {exercise.hint}."), answer
+            assert said == ("Right." if answer in right else f"Not yet. Hint: {exercise.fault(answer)}."), answer
 
 
 def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page):
@@ -43,7 +48,7 @@ def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page)
     for answer, said in (
         ("4", "Not yet. Hint: that is half of it."),
         ("5", "Not yet. Hint: count. on your fingers."),
-        ("'8'", "Not yet. Hint: count. on your fingers."),
+        ("'8'", "Not yet. Hint: that is no number; give one, such as 0.875 or 7/8. on your fingers."),
         ("8", "Right."),
     ):
         form.locator("input").fill(answer)
@@ -56,6 +61,6 @@ def test_code_is_sent_to_the_notebook_and_progress_is_counted_and_can_be_forgott
     form = page.locator(".adalib-answer-form").first
     form.locator("input").fill("0.5")
     form.get_by_role("button", name="Check").click()
-    assert "1 of 5" in page.locator(".adalib-progress").inner_text()
+    assert "1 of 6" in page.locator(".adalib-progress").inner_text()
     page.get_by_role("button", name="forget all progress").click()
-    assert "0 of 5" in page.locator(".adalib-progress").inner_text()
+    assert "0 of 6" in page.locator(".adalib-progress").inner_text()

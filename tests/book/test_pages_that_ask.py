@@ -1,6 +1,8 @@
-"""Where a page asks its reader: a curve to guess, edges to line up, noise to feed, cards to filter, prompts."""
+"""Where a page asks its reader: answers, kinds and prices to set, a curve, edges, noise, cards to filter, prompts."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from bs4 import BeautifulSoup
 from conftest import soup, toc_pages
 
 from adalib.teach.figures import cards, table
-from adalib.teach.games import feed, guess, lineup
+from adalib.teach.games import feed, guess, kinds, lineup, sentence, tangent, votes
 
 PROMPT = """<div class="prompt admonition"><p>How many?</p><ul class="contains-task-list"><li><p><input type="checkbox"
 checked> 12 <em>Or so.</em></p></li></ul></div><div class="prompt admonition"><p>Which?</p><ul
@@ -38,6 +40,56 @@ def test_a_curve_is_guessed_by_hand_and_by_key(play):
     told = said(page)
     assert f"you guessed {dragged - 0.02:.2f}; the vote has 0.90" in told
     assert page.locator(".guess-truth").get_attribute("points")
+
+
+def test_answers_vote_as_they_come_and_the_address_keeps_them(play, word):
+    row = word.ids.index("word-trees-05")
+    page = play(votes(word, row).html, "votes.js")
+    page.get_by_role("button", name="Ask 16 times").tap()
+    leader, count = Counter(text for text in word.answers[row][:16] if text).most_common(1)[0]
+    assert f"After 16 answers, {leader} leads with {count} votes" in said(page)
+    page.get_by_role("slider").press("ArrowRight")
+    page.wait_for_function("location.hash === '#asked=17%2C0'")
+    page.get_by_role("button", name="Start over").tap()
+    assert "After 1 answer, " in said(page)
+    page.evaluate("location.hash = '#asked=96,5'")
+    page.wait_for_function(
+        "document.querySelector('[role=status]').textContent.startsWith('After 96 answers, 40 leads')"
+    )
+
+
+def test_a_budget_for_each_kind_is_spent_and_compared(play, word):
+    game = kinds(word)
+    page = play(game.html, "kinds.js")
+    page.get_by_role("button", name="all 4").tap()
+    assert "You buy 4.00 answers per question" in said(page)
+    page.get_by_role("radiogroup", name="hard").get_by_text("1", exact=True).tap()
+    counts = {kind["name"]: kind["count"] for kind in game.data["kinds"]}
+    assert f"You buy {4 - 3 * counts['hard'] / word.n:.2f} answers per question" in said(page)
+    page.wait_for_function("location.hash === '#kinds=4%2C4%2C4%2C1'")
+
+
+def test_a_price_in_a_sentence_is_dragged_and_the_sentence_follows(play, word):
+    game, curve = sentence(word, "ours", start=0.04), [0.4, 0.43, 0.61, 0.85, 0.98]
+    page = play(tangent([1, 2, 4, 8, 16], curve, start=0.04).html + game.html, "price.js")
+    one, all_ = page.locator(".price-sentence").all()
+    assert (
+        "buys 8 answers. The vote is right with chance 0.85. It costs 8 × 0.040 = 0.32, which leaves 0.53."
+        in one.inner_text()
+    )
+    for at, key in ((41, "ArrowRight"), (51, "PageUp"), (100, "End"), (0, "Home")):
+        page.get_by_role("slider").nth(1).press(key)
+        assert f"{game.data['cost'][at]:.2f} answers on average" in all_.inner_text()
+        assert f"{100 * game.data['accuracy'][at]:.1f}% of them are answered rightly" in all_.inner_text()
+    # The dot where the line starts: pulled down, the price rises, until one answer is the best buy.
+    box = page.locator(".price-handle").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + 60)
+    page.mouse.up()
+    assert "buys 1 answer." in one.inner_text()
+    page.wait_for_function("location.hash.includes('price=0.000') && location.hash.includes('slope=0.')")
 
 
 def test_edges_line_up_and_fill_to_the_budget(play):

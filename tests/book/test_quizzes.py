@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from xml.etree import ElementTree as ET
 
@@ -80,6 +81,9 @@ def test_qti_package(tmp_path):
             assert len(set(choices)) == len(choices) >= 3
             assert item.findtext(".//q:correctResponse/q:value", namespaces=space) in choices
             assert [one.get("identifier") for one in item.iterfind("q:modalFeedback", space)] == choices
+            assert re.fullmatch(r"[A-Za-z_][\w.-]*", item.get("identifier"))
+            shown = item.find("q:responseProcessing/q:setOutcomeValue[@identifier='FEEDBACK']/q:variable", space)
+            assert shown.get("identifier") == "RESPONSE"
 
 
 def test_misconceptions_are_questions_of_true_or_false(tmp_path):
@@ -91,6 +95,8 @@ def test_misconceptions_are_questions_of_true_or_false(tmp_path):
     assert [option.right for option in item.options] == [False, True]
     assert "this" in item.options[1].why
     assert "\\(x\\)" in moodle([item])
+    rights = [one.options[0].right for one in misconceptions(ROOT / "book" / "teach.md")]
+    assert 0.2 < sum(rights) / len(rights) < 0.8, "not all are false"
 
 
 def test_the_command_exports_quizzes_and_misconceptions(tmp_path, capsys):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+from datetime import datetime
 
+import pandas as pd
 import pytest
 
-from adalib.teach import find_the_flaw, grade, homework
+from adalib.solve.oracle import oracle_labels
+from adalib.teach import find_the_flaw, grade, hand_in, homework
 from adalib.teach.__main__ import SECRET, main
-from adalib.teach.course import SINS, Flaw, seal, student_key
+from adalib.teach.course import NULLS, SINS, Flaw, _drawn, seal, student_key
+from adalib.teach.exercises import checks
 
 CLASS = "a long secret of the class"
 
@@ -59,9 +63,13 @@ class TestHomework:
 
     def test_an_answer_is_told_and_in_an_exam_it_is_not(self):
         assert homework("ada").check("curse", 99).right is False
-        said = homework("ada", exam=True).check("curse", 99)
-        assert (said.right, said.hint) == (None, "Taken down")
+        exam = homework("ada", exam=True, salt="heron")
+        said = exam.check("curse", 99)
+        assert (said.right, repr(said)) == (None, "Question curse: taken.")
         assert said.token
+        assert all(not question.wrong and question.answer != question.answer for question in exam.questions.values())
+        texts = {repr(homework("ada", exam=exam, salt=salt)) for exam in (True, False) for salt in ("", "heron", "owl")}
+        assert len(texts) == 6, "practice and every salt have their own numbers"
         assert "the names are" in homework("ada").check("no such", 1).hint
 
 
@@ -113,8 +121,59 @@ class TestTokens:
         mine.questions = {}
         assert grade(mine.token, CLASS).right == ()
 
+    def test_an_exam_is_graded_with_its_own_numbers_and_other_salts_are_refused(self):
+        exam = homework("ada", key=student_key(CLASS, "ada"), exam=True, salt="heron")
+        for name, question in _drawn("ada", "1", True, "heron").items():
+            exam.check(name, question.answer)
+        assert len(grade(exam.token, CLASS, "heron").right) == len(exam.questions)
+        assert "another exam" in grade(exam.token, CLASS, "owl").refused
+        assert "another exam" in grade(ada().token, CLASS, "heron").refused
+
+    def test_a_chapter_gives_a_token_and_only_values_are_graded_anew(self):
+        check, _ = checks("02")
+        check("oracle", oracle_labels)
+        check("letgo", 99)
+        key = student_key(CLASS, "ada")
+        found = grade(hand_in(check, "ada", key), CLASS)
+        assert (found.sheet, found.right, found.of) == ("chapter 02", ("oracle",), len(check.exercises))
+        claim = seal({"student": "ada", "sheet": "chapter 02", "answers": {"letgo": True, "oracle": True}}, key)
+        assert grade(claim, CLASS).right == ("oracle",)
+
 
 class TestCommand:
+    def test_a_class_of_forty(self, tmp_path, monkeypatch, capsys):
+        """Early ones, doubled ones, late ones, forged ones, other sheets, a stranger, and some that are missing."""
+        monkeypatch.setenv(SECRET, CLASS)
+        clock = iter(range(1_000, 10_000, 10))
+        monkeypatch.setattr("adalib.teach.course.time.time", lambda: next(clock))
+        names = [f"student-{number:02d}" for number in range(40)]
+        (tmp_path / "class.csv").write_text("Student,SIS Login ID,Section\n" + "".join(f"N,{n},a\n" for n in names))
+        first = {n: answered(n, student_key(CLASS, n), ("bill",)).token for n in names[:30]}
+        second = {n: answered(n, student_key(CLASS, n)).token for n in names[:10]}
+        forged = answered(names[30], student_key(CLASS, names[31])).token
+        other = homework(names[32], "2", key=student_key(CLASS, names[32])).token
+        stranger = answered("eve", student_key(CLASS, "eve")).token
+        due = next(clock)
+        late = answered(names[33], student_key(CLASS, names[33])).token
+        lines = [*second.values(), *first.values(), forged, other, stranger, late, first[names[5]]]
+        (tmp_path / "tokens.txt").write_text("\n".join(lines))
+        when = datetime.fromtimestamp(due).isoformat()
+        roster, out = str(tmp_path / "class.csv"), str(tmp_path / "out.csv")
+        asked = ["--roster", roster, "--sheet", "1", "--due", when, "--csv", out]
+        assert main(["grade", str(tmp_path / "tokens.txt"), *asked]) == 1
+        told = capsys.readouterr().err.splitlines()
+        assert [line.split("\t")[0] for line in told] == [names[30], names[32], "eve", names[33]]
+        for line, why in zip(told, ("the seal does not fit", "sheet '2'", "no student", "too late"), strict=True):
+            assert why in line
+        points = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+        assert list(points.columns[:4]) == ["Student", "SIS Login ID", "Section", "Homework 1"]
+        of = len(homework("ada").questions)
+        assert list(points["Homework 1"]) == [str(of)] * 10 + [str(of - 1)] * 20 + [""] * 10
+        assert list(points["made at (UTC)"][30:]) == ["absent"] * 10
+        (tmp_path / "class.csv").write_text("name\nada\n")
+        assert main(["grade", str(tmp_path / "tokens.txt"), *asked[:2]]) == 2
+        assert "name one with --id" in capsys.readouterr().err
+
     def test_keys_then_tokens_then_grades(self, tmp_path, monkeypatch, capsys):
         monkeypatch.setenv(SECRET, CLASS)
         assert main(["keys", "ada"]) == 0
@@ -152,6 +211,12 @@ class TestFlaws:
         honest = Flaw("", "none", 1)
         assert max(honest.run("flat")["gain"].max(), honest.run("shuffled")["gain"].max()) < 0.008
         assert honest.table["gain"].max() > 0.02
+
+    @pytest.mark.parametrize("seed", [5, 12, 70])
+    def test_what_hides_its_sin_is_drawn_again(self, seed):
+        flaw = find_the_flaw(seed)
+        gain, null = max((flaw.run(null)["gain"].max(), null) for null in NULLS)
+        assert flaw.check(flaw._sin, null, gain).right
 
     def test_seeds_reach_every_sin_and_what_is_none_is_sent_back(self):
         assert {find_the_flaw(seed)._sin for seed in range(40)} == set(SINS)

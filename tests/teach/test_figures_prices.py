@@ -27,18 +27,7 @@ def acc():
     return curves
 
 
-def test_every_answer_is_one_tile_of_its_kind_and_text_stays_text(word):
-    fig = draw.answer_grid(word.answers[65], word.classes[65], word.values[65])
-    drawn = {trace.name.split(" (")[0]: len(trace.x) for trace in fig.data}
-    assert sum(drawn.values()) == word.samples
-    assert drawn["right"] == word.values[65].sum()
-    assert drawn["no answer read"] == word.answers[65].count("")
-    fig = draw.answer_grid(["<b>1</b>", "2"], np.array([0, 1]), np.array([1.0, 0.0]))
-    assert "<b>" not in fig.data[0].hovertext[0]
-    assert "<b>" not in draw.vote_bars(["<b>1</b>"], [3], [True]).data[0].y[0]
-
-
-def test_the_windows_and_the_samples_and_gains_hold_every_budget(word):
+def test_the_windows_hold_every_budget(word):
     classes, values = word.classes[65], word.values[65]
     outcomes = {b: acc_windows(classes.reshape(-1, b), values.reshape(-1, b), [b])[:, 0] for b in (1, 4, 16)}
     fig = draw.window_votes(outcomes, samples=96)
@@ -47,20 +36,12 @@ def test_the_windows_and_the_samples_and_gains_hold_every_budget(word):
         assert frame.name == str(b)
         assert frame.layout.title.text.endswith(f"{mean:.0%} right")
         assert sorted(base for bar in frame.data for base in bar.base) == list(range(0, 96, b))
-    spent, gained = np.array([[0, 10, 30], [0, 20, 60]]), np.array([[0, 1, 2], [0, -1, -2]])
-    fig = draw.samples_and_gains([1, 2, 4], ["easy", "hard"], spent, gained, [0.1, 0.2, 0.3])
-    assert fig.layout.title.text == "everyone gets 2: accuracy 0.200"
-    assert [list(frame.data[1].x) for frame in fig.frames] == [[0, 0], [1, -1], [2, -2]]
 
 
 def step_at(trace, x):
     """Read a staircase (line shape "hv") off a drawn trace."""
     assert trace.line.shape == "hv"
     return np.asarray(trace.y)[np.searchsorted(np.asarray(trace.x), x, side="right") - 1]
-
-
-def stars(trace):
-    return [int(x) for x, symbol in zip(trace.x, trace.marker.symbol, strict=True) if symbol == "star"]
 
 
 def test_staircases_show_the_average_cost_and_jump_over_the_budget(acc):
@@ -77,34 +58,22 @@ def test_staircases_show_the_average_cost_and_jump_over_the_budget(acc):
     assert fig.layout.shapes[0].y0 == fig.layout.shapes[0].y1 == 8.5
 
 
-def test_net_values_mark_the_winner(acc):
-    prices = (0.0, 0.02, 0.2)
-    winners = [int(adalib.oracle_labels(acc, COST, lam)[5]) for lam in prices]
-    net = {f"λ = {lam:g}": acc[5] - lam * COST for lam in prices}
-    fig = draw.net_values(BUDGETS, net, winners)
-    for trace, values, winner in zip(fig.data, net.values(), winners, strict=True):
-        assert stars(trace) == [winner]
-        assert trace.y == pytest.approx(values)
-        assert max(trace.y) == pytest.approx(trace.y[winner])
-
-
-def test_lagrangian_draws_every_question_and_all_shares(acc):
+def test_a_ribbon_is_what_the_oracle_buys_and_all_shares_are_drawn(acc):
     prices = adalib.frontier(acc, COST).lam[::-1]
     labels = np.array([adalib.oracle_labels(acc, COST, lam) for lam in prices])
-    net = {lam: acc[5] - lam * COST for lam in (0.01, 0.05)}
-    fig = draw.lagrangian(prices, labels, BUDGETS, acc[:, 0], 5, net, [labels[0, 5]] * 2)
-    shares = [trace for trace in fig.data if trace.stackgroup]
-    assert len(shares) == 5
-    assert np.sum([trace.y for trace in shares], axis=0) == pytest.approx(np.ones(len(prices)))
+    own = [adalib.frontier(curve[None, :], COST) for curve in acc[:12]]
+    fig = draw.ribbons({f"q{i}": (path.lam, path.cost) for i, path in enumerate(own)}, prices, labels, BUDGETS)
+    shares = [trace for trace in fig.data if trace.type == "scatter" and trace.stackgroup]
     for trace, column in zip(shares, range(5), strict=True):
-        assert trace.y == pytest.approx((labels == column).mean(axis=1))
-    # The shelves: at any price as many questions stand near the height of a budget as the oracle puts there.
-    lines = [t for t in fig.data if t.mode == "lines" and t.line.width == 1]
-    x, y = (np.array([v for t in lines for v in getattr(t, axis)], dtype=float).reshape(-1, 3) for axis in "xy")
-    for at in (0, len(prices) // 2):
-        here = (prices[at] + prices[at + 1]) / 2
-        heights = y[(x[:, 0] <= here) & (here < x[:, 1]), 0].round().astype(int)
-        assert np.bincount(heights, minlength=5).tolist() == np.bincount(labels[at], minlength=5).tolist()
+        assert trace.y[:-1] == pytest.approx((labels == column).mean(axis=1))
+    pieces = [
+        (int(name[1:]), base, base + width, b)
+        for trace, b in zip(fig.data, BUDGETS, strict=False)
+        for name, base, width in zip(trace.y, trace.base, trace.x, strict=True)
+    ]
+    for lam in np.random.default_rng(0).uniform(0, prices[-1], 200):
+        found = {row: b for row, low, high, b in pieces if low <= lam < high}
+        assert found == {row: BUDGETS[adalib.oracle_labels(acc, COST, lam)[row]] for row in range(12)}
 
 
 def test_bisection_shows_the_recorded_path(acc):

@@ -25,6 +25,45 @@ def held(game) -> dict:
     return json.loads(script.string)
 
 
+def test_every_answer_votes_as_what_it_is(word):
+    row = word.ids.index("word-trees-05")
+    data = held(games.votes(word, row))
+    kinds = np.array(data["kinds"])
+    assert (kinds == 0).sum() == word.values[row].sum()
+    assert (
+        [text == "" for text in data["answers"]] == (kinds == 3).tolist() == [text == "" for text in word.answers[row]]
+    )
+    assert data["right"] in adalib.majority(data["answers"])
+    assert {text for text, kind in zip(data["answers"], kinds, strict=True) if kind == 0} == {data["right"]}
+    wrong = [text for text, kind in zip(data["answers"], kinds, strict=True) if kind in (1, 2)]
+    commonest = {text for text, kind in zip(data["answers"], kinds, strict=True) if kind == 1}
+    assert commonest <= set(adalib.majority(wrong))
+
+
+class TestHalves:
+    """What is chosen on one half of the answers is scored on the other."""
+
+    def test_a_budget_for_each_kind_adds_up_beside_the_mix_and_the_oracle(self, word):
+        seen, scored = (half.table() for half in word.split_samples(0))
+        data = games.kinds(word).data
+        for column in range(5):
+            alike = sum(kind["count"] * kind["acc"][column] for kind in data["kinds"]) / word.n
+            assert alike == pytest.approx(scored.acc[:, column].mean(), abs=1e-4)
+        two = data["costs"].index(2.0)
+        assert data["oracle"][two] == pytest.approx(adalib.score_oracle(seen, scored, [2.0]).accuracy.mean(), abs=1e-4)
+        mix = adalib.best_mix(seen.acc, seen.cost, 2.0).expected(scored.acc).mean()
+        assert data["mix"][two] == pytest.approx(mix, abs=1e-4)
+
+    def test_the_sentence_says_what_is_bought(self, word):
+        seen, scored = (half.table() for half in word.split_samples(0))
+        data = games.sentence(word, "ours", start=0.02).data
+        for at in (0, 20, 77, 100):
+            labels = adalib.oracle_labels(seen.acc, seen.cost, at / 1000)
+            assert data["bought"][at] == np.bincount(labels, minlength=5).tolist()
+            assert data["cost"][at] == pytest.approx(adalib.average_cost(seen.acc, seen.cost, at / 1000), abs=1e-4)
+            assert data["accuracy"][at] == pytest.approx(scored.acc[np.arange(word.n), labels].mean(), abs=1e-4)
+
+
 class TestSpend:
     def test_the_page_scores_as_the_package_does(self, word):
         wide, phone = games.spend(word).data["hands"]

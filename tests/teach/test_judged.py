@@ -40,7 +40,6 @@ PACKAGE = {
         [adalib.answer_classes(answers)], [[float(a == gold) for a in answers]], [b]
     ),
     ("02", "oracle"): adalib.oracle_labels,
-    ("02", "average cost"): adalib.average_cost,
     ("03", "bisection"): lambda acc, cost, budget: adalib.frontier(acc, cost).at(budget).lam,
     ("03", "frontier"): lambda acc, cost: (
         np.array([adalib.frontier(acc, cost).cost, adalib.frontier(acc, cost).accuracy]).T
@@ -65,6 +64,32 @@ def test_the_brute_force_passes_and_every_mistake_is_named(place):
 @pytest.mark.parametrize("place", PACKAGE, ids="-".join)
 def test_the_package_passes(place):
     assert said(place, PACKAGE[place]).right
+
+
+def _walked(acc, cost):
+    """Chapter 3's walk: of several as steep it takes the nearest, so points on a line are stops."""
+    here = [0]
+    while here[-1] < len(cost) - 1:
+        slopes = (acc[here[-1] + 1 :] - acc[here[-1]]) / (cost[here[-1] + 1 :] - cost[here[-1]])
+        if slopes.max() <= 0:
+            break
+        here.append(here[-1] + 1 + int(slopes.argmax()))
+    return here
+
+
+def _halved(acc, cost, budget, end, steps=60):
+    ends = [0.0, 5.0]
+    for _ in range(steps):
+        middle = sum(ends) / 2
+        ends[int(adalib.average_cost(acc, cost, middle) <= budget)] = middle
+    return ends[end]
+
+
+def test_other_right_roads_are_right_and_the_end_that_overspends_is_not():
+    assert said(("03", "envelope"), _walked).right
+    assert said(("03", "bisection"), lambda *case: _halved(*case, 1)).right
+    assert said(("03", "bisection"), lambda *case: np.ceil(_halved(*case, 1) * 1e4 - 1e-6) / 1e4).right  # four digits
+    assert "round up" in said(("03", "bisection"), lambda *case: _halved(*case, 0, steps=25)).hint
 
 
 def test_the_best_value_is_the_linear_program():
@@ -157,9 +182,18 @@ class TestAnyFunction:
         assert "lam" in checked.picture
 
 
-def chain(proof: Proof) -> list:
+def chain(proof: Proof, road: int = 0) -> list:
     """The shortest proof: from side to side through the ideas. (The chapters' own are run when the book is built.)"""
-    return [proof.first, *proof.through.values(), proof.last]
+    ideas = [idea[min(road, len(idea) - 1)] if isinstance(idea, tuple) else idea for idea in proof.through.values()]
+    return [proof.first, *ideas, proof.last]
+
+
+@pytest.mark.parametrize("place", [("02", "monotone"), ("02", "everett"), ("04", "weak duality")], ids="-".join)
+def test_another_road_is_as_right_and_a_step_may_bring_its_reason(place):
+    one, other = chain(PROOFS[place]), chain(PROOFS[place], road=1)
+    assert one[1] is not other[1]
+    assert said(place, other).right
+    assert said(place, [other[0], *((line, "because it is") for line in other[1:])]).right
 
 
 @pytest.mark.parametrize("place", PROOFS, ids="-".join)
@@ -263,8 +297,8 @@ OBJECTS = {
             thin([0.4, 0.4, 0.4, 0.4, 0.4001], [0.5] * 5),
         ],
     ),
-    ("09", "menu"): ((1, 5, 9), ["three", (1, 2), (1, 15, 16)]),
-    ("11", "controller"): (
+    ("08", "menu"): ((1, 5, 9), ["three", (1, 2), (1, 15, 16)]),
+    ("10", "controller"): (
         lambda costs, budget, first, step: first * np.cumprod(np.exp(step * (costs / budget - 1))),
         [
             "a price",

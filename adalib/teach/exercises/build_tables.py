@@ -56,28 +56,16 @@ EXERCISES["02", "oracle"] = Build(
     picture=sketch,
 )
 
-EXERCISES["02", "average cost"] = Build(
-    PRICED,
-    bill,
-    "add up what the labels of the oracle cost, and divide by the number of questions",
-    "with labels = oracle(acc, cost, lam), cost[labels] is what each question pays",
-    {
-        "it averages columns, not costs": lambda *case: np.mean(oracle(*case)),
-        "it adds up; divide by the number of questions": lambda acc, *case: bill(acc, *case) * len(acc),
-        "it averages accuracy, not cost": lambda acc, *case: spent(acc, oracle(acc, *case)),
-        "its ties go to the dearer budget": lambda acc, cost, lam: cost[_dearest(acc, cost, lam)].mean(),
-    },
-)
-
 
 def _judge_price(got: Any, best: float, case: Case) -> str | None:
     got = float(np.asarray(got).item())
     if not 0 <= got < np.inf:
         return f"the price {got:g} is below 0 or no number"
-    # A search ends a hair away from the step; which side it is on is a matter of the last digits.
-    paid = bill(case["acc"], case["cost"], got + 1e-6)
+    # The oracle takes net values that differ by a rounding for tied: a search may end that far below the step.
+    paid = bill(case["acc"], case["cost"], got + 1e-9)
     if paid > case["budget"] + 1e-9:
-        return f"at the price {got:.6g} the oracle spends {paid:g}, more than the budget"
+        near = "; give the high end of the interval, or round up" if got > best - 1e-4 else ""
+        return f"at the price {got:.6g} the oracle spends {paid:g}, more than the budget{near}"
     return None if got <= best + 1e-4 else f"the price {got:.6g} is too high: {best:.6g} keeps the budget too"
 
 
@@ -114,6 +102,17 @@ def _with_points_on_the_line(acc: np.ndarray, cost: np.ndarray) -> list[int]:
     return np.flatnonzero(np.any(tied, axis=0)).tolist()
 
 
+def _judge_corners(got: Any, best: Any, case: Case) -> str | None:
+    """The corners must be there; a point on the line between two of them may be, for no price minds it."""
+    columns = np.asarray(got).ravel().tolist()
+    on_the_line = _with_points_on_the_line(case["acc"], case["cost"])
+    last = best[-1]  # dearer columns that tie with it lie on a level line, and nobody pays for them
+    allowed = set(best) | {j for j in on_the_line if j < last}
+    return (
+        None if set(best) <= set(columns) <= allowed and columns == sorted(columns) else "it is not the envelope here"
+    )
+
+
 EXERCISES["03", "envelope"] = Build(
     PRICED.turned(
         lambda rng, acc, cost, lam: {"acc": acc[0], "cost": cost},
@@ -126,18 +125,17 @@ EXERCISES["03", "envelope"] = Build(
         valid=PRICED.valid,
     ),
     _winners,
-    "a column is on the envelope if some price makes it the cheapest of the best; a point on or under the line "
-    "between two others is not",
-    "start at the first column; go to the column with the steepest slope from here, the farthest one if several are "
-    "as steep; stop when no slope is positive",
+    "a column is on the envelope if some price makes it the cheapest of the best; a point under the line between two "
+    "others is not",
+    "start at the first column; go to the column with the steepest slope from here; stop when no slope is positive",
     {
         "it keeps every point that beats those before; one under its neighbours' line must go": lambda acc, _: [
             j for j in range(len(acc)) if j == 0 or acc[j] > acc[:j].max()
         ],
         "it keeps all columns": lambda acc, _: list(range(len(acc))),
-        "it keeps points on the line between two others, and ties; no price needs them": _with_points_on_the_line,
         "it jumps to the most accurate column at once": lambda acc, _: sorted({0, int(acc.argmax())}),
     },
+    judge=_judge_corners,
 )
 
 

@@ -149,7 +149,8 @@ class Proof(NamedTuple):
     """An exercise whose answer is a chain of lines ``first <= ... <= last``.
 
     ``objects`` makes from an input all that a line may name. ``through`` are quantities that the chain must pass, by
-    what to say where it does not; ``mistakes`` are lines that are typically written and wrong, by what each is called.
+    what to say where it does not; where several roads lead there, any one of a tuple will do. ``mistakes`` are lines
+    that are typically written and wrong, by what each is called. A line may bring its reason: ``(line, "because")``.
 
     >>> numbers = Inputs(lambda rng: {"a": float(rng.random()), "b": float(rng.random())}, {})
     >>> ideas = {"where is a alone": lambda a: a}
@@ -164,13 +165,15 @@ class Proof(NamedTuple):
     objects: Callable[[Case], dict[str, Any]]
     first: Line
     last: Line
-    through: Mapping[str, Line]
+    through: Mapping[str, Line | tuple[Line, ...]]
     hint: str
     more: str
     mistakes: Mapping[str, Line]
 
     def fault(self, chain: Any) -> Fault | str | None:
         """None for a chain that holds and passes all it must, else the first step that breaks."""
+        if isinstance(chain, Sequence):
+            chain = [line[0] if isinstance(line, tuple) and line else line for line in chain]
         if not isinstance(chain, Sequence) or len(chain) < 2 or not all(map(callable, chain)):
             return "give a list of lines, each a function such as lambda acc, lam: ..."
         known = set(self.objects(next(self.inputs.cases(1))))
@@ -221,17 +224,18 @@ class Proof(NamedTuple):
                 return step, f"step {step} breaks: line {step} is {low:.4g} and line {step + 1} is {high:.4g}"
         return None
 
-    def _passed(self, chain: list[Line], wanted: Line) -> bool:
-        """Whether one of the lines is this quantity, in every case that was tried."""
+    def _passed(self, chain: list[Line], wanted: Line | tuple[Line, ...]) -> bool:
+        """Whether one of the lines is this quantity, or one of these, in every case that was tried."""
         cases = [self.objects(case) for case in self.inputs.first(_ALIKE)]
 
-        def equal(line: Line) -> bool:
+        def equal(line: Line, road: Line) -> bool:
             try:
-                return all(abs(_evaluated(line, one) - _evaluated(wanted, one)) <= _ROUNDING for one in cases)
+                return all(abs(_evaluated(line, one) - _evaluated(road, one)) <= _ROUNDING for one in cases)
             except Broken:
                 return False
 
-        return any(map(equal, chain))
+        roads = wanted if isinstance(wanted, tuple) else (wanted,)
+        return any(equal(line, road) for line in chain for road in roads)
 
 
 def _names(line: Line) -> list[str]:
@@ -273,7 +277,28 @@ class Value(NamedTuple):
             return None
         if "step" in self.key and math.isnan(as_number(answer)):
             return "that is no number; give one, such as 0.875 or 7/8"
-        return next((key["said"] for key in self.wrong if self._opens(key, answer)), self.hint)
+        named = next((key["said"] for key in self.wrong if self._opens(key, answer)), None)
+        return named or self._slip(answer) or self.hint
+
+    def _slip(self, answer: Any) -> str | None:
+        """What is the matter with a number that is right but for how it is written."""
+        number = as_number(answer)
+        if "step" not in self.key or not math.isfinite(number) or not number:
+            return None
+        if self._opens(self.key, -number):
+            return "the sign is turned round"
+        if abs(number) > 1 and self._opens(self.key, number / 100):
+            return "that is a percentage; write a % sign after it, or give the share"
+        # What the digits given leave open: half a unit of the last one, searched where that is not too wide.
+        digits = re.fullmatch(
+            r"[+-]?\d*[.,](\d+)(%?)", str(answer).strip() if isinstance(answer, str) else repr(number)
+        )
+        half = 0.5 * 10.0 ** -(len(digits[1]) + 2 * bool(digits[2])) if digits else 0.0
+        step = self.key["step"]
+        cells = range(-round(half / step), round(half / step) + 1) if step < half < 500 * step else ()
+        if any(self._opens(self.key, number + cell * step) for cell in cells):
+            return f"near, but rounded too far; a number counts within {self.tolerance or _EXACT:g}"
+        return None
 
     def _opens(self, key: Key, answer: Any) -> bool:
         if "step" not in key:
@@ -320,8 +345,12 @@ def hashed(text: str) -> str:
 def as_number(answer: Any) -> float:
     """Read a number: a plain one, the only entry of an array, or a text such as "7/8", "87.5%" or "1,024"; else NaN.
 
+    A comma that can only be a decimal one is read so: "0,676" and "2,75", and not "1,024".
+
     >>> as_number([0.875]), as_number("7/8"), as_number("87.5 %"), as_number("1,024"), as_number("many")
     (0.875, 0.875, 0.875, 1024.0, nan)
+    >>> as_number("0,676"), as_number("-2,75")
+    (0.676, -2.75)
     """
     try:
         if isinstance(answer, Fraction):
@@ -329,7 +358,11 @@ def as_number(answer: Any) -> float:
         entry = np.asarray(answer).item()  # fails where there are several
         if not isinstance(entry, str):
             return float(entry)
-        text = re.sub(r"\s|(?<=\d),(?=\d{3}\b)", "", entry).replace("\N{MINUS SIGN}", "-")
+        text = re.sub(r"\s", "", entry).replace("\N{MINUS SIGN}", "-")
+        comma = re.fullmatch(r"([+-]?)(\d*),(\d+)(%?)", text)
+        if comma and (len(comma[3]) != 3 or not int(comma[2] or 0)):
+            text = text.replace(",", ".")
+        text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
         top, _, bottom = text.removesuffix("%").partition("/")
         return float(top) / float(bottom or 1) / (100 if text.endswith("%") else 1)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError, AttributeError):

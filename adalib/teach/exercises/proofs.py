@@ -67,8 +67,9 @@ EXERCISES["02", "monotone"] = Proof(
     lambda low: 0.0,
     lambda low, high, c_low, c_high: (high - low) * (c_low - c_high),
     {
-        "the chain jumps: use first that at the low price nothing beats what is bought there": (
-            lambda low, a_low, c_low, a_high, c_high: (a_low - low * c_low) - (a_high - low * c_high)
+        "the chain jumps: use first that at one of the two prices nothing beats what is bought there": (
+            lambda low, a_low, c_low, a_high, c_high: (a_low - low * c_low) - (a_high - low * c_high),
+            lambda high, a_low, c_low, a_high, c_high: (a_high - high * c_high) - (a_low - high * c_low),
         )
     },
     "each buy is the best at its own price; write that down for both, and add",
@@ -92,7 +93,8 @@ EXERCISES["02", "everett"] = Proof(
     lambda acc, oracle: _mean(acc, oracle),
     {
         "the chain jumps: let the price in, where the plan costs no more than the oracle": (
-            lambda acc, cost, lam, plan, oracle: _mean(acc, plan) + lam * (_mean(cost, oracle) - _mean(cost, plan))
+            lambda acc, cost, lam, plan, oracle: _mean(acc, plan) + lam * (_mean(cost, oracle) - _mean(cost, plan)),
+            lambda acc, cost, lam, plan, oracle: _mean(acc, oracle) + lam * (_mean(cost, plan) - _mean(cost, oracle)),
         )
     },
     "the plan costs no more than the oracle, and no net value is above the oracle's",
@@ -191,7 +193,8 @@ EXERCISES["04", "weak duality"] = Proof(
     dual,
     {
         "the chain jumps: what may be added because the plan keeps the budget": (
-            lambda acc, cost, lam, budget, plan: _mean(acc, plan) + lam * (budget - _mean(cost, plan))
+            lambda acc, cost, lam, budget, plan: _mean(acc, plan) + lam * (budget - _mean(cost, plan)),
+            lambda acc, cost, lam, plan: (acc - lam * cost).max(axis=1).mean() + lam * _mean(cost, plan),
         )
     },
     "the plan keeps the budget and the price is not negative, so something that is not negative may be added",

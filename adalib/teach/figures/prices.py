@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
-from plotly.colors import sample_colorscale
 from plotly.subplots import make_subplots
 
 from adalib.colours import budget_colours
@@ -17,8 +16,6 @@ from adalib.teach.figures import COLOURS, faint, plain
 from adalib.teach.figures.shapes import GREY, band, bar, dots, drag, level, line, lines, panels
 
 BLUE, ORANGE, GREEN, PINK, GOLD = COLOURS[:5]
-# What an answer is, in this order everywhere: its name and its colour.
-_KINDS = {"right": GREEN, "most common wrong answer": ORANGE, "other wrong answers": GOLD, "no answer read": GREY}
 
 Array = np.ndarray
 Steps = tuple[Array, Array]
@@ -26,36 +23,6 @@ Style = dict[str, Any]
 
 
 # Chapters 0 and 1: the answers to a question, their votes, and how accuracy grows with the budget.
-
-
-def answer_grid(answers: Sequence[str], classes: Array, values: Array, width: int = 16) -> go.Figure:
-    """Every sampled answer to one question as a tile, in the order sampled, coloured by what it is."""
-    kinds = np.where(values > 0.5, 0, 2)
-    wrong = classes[(kinds == 2) & (classes >= 0)]
-    if wrong.size:
-        kinds[(kinds == 2) & (classes == np.bincount(wrong).argmax())] = 1
-    kinds[classes < 0] = 3
-    x, y = np.arange(len(kinds)) % width, np.arange(len(kinds)) // width
-    fig = go.Figure()
-    for kind, (name, colour) in enumerate(_KINDS.items()):
-        here = np.flatnonzero(kinds == kind).tolist()
-        if here:
-            ink = {"size": 10, "color": "black" if colour == GOLD else "white"}
-            told = [f"sample {i + 1}: {plain(answers[i]) or 'nothing read'}" for i in here]
-            said: Style = {"text": [plain(answers[i])[:4] for i in here], "textfont": ink, "hovertext": told}
-            tiles = dots(x[here], y[here], f"{name} ({len(here)})", colour, size=26, symbol="square", opacity=0.9)
-            fig.add_trace(tiles.update(mode="markers+text", hoverinfo="text", **said))
-    fig.update_xaxes(visible=False, range=[-0.6, width - 0.4])
-    fig.update_yaxes(visible=False, autorange="reversed")
-    return fig.update_layout(height=70 + 40 * int(y.max() + 1))
-
-
-def vote_bars(names: Sequence[str], counts: Sequence[int], right: ArrayLike) -> go.Figure:
-    """Votes for each answer, most voted first; the right one in its own colour."""
-    colours = np.where(right, GREEN, ORANGE).tolist()
-    fig = go.Figure(bar([plain(name) for name in names], counts, "", colours, sideways=True, text=list(counts)))
-    fig.update_yaxes(type="category", autorange="reversed", title="answer")
-    return fig.update_xaxes(title="votes").update_layout(height=90 + 34 * len(names))
 
 
 def accuracy_curves(
@@ -92,82 +59,34 @@ def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
     return fig.update_layout(barmode="overlay", height=300, margin={"t": 70}, bargap=0.3)
 
 
-def samples_and_gains(
-    budgets: Sequence[int], groups: Sequence[str], spent: Array, gained: Array, accuracy: Sequence[float]
-) -> go.Figure:
-    """Drag a uniform budget: where the extra samples go, beside where the extra right answers come from."""
-    names = ["extra samples", "extra right"]
-    fig = make_subplots(cols=2, subplot_titles=names, horizontal_spacing=0.12, shared_yaxes=True)
-
-    def both(k: int) -> list[go.Bar]:
-        return [
-            bar(groups, values[:, k], "", COLOURS[: len(groups)], sideways=True, **axes, texttemplate="%{x:,.0f}")
-            for values, axes in ((spent, {}), (gained, {"xaxis": "x2", "yaxis": "y2"}))
-        ]
-
-    titles = [f"everyone gets {b}: accuracy {share:.3f}" for b, share in zip(budgets, accuracy, strict=True)]
-    drag(fig, budgets, both, "uniform budget b = ", titles=titles, active=len(budgets) // 2)
-    fig.update_yaxes(autorange="reversed")
-    fig.update_xaxes(range=[0, float(spent.max()) * 1.15], col=1)
-    fig.update_xaxes(range=[min(0.0, float(gained.min()) * 1.4), float(gained.max()) * 1.2], col=2)
-    return fig.update_layout(height=400, margin={"t": 90})
+# Chapter 2: what a price does to questions, and to the cost.
 
 
-# Chapter 2: what a price does to one question, to all of them, and to the bill.
+def ribbons(paths: Mapping[str, Steps], prices: Array, labels: Array, budgets: Sequence[int]) -> go.Figure:
+    """What questions buy as the price rises: a ribbon for every named one, and below the shares of all.
 
-
-def net_values(budgets: Sequence, net: Mapping[str, Array], winners: Sequence[int]) -> go.Figure:
-    """Net value of one question at every budget, one line a price by its name; a star marks the winner at each."""
-    fig = go.Figure(_net_traces(budgets, net, winners))
-    return fig.update_xaxes(title="budget b", **_ladder(budgets)).update_yaxes(title="net value")
-
-
-def lagrangian(
-    prices: Array,
-    labels: Array,
-    budgets: Sequence,
-    first: Array,
-    one: int,
-    net: Mapping[float, Array],
-    winners: Sequence[int],
-) -> go.Figure:
-    """The price at three scales: every question's budget, the shares of the budgets, one question's net values.
-
-    ``labels`` has a row a price, ascending, and a column a question, ``first`` is Acc(x, 1). Question ``one`` is drawn
-    thick in the first panel, and in the last one at the prices in ``net``.
+    A path is (prices, costs) of one question's own frontier; ``labels`` has a row a price and a column a question.
     """
-    three = _net_traces(budgets, {f"λ = {price:g}": values for price, values in net.items()}, winners)
-    fig = panels(
-        [_waterfall(prices, labels, first, one), _shares(prices, labels, budgets), three],
-        ["(a) each question: its budget", "(b) all questions: shares", "(c) one question: three prices"],
-        spacing=0.1,
-        row_heights=[0.42, 0.26, 0.32],
+    end, colours = 1.04 * float(prices[-1]), budget_colours(len(budgets))
+    pieces: list[list[tuple[str, float, float]]] = [[] for _ in budgets]
+    for name, (lam, cost) in paths.items():
+        # The last price of a frontier is 0; a budget is bought from its own price up to the one before.
+        for low, high, spent in zip(lam, [end, *lam[:-1]], cost, strict=True):
+            pieces[list(budgets).index(round(spent))].append((name, low, high))
+    rows = []
+    for b, own, colour in zip(budgets, pieces, colours, strict=True):
+        names, low, high = zip(*own, strict=True) if own else ((), (), ())
+        said = f"%{{y}} buys {b}<br>from λ = %{{base:.3f}}<extra></extra>"
+        width = (np.array(high) - np.array(low)).round(5)
+        rows.append(bar(names, width, f"b = {b}", colour, sideways=True, base=np.round(low, 5), hovertemplate=said))
+    shares = _shares(np.append(prices, end), labels[[*range(len(labels)), -1]], budgets)
+    fig = panels([rows, shares], ["", "shares of all questions"], spacing=0.15, row_heights=[0.64, 0.36])
+    fig.update_xaxes(title="price λ", range=[0, end])
+    fig.update_yaxes(tickformat=".0%", range=[0, 1], tickvals=[0.5, 1], row=2)
+    fig.update_yaxes(type="category", categoryorder="array", categoryarray=list(paths)[::-1], row=1)
+    return fig.update_layout(
+        height=760, barmode="overlay", bargap=0.25, margin={"t": 70}, legend={"traceorder": "normal"}
     )
-    for row in (1, 2):
-        for price in net:
-            level(fig, x=price, dash="dot", width=1.5, row=row, col=1)
-        fig.update_xaxes(title="price λ", range=[0, float(prices[-1]) * 1.04], row=row)
-    fig.update_xaxes(title="budget b", **_ladder(budgets), row=3)
-    fig.update_yaxes(title="budget b", zeroline=False, **_ladder(budgets), row=1)
-    fig.update_yaxes(title="share", tickformat=".0%", range=[0, 1], row=2)
-    fig.update_yaxes(title="net value", row=3)
-    corner = {"x": 0.02, "y": 0.02, "xanchor": "left", "yanchor": "bottom", "orientation": "v"}
-    return fig.update_layout(height=1180, margin={"t": 40}, legend=corner)
-
-
-def _ladder(budgets: Sequence) -> dict:
-    """Budgets at equal distances, as the doubling ladder of the book."""
-    return {"tickvals": list(range(len(budgets))), "ticktext": [str(b) for b in budgets]}
-
-
-def _net_traces(budgets: Sequence, net: Mapping[str, Array], winners: Sequence[int]) -> list[go.Scatter]:
-    traces = []
-    for (name, values), winner, colour in zip(net.items(), winners, COLOURS, strict=False):
-        won = np.arange(len(budgets)) == winner
-        stars = {"size": np.where(won, 20, 8), "symbol": np.where(won, "star", "circle").tolist(), "color": colour}
-        curve = line(list(range(len(budgets))), list(values), name, colour, width=2.5, marks=True)
-        traces.append(curve.update(marker=stars, hovertemplate="%{y:.3f}"))
-    return traces
 
 
 def _shares(prices: Array, labels: Array, budgets: Sequence) -> list[go.Scatter]:
@@ -182,44 +101,10 @@ def _shares(prices: Array, labels: Array, budgets: Sequence) -> list[go.Scatter]
         if (shares[column] * inner).max(initial=0.0) > 0.08:
             widest = int((shares[column] * inner).argmax())
             middle = shares[:column, widest].sum() + shares[column, widest] / 2
-            written.append((prices[widest], middle, str(budgets[column])))
-    x, y, text = zip(*written, strict=True) if written else ((), (), ())
-    font = {"color": "white", "size": 15}
+            written.append((prices[widest], middle, str(budgets[column]), "black" if column < 2 else "white"))
+    x, y, text, ink = zip(*written, strict=True) if written else ((), (), (), ())
+    font = {"color": ink, "size": 15}
     return [*traces, dots(x, y, text=text, textfont=font, hoverinfo="skip").update(mode="text")]
-
-
-def _waterfall(prices: Array, labels: Array, first: Array, one: int) -> list[go.Scatter]:
-    """Every question as a run of shelves, those of a budget side by side in the order of Acc(x, 1)."""
-    n, bands, spread = labels.shape[1], 10, 0.76  # a trace a band of Acc(x, 1); how much of its height a budget fills
-    place = np.empty(n)
-    place[np.argsort(first, kind="stable")] = (np.arange(n) / max(n - 1, 1) - 0.5) * spread
-    number = np.minimum((np.asarray(first) * bands).astype(int), bands - 1)
-    # Without the darkest end of the scale, which a dark page would swallow.
-    colours = sample_colorscale("Viridis", list(np.linspace(0.15, 1, bands)))
-    traces = []
-    for own in np.unique(number):
-        x, y = [], []
-        for question in np.flatnonzero(number == own):
-            turn, column = _turns(prices, labels[:, question])
-            # A gap after each shelf: drawn falls of hundreds of questions would cover the shelves.
-            for start, end, height in zip(turn[:-1], turn[1:], column[:-1] + place[question], strict=True):
-                x += [start, end, None]
-                y += [height, height, None]
-        traces.append(line(x, y, colour=colours[own], width=1, hoverinfo="skip"))
-    turn, column = _turns(prices, labels[:, one])
-    traces.append(line(turn, column + place[one], "question of (c)", ORANGE, width=4, shape="hv", showlegend=False))
-    title = {"title": {"text": "Acc(x, 1)", "side": "top"}, "tickvals": [0, 0.5, 1], "tickangle": 0}
-    where = {"x": 0.92, "xanchor": "right", "y": 0.97, "yanchor": "top", "orientation": "h"}
-    scale = title | where | {"thickness": 10, "lenmode": "pixels", "len": 130}
-    marker = {"color": [0, 1], "cmin": 0, "cmax": 1, "colorscale": colours, "showscale": True, "colorbar": scale}
-    # Nothing to see but the scale of colours that belongs to the lines.
-    return [*traces, dots([None, None], [None, None], marker=marker)]
-
-
-def _turns(prices: Array, columns: Array) -> Steps:
-    """The prices at which a question changes its budget, and both ends."""
-    keep = np.flatnonzero(np.append(True, columns[1:] != columns[:-1]))
-    return np.append(prices[keep], prices[-1]), np.append(columns[keep], columns[-1])
 
 
 def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
