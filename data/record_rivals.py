@@ -45,25 +45,29 @@ _BARS = {"votes + length": "priced_votes", "votes + certainty + length": "votes 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its cells."""
-    for name in (*REASONING[::-1], *BENCHMARKS, *REAL[::-1], "story-qwen15"):
+    for name in (BENCHMARKS[0], REAL[-1], *REASONING[::-1]):
         yield name, partial(rival_cells, adalib.load(name))
+    for name in (BENCHMARKS[1], *REAL[:-1]):  # data/record_stopping.py has the older rivals
+        yield name, partial(rival_cells, adalib.load(name), newer=True)
 
 
-def rival_cells(responses: Responses, targets: Sequence[float] = TARGETS) -> list[dict]:
+def rival_cells(responses: Responses, targets: Sequence[float] = TARGETS, *, newer: bool = False) -> list[dict]:
     """Compute a row for every policy and target, with the lead of ``priced`` on each, and of length on its absence."""
     sure = responses.logprob is not None
     signals = ["votes + length", *(["votes + certainty", "votes + certainty + length"] if sure else [])]
     learners: dict[str, Learner | Planner] = {"priced": PricedStopping(), "priced_votes": PricedStopping(("votes",))}
     learners |= {name: PricedStopping(name.split(" + ")) for name in signals}
-    families = {**PEERS, **NEWER, **({**CONFIDENT, **NEWER_CONFIDENT} if sure else {})}
+    older = {} if newer else {**PEERS, **(CONFIDENT if sure else {})}
+    families = {**older, **NEWER, **(NEWER_CONFIDENT if sure else {})}
     learners |= {"learned_prior": LearnedPrior(), **{name: TunedRules(rules) for name, rules in families.items()}}
-    own, votes = {}, compared(responses)
-    for name, rule in {**PUBLISHED, "two_agree": Agreeing(2, 40)}.items():
-        peer = f"{name} {AS_PUBLISHED}"
-        learners[peer] = Published(rule)
-        own[peer] = max(round(float(learners[peer].replay(votes)[0].mean()), 2), 1.0)
     menu = [b for b in STOPS if b <= responses.samples // 2]
-    rows = held_out(responses, [*targets, *own.values()], menu, learners=learners, noises=0)
+    rows = held_out(responses, targets, menu, learners=learners, noises=0)
+    published = {f"{name} {AS_PUBLISHED}": Published(rule) for name, rule in ({} if newer else PUBLISHED).items()}
+    published[f"two_agree {AS_PUBLISHED}"] = Published(Agreeing(2, 40))
+    votes = compared(responses)
+    own = {name: max(round(float(peer.replay(votes)[0].mean()), 2), 1.0) for name, peer in published.items()}
+    entrants = {"priced": PricedStopping(), **published}
+    rows += held_out(responses, [*own.values()], menu, learners=entrants, noises=0)
     shown = [row for row in rows if row.policy in ("oracle", "priced") or row.target == own.get(row.policy)]
     shown += [row for row in rows if row.policy in {*learners} - {*own, "priced"} and row.target in targets]
     return [
