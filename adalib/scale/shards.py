@@ -56,7 +56,7 @@ def solve_shards(shards: Sequence[tuple[ArrayLike, ArrayLike]], budgets: Sequenc
     """Solve for several budgets over a table in pieces: for each, exactly what the whole table would give.
 
     For tables in files, more rows than memory or more machines than one, see `adalib.solve_files`. Explained in
-    chapter 3, "The market on many machines".
+    `adalib.scale`.
 
     Parameters
     ----------

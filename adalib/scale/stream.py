@@ -84,7 +84,7 @@ def solve_files(
 ) -> FilesSolved:
     """Solve a table in Parquet files for several budgets, exactly, and write the labels.
 
-    Explained in chapter 3, "The market on many machines".
+    Explained in `adalib.scale`.
 
     Parameters
     ----------

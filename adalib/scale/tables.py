@@ -219,8 +219,8 @@ def tabulate(
 ) -> int:
     """Estimate the accuracies of all questions in files of answers and write them as a table in Parquet files.
 
-    The same numbers as ``adalib.load(file).table(...)``; returns how many questions there are. Explained in chapter 3,
-    "The market on many machines".
+    The same numbers as ``adalib.load(file).table(...)``; returns how many questions there are. Explained in
+    `adalib.scale`.
 
     Parameters
     ----------

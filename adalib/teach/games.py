@@ -145,12 +145,25 @@ def sentence(responses: Responses, name: str, start: float, most: float = 0.1, s
     return Game("price", data)
 
 
-def guess(budgets: Sequence[int], truth: Sequence[float], known: int = 1) -> Game:
-    """Guess the curve, chapter 0: drag the vote's accuracy at every budget but the first ones, then see the truth."""
-    truth = [round(float(value), 4) for value in truth]
-    told = ", ".join(f"{value:.2f} with {b}" for b, value in zip(budgets, truth, strict=True))
-    data = {"budgets": list(budgets), "truth": truth, "known": known}
-    return Game("guess", data, f"The vote is right with chance {told}.")
+_VOTE = {"axis": "answers in the vote", "unit": "answers", "who": "the vote"}
+
+
+def guess(
+    budgets: Sequence[float],
+    truth: Sequence[float],
+    known: int = 1,
+    start: Sequence[float] | None = None,
+    words: Mapping[str, str] | None = None,
+) -> Game:
+    """Guess a curve, the vote's in chapter 0 and the oracle's in 3: drag all points but the first, then see the truth.
+
+    The points begin where the known ones end, or on the curve ``start``, which then stays in sight.
+    """
+    curves = [[round(float(value), 4) for value in curve] for curve in (truth, start or [])]
+    told = ", ".join(f"{value:.2f} with {b:g}" for b, value in zip(budgets, curves[0], strict=True))
+    said = dict(words or _VOTE)
+    data = {"budgets": list(budgets), "truth": curves[0], "known": known, "start": curves[1], "words": said}
+    return Game("guess", data, f"The accuracy of {said['who']} is {told}.")
 
 
 _HANDS = (120, 60)  # questions on a wide screen, and on a phone

@@ -5,24 +5,25 @@
   const { element, button, shape, everywhere } = window.adalibParts;
   const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [640, 324, 68, 16, 68]; // room for the larger letters of a phone
 
-  everywhere("guess", (root, { budgets, truth, known }) => {
-    const values = truth.map((value, at) => (at < known ? value : truth[known - 1]));
+  everywhere("guess", (root, { budgets, truth, known, start, words }) => {
+    const values = truth.map((value, at) => (at < known ? value : (start[at] ?? truth[known - 1])));
     const x = (at) => LEFT + 24 + (at * (WIDTH - LEFT - 60)) / (budgets.length - 1);
     const y = (value) => TOP + (1 - value) * (HEIGHT - TOP - BOTTOM);
     const points = (heights) => heights.map((value, at) => `${x(at)},${y(value)}`).join(" ");
 
-    const svg = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": "Your guess: accuracy of the vote" });
+    const svg = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": `Your guess: accuracy of ${words.who}` });
     for (const value of [0, 0.25, 0.5, 0.75, 1]) {
       svg.append(shape("line", { x1: LEFT, x2: WIDTH - 12, y1: y(value), y2: y(value), class: "guess-grid" }));
       svg.append(shape("text", { x: LEFT - 8, y: y(value) + 5, "text-anchor": "end" }, value.toFixed(2)));
     }
     budgets.forEach((b, at) => svg.append(shape("text", { x: x(at), y: HEIGHT - 40, "text-anchor": "middle" }, String(b))));
-    svg.append(shape("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 10, "text-anchor": "middle" }, "answers in the vote"));
+    svg.append(shape("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 10, "text-anchor": "middle" }, words.axis));
+    if (start.length) svg.append(shape("polyline", { points: points(start), fill: "none", stroke: "#8c8c8c", "stroke-width": 2, "stroke-dasharray": "6 4" }));
     const real = shape("polyline", { class: "guess-truth", points: "" });
     const line = shape("polyline", { class: "guess-line" });
     svg.append(real, line);
 
-    const said = element("p", { className: "stop-board" }, "Drag the points to where you think the vote is.");
+    const said = element("p", { className: "stop-board" }, `Drag the points to where you think ${words.who} is.`);
     said.setAttribute("role", "status");
     let open = true;
 
@@ -30,7 +31,7 @@
       const handle = shape("circle", { cx: x(at), r: at < known ? 7 : 13, class: at < known ? "guess-known" : "guess-handle" });
       svg.append(handle);
       if (at < known) return handle;
-      for (const [name, value] of Object.entries({ tabindex: 0, role: "slider", "aria-label": `accuracy of a vote of ${b}`, "aria-valuemin": 0, "aria-valuemax": 1 }))
+      for (const [name, value] of Object.entries({ tabindex: 0, role: "slider", "aria-label": `accuracy of ${words.who} with ${b} ${words.unit}`, "aria-valuemin": 0, "aria-valuemax": 1 }))
         handle.setAttribute(name, value);
       handle.addEventListener("keydown", (event) => {
         const step = { ArrowUp: 0.02, ArrowRight: 0.02, ArrowDown: -0.02, ArrowLeft: -0.02, PageUp: 0.1, PageDown: -0.1 }[event.key];
@@ -86,8 +87,8 @@
       const mean = off.reduce((sum, each) => sum + each, 0) / off.length;
       const last = truth.length - 1;
       said.textContent =
-        `With ${budgets[last]} answers you guessed ${values[last].toFixed(2)}; the vote has ${truth[last].toFixed(2)}. ` +
-        `On average you were ${mean.toFixed(2)} off. The orange line is the vote.`;
+        `With ${budgets[last]} ${words.unit} you guessed ${values[last].toFixed(2)}; ${words.who} has ${truth[last].toFixed(2)}. ` +
+        `On average you were ${mean.toFixed(2)} off. The orange line is ${words.who}.`;
     });
     root.replaceChildren(svg, element("div", { className: "spend-actions" }, show), said);
     draw();

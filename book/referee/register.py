@@ -116,8 +116,9 @@ def row_of(id: str) -> Row:
 
 
 def chapter(label: str) -> str:
-    """What to call the page of a label: of "ch05-windows", "chapter 5"."""
-    return f"chapter {int(label[2:4])}"
+    """What to call the page of a label: of "ch05-windows", "chapter 5", and of "cha-theorem-2", "appendix A"."""
+    page = label[2:].partition("-")[0]
+    return f"chapter {int(page)}" if page.isdigit() else f"appendix {page.upper()}"
 
 
 def replication_table() -> pd.DataFrame:

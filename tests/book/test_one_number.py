@@ -13,7 +13,7 @@ from adalib.paper.results import recorded_rows
 
 # A line a thing, with every name by which a page has it; c12_by_X is the number behind a verdict of chapter 12.
 SAME = """
-n_word c02_n c03_n c04_n c06_n
+n_word c02_n c06_n
 n_questions c08_questions key_n
 acc4 key_four
 acc16 key_sixteen
@@ -26,7 +26,7 @@ c03_under c12_by_nine
 c03_two_uniform c05_vote2
 c03_two_out c09_far_oracle
 c03_gain c12_by_worth_claim
-c04_cases c08_cases
+c04_cases ad_cases c08_cases
 c05_ratio16 c12_by_windows_claim
 c05_jensen c12_by_upper
 c05_labels_agree c12_by_few_trials

@@ -25,7 +25,7 @@ def said(page) -> str:
 
 def test_a_curve_is_guessed_by_hand_and_by_key(play):
     page = play(guess([1, 4, 16], [0.4, 0.6, 0.9]).html, "guess.js")
-    handle = page.get_by_role("slider", name="accuracy of a vote of 16")
+    handle = page.get_by_role("slider", name="accuracy of the vote with 16 answers")
     box = handle.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)

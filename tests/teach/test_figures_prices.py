@@ -76,20 +76,19 @@ def test_a_ribbon_is_what_the_oracle_buys_and_all_shares_are_drawn(acc):
         assert found == {row: BUDGETS[adalib.oracle_labels(acc, COST, lam)[row]] for row in range(12)}
 
 
-def test_bisection_shows_the_recorded_path(acc):
-    path = adalib.frontier(acc, COST)
-    paths = {B: adalib.bisect(acc, COST, B).path for B in (1.5, 3.0)}
-    fig = draw.bisection(paths, path.lam, path.cost, steps=12)
-    away = [t for t in fig.data if t.yaxis == "y3"]
-    seen = [t for t in fig.data if t.yaxis == "y4" and t.mode == "markers"]
-    for (B, recorded), distance, dots in zip(paths.items(), away, seen, strict=True):
-        assert distance.y == pytest.approx(np.abs(recorded["cost_mid"][:12] - B))
-        assert dots.x == pytest.approx(recorded["mid"][:12])
-        # Each price tried lies on the staircase that is drawn below it.
-        for lam, cost in zip(dots.x, dots.y, strict=True):
-            stairs = next(t for t in fig.data if t.yaxis == "y4" and t.mode == "lines")
-            assert step_at(stairs, lam) == pytest.approx(cost)
-    assert [note.text[:3] for note in fig.layout.annotations[:4]] == ["(a)", "(b)", "(c)", "(d)"]
+def test_the_search_zooms_in_on_the_bracket_and_its_ends_lie_on_the_staircase(acc):
+    path, recorded = adalib.frontier(acc, COST), adalib.bisect(acc, COST, 3.0).path
+    fig = draw.search(recorded, path.lam, path.cost, 3.0, steps=12)
+    stairs = fig.data[0]
+    for row, frame in zip(recorded, fig.frames, strict=False):
+        low, high = frame.data
+        assert (low.x[0], high.x[0]) == (row["lo"], row["hi"])
+        assert low.y[0] >= 3.0 >= high.y[0]
+        for end in (low, high):
+            assert step_at(stairs, end.x[0]) == pytest.approx(end.y[0])
+        left, right = frame.layout.xaxis.range
+        assert left < row["lo"] < row["hi"] < right
+    assert len(fig.frames) == 12
 
 
 def test_tangent_lies_on_or_above_the_curve_and_touches_the_winner(acc):
@@ -108,22 +107,21 @@ def test_tangent_lies_on_or_above_the_curve_and_touches_the_winner(acc):
     assert [step.label for step in fig.layout.sliders[0].steps] == [frame.name for frame in fig.frames]
 
 
-def test_filling_area_is_the_accuracy_gained_and_tiles_are_the_labels(acc):
+def test_filling_area_is_the_accuracy_gained_and_the_thermometer_is_what_is_spent(acc):
     path = adalib.frontier(acc, COST)
     targets = [1, 1.5, 2, 4, float(path.cost[-1]) + 1]
     plans = [path.at(B) for B in targets]
     labels = np.array([plan.labels for plan in plans])
-    accuracy = [plan.accuracy for plan in plans]
-    ids = [f"<q{i}>" for i in range(60)]
-    fig = draw.filling(path.lam, path.cost, acc[:, 0].mean(), BUDGETS, targets, accuracy, labels, ids, width=7)
-    for frame, plan, row in zip(fig.frames, plans, labels, strict=True):
-        area, wall = frame.data
+    fig = draw.filling(path.lam, path.cost, acc[:, 0].mean(), BUDGETS, targets, labels)
+    for frame, plan, budget in zip(fig.frames, plans, targets, strict=True):
+        area, *edges = (trace for trace in frame.data if trace.type == "scatter")
         gained = float(np.sum(np.diff(area.x) * np.asarray(area.y)[:-1]))
         assert gained == pytest.approx(plan.bound - acc[:, 0].mean(), abs=1e-4)  # drawn to five digits
-        tiles = [v for line in wall.z for v in line if v is not None]
-        assert np.bincount(tiles, minlength=5).tolist() == np.bincount(row, minlength=5).tolist()
-        names = np.asarray(wall.text).ravel()
-        assert all(row[int(name[5:-4])] == tile for name, tile in zip(names, tiles, strict=False))
+        assert {x for edge in edges for x in edge.x} == {budget}
+        tube = [trace.x[0] for trace in frame.data if trace.type == "bar"]
+        assert tube == pytest.approx(np.bincount(plan.labels, minlength=5) * COST / len(acc))
+        assert sum(tube) == pytest.approx(plan.cost)
+        assert f"= {plan.bound:.3f}" in frame.layout.title.text
 
 
 def test_the_widget_of_chapter_2_that_the_book_does_not_run_works(word):
@@ -145,19 +143,6 @@ def test_the_widget_of_chapter_2_that_the_book_does_not_run_works(word):
     assert list(space["fig"].data[0].y) == pytest.approx(np.bincount(labels, minlength=5) / table.n)
     assert space["fig"].layout.title.text.startswith("λ = 0.050")
     assert space["w"].lam == 0.03
-
-
-def test_the_auction_stacks_what_the_machines_say(acc):
-    machines = np.array_split(np.arange(len(acc)), 4)
-    prices = [0.0, 0.5, 0.05]
-    spent = [[COST[adalib.oracle_labels(acc[own], COST, lam)].sum() / len(acc) for own in machines] for lam in prices]
-    fig = draw.auction(prices, spent, 2.0, [1, 2, 3])
-    for frame, lam, row in zip(fig.frames, prices, spent, strict=True):
-        (bar,) = frame.data
-        assert list(bar.x) == row
-        assert bar.base[-1] + bar.x[-1] == pytest.approx(adalib.average_cost(acc, COST, lam))
-        assert ("too much" in frame.layout.title.text) == (sum(row) > 2.0)
-    assert [step.label for step in fig.layout.sliders[0].steps] == ["1", "2", "3"]
 
 
 def test_the_lines_of_plans_draw_the_dual_function(acc):
@@ -186,12 +171,13 @@ def test_copies_close_the_gap():
         assert f"gap {gap:.3f}" in frame.layout.annotations[0].text
 
 
-def test_a_claim_that_fails_says_how_often():
-    gaps = np.array([0.5, -0.2, np.inf, 3.0])
-    fig = draw.claim_strips({"always <": (np.abs(gaps), gaps < 9), "mostly": (gaps, gaps > 0)})
-    said = [note.text for note in fig.layout.annotations]
-    assert said == ["always &lt;: <b>fails in 25.0%</b>", "mostly: <b>fails in 25.0%</b>"]
-    assert [sorted(trace.x) for trace in fig.data] == [[0.2, 0.5, 1.0], [], [0.5, 1.0], [-0.2]]
+def test_a_claim_passes_or_says_how_often_it_fails():
+    fig = draw.claim_bars({"always <": 0.0, "mostly": 0.25, "hardly": 0.75})
+    assert [note.text for note in fig.layout.annotations] == ["always &lt;", "mostly", "hardly"]
+    holds, fails = fig.data
+    assert np.add(holds.x, fails.x) == pytest.approx([1, 1, 1])
+    assert list(holds.text) == ["holds in all cases", "holds in 75.0%", ""]
+    assert list(fails.text) == ["", "", "fails in 75.0%"]
 
 
 def test_the_budget_cuts_the_triangle_where_mixtures_cost_it():

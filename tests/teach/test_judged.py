@@ -45,7 +45,6 @@ PACKAGE = {
         np.array([adalib.frontier(acc, cost).cost, adalib.frontier(acc, cost).accuracy]).T
     ),
     ("03", "coin"): coin,
-    ("04", "dual"): adalib.dual,
     ("04", "subgradient"): lambda acc, cost, lam, budget: adalib.subdifferential(acc, cost, lam, budget)[1],
 }
 
@@ -263,11 +262,11 @@ OBJECTS = {
         ],
     ),
     ("04", "exact"): (7 / 3, [4, 1, 2, 1.5, "many"]),
-    ("04", "perfect"): (
+    ("duality", "perfect"): (
         ([[0, 0, 0.9], [0, 0.2, 0.2]], [1, 2, 4], 1.75),
         [([[0, 1], [0, 1]], [1, 2], 1.5), ([[0, 1], [0.5, 0.5]], [1, 2], 1.5), ([[0, 2]], [1, 2], 1), (1, 2)],
     ),
-    ("04", "mean gap"): (
+    ("duality", "mean gap"): (
         ([[1, 0]] + [[0.5, 0.5]] * 9, [1, 2], 0.01, [1] + [0] * 9),
         [([[1, 0], [1, 0]], [1, 2], 0.01, [1, 0]), ([[1, 0]], [1, 2], 0.01, [0]), ([[1, 0]], [1, 2], -1, [0]), 7],
     ),

@@ -202,7 +202,7 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     if paid > budget + 1e-9:
         return f"it spends {paid:.4g}, more than the budget"
     if (((plan > 1e-9) & (plan < 1 - 1e-9)).any(axis=1)).sum() > 1:
-        return "more than one question tosses a coin"
+        return "more than one question is randomised"
     bound = best_value(acc, cost, budget)
     return None if value >= bound - 1e-9 else f"its mean accuracy is {value:.4f}, and {bound:.4f} can be had"
 
@@ -210,12 +210,12 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
 EXERCISES["03", "coin"] = Build(
     TARGETED,
     _one_coin,
-    "take the steps of all envelopes by slope while they fit, and let a coin decide on the first that does not",
-    "the share of that step is the money left, N (B - bill), over the step's cost; every other question has one "
-    "chance of 1",
+    "take the steps of all envelopes by slope while they fit, and a part of the first that does not",
+    "the share of that step is the money left, N (B - average cost), over the step's cost; every other question has "
+    "one chance of 1",
     {
-        "it leaves the slack unspent; toss a coin for the step that did not fit": partial(_one_coin, toss=False),
-        "every question tosses the same coin; one coin is enough": lambda acc, cost, budget: np.repeat(
+        "it leaves the slack unspent; take a part of the step that did not fit": partial(_one_coin, toss=False),
+        "every question is randomised alike; one is enough": lambda acc, cost, budget: np.repeat(
             _one_coin(acc.mean(axis=0)[None], cost, budget), len(acc), axis=0
         ),
         "everyone gets the dearest column that the budget allows": lambda acc, cost, budget: np.eye(len(cost))[
@@ -228,24 +228,6 @@ EXERCISES["03", "coin"] = Build(
 
 def _dual(acc: np.ndarray, cost: np.ndarray, lam: float, budget: float) -> float:
     return float(np.mean([max(row - lam * cost) for row in acc]) + lam * budget)
-
-
-EXERCISES["04", "dual"] = Build(
-    TARGETED_AND_PRICED,
-    _dual,
-    "the mean over questions of the largest net value, plus price times budget",
-    "(acc - lam * cost).max(axis=1).mean() + lam * budget",
-    {
-        "the price of the budget is missing: add lam * budget": lambda acc, cost, lam, _: _dual(acc, cost, lam, 0),
-        "take the largest of every row first, then the mean; not the other way round": lambda acc, cost, lam, budget: (
-            _dual(acc.mean(axis=0)[None], cost, lam, budget)
-        ),
-        "it adds up the questions; take their mean": lambda acc, cost, lam, budget: (
-            (acc - lam * cost).max(axis=1).sum() + lam * budget
-        ),
-        "it subtracts the price of the budget; add it": lambda acc, cost, lam, budget: _dual(acc, cost, lam, -budget),
-    },
-)
 
 
 def _judge_slope(got: Any, best: float, case: Case) -> str | None:
@@ -265,7 +247,7 @@ EXERCISES["04", "subgradient"] = Build(
     "a subgradient is the slope of a line through G at this price that nowhere lies above G",
     "differentiate one row's largest net value: its slope in the price is minus the cost of the column that attains it",
     {
-        "the sign is turned round: G falls where the bill is above the budget": lambda *case: bill(*case[:3]) - case[3],
+        "the sign is turned round: G falls where the cost is above the budget": lambda *case: bill(*case[:3]) - case[3],
         "the budget is missing": lambda *case: -bill(*case[:3]),
         "that is the value of G, not its slope": _dual,
     },

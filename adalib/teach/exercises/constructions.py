@@ -38,7 +38,7 @@ def _exercise(chapter: str, name: str, more: str) -> Callable[[Judge], Judge]:
     return keep
 
 
-@_exercise("04", "gap", "with C = (1, 2) and Acc = (0, 1) for everyone, think of a budget between two plans")
+@_exercise("04", "gap", "with C = (1, 2) and Acc = (0, 1) for everyone, think of a budget between two policies")
 def _gap(answer: Any) -> str | None:
     acc, cost, budget = answer
     acc, cost = check_table(acc, cost)
@@ -56,25 +56,25 @@ def _exact(answer: Any) -> str | None:
     if np.isnan(budget):
         return "give one number, a budget"
     if not 1 < budget < 4:
-        return "the budget must lie strictly between 1, the cheapest plan, and 4, the dearest"
+        return "the budget must lie strictly between 1, the cheapest policy, and 4, the dearest"
     if strong_duality(*THREE, budget).printed[0].holds:
         return None
-    return "there is a gap at that budget; think of a budget that the oracle spends to the last penny"
+    return "there is a gap at that budget; think of a budget that the oracle spends in full"
 
 
-@_exercise("04", "perfect", "two questions are enough: one with a steep dear step, one with a flat cheap step")
+@_exercise("duality", "perfect", "two questions are enough: one with a steep dear step, one with a flat cheap step")
 def _perfect(answer: Any) -> str | None:
     acc, cost, budget = answer
     acc, cost = check_table(acc, cost)
     if len(np.unique(acc, axis=0)) < len(acc):
-        return "no two questions may have the same curve; copies are the chapter's own example"
+        return "no two questions may have the same curve; copies are the appendix's own example"
     lam = frontier(acc, cost).at(budget).lam
     if not recovery(acc, cost, lam, budget, oracle_labels(acc, cost, lam)).printed[1].holds:
         return None
     return "the oracle loses nothing at that budget; let its next step not fit, and a smaller, less steep one fit"
 
 
-@_exercise("04", "mean gap", "let more answers ruin one question of ten, and let the policy err there")
+@_exercise("duality", "mean gap", "let more answers ruin one question of ten, and let the policy err there")
 def _mean_gap(answer: Any) -> str | None:
     acc, cost, lam, labels = answer
     drawn = figure_bounds(acc, cost, lam, labels).printed[1]

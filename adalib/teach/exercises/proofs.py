@@ -116,40 +116,6 @@ EXERCISES["02", "everett"] = Proof(
 # Chapter 3
 
 
-def _two_values(case: Case) -> dict[str, Any]:
-    path = frontier(case["acc"], case["cost"])
-    one, other = path.at(case["small"]), path.at(case["large"])
-    return {**case, "lam": one.lam, "v_small": one.bound, "v_large": other.bound}
-
-
-EXERCISES["03", "price of more"] = Proof(
-    TARGETED.turned(
-        lambda rng, budget, **table: {**table, "small": budget, "large": budget + rng.integers(1, 33) / 8},
-        TARGETED.axes,
-        valid=lambda case: PRICED.valid({**case, "budget": case["small"]}) and case["large"] > case["small"],
-    ),
-    _two_values,
-    lambda v_large: v_large,
-    lambda v_small, lam, small, large: v_small + lam * (large - small),
-    {
-        "the chain jumps: which ceiling holds for the large budget at this price": (
-            lambda acc, cost, lam, large: dual(acc, cost, lam, large)
-        )
-    },
-    "every price gives a ceiling for every budget; take the small budget's price and the large budget's ceiling",
-    "line 2 is mean(max(acc - lam cost)) + lam * large; it differs from the same with small by lam * (large - small)",
-    {
-        "that is the ceiling of the small budget; the large one can do better": (
-            lambda acc, cost, lam, small: dual(acc, cost, lam, small)
-        ),
-        "it prices the whole large budget instead of the difference": lambda v_small, lam, large: v_small + lam * large,
-        "money is not accuracy: multiply the difference with the price": (
-            lambda v_small, small, large: v_small + large - small
-        ),
-    },
-)
-
-
 def _split(case: Case) -> dict[str, Any]:
     plan = frontier(case["acc"], case["cost"]).at(case["budget"])
     row, low, high, share = plan.split or (0, 0, 0, 0.0)
@@ -173,14 +139,14 @@ EXERCISES["03", "one split"] = Proof(
         "the chain jumps: what is the slack worth at this price": lambda lam, slack: lam * slack,
         "the chain jumps: what would the whole step of the split question bring": lambda gain, n: gain / n,
     },
-    "the coin spends the slack at the price of its step; a whole step brings more than a part, and none more than 1",
+    "the split spends the slack at the price of its step; a whole step brings more than a part, and none more than 1",
     "lines: bound - accuracy, lam * slack, gain / n, 1 / n",
     {
         "money is not accuracy: multiply the slack with the price": lambda slack: slack,
         "the slack is an average over questions already; do not divide by n again": lambda lam, slack, n: (
             lam * slack / n
         ),
-        "the coin is tossed for one question of n; divide by n": lambda share, gain: share * gain,
+        "one question of n is split; divide by n": lambda share, gain: share * gain,
     },
 )
 
@@ -212,68 +178,6 @@ EXERCISES["04", "weak duality"] = Proof(
     },
 )
 
-
-def _regret(acc: np.ndarray, cost: np.ndarray, lam: float, policy: np.ndarray) -> float:
-    net = acc - lam * cost
-    return float((net.max(axis=1) - chosen(net, policy)).mean())
-
-
-def _lost_accuracy(acc: np.ndarray, policy: np.ndarray, oracle: np.ndarray) -> float:
-    return _mean(acc, oracle) - _mean(acc, policy)
-
-
-def _policy(case: Case) -> dict[str, Any]:
-    objects = {"policy" if name == "plan" else name: value for name, value in case.items()}
-    return _with_oracle(objects)
-
-
-EXERCISES["04", "recovery"] = Proof(
-    _with_plan(TARGETED_AND_PRICED),
-    lambda case: {**_policy(case), "best": frontier(case["acc"], case["cost"]).at(case["budget"]).bound},
-    lambda acc, policy, best: best - _mean(acc, policy),
-    lambda acc, cost, lam, budget, policy: _regret(acc, cost, lam, policy) + lam * (budget - _mean(cost, policy)),
-    {
-        "the chain jumps: which ceiling lies above the best value": (
-            lambda acc, cost, lam, budget, policy: dual(acc, cost, lam, budget) - _mean(acc, policy)
-        )
-    },
-    "put the ceiling at this price in place of the best value; the rest is an identity",
-    "ceiling - accuracy = regret + lam * (budget - cost of the policy): write the ceiling with the oracle's net value",
-    {
-        "that is lost against the oracle, which may spend more or less than the budget": _lost_accuracy,
-        "unspent money is missing: a policy without regret may still have saved": _regret,
-        "the regret is missing": lambda cost, lam, budget, policy: lam * (budget - _mean(cost, policy)),
-    },
-)
-
-
-def _stakes(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
-    net = acc - lam * cost
-    return net.max(axis=1) - net.min(axis=1)
-
-
-EXERCISES["04", "regret"] = Proof(
-    _with_plan(PRICED),
-    _policy,
-    _regret,
-    lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).max() * (policy != oracle).mean()),
-    {
-        "the chain jumps: what is at stake on the questions where the policy errs": (
-            lambda acc, cost, lam, policy, oracle: float((_stakes(acc, cost, lam) * (policy != oracle)).mean())
-        )
-    },
-    "where policy and oracle agree nothing is lost; elsewhere at most the largest less the smallest net value",
-    "line 2 is the mean of M times 1 where the two differ, M the largest minus the smallest net value of a question",
-    {
-        "the mean of M times the share of errors is no bound: errors may sit where M is large": (
-            lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).mean() * (policy != oracle).mean())
-        ),
-        "regret is lost net value; that is lost accuracy": _lost_accuracy,
-        "the share of errors alone does not say what they cost": lambda policy, oracle: float(
-            (policy != oracle).mean()
-        ),
-    },
-)
 
 # Chapter 5
 
@@ -329,6 +233,72 @@ EXERCISES["05", "noise"] = Proof(
             lambda draws, truth: float(np.abs(draws - truth).mean())
         ),
         "unbiased estimates do not make an unbiased maximum": lambda truth: 0.0,
+    },
+)
+
+
+# Appendices A and D
+
+
+def _regret(acc: np.ndarray, cost: np.ndarray, lam: float, policy: np.ndarray) -> float:
+    net = acc - lam * cost
+    return float((net.max(axis=1) - chosen(net, policy)).mean())
+
+
+def _lost_accuracy(acc: np.ndarray, policy: np.ndarray, oracle: np.ndarray) -> float:
+    return _mean(acc, oracle) - _mean(acc, policy)
+
+
+def _policy(case: Case) -> dict[str, Any]:
+    objects = {"policy" if name == "plan" else name: value for name, value in case.items()}
+    return _with_oracle(objects)
+
+
+EXERCISES["duality", "recovery"] = Proof(
+    _with_plan(TARGETED_AND_PRICED),
+    lambda case: {**_policy(case), "best": frontier(case["acc"], case["cost"]).at(case["budget"]).bound},
+    lambda acc, policy, best: best - _mean(acc, policy),
+    lambda acc, cost, lam, budget, policy: _regret(acc, cost, lam, policy) + lam * (budget - _mean(cost, policy)),
+    {
+        "the chain jumps: which bound lies above the best value": (
+            lambda acc, cost, lam, budget, policy: dual(acc, cost, lam, budget) - _mean(acc, policy)
+        )
+    },
+    "put the bound at this price in place of the best value; the rest is an identity",
+    "bound - accuracy = regret + lam * (budget - cost of the policy): write the bound with the oracle's net value",
+    {
+        "that is lost against the oracle, which may spend more or less than the budget": _lost_accuracy,
+        "unspent money is missing: a policy without regret may still have saved": _regret,
+        "the regret is missing": lambda cost, lam, budget, policy: lam * (budget - _mean(cost, policy)),
+    },
+)
+
+
+def _stakes(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
+    net = acc - lam * cost
+    return net.max(axis=1) - net.min(axis=1)
+
+
+EXERCISES["duality", "regret"] = Proof(
+    _with_plan(PRICED),
+    _policy,
+    _regret,
+    lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).max() * (policy != oracle).mean()),
+    {
+        "the chain jumps: what is at stake on the questions where the policy errs": (
+            lambda acc, cost, lam, policy, oracle: float((_stakes(acc, cost, lam) * (policy != oracle)).mean())
+        )
+    },
+    "where policy and oracle agree nothing is lost; elsewhere at most the largest less the smallest net value",
+    "line 2 is the mean of M times 1 where the two differ, M the largest minus the smallest net value of a question",
+    {
+        "the mean of M times the share of errors is no bound: errors may sit where M is large": (
+            lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).mean() * (policy != oracle).mean())
+        ),
+        "regret is lost net value; that is lost accuracy": _lost_accuracy,
+        "the share of errors alone does not say what they cost": lambda policy, oracle: float(
+            (policy != oracle).mean()
+        ),
     },
 )
 

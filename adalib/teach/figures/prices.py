@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
-from plotly.subplots import make_subplots
 
 from adalib.colours import budget_colours
 from adalib.teach.figures import COLOURS, faint, plain
@@ -141,31 +139,29 @@ def staircase_target(lam: Array, cost: Array, budget: float) -> go.Figure:
     return fig.update_yaxes(title="average cost", rangemode="tozero").update_layout(height=320, showlegend=False)
 
 
-def bisection(paths: Mapping[float, Array], lam: Array, cost: Array, steps: int = 20) -> go.Figure:
-    """Four views of the search, one colour a budget: price brackets, cost brackets, what is missing, the way taken."""
-    zero, step, order = 1e-3, np.arange(1, steps + 1), np.argsort(lam, kind="stable")
-    parts: list[list] = [[], [], [], [line(lam[order], cost[order], colour=GREY, width=2, shape="hv")]]
-    for (budget, path), colour in zip(paths.items(), budget_colours(len(paths)), strict=True):
-        path, name = path[:steps], f"B = {budget:g}"
-        style: Style = {"name": name, "colour": colour, "width": 2, "shape": "hv", "showlegend": False}
-        filled: Style = {"fill": "tonexty", "fillcolor": faint(colour, 0.2)}
-        # A price of 0 is drawn at the foot of its logarithmic axis, and labelled 0.
-        for part, low, high, floor in ((0, "lo", "hi", zero), (1, "cost_hi", "cost_lo", 0.0)):
-            parts[part].append(line(step, np.maximum(path[low], floor), **style))
-            parts[part].append(line(step, np.maximum(path[high], floor), **style, **filled))
-        parts[2].append(line(step, np.abs(path["cost_mid"] - budget), marks=True, marker_size=7, **style))
-        parts[3].append(dots(path["mid"], path["cost_mid"], name, colour))
-    names = ["bracket of the price", "bracket of the cost", "distance |C − B|", "the way on the staircase"]
-    fig = panels(parts, [f"({letter}) {name}" for letter, name in zip("abcd", names, strict=True)], spacing=0.075)
-    for budget, colour in zip(paths, budget_colours(len(paths)), strict=True):
-        level(fig, y=budget, dash="dot", colour=colour, width=1.5, row=2, col=1)
-    level(fig, y=0.05, width=1.5, row=3, col=1)
-    ticks = {"tickvals": [zero, 0.01, 0.1, 1, 5], "ticktext": ["0", "0.01", "0.1", "1", "5"]}
-    fig.update_yaxes(title="average cost").update_yaxes(type="log", title="price λ", **ticks, row=1)
-    fig.update_yaxes(type="log", title="distance", tickvals=[0.01, 0.05, 0.1, 1], row=3)
-    fig.update_xaxes(range=[0.5, steps + 0.5]).update_xaxes(title="step", row=3)
-    fig.update_xaxes(title="price λ", range=[0, float(lam.max()) * 1.05], row=4)
-    return fig.update_layout(height=1250, margin={"t": 80}, legend={"y": 1.03, "traceorder": "normal"})
+def search(path: Array, lam: Array, cost: Array, budget: float, steps: int = 20) -> go.Figure:
+    """Play the search: the staircase through a glass that shows the prices still in question, step by step."""
+    end, shown = float(path["hi"][0]), path[:steps]
+    fig = go.Figure(_stairs(lam, cost, end, "", BLUE))
+
+    def ends(i: int) -> list[go.Scatter]:
+        low, high, said = shown["lo"][i], shown["hi"][i], "λ = %{x:.6f}: %{y:.4f}<extra></extra>"
+        return [
+            dots([low], [shown["cost_lo"][i]], "price too low", ORANGE, size=14, hovertemplate=said),
+            dots([high], [shown["cost_hi"][i]], "price high enough", BLUE, size=14, hovertemplate=said),
+        ]
+
+    def glass(i: int) -> dict:
+        across, down = shown[["lo", "hi"]][i], shown[["cost_hi", "cost_lo"]][i]
+        room = {"xaxis": 0.15 * (across[1] - across[0]), "yaxis": 0.2 * (down[1] - down[0])}
+        ranges = {"xaxis": across, "yaxis": down}
+        return {axis: {"range": [low - room[axis], high + room[axis]]} for axis, (low, high) in ranges.items()}
+
+    titles = [f"λ between {row['lo']:.5f} and {row['hi']:.5f}" for row in shown]
+    drag(fig, range(1, len(shown) + 1), ends, "step ", titles=titles, layout=glass)
+    level(fig, y=budget, dash="dot", colour=ORANGE)
+    fig.update_xaxes(title="price λ", nticks=4, tickformat="~g").update_yaxes(title="average cost", nticks=6)
+    return fig.update_layout(height=430, margin={"t": 80})
 
 
 def tangent(
@@ -179,9 +175,9 @@ def tangent(
     """Drag the price: a line of that slope comes down on one question's curve and touches it at the winner."""
     ends = np.array([0.0, float(cost[-1]) * 1.16])
     fig = go.Figure(line(cost[list(corners)], acc[list(corners)], "envelope", BLUE))
-    # Labels stand to the right of their points, but not the last one, which a narrow screen would cut.
-    places = ["bottom right"] * (len(cost) - 1) + ["bottom center"]
-    said: Style = {"text": [f"b={b}" for b in budgets], "textposition": places, "mode": "markers+text"}
+    # Neighbours on a narrow screen: a corner has its number above, a point under the envelope below.
+    places = ["top center" if j in corners else "bottom center" for j in range(len(cost))]
+    said: Style = {"text": [str(b) for b in budgets], "textposition": places, "mode": "markers+text"}
     colours = [BLUE if j in corners else GREY for j in range(len(cost))]
     fig.add_trace(dots(cost, acc, "the question's curve", colours, size=11, showlegend=False, **said))
 
@@ -199,79 +195,44 @@ def tangent(
 
 
 def filling(
-    lam: Array,
-    cost: Array,
-    first_accuracy: float,
-    budgets: Sequence,
-    targets: Sequence[float],
-    accuracy: Sequence[float],
-    labels: Array,
-    ids: Sequence[str],
-    width: int = 31,
+    lam: Array, cost: Array, first_accuracy: float, budgets: Sequence, targets: Sequence[float], labels: Array
 ) -> go.Figure:
-    """Drag the budget B: steps are bought from the steepest down, and every question is a tile coloured by its budget.
+    """Drag the budget B: steps are bought from the steepest down, and a thermometer of all answers fills up to B.
 
-    ``accuracy`` and the rows of ``labels`` belong to ``targets``; the area is what is gained over ``first_accuracy``.
+    A row of ``labels`` belongs to each of ``targets``; the area is what is gained over ``first_accuracy``, and a piece
+    of the thermometer the answers that go to questions with b each.
     """
-    # Tiles in the order in which questions are served, so that the served ones fill the wall from the top.
-    served = np.argsort(-(labels > 0).sum(axis=0), kind="stable")
-    colours, k = budget_colours(len(budgets)), len(budgets)
-    empty = -served.size % width
-    names = np.array([plain(ids[i]) for i in served] + [""] * empty).reshape(-1, width).tolist()
-    scale = [[(j + side) / k, colour] for j, colour in enumerate(colours) for side in (0, 1)]
-    wall = {"text": names, "hovertemplate": "%{text}<extra></extra>", "colorscale": scale, "showscale": False}
+    colours, end, top = budget_colours(len(budgets)), 1.03 * float(cost[-1]), 1.06 * float(lam[0])
+    spent = np.array([np.bincount(row, minlength=len(budgets)) for row in labels]) * budgets / labels.shape[1]
+    inside = [int(np.searchsorted(cost, budget, side="right")) for budget in targets]
 
     def moving(i: int) -> list:
-        inside = int(np.searchsorted(cost, targets[i], side="right"))
-        x, y = np.append(cost[:inside], targets[i]).round(5), np.append(lam[:inside], lam[inside - 1]).round(5)
+        x, y = np.append(cost[: inside[i]], targets[i]), np.append(lam[: inside[i]], lam[inside[i] - 1])
         filled: Style = {"fill": "tozeroy", "fillcolor": faint(ORANGE, 0.45), "hoverinfo": "skip"}
-        tiles = [*map(int, labels[i, served]), *[None] * empty]
-        rows = [tiles[at : at + width] for at in range(0, len(tiles), width)]
-        tiled = go.Heatmap(wall, z=rows, zmin=-0.5, zmax=k - 0.5, xgap=1, ygap=1)
-        return [line(x, y, width=0, shape="hv", **filled), tiled]
+        area = line(x.round(5), y.round(5), width=0, shape="hv", **filled)
+        edges = [line([targets[i]] * 2, ends, colour=ORANGE, width=2, dash="dash") for ends in ([0, top], [-0.6, 0.6])]
+        said = "%{x:.2f} answers per question<extra></extra>"
+        parts = zip(spent[i], budgets, colours, strict=True)
+        tube = [bar([0], [part], f"b = {b}", own, sideways=True, hovertemplate=said) for part, b, own in parts]
+        return [area, edges[0], *tube, edges[1]]
 
-    titles = [f"accuracy {first_accuracy:.3f} + {end - first_accuracy:.3f} = {end:.3f}" for end in accuracy]
-    start = next((i for i, budget in enumerate(targets) if budget >= 2), 0)
-    fig = panels([[], []], ["steps bought, the steepest first", "each tile a question"], 0.17, row_heights=[0.52, 0.48])
-    drag(fig, targets, moving, "B = ", rows=(1, 2), titles=titles, active=start)
-    fig.add_trace(line(cost.round(5), lam.round(5), colour=BLUE, width=2.5, shape="hv"), row=1, col=1)
-    for budget, colour in zip(budgets, colours, strict=True):
-        fig.add_trace(dots([None], [None], f"b = {budget}", colour, size=12, symbol="square"), row=2, col=1)
-    fig.update_xaxes(title="average cost B", row=1).update_xaxes(visible=False, row=2)
-    fig.update_yaxes(title="price λ", row=1).update_yaxes(visible=False, autorange="reversed", row=2)
-    return fig.update_layout(height=800, margin={"t": 130}, legend={"y": 1.06, "font": {"size": 12}})
-
-
-def auction(prices: Sequence[float], spent: ArrayLike, budget: float, rounds: Sequence[int]) -> go.Figure:
-    """Drag the round, counted from 1: what every machine would spend at its price, stacked, against the budget."""
-    spent = np.asarray(spent, dtype=float)
-    machines = [f"machine {m + 1}" for m in range(spent.shape[1])]
-
-    def reported(i: int) -> list[go.Bar]:
-        row = spent[rounds[i] - 1]
-        said = {"texttemplate": "%{x:.3f}", "textposition": "outside", "cliponaxis": False}
-        hover = "%{y} would spend %{x:.4f}<extra></extra>"
-        over = ORANGE if row.sum() > budget else BLUE
-        return [bar(machines, row, "", over, sideways=True, base=np.cumsum(row) - row, hovertemplate=hover, **said)]
-
-    totals = spent[np.asarray(rounds) - 1].sum(axis=1)
-    verdicts = ["too much: raise the price" if total > budget else "within the budget: lower it" for total in totals]
-    # Three short lines: a phone shows some thirty characters beside the machines' names.
+    gains = [float(np.diff(np.append(cost[:k], B)) @ lam[:k]) for k, B in zip(inside, targets, strict=True)]
     titles = [
-        f"round {number}: λ = {prices[number - 1]:.6g}<br>together {total:.4f}<br>{verdict}"
-        for number, total, verdict in zip(rounds, totals, verdicts, strict=True)
+        f"price {lam[k - 1]:.3f}<br>accuracy {first_accuracy:.3f} + {gain:.3f} = {first_accuracy + gain:.3f}"
+        for k, gain in zip(inside, gains, strict=True)
     ]
-    fig = drag(go.Figure(), rounds, reported, "round ", titles=titles)
-    note = {"text": f"B = {budget:g}", "font": {"color": GREEN}}
-    level(fig, x=budget, dash="dot", colour=GREEN, annotation=note, annotation_position="bottom right")
-    # Short, and room at the right for the last number: a phone has 250 pixels for the bars.
-    fig.update_xaxes(title="average cost, added up", range=[0, 1.22 * max(totals.max(), budget)])
-    # Room for the title's first line, which plotly forgets, and in JupyterLab for the axis' title above the slider.
-    fig.update_layout(title_pad={"t": 14}, sliders=[{"pad": {"t": 64, "b": 8}}])
-    return fig.update_yaxes(autorange="reversed").update_layout(height=500, showlegend=False, margin={"t": 110})
+    start = next((i for i, budget in enumerate(targets) if budget >= 2), 0)
+    heads = ["steps bought, the steepest first", "where the answers go"]
+    fig = panels([[], []], heads, 0.2, row_heights=[0.74, 0.26])
+    drag(fig, targets, moving, "B = ", rows=(1, 1, *[2] * len(budgets), 2), titles=titles, active=start)
+    fig.add_trace(line(cost.round(5), lam.round(5), colour=BLUE, width=2.5, shape="hv"), row=1, col=1)
+    fig.update_xaxes(range=[0, end]).update_xaxes(title="answers per question, on average", row=2)
+    fig.update_yaxes(title="price λ", range=[0, top], row=1).update_yaxes(visible=False, range=[-0.7, 0.7], row=2)
+    legend = {"y": 1.08, "font": {"size": 12}, "traceorder": "normal"}
+    return fig.update_layout(barmode="stack", height=620, margin={"t": 150}, legend=legend)
 
 
-# Chapter 4: the dual function as an envelope of lines, a cut simplex, every claim as a strip of dots.
+# Chapter 4: the dual function as an envelope of lines, a cut simplex, every claim as a bar that passes or fails.
 
 
 def dual_lines(
@@ -283,17 +244,17 @@ def dual_lines(
     top, ends = heights.max(axis=0), prices[[0, -1]]
     least, value = float(top.min()), float(accuracy[slope >= 0].max())
     fig = go.Figure()
-    for name, which, colour in (("plan within B", slope >= 0, GREEN), ("plan beyond B", slope < 0, ORANGE)):
+    for name, which, colour in (("policy within B", slope >= 0, GREY), ("policy beyond B", slope < 0, ORANGE)):
         x = np.tile([*ends, np.nan], int(which.sum()))
         y = np.column_stack([heights[which][:, [0, -1]], np.full(which.sum(), np.nan)]).ravel()
         fig.add_trace(line(x, y, name, colour, width=1, opacity=0.6, hoverinfo="skip"))
     fig.add_trace(line(prices, top, "G(λ)", BLUE, width=4, hoverinfo="skip"))
-    fig.add_trace(line(ends, [value, value], "V̂(B), the best within B", GREEN, width=2, dash="dot"))
+    fig.add_trace(line(ends, [value, value], "V̂(B), the best within B", GREY, width=2, dash="dot"))
 
     def moving(i: int) -> list[go.Scatter]:
-        touching = line(ends, heights[oracle[i], [0, -1]], "the oracle's line", PINK, width=2.5, dash="dash")
+        touching = line(ends, heights[oracle[i], [0, -1]], "the oracle's line", GREEN, width=2.5, dash="dash")
         said = "λ = %{x:.3f}<br>G = %{y:.3f}<extra></extra>"
-        dot = dots([prices[i]], [top[i]], colour=PINK, size=13, hovertemplate=said)
+        dot = dots([prices[i]], [top[i]], colour=GREEN, size=13, hovertemplate=said)
         return [touching, dot.update(marker_line={"width": 2, "color": "white"})]
 
     def notes(i: int) -> dict:
@@ -340,30 +301,25 @@ def copies(prices: Array, dual: Array, counts: Sequence[int], values: Sequence[f
     return fig.update_yaxes(title="gap", range=[-0.05, 1.05], row=2).update_layout(height=660)
 
 
-def claim_strips(claims: Mapping[str, tuple[Array, Array]], most: int = 350, reach: float = 1.0) -> go.Figure:
-    """One strip a claim, a dot for (at most so many) cases: its gap, and whether it holds; orange where it fails."""
-    fig = make_subplots(rows=len(claims), shared_xaxes=True, vertical_spacing=0.42 / len(claims))
-    spread, lowest = np.random.default_rng(0), 0.0
-    for row, (text, (gaps, holds)) in enumerate(claims.items(), 1):
-        shown = spread.permutation(np.flatnonzero(np.isfinite(gaps)))[:most]
-        lowest = min(lowest, float(gaps[shown].min()))
-        for which, colour in ((holds[shown], BLUE), (~holds[shown], ORANGE)):
-            x = np.clip(gaps[shown][which], -reach, reach).round(4)
-            y = spread.uniform(-1, 1, int(which.sum())).round(2)
-            said = "gap %{x}<extra></extra>"
-            fig.add_trace(dots(x, y, colour=colour, size=6, opacity=0.45, hovertemplate=said), row=row, col=1)
-        # Lines short enough for a phone, the verdict on the last one if it fits there.
-        verdict = f"fails in {1 - holds.mean():.1%}" if not holds.all() else "never fails"
-        words = "<br>".join(plain(part) for part in textwrap.wrap(f"{text}:", 46))
-        between = "<br>" if len(text) + len(verdict) > 46 else " "
-        place = {"x": 0, "xref": "x domain", "xanchor": "left", "y": 1, "yref": "y domain", "yanchor": "bottom"}
-        note = {"text": f"{words}{between}<b>{verdict}</b>", "showarrow": False, "align": "left", "font": {"size": 13}}
-        fig.add_annotation(note | place, row=row, col=1)
-    level(fig, x=0, dash="solid", width=1.5)
-    fig.update_yaxes(visible=False, range=[-1.3, 1.3])
-    fig.update_xaxes(range=[-1.05 * reach if lowest < -0.05 * reach else -0.15 * reach, 1.05 * reach])
-    fig.update_xaxes(title="gap: right side minus left side", row=len(claims))
-    return fig.update_layout(height=80 + 112 * len(claims), showlegend=False, margin={"t": 48})
+def claim_bars(fails: Mapping[str, float]) -> go.Figure:
+    """One row a claim and the share of cases in which it fails: a bar that is whole, or has an orange end."""
+    rows, shares = list(range(len(fails))), np.array(list(fails.values()))
+    fig = go.Figure()
+    for parts, colour, said, written in (
+        (1 - shares, BLUE, "holds", shares < 0.5),
+        (shares, ORANGE, "fails", shares >= 0.5),
+    ):
+        text = [f"{said} in {part:.1%}" if part < 1 else f"{said} in all cases" for part in parts]
+        text = [words if here else "" for words, here in zip(text, written, strict=True)]
+        inner: Style = {"text": text, "textposition": "inside", "insidetextanchor": "start", "width": 0.34}
+        inner |= {"textfont": {"color": "white", "size": 13}, "hoverinfo": "skip", "textangle": 0}
+        fig.add_trace(bar(rows, parts, colour=colour, sideways=True, **inner))
+    for row, claim in enumerate(fails):
+        note = {"text": plain(claim), "showarrow": False, "align": "left", "font": {"size": 13}}
+        fig.add_annotation(note | {"x": 0, "xanchor": "left", "y": row - 0.2, "yanchor": "bottom"})
+    fig.update_xaxes(visible=False, range=[0, 1])
+    fig.update_yaxes(visible=False, range=[len(fails) - 0.6, -0.85])
+    return fig.update_layout(barmode="stack", height=20 + 66 * len(fails), showlegend=False, margin={"t": 8})
 
 
 def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
