@@ -99,8 +99,8 @@ class PricedEscalation:
 
     def _alone(self, answers: Responses, known: np.ndarray | None, member: np.ndarray) -> PricedStopping:
         schedule = range(1, min(self.most, answers.samples) + 1)
-        how = {"schedule": schedule, "repeats": self.repeats, "exact": True}
-        return PricedStopping(_SIGNALS, **how).fit(answers, known, member.tolist())
+        policy = PricedStopping(_SIGNALS, schedule=schedule, repeats=self.repeats, exact=True)
+        return policy.fit(answers, known, member.tolist())
 
     def _above(self, policy: PricedStopping, dear: Responses, known: ArrayLike | None, seed: int) -> Above:
         """What going up costs and brings to every question, at every price: two arrays of shape (N, L)."""

@@ -22,7 +22,7 @@ from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
 from adalib.sequential.certificate import Certificate, certified
 from adalib.sequential.peers import NEVER, Confidence, Fixed, Margin, Rule, points_of
-from adalib.sequential.signals import SIGNALS, USUAL, Seen, VoteCount
+from adalib.sequential.signals import SIGNALS, USUAL, Seen, Signal, VoteCount
 from adalib.sequential.streams import REPLAYS, Cost, Library, Mix, Money, Streams, corners, mix_for
 
 __all__ = [
@@ -224,7 +224,8 @@ class PricedStopping(Library):
             raise ValueError(f"{responses.source}: has {responses.samples} answers, fewer than the first checkpoint")
         _, fold = dealt(groups, responses.n, self.seed)
         streams = self.streams(responses, self.seed, self.repeats)
-        lesson, self.heard = (responses, streams, self.schedule, fold, features), {}
+        lesson = responses, streams, self.schedule, fold, features
+        self.heard: dict[str, Signal] = {}
         for name, kind in SIGNALS.items():
             spared = self.signals is None and name == "length" and "certainty" in self.heard
             signal = kind()

@@ -54,7 +54,7 @@ class PricedRounds(PricedStopping):
         states, chosen = self._states(seen), [member.price for member in members if member.rule is None]
 
         def asked(n: int) -> np.ndarray:
-            fitted = self.coefficients[n][..., chosen]
+            fitted = self.fitted[n][..., chosen]
             return best_size(fitted[:, 0, None] + states[n].T @ fitted[:, 1:], first=not n)
 
         answers, rounds = np.ones((2, len(seen.votes.n), len(members)), dtype=int)
@@ -82,7 +82,7 @@ class PricedRounds(PricedStopping):
         self.unit = float((paid[:, -1] / longest).mean())
         self.prices = PRICES[::2] / self.unit
         induced = rounds_induction(self._states(seen), value, paid, self.prices, self.round_price, fold)
-        self.coefficients, chosen = induced
+        self.fitted, chosen = induced
         self.members = [Member(None, price=j) for j in range(self.prices.size)]
         self.members += [Member(Fixed(int(answers))) for answers in self.schedule]
         # As without rounds: accuracy by fits that did not see the question, cost by the rule itself.
@@ -127,6 +127,7 @@ class RoundSession(Session):
 
     def __init__(self, policy: PricedRounds, member: Member, features: ArrayLike | None) -> None:
         super().__init__(policy, member, features)
+        self._fitted = policy.fitted
         self.asks = self._next()
 
     def add(self, answer: Hashable, **said: float | None) -> bool:
@@ -141,9 +142,9 @@ class RoundSession(Session):
         rule, _, price = self._member
         if rule is not None:
             return 0 if self._n else rule.answers  # type: ignore[attr-defined]
-        if self._n == len(self._policy.coefficients):
+        if self._n == len(self._fitted):
             return 0
-        fitted = self._policy.coefficients[self._n][..., price]
+        fitted = self._fitted[self._n][..., price]
         known = self.known() if self._n else np.zeros(0)
         return int(best_size(fitted[:, 0] + fitted[:, 1:] @ known, first=not self._n))
 
