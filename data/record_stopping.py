@@ -30,7 +30,6 @@ from adalib.learn.policies import CurvePolicy
 from adalib.paper.settings import BENCHMARKS, REAL
 from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
-from adalib.sequential.signals import SIGNALS
 from adalib.sequential.streams import make_streams
 from adalib.table import UtilityTable
 
@@ -83,7 +82,7 @@ def stopping_cells(
     """
     sure, told = responses.logprob is not None, len(set(responses.questions)) > 1
     there = {"votes", *["text"] * told, *["certainty"] * sure}
-    rungs = {name: PricedStopping(signals) for name, signals in LADDER.items() if set(signals) <= there}
+    rungs = {name: PricedStopping(signals, exact=True) for name, signals in LADDER.items() if set(signals) <= there}
     learners: dict[str, Learner | Planner] = {**rungs, **({"curve": CurvePolicy()} if told else {})}
     own: dict[str, float] = {}
     if peers:
@@ -131,7 +130,9 @@ def control_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
     rows = [
         row
         for name, answers, known, signals in tried
-        for row in held_out(answers, targets, learners={name: PricedStopping(signals)}, features=known, noises=0)
+        for row in held_out(
+            answers, targets, learners={name: PricedStopping(signals, exact=True)}, features=known, noises=0
+        )
         if row.policy == name
     ]
     plain = [row for row in rows if row.policy == "votes"]
@@ -146,8 +147,8 @@ def entropy_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
         "all four": ("all three",),
     }
     signals = {name: LADDER[name] for bars in tried.values() for name in bars}
-    signals |= {name: tuple(name.split(" + ")) for name in tried} | {"all four": tuple(SIGNALS)}
-    learners = {name: PricedStopping(heard) for name, heard in signals.items()}
+    signals |= {name: tuple(name.split(" + ")) for name in tried} | {"all four": (*LADDER["all three"], "entropy")}
+    learners = {name: PricedStopping(heard, exact=True) for name, heard in signals.items()}
     rows = {(row.policy, row.target): row for row in held_out(responses, targets, learners=learners, noises=0)}
     return [
         cell(rows[name, target], [rows[bar, target] for bar in bars])
@@ -162,7 +163,11 @@ def fold_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
         {"policy": f"deal {seed}", "target": row.target, **{k: figures(row)[k] for k in ("cost", "accuracy")}}
         for seed in range(1, 5)
         for row in held_out(
-            responses, targets, learners={"all three": PricedStopping()}, noises=0, protocol=Protocol(seed=seed)
+            responses,
+            targets,
+            learners={"all three": PricedStopping(exact=True)},
+            noises=0,
+            protocol=Protocol(seed=seed),
         )
         if row.policy == "all three"
     ]

@@ -21,6 +21,7 @@ from tqdm.auto import tqdm
 from adalib.llm.endpoint import UNSENT, Answer, EndpointError
 from adalib.llm.questions import Prompt
 from adalib.router.controller import BudgetController, Purse, Tally
+from adalib.sequential.certificate import Certificate
 from adalib.sequential.peers import leader_holds
 from adalib.sequential.priced import Session
 from adalib.sequential.streams import BallotBox
@@ -53,6 +54,7 @@ class FixedVote:
 
     def __init__(self, answers: int) -> None:
         self.answers, self.goes_on, self._box = answers, True, BallotBox()
+        self.certificate = Certificate()
         self.reads: Mapping[str, str] = {}
 
     @property
@@ -63,6 +65,7 @@ class FixedVote:
     def add(self, answer: Hashable, **said: float | None) -> bool:
         """Count one more answer; None is one that could not be read."""
         self._box.add(answer)
+        self.certificate.add(answer)
         self.goes_on = self._box.n < self.answers
         return self.goes_on
 
@@ -149,6 +152,7 @@ class Routed:
     tokens: int  # written, over all samples
     prompt_tokens: int  # read
     finish: str  # how the winning text ended
+    certificate: float = 1.0  # chance, at most, that another answer is the model's most frequent, whenever it stopped
     counted: bool = True  # in the average that the budget holds; False where something else than our price decided
     bill: tuple[float, ...] = ()  # dollars for each answer that came in
     fingerprint: str | None = None  # of the system that wrote the winning text
@@ -280,6 +284,7 @@ class _Question:
             tokens=self.tokens,
             prompt_tokens=self.prompt_tokens,
             finish=won.finish,
+            certificate=self.vote.certificate.risk_of(leaders[0]) if leaders else 1.0,
             counted=counted,
             bill=tuple(self.bill),
             fingerprint=won.fingerprint,

@@ -130,7 +130,7 @@ def test_what_is_recorded_of_stopping_is_what_is_computed():
     for row in weighted_bars(word, [1.5, 4]):
         cell = kept[row.policy, row.target]
         assert [cell["accuracy"], cell["gain_low"]] == pytest.approx([row.accuracy, row.gain_low], abs=1e-4)
-    learners = {"votes": PricedStopping(("votes",)), "margin": TunedRules(PEERS["margin"])}
+    learners = {"votes": PricedStopping(("votes",), exact=True), "margin": TunedRules(PEERS["margin"])}
     for row in held_out(word, [3], learners=learners, features=np.zeros((word.n, 1)), noises=0):
         if row.policy in learners:
             cell = kept[row.policy, 3]
@@ -152,7 +152,7 @@ def test_the_home_made_sets_with_the_whole_menu_come_out_again():
 def test_other_folds_come_out_again():
     kept = recorded_cells()["drill-fewshot, other folds"]
     assert {policy for policy, _ in kept} == {f"deal {seed}" for seed in range(1, 5)}
-    learners, protocol = {"all three": PricedStopping()}, Protocol(seed=2)
+    learners, protocol = {"all three": PricedStopping(exact=True)}, Protocol(seed=2)
     rows = held_out(adalib.load("drill-fewshot"), [3], learners=learners, noises=0, protocol=protocol)
     (row,) = (row for row in rows if row.policy in learners)
     cell = kept["deal 2", 3]
