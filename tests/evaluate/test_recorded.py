@@ -17,7 +17,7 @@ from adalib.sequential.priced import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
 from record_minds import reasoning_cells, way_cells
-from record_stopping import control_cells, entropy_cells, stopping_cells, weighted_bars
+from record_stopping import control_cells, entropy_cells, menu_cells, stopping_cells, weighted_bars
 
 
 def by_name(cells):
@@ -130,17 +130,29 @@ def test_what_is_recorded_of_stopping_is_what_is_computed():
     for row in weighted_bars(word, [1.5, 4]):
         cell = kept[row.policy, row.target]
         assert [cell["accuracy"], cell["gain_low"]] == pytest.approx([row.accuracy, row.gain_low], abs=1e-4)
-    learners = {"votes": PricedStopping(("votes",)), "margin": TunedRules(PEERS["margin"])}
+    learners = {"votes": PricedStopping(("votes",), exact=True), "margin": TunedRules(PEERS["margin"])}
     for row in held_out(word, [3], learners=learners, features=np.zeros((word.n, 1)), noises=0):
         if row.policy in learners:
             cell = kept[row.policy, 3]
             assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
 
 
+def test_the_home_made_sets_with_the_whole_menu_come_out_again():
+    """The policy is the one of the other record; a wider menu can only help the mix that is chosen in sample."""
+    narrow, wide = recorded_cells()["drill-fewshot by question"], recorded_cells("menus")["drill-fewshot by question"]
+    assert all(wide["votes", B]["accuracy"] == narrow["votes", B]["accuracy"] for B in (1.5, 2, 3, 4, 6, 8))
+    found = by_name(menu_cells(adalib.load("drill-fewshot"), [3]))
+    for policy in ("mix", "oracle", "oracle_weighted", "all three"):
+        cell = wide[policy, 3]
+        assert [cell["cost"], cell["accuracy"]] == pytest.approx(
+            [found[policy, 3][key] for key in ("cost", "accuracy")], abs=1e-3
+        )
+
+
 def test_other_folds_come_out_again():
     kept = recorded_cells()["drill-fewshot, other folds"]
     assert {policy for policy, _ in kept} == {f"deal {seed}" for seed in range(1, 5)}
-    learners, protocol = {"all three": PricedStopping()}, Protocol(seed=2)
+    learners, protocol = {"all three": PricedStopping(exact=True)}, Protocol(seed=2)
     rows = held_out(adalib.load("drill-fewshot"), [3], learners=learners, noises=0, protocol=protocol)
     (row,) = (row for row in rows if row.policy in learners)
     cell = kept["deal 2", 3]
