@@ -220,7 +220,7 @@ def filling(
 
     gains = [float(np.diff(np.append(cost[:k], B)) @ lam[:k]) for k, B in zip(inside, targets, strict=True)]
     titles = [
-        f"price {lam[k - 1]:.3f}<br>accuracy {first_accuracy:.3f} + {gain:.3f} = {first_accuracy + gain:.3f}"
+        f"price {lam[k - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = {first_accuracy + gain:.3f}"
         for k, gain in zip(inside, gains, strict=True)
     ]
     start = next((i for i, budget in enumerate(targets) if budget >= 2), 0)
