@@ -118,12 +118,11 @@ def price_choices(
     budgets: Sequence[int],
     measured: np.ndarray,
     predicted: np.ndarray,
-    spent: np.ndarray,
     active: int = 0,
 ) -> go.Figure:
     """Drag the price: the budget of each question by its measured curve, and by the curve predicted from its text.
 
-    ``measured`` and ``predicted`` hold columns chosen, a row a price; ``spent`` the average cost over all questions.
+    ``measured`` and ``predicted`` hold columns chosen, a row a price.
     """
     offered, labels = np.asarray(budgets), [plain(name) for name in names]
 
@@ -137,11 +136,7 @@ def price_choices(
             dots(learned, labels, "predicted", POLICY["curve"], size=11),
         ]
 
-    agree = (predicted == measured).sum(axis=1)
-    titles = [
-        f"{same} of {len(labels)} agree, cost {whole[0]:.2f} / {whole[1]:.2f}"
-        for same, whole in zip(agree, spent, strict=True)
-    ]
+    titles = [f"{same} of {len(labels)} agree" for same in (predicted == measured).sum(axis=1)]
     fig = drag(go.Figure(), prices, moving, "λ = ", titles=titles, active=active)
     ends = [np.log10(offered[0] / 1.4), np.log10(offered[-1] * 1.4)]
     ticks = {"tickvals": list(budgets), "ticktext": [str(b) for b in budgets]}
