@@ -289,7 +289,7 @@ def _lock(file: int) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, AttributeError):
         warnings.warn("this system has no such locks: start one collector per folder", stacklevel=3)
 
 
