@@ -3,8 +3,9 @@
 Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is kept, so that it can
 be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four home-made settings are held out by question,
 at six targets, with every peer, with signals that say nothing and with other folds; the home-made ones at three targets
-with the mean token entropy, those of `word` by family; and a simulated population whose votes say nothing. A test
-computes some of the cells again.
+with the mean token entropy, those of `word` by family; and a simulated population whose votes say nothing. On the
+home-made sets the mix and the oracle have the five budgets of chapter 7; data/recorded/menus.jsonl has the same
+comparison where they may stop wherever the policy may. A test computes some of the cells again.
 """
 
 from __future__ import annotations
@@ -57,6 +58,15 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     yield "votes say nothing by question", partial(stopping_cells, adalib.flat_null(300).sample(96, seed=1), TARGETS)
 
 
+def wide_parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
+    """Yield the home-made settings again, by question and by family, with the policy's own menu for all."""
+    for name in REAL:
+        answers = adalib.load(name)
+        yield f"{name} by question", partial(menu_cells, answers, TARGETS)
+        if name.startswith("word"):
+            yield f"{name} by family", partial(menu_cells, answers, TARGETS, answers.extras["family"])
+
+
 def stopping_cells(
     responses: Responses,
     targets: Sequence[float],
@@ -94,6 +104,15 @@ def stopping_cells(
     ]
     leading = {*ends, "votes + text"}
     return [cell(row, shown if row.policy in leading else ()) for row in shown]
+
+
+def menu_cells(responses: Responses, targets: Sequence[float], groups: Sequence | None = None) -> list[dict]:
+    """Compute both ends of the ladder beside a mix and an oracle that may give any number of answers they may."""
+    learners = {name: PricedStopping(LADDER[name]) for name in ("votes", "all three")}
+    rows = held_out(responses, targets, STOPS, learners=learners, noises=0, protocol=Protocol(groups=groups))
+    rows += weighted_bars(responses, targets, groups, STOPS)
+    shown = [row for row in rows if row.policy not in (*_LEFT_OUT, "oracle_in_sample")]
+    return [cell(row, shown if row.policy in learners else ()) for row in shown]
 
 
 def control_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
@@ -198,3 +217,4 @@ def _weighted(half: Responses, sharpness: float, menu: Sequence[int]) -> Utility
 
 if __name__ == "__main__":
     record("stopping", parts(), anew="--anew" in sys.argv)
+    record("menus", wide_parts(), anew="--anew" in sys.argv)

@@ -155,7 +155,7 @@ def flat_null(n: int, seed: int = 0) -> Population:
 
     Two questions in five are a fair coin between two answers (their true curve is flat at 1/2); of the others half
     are always right and half always wrong. Explained in chapter 5, "Estimation", and used as the control of chapter 8,
-    "Patterns".
+    "Patterns and ablations".
 
     Parameters
     ----------

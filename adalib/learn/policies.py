@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
+from adalib.datasets.files import cores
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
 from adalib.learn import trees
@@ -122,7 +123,7 @@ class LabelPolicy(_Policy):
 
     An estimator in the manner of scikit-learn: `sklearn.base.clone` copies it, ``get_params`` and ``set_params`` reach
     its parameters and those of the model. Explained in chapter 6, "Learning"; other classifiers in chapter 8,
-    "Ablations".
+    "Patterns and ablations".
 
     Parameters
     ----------
@@ -215,7 +216,7 @@ class LabelPolicy(_Policy):
     def importance(self) -> pd.Series:
         """Share of each feature in the trees, summing to 1: for XGBoost in their gain, as in the paper's figure.
 
-        Explained in chapter 8, "Ablations".
+        Explained in chapter 8, "Patterns and ablations".
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
@@ -429,6 +430,9 @@ def side_by_side(work: Callable, jobs: Iterable) -> Iterator:
 
     Trees grow outside Python's lock, each model on one thread, so that no digit changes.
     """
+    if cores() == 1:
+        yield from map(work, jobs)
+        return
     # Matrix products that start threads of their own would fight over the same processors.
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(os.cpu_count()) as workers:
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cores()) as workers:
         yield from workers.map(work, jobs)

@@ -1,7 +1,7 @@
 """The paper's ablations, each beside what it shows where there is nothing to see.
 
-Extra features, five classifiers on a pool of rows, class profiles, menus of budgets, and how many labelled questions a
-policy needs. Explained in chapter 8, "Ablations".
+Extra features, five classifiers on a pool of rows, menus of budgets, and how many labelled questions a policy needs.
+Explained in chapter 8, "Patterns and ablations".
 """
 
 from __future__ import annotations
@@ -341,33 +341,6 @@ def _over_mix(pooled: Pooled, rows: np.ndarray, predicted: np.ndarray) -> np.nda
         bar = best_mix(acc, pooled.budgets, plan.expected(pooled.budgets).mean())
         gains[mask] = plan.expected(acc) - bar.expected(acc)
     return gains
-
-
-def signatures(features: pd.DataFrame, labels: ArrayLike, draws: int = 500) -> pd.DataFrame:
-    """Mean of each feature in each class of the oracle's labels, drawn as in the paper and in standard deviations.
-
-    Means of classes always differ, so they are computed again for shuffled labels, where nothing is to be seen.
-    """
-    labels, values = np.asarray(labels), features.to_numpy(dtype=float)
-    spread = values.std(axis=0)
-    scaled = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    classes, codes = np.unique(labels, return_inverse=True)
-    member = np.eye(classes.size)[codes]
-    sizes = member.sum(axis=0)
-
-    def effects(of: np.ndarray) -> np.ndarray:
-        return of.T @ scaled / sizes[:, None]
-
-    effect, rng = effects(member), np.random.default_rng(0)
-    shuffled = np.array([effects(member[rng.permutation(labels.size)]) for _ in range(draws)])
-    low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
-    row_spread = effect.std(axis=0)
-    drawn = (effect - effect.mean(axis=0)) / np.where(row_spread > 0, row_spread, 1.0)
-    frame = pd.DataFrame(product(map(str, features.columns), classes.tolist()), columns=["feature", "label"])
-    frame["questions"] = np.tile(sizes.astype(int), values.shape[1])
-    for name, part in (("drawn", drawn), ("effect", effect), ("low", low), ("high", high)):
-        frame[name] = part.T.ravel()
-    return frame.assign(outside=(frame.effect < frame.low) | (frame.effect > frame.high))
 
 
 #: The paper's three menus, and two that chapter 5 makes one ask for.

@@ -48,7 +48,7 @@ def recorded_part(part: str) -> list[dict]:
 
 
 def recorded_frame(part: str) -> pd.DataFrame:
-    """A table that ``data/record_paper.py`` computed, such as ``"importances on MATH"``; see chapter 8, "Ablations"."""
+    """A table that ``data/record_paper.py`` computed, such as ``"importances on MATH"`` of chapter 8."""
     return pd.DataFrame(recorded_part(part))
 
 

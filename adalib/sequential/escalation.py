@@ -32,7 +32,7 @@ Above = tuple[np.ndarray, np.ndarray]  # what going up costs and brings, at ever
 class PricedEscalation:
     """Ask the cheap model first; keep its answer, go on, or go up, as the price says.
 
-    Explained in chapter 11, "Three minds". Fitted, ``first`` and ``second`` say how each model would stop alone.
+    Explained in chapter 11, "Several models". Fitted, ``first`` and ``second`` say how each model would stop alone.
 
     Parameters
     ----------

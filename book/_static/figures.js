@@ -66,7 +66,7 @@
   async function plot(div) {
     if (div.layout) return; // printed meanwhile
     const figure = JSON.parse(div.parentElement.querySelector('script[type="application/json"]').textContent);
-    const slider = (figure.layout.sliders || [])[0];
+    const sliders = figure.layout.sliders || [];
     delete figure.layout.sliders; // ours answers to touch, mouse and keyboard alike
     figure.layout.template = themed(figure.layout.template);
     figure.layout.dragmode = false;
@@ -75,7 +75,7 @@
     div.addEventListener("touchstart", (event) => event.stopPropagation(), { capture: true, passive: true });
     fold(figure, div.clientWidth);
     await Plotly.newPlot(div, figure);
-    if (slider) div.before(slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider));
+    for (const slider of sliders) div.before(slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider));
   }
 
   // --- on a phone, what is written over and under a figure takes several lines ---------------------------------------
@@ -158,7 +158,7 @@
     const box = controls("choice");
     const legend = document.createElement("span");
     legend.textContent = nameOf(slider);
-    legend.id = `${div.id}-choice`;
+    legend.id = `${div.id}-choice-${nameOf(slider).replace(/\W+/g, "-")}`;
     box.setAttribute("role", "radiogroup");
     box.setAttribute("aria-labelledby", legend.id);
     box.append(legend);
@@ -179,6 +179,10 @@
     const figures = [...document.querySelectorAll(".adalib-figure .plotly-graph-div")];
     whenNear(figures, (come) => come.forEach(draw));
     window.addEventListener("adalib-quiet", loaded);
+    window.addEventListener("adalib-figure", ({ detail: div }) => {
+      figures.push(div); // a cell has run in the page (live.js)
+      draw(div);
+    });
     window.addEventListener("beforeprint", () => print(figures));
     window.addEventListener("afterprint", () => {
       for (const div of figures.filter((each) => each.layout?.width)) Plotly.relayout(div, { width: null, autosize: true });

@@ -1,6 +1,7 @@
 """What a row or a claim measures, and the measurements that several share: with the calls and seeds of the chapters.
 
-The same cases as in chapter 4, draws as in 5, trained models as in 6, 7 and 9: the pages must not disagree.
+The same cases as in chapter 4, draws as in 5, trained models as in 6, 7 and 8: the pages must not disagree. Where a
+claim is about MATH or GSM8K, the real answers to both decide; the simulated settings are beside the printed tables.
 """
 
 from __future__ import annotations
@@ -13,19 +14,24 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from adalib.datasets.populations import flat_null
+from adalib.datasets.folds import deal
+from adalib.datasets.populations import Population, flat_null
 from adalib.evaluate.baselines import noise_features
-from adalib.evaluate.crossfit import OracleScore, rehearse_oracle
+from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle
 from adalib.evaluate.heldout import HeldOutRow
+from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.evaluate.recorded import recorded_cells
-from adalib.paper import ablations, results, settings, theorems
+from adalib.learn.features import text_features
+from adalib.learn.policies import CurvePolicy
+from adalib.paper import ablations, patterns, results, settings, theorems
 from adalib.paper.ablations import Comparison, near_misses, recorded_comparison
 from adalib.paper.patterns import by_difficulty, curve_clusters, level_shares
 from adalib.paper.results import recorded_frame, recorded_rows
-from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS
+from adalib.paper.settings import BENCHMARKS, PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS
 from adalib.solve.bisection import Bisection, bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
+from adalib.table import UtilityTable
 
 _ROUNDING = 1e-9
 
@@ -155,6 +161,21 @@ def _signed(value: float, digits: int) -> str:
 #: The simulated setting that the paper's figures show.
 SHOWN = "deepseek-v3-math"
 
+#: MATH, answered by a small model of one of the paper's families, and by its smaller sister.
+MATH = ("math-qwen15", "math-qwen05")
+
+
+@cache
+def in_sample(name: str = MATH[0]) -> UtilityTable:
+    """The table of real answers by the paper's estimates as we reconstruct them."""
+    return settings.answers(name).table(**PAPER_WAY)
+
+
+@cache
+def like_math() -> Population:
+    """The population of chapter 5 whose probabilities are the frequencies of the real answers to MATH."""
+    return Population.from_responses(settings.answers(MATH[0]))
+
 
 @cache
 def searched(name: str, budget: float) -> Bisection:
@@ -178,7 +199,7 @@ def printed_gains(method: str) -> np.ndarray:
 @cache
 def mixed_misses() -> list[float]:
     """How far the random mixture of two plans is from the budget, wherever one is needed."""
-    tables = [settings.utility(name) for name in PAPER_SETTINGS]
+    tables = [in_sample(name) for name in BENCHMARKS]
     plans = [(B, mix(table.acc, table.cost, B)) for table in tables for B in TARGETS]
     return [abs(plan.cost - B) for B, plan in plans if plan.share > 0]
 
@@ -190,8 +211,16 @@ def oracle_of(name: str, target: float) -> dict:
 
 @cache
 def rehearsed(samples: int, halves: bool = False) -> OracleScore:
-    """The oracle rehearsed on the simulated DeepSeek-V3 on MATH, whose truth is known: the draws of chapter 5."""
-    return rehearse_oracle(settings.paper_population(SHOWN), samples, TARGETS, halves=halves, **PAPER_WAY)
+    """The oracle rehearsed on the population like MATH, whose truth is known: the draws of chapter 5."""
+    return rehearse_oracle(like_math(), samples, TARGETS, halves=halves, **PAPER_WAY)
+
+
+@cache
+def optimism() -> dict[str, Interval]:
+    """What the oracle claims at B = 3 from 48 real answers, less what its labels are worth on 48 others."""
+    scores = {name: cross_fitted_oracle(settings.answers(name), [3.0], **PAPER_WAY) for name in BENCHMARKS}
+    ends = {name: (score.optimism.mean, score.optimism.low, score.optimism.high) for name, score in scores.items()}
+    return {name: Interval(*(float(end[0]) for end in each)) for name, each in ends.items()}
 
 
 @cache
@@ -202,21 +231,20 @@ def null() -> OracleScore:
 
 @cache
 def estimates(estimator: Literal["subsets", "windows"]) -> np.ndarray:
-    """Errors of Acc(x, 16) from 48 answers on the simulated DeepSeek-V3 on MATH: the draws of chapter 5, a row each."""
-    population = settings.paper_population(SHOWN)
-    drawn = [population.sample(48, seed).table([16], estimator=estimator).acc[:, 0] for seed in range(30)]
-    return np.array(drawn) - population.acc([16])[:, 0]
+    """Errors of Acc(x, 16) from 48 answers on the population like MATH: the draws of chapter 5, a row each."""
+    drawn = [like_math().sample(48, seed).table([16], estimator=estimator).acc[:, 0] for seed in range(30)]
+    return np.array(drawn) - like_math().acc([16])[:, 0]
 
 
 @cache
 def trials(best_of: bool = False) -> pd.DataFrame:
-    """Appendix D's advice on the simulated stand-in: labels at B = 3 from 1, 8 or 16 trials a budget, 40 times.
+    """Appendix D's advice on the population like MATH: labels at B = 3 from 1, 8 or 16 trials a budget, 40 times.
 
     A trial is a vote of b answers, or succeeds if the best of them is right. Two runs ``agree`` on so many labels, of
     which the commonest one has the share ``common``. Over the runs the worth of the labels has the standard deviation
     ``spread``, and the mean accuracy of a fixed budget the standard ``error``.
     """
-    truth, rng, rows = settings.paper_population(SHOWN).table(), np.random.default_rng(0), {}
+    truth, rng, rows = like_math().table(), np.random.default_rng(0), {}
     acc = 1 - (1 - truth.acc[:, :1]) ** np.array(truth.budgets) if best_of else truth.acc
     for number in (1, 8, 16):
         drawn = rng.binomial(number, acc, (40, *acc.shape)) / number
@@ -289,10 +317,79 @@ def perfect_copies() -> tuple[int, int]:
     return sum(not theorems.STATEMENTS["Theorem 3"](copy).printed[1].holds for copy in copies), len(copies)
 
 
-def honest(by_family: bool = False) -> dict[str, HeldOutRow]:
-    """What every policy has at B = 3 on word-fewshot, held out by question or by family; a row a policy."""
-    rows = recorded_rows(f"word-fewshot by {'family' if by_family else 'question'}")
-    return {row.policy: row for row in rows if row.target == 3}
+@cache
+def real_clusters() -> dict[str, float]:
+    """The same on real answers: centres of both benchmarks and both models, and who gets the budgets on MATH."""
+    tables = [settings.utility(name) for name in (*BENCHMARKS, "gsm8k-qwen05", MATH[1])]
+    easy, responsive, _, hard = curve_clusters(np.concatenate([table.acc for table in tables])).centres
+    table = in_sample()
+    labels, kind = bisect(table.acc, table.cost, 2).labels, curve_clusters(table.acc).labels
+    many = table.cost[labels] * (labels >= 2)
+    told = {"easy_first": easy[0], "hard_highest": hard.max(), "responsive_first": responsive[0]}
+    told["responsive_share"] = many[kind == 1].sum() / many.sum()
+    return {name: float(value) for name, value in told.items()}
+
+
+@cache
+def fifths() -> pd.DataFrame:
+    """What each fifth of MATH gains at B = 3 on answers that chose nothing: the table of chapter 8."""
+
+    def place(table: UtilityTable) -> np.ndarray:
+        return patterns.difficulty_bins(table.acc[:, 0])
+
+    return patterns.gain_by(settings.answers(MATH[0]), 3, place, 5, **PAPER_WAY)
+
+
+def levels() -> list[pd.DataFrame]:
+    """Accuracy and gain by level of MATH: of the larger model, and of the smaller."""
+    return [patterns.by_level(settings.utility(name), settings.levels_of(name)).set_index("level") for name in MATH]
+
+
+def contrast(names: tuple[str, str] = MATH) -> Interval:
+    """By how much more the gain of 16 over 1 rises from level 2 to level 3 of MATH for one model than for another."""
+    gains = [settings.utility(name).acc[:, -1] - settings.utility(name).acc[:, 0] for name in names]
+    more, level = gains[0] - gains[1], np.array(settings.levels_of(names[0]))
+    return mean_interval(more[level == 3] - more[level == 2])  # different questions: any pairing will do
+
+
+def honest(part: str = "word-fewshot by question") -> dict[str, HeldOutRow]:
+    """What every policy has at B = 3, held out; a row a policy. The benchmarks' parts are called "NAME held out"."""
+    return {row.policy: row for row in recorded_rows(part) if row.target == 3}
+
+
+def on_benchmarks(policy: str) -> list[HeldOutRow]:
+    """The rows of a policy on GSM8K and MATH at the paper's budgets, held out."""
+    rows = [row for name in BENCHMARKS for row in recorded_rows(f"{name} held out")]
+    return [row for row in rows if row.policy == policy and row.target in TARGETS]
+
+
+def reconstructed() -> pd.DataFrame:
+    """The paper's five methods on GSM8K and MATH by our reconstruction of its protocol, with noise for features."""
+    parts = {name: recorded_frame(f"{name} reconstructed, noise") for name in BENCHMARKS}
+    return pd.concat(parts, names=["setting"]).reset_index("setting")
+
+
+def along() -> pd.DataFrame:
+    """Gains over the best mix on the benchmarks for budgets from 1 to 12, held out: of the oracle, and of curves."""
+    rows = [(name, row) for name in BENCHMARKS for row in recorded_rows(f"{name} along the grid")]
+    kept = [(name, r.policy, r.target, r.gain, r.gain_low) for name, r in rows if r.policy in ("oracle", "curve")]
+    return pd.DataFrame(kept, columns=["setting", "policy", "target", "gain", "low"])
+
+
+@cache
+def told_by_text() -> dict[str, tuple[float, float]]:
+    """How text ranks unseen questions: correlation with Acc(x, 1), and with the gain of 16 over 1, by benchmark."""
+    told = {}
+    for name in BENCHMARKS:
+        table, known = settings.utility(name), text_features(settings.answers(name).questions)
+        fold, curves = deal(range(table.n), 5), np.empty(table.acc.shape)
+        for out in range(5):
+            policy = CurvePolicy().fit(known[fold != out], table.acc[fold != out], table.cost, budget=3)
+            curves[fold == out] = policy.curves(known[fold == out])
+        both = [(each[:, 0], each[:, -1] - each[:, 0]) for each in (curves, table.acc)]
+        first, gain = (pd.Series(guess).corr(pd.Series(true), "spearman") for guess, true in zip(*both, strict=True))
+        told[name] = float(first), float(gain)
+    return told
 
 
 @cache
@@ -301,20 +398,29 @@ def compared(split: str) -> Comparison:
     return recorded_comparison(f"simulated pool by {split}", ablations.simulated_pool(), split)
 
 
+@cache
+def on_math(features: str, split: str) -> Comparison:
+    """The classifiers on MATH with "text" or "noise" features, split by "row" or "question", or each scored once."""
+    known = noise_features(settings.answers(MATH[0]).n, 15) if features == "noise" else None
+    part = f"MATH, {features} " + ("in folds" if split == "fold" else f"by {split}")
+    return recorded_comparison(part, ablations.real_pool(MATH, known), split, 5 if split == "fold" else 10)
+
+
 def classifier_table(split: str) -> pd.DataFrame:
     """Means over the splits, a row a classifier."""
     return compared(split).summary().set_index("classifier")
 
 
-def trees_over_linear(table: pd.DataFrame) -> float:
-    """Mean accuracy of the two kinds of trees minus that of the two linear models."""
+def trees_over_linear(compared: Comparison | pd.DataFrame) -> float:
+    """Mean accuracy of the two kinds of trees minus that of the two linear models, measured or printed."""
+    table = compared.summary().set_index("classifier") if isinstance(compared, Comparison) else compared
     trees, linear = (table.loc[list(names)].accuracy.mean() for names in (("forest", "gbm"), ("logistic", "svm")))
     return float(trees - linear)
 
 
-def near() -> dict[str, float]:
-    """Where the errors of the boosted trees go, split by rows."""
-    return near_misses(compared("row").confusion("gbm"))
+def near(comparison: Comparison) -> dict[str, float]:
+    """Where the errors of the boosted trees go, without b = 2: then 4 is the neighbour of 1."""
+    return near_misses(np.delete(np.delete(comparison.confusion("gbm"), 1, axis=0), 1, axis=1))
 
 
 @cache
@@ -324,17 +430,23 @@ def frontier_of_shown() -> pd.DataFrame:
 
 
 @cache
-def copied() -> float:
-    """Largest difference between the oracle's map at B = 3 and that of a policy of noise, by our reconstruction."""
-    levels, labels, k = settings.levels_of(SHOWN), searched(SHOWN, 3.0).labels, settings.utility(SHOWN).k
+def copied() -> tuple[float, float]:
+    """Largest difference a cell from the oracle's map of MATH at B = 3: noise by our reconstruction, text held out."""
+    table, levels = in_sample(), settings.levels_of(MATH[0])
+    labels = bisect(table.acc, table.cost, 3.0).labels
     learned = results.mostly_seen(noise_features(labels.size), labels)
-    return float((level_shares(learned, levels, k) - level_shares(labels, levels, k)).abs().to_numpy().max())
+    new = patterns.out_of_fold(text_features(settings.answers(MATH[0]).questions), table, 3.0)
+    best = level_shares(labels, levels, table.k)
+    noise, text = (
+        float((level_shares(each, levels, table.k) - best).abs().to_numpy().max()) for each in (learned, new)
+    )
+    return noise, text
 
 
 @cache
-def curve_of_data() -> pd.DataFrame:
-    """Accuracy on all, seen and unseen questions by share of training data: simulated, noise features, B = 3."""
-    runs = ablations.recorded_curve(SHOWN, (3.0,))
+def curve_of_data(name: str = SHOWN) -> pd.DataFrame:
+    """Accuracy on all, seen and unseen questions by share of training data: noise features, B = 3."""
+    runs = ablations.recorded_curve(name, (3.0,))
     return runs.groupby(["part", "share"])[["accuracy", "fixed", "oracle", "imitation", "cost"]].mean()
 
 
@@ -346,16 +458,18 @@ def passes_fixed(curve: pd.DataFrame) -> float:
 
 @cache
 def menus(value: str) -> dict[str, float]:
-    """Gain of every menu of budgets over the default one at B = 2: "in-sample" (mean of 20 draws), or "true"."""
-    population = settings.paper_population(SHOWN)
-    if value == "true":
-        return ablations.granularity(population, [2.0]).set_index("menu").gain.to_dict()
-    scores = {name: rehearse_oracle(population, 48, [2.0], menu, **PAPER_WAY) for name, menu in ablations.MENUS.items()}
-    claimed = {name: float(score.claimed.mean()) for name, score in scores.items()}
-    return {name: value - claimed["default"] for name, value in claimed.items()}
+    """Gain of every menu of budgets over the default at B = 2 on MATH: "in-sample" by windows, or "cross-fitted"."""
+    return menus_of(MATH[0], value, **(PAPER_WAY if value == "in-sample" else {}))
 
 
-def noise_importances() -> tuple[float, float]:
-    """The smallest and the largest importance of 16 noise columns for the labels at B = 2, the mean of ten draws."""
-    weights = recorded_frame("importances of noise")
-    return float(weights.noise_low[0]), float(weights.noise_high[0])
+@cache
+def menus_of(name: str, value: str = "cross-fitted", menu: tuple[int, ...] = (), **way) -> dict[str, float]:
+    """The same on any real setting, or of one menu that is called "mine"."""
+    offered = {"default": ablations.MENUS["default"], "mine": menu} if menu else ablations.MENUS
+    found = ablations.granularity(settings.answers(name), [2.0], offered, **way)
+    return found[found.value == value].set_index("menu").gain.to_dict()
+
+
+def importances() -> pd.DataFrame:
+    """Importance of each text feature for the labels of MATH at B = 2, beside shuffled labels and noise columns."""
+    return recorded_frame("importances on MATH")

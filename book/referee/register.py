@@ -24,6 +24,9 @@ STATUSES = ("reproduced", "corrected", "by definition", "ours alone")
 #: What may be said of a claim, best first.
 VERDICTS = ("stands", "true after correction", "falls", "open")
 
+#: What a claim may have been decided on; no verdict rests on a simulated setting.
+GROUNDS = ("cases and counterexamples", "the paper's own numbers", "GSM8K and MATH", "our own questions and machine")
+
 
 @cache
 def _once(measure: Callable[[], Any]) -> Any:
@@ -77,8 +80,8 @@ class Evidence(NamedTuple):
 class Claim:
     """What the paper ``says`` and in which ``place``, our ``verdict`` and its ``reason``, and where to ``see`` why.
 
-    ``by`` is the function that decides. ``inferred``: the verdict rests on arithmetic with printed tables, or on our
-    reconstruction of a protocol, without the authors' code or data.
+    ``on`` says what its number was measured on, ``by`` which function decides. ``inferred``: the verdict rests on
+    arithmetic with printed tables, or on our reconstruction of a protocol, without the authors' code or data.
     """
 
     name: str
@@ -88,6 +91,7 @@ class Claim:
     verdict: str
     reason: str
     see: str
+    on: str
     by: str
     inferred: bool = False
 
@@ -151,8 +155,8 @@ def claim_table(verdict: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a claim: what it says and where, the verdict and its reason; the ``value`` measured, the ``number`` in
-        words, and whether it ``holds``.
+        A row a claim: what it says and where, the verdict, its reason and what it was decided ``on``; the ``value``
+        measured, the ``number`` in words, and whether it ``holds``.
     """
     asked = [claim for claim in CLAIMS if verdict in (None, claim.verdict)]
     evidence = pd.DataFrame([claim.evidence for claim in asked]).rename(columns={"says": "number"})

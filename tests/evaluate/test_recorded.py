@@ -17,7 +17,7 @@ from adalib.sequential.priced import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
 from record_minds import reasoning_cells, way_cells
-from record_stopping import control_cells, entropy_cells, stopping_cells, weighted_bars
+from record_stopping import control_cells, entropy_cells, menu_cells, stopping_cells, weighted_bars
 
 
 def by_name(cells):
@@ -135,6 +135,18 @@ def test_what_is_recorded_of_stopping_is_what_is_computed():
         if row.policy in learners:
             cell = kept[row.policy, 3]
             assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
+
+
+def test_the_home_made_sets_with_the_whole_menu_come_out_again():
+    """The policy is the one of the other record; a wider menu can only help the mix that is chosen in sample."""
+    narrow, wide = recorded_cells()["drill-fewshot by question"], recorded_cells("menus")["drill-fewshot by question"]
+    assert all(wide["votes", B]["accuracy"] == narrow["votes", B]["accuracy"] for B in (1.5, 2, 3, 4, 6, 8))
+    found = by_name(menu_cells(adalib.load("drill-fewshot"), [3]))
+    for policy in ("mix", "oracle", "oracle_weighted", "all three"):
+        cell = wide[policy, 3]
+        assert [cell["cost"], cell["accuracy"]] == pytest.approx(
+            [found[policy, 3][key] for key in ("cost", "accuracy")], abs=1e-3
+        )
 
 
 def test_other_folds_come_out_again():

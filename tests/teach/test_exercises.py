@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import pi, sqrt
 
 import numpy as np
 import pytest
@@ -71,9 +70,9 @@ class TestSolution:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_chapter_has_four_exercises_of_which_silence_answers_none(chapter):
+def test_every_chapter_has_three_exercises_of_which_silence_answers_none(chapter):
     check, _ = checks(chapter)
-    assert len(check.exercises) >= 4
+    assert len(check.exercises) >= 3
     for name in check.exercises:
         assert check(name, None).right is None
         assert f'data-chapter="{chapter}" data-name="{name}"' in check(name, None)._repr_html_()
@@ -146,21 +145,9 @@ class TestAnotherRoad:
         needed = min(cost[i] + (goal - means[i]) / (means[j] - means[i]) * (cost[j] - cost[i]) for i, j in pairs)
         assert self.right("03", "save", needed, needed + 0.1)
 
-    def test_of_chapter_5_a_second_answer_the_number_of_trials_and_the_optimism_of_sixteen(self, hot):
-        acc = hot.acc.mean(axis=0)
+    def test_of_chapter_5_a_second_answer(self):
+        acc = adalib.load("math-qwen15").table().acc.mean(axis=0)
         assert self.right("05", "second", acc[1] - acc[0], acc[1])
-        near = 1 / (4 * pi * 0.01**2)
-        check, _ = checks("05")
-        right = [n for n in range(int(near) - 3, int(near) + 4) if check("trials", n).right]
-        assert len(right) == 1
-        assert 1 / (2 * sqrt(pi * right[0])) == pytest.approx(0.01, rel=1e-3)
-        population = adalib.paper.paper_population("deepseek-v3-math")
-        truth, gaps = population.acc(), []
-        for seed in range(20):
-            table = population.sample(16, seed).table()
-            labels = adalib.frontier(table.acc, table.cost).at(3).labels
-            gaps.append((table.acc - truth)[np.arange(table.n), labels].mean())
-        assert self.right("05", "sixteen", np.mean(gaps), np.mean(gaps) + 0.01)
 
     @pytest.mark.parametrize(
         ("chapter", "name", "answer", "miss"),
@@ -168,7 +155,6 @@ class TestAnotherRoad:
             ("05", "single", np.mean([max(f"{k:03b}") == "1" for k in range(8)]), 0.8),  # by enumeration
             ("06", "memory", 1.0, 0.69),  # noise is learned by heart
             ("12", "others", 0.725, 0.8),
-            ("12", "spread", np.std([1] * 11 + [0] * 9) / np.sqrt(40), 0.1),
             ("markets", "demand", 48, "no number"),  # the marginal plant's price
         ],
     )
@@ -179,18 +165,8 @@ class TestAnotherRoad:
         labels = adalib.frontier(table.acc, table.cost).at(1.5).labels
         assert self.right("06", "majority", (labels == 0).mean(), (labels > 0).mean())
 
-    def test_of_chapter_8_the_middle_fifth_of_the_null_and_the_highest_fifth_by_hand(self):
+    def test_of_chapter_8_the_middle_fifth_of_the_null_by_hand(self):
         table = adalib.flat_null(1000).sample(48).table()
         labels = adalib.frontier(table.acc, table.cost).at(3).labels
         middle = table.cost[labels[np.argsort(table.acc[:, 0], kind="stable")[400:600]]].mean()
         assert self.right("08", "middle", middle, middle + 0.2)
-        parts = []
-        for seed in range(4):
-            halves = [half.table() for half in adalib.load("word-zeroshot").split_samples(seed)]
-            for choose, score in (halves, halves[::-1]):
-                labels = adalib.frontier(choose.acc, choose.cost).at(3).labels
-                gain = score.acc[np.arange(score.n), labels] - score.acc[:, 0]
-                highest = np.array_split(np.argsort(choose.acc[:, 0], kind="stable"), 5)[4]
-                parts.append((gain[highest].sum(), gain.sum()))
-        highest, everyone = np.sum(parts, axis=0)
-        assert self.right("08", "highest", highest / everyone, 1 - highest / everyone)

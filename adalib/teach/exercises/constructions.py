@@ -11,8 +11,6 @@ import numpy as np
 from adalib.datasets.populations import Population
 from adalib.evaluate.crossfit import rehearse_oracle
 from adalib.learn.features import text_features
-from adalib.paper.ablations import granularity
-from adalib.paper.settings import paper_population
 from adalib.paper.theorems import figure_bounds, recovery, strong_duality
 from adalib.router.controller import BudgetController
 from adalib.solve.frontier import frontier
@@ -128,19 +126,6 @@ def _thin(table: Any) -> str | None:
     if not labels[10:].any():
         return "the oracle buys nothing for the last ten either; let one of them gain much from a small budget"
     return None
-
-
-@_exercise("08", "menu", "try (1, m, 16) for every m from 2 to 15")
-def _menu(menu: Any) -> str | None:
-    try:
-        budgets = tuple(int(b) for b in menu)
-    except (TypeError, ValueError):
-        return "give three budgets, such as (1, 8, 16)"
-    if len(budgets) != 3 or list(budgets) != sorted(set(budgets)) or budgets[0] != 1 or budgets[-1] > 16:
-        return "give three different budgets in increasing order, the first 1 and the last at most 16"
-    tried = {"default": (1, 8, 16), "mine": budgets}
-    gain = granularity(paper_population("deepseek-v3-math"), [2], tried).set_index("menu").gain["mine"]
-    return None if gain >= 0.003 else f"it adds {gain:.4f}; the middle budget should be one that many questions can use"
 
 
 @_exercise("10", "controller", "first * numpy.exp(step * numpy.cumsum(costs - budget) / budget)")

@@ -8,6 +8,7 @@ of, ``prices`` draws what chapters 0 to 4 need, ``evidence`` what the chapters o
 from __future__ import annotations
 
 import html
+import re
 import uuid
 from collections.abc import Sequence
 
@@ -64,7 +65,7 @@ class _Shown:
 
     def _repr_html_(self) -> str:
         name = f"figure-{uuid.uuid4().hex}"
-        told = html.escape(self.alt, quote=True)
+        told = _bold(self.alt)
         height = self.fig.layout.height or self.fig.layout.template.layout.height
         # Data, not code: figures.js draws it. "<" is escaped so that no label can close the element.
         data = self.fig.to_json().replace("<", "\\u003c")
@@ -79,9 +80,9 @@ class _Shown:
 def show(fig: go.Figure, alt: str | None = None) -> _Shown:
     """Put a figure on the page: make it the last expression of a cell.
 
-    ``alt`` says in a sentence what there is to see: it is the caption, and what is told to readers who cannot see the
-    figure; by default the figure's title. The book's template is applied to a copy, and what the figure sets itself
-    wins. Explained in the teaching page, "How to add a chapter".
+    ``alt`` says what there is to see, the finding between ``**``: it is the caption, and what is told to readers who
+    cannot see the figure; by default the figure's title. The book's template is applied to a copy, and what the figure
+    sets itself wins. Explained in the teaching page, "How to add a chapter".
 
     >>> shown = show(go.Figure(go.Bar(y=[1, 3])), alt="Two bars; the second is three times the first.")
     >>> "three times" in shown._repr_html_()
@@ -137,7 +138,12 @@ def table(frame: pd.DataFrame, digits: int = 3, caption: str = "", points: Seque
 
 def captioned(text: str, caption: str) -> str:
     """The markup of a table, with its caption."""
-    return text.replace("<thead>", f"<caption>{html.escape(caption)}</caption><thead>", 1) if caption else text
+    return text.replace("<thead>", f"<caption>{_bold(caption)}</caption><thead>", 1) if caption else text
+
+
+def _bold(text: str) -> str:
+    """A caption as markup: what stands between two pairs of stars, the finding, is bold."""
+    return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", html.escape(text, quote=True))
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -14,12 +14,14 @@ from plotly.subplots import make_subplots
 from adalib.colours import budget_colours
 from adalib.evaluate.intervals import in_points
 from adalib.teach.figures import COLOURS, plain
-from adalib.teach.figures.shapes import GREY, bar, dots, drag, heatmap, level, line, panels
+from adalib.teach.figures.shapes import GREY, bar, dots, drag, level, line, panels
 
 #: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
-CLAIMED, HONEST, TRUE = COLOURS[1], COLOURS[0], COLOURS[2]
-_POLICY = {"oracle": TRUE, "priced": CLAIMED, "curve": HONEST, "label": COLOURS[5], "noise": COLOURS[3]}
-_CALLED = {"oracle": "oracle, cross-fitted", "noise": "noise control"}
+CLAIMED, HONEST, TRUE = COLOURS[4], COLOURS[0], COLOURS[2]
+#: One colour for a policy, wherever it appears.
+POLICY = {"oracle": COLOURS[2], "priced": COLOURS[1], "curve": COLOURS[0], "label": COLOURS[5], "noise": COLOURS[3]}
+POLICY |= {"mix": GREY}
+_MARKS = ("circle", "diamond", "square")  # of policies that share a colour
 _COSTS = {"type": "log", "tickvals": [1, 1.5, 2, 3, 4, 6, 8, 12, 16]}
 _COSTS |= {"ticktext": [f"{cost:g}" for cost in _COSTS["tickvals"]]}
 
@@ -57,51 +59,57 @@ class Worth(NamedTuple):
 
     claimed: Sequence[float]
     worth: Sequence[float]
-    labels: Sequence[float]
 
 
 def drag_samples(
-    stops: Mapping[int, Worth], targets: Sequence[float], best: Sequence[float], budgets: Sequence[int], active: int = 0
+    stops: Mapping[int, Worth], targets: Sequence[float], best: Sequence[float], active: int = 0
 ) -> go.Figure:
-    """Drag R: above, the oracle's claim, its worth and the best possible; below, the budgets given on a null."""
-    names = ["DeepSeek-V3 stand-in, simulated", "flat null, simulated: nobody gains"]
-    fig = panels([[], []], names, 0.2, row_heights=[0.57, 0.43])
+    """Drag R: the oracle's claim, what its labels are worth, and the best possible, along the average budget."""
     shown = list(stops.values())
 
     def moving(i: int) -> list:
-        given = [f"b={b}" for b in budgets], shown[i].labels
         return [
-            line(targets, shown[i].claimed, "claimed", CLAIMED),
-            line(targets, shown[i].worth, "worth", HONEST),
-            bar(*given, "", [GREY, *[CLAIMED] * (len(budgets) - 1)], texttemplate="%{y:.0%}"),
+            line(targets, shown[i].claimed, "claimed", CLAIMED, marks=True),
+            line(targets, shown[i].worth, "worth", POLICY["oracle"], marks=True),
         ]
 
+    fig = go.Figure(line(targets, best, "best possible", GREY, dash="dash"))
     said = [f"B = {targets[-1]:g}: claims {stop.claimed[-1]:.3f}, worth {stop.worth[-1]:.3f}" for stop in shown]
-    drag(fig, list(stops), moving, "samples a question, R = ", rows=(1, 1, 2), titles=said, active=active)
-    fig.add_trace(line(targets, best, "best possible", TRUE, dash="dash"), row=1, col=1)
+    drag(fig, list(stops), moving, "answers per question, R = ", titles=said, active=active)
     low, high = min(min(stop.worth) for stop in shown), max(max(stop.claimed) for stop in shown)
-    fig.update_xaxes(title="average budget B", row=1)
-    fig.update_yaxes(title="accuracy", range=[low - 0.005, high + 0.005], tickformat=".2f", row=1)
-    fig.update_yaxes(title="share given", range=[0, 1.1], tickformat=".0%", row=2)
-    return fig.update_layout(height=700, margin={"t": 110}, legend={"y": 1.06})
+    fig.update_xaxes(title="average budget B")
+    fig.update_yaxes(title="accuracy", range=[low - 0.005, high + 0.005], tickformat=".2f")
+    return fig.update_layout(height=480, margin={"t": 90})
 
 
 # Chapter 6: what a text tells, and what it is worth.
 
 
 def gains(
-    targets: Sequence[float], series: Mapping[str, ArrayLike], title: str, colours: Sequence[str] = COLOURS
+    places: Sequence[str], groups: Mapping[str, Mapping[str, ArrayLike]], policies: Mapping[str, str] | None = None
 ) -> go.Figure:
-    """Gains over the best mix at equal cost, in points, with intervals, a mark a policy; the control "noise" grey."""
-    others = iter(zip(colours, ("circle", "square", "diamond", "triangle-up", "star"), strict=False))
-    places = [f"B = {target:g}" for target in targets]
-    fig = go.Figure()
-    for name, estimate in series.items():
-        colour, symbol = (GREY, "x") if name == "noise" else next(others)
-        fig.add_trace(dots(places, 100 * np.asarray(estimate), name, colour, size=11, symbol=symbol))
-    level(fig, y=0)
-    fig.update_yaxes(title="gain, points", tickformat="+.1f", zeroline=False)
-    return fig.update_layout(height=400, title=title, scattermode="group", scattergap=0.35)
+    """Gains over the best mix at equal cost, in points, with intervals: a panel a group, the same policies in each.
+
+    ``policies`` says whose colour a name has that is no policy's. Within the band a gain is less than a point.
+    """
+    whose = dict(policies or {})
+    parts: list[list[go.Scatter]] = []
+    for group in groups.values():
+        seen: list[str] = []
+        parts.append([])
+        for name, estimate in group.items():
+            policy = whose.get(name, name)
+            mark = {"size": 9, "symbol": _MARKS[seen.count(policy)]}
+            parts[-1].append(dots(places, 100 * np.asarray(estimate, dtype=float), name, POLICY[policy], **mark))
+            seen.append(policy)
+    fig = panels(parts, list(groups), 0.1 if len(groups) < 4 else 0.07)
+    fig.add_hrect(y0=-1, y1=1, fillcolor=GREY, opacity=0.18, line_width=0, layer="below", row="all", col=1)
+    level(fig, y=0, dash="solid", row="all", col=1)
+    ends = 100 * np.array([list(group.values()) for group in groups.values()], dtype=float)
+    span = [min(np.nanmin(ends), -1) - 0.4, max(np.nanmax(ends), 1) + 0.4]
+    fig.update_yaxes(title="points", tickformat="+.0f", dtick=2, zeroline=False, range=span)
+    fig.update_layout(scattermode="group", scattergap=0.4, height=150 + 210 * len(groups))
+    return fig.update_layout(margin={"t": 70}, legend={"y": 1 + 0.14 / len(groups)})
 
 
 def price_choices(
@@ -122,15 +130,18 @@ def price_choices(
     def moving(p: int) -> list[go.Scatter]:
         learned, best = offered[predicted[p]], offered[measured[p]]
         between = [end for pair in zip(learned.tolist(), best.tolist(), strict=True) for end in (*pair, None)]
-        ring = {"color": "rgba(0, 0, 0, 0)", "size": 20, "line": {"color": HONEST, "width": 3}}
+        ring = {"color": "rgba(0, 0, 0, 0)", "size": 20, "line": {"color": POLICY["oracle"], "width": 3}}
         return [
             line(between, np.repeat(labels, 3), colour=GREY, hoverinfo="skip"),
-            dots(best, labels, f"oracle (mean of all: {spent[p, 0]:.2f})", marker=ring),
-            dots(learned, labels, f"predicted from text ({spent[p, 1]:.2f})", CLAIMED, size=11),
+            dots(best, labels, "oracle", marker=ring),
+            dots(learned, labels, "predicted", POLICY["curve"], size=11),
         ]
 
     agree = (predicted == measured).sum(axis=1)
-    titles = [f"λ = {price:g}: {same} of {len(labels)} agree" for price, same in zip(prices, agree, strict=True)]
+    titles = [
+        f"{same} of {len(labels)} agree, cost {whole[0]:.2f} / {whole[1]:.2f}"
+        for same, whole in zip(agree, spent, strict=True)
+    ]
     fig = drag(go.Figure(), prices, moving, "λ = ", titles=titles, active=active)
     ends = [np.log10(offered[0] / 1.4), np.log10(offered[-1] * 1.4)]
     ticks = {"tickvals": list(budgets), "ticktext": [str(b) for b in budgets]}
@@ -142,33 +153,58 @@ def price_choices(
 # Chapter 7: printed beside ours, the frontiers, and what is left of a gain on questions not seen.
 
 
-def on_the_line(
-    groups: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    settings: Sequence[str],
-    x_title: str,
-    y_title: str = "printed",
-    across: bool = False,
-) -> go.Figure:
-    """Pairs of values as dots, and the line where they are equal; one panel a quantity, one colour a setting.
-
-    ``settings`` has one entry a dot, or none at all. The panels lie below each other, or across the page.
-    """
-    count = {"cols": len(groups)} if across else {"rows": len(groups), "vertical_spacing": 0.2}
-    fig = make_subplots(**count, subplot_titles=[plain(name) for name in groups])
+def on_the_line(groups: Mapping[str, tuple[ArrayLike, ArrayLike]], x_title: str, y_title: str) -> go.Figure:
+    """Pairs of values as dots, and the line where they are equal; one panel a quantity, across the page."""
+    fig = make_subplots(cols=len(groups), subplot_titles=[plain(name) for name in groups], horizontal_spacing=0.16)
     for number, pair in enumerate(groups.values(), start=1):
-        place = {"row": 1, "col": number} if across else {"row": number, "col": 1}
         x, y = (np.asarray(values, dtype=float) for values in pair)
         ends = np.array([min(x.min(), y.min()), max(x.max(), y.max())])
         span = ends + 0.06 * np.ptp(ends) * np.array([-1, 1])
-        fig.add_trace(line(span, span, colour=GREY, width=2, dash="dash", hoverinfo="skip"), **place)
-        for setting, colour in zip(dict.fromkeys(settings) or [""], COLOURS, strict=False):
-            here = np.array([s == setting for s in settings]) if settings else slice(None)
-            size, opacity = (11, 0.8) if settings else (6, 0.5)
-            marks = dots(x[here], y[here], setting, colour, size=size, opacity=opacity)
-            fig.add_trace(marks if number == 1 else marks.update(showlegend=False), **place)
-        fig.update_xaxes(title=x_title, tickformat=".2f", **place)
-        fig.update_yaxes(title=y_title if not across or number == 1 else None, tickformat=".2f", **place)
-    return fig.update_layout(height=360 if across else 720, margin={"t": 50 if across else 90}, legend={"y": 1.06})
+        fig.add_trace(line(span, span, colour=GREY, width=2, dash="dash", hoverinfo="skip"), row=1, col=number)
+        fig.add_trace(dots(x, y, "", POLICY["curve"], size=6, opacity=0.5), row=1, col=number)
+        fig.update_xaxes(title=x_title, tickformat=".1f", nticks=5, row=1, col=number)
+        fig.update_yaxes(title=y_title if number == 1 else None, tickformat=".1f", row=1, col=number)
+    return fig.update_layout(height=360, margin={"t": 50})
+
+
+def slopes(
+    groups: Mapping[str, Mapping[str, tuple[float, float]]], ends: tuple[str, str], colours: Sequence[str]
+) -> go.Figure:
+    """Slope charts, a panel a group and a line a name, with the difference between its ends in points."""
+    rows = -(-len(groups) // 2)
+    names = [plain(name) for name in groups]
+    fig = make_subplots(rows, 2, subplot_titles=names, horizontal_spacing=0.06, vertical_spacing=0.16)
+    for number, group in enumerate(groups.values()):
+        place = {"row": number // 2 + 1, "col": number % 2 + 1}
+        for (name, pair), colour in zip(group.items(), colours, strict=True):
+            trace = line(ends, pair, name, colour, marks=True, mode="lines+markers+text", legendgroup=name)
+            said = [f"{pair[0]:.3f}", in_points(pair[1] - pair[0])]
+            sides = ["middle left", "middle right"]
+            trace.update(text=said, textposition=sides, showlegend=number == 0, marker_size=9)
+            fig.add_trace(trace, **place)
+        values = np.array(list(group.values()))
+        room = 0.15 * np.ptp(values)
+        fig.update_yaxes(range=[values.min() - room, values.max() + room], **place)
+    fig.update_yaxes(showticklabels=False, showgrid=False).update_xaxes(range=[-0.75, 1.65])
+    return fig.update_layout(height=130 + 230 * rows, margin={"t": 80}, legend={"y": 1 + 0.2 / rows})
+
+
+def strips(rows: Mapping[str, ArrayLike], settings: Sequence[str]) -> go.Figure:
+    """Values in points as dots, a strip for each name, a colour a setting; ``settings`` has one entry a dot."""
+    names = list(dict.fromkeys(settings))
+    parts = [
+        [
+            dots(100 * np.asarray(values)[[own == name for own in settings]], [-k] * settings.count(name), name, colour)
+            for k, (name, colour) in enumerate(zip(names, COLOURS, strict=False))
+        ]
+        for values in rows.values()
+    ]
+    fig = panels(parts, list(rows), 0.09, shared_xaxes=True)
+    fig.add_vrect(x0=-1, x1=1, fillcolor=GREY, opacity=0.18, line_width=0, layer="below", row="all", col=1)
+    level(fig, x=0, dash="solid", row="all", col=1)
+    fig.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-len(names) + 0.2, 0.8])
+    fig.update_xaxes(tickformat="+.1f", zeroline=False).update_xaxes(title="points", row=len(rows))
+    return fig.update_layout(height=110 + 110 * len(rows), margin={"t": 90}, legend={"y": 1.09})
 
 
 class Points(NamedTuple):
@@ -193,8 +229,8 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
         policies, cost, accuracy = shown[i]
         made = [line(cost, accuracy, "best mix", GREY)]
         for name, along in policies.items():
-            curve = line(along.cost, along.accuracy, _CALLED.get(name, name), _POLICY[name], marker_size=9)
-            gain = line(along.cost, along.in_points(), "", _POLICY[name], marks=True, marker_size=7)
+            curve = line(along.cost, along.accuracy, name, POLICY[name], marker_size=9)
+            gain = line(along.cost, along.in_points(), "", POLICY[name], marks=True, marker_size=7)
             made += [curve, gain] if name == "oracle" else [t.update(mode="markers") for t in (curve, gain)]
         return made
 
@@ -214,26 +250,6 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
     fig.update_xaxes(range=[np.log10(0.95), np.log10(17)], **_COSTS).update_xaxes(title="average cost", row=2)
     fig.update_yaxes(tickformat=".2f", row=1)
     return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
-
-
-def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayLike]], active: int = 0) -> go.Figure:
-    """Held-out gains with intervals, a row of dots a setting, one target at a time by a slider."""
-    at, shown = np.arange(len(settings)), list(targets.values())
-
-    def moving(i: int) -> list[go.Scatter]:
-        spread = np.linspace(-0.27, 0.27, len(shown[i])) if len(shown[i]) > 1 else [0.0]
-        return [
-            dots(100 * np.asarray(estimate), at + shift, _CALLED.get(name, name), _POLICY[name], size=11)
-            for (name, estimate), shift in zip(shown[i].items(), spread, strict=True)
-        ]
-
-    fig = drag(go.Figure(), list(targets), moving, "target B = ", active=active)
-    level(fig, x=0, dash="solid", width=3)
-    ends = 100 * np.array([list(policies.values()) for policies in shown])
-    span = [ends.min() - 0.4, ends.max() + 0.4]
-    fig.update_xaxes(title="gain over the mix, points", range=span, tickformat="+.0f")
-    fig.update_yaxes(tickvals=at, ticktext=[plain(s) for s in settings], autorange="reversed", zeroline=False)
-    return fig.update_layout(height=480)
 
 
 # Chapter 8: who gets the budget, beside a population that nothing helps.
@@ -269,77 +285,44 @@ def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -
 
 
 def budgets_by_level(
-    stops: Mapping[float, Mapping[str, pd.DataFrame]], budgets: Sequence[int], title: str, active: int = 0
+    stops: Mapping[float, Mapping[str, pd.DataFrame]], budgets: Sequence[int], active: int = 0
 ) -> go.Figure:
-    """Levels by budgets as heatmaps, shares as `level_shares` makes them, one panel a policy; drag the budget."""
-    shown = list(stops.values())
-    given = [f"b={b}" for b in budgets]
-
-    def maps(i: int) -> list[go.Heatmap]:
-        said = {"hovertemplate": "%{y}, %{x}: %{z:.1%}<extra></extra>", "zmin": 0, "zmax": 1, "xgap": 2, "ygap": 2}
-        return [
-            heatmap(given, [f"level {level}" for level in shares.index], shares.to_numpy(), "%{z:.0%}", **said)
-            for shares in shown[i].values()
-        ]
-
+    """The share of each level at each budget, as `level_shares` makes them: a panel a policy; drag the budget."""
+    shown, colours = list(stops.values()), budget_colours(len(budgets))
     count = len(shown[active])
-    fig = panels([[]] * count, list(shown[active]), 0.12)
-    drag(fig, map(str, stops), maps, "average budget B = ", rows=range(1, count + 1), active=active)
-    fig.update_yaxes(autorange="reversed", showgrid=False)
-    fig.update_xaxes(showgrid=False, showticklabels=False, ticks="").update_xaxes(showticklabels=True, row=count)
-    levels = sum(len(shares) for shares in shown[active].values())
-    return fig.update_layout(title=plain(title), height=200 + 34 * levels + 40 * count, margin={"t": 80})
 
-
-class Stack(NamedTuple):
-    """One position of `budgets_by_fifth` in one panel: shares of budgets by fifth, and what they claim and gain."""
-
-    shares: np.ndarray  # (budgets, fifths)
-    claimed: float
-    gain: float
-
-
-def budgets_by_fifth(groups: Mapping[str, Mapping[float, Stack]], budgets: Sequence[int], active: int = 0) -> go.Figure:
-    """Budgets by fifth of the accuracy at one answer as the average budget grows, one panel a population."""
-    fifths, count = ["lowest", "2nd", "middle", "4th", "highest"], len(groups)
-    stops, colours = list(next(iter(groups.values()))), budget_colours(len(budgets))
-    fig = panels([[]] * count, list(groups), 0.18)
-    placed = [note.to_plotly_json() for note in fig.layout.annotations]
-
-    def moving(i: int) -> list[go.Bar]:
+    def stacks(i: int) -> list[go.Bar]:
         return [
-            bar(fifths, shares, f"b={b}", colour, legendgroup=f"b={b}").update(
-                hovertemplate=f"%{{x}}: %{{y:.0%}} get b={b}<extra></extra>", showlegend=number == 0
-            )
-            for number, group in enumerate(groups.values())
-            for b, shares, colour in zip(budgets, group[stops[i]].shares, colours, strict=True)
+            bar([f"level {level}" for level in shares.index], shares[column], f"b={b}", colours[column], sideways=True)
+            .update(hovertemplate=f"%{{y}}: %{{x:.0%}} get b={b}<extra></extra>", legendgroup=f"b={b}")
+            .update(showlegend=number == 0)
+            for number, shares in enumerate(shown[i].values())
+            for column, b in enumerate(budgets)
         ]
 
-    def headings(i: int) -> dict:
-        own = [group[stops[i]] for group in groups.values()]
-        said = [f"<br>claims {in_points(stack.claimed)}, gains {in_points(stack.gain)} points" for stack in own]
-        return {"annotations": [note | {"text": note["text"] + more} for note, more in zip(placed, said, strict=True)]}
-
+    fig = panels([[]] * count, list(shown[active]), 0.4 / count)
     rows = np.repeat(range(1, count + 1), len(budgets)).tolist()
-    drag(fig, stops, moving, "average budget B = ", rows=rows, layout=headings, active=active)
-    fig.update_xaxes(title="fifth of the questions, by Acc(x, 1)", row=count)
-    fig.update_yaxes(title="share given", tickformat=".0%", range=[0, 1])
-    legend = {"y": 1.13, "traceorder": "normal"}
-    return fig.update_layout(barmode="stack", height=760, margin={"t": 120}, legend=legend)
+    drag(fig, stops, stacks, "average budget B = ", rows=rows, active=active)
+    fig.update_xaxes(range=[0, 1], tickformat=".0%", dtick=0.25, showticklabels=False)
+    fig.update_xaxes(title="share of the level", showticklabels=True, row=count)
+    fig.update_yaxes(autorange="reversed", showgrid=False)
+    legend = {"y": 1.1, "traceorder": "normal"}
+    return fig.update_layout(barmode="stack", height=180 + 122 * count, margin={"t": 90}, legend=legend)
 
 
-# Chapter 8: what an ablation shows where there is nothing to be seen.
-
-
-def class_profile(
-    features: Sequence[str], classes: Sequence[str], values: np.ndarray, marked: np.ndarray | None = None
+def rows_of_dots(
+    rows: Sequence[str], series: Mapping[str, ArrayLike], x_title: str, colours: Sequence[str] = COLOURS
 ) -> go.Figure:
-    """Profile of each class as a heatmap, a row a feature; cells that stand out are marked with a star."""
-    stars = np.zeros(values.shape, dtype=bool) if marked is None else marked
-    text = np.vectorize(lambda value, star: f"{value:.1f}{'*' * bool(star)}")(values, stars)
-    largest = float(np.abs(values).max()) or 1.0
-    colours = {"colorscale": "PuOr", "zmid": 0, "zmin": -largest, "zmax": largest}
-    said = "%{y}, %{x}: %{z:.2f}<extra></extra>"
-    fig = go.Figure(heatmap(classes, features, values, text, hovertemplate=said, **colours))
-    fig.update_yaxes(autorange="reversed", tickfont={"size": 11})
-    return fig.update_layout(height=max(320, 26 * len(features) + 90))
+    """Estimates (mean, low, high) in points: a row a name, the largest mean on top, a dot a series; a line at zero."""
+    values = {name: 100 * np.asarray(estimate, dtype=float) for name, estimate in series.items()}
+    order = np.argsort(-np.mean([mean for mean, _, _ in values.values()], axis=0), kind="stable")
+    at, shifts = np.arange(len(rows)), np.linspace(-0.27, 0.27, len(series))
+    fig = go.Figure()
+    level(fig, x=0, dash="solid")
+    for (name, estimate), shift, colour in zip(values.items(), shifts, colours, strict=False):
+        said = {"hovertemplate": f"{plain(name)}: %{{x:+.2f}} points<extra></extra>"}
+        fig.add_trace(dots(estimate[:, order], at + shift, name, colour, size=10, **said))
+    fig.update_xaxes(title=x_title, tickformat="+.1~f", zeroline=False)
+    names = [plain(rows[place]) for place in order]
+    fig.update_yaxes(tickvals=at, ticktext=names, range=[len(rows) - 0.45, -0.55], showgrid=False, zeroline=False)
+    return fig.update_layout(height=130 + (30 + 16 * len(series)) * len(rows))

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from plotly.basedatatypes import BaseTraceType
 from plotly.subplots import make_subplots
 
+from adalib.colours import BUDGETS
 from adalib.teach.figures import COLOURS, faint, plain
 
 __all__ = ["band", "bar", "bars", "clouds", "dots", "drag", "heatmap", "level", "line", "lines", "panels", "stacked"]
@@ -141,12 +142,13 @@ def stacked(
     fig = go.Figure()
     for (name, values), colour in zip(parts.items(), colours, strict=False):
         text = [f"{v:.0%}" if v >= 0.045 else "" for v in values] if share else [v or "" for v in values]
-        ink = {"color": "white" if colour in COLOURS[:4] else "black"}
+        ink = {"color": "white" if colour in (*COLOURS[:4], *BUDGETS[3:]) else "black"}
         said = {"text": text, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "textfont": ink}
         fig.add_trace(bar(rows, values, name, colour, sideways=True, **said))
     fig.update_xaxes(title=x_title, **({"tickformat": ".0%", "range": [0, 1]} if share else {"dtick": 2}))
     fig.update_yaxes(autorange="reversed")
-    return fig.update_layout(barmode="stack", height=120 + 45 * len(rows), legend={"traceorder": "normal"})
+    fig.update_layout(uniformtext={"minsize": 11, "mode": "hide"}, legend={"traceorder": "normal"})
+    return fig.update_layout(barmode="stack", height=120 + 45 * len(rows))
 
 
 def heatmap(x: Sequence[str], y: Sequence[str], z: Values, text: Any, **more: Any) -> go.Heatmap:
