@@ -16,6 +16,7 @@ from adalib.sequential.peers import NEWER, PEERS, PUBLISHED, Published, TunedRul
 from adalib.sequential.priced import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
+from record_learning import PEOPLE, best_rule
 from record_minds import reasoning_cells, way_cells
 from record_stopping import control_cells, entropy_cells, menu_cells, stopping_cells, weighted_bars
 
@@ -187,3 +188,16 @@ def test_no_rival_is_clearly_ahead_and_one_setting_comes_out_again():
     (row,) = (row for row in rows if row.policy == "two_agree")
     cell = record["drill-fewshot"]["two_agree", 8]
     assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
+
+
+def test_regret_against_an_exact_optimum():
+    record = tables.recorded("learning")
+    regret = {part: np.array([row["regret"] for row in rows]) for part, rows in record.items()}
+    assert min(part.min() for part in regret.values()) > -1e-5  # nobody beats the optimum, so that it is one
+    assert regret["100 questions"].mean() > 2 * regret["1000 questions"].mean()
+    assert regret["1000 questions"].mean() < 0.003
+    missed = [abs(row["cost"] / row["budget"] - 1) for row in record["1000 questions"]]
+    assert np.median(missed) < 0.02
+    assert max(missed) < 0.04
+    # At a price that nobody pays, the first answer is all there is.
+    assert best_rule(1.0) + 1 == pytest.approx(PEOPLE.mean())
