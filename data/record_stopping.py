@@ -108,7 +108,7 @@ def stopping_cells(
 
 def menu_cells(responses: Responses, targets: Sequence[float], groups: Sequence | None = None) -> list[dict]:
     """Compute both ends of the ladder beside a mix and an oracle that may give any number of answers they may."""
-    learners = {name: PricedStopping(LADDER[name]) for name in ("votes", "all three")}
+    learners = {name: PricedStopping(LADDER[name], exact=True) for name in ("votes", "all three")}
     rows = held_out(responses, targets, STOPS, learners=learners, noises=0, protocol=Protocol(groups=groups))
     rows += weighted_bars(responses, targets, groups, STOPS)
     shown = [row for row in rows if row.policy not in (*_LEFT_OUT, "oracle_in_sample")]
