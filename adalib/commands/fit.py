@@ -28,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--per-answer", type=float, default=0.0, metavar="$", help="with --cost money: dollars to ask at all")
     add("--certainty", action="store_true", help="weigh answers by log-probability; the endpoint must give them")
     add("--entropy", action="store_true", help="weigh answers by the entropy of their tokens; log-probabilities again")
+    add("--length", action="store_true", help="weigh answers by their number of tokens; the endpoint must give it")
     told = "training questions for priced stopping at most (default 1000)"
     add("--learn-from", metavar="N", type=int, default=1000, help=told)
     add("--kind", help=f"{KINDS}; read from the file's texts, and kept for route and serve")
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
     from adalib.learn.policies import CurvePolicy
     from adalib.router.router import Router
 
-    signals = ("votes", "text", *(name for name in ("certainty", "entropy") if getattr(args, name)))
+    signals = ("votes", "text", *(name for name in ("certainty", "entropy", "length") if getattr(args, name)))
     if args.round is not None and args.round < 1:
         raise ValueError(f"--round is {args.round}; give 1 or more")
     schedule = None if args.round is None else range(args.round, max(40, args.round) + 1, args.round)

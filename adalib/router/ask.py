@@ -340,7 +340,8 @@ class _Question:
         said = {name: getattr(answer, name) for name in self.vote.reads}
         if None in said.values():
             mend = f"fit it without {' and '.join(self.vote.reads.values())}"
-            raise EndpointError(f"the endpoint gives no log-probabilities, by which this policy weighs answers; {mend}")
+            lacking = "numbers of tokens" if said.get("tokens", 0) is None else "log-probabilities"
+            raise EndpointError(f"the endpoint gives no {lacking}, by which this policy weighs answers; {mend}")
         self.answers.append(answer)
         told = self.read(answer.text, answer.finish == "stop")
         if told and told not in self.classes:

@@ -12,10 +12,11 @@ from adalib.datasets.populations import beta_population
 from adalib.evaluate import recorded as tables
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.recorded import AS_PUBLISHED, GO_UP, LADDER, MODEL_LEARNERS, recorded_cells
-from adalib.sequential.peers import PEERS, PUBLISHED, Published, TunedRules
+from adalib.sequential.peers import NEWER, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
+from record_learning import PEOPLE, best_rule
 from record_minds import reasoning_cells, way_cells
 from record_stopping import control_cells, entropy_cells, menu_cells, stopping_cells, weighted_bars
 
@@ -170,3 +171,33 @@ def test_what_is_recorded_of_models_is_what_is_computed():
         kept = record["story-qwen15"][cell["policy"], 2]
         for name in ("cost", "accuracy", "gain", "gain_low"):
             assert cell[name] == pytest.approx(kept[name], abs=1e-3)
+
+
+def test_no_rival_is_clearly_ahead_and_one_setting_comes_out_again():
+    record = recorded_cells("rivals")
+    assert {"gsm8k-qwen15", "drill-fewshot", "aime-gpt-oss-20b"} <= set(record)
+    for part, cells in record.items():
+        leads = {key: cell["over"] for key, cell in cells.items() if key[0] == "priced"}
+        assert len(leads) >= 6
+        for key, over in leads.items():
+            assert not [name for name, (_, _, high) in over.items() if high < 0 and name != "oracle"], (part, key)
+    # What is not worth its price is not asked, and the saving is recorded.
+    assert record["drill-fewshot"]["priced", 8]["cost"] < 2
+    assert record["drill-fewshot"]["margin", 8]["cost"] > 4
+    rows = held_out(adalib.load("drill-fewshot"), [8], learners={"two_agree": TunedRules(NEWER["two_agree"])}, noises=0)
+    (row,) = (row for row in rows if row.policy == "two_agree")
+    cell = record["drill-fewshot"]["two_agree", 8]
+    assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
+
+
+def test_regret_against_an_exact_optimum():
+    record = tables.recorded("learning")
+    regret = {part: np.array([row["regret"] for row in rows]) for part, rows in record.items()}
+    assert min(part.min() for part in regret.values()) > -1e-5  # nobody beats the optimum, so that it is one
+    assert regret["100 questions"].mean() > 2 * regret["1000 questions"].mean()
+    assert regret["1000 questions"].mean() < 0.003
+    missed = [abs(row["cost"] / row["budget"] - 1) for row in record["1000 questions"]]
+    assert np.median(missed) < 0.02
+    assert max(missed) < 0.04
+    # At a price that nobody pays, the first answer is all there is.
+    assert best_rule(1.0) + 1 == pytest.approx(PEOPLE.mean())
