@@ -12,7 +12,7 @@ EDITIONS := PYTHONPATH=book $(PY) -m editions
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
 
 .NOTPARALLEL:
-.PHONY: help book serve pdf lab student instructor slides wheel test lint browser redis bench strip lock clean distclean
+.PHONY: help book live serve pdf lab lite student instructor slides wheel test lint browser redis bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -21,7 +21,11 @@ book: $(VENV)/book.stamp  ## build the book, running the notebooks that changed
 	@$(VENV)/bin/jupyter-book build . -W --keep-going || { rm -rf _build/.doctrees; exit 1; }
 	@echo "Open  file://$(CURDIR)/_build/html/index.html"
 
+live: book  ## put Python beside the book, so that its cells run in the page (fetched once, 106 MB)
+	@$(EDITIONS) live
+
 serve: book  ## build the book and serve it on this machine
+	@test -e _build/html/_live || echo "Its cells run in the page after  make live"
 	@echo "Reading at  http://127.0.0.1:$(PORT)/  (Ctrl-C ends)"
 	@$(PY) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
@@ -31,6 +35,9 @@ pdf: book browser  ## print the whole book as one PDF
 lab: book  ## open the chapters live in JupyterLab (copies in lab/, yours to change)
 	@$(EDITIONS) lab
 	@$(VENV)/bin/jupyter-lab --ServerApp.root_dir=. lab
+
+lite: book wheel $(VENV)/lite.stamp  ## JupyterLite with the student's notebooks, for any static host, in _build/lite
+	@$(EDITIONS) lite
 
 student: book wheel  ## an edition to hand out: book and notebooks without solutions, in _build/student
 	@$(EDITIONS) source
@@ -45,13 +52,16 @@ instructor: book wheel  ## the same with all solutions and keys, in _build/instr
 slides: book  ## one deck per chapter, for a projector, in _build/slides
 	@$(EDITIONS) slides
 
-wheel: $(VENV)/book.stamp  ## build the package, with its data, as one file in dist/
+wheel:  ## build the package, with its data, as one file in dist/; needs nothing of the book
 	@rm -rf build dist
-	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@py=$(PY); test -e $(VENV)/book.stamp || { py=_build/wheel/bin/python; test -x $$py || { $(PYTHON) -m venv _build/wheel && \
+	  $$py -m pip --disable-pip-version-check --quiet install -c constraints.txt setuptools; }; }; \
+	$$py -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --wheel-dir dist .
 	@rm -rf build
 	@ls dist/*.whl
 
 test: lint book browser redis  ## run every check: style, the package, the book in a browser, a real model
+	-@$(EDITIONS) live # where that cannot be fetched, tests/live says what to do
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 40 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
 
@@ -95,6 +105,10 @@ $(VENV)/book.stamp: requirements.txt constraints.txt pyproject.toml setup.py
 	@echo "Installing into $(VENV) ..."
 	@$(PIP) install -r requirements.txt -c constraints.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/lite.stamp: $(VENV)/book.stamp requirements-lite.txt
+	@$(PIP) install -r requirements-lite.txt -c constraints.txt
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/book.stamp requirements-test.txt requirements-llm.txt

@@ -21,7 +21,7 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import question_interval
-from adalib.evaluate.recorded import GO_UP, REPEATS, STOPS, figures, model_cells, record
+from adalib.evaluate.recorded import GO_UP, LADDER, REPEATS, STOPS, figures, model_cells, record
 from adalib.evaluate.trials import STOPPING, Learner, Planner, Questions
 from adalib.sequential.escalation import PricedEscalation
 from adalib.sequential.peers import PEERS, TunedRules
@@ -76,7 +76,9 @@ def reasoning_cells(
     """
     unit = 1.0 if cost == "samples" else float(np.mean(answers.tokens))
     menu = [b for b in STOPS if b <= answers.samples // 2]
-    learners: dict[str, Learner | Planner] = {"votes": PricedStopping(("votes",), cost=cost, repeats=REPEATS)}
+    learners: dict[str, Learner | Planner] = {
+        "votes": PricedStopping(("votes",), cost=cost, repeats=REPEATS, exact=True)
+    }
     if cost == "samples":
         learners |= {name: TunedRules(PEERS[name], repeats=REPEATS) for name in STOPPING if name in PEERS}
     protocol = Protocol(folds=2, table=partial(Responses.table, cost=cost))
@@ -101,7 +103,7 @@ class _Alone:
 
     def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> list:
         taught, asked = (part.answers.models[self.name] for part in (train, test))
-        rule = PricedStopping(cost=Money(0, self.unit), schedule=range(1, 9))
+        rule = PricedStopping(LADDER["all three"], cost=Money(0, self.unit), schedule=range(1, 9), exact=True)
         rule.fit(taught, train.features, tuple(train.groups))
         return rule.replay(asked, [max(target, self.unit) for target in targets], test.features).pairs()
 

@@ -131,7 +131,9 @@ def reconstructed(name: str, kind: str) -> list[dict]:
 
 def on_benchmark(name: str, targets: Sequence[float], learners: dict, noises: int) -> list[dict]:
     """Held-out rows with priced stopping among the learners; every question's gain to six digits."""
-    rows = adalib.held_out(answers(name), targets, learners=learners | {"priced": PricedStopping()}, noises=noises)
+    rows = adalib.held_out(
+        answers(name), targets, learners=learners | {"priced": PricedStopping(exact=True)}, noises=noises
+    )
     return [plain(row, row.policy in (*learners, "oracle", "priced") and noises > 0, digits=6) for row in rows]
 
 

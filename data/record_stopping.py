@@ -3,8 +3,9 @@
 Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is kept, so that it can
 be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four home-made settings are held out by question,
 at six targets, with every peer, with signals that say nothing and with other folds; the home-made ones at three targets
-with the mean token entropy, those of `word` by family; and a simulated population whose votes say nothing. A test
-computes some of the cells again.
+with the mean token entropy, those of `word` by family; and a simulated population whose votes say nothing. On the
+home-made sets the mix and the oracle have the five budgets of chapter 7; data/recorded/menus.jsonl has the same
+comparison where they may stop wherever the policy may. A test computes some of the cells again.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from adalib.learn.policies import CurvePolicy
 from adalib.paper.settings import BENCHMARKS, REAL
 from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
-from adalib.sequential.signals import SIGNALS
 from adalib.sequential.streams import make_streams
 from adalib.table import UtilityTable
 
@@ -58,6 +58,15 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     yield "votes say nothing by question", partial(stopping_cells, adalib.flat_null(300).sample(96, seed=1), TARGETS)
 
 
+def wide_parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
+    """Yield the home-made settings again, by question and by family, with the policy's own menu for all."""
+    for name in REAL:
+        answers = adalib.load(name)
+        yield f"{name} by question", partial(menu_cells, answers, TARGETS)
+        if name.startswith("word"):
+            yield f"{name} by family", partial(menu_cells, answers, TARGETS, answers.extras["family"])
+
+
 def stopping_cells(
     responses: Responses,
     targets: Sequence[float],
@@ -73,7 +82,7 @@ def stopping_cells(
     """
     sure, told = responses.logprob is not None, len(set(responses.questions)) > 1
     there = {"votes", *["text"] * told, *["certainty"] * sure}
-    rungs = {name: PricedStopping(signals) for name, signals in LADDER.items() if set(signals) <= there}
+    rungs = {name: PricedStopping(signals, exact=True) for name, signals in LADDER.items() if set(signals) <= there}
     learners: dict[str, Learner | Planner] = {**rungs, **({"curve": CurvePolicy()} if told else {})}
     own: dict[str, float] = {}
     if peers:
@@ -97,6 +106,15 @@ def stopping_cells(
     return [cell(row, shown if row.policy in leading else ()) for row in shown]
 
 
+def menu_cells(responses: Responses, targets: Sequence[float], groups: Sequence | None = None) -> list[dict]:
+    """Compute both ends of the ladder beside a mix and an oracle that may give any number of answers they may."""
+    learners = {name: PricedStopping(LADDER[name], exact=True) for name in ("votes", "all three")}
+    rows = held_out(responses, targets, STOPS, learners=learners, noises=0, protocol=Protocol(groups=groups))
+    rows += weighted_bars(responses, targets, groups, STOPS)
+    shown = [row for row in rows if row.policy not in (*_LEFT_OUT, "oracle_in_sample")]
+    return [cell(row, shown if row.policy in learners else ()) for row in shown]
+
+
 def control_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
     """Compute what signals that say nothing add to votes alone: features of noise, and shuffled log-probabilities."""
     if responses.logprob is None:
@@ -112,7 +130,9 @@ def control_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
     rows = [
         row
         for name, answers, known, signals in tried
-        for row in held_out(answers, targets, learners={name: PricedStopping(signals)}, features=known, noises=0)
+        for row in held_out(
+            answers, targets, learners={name: PricedStopping(signals, exact=True)}, features=known, noises=0
+        )
         if row.policy == name
     ]
     plain = [row for row in rows if row.policy == "votes"]
@@ -127,8 +147,8 @@ def entropy_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
         "all four": ("all three",),
     }
     signals = {name: LADDER[name] for bars in tried.values() for name in bars}
-    signals |= {name: tuple(name.split(" + ")) for name in tried} | {"all four": tuple(SIGNALS)}
-    learners = {name: PricedStopping(heard) for name, heard in signals.items()}
+    signals |= {name: tuple(name.split(" + ")) for name in tried} | {"all four": (*LADDER["all three"], "entropy")}
+    learners = {name: PricedStopping(heard, exact=True) for name, heard in signals.items()}
     rows = {(row.policy, row.target): row for row in held_out(responses, targets, learners=learners, noises=0)}
     return [
         cell(rows[name, target], [rows[bar, target] for bar in bars])
@@ -143,7 +163,11 @@ def fold_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
         {"policy": f"deal {seed}", "target": row.target, **{k: figures(row)[k] for k in ("cost", "accuracy")}}
         for seed in range(1, 5)
         for row in held_out(
-            responses, targets, learners={"all three": PricedStopping()}, noises=0, protocol=Protocol(seed=seed)
+            responses,
+            targets,
+            learners={"all three": PricedStopping(exact=True)},
+            noises=0,
+            protocol=Protocol(seed=seed),
         )
         if row.policy == "all three"
     ]
@@ -193,3 +217,4 @@ def _weighted(half: Responses, sharpness: float, menu: Sequence[int]) -> Utility
 
 if __name__ == "__main__":
     record("stopping", parts(), anew="--anew" in sys.argv)
+    record("menus", wide_parts(), anew="--anew" in sys.argv)

@@ -35,7 +35,11 @@ MOVES = {
 TARGETS = (2, 4)
 REFIT = 100  # questions from the new place
 WAYS = ("as it is", "refit", "both", "home")
-LEARNERS = {**planning_policies(), "priced": PricedStopping(), "priced_votes": PricedStopping(("votes",))}
+LEARNERS = {
+    **planning_policies(),
+    "priced": PricedStopping(exact=True),
+    "priced_votes": PricedStopping(("votes",), exact=True),
+}
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:

@@ -27,13 +27,23 @@ FIXED = {
 TOP = [math.log(0.5), math.log(0.25)]  # what every token's top_logprobs are; their entropy is ln 2
 
 
+USAGE = {"prompt_tokens": 20, "completion_tokens": 9, "total_tokens": 29}
+STREAM = [
+    b'data: {"id": "x", "choices": [{"index": 0, "delta": {"content": "Three and "}}]}\n\n',
+    b'data: {"id": "x", "choices": [{"index": 0, "delta": {"content": "four"}, "finish_reason": "stop"}]}\n\n',
+    b'data: {"id": "x", "choices": [], "usage": ' + json.dumps(USAGE).encode() + b"}\n\n",
+    b"data: [DONE]\n\n",
+]
+
+
 class FaultServer:
     """Serve ``faults`` in order (or as a function of the request's number, from 0), then good answers.
 
     ``replies`` adds faults of one's own: a status, header lines and a body by name.
 
-    ``seen`` holds the body of every request, ``keys`` its Authorization header, ``sent`` counts the good answers that
-    left whole.
+    ``refuses`` names parameters that it does not know. ``seen`` holds the body of every request, ``keys`` its
+    Authorization header, ``calls`` its method, path and headers; ``sent`` counts the good answers that left whole, each
+    of which reports 20 tokens read and 9 written.
     """
 
     def __init__(
@@ -44,10 +54,12 @@ class FaultServer:
         text: str = "Three and four are seven.\nAnswer: 7",
         retry_after: str = "0",
         replies: dict[str, tuple[int, str, bytes]] | None = None,
+        refuses: Sequence[str] = (),
     ):
         self.fault = faults if callable(faults) else lambda k: faults[k] if k < len(faults) else "ok"
         self.latency, self.text, self.retry_after = latency, text, retry_after
-        self.replies = replies or {}
+        self.replies, self.refuses = replies or {}, refuses
+        self.calls: list[tuple[str, dict[str, str]]] = []
         self.seen: list[dict] = []
         self.keys: list[str] = []
         self.sent = 0
@@ -88,7 +100,9 @@ class FaultServer:
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])}
-        request = json.loads(await reader.readexactly(int(headers["content-length"])))
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        request = json.loads(body) if body.startswith(b"{") else {}
+        self.calls.append((head[0].rsplit(" ", 1)[0], headers))
         self.seen.append(request)
         key = headers.get("authorization", "").removeprefix("Bearer ")
         self.keys.append(key)
@@ -109,8 +123,14 @@ class FaultServer:
                 await asyncio.sleep(0 if fault == "endless" else 0.02)
         if fault in ("hang", "refuse", "cut", "endless", "drip"):
             return False
+        if fault == "cutstream":
+            head = b"HTTP/1.1 200 -\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+            writer.write(head + b"%x\r\n%s\r\n" % (len(STREAM[0]), STREAM[0]))
+            await writer.drain()
+            return False
         status, body, extra = self._reply(fault, request, key)
         kind = "text/html" if fault.startswith("html") else "application/json"
+        kind = "text/event-stream" if request.get("stream") and status == 200 and body[:1] == b"d" else kind
         # Whole before the write: a client that is killed now has lost an answer in flight, not one that was refused.
         self.sent += fault in ("ok", "echo", "surrogate")
         writer.write(_head(status, len(body), kind, extra) + body)
@@ -127,16 +147,27 @@ class FaultServer:
             return int(fault), json.dumps({"error": error}).encode(), extra
         if fault in FIXED:
             return *FIXED[fault], ""
+        for name in filter(request.__contains__, self.refuses):
+            error = {"message": f"Unsupported parameter: '{name}' is not supported with this model.", "param": name}
+            return 400, json.dumps({"error": error | {"code": "unsupported_parameter"}}).encode(), ""
+        if request.get("stream"):
+            told = (request.get("stream_options") or {}).get("include_usage")
+            return 200, b"".join(STREAM if told else STREAM[:2] + STREAM[3:]), ""
         text = {"echo": f"your key is {key}\nAnswer: 7", "surrogate": "broken \ud83d\nAnswer: 7"}.get(fault, self.text)
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         if fault == "odd":
             choice["message"] = "not an object"
+        if request.get("tools"):
+            call = {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": '{"a": 3, "b": 4}'}}
+            choice |= {"finish_reason": "tool_calls"}
+            choice["message"] = {"role": "assistant", "content": None, "tool_calls": [call]}
         if request.get("logprobs"):
             top = [{"token": token, "logprob": value, "bytes": None} for token, value in zip("ab", TOP, strict=True)]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}, {**top[1], "top_logprobs": top}]}
-        reply = {"id": "x", "object": "chat.completion", "created": 0, "model": request["model"]}
+        reply = {"id": "x", "object": "chat.completion", "created": 0, "model": request.get("model")}
+        reply |= {"system_fingerprint": "fp_1"}
         reply |= {"choices": [] if fault == "empty" else [choice]}
-        reply |= {"usage": {"prompt_tokens": 20, "completion_tokens": 9, "total_tokens": 29}}
+        reply |= {"usage": USAGE}
         body = json.dumps(reply).encode()
         return 200, body.replace(b"seven", b"se\xff\xfeen") if fault == "bytes" else body, ""
 

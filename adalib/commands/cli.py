@@ -14,6 +14,7 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Responses
 
-__all__ = ["COMMANDS", "add_shared", "check_learn_from", "check_libraries", "main", "parse_budgets"]
+__all__ = ["COMMANDS", "KINDS", "add_shared", "check_learn_from", "check_libraries", "main", "parse_budgets"]
 __all__ += ["parse_numbers", "price", "read_answers", "shown", "whole"]
 
 # The word on the command line -> what `--help` says about it. The module is called the same, with "_" for "-".
@@ -44,6 +45,7 @@ _OUT_OF_MEMORY = "bad_alloc|[Cc]annot allocate memory|failed to map segment|can'
 _OUT_OF_MEMORY += "|without exception set|without setting an exception"  # extensions without room for an error
 _SPARE = 4_000_000  # bytes kept back, so that there is room to say that there is none
 _LIBRARIES = 500_000_000  # bytes of address space that pandas, scikit-learn and XGBoost take before they do anything
+KINDS = "what an answer is: auto, number, choice, yesno, label:a,b, json:field, regex:..., python:module:function"
 MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
 
 
@@ -197,12 +199,16 @@ def _parse_prices(text: str) -> dict[str, float]:
         raise ValueError(f"--prices is {text!r}; give model=price with commas, such as small=0.5,large=1.5") from None
 
 
-def read_answers(file: str, prices: str | None = None, per: Any = None) -> Responses | Menu:
-    """Sampled answers; those of several models at the prices given, or at the file's own."""
+def read_answers(file: str, prices: str | None = None, per: Any = None, kind: str | None = None) -> Responses | Menu:
+    """Sampled answers; those of several models at the prices given, or at the file's own; of a kind, from the texts."""
     from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
 
     answers = load(file)
+    if kind and isinstance(answers, Menu):
+        raise ValueError(f"{file}: holds several models, and --kind reads one; give the answers of one model")
+    if kind and not isinstance(answers, Menu):
+        answers = _read_anew(answers, kind)
     for one in answers.models.values() if isinstance(answers, Menu) else [answers]:
         _check_read(one)
     if isinstance(answers, Menu):
@@ -210,6 +216,18 @@ def read_answers(file: str, prices: str | None = None, per: Any = None) -> Respo
     if prices:
         raise ValueError(f"{file}: holds one model, so --prices has nothing to price; leave it out")
     return answers
+
+
+def _read_anew(answers: Responses, kind: str) -> Responses:
+    """The answers as they are read by kind out of the texts that the file keeps."""
+    from adalib.vote.answers import answer_reader
+
+    read, texts = answer_reader(kind), answers.extras.get("texts")
+    if texts is None:
+        raise ValueError(f"{answers.source}: keeps no texts to read a {kind} from; collect again, or leave --kind out")
+    ended = answers.extras.get("finish") or [["stop"] * len(row) for row in texts]
+    rows = [[read(t, e == "stop") for t, e in zip(*pair, strict=True)] for pair in zip(texts, ended, strict=True)]
+    return replace(answers, answers=rows, correct=None)
 
 
 def _check_read(answers: Responses) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from adalib.commands.cli import price, whole
+from adalib.commands.cli import KINDS, price, whole
 
 _ASKED = "base_url model samples prompt temperature max_tokens concurrency seed logprobs price_in price_out"
-_ASKED += " key_env timeout tries"
+_ASKED += " key_env timeout tries kind"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--price-out", type=price, default=0.0, metavar="$", help="dollars per million tokens written")
     add("--logprobs", action="store_true", help="keep the mean log-probability and entropy of an answer's tokens")
     add("--seed", type=whole, help="give every answer a seed of its own, for endpoints that honour seeds")
+    add("--kind", help=f"{KINDS} (default: marked, else the last number)")
     add("--timeout", type=float, default=120.0, metavar="S", help="seconds for one request (default 120)")
     add("--tries", type=whole, default=8, help="requests for one answer before giving up (default 8)")
     add("--key-env", default="OPENAI_API_KEY", metavar="NAME", help="variable with the key (default OPENAI_API_KEY)")
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
     if args.dry_run:
         return _dry_run(args)
     if args.export:
-        path = export(args.questions, args.out)
+        path = export(args.questions, args.out, args.kind)
     elif args.base_url is None or args.model is None:
         raise ValueError("name the endpoint and the model: --base-url http://127.0.0.1:8080/v1 --model M")
     else:

@@ -58,6 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--groups", metavar="FIELD", help="keep questions with the same value of this field in one fold")
     add("--seed", metavar="S", type=int, default=0, help="of the folds, the halves and the models (default 0)")
     add("--learn-from", metavar="N", type=int, default=1000, help="training questions a fold at most (default 1000)")
+    add("--kind", help=f"{cli.KINDS}; read from the file's texts")
     cli.add_shared(parser, "--prices", "--scheduler")
     add("--all", action="store_true", help="print every policy at every target")
     add("--out", metavar="PAGE", help="also write a self-contained page: accuracy against cost")
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"--seed is {args.seed}; give 0 or more")
     if args.out and os.path.realpath(args.file) == os.path.realpath(args.out):
         raise ValueError(f"--out is the file itself, {args.out}; give the page another name")
-    responses = cli.read_answers(args.file, args.prices)
+    responses = cli.read_answers(args.file, args.prices, kind=args.kind)
     half = responses.samples // 2
     budgets = tuple(budget for budget in offered if budget <= half)
     if len(budgets) < 2:
@@ -132,6 +133,7 @@ def _next(args: argparse.Namespace, responses: Any, rows: Sequence[HeldOutRow]) 
         how = {"priced": "", "priced_votes": "", "curve": " --policy curve"}.get(best.policy, " --policy verdict")
         for name in ("logprob", "entropy") if best.policy == "priced" else ():
             how += "" if getattr(responses, name) is None else f" --{name.replace('logprob', 'certainty')}"
+        how += f" --kind {shlex.quote(args.kind)}" if args.kind else ""
         yield f"Next: {command} fit {file} --budget {best.target:g}{how} --out router"
     named = {name: set(column) for name, column in responses.extras.items() if isinstance(column[0], str)}
     families = (name for name, kinds in named.items() if args.folds <= len(kinds) <= responses.n / 2)
@@ -141,8 +143,10 @@ def _next(args: argparse.Namespace, responses: Any, rows: Sequence[HeldOutRow]) 
 
 def _write_page(args: argparse.Namespace, rows: pd.DataFrame, **texts: str) -> None:
     """Accuracy against cost, and the texts, in one file that needs no network."""
-    import plotly.express as px
-
+    try:
+        import plotly.express as px
+    except ModuleNotFoundError:
+        raise ValueError("--out draws with plotly: run pip install 'adalib[pages]'") from None
     from adalib.datasets.files import written
 
     how: dict[str, Any] = {"color_discrete_sequence": px.colors.qualitative.Dark24, "template": "plotly_white"}

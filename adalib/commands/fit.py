@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from adalib.commands.cli import check_learn_from, check_libraries, read_answers
+from adalib.commands.cli import KINDS, check_learn_from, check_libraries, read_answers
 
 if TYPE_CHECKING:
     from adalib.sequential.streams import Money
@@ -28,8 +28,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--per-answer", type=float, default=0.0, metavar="$", help="with --cost money: dollars to ask at all")
     add("--certainty", action="store_true", help="weigh answers by log-probability; the endpoint must give them")
     add("--entropy", action="store_true", help="weigh answers by the entropy of their tokens; log-probabilities again")
+    add("--length", action="store_true", help="weigh answers by their number of tokens; the endpoint must give it")
     told = "training questions for priced stopping at most (default 1000)"
     add("--learn-from", metavar="N", type=int, default=1000, help=told)
+    add("--kind", help=f"{KINDS}; read from the file's texts, and kept for route and serve")
     add("--round", type=int, metavar="N", help="ask N answers at a time: fewer rounds to wait for, a little dearer")
 
 
@@ -39,20 +41,22 @@ def run(args: argparse.Namespace) -> None:
     from adalib.learn.policies import CurvePolicy
     from adalib.router.router import Router
 
-    signals = ("votes", "text", *(name for name in ("certainty", "entropy") if getattr(args, name)))
+    signals = ("votes", "text", *(name for name in ("certainty", "entropy", "length") if getattr(args, name)))
     if args.round is not None and args.round < 1:
         raise ValueError(f"--round is {args.round}; give 1 or more")
     schedule = None if args.round is None else range(args.round, max(40, args.round) + 1, args.round)
     cost = _cost(args)
     if Path(args.out, "router.json").exists():
         raise ValueError(f"{args.out}: holds a router already; remove it, or name another folder")
-    responses = read_answers(args.file)
+    responses = read_answers(args.file, kind=args.kind)
     if isinstance(responses, Menu):
         raise ValueError(f"{args.file}: holds several models, and a router asks one; give the answers of one model")
     taught = min(check_learn_from(args.learn_from), responses.n)
     router = Router.fit(
         responses, budget=args.budget, policy=args.policy, signals=signals, cost=cost, schedule=schedule, taught=taught
     )
+    if args.kind and not args.kind.startswith("python:"):  # a function of one's own is named anew where it runs
+        router.kind = args.kind
     router.save(args.out)
     learned = responses.n if isinstance(router.policy, CurvePolicy) else taught
     if learned < responses.n:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from adalib.commands.cli import check_libraries
+from adalib.commands.cli import KINDS, check_libraries
 
 if TYPE_CHECKING:
     from adalib.llm.endpoint import Endpoint
     from adalib.router.ask import Asking
+    from adalib.router.controller import Purse
     from adalib.router.router import Router
 
 
@@ -30,10 +31,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_asking(parser: argparse.ArgumentParser, tries: int, deadline: float) -> None:
     add = parser.add_argument
-    add("--model", required=True, metavar="M", help="the model's name at that endpoint")
+    add("--model", metavar="M", help="the model's name at that endpoint")
     add("--prompt", metavar="FILE", help="prompt file or name of a bundled prompt, as the answers were collected with")
     add("--cap", type=float, default=float("inf"), help="most that one question may cost, in the router's unit")
-    add("--total", type=float, default=float("inf"), metavar="$", help="most that all may cost; never passed")
+    add("--total", default="inf", metavar="$", help="most that all may cost, or 50/day (hour, month); never passed")
+    add("--kind", help=f"{KINDS} (default: as fitted)")
     add("--price-in", type=float, default=0.0, metavar="$", help="dollars per million tokens read")
     add("--price-out", type=float, default=0.0, metavar="$", help="dollars per million tokens written")
     add("--deadline", type=float, default=deadline, metavar="S", help=f"seconds a question (default {deadline:g})")
@@ -48,16 +50,29 @@ def at_work(args: argparse.Namespace, url: str) -> tuple[Router, Endpoint, Askin
     """The router of a folder with its purse, the endpoint that it asks, and how, as both commands are told."""
     from adalib.llm.endpoint import Endpoint
     from adalib.router.ask import Asking
-    from adalib.router.controller import Purse
     from adalib.router.router import Router
 
-    if args.total != float("inf") and not (args.price_in or args.price_out):
-        raise ValueError("--total needs --price-in or --price-out, dollars per million tokens: without, nothing costs")
+    if not args.model:
+        raise ValueError("name the model as the endpoint knows it: --model M")
     names = ("cap", "deadline", "price_in", "price_out", "temperature", "max_tokens")
-    how = Asking(**{name: getattr(args, name) for name in names}, other="refuse" if args.refuse else "pass")
-    router = Router.load(args.folder)
-    router.purse = Purse(args.total)
+    router, told = Router.load(args.folder), {name: getattr(args, name) for name in names}
+    how = Asking(**told, kind=args.kind or router.kind, other="refuse" if args.refuse else "pass")
+    router.purse = purse(args.total, args, getattr(args, "ledger", None))
     return router, Endpoint(url, args.model, key_env=args.key_env, timeout=args.timeout, tries=args.tries), how
+
+
+def purse(total: str | float, args: argparse.Namespace, ledger: str | None = None) -> Purse:
+    """The purse of "50" or "50/day"; a total of money needs prices."""
+    from adalib.router.controller import Purse
+
+    most, _, period = str(total).partition("/")
+    try:
+        sum_ = float(most)
+    except ValueError:
+        raise ValueError(f"--total is {total!r}; give dollars, such as 50, 5/hour, 50/day or 500/month") from None
+    if sum_ != float("inf") and not (args.price_in or args.price_out):
+        raise ValueError("--total needs --price-in or --price-out, dollars per million tokens: without, nothing costs")
+    return Purse(sum_, period, ledger)
 
 
 def run(args: argparse.Namespace) -> None:

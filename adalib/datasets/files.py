@@ -13,9 +13,11 @@ import os
 import re
 import stat
 import sys
+import threading
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from adalib.drafts import clear_drafts, replacing
 __all__ = [
     "DataError",
     "check_room",
+    "cores",
     "free_memory",
     "kind_of",
     "line_parts",
@@ -106,8 +109,21 @@ def written(path: str | os.PathLike) -> Iterator[BufferedIOBase]:
         raise DataError(f"{path}: cannot be written ({error.strerror}); check the folder and the free space") from None
 
 
+@cache
+def cores() -> int:
+    """Processors that this process may use; one where no thread can be started, as in a browser."""
+    try:
+        threading.Thread(target=int).start()
+    except RuntimeError:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def free_memory() -> int:
-    """Bytes that this process may still take: what the system has free, and what its own limits leave."""
+    """Bytes that this process may still take: what the system has free, and what its own limits leave.
+
+    Where neither is told (Windows, macOS, a browser) there is no end of them, and nothing is refused beforehand.
+    """
     used = _told("/proc/self/status", r"VmSize:\s+(\d+) kB", 1024, missing=0)
     free = [_told("/proc/meminfo", r"MemAvailable:\s+(\d+) kB", 1024), _allowed() - used]
     for limit, taken in (("max", "current"), ("limit_in_bytes", "usage_in_bytes")):  # of either version of cgroups
@@ -145,11 +161,12 @@ def _told(file: str, pattern: str, unit: int = 1, missing: int = _UNTOLD) -> int
 def _allowed() -> int:
     """Bytes of addresses that this process may have."""
     try:
-        import resource  # not on every system
-    except ImportError:
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        return _UNTOLD if soft == resource.RLIM_INFINITY else soft
+    except (ImportError, AttributeError):  # Windows has none, JupyterLite an empty one
         return _UNTOLD
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return _UNTOLD if soft == resource.RLIM_INFINITY else soft
 
 
 def line_parts(path: str | os.PathLike, lines: int) -> Iterator[Part]:

@@ -24,7 +24,7 @@ __all__ = ["Menu"]
 class Menu:
     """The same questions answered by several models.
 
-    Explained in chapter 11, "Three minds".
+    Explained in chapter 11, "Several models".
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Menu:
     def priced(self, prices: Mapping[str, float], per: Literal["tokens", "samples"] | None = None) -> Menu:
         """The same answers at other prices: of a token (by default, where all models have tokens) or of an answer.
 
-        Explained in chapter 11, "Three minds".
+        Explained in chapter 11, "Several models".
         """
         for name, responses in self.models.items():
             if per == "tokens" and responses.tokens is None:
@@ -118,7 +118,7 @@ class Menu:
     ) -> UtilityTable:
         """Estimate the accuracy of every arm, a majority vote over b answers of one model, as `Responses.table` does.
 
-        A column is an arm, named "model x b", ordered by what it costs. Explained in chapter 11, "Three minds".
+        A column is an arm, named "model x b", ordered by what it costs. Explained in chapter 11, "Several models".
         """
         acc = {name: responses.table(budgets, estimator, ties).acc for name, responses in self.models.items()}
         place = {b: j for j, b in enumerate(budgets)}
@@ -131,11 +131,11 @@ class Menu:
         )
 
     def take(self, rows: ArrayLike) -> Menu:
-        """Keep some questions, in the order given. Explained in chapter 11, "Three minds"."""
+        """Keep some questions, in the order given. Explained in chapter 11, "Several models"."""
         return replace(self, models={name: responses.take(rows) for name, responses in self.models.items()})
 
     def split_samples(self, seed: int) -> tuple[Menu, Menu]:
-        """Deal every model's samples at random into two halves. Explained in chapter 11, "Three minds"."""
+        """Deal every model's samples at random into two halves. Explained in chapter 11, "Several models"."""
         halves = {name: responses.split_samples(seed) for name, responses in self.models.items()}
         one, other = ({name: pair[i] for name, pair in halves.items()} for i in (0, 1))
         return replace(self, models=one), replace(self, models=other)

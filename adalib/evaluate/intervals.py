@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize.elementwise import find_root
-from scipy.stats import t as student
 
 __all__ = ["Interval", "in_points", "mean_interval", "question_interval"]
 
@@ -92,6 +90,8 @@ def mean_interval(values: ArrayLike, level: float = 0.95, times: float = 1.0) ->
 
 def _checked(values: ArrayLike, level: float, times: float) -> tuple[np.ndarray, float]:
     """The values as an array, and the square of Student's quantile."""
+    from scipy.stats import t as student
+
     values = np.asarray(values, dtype=float)
     if values.ndim not in (1, 2) or not values.size or not np.isfinite(values).all():
         raise ValueError("values must be a non-empty vector or matrix of finite numbers, one row per question")
@@ -109,6 +109,8 @@ def _nearest(far: np.ndarray, critical: float, times: float) -> np.ndarray:
 
 
 def _nearest_of(far: np.ndarray, critical: float, times: float) -> np.ndarray:
+    from scipy.optimize.elementwise import find_root
+
     # The weights that explain a mean best are 1 / (d + far), normalised, so one number d > 0 runs through all means.
     weight, scale = times * len(far) + _HALF, far.max(axis=0)
 

@@ -34,7 +34,7 @@ REPEATS = 4  # orders in which a rule sees the answers that teach it: few, so th
 MODEL_LEARNERS: Mapping[str, Learner | Planner] = {
     "label policy": LabelPolicy(),
     "curve policy": CurvePolicy(),
-    **{f"stopping: {name}": PricedStopping(signals, repeats=REPEATS) for name, signals in LADDER.items()},
+    **{f"stopping: {name}": PricedStopping(signals, repeats=REPEATS, exact=True) for name, signals in LADDER.items()},
 }
 
 _KEPT = ("cost", "accuracy", "low", "high", "gain", "gain_low", "gain_high", "mix_cost")

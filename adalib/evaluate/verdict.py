@@ -17,6 +17,7 @@ __all__ = ["Judgement", "judged", "summary", "verdict"]
 
 _CHOOSE = 1 / 3  # of the questions choose a policy; the others score it
 _WRONG = 0.05  # chance that any interval of a verdict misses
+_UNSPENT = 0.05  # of a budget: what is worth a word
 _MOST = 1e4  # times the questions at hand: nobody is told to find more
 
 
@@ -162,7 +163,8 @@ def _before(found: Judgement) -> str:
 def _saving(row: HeldOutRow) -> str:
     """What a policy has, and what a mix would pay for that."""
     spent = "more than any mix has" if row.mix_cost is None else f"what a mix has for {row.mix_cost:.2f}"
-    return f"; {row.accuracy:.4f} for {row.cost:.2f}, {spent}"
+    allowed = f" of the {row.target:g} allowed" if row.cost < (1 - _UNSPENT) * row.target else ""
+    return f"; {row.accuracy:.4f} for {row.cost:.2f}{allowed}, {spent}"
 
 
 def _room(oracle: HeldOutRow) -> str:

@@ -4,10 +4,14 @@ One front end, in parts under ``front/``, in two hosts: `explore` shows it in Ju
 `page` (a whole file) inline it with the tables, and the reader's browser computes: nothing is fetched, nothing is sent.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from adalib.explorer.data import read_csv, setting
-from adalib.explorer.static import page, static_html
-from adalib.explorer.widget import Explorer, explore
-
-__all__ = ["Explorer", "explore", "page", "read_csv", "setting", "static_html"]
+# On first use, because only Jupyter has widgets.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "data": ["read_csv", "setting"],
+        "static": ["page", "static_html"],
+        "widget": ["Explorer", "explore"],
+    },
+)

@@ -132,7 +132,7 @@ class TextEmbedding:
     def from_dict(cls, kept: dict[str, Any]) -> TextEmbedding:
         """Make the embedding that `to_dict` wrote down; ValueError where its parts do not fit together."""
         dims, seed = whole(kept["dims"], "dims", 1, 10_000), whole(kept["seed"], "seed", 0, 2**32 - 1)
-        shortest, longest = (whole(length, "ngrams", 1, 1000) for length in kept["ngrams"])
+        shortest, longest = (whole(length, "ngrams", 1, 20) for length in kept["ngrams"])
         embedding = cls(dims, (shortest, longest), seed)
         if kept["vocabulary"] is not None:
             embedding._places = {str(ngram): place for place, ngram in enumerate(kept["vocabulary"])}

@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
+from adalib.datasets.files import cores
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
 from adalib.learn import trees
@@ -429,6 +430,9 @@ def side_by_side(work: Callable, jobs: Iterable) -> Iterator:
 
     Trees grow outside Python's lock, each model on one thread, so that no digit changes.
     """
+    if cores() == 1:
+        yield from map(work, jobs)
+        return
     # Matrix products that start threads of their own would fight over the same processors.
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(os.cpu_count()) as workers:
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cores()) as workers:
         yield from workers.map(work, jobs)

@@ -1,5 +1,8 @@
 """All that knows XGBoost: the trees that the policies grow unless told otherwise, and trees as plain JSON.
 
+Where XGBoost is not installed (there is none for Python in a browser), scikit-learn's histogram trees take its place,
+with the same settings: they learn nearly the same, a warning says so, and they cannot be saved.
+
 XGBoost follows a child that is its own ancestor, or a place beyond the end of a list, until the process dies. The
 checksum of a file finds damage, but whoever edits on purpose writes a new one: so such places are looked at first.
 """
@@ -8,39 +11,82 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
+from functools import cache
 from typing import Any
 
 import numpy as np
-import xgboost
+
+try:
+    import xgboost
+except (ModuleNotFoundError, ValueError):  # ValueError: macOS without its libomp
+    xgboost = None  # type: ignore[assignment]
 
 from adalib.datasets.sealed import numbers, whole
 
-__all__ = ["LARGEST", "check", "classifier", "from_json", "regressor", "to_json"]
+__all__ = ["LARGEST", "LIBRARY", "check", "classifier", "from_json", "regressor", "to_json"]
 
 LARGEST = float(np.finfo(np.float32).max)  # XGBoost keeps features and weights in single precision
 
+#: Whose trees these are.
+LIBRARY = "XGBoost" if xgboost else "scikit-learn's HistGradientBoosting"
+
+_INSTALL = "install it with: pip install xgboost (on macOS also: brew install libomp)"
 _EACH: dict[str, Any] = {"n_estimators": 100, "n_jobs": 1, "verbosity": 0}
 _MOST = 10**6  # features, outputs and trees of a file
 _NOWHERE = 2**31 - 1  # the parent of the first node
 _PER_NODE = ("default_left", "loss_changes", "split_conditions", "split_type", "sum_hessian")
 
 
-def classifier(classes: int, seed: int) -> xgboost.XGBClassifier:
+def classifier(classes: int, seed: int) -> Any:
     """The paper's hyper-parameters. Two classes too are multi-class, as XGBoost alone would not have it."""
+    if not xgboost:
+        return _stand_in(_classifier_with_gains(), max_depth=5, learning_rate=0.1, random_state=seed)
     how: dict[str, Any] = {"objective": "multi:softprob", "num_class": classes}
     return xgboost.XGBClassifier(max_depth=5, learning_rate=0.1, random_state=seed, **how, **_EACH)
 
 
-def regressor(seed: int) -> xgboost.XGBRegressor:
+def regressor(seed: int) -> Any:
     """Shallow and slow, because the curves of a few hundred questions are noisy; a tree predicts all budgets together,
     so that the difference between two of them, all that the price looks at, is not the noise of two models."""
+    if not xgboost:
+        from sklearn.ensemble import HistGradientBoostingRegressor
+        from sklearn.multioutput import MultiOutputRegressor
+
+        one = _stand_in(HistGradientBoostingRegressor, max_depth=3, learning_rate=0.05, max_bins=64, random_state=seed)
+        return MultiOutputRegressor(one)  # scikit-learn's trees predict one budget each
     how: dict[str, Any] = {"objective": "reg:squarederror", "multi_strategy": "multi_output_tree"}
     how["max_bin"] = 64  # thresholds tried per feature: XGBoost's 256 cost time, and so few questions do not fill them
     return xgboost.XGBRegressor(max_depth=3, learning_rate=0.05, random_state=seed, **how, **_EACH)
 
 
+def _stand_in(model: Any, **how: Any) -> Any:
+    """scikit-learn's trees, regularised as XGBoost's are, and a warning that the numbers are theirs."""
+    warnings.warn(f"XGBoost is not installed: these trees are {LIBRARY}, and numbers differ a little", stacklevel=4)
+    how |= {"max_iter": 100, "max_leaf_nodes": None, "min_samples_leaf": 1, "l2_regularization": 1.0}
+    return model(early_stopping=False, **how)
+
+
+@cache
+def _classifier_with_gains() -> Any:
+    """scikit-learn's classifier, with the share of each feature in the mean gain of its splits, as XGBoost has it."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    class Classifier(HistGradientBoostingClassifier):
+        @property
+        def feature_importances_(self) -> np.ndarray:
+            split = np.concatenate([tree.nodes[tree.nodes["is_leaf"] == 0] for row in self._predictors for tree in row])
+            times = np.bincount(split["feature_idx"], minlength=self.n_features_in_)
+            gain = np.bincount(split["feature_idx"], split["gain"], self.n_features_in_) / np.maximum(times, 1)
+            return gain / (gain.sum() or 1)
+
+    return Classifier
+
+
 def to_json(model: Any, width: int) -> dict[str, Any]:
     """The trees of a fitted model; ValueError where they are not XGBoost's, or could not be read back."""
+    if not xgboost:
+        raise RuntimeError(f"only XGBoost's trees can be saved, and XGBoost is not installed; {_INSTALL}")
     if not isinstance(model, xgboost.XGBModel):
         raise ValueError(f"only XGBoost's trees can be saved, not {type(model).__name__}: scikit-learn saves pickles")
     document = json.loads(model.get_booster().save_raw("json"))
@@ -51,8 +97,10 @@ def to_json(model: Any, width: int) -> dict[str, Any]:
     return document
 
 
-def from_json(model: xgboost.XGBModel, document: dict[str, Any], width: int) -> xgboost.XGBModel:
+def from_json(model: Any, document: dict[str, Any], width: int) -> Any:
     """Give an unfitted model the trees of a file; ValueError where they are none, or take other features."""
+    if not xgboost:
+        raise RuntimeError(f"the trees of the file are XGBoost's, which is not installed; {_INSTALL}")
     check(document, width)
     try:
         model.load_model(bytearray(json.dumps(document).encode()))

@@ -18,6 +18,7 @@ import hashlib
 import json
 import math
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -30,7 +31,7 @@ from tqdm.auto import tqdm
 from adalib.datasets.files import MAX_FILE, MAX_LINE, DataError, open_lines, read_json, read_whole, write_lines
 from adalib.llm.endpoint import MAX_COUNT, Endpoint, EndpointError, wait_for
 from adalib.llm.questions import Prompt, load_prompt, load_questions
-from adalib.vote.answers import extract_answer
+from adalib.vote.answers import Reader, answer_reader, extract_answer
 
 __all__ = ["Store", "collect", "export", "fingerprint", "read_answers", "read_settings", "scan", "settings_of"]
 
@@ -58,6 +59,7 @@ def collect(
     key_env: str = "OPENAI_API_KEY",
     timeout: float = 120.0,
     tries: int = 8,
+    kind: str | None = None,
     progress: bool = True,
 ) -> Path:
     """Sample what is missing from a collection, then write it as a bring-your-own file.
@@ -85,6 +87,8 @@ def collect(
         Dollars per million tokens read and written, for the progress bar; whether there is one.
     key_env, timeout, tries : str, float, int
         The variable that holds the key; seconds for one request; requests for one answer before giving up.
+    kind : str, optional
+        What an answer is, as in `adalib.vote.answers`; by default what `extract_answer` reads.
 
     Returns
     -------
@@ -99,6 +103,7 @@ def collect(
         If the endpoint refuses, or fails ``tries`` times in a row. What was collected is kept.
     """
     _check_settings(samples, concurrency, max_tokens, temperature, price_in, price_out)
+    answer_reader(kind or "auto")
     asked, filled = load_questions(questions), load_prompt(prompt)
     endpoint = Endpoint(base_url, model, key_env=key_env, timeout=timeout, tries=tries)
     settings = settings_of(endpoint, asked, filled, temperature, max_tokens) | {"logprobs": logprobs, "seed": seed}
@@ -107,15 +112,18 @@ def collect(
         todo = ((q, s) for s in range(samples) for q in asked if (q["id"], s) not in store.held)
         missing = len(asked) * samples - store.held.within((q["id"] for q in asked), samples)
         total = store.held.count + missing
-        bar = tqdm(total=total, initial=store.held.count, unit="answer", disable=not progress, smoothing=0.05)
+        quiet = None if progress else True  # no bar in a log
+        bar = tqdm(total=total, initial=store.held.count, unit="answer", disable=quiet, smoothing=0.05)
         with bar, store.telling(total):
             stop, prices = asyncio.Event(), (price_in, price_out)
             wait_for(_fill(endpoint, filled, store, todo, bar, settings, prices, concurrency, stop), stop)
-        return export(asked, out)
+        if progress and bar.disable:
+            print(f"{store.held.count}/{total} answers, {_spent(store.held, prices)}", file=sys.stderr)
+        return export(asked, out, kind)
 
 
 def settings_of(
-    endpoint: Endpoint, asked: list[dict], prompt: Prompt, temperature: float, max_tokens: int
+    endpoint: Endpoint, asked: list[dict], prompt: Prompt, temperature: float | None, max_tokens: int
 ) -> dict[str, Any]:
     """What every answer in a folder depends on, for ``run.json``."""
     return {
@@ -128,7 +136,7 @@ def settings_of(
     }
 
 
-def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike) -> Path:
+def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike, kind: str | None = None) -> Path:
     """Write what a folder holds as ``responses.jsonl``, a bring-your-own file for `adalib.load`.
 
     Answers are read out of the texts here, not while collecting, so a better reader needs no new samples. Every
@@ -155,13 +163,14 @@ def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike) ->
         warnings.warn("the texts are too long for one file and stay in answers.jsonl alone", stacklevel=2)
     model = {"model": settings["model"]} if isinstance(settings.get("model"), str) else {}
     path = folder / "responses.jsonl"
-    write_lines(path, (_row(q, rows[q["id"]], fields, with_texts) | model for q in asked))
+    read = answer_reader(kind) if kind else extract_answer
+    write_lines(path, (_row(q, rows[q["id"]], fields, with_texts, read) | model for q in asked))
     return path
 
 
-def _row(question: dict, answers: list[dict], fields: list[str], with_texts: bool) -> dict:
+def _row(question: dict, answers: list[dict], fields: list[str], with_texts: bool, read: Reader) -> dict:
     row = {name: value for name, value in question.items() if name not in ("answers", "texts", "correct", *FIELDS)}
-    row["answers"] = [extract_answer(a["text"], finished=a["finish"] == "stop") for a in answers]
+    row["answers"] = [read(a["text"], a["finish"] == "stop") for a in answers]
     row |= {"texts": [a["text"] for a in answers]} if with_texts else {}
     return row | {name: [a[name] for a in answers] for name in fields}
 
@@ -181,9 +190,7 @@ async def _fill(
     how = {name: settings[name] for name in ("temperature", "max_tokens", "logprobs")}
 
     def show(trouble: str = "") -> None:
-        money = (store.held.prompt_tokens * prices[0] + store.held.tokens * prices[1]) / 1e6
-        parts = [f"{store.held.tokens:,} tokens", f"${money:.2f}" if any(prices) else "", trouble]
-        bar.set_postfix_str(", ".join(filter(None, parts)), refresh=bool(trouble))
+        bar.set_postfix_str(", ".join(filter(None, [_spent(store.held, prices), trouble])), refresh=bool(trouble))
 
     async def pause(seconds: float, why: str) -> None:
         show(f"{why}; again in {seconds:.0f} s")
@@ -219,6 +226,11 @@ async def _fill(
         ended = await asyncio.gather(*(work() for _ in range(concurrency)), return_exceptions=True)
     for error in filter(None, ended):
         raise error
+
+
+def _spent(held: Held, prices: tuple[float, float]) -> str:
+    money = (held.prompt_tokens * prices[0] + held.tokens * prices[1]) / 1e6
+    return f"{held.tokens:,} tokens" + (f", ${money:.2f}" if any(prices) else "")
 
 
 class _StoppedError(Exception):
@@ -277,6 +289,16 @@ class Held:
         self.size += size
 
 
+def _lock(file: int) -> None:
+    """Hold an open file for this process alone; BlockingIOError where another holds it."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ModuleNotFoundError, AttributeError):
+        warnings.warn("this system has no such locks: start one collector per folder", stacklevel=3)
+
+
 class Store:
     """The append-only store of one collection, held by one process: ``with Store(folder, settings) as store``.
 
@@ -295,13 +317,12 @@ class Store:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
                 undo.callback(os.close, lock)  # which also unlocks, as does the end of the process
-                with contextlib.suppress(ModuleNotFoundError):  # not every system has such locks
-                    import fcntl
-
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _lock(lock)
                 self.held = scan(self.answers)
                 self._check_settings()
-                self._file = os.open(self.answers, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+                self._file = os.open(
+                    self.answers, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644
+                )
                 undo.callback(os.close, self._file)
                 os.ftruncate(self._file, self.held.size)  # a torn last line goes
                 self._undo = undo.pop_all()

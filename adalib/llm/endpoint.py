@@ -34,7 +34,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 from tqdm.auto import tqdm
 
-__all__ = ["Answer", "Endpoint", "EndpointError", "ReplyError", "read_reply", "wait_for"]
+__all__ = ["Answer", "Endpoint", "EndpointError", "ReplyError", "bounded", "read_reply", "usage_of", "wait_for"]
 
 MAX_REPLY = 32_000_000  # bytes of one reply, decompressed
 MAX_TEXT = 1_000_000  # characters of one answer
@@ -44,7 +44,14 @@ IDLE = 5.0  # seconds after which a connection that nobody used is closed
 DEFAULT_KEY_ENV = "OPENAI_API_KEY"
 FIRST_WAIT = 1.0  # seconds before the second try; doubled for each try after that
 LONGEST_WAIT = 60.0  # no wait is longer, whatever a server asks for
+EARLY = 3  # tries to connect to an address where nobody has ever listened
+UNSENT = ("HTTP", "no connection")  # how a fault is told that cannot be on the bill: a refusal, or nothing was sent
 SECRET = 16  # characters from which a key is taken for a secret; shorter ones (EMPTY, 111111) may be data
+
+# What a model may refuse and an answer can do without; a limit on its length goes by either of two names.
+_HINTS = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
+_LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+_UNKNOWN = re.compile("unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted", re.IGNORECASE)
 
 MENDS = {
     300: "it sends us to another address, where the key may not go: give that one as the base URL if you trust it",
@@ -54,6 +61,7 @@ MENDS = {
     404: "check the base URL (it often ends in /v1) and the model's name",
 }
 
+_JSON = {"Content-Type": "application/json"}
 Pause = Callable[[float, str], Awaitable[None]]
 Result = TypeVar("Result")
 
@@ -69,12 +77,13 @@ class ReplyError(Exception):
 class EndpointError(RuntimeError):
     """The endpoint refused, or failed too often in a row. The message is one line without secrets.
 
-    ``status`` is that of the last reply, None where none came; ``code`` is "insufficient_quota" for an empty account.
+    ``status`` is that of the last reply, None where none came; ``code`` is "insufficient_quota" for an empty account;
+    ``billed``: the last request may be on the bill; ``param``: what the request holds that this model does not know.
     """
 
-    def __init__(self, message: str, status: int | None = None, code: str | None = None):
+    def __init__(self, message: str, status: int | None = None, code: str | None = None, billed: bool = False):
         super().__init__(message)
-        self.status, self.code = status, code
+        self.status, self.code, self.billed, self.param = status, code, billed, ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +96,7 @@ class Answer:
     prompt_tokens: int | None = None  # read
     logprob: float | None = None  # mean log-probability of its tokens
     entropy: float | None = None  # their mean entropy, in nats
+    fingerprint: str | None = None  # of the system that wrote it
 
 
 class Endpoint:
@@ -114,6 +124,8 @@ class Endpoint:
         proxies = {} if self.loopback or proxy_bypass(host) else getproxies()
         proxy = proxies.get(urlsplit(self.url).scheme) or proxies.get("all")
         self._lines = Lines(partial(_client, self.url, self._key or "none", proxy))
+        self.reached = False  # whether anybody ever answered
+        self.refused: set[str] = set()  # parameters that this model does not know
 
     @property
     def place(self) -> str:
@@ -130,58 +142,110 @@ class Endpoint:
         self,
         messages: Sequence[dict[str, Any]],
         *,
-        temperature: float = 0.7,
+        temperature: float | None = 0.7,
         max_tokens: int = 256,
+        limit: str = "max_tokens",
         seed: int | None = None,
         logprobs: bool = False,
         extra: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
         pause: Pause | None = None,
     ) -> Answer:
         """Ask until there is an answer, or raise `EndpointError` on a refusal or after ``tries`` failures in a row.
 
-        ``extra`` is whatever else the request's body is to hold; ``pause(seconds, why)`` is awaited between tries in
-        place of sleeping.
+        ``limit`` is what the limit of tokens is called, ``extra`` whatever else the request's body is to hold;
+        ``pause(seconds, why)`` is awaited between tries in place of sleeping. A sampling parameter that the model does
+        not know is left out from then on, and a limit called by its other name.
         """
-        request: dict[str, Any] = {"model": self.model, "messages": list(messages)}
-        request |= {"temperature": temperature, "max_tokens": max_tokens}
+        request: dict[str, Any] = {"model": self.model, "messages": list(messages), limit: max_tokens}
+        request |= {} if temperature is None else {"temperature": temperature}
         request |= {} if seed is None else {"seed": seed}
         request |= {"logprobs": True, "top_logprobs": 20} if logprobs else {}  # the most that one may ask for
         request |= extra or {}
+        while True:
+            for name in self.refused & set(request):
+                value = request.pop(name)
+                request |= {_LIMITS[name]: value} if name in _LIMITS else {}
+            try:
+                return await self._try(request, headers, pause)
+            except EndpointError as error:
+                if error.param not in request or _LIMITS.get(error.param) in self.refused:
+                    raise
+                self.refused.add(error.param)
+                warnings.warn(f"{self.model} does not take {error.param}, which is left out from now on", stacklevel=2)
+
+    async def _try(self, request: dict[str, Any], headers: dict[str, str] | None, pause: Pause | None) -> Answer:
+        try:
+            body = json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
+        except ValueError:
+            raise EndpointError("the request holds a number that JSON has no word for (NaN, Infinity)", 400) from None
         for attempt in range(1, self.tries + 1):
             try:
-                return await self._ask(request)
+                return await self._ask(request, body, headers)
             except ReplyError as error:
                 why, hint, status = str(error), error.hint, error.status
+            if attempt == EARLY and not self.reached and why.startswith("no connection"):
+                raise EndpointError(f"nobody answers at {self.url} ({why}); start the endpoint, or check the address")
             if attempt < self.tries:
                 wait = backoff(attempt, hint)
                 await (pause(wait, why) if pause else asyncio.sleep(wait))
         times = "once" if self.tries == 1 else f"{self.tries} times in a row"
-        raise EndpointError(f"{self.url} failed {times}, the last time with: {why}", status)
+        told = f"{self.url} failed {times}, the last time with: {why}"
+        raise EndpointError(told, status, billed=not why.startswith(UNSENT))
 
-    async def _ask(self, request: dict[str, Any]) -> Answer:
+    @contextlib.asynccontextmanager
+    async def forward(
+        self, method: str, path: str, headers: dict[str, str], body: bytes
+    ) -> AsyncIterator[httpx.Response]:
+        """Pass a request on as it came; the body of the reply is still to be read. `ReplyError` where none comes."""
+        try:
+            quiet = httpx.Timeout(self.timeout)  # on silences: a stream may last
+            async with (
+                self._lines.one() as line,
+                line.stream(method, path, content=body, headers=headers, timeout=quiet) as reply,
+            ):
+                self.reached = True
+                yield reply
+        except httpx.TransportError as error:
+            raise self._no_reply(error) from None
+
+    def _no_reply(self, error: httpx.TransportError) -> ReplyError:
+        told = self.clean(str(error) or type(error).__name__)
+        if isinstance(error, httpx.ReadTimeout):
+            return ReplyError(f"no answer within {self.timeout:g} s")
+        sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+        return ReplyError(f"{'the connection was cut' if sent else 'no connection'} ({told})")
+
+    async def _ask(self, request: dict[str, Any], content: bytes, headers: dict[str, str] | None) -> Answer:
         try:
             # The limit is on the whole exchange; httpx's own limits are on silences.
             async with (
                 asyncio.timeout(self.timeout),
                 self._lines.one() as line,
-                line.stream("POST", "chat/completions", json=request) as reply,
+                line.stream("POST", "chat/completions", content=content, headers=_JSON | (headers or {})) as reply,
             ):
-                body = await _bounded(reply)
+                self.reached = True
+                body = await bounded(reply)
             answer = read_reply(body) if reply.status_code < 300 else None
         except TimeoutError:
             raise ReplyError(f"no answer within {self.timeout:g} s") from None
         except ReplyError as error:
             raise ReplyError(self.clean(str(error))) from None
         except httpx.TransportError as error:
-            raise ReplyError(f"no connection ({self.clean(str(error) or type(error).__name__)})") from None
+            raise self._no_reply(error) from None
         except Exception as error:  # whatever the client makes of a reply: its context may hold the key
             raise ReplyError(f"the client could not read the reply ({type(error).__name__})") from None
         if answer is None:
             raise self._refusal(reply, body)
         # A key that is long enough to be one is never stored, unless the question itself holds it.
-        if len(self._key) >= SECRET and self._key not in str(request["messages"]):
-            answer = replace(answer, text=answer.text.replace(self._key, "[key]"))
-        return replace(answer, finish=self.clean(answer.finish))
+        if self._key not in str(request["messages"]):
+            answer = replace(answer, text=self.without_key(answer.text.encode()).decode())
+        mark = None if answer.fingerprint is None else self.clean(answer.fingerprint)[:80]
+        return replace(answer, finish=self.clean(answer.finish)[:40], fingerprint=mark)
+
+    def without_key(self, text: bytes) -> bytes:
+        """What an endpoint wrote, with nothing changed but a key that is long enough to be one."""
+        return text.replace(self._key.encode(), b"[key]") if len(self._key) >= SECRET else text
 
     def _refusal(self, reply: httpx.Response, body: bytes) -> Exception:
         """The error that a status stands for: one that may pass, or one that lasts."""
@@ -189,7 +253,8 @@ class Endpoint:
         with contextlib.suppress(ValueError, RecursionError):
             said = json.loads(body)
         said = said.get("error", said) if isinstance(said, dict) else {}
-        told, code = (said.get("message"), said.get("code")) if isinstance(said, dict) else (None, None)
+        said = said if isinstance(said, dict) else {}
+        told, code, param = (said.get(name) for name in ("message", "code", "param"))
         status = reply.status_code
         line = f"HTTP {status}" + (f" ({self.clean(told)})" if isinstance(told, str) else "")
         mend = MENDS.get(status, MENDS[300] if status < 400 else MENDS[400]).format(key=self.key_env)
@@ -199,14 +264,18 @@ class Endpoint:
             return EndpointError(f"{self.url} answered {line}; {mend}", status, "insufficient_quota")
         if passes:
             return ReplyError(line, retry_after(reply.headers.get("retry-after")), status)
-        return EndpointError(f"{self.url} answered {line}; {mend}", status)
+        error = EndpointError(f"{self.url} answered {line}; {mend}", status)
+        if status in (400, 422) and isinstance(told, str) and _UNKNOWN.search(f"{told} {code}"):
+            named = [name for name in (*_HINTS, *_LIMITS) if param == name or re.search(rf"\b{name}\b", told)]
+            error.param = param if param in named else min(named, key=told.find, default="")
+        return error
 
     def clean(self, text: str) -> str:
         """Make text from outside fit to show: one short printable line without the key."""
         if len(self._key) >= 6:  # "none" or "EMPTY" is no secret, and an ordinary word
             text = text.replace(self._key, "[key]")
         text = re.sub(r"\bsk-[\w*-]{6,}", "[key]", text)  # half-masked keys, as some endpoints repeat them
-        text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+        text = " ".join("".join(c if c.isprintable() else " " for c in text[:100_000]).split())
         return text if len(text) <= 200 else text[:200] + "..."
 
 
@@ -299,7 +368,8 @@ def _trusted() -> ssl.SSLContext:
     return context
 
 
-async def _bounded(reply: httpx.Response) -> bytes:
+async def bounded(reply: httpx.Response) -> bytes:
+    """The whole body of a reply, if it is not too long and nothing is wrong with it."""
     encoding = reply.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in ("", "identity", "gzip", "deflate"):
         raise ReplyError(f"the reply is compressed in a way that was not asked for ({encoding[:20]!r})")
@@ -331,7 +401,7 @@ def read_reply(body: bytes) -> Answer:
     if not isinstance(reply, dict):
         raise ReplyError("the reply is a page or a bare value, not a chat completion")
     if not reply.get("choices"):
-        said = f" ({json.dumps(reply['error'])[:300]})" if reply.get("error") else ""
+        said = f" ({json.dumps(reply['error'])})" if reply.get("error") else ""  # cut where it is cleaned, not before
         raise ReplyError(f"the reply holds no choices{said}")
     try:
         choice = reply["choices"][0]
@@ -342,14 +412,16 @@ def read_reply(body: bytes) -> Answer:
         raise ReplyError("the reply is JSON but no chat completion")
     if text and len(text) > MAX_TEXT:
         raise ReplyError(f"the answer has {len(text):,} characters, and at most {MAX_TEXT:,} are kept")
-    finish = _whole_characters(finish[:40]) if isinstance(finish, str) and finish else "unknown"
+    finish = _whole_characters(finish) if isinstance(finish, str) and finish else "unknown"
     written, read = (_count(reply.get("usage"), f"{which}_tokens") for which in ("completion", "prompt"))
     logprob = entropy = None
     with contextlib.suppress(LookupError, TypeError):  # it may tell the one, or both, or none
         logprob = mean_logprob([token["logprob"] for token in told["content"]])
     with contextlib.suppress(LookupError, TypeError):
         entropy = mean_entropy([[one["logprob"] for one in token["top_logprobs"]] for token in told["content"]])
-    return Answer(_whole_characters(text or ""), finish, written, read, logprob, entropy)
+    mark = reply.get("system_fingerprint")
+    mark = _whole_characters(mark) if isinstance(mark, str) else None
+    return Answer(_whole_characters(text or ""), finish, written, read, logprob, entropy, mark)
 
 
 def mean_logprob(tokens: Sequence[float]) -> float | None:
@@ -375,6 +447,17 @@ def _is_logprob(value: Any, zero: bool = False) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return -1e9 <= value <= 1e-4 or (zero and value == -math.inf)
+
+
+def usage_of(reply: Any) -> tuple[int, int] | None:
+    """Tokens read and written that any reply of this kind of interface reports, None where it reports none."""
+    inner = reply.get("response") if isinstance(reply, dict) else None  # an event of a stream of responses
+    usage = next((one["usage"] for one in (reply, inner) if isinstance(one, dict) and one.get("usage")), None)
+    read, written = (
+        next((n for n in (_count(usage, f"{name}_tokens") for name in names) if n is not None), None)
+        for names in (("prompt", "input"), ("completion", "output"))
+    )
+    return None if read is None and written is None else (read or 0, written or 0)
 
 
 def _count(usage: Any, name: str) -> int | None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaincinv
 
 from adalib.datasets.loading import data_folder, load
 from adalib.datasets.populations import Population
@@ -73,6 +72,8 @@ def build(spec: dict) -> Population:
     correct answer sits at even quantiles of a Beta distribution. Their wrong answers are one rival, with a share of the
     wrong mass that sweeps ``rival``, and ``others`` that divide the rest evenly. A rival likelier than p: voting hurts.
     """
+    from scipy.special import betaincinv
+
     chance, rival, levels = [], [], []
     for level in spec["levels"]:
         hard, uncertain, easy = level["hard"], level["uncertain"], level["easy"]

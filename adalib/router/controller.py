@@ -10,12 +10,20 @@ cheapest rule, and only open questions can raise the debt, so it stays below `Bu
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from math import exp, inf, log
+from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["BudgetController", "Purse", "Reach"]
+__all__ = ["BudgetController", "Purse", "Reach", "Tally"]
 
 STEP = 0.2
+_PERIODS = {"": "", "hour": "%Y-%m-%d %H", "day": "%Y-%m-%d", "month": "%Y-%m"}
+_LINE = 256  # bytes of the line in which a purse is kept
 _MEMORY = 20  # budgets that may lie unspent: more is let go, or a quiet month would pay for a careless week
 
 
@@ -45,6 +53,7 @@ class BudgetController:
             if not 0 < value < inf:
                 raise ValueError(f"the {name} is {value}; give a positive number")
         self.budget, self.first_price, self.step, self.reach = float(budget), float(price), float(step), reach
+        self.low, self.high = 0.0, inf  # the price stays between them; below ``reach.high``, there is no bound
         self.asked, self.spent = 0, 0.0  # questions that were closed, and what they cost
         self.apart, self.apart_spent = 0, 0.0  # the same of questions that no price of ours decided
         # What questions cost above their budgets: those closed, those open, those that other servers have open.
@@ -60,7 +69,8 @@ class BudgetController:
     def price(self) -> float:
         """What the next unit of cost must bring, in accuracy."""
         # The exponent is bounded only to stay a float: no price beyond e^600 decides anything.
-        return exp(min(log(self.first_price) + self.step * self.debt / self.budget, 600.0))
+        price = exp(min(log(self.first_price) + self.step * self.debt / self.budget, 600.0))
+        return min(max(price, self.low), self.high)
 
     @property
     def brakes(self) -> bool:
@@ -83,7 +93,7 @@ class BudgetController:
         >>> BudgetController(3, 0.02, reach=Reach(high=0.02, cheapest=1, most=40)).bound(16)
         622.0
         """
-        if self.reach is None:
+        if self.reach is None or self.high < self.reach.high:
             return inf
         at_once = at_once or max(self.at_once, 1)
         high, cheapest, most, turn = self.reach
@@ -136,25 +146,112 @@ class BudgetController:
         self.closed = max(self.closed + more, self.floor)
 
 
-class Purse:
-    """A sum of money that is never passed: what an answer can cost at most is put aside before it is asked."""
+@dataclass
+class Tally:
+    """All that was asked since the start, whatever became of it: what the metrics tell, and what the bill will say."""
 
-    def __init__(self, total: float = inf) -> None:
+    samples: int = 0
+    cost: float = 0.0
+    money: float = 0.0
+    tokens: int = 0
+    prompt_tokens: int = 0
+
+
+class Purse:
+    """A sum of money that is never passed: what an answer can cost at most is put aside before it is asked.
+
+    With a ``period`` ("hour", "day" or "month", by UTC) the sum is there anew in each. With a ``file`` what was spent
+    outlives the server; what was put aside when it died counts as spent, for it may be on the bill.
+    """
+
+    def __init__(self, total: float = inf, period: str = "", file: str | os.PathLike | None = None) -> None:
         if not total > 0:
             raise ValueError(f"the total is {total}; give a positive sum")
-        self.total, self.spent, self.reserved = float(total), 0.0, 0.0
+        if period not in _PERIODS:
+            raise ValueError(f"the total's period is {period!r}; choose {', '.join(filter(None, _PERIODS))} or none")
+        self.total, self.period, self.spent, self.reserved = float(total), period, 0.0, 0.0
+        self.now = self._current()
+        self._file = None if file is None else self._opened(Path(file))
+        self._write()  # while one may still be refused
 
     def __str__(self) -> str:
-        return f"${self.spent:.4f} of ${self.total:.4f}"
+        return f"${self.spent:.4f} of ${self.total:.4f}" + (f" this {self.period}" if self.period else "")
+
+    @property
+    def renews_in(self) -> float | None:
+        """Seconds until the sum is there anew, None where it never is."""
+        if not self.period:
+            return None
+        now = datetime.now(UTC)
+        begun = now.replace(hour=now.hour if self.period == "hour" else 0, minute=0, second=0, microsecond=0)
+        if self.period == "month":
+            return ((begun.replace(day=28) + timedelta(days=4)).replace(day=1) - now).total_seconds()
+        return (begun + timedelta(hours=1 if self.period == "hour" else 24) - now).total_seconds()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is left."""
+        self._turn()
+        return self.spent >= self.total * (1 - 1e-12)
 
     def reserve(self, most: float) -> bool:
         """Put ``most`` aside; False, and nothing is put aside, where that could pass the total."""
-        if self.spent + self.reserved + most > self.total * (1 + 1e-12):
+        self._turn()
+        if self.reserved + most > self._room():
             return False
         self.reserved += most
+        self._write()
         return True
+
+    async def more(self, most: float) -> None:
+        """Ask for more room, where others share the sum."""
 
     def settle(self, most: float, cost: float) -> None:
         """Pay ``cost`` for what ``most`` was put aside for, and free the rest."""
+        self._turn()
         self.reserved = max(self.reserved - most, 0.0)
         self.spent += cost
+        self._write()
+
+    def _room(self) -> float:
+        return self.total * (1 + 1e-12) - self.spent
+
+    def _current(self) -> str:
+        return datetime.now(UTC).strftime(_PERIODS[self.period])
+
+    def _turn(self) -> None:
+        """Begin a new period when it is time."""
+        if self.period and (now := self._current()) != self.now:
+            self.now, self.spent = now, 0.0
+
+    def _opened(self, path: Path) -> int:
+        """Read what earlier servers spent, and keep others out of the file."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            with contextlib.suppress(ModuleNotFoundError):  # not every system has such locks
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            mend = "give each its own file, and share by Redis"
+            raise ValueError(f"{path}: another server writes here; {mend}") from None
+        except OSError as error:
+            raise ValueError(f"{path}: cannot be written ({error.strerror}); name another file") from None
+        text = os.pread(file, _LINE, 0)
+        if text.strip():
+            try:
+                kept = json.loads(text)
+                spent = float(kept["spent"]) + float(kept["held"])
+                if not 0 <= spent < inf:
+                    raise ValueError
+            except (ValueError, KeyError, TypeError):
+                raise ValueError(f"{path}: is not what adalib writes; mend or remove it") from None
+            self.spent = spent if kept.get("period") == self.now else 0.0
+        return file
+
+    def _write(self) -> None:
+        """One line, always as long, in one write: a server that is killed leaves the old one or the new."""
+        if self._file is not None:
+            line = json.dumps({"period": self.now, "spent": self.spent, "held": self.reserved})
+            os.pwrite(self._file, line.ljust(_LINE - 1).encode() + b"\n", 0)

@@ -29,10 +29,10 @@ from adalib.llm.collect import Store, read_answers, settings_of
 from adalib.llm.endpoint import Endpoint, wait_for
 from adalib.llm.questions import Prompt, load_prompt, load_questions
 from adalib.router.ask import MOST_TOKENS, Asking, Client, Decision, FixedVote, Routed, ask, ask_many
-from adalib.router.controller import BudgetController, Purse, Reach
+from adalib.router.controller import BudgetController, Purse, Reach, Tally
 from adalib.sequential.priced import PricedStopping, load_stopping, save_stopping
 from adalib.sequential.streams import Money
-from adalib.vote.answers import same_answer
+from adalib.vote.answers import answer_reader, same_answer
 
 __all__ = ["Reader", "Router", "recommended", "route"]
 
@@ -40,6 +40,7 @@ _BUDGETS = (1, 2, 4, 8, 16)
 _DIMS = 16
 _FORMAT = "adalib router, version 2"
 _MEND = "fit and save the router again"
+_MOST_ANSWERS = 10_000  # to a question; who asks for more has been tampered with
 _PARTS = ("policy.json", "reader.json")
 
 Unit = Literal["samples", "tokens"]
@@ -98,7 +99,7 @@ class Router:
         # At the dearest end nothing further pays; the controller needs a price that it can still multiply.
         first = max(policy.price(budget), 1e-6)
         self.controller = BudgetController(budget, first, reach=self.reach(Asking(max_tokens=MOST_TOKENS)))
-        self.purse = Purse()
+        self.purse, self.tally, self.kind = Purse(), Tally(), "auto"
 
     @classmethod
     def fit(
@@ -163,6 +164,16 @@ class Router:
         table = responses.table(budgets, cost=cost)
         curve = CurvePolicy(seed=seed).fit(reader.read(responses.questions), table.acc, table.cost, groups=groups)
         return cls(curve, reader, budget, cost, budgets)
+
+    def at_budget(self, budget: float) -> Router:
+        """The same policy under a budget, and with a purse, of its own."""
+        return type(self)(self.policy, self.reader, budget, self.cost, self.budgets)
+
+    def adopt(self, other: Router, how: Asking) -> None:
+        """Decide as another router does from now on, under the budget that is held here."""
+        self.policy, self.reader, self.cost, self.budgets = other.policy, other.reader, other.cost, other.budgets
+        self.controller.first_price = max(self.policy.price(self.controller.budget), 1e-6)
+        self.controller.reach = self.reach(how)
 
     def plan(self, question: str, price: float) -> Decision:
         """Decide what to do with one question at a price: for `ask`, and for whoever wants to look."""
@@ -243,6 +254,7 @@ class Router:
             "budget": self.controller.budget,
             "cost": self.cost if isinstance(self.cost, str) else asdict(self.cost),
             "budgets": list(self.budgets),
+            "kind": _plain_kind(self.kind),
             "files": {name: digest(folder / name) for name in _PARTS},
         }
         write_sealed(folder / "router.json", _FORMAT, [about])
@@ -257,8 +269,8 @@ class Router:
             One line, if a file is missing, damaged, changed or of another version.
         """
         folder = Path(folder)
-        (about,) = read_sealed(folder / "router.json", _FORMAT, 1, _MEND)
         try:
+            (about,) = read_sealed(folder / "router.json", _FORMAT, 1, _MEND)
             if set(about["files"]) != set(_PARTS) or about["policy"] not in ("curve", "priced"):
                 raise ValueError("its parts are not named")
             for name in _PARTS:
@@ -269,21 +281,35 @@ class Router:
             policy = (load_policy if about["policy"] == "curve" else load_stopping)(folder / "policy.json")
             if not isinstance(policy, PricedStopping | CurvePolicy):
                 raise ValueError("its policy cannot be held to a budget")
-            budgets = [whole(budget, "a budget", 1, 10**9) for budget in about["budgets"]]
+            budgets = [whole(budget, "a budget", 1, _MOST_ANSWERS) for budget in about["budgets"]]
             _check_fit(policy, reader, budgets)
             cost = about["cost"] if isinstance(policy, CurvePolicy) else policy.cost
             if cost not in ("samples", "tokens") and not isinstance(cost, Money):
                 raise ValueError("its cost is neither samples nor tokens nor a price list")
-            return cls(policy, reader, number(about["budget"], "budget", 1e-300), cost, budgets)
+            router = cls(policy, reader, number(about["budget"], "budget", 1e-300), cost, budgets)
+            router.kind = _plain_kind(about.get("kind", "auto"))
+            return router
         except DataError:
             raise
+        except RecursionError:
+            raise DataError(f"{folder}: is not a sound router (it is nested too deep); {_MEND}") from None
         except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
             why = error if isinstance(error, ValueError) else repr(error)
             raise DataError(f"{folder}: is not a sound router ({why}); {_MEND}") from None
 
 
+def _plain_kind(kind: str) -> str:
+    """A kind of answers that a file may name: none that runs a function of one's own."""
+    answer_reader(kind)
+    if kind.startswith("python:"):
+        raise ValueError("a function of one's own is named where it runs, with --kind, and not in a file")
+    return kind
+
+
 def _check_fit(policy: PricedStopping | CurvePolicy, reader: Reader | None, budgets: Sequence[int]) -> None:
     """Refuse parts that are sound each for itself, and do not belong together."""
+    if isinstance(policy, PricedStopping) and int(policy.schedule[-1]) > _MOST_ANSWERS:
+        raise ValueError(f"it would ask a question {int(policy.schedule[-1]):,} times")
     if isinstance(policy, CurvePolicy) and (len(budgets) != policy.cost_.size or sorted(set(budgets)) != budgets):
         raise ValueError(f"it has {len(budgets)} budgets and a policy of {policy.cost_.size}")
     needs = policy.n_features_in_ if isinstance(policy, CurvePolicy) else policy.takes

@@ -5,6 +5,7 @@ one atomic step, and reads the sum over all. A step carries a number, so that on
 a server has open is kept under its own name and expires: a server that dies takes nothing with it. While Redis does not
 answer, each server goes on by itself from what it last knew, and hands in what it did when Redis is back. The bound
 holds for all together if a question counts as open until the others know that it was closed, without Redis for each.
+A total in money is lent out in small parts, so that all servers together never pass it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import logging
+from collections.abc import Awaitable, Callable
+from math import inf, isfinite
+from time import monotonic
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -19,38 +24,94 @@ from redis import Redis as Plain
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from adalib.router.controller import BudgetController
+from adalib.router.controller import BudgetController, Purse
 from adalib.router.router import Router
 
-__all__ = ["Share", "ShareError", "SharedController"]
+__all__ = ["Share", "ShareError", "SharedController", "SharedPurse"]
 
 _BEAT = 1.0  # seconds between two steps of a server that has nothing to tell
 _LIFE = 10_000  # milliseconds after which what a silent server had open is forgotten
 _PATIENCE = 1.0  # seconds for one step
+_LOAN = 0.02  # of the total: what a server is lent beyond its need, to go on with while Redis does not answer
+_LEASE = 60_000  # milliseconds after which a loan expires that was not renewed
+_KEEP = 40 * 86_400  # seconds for which the purse of a period is kept
+_UNREACHED = (RedisError, OSError, TimeoutError, ValueError, TypeError, OverflowError)
+_LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
+
+# What is read from the store is not believed: a value that can be none is what this server last knew.
+_SOUND = """
+local now = redis.call('TIME')
+now = now[1] * 1000 + math.floor(now[2] / 1000)
+for k = 1, 2 do
+  if KEYS[k] and redis.call('TYPE', KEYS[k]).ok ~= 'hash' then redis.call('DEL', KEYS[k]) end
+end
+local function sound(text, low)
+  local value = tonumber(text or '')
+  return value and value == value and value >= low and value < 1e300 and value
+end
+local function read(field, low, known)
+  local text = redis.call('HGET', KEYS[1], field)
+  return text and (sound(text, low) or tonumber(known)) or 0
+end
+"""
 
 # KEYS: the sums, the servers, the number of this server's last step.
 # ARGV: this server, its step's number, questions and cost since the last step, the change of the debt, the debt's
-# floor, what it has open (cost above the budgets, questions), milliseconds until that expires.
-_STEP = """
-local now = redis.call('TIME')
-now = now[1] * 1000 + math.floor(now[2] / 1000)
-if tonumber(redis.call('GET', KEYS[3]) or '0') < tonumber(ARGV[2]) then
+# floor, what it has open (cost above the budgets, questions), milliseconds until that expires, what it knows.
+_STEP = (
+    _SOUND
+    + """
+local asked, spent, debt = read('asked', 0, ARGV[10]), read('spent', 0, ARGV[11]), read('debt', -1e300, ARGV[12])
+if (sound(redis.call('GET', KEYS[3]), 0) or 0) < tonumber(ARGV[2]) then
   redis.call('SET', KEYS[3], ARGV[2], 'PX', 86400000)
-  redis.call('HINCRBY', KEYS[1], 'asked', ARGV[3])
-  redis.call('HINCRBYFLOAT', KEYS[1], 'spent', ARGV[4])
-  local debt = tonumber(redis.call('HGET', KEYS[1], 'debt') or '0') + tonumber(ARGV[5])
-  redis.call('HSET', KEYS[1], 'debt', string.format('%.17g', math.max(debt, tonumber(ARGV[6]))))
+  asked, spent = asked + ARGV[3], spent + ARGV[4]
+  debt = math.max(debt + ARGV[5], tonumber(ARGV[6]))
 end
+local exact = '%.17g'
+redis.call('HSET', KEYS[1], 'asked', string.format('%d', asked), 'spent', exact:format(spent))
+redis.call('HSET', KEYS[1], 'debt', exact:format(debt))
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[7] .. ' ' .. ARGV[8] .. ' ' .. string.format('%d', now + ARGV[9]))
 local others, theirs, servers = 0, 0, redis.call('HGETALL', KEYS[2])
 for k = 1, #servers, 2 do
   local opened, open, expires = string.match(servers[k + 1], '(%S+) (%S+) (%S+)')
-  if not expires or tonumber(expires) < now then redis.call('HDEL', KEYS[2], servers[k])
-  elseif servers[k] ~= ARGV[1] then others, theirs = others + tonumber(opened), theirs + tonumber(open) end
+  opened, open, expires = sound(opened, -1e300), sound(open, 0), sound(expires, now)
+  if not (opened and open and expires) then redis.call('HDEL', KEYS[2], servers[k])
+  elseif servers[k] ~= ARGV[1] then others, theirs = others + opened, theirs + open end
 end
-local sums = redis.call('HMGET', KEYS[1], 'asked', 'spent', 'debt')
-return {sums[1] or '0', sums[2] or '0', sums[3] or '0', string.format('%.17g', others), theirs}
+return {string.format('%d', asked), exact:format(spent), exact:format(debt), exact:format(others), theirs}
 """
+)
+
+# A server may spend what it was lent, also while Redis does not answer, until the loan expires. What it had put aside
+# counts as spent if it is never heard of again.
+# KEYS: the purse. ARGV: this server, its step's number, dollars since the last step, what it would be lent, what of its
+# loan it keeps, the total, what it knows to be spent, milliseconds until the loan expires, seconds to keep the purse
+# (0: for good), what it has put aside.
+_LEND = (
+    _SOUND
+    + """
+local spent = math.max(read('spent', 0, ARGV[7]), tonumber(ARGV[7]))
+if read('step ' .. ARGV[1], 0, '0') < tonumber(ARGV[2]) then spent = spent + ARGV[3] end
+local others, all = 0, redis.call('HGETALL', KEYS[1])
+for k = 1, #all, 2 do
+  local server = string.match(all[k], '^loan (%S+)$')
+  if server and server ~= ARGV[1] then
+    local lent, aside, expires = string.match(all[k + 1], '(%S+) (%S+) (%S+)')
+    lent, aside, expires = sound(lent, 0), sound(aside, 0), sound(expires, now)
+    if lent and aside and expires then others = others + lent
+    else
+      spent = spent + (aside or 0)
+      redis.call('HDEL', KEYS[1], all[k], 'step ' .. server)
+    end
+  end
+end
+local lent = math.max(math.min(tonumber(ARGV[4]), ARGV[6] - spent - others), tonumber(ARGV[5]))
+redis.call('HSET', KEYS[1], 'spent', string.format('%.17g', spent), 'step ' .. ARGV[1], ARGV[2])
+redis.call('HSET', KEYS[1], 'loan ' .. ARGV[1], string.format('%.17g %s %d', lent, ARGV[10], now + ARGV[8]))
+if tonumber(ARGV[9]) > 0 then redis.call('EXPIRE', KEYS[1], ARGV[9]) end
+return {string.format('%.17g', spent), string.format('%.17g', lent)}
+"""
+)
 
 
 class ShareError(ValueError):
@@ -74,6 +135,11 @@ class SharedController(BudgetController):
         super().__init__(budget, price, **how)
         self.number = 0  # of the last step
         self._all, self._sent, self._new = _Sums(), _Sums(), _Sums()  # known there, perhaps on its way, closed since
+
+    @property
+    def known(self) -> _Sums:
+        """The sums as the store last told them."""
+        return self._all
 
     @property
     def unsent(self) -> bool:
@@ -103,17 +169,78 @@ class SharedController(BudgetController):
         self.closed = max(sum(one.debt for one in sums), self.floor)
 
 
+class SharedPurse(Purse):
+    """A `Purse` for several servers together: each spends what it was lent, `Share` carries it there and back."""
+
+    def __init__(self, old: Purse) -> None:
+        self.__dict__ |= vars(old)  # its file, and what that knows
+        self.number, self.lent, self.until = 0, 0.0, 0.0
+        self.known, self._sent, self._new = old.spent, 0.0, 0.0
+        self.ask: Callable[[float], Awaitable[None]] | None = None
+
+    @property
+    def unsent(self) -> bool:
+        """Whether something was paid that the store does not know."""
+        return self._sent + self._new > 0
+
+    async def more(self, most: float) -> None:
+        """Be lent more, if there is."""
+        if self.ask is not None and self.total < inf:
+            await self.ask(most)
+
+    def settle(self, most: float, cost: float) -> None:
+        """Pay, and tell the others later."""
+        super().settle(most, cost)
+        self._new += cost
+
+    def take(self, need: float) -> list[str | int]:
+        """What to tell the store: the sum that was not confirmed once more, else all that was paid since."""
+        self._turn()
+        if not self._sent:
+            self.number += 1
+            self._sent, self._new = self._new, 0.0
+        room = self._room()
+        wanted = self.reserved + need + (0.0 if self.total == inf else self.total * _LOAN)
+        keeps = max(min(room, wanted), self.reserved)  # no more is put aside before the store has answered
+        self.lent = keeps + self._sent + self._new
+        amounts = (self._sent, wanted, keeps, min(self.total, 1e300), self.known)
+        return [self.number, *map(repr, amounts), _LEASE, _KEEP if self.period else 0, repr(self.reserved)]
+
+    def told(self, spent: float, lent: float) -> None:
+        """The store has counted the step."""
+        if not (0 <= spent < inf and 0 <= lent < inf):
+            raise ValueError("the store holds no sums of ours")
+        self.known, self._sent, self.lent, self.until = spent, 0.0, lent, monotonic() + _LEASE / 1000
+        self.spent = spent + self._new
+
+    def _room(self) -> float:
+        if self.total == inf:
+            return inf
+        return self.lent * (1 + 1e-12) - self._sent - self._new if monotonic() < self.until else 0.0
+
+    def _turn(self) -> None:
+        before = self.now
+        super()._turn()
+        if self.now != before:
+            self.known = self.lent = 0.0
+            self.spent = self._sent + self._new
+
+
 class Share:
-    """Carries a `SharedController`, the router's from now on, to Redis and back, for as long as ``async with`` lasts.
+    """Carries a `SharedController` and a `SharedPurse`, the router's from now on, to Redis and back, for as long as
+    ``async with`` lasts.
 
-    Servers of the same router and model share. Redis must answer at the start (`ShareError`); later that is borne."""
+    Servers of the same router, model and tenant share the budget, those of the same model and tenant the total. Redis
+    must answer at the start (`ShareError`); later that is borne."""
 
-    def __init__(self, router: Router, url: str, model: str) -> None:
+    def __init__(self, router: Router, url: str, model: str, tenant: str = "") -> None:
         old = router.controller
         self.controller = SharedController(old.budget, old.first_price, step=old.step, reach=old.reach)
         router.controller = self.controller
-        about = f"{model} {router.cost!r} {old.budget!r} {old.first_price!r} {old.step!r}"
-        self.name = f"adalib:{{{hashlib.sha256(about.encode()).hexdigest()[:16]}}}"
+        self.purse = router.purse = SharedPurse(router.purse)
+        self.purse.ask = self._lend
+        about = f"{tenant} {model} {router.cost!r} {old.budget!r} {old.first_price!r} {old.step!r}".strip()
+        self.name, self.money = (_named(told) for told in (about, f"purse {tenant} {model}"))
         self.server = uuid4().hex
         try:
             with Plain.from_url(url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE) as first:
@@ -124,7 +251,7 @@ class Share:
         except (RedisError, OSError) as error:
             mend = "start it, or serve without --redis"
             raise ShareError(f"Redis does not answer ({type(error).__name__}); {mend}") from None
-        self._step = self._redis.register_script(_STEP)
+        self._step, self._lending = map(self._redis.register_script, (_STEP, _LEND))
         self._busy = asyncio.Lock()
         self.reached = False
 
@@ -143,27 +270,61 @@ class Share:
 
     async def flush(self) -> None:
         """Wait until the store knows what was closed; at once where it does not answer."""
-        while self.reached and self.controller.unsent:
+        while self.reached and (self.controller.unsent or self.purse.unsent):
             await self._told(if_unsent=True)
 
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(_BEAT)
-            await self._told()
+            try:
+                await self._told()
+            except Exception as error:  # whatever it was, the next beat comes
+                _LOG.error("%s while Redis was told; please report it", type(error).__name__)
 
     async def _told(self, if_unsent: bool = False) -> None:
         """One step, one at a time; where Redis does not answer, it is kept for later."""
         async with self._busy:
-            if if_unsent and not self.controller.unsent:  # another's step took ours along
+            if if_unsent and not (self.controller.unsent or self.purse.unsent):  # another's step took ours along
                 return
-            controller, batch = self.controller, self.controller.take()
-            amounts = map(repr, (batch.spent, batch.debt, controller.floor, controller.opened))
-            told: list[str | int] = [self.server, controller.number, batch.asked, *amounts, controller.open_now, _LIFE]
-            keys = [self.name, f"{self.name}:servers", f"{self.name}:step:{self.server}"]
             try:
-                asked, spent, debt, others, theirs = await self._step(keys, told)
-            except (RedisError, OSError, TimeoutError):
-                self.reached = False
-                return
-            controller.told(_Sums(int(asked), float(spent), float(debt), float(others), int(theirs)))
-            self.reached = True
+                await self._tell_sums()
+                if self.purse.unsent or self.purse.total < inf or not self.reached:
+                    await self._tell_money(0.0)
+            except _UNREACHED as error:
+                self._reaches(False, type(error).__name__)
+            else:
+                self._reaches(True)
+
+    async def _lend(self, need: float) -> None:
+        """Be lent so much more money; nothing, where Redis does not answer."""
+        async with self._busy:
+            with contextlib.suppress(*_UNREACHED):
+                await self._tell_money(need)
+
+    async def _tell_sums(self) -> None:
+        controller, batch = self.controller, self.controller.take()
+        amounts = map(repr, (batch.spent, batch.debt, controller.floor, controller.opened))
+        told: list[str | int] = [self.server, controller.number, batch.asked, *amounts, controller.open_now, _LIFE]
+        known = controller.known
+        told += [known.asked, repr(known.spent), repr(known.debt)]
+        keys = [self.name, f"{self.name}:servers", f"{self.name}:step:{self.server}"]
+        asked, spent, debt, others, theirs = await self._step(keys, told)
+        sums = _Sums(int(asked), float(spent), float(debt), float(others), int(theirs))
+        if sums.asked < 0 or sums.spent < 0 or sums.theirs < 0 or not all(map(isfinite, sums)):
+            raise ValueError("the store holds no sums of ours")
+        controller.told(sums)
+
+    async def _tell_money(self, need: float) -> None:
+        told = self.purse.take(need)
+        spent, lent = await self._lending([f"{self.money}:{self.purse.now}"], [self.server, *told])
+        self.purse.told(float(spent), float(lent))
+
+    def _reaches(self, reached: bool, why: str = "") -> None:
+        if self.reached != reached and self.controller.number > 1:
+            told = "Redis answers again" if reached else f"Redis does not answer ({why}): each server goes on alone"
+            _LOG.warning(told)
+        self.reached = reached
+
+
+def _named(told: str) -> str:
+    return f"adalib:{{{hashlib.sha256(told.encode()).hexdigest()[:16]}}}"

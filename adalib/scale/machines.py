@@ -7,17 +7,17 @@ under the same path, and may be run twice when a worker dies: so it writes to a 
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from importlib import import_module
-from multiprocessing import get_context
 from types import ModuleType
 from typing import Any
 
 from tqdm import tqdm
+
+from adalib.datasets.files import cores
 
 __all__ = ["Cluster", "Here", "Machines", "need"]
 
@@ -52,17 +52,15 @@ class Here(Machines):
     """The cores of this machine: threads, or ``processes`` for work that holds Python's lock."""
 
     def __init__(self, processes: bool = False) -> None:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        self.sharing, self._processes = cores or 1, processes
+        self.sharing, self._processes = cores(), processes
 
     def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
         workers = self.sharing
         if workers == 1 or len(items) == 1:
             yield from ((place, call(item)) for place, item in enumerate(items))
             return
-        # Fresh processes, not forks: a fork copies locks that threads of ours may hold.
-        pool = ProcessPoolExecutor(workers, get_context("spawn")) if self._processes else ThreadPoolExecutor(workers)
-        with pool:
+        pool = _processes(workers) if self._processes else None
+        with pool or ThreadPoolExecutor(workers) as pool:
             places = {pool.submit(call, item): place for place, item in enumerate(items)}
             try:
                 for future in as_completed(places):
@@ -70,6 +68,19 @@ class Here(Machines):
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+
+def _processes(workers: int) -> Executor | None:
+    """Fresh processes, not forks, which copy locks that threads of ours may hold; None where none can be started."""
+    try:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        pool = ProcessPoolExecutor(workers, get_context("spawn"))
+        pool.submit(int)  # starts the first
+        return pool
+    except (ImportError, OSError):
+        return None
 
 
 class Cluster(Machines):

@@ -22,6 +22,7 @@ from adalib.sequential.streams import REPLAYS, Streams, make_streams, mix_for, s
 
 __all__ = ["PricedEscalation"]
 
+_SIGNALS = ("votes", "text", "certainty")
 _ARMS = (1, 2, 4, 8)  # numbers of answers of one model alone: plain members of the library
 
 Guesser = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
@@ -31,7 +32,7 @@ Above = tuple[np.ndarray, np.ndarray]  # what going up costs and brings, at ever
 class PricedEscalation:
     """Ask the cheap model first; keep its answer, go on, or go up, as the price says.
 
-    Explained in chapter 11, "Three minds". Fitted, ``first`` and ``second`` say how each model would stop alone.
+    Explained in chapter 11, "Several models". Fitted, ``first`` and ``second`` say how each model would stop alone.
 
     Parameters
     ----------
@@ -98,7 +99,8 @@ class PricedEscalation:
 
     def _alone(self, answers: Responses, known: np.ndarray | None, member: np.ndarray) -> PricedStopping:
         schedule = range(1, min(self.most, answers.samples) + 1)
-        return PricedStopping(schedule=schedule, repeats=self.repeats).fit(answers, known, member.tolist())
+        policy = PricedStopping(_SIGNALS, schedule=schedule, repeats=self.repeats, exact=True)
+        return policy.fit(answers, known, member.tolist())
 
     def _above(self, policy: PricedStopping, dear: Responses, known: ArrayLike | None, seed: int) -> Above:
         """What going up costs and brings to every question, at every price: two arrays of shape (N, L)."""

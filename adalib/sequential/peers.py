@@ -3,7 +3,8 @@
 Adaptive-Consistency (Aggarwal et al. 2023) stops when the leader looks safe, by one of four measures; ESC (Li et al.
 2024) when a whole window agrees; its_hub doubles the answers until three quarters agree; Wald's test (1945) when the
 evidence for or against a majority is strong enough. CISC (Taubenfeld et al. 2025) weighs every vote by how sure the
-model was of it, DeepConf's offline rule (Fu et al. 2025) also leaves out the least sure; neither stops early.
+model was of it, DeepConf's offline rule (Fu et al. 2025) also leaves out the least sure; neither stops early. UAB
+(Nguyen et al. 2026) plans after the first answer, by how sure that was; Huang et al. (2026) learn a prior of votes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import permutations
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +24,16 @@ from adalib.datasets.responses import Responses
 from adalib.sequential.streams import REPLAYS, Library, Streams, Votes, corners, count_votes, weight_of
 
 __all__ = ["CONFIDENT", "Confidence", "Fixed", "Margin", "NEVER", "PEERS", "PUBLISHED", "Published", "Rule"]
-__all__ += ["TunedRules", "leader_holds", "points_of", "stopping_points"]
+__all__ += [
+    "NEWER",
+    "NEWER_CONFIDENT",
+    "LearnedPrior",
+    "TunedRules",
+    "mode_holds",
+    "leader_holds",
+    "points_of",
+    "stopping_points",
+]
 
 #: More answers than anybody asks: a rule without a cap.
 NEVER = 10**9
@@ -94,6 +105,13 @@ class Agreement(Threshold):
         return (read >= 2) & (votes.leader >= self.threshold * read * (1 - 1e-12)) | super().stops(votes)
 
 
+class Agreeing(Threshold):
+    """Stop when so many answers agree: two of them are the strongest plain rule of BranchPilot's report."""
+
+    def stops(self, votes: Votes) -> Any:
+        return (votes.leader >= self.threshold) | super().stops(votes)
+
+
 class Doubling(Threshold):
     """its_hub's adaptive rule: ask 2, 4, 8, ... in all, and stop when the leader has this share of what was read."""
 
@@ -141,9 +159,7 @@ class Filtered:
     sharpness: float
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        told = streams.read("logprob")
-        if told is None:
-            raise DataError('there are no log-probabilities; add "logprob" to every line of the file')
+        told = _logprob(streams)
         answers = min(self.answers, streams.classes.shape[1])
         stops = np.full(len(streams.classes), answers - 1)
         if self.keep >= 1:
@@ -153,6 +169,71 @@ class Filtered:
         classes = np.where(certain >= least[:, None], streams.classes[:, :answers], -1)
         votes = count_votes(classes, streams.worth[:, :answers], weight_of(self.sharpness, certain))
         return stops, votes.value[:, -1]
+
+
+def _logprob(streams: Streams) -> np.ndarray:
+    told = streams.read("logprob")
+    if told is None:
+        raise DataError('there are no log-probabilities; add "logprob" to every line of the file')
+    return told
+
+
+class Coverage(Threshold):
+    """UAB as we read it: an answer is right with the first one's mean token probability p, says the planner.
+
+    One of n right ones is then there with chance 1 - (1 - p)^n; ask while the next adds more than the threshold.
+    """
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        p = np.exp(_logprob(streams)[:, 0]).clip(1e-6, 1 - 1e-6)
+        wanted = np.ceil(np.log(self.threshold / p) / np.log1p(-p)).clip(1, min(self.cap, streams.classes.shape[1]))
+        stops = wanted.astype(int) - 1
+        return stops, streams.votes().value[np.arange(len(stops)), stops]
+
+
+class Reservation(Threshold):
+    """Weitzman's rule for boxes that are all alike: stop at an answer this certain, and give the most certain one."""
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        told = np.where(streams.classes >= 0, _logprob(streams), -np.inf)
+        best = np.maximum.accumulate(told, axis=1)
+        enough = best >= self.threshold
+        enough[:, min(self.cap, told.shape[1]) - 1 :] = True
+        stops, rows = enough.argmax(axis=1), np.arange(len(told))
+        opened = np.where(np.arange(told.shape[1]) <= stops[:, None], told, -np.inf)
+        return stops, np.where(np.isfinite(best[rows, stops]), streams.worth[rows, opened.argmax(axis=1)], 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior(Threshold):
+    """Stop when the leader is the mode with this probability, by a table over answers read, leader and runner-up."""
+
+    table: np.ndarray | None = None
+
+    def stops(self, votes: Votes) -> Any:
+        counts = (np.asarray(part, dtype=int) for part in (votes.n - votes.empty, votes.leader, votes.runner))
+        return (self.table[tuple(counts)] >= self.threshold) | super().stops(votes)  # type: ignore[index]
+
+
+def mode_holds(shares: ArrayLike, longest: int) -> np.ndarray:
+    r"""How likely the leader of a vote is the mode, from a prior of questions: shape (T + 1, T + 1, T + 1).
+
+    ``shares`` (N, K) are of each question's answers, largest first; one that leads with :math:`c_1` of n answers before
+    a runner-up with :math:`c_2` has likelihood :math:`p_i^{c_1} p_j^{c_2} (1 - p_i - p_j)^{n - c_1 - c_2}`.
+    """
+    p = np.asarray(shares, dtype=float)
+    n, leader, runner = np.indices((longest + 1,) * 3)
+    sound = (leader >= runner) & (leader + runner <= n)
+    c1, c2 = leader[sound], runner[sound]
+    rest, chances = n[sound] - c1 - c2, np.zeros((2, sound.sum()))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for i, j in permutations(range(p.shape[1]), 2):
+            logs = np.log(np.maximum([p[:, i], p[:, j], 1 - p[:, i] - p[:, j]], 1e-12))
+            likelihood = np.exp(np.array([c1, c2, rest]).T @ logs).sum(axis=1)
+            chances += np.array([[i == 0], [True]]) * likelihood
+        table = np.zeros(sound.shape)
+        table[sound] = np.nan_to_num(chances[0] / chances[1])
+    return table
 
 
 class Dirichlet(Threshold):
@@ -262,6 +343,21 @@ class TunedRules(Library):
         return stops, worth
 
 
+class LearnedPrior(TunedRules):
+    """Bayesian stopping with a prior that training questions teach (Huang, Ma and Zhou 2026): three counts suffice."""
+
+    def __init__(self, **how: int) -> None:
+        super().__init__([], **how)
+
+    def fit(self, responses: Responses, features: Any = None, groups: Any = None) -> LearnedPrior:
+        votes = [np.sort(np.bincount(row[row >= 0], minlength=_TOP))[: -_TOP - 1 : -1] for row in responses.classes]
+        shares = np.array(votes) / (responses.classes >= 0).sum(axis=1, keepdims=True).clip(min=1)
+        table = mode_holds(shares, min(int(self.schedule[-1]), responses.samples))
+        self.rules = [Fixed(1), *(Posterior(x, cap, table) for x in _SURE for cap in _CAPS)]
+        super().fit(responses)
+        return self
+
+
 @dataclass(frozen=True)
 class Published:
     """One rule as its authors use it, on at most 40 answers: it spends what it spends, whatever is asked for."""
@@ -281,6 +377,7 @@ class Published:
 
 
 _CAPS = (4, 8, 16, 24, 40)
+_TOP, _SURE = 4, (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 _FAMILIES: Mapping[str, tuple[Any, Sequence[float], float]] = {  # the rule, its settings, and that of its authors
     "margin": (Margin, range(1, 9), 3),
     "adaptive_consistency": (Confidence, (0.6, 0.8, 0.9, 0.95, 0.975, 0.99), 0.95),
@@ -309,4 +406,11 @@ _ASKED = (2, 3, 4, 6, 8, 12, 16, 24, 40)
 CONFIDENT: Mapping[str, Sequence[Any]] = {
     "cisc": [Filtered(b, 1.0, sharpness) for sharpness in (1.5, 3.0, 6.0, 12.0) for b in _ASKED],
     "deepconf": [Filtered(b, keep, 6.0) for keep in (0.1, 0.9) for b in _ASKED],
+}
+
+#: Rules of 2026, tuned as the others are; the second mapping needs log-probabilities.
+NEWER: Mapping[str, Sequence[Rule]] = {"two_agree": [Agreeing(k, cap) for k in (2, 3, 4, 6) for cap in _CAPS]}
+NEWER_CONFIDENT: Mapping[str, Sequence[Any]] = {
+    "uab": [Coverage(float(x), cap) for x in np.geomspace(1e-4, 0.3, 14) for cap in (8, 16, 40)],
+    "weitzman": [Reservation(float(np.log(x)), cap) for x in (0.5, 0.7, 0.8, 0.9, 0.95, 0.98) for cap in _CAPS],
 }

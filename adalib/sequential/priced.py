@@ -9,7 +9,7 @@ answer by answer (`Session`), and is kept in a file of numbers and names, with n
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import product
 from typing import Any, NamedTuple, Self
@@ -20,19 +20,27 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import DataError, number, numbers, read_sealed, whole, write_sealed
+from adalib.sequential.certificate import Certificate, certified
 from adalib.sequential.peers import NEVER, Confidence, Fixed, Margin, Rule, points_of
-from adalib.sequential.signals import SIGNALS, USUAL, Seen, VoteCount
+from adalib.sequential.signals import SIGNALS, USUAL, Seen, Signal, VoteCount
 from adalib.sequential.streams import REPLAYS, Cost, Library, Mix, Money, Streams, corners, mix_for
 
-__all__ = ["Member", "PricedStopping", "Session", "backward_induction", "load_stopping", "save_stopping"]
+__all__ = [
+    "Member",
+    "PricedStopping",
+    "Session",
+    "backward_induction",
+    "load_stopping",
+    "save_stopping",
+]
 
 _FOLDS = 10  # inside the training questions: each is decided by a fit on nine tenths of the others
 #: Prices tried, in accuracy for the cost of one average answer. Three hundred questions cannot tell apart what is worth
 #: less than the first of them, and rules fitted there would differ from fold to fold: plain rules do that part.
-_PRICES = np.geomspace(1e-3, 0.3, 32)
-#: A budget is there to be spent: of rules that differ by less than this, in accuracy for an average answer, the dearer
-#: one is kept. Three hundred questions cannot tell so little apart, and a flat curve would not be climbed at all.
-_SPENT = 1e-3
+PRICES = np.geomspace(1e-3, 0.3, 32)
+#: What an average answer must bring, in accuracy, or it is not asked: three hundred questions cannot tell so little
+#: apart. Whoever wants a budget spent to the last answer is given as much for it, and climbs a flat curve too.
+LEAST = 1e-3
 
 
 def backward_induction(
@@ -107,7 +115,8 @@ class Session:
     """The vote on one question: ``goes_on`` while another answer is worth its price; ``reads``, the fields it needs."""
 
     def __init__(self, policy: PricedStopping, member: Member, features: ArrayLike | None) -> None:
-        self._policy, self._member, self._n = policy, member, 0
+        self._policy, self._member, self._n, self._enough = policy, member, 0, False
+        self.certificate = Certificate()
         self._memory = {name: signal.begin(features) for name, signal in policy.heard.items()}
         self.reads, self.goes_on = policy.reads, True
 
@@ -118,15 +127,20 @@ class Session:
 
     def add(self, answer: Hashable, **said: float | None) -> bool:
         """Count one more answer, None or "" if unread, with all that `reads` names of it, and say whether to go on."""
-        answer = None if answer == "" else answer
-        self._n += 1
-        for count in self._policy.counts():
-            self._memory[count.name].add(answer, 1.0 if answer is None else count.weight(said))
+        self._count(None if answer == "" else answer, said)
         schedule = self._policy.schedule
         column = int(np.searchsorted(schedule, self._n))
         if column == schedule.size or schedule[column] == self._n:
-            self.goes_on = column < schedule.size - 1 and not self._stops(column)
+            self._enough = self._enough or column >= schedule.size - 1 or self._stops(column)
+            uncertain = self._policy.certify is not None and self.certificate.risk > self._policy.certify
+            self.goes_on = column < schedule.size - 1 and (uncertain or not self._enough)
         return self.goes_on
+
+    def _count(self, answer: Hashable, said: Mapping[str, float | None]) -> None:
+        self._n += 1
+        self.certificate.add(answer)
+        for count in self._policy.counts():
+            self._memory[count.name].add(answer, 1.0 if answer is None else count.weight(said))
 
     def _stops(self, column: int) -> bool:
         rule, by, price = self._member
@@ -148,9 +162,10 @@ class PricedStopping(Library):
 
     Parameters
     ----------
-    signals : sequence of str
-        Among "votes" (always), "text", which needs ``features``, "certainty" and "entropy", which need the answers'
-        log-probabilities and mean token entropies; whatever says nothing is left out. Default: all but "entropy".
+    signals : sequence of str, optional
+        Among "votes" (always), "text", which needs ``features``, "certainty", "entropy" and "length", which need the
+        answers' log-probabilities, mean token entropies and numbers of tokens; whatever says nothing is left out.
+        Default: votes, text and certainty, and length where certainty says nothing.
     cost : {"samples", "tokens"} or function of Responses
         What an answer costs (`adalib.sequential.streams.Money` is a price list).
     schedule : sequence of int, optional
@@ -158,6 +173,12 @@ class PricedStopping(Library):
         answer up to 16, then after 20, 24, 28, 32 and 40.
     repeats, seed : int
         Orders in which every training question is played back.
+    certify : float, optional
+        Stop no earlier than some answer is certified as the model's most frequent one, but for a chance of so much
+        (`adalib.sequential.certificate`), or at the last checkpoint. What that costs no budget can be below.
+    exact : bool
+        A budget is what is spent at most, on average: no answer is asked that is worth next to nothing. With True it
+        is what is spent.
 
     Attributes
     ----------
@@ -177,16 +198,21 @@ class PricedStopping(Library):
 
     def __init__(
         self,
-        signals: Sequence[str] = USUAL,
+        signals: Sequence[str] | None = None,
         *,
         cost: Cost = "samples",
         schedule: Sequence[int] | None = None,
         repeats: int = 16,
         seed: int = 0,
+        certify: float | None = None,
+        exact: bool = False,
     ) -> None:
-        if unknown := sorted(set(signals) - set(SIGNALS)):
+        if certify is not None and not 0 < certify < 1:
+            raise ValueError(f"certify is {certify}; give a chance of error between 0 and 1, such as 0.05")
+        if unknown := sorted(set(signals or ()) - set(SIGNALS)):
             raise ValueError(f"{unknown[0]!r} is no signal; choose among {', '.join(SIGNALS)}")
-        self.signals, self.cost, self.repeats, self.seed = tuple(signals), cost, repeats, seed
+        self.signals, self.cost, self.repeats, self.seed = signals and tuple(signals), cost, repeats, seed
+        self.certify, self.exact = certify, exact
         self.schedule = np.array(schedule if schedule is not None else [*range(1, 17), 20, 24, 28, 32, 40], dtype=int)
         if not self.schedule.size or self.schedule[0] < 1 or (np.diff(self.schedule) < 1).any():
             raise ValueError("the schedule must be increasing numbers of answers, from 1 or more")
@@ -198,15 +224,26 @@ class PricedStopping(Library):
             raise ValueError(f"{responses.source}: has {responses.samples} answers, fewer than the first checkpoint")
         _, fold = dealt(groups, responses.n, self.seed)
         streams = self.streams(responses, self.seed, self.repeats)
-        asked = {name: kind() for name, kind in SIGNALS.items() if name in ("votes", *self.signals)}
         lesson = responses, streams, self.schedule, fold, features
-        self.heard = {name: signal for name, signal in asked.items() if signal.fit(*lesson)}
+        self.heard: dict[str, Signal] = {}
+        for name, kind in SIGNALS.items():
+            spared = self.signals is None and name == "length" and "certainty" in self.heard
+            signal = kind()
+            if name in ("votes", *(self.signals or USUAL)) and not spared and signal.fit(*lesson):
+                self.heard[name] = signal
         self.decides = max(self.counts(), key=lambda count: count.gain)
         self._fit_library(self.seen(streams, taught=True), streams, fold[streams.question])
         return self
 
     def mix(self, budget: float) -> Mix:
-        return mix_for(self.costs, self.accuracies + _SPENT * self.costs / self.unit, budget)
+        """The two members, and the chance of the dearer, that cost at most ``budget`` (all of it, where ``exact``)."""
+        least = LEAST if self.exact else -LEAST
+        return mix_for(self.costs, self.accuracies + least * self.costs / self.unit, budget)
+
+    def spends(self, budget: float) -> float:
+        """What it spends of a budget on average, on training questions: the rest is not worth its price."""
+        low, high, share = self.mix(budget)
+        return float((1 - share) * self.costs[low] + share * self.costs[high])
 
     def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         if responses.samples < self.schedule[-1]:
@@ -218,7 +255,7 @@ class PricedStopping(Library):
 
     def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> tuple[np.ndarray, np.ndarray]:
         seen = self.seen(streams, features)
-        stops = self._stops(seen, members)
+        stops = np.maximum(self._stops(seen, members), self._floor(streams))
         return stops, np.take_along_axis(seen.votes.value, stops, axis=1)
 
     def start(
@@ -278,7 +315,7 @@ class PricedStopping(Library):
         schedule, longest = self.schedule, int(self.schedule[-1])
         value, paid = seen.votes.value, streams.cost[:, schedule - 1]
         self.unit = float((paid[:, -1] / longest).mean())
-        prices = _PRICES / self.unit
+        prices = PRICES / self.unit
         features = [seen.at(column).features() for column in range(schedule.size - 1)]
         coefficients, stops = backward_induction(features, value, paid, prices, fold)
         # Rules that need no fit: fixed numbers, and those of every count under several caps.
@@ -286,19 +323,27 @@ class PricedStopping(Library):
         plain = [Member(Fixed(int(answers))) for answers in schedule]
         for cap, count in product(caps, self.counts()):
             plain += [Member(rule, count.name) for rule in count.rules(seen.told[count.name], cap, longest)]
-        stops = np.column_stack([stops, self._stops(seen, plain)])
+        floor = self._floor(streams)
+        stops = np.maximum(np.column_stack([stops, self._stops(seen, plain)]), floor)
         accuracy = np.take_along_axis(value, stops, axis=1).mean(axis=0)
         if features:
             # How right it is must be said by fits that did not see the question. How much it spends is better said by
             # the rule itself: fits on fewer questions are rougher, and a rough guess says "stop" too early once.
-            stops[:, : prices.size] = follow(coefficients, features)
+            stops[:, : prices.size] = np.maximum(follow(coefficients, features), floor)
         cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
-        best = corners(cost, accuracy + _SPENT * cost / self.unit)
+        best = corners(cost, accuracy + LEAST * cost / self.unit)
         priced = [place for place in best if place < prices.size]
         self.prices, self.costs, self.accuracies = prices[priced], cost[best], accuracy[best]
         self.coefficients = coefficients[..., priced] if len(coefficients) else coefficients
         by_place = dict(enumerate(plain, prices.size)) | {p: Member(None, price=j) for j, p in enumerate(priced)}
         self.members = [by_place[place] for place in best]
+
+    def _floor(self, streams: Streams) -> np.ndarray:
+        """The checkpoint before which no stream may stop, shape (M, 1): where its certificate holds."""
+        if self.certify is None:
+            return np.zeros((1, 1), dtype=int)
+        when, _ = certified(streams.classes, self.certify)
+        return np.searchsorted(self.schedule, when).clip(max=self.schedule.size - 1)[:, None]
 
     def _stops(self, seen: Seen, members: Sequence[Member]) -> np.ndarray:
         """The checkpoint at which each member stops every stream, shape (M, members)."""
@@ -322,11 +367,18 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
 
     Explained in chapter 9, "When to stop". Costs from a function of one's own, which no file can hold: ValueError.
     """
+    if hasattr(policy, "round_price"):
+        raise ValueError("a policy with a price on rounds cannot be saved; fit it again, or save one with a schedule")
     cost = asdict(policy.cost) if isinstance(policy.cost, Money) else policy.cost
     if callable(cost):
         told = "the policy's costs come from a function, which cannot be saved; fit it with a Money price list"
         raise ValueError(told)
-    about: dict[str, Any] = {"asked": list(policy.signals), "decides": policy.decides.name, "unit": policy.unit}
+    about: dict[str, Any] = {
+        "asked": policy.signals and list(policy.signals),
+        "decides": policy.decides.name,
+        "unit": policy.unit,
+    }
+    about |= {"certify": policy.certify, "exact": policy.exact}
     about |= {"signals": {name: signal.to_dict() for name, signal in policy.heard.items()}, "cost": cost}
     arrays = ("schedule", "prices", "costs", "accuracies", "coefficients")
     about |= {name: getattr(policy, name).tolist() for name in arrays}
@@ -366,7 +418,11 @@ def _policy(about: dict[str, Any]) -> PricedStopping:
         cost = Money(**{name: number(price, name, 0, 1e12) for name, price in cost.items()})
     elif cost not in ("samples", "tokens"):
         raise ValueError("its cost is neither samples nor tokens nor a price list")
-    policy = PricedStopping(about["asked"], cost=cost, schedule=schedule)
+    certify = about.get("certify")  # files from before there were certificates do not say
+    certify = None if certify is None else number(certify, "certify", 0, 1)
+    policy = PricedStopping(
+        about["asked"], cost=cost, schedule=schedule, certify=certify, exact=about.get("exact") is True
+    )
     policy.unit = number(about["unit"], "unit", 0, 1e12)
     policy.heard = {name: kind() for name, kind in SIGNALS.items() if name in about["signals"]}
     for name, kept in about["signals"].items():

@@ -7,7 +7,7 @@ before anything is asked: a smooth guess from the questions most like it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -105,15 +105,20 @@ class WeighedCount(VoteCount):
 
     called: ClassVar[str]  # the number, in words
 
+    def steps(self, told: np.ndarray) -> Sequence[float]:
+        """The sharpnesses that are compared, 0 first."""
+        return _SHARPNESS
+
     def fit(self, answers: Responses, streams: Streams, schedule: np.ndarray, fold: np.ndarray, features: Any) -> bool:
         early, told = schedule[:_EARLY], streams.read(self.reads)
         if told is None:
             return False
         classes, worth, told = (part[:, : early[-1]] for part in (streams.classes, streams.worth, told))
-        weights = [None, *(weight_of(self.sign * step, told) for step in _SHARPNESS[1:])]
+        steps = self.steps(told)
+        weights = [None, *(weight_of(self.sign * step, told) for step in steps[1:])]
         values = [count_votes(classes, worth, weight).at(early - 1).value.mean() for weight in weights]
         best = int(np.argmax(values))
-        self.sharpness, self.gain = _SHARPNESS[best], float(values[best] - values[0])
+        self.sharpness, self.gain = float(steps[best]), float(values[best] - values[0])
         return best > 0
 
     def weight(self, said: Mapping[str, float | None]) -> float:
@@ -140,7 +145,7 @@ class WeighedCount(VoteCount):
         return {"sharpness": self.sharpness}
 
     def restore(self, kept: dict[str, Any]) -> None:
-        self.sharpness = number(kept["sharpness"], "sharpness", 1e-3, 1e3)
+        self.sharpness = number(kept["sharpness"], "sharpness", 1e-9, 1e3)
 
 
 class Certainty(WeighedCount):
@@ -153,6 +158,25 @@ class TokenEntropy(WeighedCount):
     """How many ways the model saw to go on: the mean entropy of its tokens."""
 
     name, reads, sign, called = "entropy", "entropy", -1, "mean token entropy"
+
+
+class Length(WeighedCount):
+    """How long the model wrote, in mean training answers: every endpoint tells it, and long answers are often wrong.
+
+    Where short votes are no better ones, plain votes close the vote, and length only says when to go on.
+    """
+
+    name, reads, sign, called = "length", "tokens", -1, "number of tokens"
+
+    def steps(self, told: np.ndarray) -> Sequence[float]:
+        return [step / max(float(told.mean()), 1.0) for step in (0.0, 0.5, 1.0, 2.0, 4.0)]
+
+    def fit(self, answers: Responses, streams: Streams, schedule: np.ndarray, fold: np.ndarray, features: Any) -> bool:
+        if answers.tokens is None or not np.ptp(answers.tokens):
+            return False
+        if not super().fit(answers, streams, schedule, fold, features):
+            self.sharpness, self.gain = 1 / max(float(answers.tokens.mean()), 1.0), -1.0
+        return True
 
 
 class Guess(NamedTuple):
@@ -246,10 +270,10 @@ def _kernel(a: np.ndarray, b: np.ndarray, width: float) -> np.ndarray:
 
 
 #: Every signal there is, by its name, in the order of their features.
-SIGNALS: Mapping[str, type[Signal]] = {one.name: one for one in (VoteCount, Certainty, TokenEntropy, Text)}
+SIGNALS: Mapping[str, type[Signal]] = {one.name: one for one in (VoteCount, Certainty, TokenEntropy, Length, Text)}
 
-#: What is looked at unless told otherwise.
-USUAL = ("votes", "text", "certainty")
+#: What is looked at unless told otherwise; length only where there is no certainty, beside which it adds nothing.
+USUAL = ("votes", "text", "certainty", "length")
 
 
 class Seen(NamedTuple):

@@ -266,6 +266,11 @@ class Library(ABC):
     def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """The checkpoint at which each member stops each stream, and what the vote is worth there, both (M, K)."""
 
+    def walk(self, members: Sequence[Any], streams: Streams, features: Any = None) -> tuple[np.ndarray, ...]:
+        """What `play` says, and the rounds that each stream waits: one per checkpoint, unless a rule says otherwise."""
+        stops, worth = self.play(members, streams, features)
+        return stops, worth, stops + 1
+
     def mix(self, budget: float) -> Mix:
         """The two members, and the chance of the dearer, that cost ``budget`` on training questions."""
         return mix_for(self.costs, self.accuracies, budget)
@@ -273,7 +278,7 @@ class Library(ABC):
     def replay(
         self, responses: Responses, budgets: Sequence[float], features: ArrayLike | None = None, *, seed: int = 1
     ) -> Replay:
-        """Play answers back to unseen questions, at every budget: an average cost to aim for."""
+        """Play answers back to unseen questions, at every budget: an average cost, at most."""
         used, shares = shares_of([self.mix(budget) for budget in budgets])
         n, size, orders = responses.n, responses.n, REPLAYS
         if n > WHOLE:  # what it takes does not grow with their number, and chance evens out over them
@@ -285,10 +290,10 @@ class Library(ABC):
             asked = responses if size == n else responses.take(rows)
             known = None if features is None else np.asarray(features)[rows]
             streams = self.streams(asked, seed + begin, orders)
-            stops, worth = self.play(members, streams, known)
+            stops, worth, rounds = self.walk(members, streams, known)
             answers = self.schedule[stops]
             paid = np.take_along_axis(streams.cost, answers - 1, axis=1)
-            parts.append([streams.mean(part @ shares.T) for part in (paid, worth, answers, stops + 1)])
+            parts.append([streams.mean(part @ shares.T) for part in (paid, worth, answers, rounds)])
         return Replay(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -8,7 +8,6 @@ beyond, quick for few budgets; with very many, Graham's scan looks at each once.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -17,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from adalib.datasets.files import cores
 from adalib.solve.oracle import TIE
 
 __all__ = ["Codes", "at_once", "cheapest", "in_order", "labels_after", "steps"]
 
-_THREADS = min(os.cpu_count() or 1, 8)
+_MOST = 8  # threads
 _MANY = 100_000  # rows that are worth a second thread
 _WIDE = 64  # columns from which on one pass over them is quicker than looking at each from each
 _BLOCK = 30_000  # rows that walk together: few enough for their columns to stay in the processor's cache
@@ -94,7 +94,7 @@ def steps(
                 some.append((keys,))
         return some
 
-    threads = _THREADS if n >= _MANY else 1
+    threads = min(cores(), _MOST) if n >= _MANY else 1
     cuts = [n * part // threads for part in range(threads + 1)]
     parts = at_once([partial(walked, *part) for part in pairwise(cuts)], worth=n)
     keys, *sides = (np.concatenate(side) for side in zip(*chain(*parts), strict=True))
@@ -145,9 +145,9 @@ def in_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def at_once(calls: Sequence[Callable[[], Any]], *, worth: int) -> list:
     """Results of several calls; on threads where they go through many numbers: numpy computes outside Python's lock."""
-    if worth < _MANY:
+    if worth < _MANY or cores() == 1:
         return [call() for call in calls]
-    with ThreadPoolExecutor(_THREADS) as pool:
+    with ThreadPoolExecutor(min(cores(), _MOST)) as pool:
         return list(pool.map(lambda call: call(), calls))
 
 

@@ -21,7 +21,7 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
 from adalib.router.controller import STEP, BudgetController
 from adalib.sequential.priced import PricedStopping, backward_induction
-from adalib.sequential.streams import Streams, make_streams
+from adalib.sequential.streams import Streams, make_streams, weight_of
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import archetypes
@@ -117,7 +117,7 @@ _STEP = 0.001  # by which a price in a sentence moves
 
 def tangent(budgets: Sequence[int], curve: ArrayLike, start: float, most: float = 0.1) -> Game:
     """A line of slope λ on one question's curve, chapter 2: it rests on the best buy, and starts at its net value."""
-    data = {"budgets": list(budgets), "curve": np.round(curve, 6).tolist(), "start": start, "most": most}
+    data = {"budgets": list(budgets), "curve": np.asarray(curve).round(6).tolist(), "start": start, "most": most}
     return Game("price", data)
 
 
@@ -153,16 +153,19 @@ def guess(
     truth: Sequence[float],
     known: int = 1,
     start: Sequence[float] | None = None,
+    ends: tuple[float, float] = (0, 1),
     words: Mapping[str, str] | None = None,
 ) -> Game:
     """Guess a curve, the vote's in chapter 0 and the oracle's in 3: drag all points but the first, then see the truth.
 
-    The points begin where the known ones end, or on the curve ``start``, which then stays in sight.
+    The points begin where the known ones end, or on the curve ``start``, which then stays in sight. ``ends`` are those
+    of the axis.
     """
     curves = [[round(float(value), 4) for value in curve] for curve in (truth, start or [])]
     told = ", ".join(f"{value:.2f} with {b:g}" for b, value in zip(budgets, curves[0], strict=True))
     said = dict(words or _VOTE)
-    data = {"budgets": list(budgets), "truth": curves[0], "known": known, "start": curves[1], "words": said}
+    data = {"budgets": list(budgets), "truth": curves[0], "known": known, "start": curves[1]}
+    data |= {"ends": list(ends), "words": said}
     return Game("guess", data, f"The accuracy of {said['who']} is {told}.")
 
 
@@ -245,6 +248,9 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
     streams = make_streams(responses, int(policy.schedule[-1]), repeats=1, seed=seed)
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
     worth, sure = policy.decides.count(streams).value, streams.read("logprob")
+    count = policy.decides  # whose votes count; plain votes have no sharpness
+    told = streams.read(count.reads) if count.sharpness else None
+    weights = np.ones(worth.shape) if told is None else weight_of(count.sign * count.sharpness, told)
     written = [_written(responses, row) for row in rows]  # class -1 is no answer
     questions = [
         {
@@ -252,6 +258,7 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
             "gold": responses.golds[row],
             "answers": [written[row].get(number, "") for number in streams.classes[row].tolist()],
             "sure": [] if sure is None else np.exp(sure[row]).round(2).tolist(),
+            "weight": weights[row].round(4).tolist(),
             "worth": worth[row].round(3).tolist(),
             "stop": int(policy.schedule[stops[row]]),
         }

@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from adalib.vote.answers import answer_classes
 
@@ -220,6 +219,8 @@ def best_of(correct: ArrayLike, scores: ArrayLike, budgets: Sequence[int]) -> np
     >>> best_of([[1, 0, 0]], [[0.9, 0.5, 0.7]], budgets=[1, 2, 3]).round(4)
     array([[0.3333, 0.6667, 1.    ]])
     """
+    from scipy.stats import rankdata  # here, because votes need no scipy
+
     scores = np.asarray(scores, dtype=float)
     if np.isnan(scores).any():
         raise ValueError("scores hold NaN; give every sample a score")

@@ -66,7 +66,7 @@
   async function plot(div) {
     if (div.layout) return; // printed meanwhile
     const figure = JSON.parse(div.parentElement.querySelector('script[type="application/json"]').textContent);
-    const slider = (figure.layout.sliders || [])[0];
+    const sliders = figure.layout.sliders || [];
     delete figure.layout.sliders; // ours answers to touch, mouse and keyboard alike
     figure.layout.template = themed(figure.layout.template);
     figure.layout.dragmode = false;
@@ -75,7 +75,9 @@
     div.addEventListener("touchstart", (event) => event.stopPropagation(), { capture: true, passive: true });
     fold(figure, div.clientWidth);
     await Plotly.newPlot(div, figure);
-    if (slider) div.before(slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider));
+    const made = sliders.map((slider) => (slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider)));
+    if (made.length > 1) made.push(controls("several")), made.at(-1).append(...made.slice(0, -1)); // they stay in sight together
+    if (made.length) div.before(made.at(-1));
   }
 
   // --- on a phone, what is written over and under a figure takes several lines ---------------------------------------
@@ -179,6 +181,10 @@
     const figures = [...document.querySelectorAll(".adalib-figure .plotly-graph-div")];
     whenNear(figures, (come) => come.forEach(draw));
     window.addEventListener("adalib-quiet", loaded);
+    window.addEventListener("adalib-figure", ({ detail: div }) => {
+      figures.push(div); // a cell has run in the page (live.js)
+      draw(div);
+    });
     window.addEventListener("beforeprint", () => print(figures));
     window.addEventListener("afterprint", () => {
       for (const div of figures.filter((each) => each.layout?.width)) Plotly.relayout(div, { width: null, autosize: true });

@@ -5,14 +5,16 @@
   const { element, button, shape, everywhere } = window.adalibParts;
   const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [640, 324, 68, 16, 68]; // room for the larger letters of a phone
 
-  everywhere("guess", (root, { budgets, truth, known, start, words }) => {
+  everywhere("guess", (root, { budgets, truth, known, start, ends: [low, high], words }) => {
     const values = truth.map((value, at) => (at < known ? value : (start[at] ?? truth[known - 1])));
     const x = (at) => LEFT + 24 + (at * (WIDTH - LEFT - 60)) / (budgets.length - 1);
-    const y = (value) => TOP + (1 - value) * (HEIGHT - TOP - BOTTOM);
+    const grain = (high - low) / 100;
+    const digits = (value) => value.toFixed(grain < 0.01 ? 3 : 2);
+    const y = (value) => TOP + ((high - value) / (high - low)) * (HEIGHT - TOP - BOTTOM);
     const points = (heights) => heights.map((value, at) => `${x(at)},${y(value)}`).join(" ");
 
     const svg = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": `Your guess: accuracy of ${words.who}` });
-    for (const value of [0, 0.25, 0.5, 0.75, 1]) {
+    for (const value of [0, 0.25, 0.5, 0.75, 1].map((share) => low + share * (high - low))) {
       svg.append(shape("line", { x1: LEFT, x2: WIDTH - 12, y1: y(value), y2: y(value), class: "guess-grid" }));
       svg.append(shape("text", { x: LEFT - 8, y: y(value) + 5, "text-anchor": "end" }, value.toFixed(2)));
     }
@@ -31,13 +33,13 @@
       const handle = shape("circle", { cx: x(at), r: at < known ? 7 : 13, class: at < known ? "guess-known" : "guess-handle" });
       svg.append(handle);
       if (at < known) return handle;
-      for (const [name, value] of Object.entries({ tabindex: 0, role: "slider", "aria-label": `accuracy of ${words.who} with ${b} ${words.unit}`, "aria-valuemin": 0, "aria-valuemax": 1 }))
+      for (const [name, value] of Object.entries({ tabindex: 0, role: "slider", "aria-label": `accuracy of ${words.who} with ${b} ${words.unit}`, "aria-valuemin": low, "aria-valuemax": high }))
         handle.setAttribute(name, value);
       handle.addEventListener("keydown", (event) => {
         const step = { ArrowUp: 0.02, ArrowRight: 0.02, ArrowDown: -0.02, ArrowLeft: -0.02, PageUp: 0.1, PageDown: -0.1 }[event.key];
         if (!step || !open) return;
         event.preventDefault();
-        put(at, values[at] + step);
+        put(at, values[at] + step * (high - low));
       });
       return handle;
     });
@@ -61,12 +63,12 @@
       handles[held].focus({ preventScroll: true });
     });
     svg.addEventListener("pointermove", (event) => {
-      if (held >= 0) put(held, 1 - (where(event)[1] - TOP) / (HEIGHT - TOP - BOTTOM));
+      if (held >= 0) put(held, high - ((where(event)[1] - TOP) / (HEIGHT - TOP - BOTTOM)) * (high - low));
     });
     for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => (held = -1));
 
     function put(at, value) {
-      values[at] = Math.min(1, Math.max(0, Math.round(value * 100) / 100));
+      values[at] = Math.min(high, Math.max(low, Math.round(value / grain) * grain));
       draw();
     }
 
@@ -74,7 +76,7 @@
       line.setAttribute("points", points(values));
       handles.forEach((handle, at) => {
         handle.setAttribute("cy", y(values[at]));
-        if (at >= known) handle.setAttribute("aria-valuenow", values[at].toFixed(2));
+        if (at >= known) handle.setAttribute("aria-valuenow", digits(values[at]));
       });
     }
 
@@ -87,8 +89,8 @@
       const mean = off.reduce((sum, each) => sum + each, 0) / off.length;
       const last = truth.length - 1;
       said.textContent =
-        `With ${budgets[last]} ${words.unit} you guessed ${values[last].toFixed(2)}; ${words.who} has ${truth[last].toFixed(2)}. ` +
-        `On average you were ${mean.toFixed(2)} off. The orange line is ${words.who}.`;
+        `With ${budgets[last]} ${words.unit} you guessed ${digits(values[last])}; ${words.who} has ${digits(truth[last])}. ` +
+        `On average you were ${digits(mean)} off. The orange line is ${words.who}.`;
     });
     root.replaceChildren(svg, element("div", { className: "spend-actions" }, show), said);
     draw();

@@ -3,7 +3,7 @@
   "use strict";
 
   const { element, shape, everywhere } = window.adalibParts;
-  const WIDTH = 640;
+  let WIDTH = 640; // of the pictures, in pixels: less on a phone, where letters would shrink with them
   const HEIGHT = 200;
   const LEFT = 58;
   const FOOT = 22;
@@ -57,6 +57,7 @@
   }
 
   function hold(root, data) {
+    WIDTH = Math.max(300, Math.min(WIDTH, root.clientWidth || WIDTH));
     const all = data.mixed.length;
     const said = element("p", { className: "stop-board" });
     said.setAttribute("role", "status");

@@ -9,7 +9,7 @@
 
   everywhere("kinds", (root, { budgets, kinds, costs, mix, oracle }) => {
     const n = kinds.reduce((sum, kind) => sum + kind.count, 0);
-    const chosen = kinds.map(() => 0);
+    const chosen = kinds.map(() => 1); // two answers for all, to begin with
 
     const accuracies = [...mix, ...oracle];
     const low = Math.floor(20 * (Math.min(...accuracies) - 0.02)) / 20;

@@ -31,7 +31,7 @@
     const svg = shape("svg", { viewBox: `0 0 ${WIDTH} ${FLOOR + 46}`, role: "img", "aria-label": told });
     const text = (x, y, words, anchor = "start") => svg.append(shape("text", { x, y, "text-anchor": anchor }, words));
     text(0, 14, "accuracy of each question, by answers");
-    text(0, BASE + 40, "slope: accuracy an answer");
+    text(0, BASE + 40, "slope: accuracy per answer");
     text(right, FLOOR + 18, "answers spent →", "end");
     svg.append(shape("line", { x1: 44, x2: right, y1: FLOOR, y2: FLOOR, class: "guess-grid" }));
     const filled = steps.map(() => svg.appendChild(shape("rect", { class: "lineup-filled", y: FLOOR, height: 0, width: 0 })));

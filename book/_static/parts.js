@@ -22,8 +22,10 @@
     return made;
   }
 
-  // Where adalib.teach.games left a place of this name, play(place, its data).
+  // Where adalib.teach.games left a place of this name, play(place, its data); live.js does so for cells that run later.
+  const plays = {};
   function everywhere(name, play) {
+    plays[name] = play;
     document.addEventListener("DOMContentLoaded", () => {
       for (const root of document.querySelectorAll(`.adalib-${name}`)) play(root, JSON.parse(root.querySelector("script").textContent));
     });
@@ -32,6 +34,7 @@
   // What a reader sets stands in the address, #name=value, beside what others keep there: `use` is called with what is found
   // there, now and later, and what comes back writes it. A page that was opened with it shows the place.
   function kept(root, name, use) {
+    root.dataset.kept = name; // remember.js leaves it alone
     const view = () => new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
     const read = () => {
       if (view().has(name)) use(view().get(name));
@@ -54,5 +57,5 @@
     };
   }
 
-  window.adalibParts = { element, button, shape, everywhere, kept, still: () => matchMedia("(prefers-reduced-motion: reduce)").matches };
+  window.adalibParts = { element, button, shape, everywhere, kept, plays, still: () => matchMedia("(prefers-reduced-motion: reduce)").matches };
 })();

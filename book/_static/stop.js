@@ -15,13 +15,14 @@
     const where = element("strong");
     const asked = element("p", { className: "stop-asked" });
     const list = element("ol", { className: "stop-answers" });
+    const votes = element("p", { className: "stop-votes" });
     const said = element("p", { className: "stop-said" });
     said.setAttribute("role", "status");
     const board = element("p", { className: "stop-board" });
 
     const question = () => game.questions[round];
     const points = (answers) => game.points * question().worth[answers - 1] - game.price * answers;
-    const shown = (value) => `${value < 0 ? "−" : ""}${Math.abs(value).toFixed(0)}`;
+    const written = (value) => `${value < 0 ? "−" : ""}${Math.abs(value).toFixed(0)}`;
 
     function answer(place) {
       const text = question().answers[place];
@@ -30,21 +31,47 @@
         const sure = question().sure[place];
         const bar = element("span", { className: "stop-sure" });
         bar.style.width = `${Math.round(4 + 56 * sure)}px`;
-        item.append(bar, element("small", {}, ` ${Math.round(100 * sure)}% a token`));
+        item.append(bar, element("small", {}, ` ${Math.round(100 * sure)}% per token`));
       }
+      return item;
+    }
+
+    // The vote so far: the weight of every answer, the leader first.
+    function tally() {
+      const q = question();
+      const sums = new Map();
+      q.answers.slice(0, seen).forEach((text, place) => text !== "" && sums.set(text, (sums.get(text) || 0) + q.weight[place]));
+      const all = [...sums.values()].reduce((sum, weight) => sum + weight, 0);
+      const shares = [...sums].sort((one, other) => other[1] - one[1]).slice(0, 4);
+      return shares.flatMap(([text, weight], place) => {
+        const bar = element("span", { className: "stop-sure" });
+        bar.style.width = `${Math.round((120 * weight) / all)}px`;
+        const name = element(place ? "span" : "strong", {}, text);
+        return [name, bar, element("small", {}, ` ${Math.round((100 * weight) / all)}% `), element("br")];
+      });
+    }
+
+    function mark(item, place) {
+      if (open) return item;
+      const notes = [[seen, "you stopped here"], [question().stop, "the price stopped here"]];
+      const said = notes.filter(([at]) => at === place + 1).map(([, words]) => words).join("; ");
+      if (said) item.append(element("small", {}, ` ← ${said}`));
+      if (place >= seen) item.style.opacity = 0.6;
       return item;
     }
 
     function draw() {
       const q = question();
+      const shown = open ? seen : Math.max(seen, q.stop);
       where.textContent = `Question ${round + 1} of ${game.questions.length}`;
       asked.textContent = q.text;
-      list.replaceChildren(...Array.from({ length: seen }, (_, place) => answer(place)));
+      list.replaceChildren(...Array.from({ length: shown }, (_, place) => mark(answer(place), place)));
+      votes.replaceChildren("The vote so far: ", element("br"), ...tally());
       more.disabled = !open || seen >= q.answers.length;
       close.disabled = !open;
       next.disabled = open;
       next.textContent = round + 1 < game.questions.length ? "Next question" : "Play again";
-      board.textContent = `So far: you ${shown(totals.you)}, the price ${shown(totals.price)}, always ${always} answers ${shown(totals.four)}.`;
+      board.textContent = `So far: you ${written(totals.you)}, the price ${written(totals.price)}, always ${always} answers ${written(totals.four)}.`;
     }
 
     function finish() {
@@ -55,8 +82,8 @@
       totals.price += points(q.stop);
       totals.four += points(always);
       said.textContent =
-        `The answer is ${q.gold}. You stopped at ${seen}: ${right(seen)}, ${shown(points(seen))} points. ` +
-        `The price stopped at ${q.stop}: ${right(q.stop)}, ${shown(points(q.stop))} points.`;
+        `The answer is ${q.gold}. You stopped at ${seen}: ${right(seen)}, ${written(points(seen))} points. ` +
+        `The price stopped at ${q.stop}: ${right(q.stop)}, ${written(points(q.stop))} points.`;
       draw();
       if (round + 1 === game.questions.length) board.textContent = board.textContent.replace("So far", "After ten questions");
       next.focus();
@@ -80,7 +107,7 @@
       draw();
       more.focus();
     });
-    root.replaceChildren(where, asked, list, element("div", { className: "spend-actions" }, more, close, next), said, board);
+    root.replaceChildren(where, asked, list, votes, element("div", { className: "spend-actions" }, more, close, next), said, board);
     draw();
   }
 

@@ -132,7 +132,7 @@ def _own(cut: list[Slide], kind: str, *nodes: Tag) -> None:
 def _say(paragraph: Tag, cut: list[Slide]) -> None:
     """A paragraph goes to the speaker; the class sees its bold sentences, and the first sentence of a section."""
     slide = cut[-1]
-    if slide.title == "Take away" and not paragraph.get_text().startswith("To read more"):
+    if slide.title in ("Take away", "Takeaways") and not paragraph.get_text().startswith("To read more"):
         slide.shown.append(paragraph)
         return
     if slide.kind == "text" and not slide.shown and not slide.notes:

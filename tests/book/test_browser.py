@@ -144,9 +144,9 @@ def page(new_page):
 
 
 # Controls of plotly's figures; pictures with a script of their own have tests of their own.
-CONTROLS = ".adalib-controls:has(+ .plotly-graph-div)"
+CONTROLS = ".adalib-figure > .adalib-controls"
 STATE = """(at) => {
-  const box = document.querySelectorAll(".adalib-controls:has(+ .plotly-graph-div)")[at];
+  const box = document.querySelectorAll(".adalib-figure > .adalib-controls")[at];
   const drawn = box.parentElement.querySelectorAll(".plot-container path, .plot-container text");
   const looks = [...drawn].map((e) => e.getAttribute("d") + e.getAttribute("style") + e.textContent).join();
   const input = box.querySelector("input:checked, input[type=range]");

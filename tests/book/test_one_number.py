@@ -23,7 +23,6 @@ c02_out_hard c12_by_leaving
 c02_printed_gsm c12_by_free
 c03_over c12_by_targeting
 c03_under c12_by_nine
-c03_two_uniform c05_vote2
 c03_two_out c09_far_oracle
 c04_cases ad_cases c08_cases
 c05_math_ratio c12_by_windows_claim

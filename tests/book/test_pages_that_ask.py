@@ -40,6 +40,12 @@ def test_a_curve_is_guessed_by_hand_and_by_key(play):
     told = said(page)
     assert f"you guessed {dragged - 0.02:.2f}; the vote has 0.90" in told
     assert page.locator(".guess-truth").get_attribute("points")
+    words = {"axis": "cost", "unit": "answers per question", "who": "the oracle"}
+    page = play(guess([1, 2], [0.3, 0.4], start=[0.3, 0.35], ends=(0.25, 0.5), words=words).html, "guess.js")
+    handle = page.get_by_role("slider", name="accuracy of the oracle with 2 answers per question")
+    assert handle.get_attribute("aria-valuenow") == "0.350"
+    handle.press("PageDown")
+    assert handle.get_attribute("aria-valuenow") == "0.325"
 
 
 def test_answers_vote_as_they_come_and_the_address_keeps_them(play, word):

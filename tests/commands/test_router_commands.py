@@ -1,5 +1,7 @@
 """fit, route and serve as a user runs them: in processes of their own, stopped, killed and gone on with."""
 
+import argparse
+import contextlib
 import functools
 import json
 import signal
@@ -8,15 +10,21 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from contextlib import contextmanager
 
+import httpx
 import numpy as np
 import openai
 import pytest
+import uvicorn
+from conftest import ROOT
 from fault_server import FaultServer
 from odd_replies import ODD, STRANGE, as_replies, bomb
+from redis_server import redis_server
 
 from adalib import Router
+from adalib.commands import serve as serving
 from adalib.commands.cli import main
 from adalib.commands.serve import listen
 from adalib.datasets.files import write_lines
@@ -217,3 +225,137 @@ def test_a_reply_does_not_wait_for_the_one_before_it():
         called, _ = listening.accept()
         with called:
             assert called.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def half_open(port, count):
+    """Callers who begin a request and never end its head."""
+    lines = [socket.create_connection(("127.0.0.1", port)) for _ in range(count)]
+    for line in lines:
+        line.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+    return lines
+
+
+def test_callers_who_never_ask_are_cut_off_and_nobody_waits_for_them(monkeypatch):
+    async def app(scope, receive, send):
+        assert scope["type"] == "http"
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    monkeypatch.setattr(serving, "_HEAD", 1.0)
+    monkeypatch.setattr(serving, "_CALLERS", 100)
+    config = uvicorn.Config(app, http=serving.patient_lines(), port=0, log_level="critical", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    lines = half_open(port, 80)
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        assert client.get("/").status_code == 204
+        time.sleep(1.5)
+        assert client.get("/").status_code == 204  # an idle line that has asked stays
+        for line in lines:
+            line.settimeout(60)
+            with contextlib.suppress(ConnectionError):
+                assert line.recv(1) == b""
+            line.close()
+        more = half_open(port, 150)  # more than there may be
+        assert sum(_is_cut(line) for line in more) >= 50
+        for line in more:
+            line.close()
+    server.should_exit = True
+    thread.join()
+
+
+def _is_cut(line):
+    line.settimeout(0.2)
+    try:
+        return line.recv(1) == b""
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def test_options_from_a_file_and_what_is_wrong_with_it(folder, tmp_path, refused, monkeypatch):
+    file = tmp_path / "serve.toml"
+    command = ["serve", str(folder), "--config", str(file)]
+    for text, told in (
+        ("upstream = ", "cannot be read"),
+        ("upstraem = 'x'", "upstraem is no option"),
+        ("model = 'm'", "--upstream"),
+        ("upstream = 'http://127.0.0.1:9/v1'", "--model"),
+        ("upstream = 'http://127.0.0.1:9/v1'\nmodel = 'm'\ntotal = '5/week'\nprice_in = 1", "choose hour, day, month"),
+        ("upstream = 'http://127.0.0.1:9/v1'\nmodel = 'm'\ntotal = 'much'", "give dollars"),
+        ("upstream = 'http://127.0.0.1:9/v1'\nmodel = 'm'\n[tenants.a]\nbudget = 3", "needs token_env"),
+        ("upstream = 'http://127.0.0.1:9/v1'\nmodel = 'm'\n[tenants.a]\ntoken_env = 'NOT_SET'", "NOT_SET"),
+        ("upstream = 'http://127.0.0.1:9/v1'\nmodel = 'm'\nprice-of = ['a=1']", "two prices"),
+        ("upstream = 'http://127.0.0.1:9/v1'\nmodel = 'm'\nkind = 'nombre'", "kind of answers"),
+    ):
+        file.write_text(text)
+        refused(command, told)
+
+
+def test_two_servers_one_redis_and_a_restart_of_everything(folder, tmp_path):
+    """80% tools and plain answers: the upstream's bill, the metrics and both purses are one sum; no total is passed."""
+    with redis_server() as redis, FaultServer() as upstream:
+        lines = f"upstream = '{upstream.url}'\nmodel = 'm'\nprice_in = 100\nprice_out = 1000\nmax_tokens = 10\n"
+        (tmp_path / "serve.toml").write_text(lines + f"redis = '{redis.url}'\nport = 0\ntotal = 1.5\n")
+        command = [sys.executable, "-m", "adalib", "serve", str(folder), "--config", str(tmp_path / "serve.toml")]
+        tools, spent, refused = {"tools": [{"type": "function", "function": {"name": "add"}}]}, 0.0, 0
+        for _ in range(2):
+            running = [subprocess.Popen([*command, "--ledger", str(tmp_path / name)], stdout=subprocess.PIPE, text=True)
+                       for name in ("one.json", "two.json")]  # fmt: skip
+            try:
+                urls = [one.stdout.readline().split(" listens at ")[1].split(",")[0] for one in running]
+                for number in range(60):
+                    body = ASK | ({} if number % 5 == 0 else tools if number % 2 else {"temperature": 0})
+                    reply = httpx.post(f"{urls[number % 2]}/chat/completions", json=body, trust_env=False, timeout=60)
+                    refused += reply.status_code == 429
+                    assert reply.status_code in (200, 429)
+                    spent += float(reply.headers.get("x-litellm-response-cost", 0.0))
+                bill = upstream.sent * 0.011  # 20 tokens read, 9 written
+                assert spent == pytest.approx(bill)
+                assert bill <= 1.5
+                for url in urls:
+                    assert _purse(url, bill) == pytest.approx(bill)
+            finally:
+                for one in running:
+                    one.send_signal(signal.SIGTERM)
+                for one in running:
+                    one.communicate(timeout=60)
+        assert refused > 0
+        assert bill > 1.3
+
+
+def _purse(url, expected):
+    """What a server says is spent, as soon as it has heard of it: it looks once a second."""
+    for _ in range(600):
+        told = httpx.get(f"{url.removesuffix('/v1')}/metrics", trust_env=False).text
+        spent = float(next(line for line in told.splitlines() if line.startswith("adalib_purse_spent ")).split()[1])
+        if abs(spent - expected) < 1e-9:
+            break
+        time.sleep(0.1)
+    return spent
+
+
+def test_the_image_starts_what_there_is():
+    """The words of the Dockerfile, without docker: a command that parses, an extra that exists."""
+    told = (ROOT / "Dockerfile").read_text()
+    words = [*json.loads(told.split("ENTRYPOINT ")[1].split("\n")[0]), *json.loads(told.split("CMD ")[-1])]
+    parser = argparse.ArgumentParser()
+    serving.arguments(parser)
+    assert words[:2] == ["adalib", "serve"]
+    assert parser.parse_args(words[2:]).config == "/router/serve.toml"
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert "[serve]" in told
+    assert "uvicorn" in extras["serve"]
+
+
+def test_the_server_needs_nothing_that_only_the_book_needs():
+    blocked = ["plotly", "ipywidgets", "anywidget", "IPython", "jedi", "jupyterlab", "dask", "matplotlib"]
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({blocked})); import adalib.router.server, adalib.commands.serve"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,12 +12,13 @@ from adalib.datasets.populations import beta_population
 from adalib.evaluate import recorded as tables
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.recorded import AS_PUBLISHED, GO_UP, LADDER, MODEL_LEARNERS, recorded_cells
-from adalib.sequential.peers import PEERS, PUBLISHED, Published, TunedRules
+from adalib.sequential.peers import NEWER, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.priced import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
+from record_learning import PEOPLE, best_rule
 from record_minds import reasoning_cells, way_cells
-from record_stopping import control_cells, entropy_cells, stopping_cells, weighted_bars
+from record_stopping import control_cells, entropy_cells, menu_cells, stopping_cells, weighted_bars
 
 
 def by_name(cells):
@@ -130,17 +131,29 @@ def test_what_is_recorded_of_stopping_is_what_is_computed():
     for row in weighted_bars(word, [1.5, 4]):
         cell = kept[row.policy, row.target]
         assert [cell["accuracy"], cell["gain_low"]] == pytest.approx([row.accuracy, row.gain_low], abs=1e-4)
-    learners = {"votes": PricedStopping(("votes",)), "margin": TunedRules(PEERS["margin"])}
+    learners = {"votes": PricedStopping(("votes",), exact=True), "margin": TunedRules(PEERS["margin"])}
     for row in held_out(word, [3], learners=learners, features=np.zeros((word.n, 1)), noises=0):
         if row.policy in learners:
             cell = kept[row.policy, 3]
             assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
 
 
+def test_the_home_made_sets_with_the_whole_menu_come_out_again():
+    """The policy is the one of the other record; a wider menu can only help the mix that is chosen in sample."""
+    narrow, wide = recorded_cells()["drill-fewshot by question"], recorded_cells("menus")["drill-fewshot by question"]
+    assert all(wide["votes", B]["accuracy"] == narrow["votes", B]["accuracy"] for B in (1.5, 2, 3, 4, 6, 8))
+    found = by_name(menu_cells(adalib.load("drill-fewshot"), [3]))
+    for policy in ("mix", "oracle", "oracle_weighted", "all three"):
+        cell = wide[policy, 3]
+        assert [cell["cost"], cell["accuracy"]] == pytest.approx(
+            [found[policy, 3][key] for key in ("cost", "accuracy")], abs=1e-3
+        )
+
+
 def test_other_folds_come_out_again():
     kept = recorded_cells()["drill-fewshot, other folds"]
     assert {policy for policy, _ in kept} == {f"deal {seed}" for seed in range(1, 5)}
-    learners, protocol = {"all three": PricedStopping()}, Protocol(seed=2)
+    learners, protocol = {"all three": PricedStopping(exact=True)}, Protocol(seed=2)
     rows = held_out(adalib.load("drill-fewshot"), [3], learners=learners, noises=0, protocol=protocol)
     (row,) = (row for row in rows if row.policy in learners)
     cell = kept["deal 2", 3]
@@ -158,3 +171,33 @@ def test_what_is_recorded_of_models_is_what_is_computed():
         kept = record["story-qwen15"][cell["policy"], 2]
         for name in ("cost", "accuracy", "gain", "gain_low"):
             assert cell[name] == pytest.approx(kept[name], abs=1e-3)
+
+
+def test_no_rival_is_clearly_ahead_and_one_setting_comes_out_again():
+    record = recorded_cells("rivals")
+    assert {"gsm8k-qwen15", "drill-fewshot", "aime-gpt-oss-20b"} <= set(record)
+    for part, cells in record.items():
+        leads = {key: cell["over"] for key, cell in cells.items() if key[0] == "priced"}
+        assert len(leads) >= 6
+        for key, over in leads.items():
+            assert not [name for name, (_, _, high) in over.items() if high < 0 and name != "oracle"], (part, key)
+    # What is not worth its price is not asked, and the saving is recorded.
+    assert record["drill-fewshot"]["priced", 8]["cost"] < 2
+    assert record["drill-fewshot"]["margin", 8]["cost"] > 4
+    rows = held_out(adalib.load("drill-fewshot"), [8], learners={"two_agree": TunedRules(NEWER["two_agree"])}, noises=0)
+    (row,) = (row for row in rows if row.policy == "two_agree")
+    cell = record["drill-fewshot"]["two_agree", 8]
+    assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
+
+
+def test_regret_against_an_exact_optimum():
+    record = tables.recorded("learning")
+    regret = {part: np.array([row["regret"] for row in rows]) for part, rows in record.items()}
+    assert min(part.min() for part in regret.values()) > -1e-5  # nobody beats the optimum, so that it is one
+    assert regret["100 questions"].mean() > 2 * regret["1000 questions"].mean()
+    assert regret["1000 questions"].mean() < 0.003
+    missed = [abs(row["cost"] / row["budget"] - 1) for row in record["1000 questions"]]
+    assert np.median(missed) < 0.02
+    assert max(missed) < 0.04
+    # At a price that nobody pays, the first answer is all there is.
+    assert best_rule(1.0) + 1 == pytest.approx(PEOPLE.mean())

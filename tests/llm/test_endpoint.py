@@ -61,7 +61,8 @@ def test_a_good_answer_and_what_was_asked():
     with FaultServer() as server:
         answer = sample(server, temperature=0.3, max_tokens=17, seed=5)
         sure = sample(server, logprobs=True)
-    assert answer == Answer("Three and four are seven.\nAnswer: 7", "stop", tokens=9, prompt_tokens=20)
+    text = "Three and four are seven.\nAnswer: 7"
+    assert answer == Answer(text, "stop", tokens=9, prompt_tokens=20, fingerprint="fp_1")
     assert server.seen[0] == {"messages": MESSAGES, "model": "m", "temperature": 0.3, "max_tokens": 17, "seed": 5}
     assert server.keys == [KEY] * 2
     assert server.seen[1]["top_logprobs"] == 20
@@ -122,6 +123,50 @@ def test_a_storm_of_429_is_waited_out_as_long_as_the_server_asks(form):
     with FaultServer(["429"] * 6, retry_after=hint) as server:
         sample(server, waits=waits)
     assert [least <= wait <= 10 for wait, _ in waits] == [True] * 6
+
+
+def test_what_a_model_does_not_take_is_left_out_and_remembered():
+    async def twice(endpoint):
+        async with endpoint:
+            return [await endpoint.sample(MESSAGES, temperature=0.3, max_tokens=17) for _ in range(2)]
+
+    with FaultServer(refuses=("max_tokens", "temperature")) as server, pytest.warns(UserWarning, match="does not take"):
+        run_to_end(twice(Endpoint(server.url, "m")))
+    assert len(server.seen) == 4  # two refusals, two answers
+    assert all(seen == {"model": "m", "messages": MESSAGES, "max_completion_tokens": 17} for seen in server.seen[2:])
+    with FaultServer(refuses=("max_tokens", "max_completion_tokens")) as server, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(EndpointError, match="HTTP 400"):  # no answer goes without a limit
+            sample(server)
+    error = json.dumps({"error": {"message": "temperature must be at most 2", "param": "temperature"}}).encode()
+    with (
+        FaultServer(["high"], replies={"high": (400, "", error)}) as server,
+        pytest.raises(EndpointError, match="most 2"),
+    ):
+        sample(server, temperature=9.0)
+
+
+def test_where_nobody_ever_listened_one_is_told_soon():
+    waits = []
+    with pytest.raises(EndpointError, match="nobody answers at .* start the endpoint") as caught:
+        sample("http://127.0.0.1:1/v1", tries=50, waits=waits)
+    assert sum(wait for wait, _ in waits) < 10
+    assert not caught.value.billed
+    with pytest.raises(EndpointError, match="no word for") as caught:
+        sample("http://127.0.0.1:1/v1", extra={"logit_bias": {"5": math.nan}})
+    assert (caught.value.status, caught.value.billed) == (400, False)
+
+
+def test_a_key_is_blotted_out_before_a_line_is_cut():
+    for at in range(150, 420):
+        body = json.dumps({"error": {"message": "x" * at + KEY}}).encode()
+        with pytest.raises(ReplyError) as caught:
+            read_reply(body)
+        told = Endpoint("http://127.0.0.1:1/v1", "m").clean(str(caught.value))
+        assert "sk-a" not in told
+    long = choice(finish_reason="x" * 30 + KEY)
+    with FaultServer(["long"], replies=as_replies({"long": long})) as server:
+        assert "sk-a" not in sample(server).finish
 
 
 def test_half_masked_keys_are_blotted_out_and_long_lines_cut():

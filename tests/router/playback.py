@@ -31,7 +31,7 @@ class Playback:
             if text == "!":
                 raise EndpointError("the endpoint failed 8 times in a row")
             if text == "cut":
-                await pause(0.0, "no connection (cut)")
+                await pause(0.0, "the connection was cut")
                 text = "Answer: 7"
         finally:
             self.open -= 1

@@ -288,6 +288,20 @@ def test_a_price_picks_from_the_envelope(world):
         assert {policy.at_price(price * 1.0001), policy.at_price(price * 0.9999)} == {mix.low, mix.high}
 
 
+def test_a_price_that_is_kept_in_a_range():
+    controller = BudgetController(2, 0.1, reach=Reach(high=0.5, cheapest=1, most=40))
+    bound = controller.bound(4)
+    controller.low, controller.high = 0.05, 0.6
+    for cost, price in ((0, 0.05), (1000, 0.6)):
+        for _ in range(40):
+            controller.open(2)
+            controller.close(2, cost)
+        assert controller.price == price
+    assert controller.bound(4) == bound
+    controller.high = 0.4  # questions would still be bought for that no price could refuse
+    assert controller.bound(4) == float("inf")
+
+
 def test_going_on_where_it_ended():
     whole, again = BudgetController(2, 0.1), BudgetController(2, 0.1)
     for cost in (1, 5, 2, 3):
@@ -363,7 +377,7 @@ def test_what_no_price_of_ours_decides_is_apart(router):
         assert not found.counted
     assert found.reason == OTHER
     assert (controller.price, controller.asked, controller.average) == (first, 0, None)
-    assert (controller.apart, controller.apart_spent) == (60, 20 * router.policy.schedule[-1] + 40)
+    assert (controller.apart, controller.apart_spent) == (60, 20 * router.policy.schedule[-1] + 20 + 40)
 
 
 def test_callers_with_a_cap_do_not_make_it_cheap_for_others(router):

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from playback import Playback
 
 from adalib import CurvePolicy, DataError, PricedStopping, Router, TextEmbedding, held_out, load
+from adalib.datasets.sealed import digest, seal
 from adalib.llm.endpoint import EndpointError
 from adalib.router import ask as asking
 from adalib.router import router as routers
@@ -145,6 +147,38 @@ def test_a_spoiled_folder_is_refused_in_one_line(folder, tmp_path, part, spoil, 
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("part", "fields", "told"),
+    [
+        ("router", {"budgets": [1, 10**9]}, "a budget is 1000000000"),
+        ("router", {"kind": "python:os:getcwd"}, "function of one's own"),
+        ("router", {"kind": "magic"}, "kind of answers"),
+        ("policy", {"schedule": [*range(1, 25), 10**8]}, "sound|times"),
+        ("reader", {"ngrams": [1, 1000]}, "ngrams"),
+    ],
+)
+def test_a_tampered_folder_with_new_checksums_is_refused_before_it_costs_anything(folder, tmp_path, part, fields, told):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    kept = json.loads((tmp_path / f"{part}.json").read_text())
+    (kept["embedding"] if part == "reader" else kept).update(fields)
+    (tmp_path / f"{part}.json").write_text(json.dumps(seal([kept])[0] if part != "reader" else kept) + "\n")
+    about = json.loads((tmp_path / "router.json").read_text())
+    about["files"] = {name: digest(tmp_path / name) for name in about["files"]}
+    (tmp_path / "router.json").write_text(json.dumps(seal([about])[0]) + "\n")
+    with pytest.raises(DataError, match=told):
+        Router.load(tmp_path)
+
+
+def test_a_folder_that_is_nested_too_deep_is_one_line(folder, tmp_path):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    for depth in (500, 900, 985, 995):
+        about = (tmp_path / "router.json").read_text().rstrip()[:-1] + ', "x": ' + "[" * depth + "]" * depth + "}\n"
+        (tmp_path / "router.json").write_text(about)
+        with pytest.raises(DataError) as error:
+            Router.load(tmp_path)
+        assert "\n" not in str(error.value)
+
+
 def test_the_total_in_money_is_never_passed(router):
     router.purse = Purse(0.1)
     client, rich = Playback([*SPLIT, "cut"]), {"price_in": 10.0, "price_out": 40.0}
@@ -153,10 +187,10 @@ def test_the_total_in_money_is_never_passed(router):
         router.answer_many(many, client, concurrency=4, price=1e-9, progress=False, **rich)
     assert 0.05 < router.purse.spent <= 0.1
     assert router.purse.reserved == pytest.approx(0, abs=1e-12)
-    router.purse = Purse(1.0)  # an endpoint that lies about tokens is believed up to what was asked
-    found = router.answer("How much?", Playback(["Answer: 7"], tokens=10**12), max_tokens=50, price=10.0, price_out=1.0)
-    assert found.tokens == 50
-    assert found.money == pytest.approx(50e-6)
+    router.purse = Purse(1.0)  # what an endpoint wrote beyond its limit is on the bill, and not in the average
+    found = router.answer("How much?", Playback(["Answer: 7"], tokens=70), max_tokens=50, price=10.0, price_out=1.0)
+    assert (found.tokens, found.samples, found.cost) == (70, 1, 1)
+    assert found.money == found.bill[0] == router.purse.spent == pytest.approx(70e-6)
 
 
 def test_faults_end_in_the_best_vote_so_far(router):
@@ -174,10 +208,57 @@ def test_faults_end_in_the_best_vote_so_far(router):
     assert router.controller.price == price
 
 
+def test_what_was_spent_outlives_the_server(tmp_path, monkeypatch):
+    """The file of a purse: kept over a restart, what was put aside with it, by one server at a time, for its period."""
+    first = Purse(1.0, "day", tmp_path / "purse.json")
+    assert first.reserve(0.4)
+    first.settle(0.4, 0.25)
+    assert first.reserve(0.5)  # and then it is killed
+    with pytest.raises(ValueError, match="another server writes here"):
+        Purse(1.0, "day", tmp_path / "purse.json")
+    os.close(first._file)
+    again = Purse(1.0, "day", tmp_path / "purse.json")
+    assert again.spent == 0.75
+    assert not again.reserve(0.26)
+    assert again.reserve(0.25)
+    assert 0 < again.renews_in <= 86_400
+    monkeypatch.setattr(again, "now", "yesterday")
+    assert again.reserve(0.7)  # a new day; what is still open counts in it
+    assert (again.spent, again.reserved) == (0.0, 0.95)
+    os.close(again._file)
+    (tmp_path / "purse.json").write_text("x")
+    with pytest.raises(ValueError, match="is not what adalib writes"):
+        Purse(1.0, "day", tmp_path / "purse.json")
+    with pytest.raises(ValueError, match="choose hour, day, month"):
+        Purse(1.0, "week")
+
+
+def test_what_was_never_sent_costs_nothing_and_all_that_was_is_in_the_tally(router):
+    """A dropped answer is on the bill if it was sent; money, tally and purse agree."""
+
+    class Busy(Playback):
+        async def sample(self, messages, *, pause=None, **how):
+            await pause(0.0, "the connection was cut")
+            await pause(1e9, "HTTP 429")
+
+    rich = {"price_out": 1e6, "max_tokens": 2, "deadline": 0.2}
+    for client, bill in ((Busy([]), 2.0), (Playback(["hang"]), 2.0)):
+        before = router.purse.spent
+        with pytest.raises(EndpointError, match="time for a question"):
+            router.answer("How much?", client, price=10.0, **rich)
+        assert router.purse.spent - before == bill
+        assert router.tally.money == router.purse.spent
+        assert router.purse.reserved == 0
+
+
 def test_other_questions_get_one_answer_or_none(router):
     essay = Playback(["In 1984 we read.\nThen we slept."])
     found = router.answer("Tell me a story", essay, price=1e-9)
-    assert (found.samples, found.reason, found.answer) == (1, asking.OTHER, "")
+    assert (found.samples, found.reason, found.answer) == (2, asking.OTHER, "")  # one may be a slip, two are none
+    long = router.answer("Tell me a story", Playback(["So it came, and went. " * 20]), price=1e-9)
+    assert (long.samples, long.reason) == (1, asking.OTHER)
+    slip = router.answer("How much?", Playback(["I do not know", "Answer: 7", "Answer: 7"]), price=1e-9, cap=3)
+    assert (slip.answer, slip.votes) == ("7", {"7": 2})
     assert found.text.startswith("In 1984")
     with pytest.raises(NotShortError):
         router.answer("Tell me a story", essay, price=1e-9, other="refuse")

@@ -10,6 +10,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from math import inf
 
 import httpx
 import pytest
@@ -22,7 +23,7 @@ from test_server import ASK, folder  # noqa: F401
 
 from adalib import Router
 from adalib.router import shared
-from adalib.router.controller import BudgetController
+from adalib.router.controller import BudgetController, Purse
 from adalib.router.shared import Share, ShareError
 
 
@@ -35,11 +36,19 @@ def redis():
 names = itertools.count()
 
 
+def paying(folder, total):
+    router = Router.load(folder)
+    router.purse = Purse(total)
+    return router
+
+
 @asynccontextmanager
-async def shares(folder, redis, count):
+async def shares(folder, redis, count, total=inf):
     """Some servers' shares of one budget that no other test has."""
     model = f"model {next(names)}"
-    made = [Share(Router.load(folder), redis.url, model) for _ in range(count)]
+    made = [Share(paying(folder, total), redis.url, model) for _ in range(count)]
+    for share in made:
+        share.model = model
     yield made
     for share in made:
         await share._redis.aclose()
@@ -159,6 +168,92 @@ async def test_without_redis_each_holds_its_own_and_hands_it_in_later(folder):
             await one._told()
             await two._told()
             assert two.controller.spent == 9.0
+
+
+@settings(max_examples=20)
+@given(st.lists(st.tuples(st.integers(0, 2), st.floats(0.001, 0.2), st.floats(0, 1)), min_size=1, max_size=40))
+@on_a_loop
+async def test_together_they_never_pass_a_total(folder, redis, answers):
+    """Three servers put aside, pay and tell in any order; what all know is what all paid."""
+    async with shares(folder, redis, 3, total=0.5) as three:
+        paid, open_now = 0.0, []
+        for number, most, share in answers:
+            purse = three[number].purse
+            if not purse.reserve(most):
+                await purse.more(most)
+                if not purse.reserve(most):
+                    continue
+            open_now.append((purse, most))
+            assert paid + sum(most for _, most in open_now) <= 0.5 + 1e-9
+            if share < 0.7:
+                purse, most = open_now.pop(0)
+                purse.settle(most, most * share)
+                paid += most * share
+            if share > 0.5:
+                await three[number]._told()
+        for purse, most in open_now:
+            purse.settle(most, 0.0)
+        for one in three + three:
+            await one._told()
+        assert [one.purse.spent for one in three] == pytest.approx([paid] * 3, abs=1e-9)
+        again = Share(paying(folder, 0.5), redis.url, three[0].model)  # all were restarted
+        await again._told()
+        assert again.purse.spent == pytest.approx(paid, abs=1e-9)
+        await again._redis.aclose()
+
+
+@on_a_loop
+async def test_what_a_dead_server_had_put_aside_counts_and_its_loan_comes_back(folder, redis, monkeypatch):
+    monkeypatch.setattr(shared, "_LEASE", 300)
+    async with shares(folder, redis, 2, total=1.0) as (dying, other):
+        await dying.purse.more(0.9)
+        assert dying.purse.reserve(0.3)
+        await dying._told()
+        await other.purse.more(0.69)
+        while not other.purse.reserve(0.69):  # until the loan has expired
+            await other.purse.more(0.69)
+        await other._told()
+        assert other.purse.spent == pytest.approx(0.3)
+        assert not dying.purse.reserve(0.01)  # nor may it go on with a loan that has expired
+
+
+@pytest.mark.parametrize("value", ["nan", "-1", "inf", "1e999", "x", ""])
+@on_a_loop
+async def test_what_the_store_says_is_not_believed_and_healed(folder, redis, value):
+    async with shares(folder, redis, 2, total=1.0) as (one, two):
+        ask(one, 3.0, 5.0)
+        one.purse.settle(0.0, 0.25)
+        await one._told()
+        for key in (one.name, f"{one.name}:servers", f"{one.money}:"):
+            for field in await one._redis.hkeys(key):
+                await one._redis.hset(key, field, value)
+        await one._told()
+        await two._told()
+        assert (one.reached, two.reached) == (True, True)
+        assert (two.controller.asked, two.controller.spent, two.purse.spent) == (1, 5.0, 0.25)
+        assert two.controller.debt == one.controller.debt == 2.0 or value == "-1"  # a debt may be below 0
+        await one._redis.set(one.name, "no hash")
+        await one._told()
+        assert one.reached
+
+
+@on_a_loop
+async def test_a_store_that_talks_nonsense_is_one_that_does_not_answer(folder, redis, caplog):
+    async with shares(folder, redis, 1) as (share,):
+        await share._told()
+        real = share._step
+        for nonsense in ([], ["x"] * 5, [b"1", b"nan", b"0", b"0", 0], None, 7):
+
+            async def talks(keys, told, nonsense=nonsense):
+                return nonsense
+
+            share._step = talks
+            await share._told()
+            assert not share.reached
+        share._step = real
+        await share._told()
+        assert share.reached
+    assert [line.split(" (")[0] for line in caplog.messages] == ["Redis does not answer", "Redis answers again"]
 
 
 def test_no_redis_at_the_start_is_one_line_and_code_2(folder, refused, monkeypatch):

@@ -166,3 +166,46 @@ def test_every_family_meets_its_budget(name):
     assert played.cost.mean(axis=0) == pytest.approx([1.0, 1.5, 3.0], rel=0.06)
     assert played.accuracy.mean(axis=0) == pytest.approx(0.6, abs=0.3)
     assert (played.rounds <= played.answers + 1e-12).all()
+
+
+def test_a_learned_prior_against_bayes_by_hand():
+    shares = np.array([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25]])
+    table = peers.mode_holds(shares, 6)
+    for n, a, b in product(range(1, 7), range(7), range(7)):
+        if not a >= b or a + b > n:
+            continue
+        weigh = [
+            (i == 0, p[i] ** a * p[j] ** b * (1 - p[i] - p[j]) ** (n - a - b))
+            for p in shares
+            for i, j in product(range(3), repeat=2)
+            if i != j
+        ]
+        told = sum(x for first, x in weigh if first) / sum(x for _, x in weigh)
+        assert table[n, a, b] == pytest.approx(told, abs=1e-9)
+    teach, score = beta_population(100, 1.5, 1.5, seed=4).sample(48).split_samples(0)
+    policy = peers.LearnedPrior(repeats=4).fit(teach)
+    assert policy.replay(score, [3.0]).cost.mean() == pytest.approx(3.0, rel=0.1)
+
+
+def test_rules_by_certainty_against_loops():
+    rng = np.random.default_rng(3)
+    classes, told = rng.integers(-1, 3, (60, 12)), np.log(rng.random((60, 12)))
+    told[:, 0] = np.log(rng.uniform(0.2, 0.95, 60))
+    worth, paid = (classes == 1).astype(float), np.ones((60, 12)).cumsum(axis=1)
+    streams = Streams(np.arange(60), classes, worth, paid, lambda field: told)
+    stops, value = peers.Coverage(0.02, 10).play(streams)
+    for row in range(60):
+        p, n = np.exp(told[row, 0]), 1
+        while n < 10 and p * (1 - p) ** n > 0.02:
+            n += 1
+        assert stops[row] == n - 1
+        assert value[row] == streams.votes().value[row, n - 1]
+    stops, value = peers.Reservation(np.log(0.8), 10).play(streams)
+    for row in range(60):
+        sure = [(told[row, k], worth[row, k]) for k in range(10) if classes[row, k] >= 0]
+        n = next((k for k in range(10) if classes[row, k] >= 0 and told[row, k] >= np.log(0.8)), 9)
+        opened = [(told[row, k], worth[row, k]) for k in range(n + 1) if classes[row, k] >= 0]
+        assert stops[row] == n
+        assert value[row] == (max(opened)[1] if opened else 0.0)
+        assert len(sure) >= len(opened)
+    assert peers.Agreeing(2).stops(state((2, 1), (1, 1, 1))).tolist() == [True, False]

@@ -205,47 +205,46 @@ def test_means_have_their_intervals_in_every_panel_on_one_scale():
 
 
 def test_a_slider_holds_every_number_of_samples_and_every_price():
-    given = {R: draw.Worth([0.6, 0.7 - R / 1000], [0.5, 0.6], [0.9, 0.1]) for R in (16, 48)}
-    fig = draw.drag_samples(given, [1.5, 3], [0.55, 0.65], [1, 2], active=1)
+    given = {R: draw.Worth([0.6, 0.7 - R / 1000], [0.5, 0.6]) for R in (16, 48)}
+    fig = draw.drag_samples(given, [1.5, 3], [0.55, 0.65], active=1)
     assert steps(fig) == ["16", "48"]
     titles = [frame.layout.title.text for frame in fig.frames]
     assert titles == ["B = 3: claims 0.684, worth 0.600", "B = 3: claims 0.652, worth 0.600"]
     assert (fig.layout.title.text, fig.layout.sliders[0].active) == (titles[1], 1)
-    assert all(list(frame.data[2].y) == [0.9, 0.1] for frame in fig.frames)
+    assert all(list(frame.data[1].y) == [0.5, 0.6] for frame in fig.frames)
     measured, predicted = np.array([[1, 1], [0, 1]]), np.array([[1, 0], [0, 0]])
-    spent = np.array([[3.0, 2.5], [2.0, 1.0]])
-    fig = draw.price_choices([0, 0.05], ["q<1>", "q2"], [1, 4], measured, predicted, spent, active=1)
+    fig = draw.price_choices([0, 0.05], ["q<1>", "q2"], [1, 4], measured, predicted, active=1)
     assert steps(fig) == ["0", "0.05"]
-    assert "1 of 2 agree" in fig.frames[0].layout.title.text
-    assert [trace.name for trace in fig.data[1:]] == ["oracle (mean of all: 2.00)", "predicted from text (1.00)"]
+    assert fig.frames[0].layout.title.text == "1 of 2 agree"
+    assert [trace.name for trace in fig.data[1:]] == ["oracle", "predicted"]
     assert [list(trace.x) for trace in fig.frames[0].data] == [[4, 4, None, 1, 4, None], [4, 4], [4, 1]]
     assert list(fig.data[1].y) == ["q&lt;1&gt;", "q2"]
     assert fig.layout.sliders[0].active == 1
 
 
-def test_gains_are_drawn_with_their_intervals_in_points_and_the_control_in_grey():
-    fig = draw.gains([1.5, 3], {"label": ESTIMATE, "noise": ESTIMATE}, "a title")
-    assert [trace.name for trace in fig.data] == ["label", "noise"]
+def test_gains_have_a_panel_a_group_their_intervals_in_points_and_their_policy_s_colour():
+    whole = {"label": ESTIMATE, "more": ESTIMATE, "noise": ESTIMATE}
+    fig = draw.gains(["B = 1.5", "B = 3"], {"one": whole, "two": whole}, {"more": "label"})
+    assert [trace.name for trace in fig.data] == ["label", "more", "noise"] * 2
     for trace in fig.data:
         assert list(trace.x) == ["B = 1.5", "B = 3"]
         assert np.divide(ends(trace), 100) == pytest.approx(np.array(ESTIMATE))
-    assert fig.data[1].marker.color == shapes.GREY != fig.data[0].marker.color
-    assert fig.layout.title.text == "a title"
-    fig = draw.gain_dots(["a"], {"2": {"oracle": ([0.1], [0.0], [0.2]), "noise": ([0.0], [-0.1], [0.1])}})
-    assert steps(fig) == ["2"]
-    assert [trace.name for trace in fig.data] == ["oracle, cross-fitted", "noise control"]
-    assert (fig.data[0].x[0], fig.data[0].error_x.array[0]) == (10, 10)
+    assert [t.marker.color for t in fig.data[:3]] == [draw.POLICY[name] for name in ("label", "label", "noise")]
+    assert [t.marker.symbol for t in fig.data[:3]] == ["circle", "diamond", "circle"]
+    assert fig.layout.yaxis.range == fig.layout.yaxis2.range
 
 
-def test_equal_values_lie_on_the_line():
+def test_slopes_say_their_difference_in_points_and_equal_values_lie_on_the_line():
+    group = {"x": (0.5, 0.512), "y": (0.6, 0.59)}
+    fig = draw.slopes({"a": group, "b": group}, ("here", "there"), shapes.COLOURS[:2])
+    assert [list(trace.text) for trace in fig.data] == [["0.500", "+1.2"], ["0.600", "-1.0"]] * 2
+    fig = draw.strips({"one": [0.01, -0.02], "two": [0, 0.03]}, ["a", "b"])
+    assert [list(trace.x) for trace in fig.data] == [[1], [-2], [0], [3]]
     pairs = {"imitation": ([0.9, 0.95], [0.91, 0.94]), "gap": ([0.1, 0.2], [0.1, 0.2])}
-    for fig, sizes in (
-        (draw.on_the_line(pairs, ["a", "b"], "if"), [2, 1, 1, 2, 1, 1]),
-        (draw.on_the_line(pairs, (), "predicted", across=True), [2, 2, 2, 2]),
-    ):
-        assert [len(trace.x) for trace in fig.data] == sizes
-        drawn = [trace for trace in fig.data if trace.mode == "lines" or trace.yaxis == "y2"]
-        assert all(list(trace.x) == list(trace.y) for trace in drawn)
+    fig = draw.on_the_line(pairs, "predicted", "measured")
+    assert [len(trace.x) for trace in fig.data] == [2, 2, 2, 2]
+    drawn = [trace for trace in fig.data if trace.mode == "lines" or trace.yaxis == "y2"]
+    assert all(list(trace.x) == list(trace.y) for trace in drawn)
 
 
 def test_frontiers_have_a_stop_a_setting_and_lines_for_the_oracle():

@@ -187,7 +187,9 @@ def chain(proof: Proof, road: int = 0) -> list:
     return [proof.first, *ideas, proof.last]
 
 
-@pytest.mark.parametrize("place", [("02", "monotone"), ("02", "everett"), ("04", "weak duality")], ids="-".join)
+@pytest.mark.parametrize(
+    "place", [("02", "monotone"), ("02", "everett"), ("04", "weak duality"), ("09", "induction")], ids="-".join
+)
 def test_another_road_is_as_right_and_a_step_may_bring_its_reason(place):
     one, other = chain(PROOFS[place]), chain(PROOFS[place], road=1)
     assert one[1] is not other[1]

@@ -1,4 +1,4 @@
-"""What the reader builds on answers: a vote, all subsets, cross-fitting, a label policy, a stopping rule, folds.
+"""What the reader builds on answers: a vote, all subsets, cross-fitting, a label policy, backward induction, folds.
 
 Each exercise is a brute force and its typical mistakes, which are functions too.
 """
@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 from typing import Any
 
@@ -148,44 +147,62 @@ EXERCISES["06", "label policy"] = Build(
 )
 
 
-def _asked(answers: list[str], lead: int, over_all: bool = False) -> int:
-    """Answers asked until the first is ahead of the second, or of all the others, by the lead."""
-    for n in range(1, len(answers) + 1):
-        first, *others = sorted(Counter(a for a in answers[:n] if a).values(), reverse=True) or [0]
-        if first - sum(others if over_all else others[:1]) >= lead:
-            return n
-    return len(answers)
+def _draw_stops(rng: np.random.Generator) -> Case:
+    """A small world: what the vote is worth in two states after every answer, the chances to move, and a price."""
+    last = int(rng.integers(1, 3))
+    first = rng.integers(0, 9, (last, 2, 1)) / 8
+    worth = rng.integers(0, 9, (last + 1, 2)) / 8
+    return {"worth": worth, "moves": np.concatenate([first, 1 - first], axis=2), "lam": float(rng.integers(0, 9) / 64)}
 
 
-def _so_many_votes(answers: list[str], lead: int) -> int:
-    reached = (n for n in range(len(answers)) if answers[n] and answers[: n + 1].count(answers[n]) >= lead)
-    return next(reached, len(answers) - 1) + 1
+def _by_rule(rule: np.ndarray, worth: np.ndarray, moves: np.ndarray, lam: float) -> np.ndarray:
+    """What a rule expects from the first states: in every state it goes on or stops."""
+    value = worth[-1]
+    for n in reversed(range(len(moves))):
+        value = np.where(rule[n], moves[n] @ value - lam, worth[n])
+    return value
 
 
-EXERCISES["09", "stopping"] = Build(
+def _best_rule(worth: np.ndarray, moves: np.ndarray, lam: float) -> np.ndarray:
+    shape = moves.shape[:2]
+    rules = (np.reshape(rule, shape) for rule in product((False, True), repeat=shape[0] * shape[1]))
+    return np.max([_by_rule(rule, worth, moves, lam) for rule in rules], axis=0)
+
+
+def _pays_to_stop(worth: np.ndarray, moves: np.ndarray, lam: float) -> np.ndarray:
+    value = worth[-1]
+    for n in reversed(range(len(moves))):
+        value = np.maximum(worth[n], moves[n] @ value) - lam
+    return value
+
+
+EXERCISES["09", "induct"] = Build(
     Inputs(
-        lambda rng: {"answers": _said(rng, 1, 10, [0.45, 0.25, 0.15, 0.15]), "lead": int(rng.integers(1, 4))},
-        {"answers": ("answer",)},
+        _draw_stops,
+        {},
         [
-            {"answers": ["7", "7", "8"], "lead": 2},
-            {"answers": ["", "", "7"], "lead": 1},
-            {"answers": ["7", "8", "9", "7", "7"], "lead": 2},
-            {"answers": ["7", "8", "7", "8"], "lead": 2},
+            {"worth": np.array([[0.5, 0.25], [1.0, 0.0]]), "moves": np.full((1, 2, 2), 0.5), "lam": 0.125},
+            {
+                "worth": np.array([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]),
+                "moves": np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.75, 0.25], [0.25, 0.75]]]),
+                "lam": 0.0625,
+            },
         ],
+        lambda case: bool((case["moves"].sum(axis=2) == 1).all() and case["lam"] >= 0),
     ),
-    _asked,
-    "after every answer count the votes; stop as soon as the first is ahead of the second by the lead, else when "
-    "the answers run out",
-    "Counter(...).most_common(2) gives the two leading counts; an answer that is empty is paid, and does not vote",
+    _best_rule,
+    "work back from the last answer: in every state take the larger of the vote's worth and what the next states are "
+    "worth on average, less the price",
+    "value = worth[-1]; then, for n from the last move to the first, value = maximum(worth[n], moves[n] @ value - lam)",
     {
-        "it returns the place counted from 0; one answer asked is 1": lambda *case: _asked(*case) - 1,
-        "empty answers vote; they are paid, and must not": lambda answers, lead: _asked(
-            [a or "?" for a in answers], lead
+        "the next answer is free there; it costs the price": lambda worth, moves, lam: _best_rule(worth, moves, 0.0),
+        "it looks one answer ahead; carry back the value of the next states, not their vote": (
+            lambda worth, moves, lam: np.maximum(worth[0], moves[0] @ worth[1] - lam)
         ),
-        "it compares the leader with all the others together; compare it with the second": partial(
-            _asked, over_all=True
+        "it always goes on to the last answer; where the vote is worth more, stop": lambda worth, moves, lam: _by_rule(
+            np.ones(moves.shape[:2]), worth, moves, lam
         ),
-        "it asks for so many votes, not for so many more than the second": _so_many_votes,
+        "it pays the price where it stops, too": _pays_to_stop,
     },
 )
 

@@ -209,33 +209,6 @@ EXERCISES["05", "bracket"] = Proof(
     },
 )
 
-EXERCISES["05", "noise"] = Proof(
-    _ESTIMATES,
-    _with_truth,
-    lambda draws, truth: float(draws.max(axis=1).mean() - truth.max()),
-    lambda draws, truth: float(np.sqrt(((draws - truth) ** 2).mean(axis=0).sum())),
-    {
-        "the chain jumps: take the errors out of the maximum": lambda draws, truth: float(
-            (draws - truth).max(axis=1).mean()
-        ),
-        "the chain jumps: a largest entry is at most the length of its vector": (
-            lambda draws, truth: float(np.linalg.norm(draws - truth, axis=1).mean())
-        ),
-    },
-    "an estimate is truth plus error; a maximum of sums is at most the sum of the maxima",
-    "then: the largest error is at most the length of the vector of errors, and a mean of lengths at most the root of "
-    "the mean of their squares",
-    {
-        "that is the noise of the worst single budget; the largest of several errors is worse": (
-            lambda draws, truth: float(np.sqrt(((draws - truth) ** 2).mean(axis=0)).max())
-        ),
-        "that is the mean size of an error; the oracle picks the largest": (
-            lambda draws, truth: float(np.abs(draws - truth).mean())
-        ),
-        "unbiased estimates do not make an unbiased maximum": lambda truth: 0.0,
-    },
-)
-
 
 # Appendices A and D
 
@@ -334,6 +307,85 @@ EXERCISES["markets", "floor"] = Proof(
         ),
         "the price is paid for the demand, not for all that could run": (
             lambda capacity, fuel, run, price: price * capacity.sum() - (run * np.maximum(price - fuel, 0)).sum()
+        ),
+    },
+)
+
+# Chapters 9 and 10
+
+
+def _one_step(rng: np.random.Generator) -> Case:
+    chances = rng.multinomial(8, [1 / 3] * 3) / 8
+    later = np.sort(rng.integers(0, 9, (2, 3)) / 8, axis=0)
+    drawn = {"v": rng.integers(0, 9) / 8, "lam": rng.integers(0, 9) / 32, "q": rng.integers(0, 9) / 8}
+    return {**{name: float(value) for name, value in drawn.items()}, "chances": chances, "W": later[0], "V": later[1]}
+
+
+def _tossed(v: float, lam: float, q: float, chances: np.ndarray, later: np.ndarray) -> float:
+    return q * (chances @ later - lam) + (1 - q) * v
+
+
+EXERCISES["09", "induction"] = Proof(
+    Inputs(
+        _one_step,
+        {},
+        valid=lambda case: bool(case["chances"].sum() == 1 and (case["W"] <= case["V"]).all() and 0 <= case["q"] <= 1),
+    ),
+    dict,
+    lambda v, lam, q, chances, W: _tossed(v, lam, q, chances, W),
+    lambda v, lam, chances, V: max(v, chances @ V - lam),
+    {
+        "the chain jumps: use first what is known of the next states": (
+            lambda v, lam, q, chances, V: _tossed(v, lam, q, chances, V),
+            lambda v, lam, chances, W: max(v, chances @ W - lam),
+        )
+    },
+    "at every next state W is at most V, and an average of two numbers is at most the larger of them",
+    "line 2 is line 1 with V in place of W: q * (chances @ V - lam) + (1 - q) * v",
+    {
+        "the price of the next answer is missing": lambda v, q, chances, V: q * (chances @ V) + (1 - q) * v,
+        "a rule does not see which state comes; average over the chances": (
+            lambda v, lam, q, V: q * (V.min() - lam) + (1 - q) * v
+        ),
+        "the coin is turned round: with chance q the rule goes on": (
+            lambda v, lam, q, chances, V: _tossed(v, lam, 1 - q, chances, V)
+        ),
+    },
+)
+
+
+def _steered(rng: np.random.Generator) -> Case:
+    """Costs of questions that an enemy sets wherever the price allows a dear rule; the cheapest rule costs 1."""
+    budget, first, high = float(rng.integers(2, 6)), 1.0, float(rng.integers(2, 9))
+    debt, last, costs = 0.0, 0, []
+    for t in range(int(rng.integers(3, 30))):
+        dear = first * np.exp(0.5 * debt / budget) < high
+        costs.append(float(rng.choice([1, 8, 16])) if dear else 1.0)
+        last, debt = (t if dear else last), debt + costs[-1] - budget
+    return {"costs": np.array(costs), "last": last, "budget": budget, "first": first, "high": high, "most": 16.0}
+
+
+EXERCISES["10", "overspending"] = Proof(
+    Inputs(_steered, {}, valid=lambda case: False),
+    lambda case: {**case, "step": 0.5},
+    lambda costs, budget: float((costs - budget).sum()),
+    lambda budget, step, first, high, most: float(budget / step * np.log(high / first) + most - budget),
+    {
+        "the chain jumps: what can the last dear question and those before it have added": (
+            lambda costs, last, budget, most: float((costs[:last] - budget).sum() + most - budget)
+        )
+    },
+    "after the last dear question every cost is at most the budget; before it the price was below high",
+    "line 2 is (costs[:last] - budget).sum() + most - budget; the price before that question says how large the sum is",
+    {
+        "the dear question itself is missing: it may cost the most": (
+            lambda costs, last, budget: float((costs[:last] - budget).sum())
+        ),
+        "the budget of the dear question is missing": (
+            lambda costs, last, budget, most: float((costs[:last] - budget).sum() + most)
+        ),
+        "the sum counts what is above the budget, not all that was spent": lambda costs, last: float(
+            costs[:last].sum()
         ),
     },
 )

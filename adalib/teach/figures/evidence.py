@@ -12,13 +12,16 @@ from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from adalib.colours import budget_colours
+from adalib.evaluate.intervals import in_points
 from adalib.teach.figures import COLOURS, plain
 from adalib.teach.figures.shapes import GREY, bar, dots, drag, level, line, panels
 
 #: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
-CLAIMED, HONEST, TRUE = COLOURS[1], COLOURS[0], COLOURS[2]
-_POLICY = {"oracle": TRUE, "priced": CLAIMED, "curve": HONEST, "label": COLOURS[5], "noise": COLOURS[3]}
-_CALLED = {"oracle": "oracle, cross-fitted", "noise": "noise control"}
+CLAIMED, HONEST, TRUE = COLOURS[4], COLOURS[0], COLOURS[2]
+#: One colour for a policy, wherever it appears.
+POLICY = {"oracle": COLOURS[2], "priced": COLOURS[1], "curve": COLOURS[0], "label": COLOURS[5], "noise": COLOURS[3]}
+POLICY |= {"mix": GREY}
+_MARKS = ("circle", "diamond", "square")  # of policies that share a colour
 _COSTS = {"type": "log", "tickvals": [1, 1.5, 2, 3, 4, 6, 8, 12, 16]}
 _COSTS |= {"ticktext": [f"{cost:g}" for cost in _COSTS["tickvals"]]}
 
@@ -56,51 +59,57 @@ class Worth(NamedTuple):
 
     claimed: Sequence[float]
     worth: Sequence[float]
-    labels: Sequence[float]
 
 
 def drag_samples(
-    stops: Mapping[int, Worth], targets: Sequence[float], best: Sequence[float], budgets: Sequence[int], active: int = 0
+    stops: Mapping[int, Worth], targets: Sequence[float], best: Sequence[float], active: int = 0
 ) -> go.Figure:
-    """Drag R: above, the oracle's claim, its worth and the best possible; below, the budgets given on a null."""
-    names = ["DeepSeek-V3 stand-in, simulated", "flat null, simulated: nobody gains"]
-    fig = panels([[], []], names, 0.2, row_heights=[0.57, 0.43])
+    """Drag R: the oracle's claim, what its labels are worth, and the best possible, along the average budget."""
     shown = list(stops.values())
 
     def moving(i: int) -> list:
-        given = [f"b={b}" for b in budgets], shown[i].labels
         return [
-            line(targets, shown[i].claimed, "claimed", CLAIMED),
-            line(targets, shown[i].worth, "worth", HONEST),
-            bar(*given, "", [GREY, *[CLAIMED] * (len(budgets) - 1)], texttemplate="%{y:.0%}"),
+            line(targets, shown[i].claimed, "claimed", CLAIMED, marks=True),
+            line(targets, shown[i].worth, "worth", POLICY["oracle"], marks=True),
         ]
 
+    fig = go.Figure(line(targets, best, "best possible", GREY, dash="dash"))
     said = [f"B = {targets[-1]:g}: claims {stop.claimed[-1]:.3f}, worth {stop.worth[-1]:.3f}" for stop in shown]
-    drag(fig, list(stops), moving, "samples a question, R = ", rows=(1, 1, 2), titles=said, active=active)
-    fig.add_trace(line(targets, best, "best possible", TRUE, dash="dash"), row=1, col=1)
+    drag(fig, list(stops), moving, "answers per question, R = ", titles=said, active=active)
     low, high = min(min(stop.worth) for stop in shown), max(max(stop.claimed) for stop in shown)
-    fig.update_xaxes(title="average budget B", row=1)
-    fig.update_yaxes(title="accuracy", range=[low - 0.005, high + 0.005], tickformat=".2f", row=1)
-    fig.update_yaxes(title="share given", range=[0, 1.1], tickformat=".0%", row=2)
-    return fig.update_layout(height=700, margin={"t": 110}, legend={"y": 1.06})
+    fig.update_xaxes(title="average budget B")
+    fig.update_yaxes(title="accuracy", range=[low - 0.005, high + 0.005], tickformat=".2f")
+    return fig.update_layout(height=480, margin={"t": 90})
 
 
 # Chapter 6: what a text tells, and what it is worth.
 
 
 def gains(
-    targets: Sequence[float], series: Mapping[str, ArrayLike], title: str, colours: Sequence[str] = COLOURS
+    places: Sequence[str], groups: Mapping[str, Mapping[str, ArrayLike]], policies: Mapping[str, str] | None = None
 ) -> go.Figure:
-    """Gains over the best mix at equal cost, in points, with intervals, a mark a policy; the control "noise" grey."""
-    others = iter(zip(colours, ("circle", "square", "diamond", "triangle-up", "star"), strict=False))
-    places = [f"B = {target:g}" for target in targets]
-    fig = go.Figure()
-    for name, estimate in series.items():
-        colour, symbol = (GREY, "x") if name == "noise" else next(others)
-        fig.add_trace(dots(places, 100 * np.asarray(estimate), name, colour, size=11, symbol=symbol))
-    level(fig, y=0)
-    fig.update_yaxes(title="gain, points", tickformat="+.1f", zeroline=False)
-    return fig.update_layout(height=400, title=title, scattermode="group", scattergap=0.35)
+    """Gains over the best mix at equal cost, in points, with intervals: a panel a group, the same policies in each.
+
+    ``policies`` says whose colour a name has that is no policy's. Within the band a gain is less than a point.
+    """
+    whose = dict(policies or {})
+    parts: list[list[go.Scatter]] = []
+    for group in groups.values():
+        seen: list[str] = []
+        parts.append([])
+        for name, estimate in group.items():
+            policy = whose.get(name, name)
+            mark = {"size": 9, "symbol": _MARKS[seen.count(policy)], "hovertemplate": "%{x}: %{y:+.1f} points"}
+            parts[-1].append(dots(places, 100 * np.asarray(estimate, dtype=float), name, POLICY[policy], **mark))
+            seen.append(policy)
+    fig = panels(parts, list(groups), 0.1 if len(groups) < 4 else 0.07)
+    fig.add_hrect(y0=-1, y1=1, fillcolor=GREY, opacity=0.18, line_width=0, layer="below", row="all", col=1)
+    level(fig, y=0, dash="solid", row="all", col=1)
+    ends = 100 * np.array([list(group.values()) for group in groups.values()], dtype=float)
+    span = [min(np.nanmin(ends), -1) - 0.4, max(np.nanmax(ends), 1) + 0.4]
+    fig.update_yaxes(title="points", tickformat="+.0f", dtick=2, zeroline=False, range=span)
+    fig.update_layout(scattermode="group", scattergap=0.4, height=150 + 210 * len(groups))
+    return fig.update_layout(margin={"t": 70}, legend={"y": 1 + 0.14 / len(groups)})
 
 
 def price_choices(
@@ -109,27 +118,25 @@ def price_choices(
     budgets: Sequence[int],
     measured: np.ndarray,
     predicted: np.ndarray,
-    spent: np.ndarray,
     active: int = 0,
 ) -> go.Figure:
     """Drag the price: the budget of each question by its measured curve, and by the curve predicted from its text.
 
-    ``measured`` and ``predicted`` hold columns chosen, a row a price; ``spent`` the average cost over all questions.
+    ``measured`` and ``predicted`` hold columns chosen, a row a price.
     """
     offered, labels = np.asarray(budgets), [plain(name) for name in names]
 
     def moving(p: int) -> list[go.Scatter]:
         learned, best = offered[predicted[p]], offered[measured[p]]
         between = [end for pair in zip(learned.tolist(), best.tolist(), strict=True) for end in (*pair, None)]
-        ring = {"color": "rgba(0, 0, 0, 0)", "size": 20, "line": {"color": HONEST, "width": 3}}
+        ring = {"color": "rgba(0, 0, 0, 0)", "size": 20, "line": {"color": POLICY["oracle"], "width": 3}}
         return [
             line(between, np.repeat(labels, 3), colour=GREY, hoverinfo="skip"),
-            dots(best, labels, f"oracle (mean of all: {spent[p, 0]:.2f})", marker=ring),
-            dots(learned, labels, f"predicted from text ({spent[p, 1]:.2f})", CLAIMED, size=11),
+            dots(best, labels, "oracle", marker=ring),
+            dots(learned, labels, "predicted", POLICY["curve"], size=11),
         ]
 
-    agree = (predicted == measured).sum(axis=1)
-    titles = [f"λ = {price:g}: {same} of {len(labels)} agree" for price, same in zip(prices, agree, strict=True)]
+    titles = [f"{same} of {len(labels)} agree" for same in (predicted == measured).sum(axis=1)]
     fig = drag(go.Figure(), prices, moving, "λ = ", titles=titles, active=active)
     ends = [np.log10(offered[0] / 1.4), np.log10(offered[-1] * 1.4)]
     ticks = {"tickvals": list(budgets), "ticktext": [str(b) for b in budgets]}
@@ -141,33 +148,65 @@ def price_choices(
 # Chapter 7: printed beside ours, the frontiers, and what is left of a gain on questions not seen.
 
 
-def on_the_line(
-    groups: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    settings: Sequence[str],
-    x_title: str,
-    y_title: str = "printed",
-    across: bool = False,
-) -> go.Figure:
-    """Pairs of values as dots, and the line where they are equal; one panel a quantity, one colour a setting.
-
-    ``settings`` has one entry a dot, or none at all. The panels lie below each other, or across the page.
-    """
-    count = {"cols": len(groups)} if across else {"rows": len(groups), "vertical_spacing": 0.2}
-    fig = make_subplots(**count, subplot_titles=[plain(name) for name in groups])
+def on_the_line(groups: Mapping[str, tuple[ArrayLike, ArrayLike]], x_title: str, y_title: str) -> go.Figure:
+    """Pairs of values as dots, and the line where they are equal; one panel a quantity, across the page."""
+    fig = make_subplots(cols=len(groups), subplot_titles=[plain(name) for name in groups], horizontal_spacing=0.16)
     for number, pair in enumerate(groups.values(), start=1):
-        place = {"row": 1, "col": number} if across else {"row": number, "col": 1}
         x, y = (np.asarray(values, dtype=float) for values in pair)
         ends = np.array([min(x.min(), y.min()), max(x.max(), y.max())])
         span = ends + 0.06 * np.ptp(ends) * np.array([-1, 1])
-        fig.add_trace(line(span, span, colour=GREY, width=2, dash="dash", hoverinfo="skip"), **place)
-        for setting, colour in zip(dict.fromkeys(settings) or [""], COLOURS, strict=False):
-            here = np.array([s == setting for s in settings]) if settings else slice(None)
-            size, opacity = (11, 0.8) if settings else (6, 0.5)
-            marks = dots(x[here], y[here], setting, colour, size=size, opacity=opacity)
-            fig.add_trace(marks if number == 1 else marks.update(showlegend=False), **place)
-        fig.update_xaxes(title=x_title, tickformat=".2f", **place)
-        fig.update_yaxes(title=y_title if not across or number == 1 else None, tickformat=".2f", **place)
-    return fig.update_layout(height=360 if across else 720, margin={"t": 50 if across else 90}, legend={"y": 1.06})
+        fig.add_trace(line(span, span, colour=GREY, width=2, dash="dash", hoverinfo="skip"), row=1, col=number)
+        fig.add_trace(dots(x, y, "", POLICY["curve"], size=6, opacity=0.5), row=1, col=number)
+        fig.update_xaxes(title=x_title, tickformat=".1f", nticks=5, row=1, col=number)
+        fig.update_yaxes(title=y_title if number == 1 else None, tickformat=".1f", row=1, col=number)
+    return fig.update_layout(height=360, margin={"t": 50})
+
+
+def slopes(
+    groups: Mapping[str, Mapping[str, tuple[float, float]]], ends: tuple[str, str], colours: Sequence[str]
+) -> go.Figure:
+    """Slope charts, a panel a group and a line a name, with the difference between its ends in points."""
+    rows = -(-len(groups) // 2)
+    names = [plain(name) for name in groups]
+    fig = make_subplots(rows, 2, subplot_titles=names, horizontal_spacing=0.06, vertical_spacing=0.16)
+    for number, group in enumerate(groups.values()):
+        place = {"row": number // 2 + 1, "col": number % 2 + 1}
+        for (name, pair), colour in zip(group.items(), colours, strict=True):
+            trace = line(ends, pair, name, colour, marks=True, mode="lines+markers+text", legendgroup=name)
+            trace.hovertemplate = "%{x}: %{y:.3f}"
+            said = [f"{pair[0]:.3f}", in_points(pair[1] - pair[0])]
+            sides = ["middle left", "middle right"]
+            trace.update(text=said, textposition=sides, showlegend=number == 0, marker_size=9)
+            fig.add_trace(trace, **place)
+        values = np.array(list(group.values()))
+        room = 0.15 * np.ptp(values)
+        fig.update_yaxes(range=[values.min() - room, values.max() + room], **place)
+    fig.update_yaxes(showticklabels=False, showgrid=False).update_xaxes(range=[-0.75, 1.65])
+    return fig.update_layout(height=130 + 230 * rows, margin={"t": 80}, legend={"y": 1 + 0.2 / rows})
+
+
+def strips(rows: Mapping[str, ArrayLike], settings: Sequence[str]) -> go.Figure:
+    """Values in points as dots, a strip for each name, a colour a setting; ``settings`` has one entry a dot."""
+    names = list(dict.fromkeys(settings))
+    parts = [
+        [
+            dots(
+                100 * np.asarray(values)[[own == name for own in settings]],
+                [-k] * settings.count(name),
+                name,
+                colour,
+                hovertemplate="%{x:+.1f} points",
+            )
+            for k, (name, colour) in enumerate(zip(names, COLOURS, strict=False))
+        ]
+        for values in rows.values()
+    ]
+    fig = panels(parts, list(rows), 0.09, shared_xaxes=True)
+    fig.add_vrect(x0=-1, x1=1, fillcolor=GREY, opacity=0.18, line_width=0, layer="below", row="all", col=1)
+    level(fig, x=0, dash="solid", row="all", col=1)
+    fig.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-len(names) + 0.2, 0.8])
+    fig.update_xaxes(tickformat="+.1f", zeroline=False).update_xaxes(title="points", row=len(rows))
+    return fig.update_layout(height=110 + 110 * len(rows), margin={"t": 90}, legend={"y": 1.09})
 
 
 class Points(NamedTuple):
@@ -192,8 +231,8 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
         policies, cost, accuracy = shown[i]
         made = [line(cost, accuracy, "best mix", GREY)]
         for name, along in policies.items():
-            curve = line(along.cost, along.accuracy, _CALLED.get(name, name), _POLICY[name], marker_size=9)
-            gain = line(along.cost, along.in_points(), "", _POLICY[name], marks=True, marker_size=7)
+            curve = line(along.cost, along.accuracy, name, POLICY[name], marker_size=9)
+            gain = line(along.cost, along.in_points(), "", POLICY[name], marks=True, marker_size=7)
             made += [curve, gain] if name == "oracle" else [t.update(mode="markers") for t in (curve, gain)]
         return made
 
@@ -213,26 +252,6 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
     fig.update_xaxes(range=[np.log10(0.95), np.log10(17)], **_COSTS).update_xaxes(title="average cost", row=2)
     fig.update_yaxes(tickformat=".2f", row=1)
     return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
-
-
-def gain_dots(settings: Sequence[str], targets: Mapping[str, Mapping[str, ArrayLike]], active: int = 0) -> go.Figure:
-    """Held-out gains with intervals, a row of dots a setting, one target at a time by a slider."""
-    at, shown = np.arange(len(settings)), list(targets.values())
-
-    def moving(i: int) -> list[go.Scatter]:
-        spread = np.linspace(-0.27, 0.27, len(shown[i])) if len(shown[i]) > 1 else [0.0]
-        return [
-            dots(100 * np.asarray(estimate), at + shift, _CALLED.get(name, name), _POLICY[name], size=11)
-            for (name, estimate), shift in zip(shown[i].items(), spread, strict=True)
-        ]
-
-    fig = drag(go.Figure(), list(targets), moving, "target B = ", active=active)
-    level(fig, x=0, dash="solid", width=3)
-    ends = 100 * np.array([list(policies.values()) for policies in shown])
-    span = [ends.min() - 0.4, ends.max() + 0.4]
-    fig.update_xaxes(title="gain over the mix, points", range=span, tickformat="+.0f")
-    fig.update_yaxes(tickvals=at, ticktext=[plain(s) for s in settings], autorange="reversed", zeroline=False)
-    return fig.update_layout(height=480)
 
 
 # Chapter 8: who gets the budget, beside a population that nothing helps.

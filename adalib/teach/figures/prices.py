@@ -43,12 +43,14 @@ def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
         b, share = budgets[i], shares[i]
         right, wrong = share > 0.99, share < 0.01
         kinds = (("right", right, GREEN), ("tie", ~right & ~wrong, GOLD), ("wrong", wrong, ORANGE))
-        return [
-            bar([""] * here.sum(), np.full(here.sum(), b - 0.12 * min(b, 3)), name, colour, sideways=True).update(
-                base=b * np.flatnonzero(here), marker={"line": {"width": 0}}, hoverinfo="skip"
-            )
-            for name, here, colour in kinds
-        ]
+        made = []
+        for name, here, colour in kinds:
+            first = b * np.flatnonzero(here)
+            said = [f"answers {at + 1} to {at + b}: {name}" if b > 1 else f"answer {at + 1}: {name}" for at in first]
+            style = {"base": first, "marker_line_width": 0, "hovertext": said, "hoverinfo": "text"}
+            wide = np.full(first.size, b - 0.12 * min(b, 3))
+            made.append(bar([""] * first.size, wide, name, colour, sideways=True).update(style))
+        return made
 
     votes = [f"{share.size} vote{'s' if share.size > 1 else ''}" for share in shares]
     titles = [f"{said} of {b}: {share.mean():.0%} right" for said, b, share in zip(votes, budgets, shares, strict=True)]
@@ -184,7 +186,7 @@ def tangent(
     def touching(i: int) -> list[go.Scatter]:
         x, y = cost[winners[i]], acc[winners[i]]
         slope = line(ends, y + prices[i] * (ends - x), "slope λ", ORANGE, width=2)
-        return [slope, dots([x], [y], "winner", ORANGE, size=20, symbol="star")]
+        return [slope, dots([x], [y], "winner", ORANGE, size=16, symbol="star")]
 
     titles = [f"λ = {price:g}: the winner is b = {budgets[won]}" for price, won in zip(prices, winners, strict=True)]
     drag(fig, prices, touching, "λ = ", titles=titles, active=len(prices) // 2)
@@ -218,18 +220,18 @@ def filling(
 
     gains = [float(np.diff(np.append(cost[:k], B)) @ lam[:k]) for k, B in zip(inside, targets, strict=True)]
     titles = [
-        f"price {lam[k - 1]:.3f}<br>accuracy {first_accuracy:.3f} + {gain:.3f} = {first_accuracy + gain:.3f}"
+        f"price {lam[k - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = {first_accuracy + gain:.3f}"
         for k, gain in zip(inside, gains, strict=True)
     ]
     start = next((i for i, budget in enumerate(targets) if budget >= 2), 0)
-    heads = ["steps bought, the steepest first", "where the answers go"]
-    fig = panels([[], []], heads, 0.2, row_heights=[0.74, 0.26])
+    fig = panels([[], []], spacing=0.24, row_heights=[0.76, 0.24])
     drag(fig, targets, moving, "B = ", rows=(1, 1, *[2] * len(budgets), 2), titles=titles, active=start)
     fig.add_trace(line(cost.round(5), lam.round(5), colour=BLUE, width=2.5, shape="hv"), row=1, col=1)
     fig.update_xaxes(range=[0, end]).update_xaxes(title="answers per question, on average", row=2)
     fig.update_yaxes(title="price λ", range=[0, top], row=1).update_yaxes(visible=False, range=[-0.7, 0.7], row=2)
-    legend = {"y": 1.08, "font": {"size": 12}, "traceorder": "normal"}
-    return fig.update_layout(barmode="stack", height=620, margin={"t": 150}, legend=legend)
+    # The legend belongs to the thermometer, and stands above it.
+    legend = {"y": fig.layout.yaxis2.domain[1] + 0.02, "font": {"size": 12}, "traceorder": "normal"}
+    return fig.update_layout(barmode="stack", height=580, margin={"t": 80}, legend=legend)
 
 
 # Chapter 4: the dual function as an envelope of lines, a cut simplex, every claim as a bar that passes or fails.

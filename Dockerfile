@@ -1,0 +1,11 @@
+# The server alone, without the book:
+#   make wheel && docker build -t adalib .
+#   docker run -p 8081:8081 -v "$PWD/router:/router" -e ADALIB_TOKEN -e OPENAI_API_KEY adalib --upstream URL --model M
+FROM python:3.13-slim
+COPY dist/*.whl /tmp/
+RUN for wheel in /tmp/*.whl; do pip install --no-cache-dir "$wheel[serve]"; done && useradd --create-home adalib
+USER adalib
+EXPOSE 8081
+HEALTHCHECK CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8081/health')"]
+ENTRYPOINT ["adalib", "serve", "/router", "--host", "0.0.0.0", "--port", "8081"]
+CMD ["--config", "/router/serve.toml"]

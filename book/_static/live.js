@@ -1,0 +1,217 @@
+// Cells that run in the page. Nothing of Python is loaded before the first press of Run; then live-worker.js starts it. The
+// sources are those that the page shows, and names are shared by all cells of a page. book/_ext/live.py says on which pages.
+(function () {
+  "use strict";
+
+  const STATIC = new URL("./", document.currentScript.src).href;
+  const BASE = new URL("../_live/", STATIC).href;
+  const NEEDS = document.querySelector('meta[name="adalib-live"]').content.split(" ");
+  const FROM_DISK =
+    "Python runs in this page only when it comes over HTTP: type make live and make serve where the book was built, and open the address that is printed.";
+  const ABSENT = "This copy of the book has no Python beside it: type make live where it was built, then load this page again.";
+
+  let worker = null;
+  let waiting = 0; // presses that are not done
+  const cells = [];
+
+  function element(tag, properties, ...children) {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+  }
+
+  // --- one cell --------------------------------------------------------------------------------------------------------
+
+  class Cell {
+    constructor(box, at) {
+      this.at = at;
+      this.box = box;
+      this.shown = box.querySelector(".cell_input .highlight");
+      this.original = this.shown.querySelector("pre").textContent.replace(/\n$/, "");
+      this.folded = Boolean(this.shown.closest("details.adalib-code"));
+      this.solved = Boolean(box.closest(".solution"));
+      this.kept = box.querySelector(":scope > .cell_output");
+      this.editor = null;
+      this.output = null;
+      this.tools = element("div", { className: "live-tools" });
+      this.act("Run", "Run this cell, and what it needs from above (Shift+Enter)", () => press(this));
+      this.edit = this.act("Edit", "Change this cell", () => this.open());
+      this.act("Run all above", "Run every cell above this one", () => press(this, true));
+      this.shown.closest(".cell_input").append(this.tools);
+      box.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" || !event.shiftKey) return;
+        event.preventDefault();
+        press(this);
+      });
+    }
+
+    act(text, title, call) {
+      const made = element("button", { type: "button", className: "live-button", textContent: text, title });
+      made.addEventListener("click", call);
+      this.tools.append(made);
+      return made;
+    }
+
+    // What a cell that nobody touches does not have.
+    touch() {
+      if (this.said) return;
+      this.reset = this.act("Reset", "The cell and its output as the book has them", () => this.restore());
+      this.stop = this.act("Stop", "End Python; the next run starts it again", stop);
+      this.bar = element("progress", { max: 1 });
+      this.bar.setAttribute("aria-label", "Loading Python");
+      this.said = element("span", { className: "live-said" });
+      this.said.setAttribute("role", "status");
+      this.reset.hidden = this.stop.hidden = this.bar.hidden = true;
+      this.tools.append(this.bar, this.said);
+    }
+
+    get source() {
+      return this.editor ? this.editor.value : this.original;
+    }
+
+    open() {
+      this.touch();
+      if (!this.editor) {
+        this.editor = element("textarea", { className: "live-editor", spellcheck: false, value: this.original });
+        this.editor.setAttribute("aria-label", `Code of cell ${this.at + 1}; Escape, then Tab, leaves it`);
+        this.editor.setAttribute("autocapitalize", "off");
+        this.editor.addEventListener("input", () => this.fit());
+        this.editor.addEventListener("keydown", (event) => this.key(event));
+        this.shown.hidden = true;
+        this.shown.after(this.editor);
+        this.fit();
+        this.reset.hidden = false;
+      }
+      this.editor.focus();
+    }
+
+    // Tab indents; after Escape it moves on, so that nobody is caught here.
+    key(event) {
+      if (event.key === "Escape") this.leaving = true;
+      else if (event.key === "Tab" && !event.shiftKey && !this.leaving) {
+        event.preventDefault();
+        this.editor.setRangeText("    ", this.editor.selectionStart, this.editor.selectionEnd, "end");
+      } else if (event.key !== "Tab") this.leaving = false;
+    }
+
+    fit() {
+      this.editor.rows = this.editor.value.split("\n").length;
+    }
+
+    restore() {
+      this.editor?.remove();
+      this.editor = null;
+      this.shown.hidden = false;
+      this.output?.remove();
+      this.output = null;
+      if (this.kept) this.kept.hidden = false;
+      this.reset.hidden = true;
+      this.say("");
+      this.edit.focus();
+    }
+
+    say(text) {
+      this.said.textContent = text;
+      this.bar.hidden = true;
+    }
+
+    load(part) {
+      this.bar.hidden = false;
+      this.bar.value = Math.min(part, 1);
+    }
+
+    begin() {
+      this.touch();
+      this.output?.remove();
+      this.output = element("div", { className: "cell_output live-output" });
+      if (this.kept) {
+        this.kept.hidden = true;
+        this.kept.after(this.output);
+      } else this.box.append(this.output);
+      this.reset.hidden = false;
+    }
+
+    show(as, text) {
+      if (as === "html") return this.markup(text);
+      if (as === "trace") return this.output.append(element("details", { className: "live-trace" }, element("summary", {}, "where"), element("pre", {}, text)));
+      const last = this.output.lastElementChild;
+      if (as === "text" && last?.matches("pre.live-text")) last.append(text);
+      else this.output.append(element("pre", { className: `live-${as}` }, text));
+    }
+
+    markup(text) {
+      const place = element("div", { className: "output text_html", innerHTML: text });
+      this.output.append(place);
+      for (const script of place.querySelectorAll("script:not([type='application/json'])")) {
+        script.replaceWith(element("script", { type: script.type, textContent: script.textContent })); // this one runs
+      }
+      for (const div of place.querySelectorAll(".plotly-graph-div")) window.dispatchEvent(new CustomEvent("adalib-figure", { detail: div }));
+      for (const [name, play] of Object.entries(window.adalibParts?.plays || {})) {
+        for (const root of place.querySelectorAll(`.adalib-${name}`)) play(root, JSON.parse(root.querySelector("script").textContent));
+      }
+    }
+  }
+
+  // --- Python ------------------------------------------------------------------------------------------------------------
+
+  let pressed = null; // the cell that tells how it goes
+
+  function press(cell, all = false) {
+    cell.touch();
+    if (location.protocol === "file:") return cell.say(FROM_DISK);
+    waiting += 1;
+    pressed = cell;
+    if (!worker) {
+      cell.say("Starting Python …");
+      cell.load(0);
+      worker = new Worker(`${STATIC}live-worker.js`, { type: "module" });
+      worker.onmessage = ({ data }) => hear(data);
+      worker.onerror = (event) => hear({ kind: "broken", text: event.message || "its script cannot be loaded" });
+      worker.postMessage({ kind: "start", base: BASE, code: `${STATIC}live.py`, needs: NEEDS });
+    } else cell.say("Waiting …");
+    cell.stop.hidden = false;
+    worker.postMessage({ kind: "run", at: cell.at, all, cells: cells.map((each) => [each.source, each.solved]) });
+  }
+
+  function hear(data) {
+    const cell = cells[data.at];
+    // The output of a folded cell that only made names is on the page already.
+    const silent = cell && cell.folded && cell !== pressed;
+    if (data.kind === "loading") pressed.load(data.loaded / data.planned);
+    else if (data.kind === "doing") pressed.say(data.text);
+    else if (data.kind === "begin" && !silent) cell.begin();
+    else if (data.kind === "shown" && silent && data.as === "error") pressed.say(`${data.text} (in folded code above)`);
+    else if (data.kind === "shown" && !silent) cell.show(data.as, data.text);
+    else if (data.kind === "done") finish(cell, data);
+    else if (data.kind === "broken") {
+      pressed.say(data.absent ? ABSENT : `Python ended: ${data.text}. Press Run to start it again.`);
+      end();
+    }
+  }
+
+  function finish(cell, { failed, before = 0 }) {
+    waiting -= 1;
+    cell.stop.hidden = true;
+    if (failed === undefined) cell.say(before ? `Done, with ${before} cell${before > 1 ? "s" : ""} above.` : "Done.");
+    else if (failed === cell.at) cell.say("");
+    else if (!cells[failed].folded) cell.say(`Stopped: cell ${failed + 1}, above, raised an error.`);
+  }
+
+  function stop() {
+    end();
+    for (const cell of cells) if (cell.said?.textContent.endsWith("…")) cell.say("Stopped. Python starts afresh with the next run.");
+  }
+
+  function end() {
+    worker?.terminate();
+    worker = null;
+    waiting = 0;
+    for (const cell of cells) if (cell.stop) cell.stop.hidden = true;
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const box of document.querySelectorAll(".bd-article div.cell")) {
+      if (box.querySelector(".cell_input .highlight pre")) cells.push(new Cell(box, cells.length));
+    }
+  });
+})();

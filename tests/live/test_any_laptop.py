@@ -1,0 +1,94 @@
+"""The package where a system has less: no XGBoost, no locks, no limits, no threads, no processes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def ran(folder, *how):
+    """What tests/live/core.py prints."""
+    command = [sys.executable, str(Path(__file__).parent / "core.py"), str(folder), *how]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    return ran(tmp_path_factory.mktemp("all")), ran(tmp_path_factory.mktemp("bare"), "bare")
+
+
+def test_numbers_that_nobody_learns_are_the_same_on_a_bare_system(both):
+    (whole, _), (bare, _) = both
+    assert bare["cores"] == 1
+    for name in ("lam", "accuracy", "solved", "explored", "same", "checked"):
+        assert bare[name] == whole[name], name
+    assert (bare["same"], bare["checked"]) == ([True, False], "Exercise oracle: right.")
+    for policy in ("oracle", "oracle_in_sample", "mix", "fixed", "length", "margin", "esc"):
+        assert bare["rows"][policy] == pytest.approx(whole["rows"][policy], abs=1e-12), policy
+
+
+def test_other_trees_learn_the_same_and_say_whose_they_are(both):
+    (whole, quiet), (bare, said) = both
+    assert (whole["trees"], bare["trees"]) == ("XGBoost", "scikit-learn's HistGradientBoosting")
+    assert "XGBoost is not installed" in said
+    assert "XGBoost is not installed" not in quiet
+    for found in (whole, bare):  # the curves follow the first feature alone
+        assert found["curve error"] < 0.03
+        assert found["first feature"] > 0.9
+
+
+def test_trees_that_cannot_be_saved_say_how_to_get_those_that_can(monkeypatch, tmp_path):
+    from adalib import CurvePolicy, load_policy
+    from adalib.learn import trees
+
+    fit = ([[0.0], [1.0], [2.0]], [[0.1, 0.2], [0.2, 0.5], [0.3, 0.8]], [1, 2])
+    CurvePolicy().fit(*fit).save(tmp_path / "kept")
+    monkeypatch.setattr(trees, "xgboost", None)
+    with pytest.warns(UserWarning, match="XGBoost is not installed"):
+        stand_in = CurvePolicy().fit(*fit)
+    with pytest.raises(RuntimeError, match="pip install xgboost"):
+        stand_in.save(tmp_path / "policy")
+    assert not (tmp_path / "policy").exists()
+    with pytest.warns(UserWarning, match="not installed"), pytest.raises(RuntimeError, match="pip install xgboost"):
+        load_policy(tmp_path / "kept")
+
+
+@pytest.mark.parametrize("module", [None, ModuleType("empty")])  # as on Windows, and as in JupyterLite
+def test_memory_that_nobody_limits_has_no_end(monkeypatch, module):
+    from adalib.datasets import files
+
+    monkeypatch.setitem(sys.modules, "resource", module)
+    monkeypatch.setattr(files, "Path", lambda name: Path("/nowhere") / name.strip("/"))  # no /proc, no /sys
+    assert files.free_memory() > 1e15
+    assert files.most_memory() == 0
+
+
+@pytest.mark.parametrize("module", [None, ModuleType("empty")])
+def test_a_store_without_locks_says_so(monkeypatch, tmp_path, module):
+    from adalib.llm.collect import Store
+
+    monkeypatch.setitem(sys.modules, "fcntl", module)
+    with pytest.warns(UserWarning, match="one collector per folder"), Store(tmp_path, {}) as store:
+        store.append({"id": "q", "sample": 0, "text": "1\n2"})
+    assert (tmp_path / "answers.jsonl").read_bytes().count(b"\n") == 1
+
+
+def test_work_goes_on_threads_where_no_process_can_be_started(monkeypatch):
+    from concurrent.futures import process
+
+    from adalib.scale import machines
+
+    def refused(*_):
+        raise PermissionError("no processes here")
+
+    monkeypatch.setattr(process.ProcessPoolExecutor, "submit", refused)
+    monkeypatch.setattr(machines, "cores", lambda: 2)
+    assert machines.Here(processes=True).map(abs, [-1, 2, -3]) == [1, 2, 3]

@@ -1,0 +1,212 @@
+"""Python's side of the cells that run in the page, and the files that the page loads."""
+
+import hashlib
+import importlib.util
+import json
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import live
+import nbformat
+import pytest
+
+from editions import pyodide
+
+ROOT = Path(__file__).parent.parent.parent
+CHAPTERS = [path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if live.PAGES.match(f"notebooks/{path.stem}")]
+
+
+@pytest.fixture
+def cells(monkeypatch):
+    """The module that a page loads, and a page that writes down what its cells show."""
+    for name in ("IPython", "IPython.display"):  # a page puts its own there
+        monkeypatch.setitem(sys.modules, name, sys.modules.get(name))
+    spec = importlib.util.spec_from_file_location("adalib_live", ROOT / "book" / "_static" / "live.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    said = []
+    page = module.Page(lambda kind, text: said.append((kind, text)))
+    return module, page, said
+
+
+@pytest.mark.parametrize(
+    ("source", "made", "taken"),
+    [
+        ("import numpy as np\nx = np.zeros(n)", {"np", "x"}, {"n"}),
+        ("x = x + 1", {"x"}, {"x"}),
+        ("total += 1", {"total"}, {"total"}),
+        ("def f(a):\n    b = a + c\n    return f(b)", {"f"}, {"c"}),
+        ("rows = [g(i) for i in range(3)]", {"rows"}, {"g"}),
+        ("for i in many:\n    last = i", {"i", "last"}, {"many"}),
+        ("for i in many:\n    total += i", {"i", "total"}, {"many", "total"}),
+        ("with open(name) as file:\n    text = file.read()", {"file", "text"}, {"name"}),
+        ("a, (b, *c) = d", {"a", "b", "c"}, {"d"}),
+        ("f = lambda x: x * scale", {"f"}, {"scale"}),
+        ("class A(Base):\n    size = width", {"A"}, {"Base", "width"}),
+    ],
+)
+def test_names_that_a_cell_makes_and_takes(cells, source, made, taken):
+    assert cells[0].names(source) == (made, taken)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_every_name_of_a_chapter_is_made_above(cells, path):
+    """A cell whose names come from a cell that the page leaves out, or from below, could not run there."""
+    module, _, _ = cells
+    known, solved, within = {"display"}, set(), False
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            within = (within or "{solution-start}" in cell.source) and "{solution-end}" not in cell.source
+        elif cell.cell_type == "code" and "remove-cell" not in cell.metadata.get("tags", []):
+            made, taken = module.names(cell.source)
+            assert taken <= known | (solved if within else set()), f"{cell.id}: {taken - known}"
+            (solved if within else known).update(made)
+
+
+def test_a_cell_brings_the_cells_that_it_needs_and_no_others(cells):
+    _, page, said = cells
+    sources = ["x = 1", "print('never')", "y = x + 1", "y = 100", "z = y", "y"]
+    page.update([(source, at == 3) for at, source in enumerate(sources)])
+    assert page.needs(4) == [0, 2]  # not cell 3, which belongs to a solution
+    assert all(page.run(at) for at in (0, 2, 4))
+    assert page.needs(5) == []
+    assert page.run(5)
+    assert said == [("text", "2\n")]
+    assert page.above(5) == [0, 1, 2, 4]
+
+
+def test_an_error_shows_its_last_line_and_keeps_the_rest(cells):
+    _, page, said = cells
+    page.update([("def f(n):\n    return 1 / n\n\n\nprint('before')\nf(0)", False), ("(", False)])
+    assert not page.run(0)
+    assert said[:2] == [("text", "before"), ("text", "\n")]
+    (error, last), (trace, rest) = said[2:]
+    assert (error, last, trace) == ("error", "ZeroDivisionError: division by zero", "trace")
+    assert "return 1 / n" in rest
+    assert "live.py" not in rest
+    assert page.needs(0) == []  # it may run again
+    assert not page.run(1)
+    assert said[-2][1].startswith("SyntaxError")
+
+
+def test_values_are_shown_as_a_notebook_shows_them(cells):
+    module, page, said = cells
+    import plotly.graph_objects as go
+
+    from adalib.teach.exercises import checks
+
+    kind, html = module.shown(go.Figure(go.Bar(y=[1, 2])))
+    assert kind == "html"
+    assert "plotly-graph-div" in html
+    check, _ = checks("02")
+    assert module.shown(check("oracle", None))[0] == "text"
+    assert module.shown(check("oracle", lambda acc, cost, lam: [0] * len(acc)))[0] == "html"  # with the smallest case
+    page.update([("from IPython.display import HTML, display\ndisplay(HTML('<b>1</b>'), None)\n'text'", False)])
+    assert page.run(0)
+    assert said == [("html", "<b>1</b>"), ("text", "'text'\n")]
+
+
+def test_modules_come_when_they_are_first_imported(cells, monkeypatch, tmp_path):
+    module, _, _ = cells
+    monkeypatch.syspath_prepend(tmp_path)
+    brought = []
+
+    def bring(name):
+        brought.append(name)
+        (tmp_path / f"{name}.py").write_text("value = 7")
+
+    finder = module.OnDemand(["adalib_test_module"], bring)
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, finder])
+    for _ in range(2):
+        assert __import__("adalib_test_module").value == 7
+    assert brought == ["adalib_test_module"]
+    with pytest.raises(ModuleNotFoundError, match="Jupyter alone"):
+        finder.find_spec("ipywidgets")
+
+
+# The files that make a Python
+
+
+@pytest.fixture
+def place(monkeypatch, tmp_path):
+    """A place with two files, a list that names them, and a cache."""
+    (tmp_path / "place").mkdir()
+    sums = {}
+    for name in ("core.wasm", "numpy.whl"):
+        (tmp_path / "place" / name).write_bytes(name.encode())
+        sums[name] = hashlib.sha256(name.encode()).hexdigest()
+    about = {
+        "carrier": "nobody",
+        "core": {"core.wasm": sums["core.wasm"]},
+        "wheels": {"numpy.whl": ["numpy", sums["numpy.whl"]]},
+    }
+    (tmp_path / "list.json").write_text(json.dumps(about))
+    monkeypatch.setattr(pyodide, "ABOUT", tmp_path / "list.json")
+    monkeypatch.setenv(pyodide.SOURCE, str(tmp_path / "place"))
+    return tmp_path
+
+
+def test_files_come_once_from_the_place_that_is_named(place, monkeypatch):
+    pyodide.fetch(place / "cache")
+    assert {file.name for file in (place / "cache").iterdir()} == {"core.wasm", "numpy.whl"}
+    monkeypatch.setenv(pyodide.SOURCE, "http://127.0.0.1:9/nothing")
+    pyodide.fetch(place / "cache")  # asks nobody
+    (place / "cache" / "core.wasm").write_bytes(b"spoiled")
+    with pytest.raises(RuntimeError, match="cannot be read .*set ADALIB_PYODIDE"):
+        pyodide.fetch(place / "cache")
+
+
+def test_a_file_with_another_sum_is_refused(place):
+    (place / "place" / "numpy.whl").write_bytes(b"another")
+    with pytest.raises(RuntimeError, match="numpy.whl: is not the file"):
+        pyodide.fetch(place / "cache")
+    assert not (place / "cache" / "numpy.whl").exists()
+
+
+def test_where_nothing_can_be_downloaded_one_sentence_says_what_to_do(place, monkeypatch):
+    monkeypatch.delenv(pyodide.SOURCE)
+    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": "/dev/null"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(RuntimeError, match="pip cannot download nobody; connect .* or set ADALIB_PYODIDE"):
+        pyodide.fetch(place / "cache")
+
+
+def test_jupyterlite_has_every_package_that_a_package_needs(tmp_path):
+    """The lock names files that are there, with their sums, and all that they need; XGBoost is not among them."""
+    from editions.lite import lock
+
+    requires = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    for name in pyodide.needed()["wheels"]:
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "dist").mkdir()
+    wheel = tmp_path / "dist" / "adalib-0.2.0-py3-none-any.whl"
+    wheel.write_bytes(b"")
+    packages = lock(tmp_path, wheel, requires)["packages"]
+    assert {"adalib", "numpy", "scikit-learn", "plotly", "ipython", "math-verify"} <= set(packages)
+    assert not [name for name in packages if "xgboost" in name]
+    for name, entry in packages.items():
+        assert set(entry["depends"]) <= set(packages), name
+        assert entry["sha256"] == hashlib.sha256((tmp_path / entry["file_name"]).read_bytes()).hexdigest(), name
+    with zipfile.ZipFile(tmp_path / packages["plotly"]["file_name"]) as plotly:
+        assert {"plotly/__init__.py", "_plotly_utils/__init__.py"} <= set(plotly.namelist())
+        assert any(name.endswith(".dist-info/METADATA") for name in plotly.namelist())
+
+
+def test_what_a_page_loads_is_packed_with_its_data(place, monkeypatch):
+    """Every file that the index names is there, and no compiled file of this system is among the packages."""
+    about = json.loads((place / "list.json").read_text()) | {"info": {}}
+    (place / "list.json").write_text(json.dumps(about))
+    monkeypatch.setattr(pyodide, "PURE", ("lazy-loader", "tqdm"))
+    target = place / "live"
+    size = pyodide.write_live(ROOT, place / "cache", target)
+    assert size == sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+    index = json.loads((target / "index.json").read_text())
+    assert set(index["modules"]) == {"numpy", "adalib", "lazy_loader", "tqdm"}
+    assert all((target / name).stat().st_size == index["bytes"][name] for name in index["modules"].values())
+    assert all((target / "data" / f"{name}.bin").exists() for name in index["data"])
+    assert "answers/word-fewshot.jsonl.gz" in index["data"]
+    with zipfile.ZipFile(target / "adalib.zip") as ours:
+        assert {"adalib/__init__.py", "adalib/explorer/front/explorer.css"} <= set(ours.namelist())
+        assert not [name for name in ours.namelist() if "__pycache__" in name or name.endswith(".so")]

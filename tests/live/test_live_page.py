@@ -1,0 +1,149 @@
+"""Cells that run in the page, in a real browser, over HTTP, with every other host cut off."""
+
+import functools
+import http.server
+import threading
+
+import pytest
+
+import adalib
+
+CHAPTER = "notebooks/02_oracle.html"
+
+
+@pytest.fixture(scope="module")
+def served(html):
+    """The address of the built book, with Python beside it."""
+    if not (html / "_live" / "index.json").exists():
+        told = "there is no Python beside the book: run `make live`; where pip cannot download, it says what else to do"
+        pytest.fail(told, pytrace=False)
+    handler = functools.partial(Quiet, directory=str(html))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves files and logs nothing."""
+
+    def log_message(self, *_):
+        pass
+
+
+class Live:
+    """A chapter in a browser, and what can be done to its cells."""
+
+    def __init__(self, page, address):
+        self.page, self.asked = page, []
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.goto(address)
+
+    def cell(self, code):
+        """The first cell that holds this code."""
+        return self.page.locator(f".bd-article div.cell:has(.cell_input :text('{code}'))").first
+
+    def press(self, cell, button="Run"):
+        cell.locator(".live-tools").get_by_role("button", name=button, exact=True).click()
+
+    def ended(self, cell):
+        """Wait until a cell has run; what it shows."""
+        cell.locator(".live-button", has_text="Stop").wait_for(state="hidden")
+        return cell.locator(".live-output").inner_text()
+
+    def write(self, cell, code):
+        """Change a cell, and run it from the keyboard."""
+        if not cell.locator("textarea").count():
+            self.press(cell, "Edit")
+        cell.locator("textarea").fill(code)
+        cell.locator("textarea").press("Shift+Enter")
+        return self.ended(cell)
+
+
+def test_a_chapter_is_run_changed_broken_and_restored(served, new_page):
+    live = Live(new_page(), f"{served}/{CHAPTER}")
+    page = live.page
+    page.locator(".live-tools").first.wait_for(state="attached")
+    assert not [url for url in live.asked if "_live/" in url or "worker" in url]  # nothing of Python before a press
+
+    # Run: the set-up cells first, then the cell, whose output is that of the book.
+    cell = live.cell("paid at 0.04")
+    printed = cell.locator(".cell_output").inner_text().split()
+    live.press(cell)
+    assert live.ended(cell).split() == printed
+    assert "1 cell above" in cell.locator(".live-said").inner_text()
+
+    # Edit: another price.
+    source = cell.locator(".cell_input .highlight pre").text_content()
+    live.press(cell, "Edit")
+    assert cell.locator("textarea").input_value() == source.rstrip("\n")
+    assert "so it buys 1" in " ".join(live.write(cell, source.replace("0.04", "0.075")).split())
+
+    # The numbers are those of the package elsewhere; names are shared by the cells.
+    wanted = "[float(x) for x in (utility.acc.mean(), path.at(2).lam, path.at(2).accuracy, net[-1])]"
+    found = [float(text) for text in live.write(cell, wanted).strip(" []\n").split(",")]
+    table = adalib.load("word-fewshot").table()
+    best = adalib.frontier(table.acc, table.cost).at(2)
+    tree = adalib.load("word-fewshot").ids.index("word-trees-05")
+    native = [table.acc.mean(), best.lam, best.accuracy, table.acc[tree, -1] - 0.075 * 16]
+    assert found == pytest.approx([float(x) for x in native], abs=1e-12, rel=0)
+
+    # Fail: the last line, and the rest folded.
+    live.write(cell, "def half(n):\n    return n / 0\n\n\nhalf(1)")
+    assert cell.locator(".live-error").inner_text().startswith("ZeroDivisionError")
+    assert cell.locator(".live-trace[open]").count() == 0
+    assert "return n / 0" in cell.locator(".live-trace pre").text_content()
+
+    # Reset: cell and output as the book has them.
+    live.press(cell, "Reset")
+    assert cell.locator("textarea, .live-output").count() == 0
+    assert cell.locator(".cell_output").inner_text().split() == printed
+
+    # A figure, drawn in place.
+    figure = live.cell("go.Figure(go.Bar")
+    live.press(figure)
+    live.ended(figure)
+    figure.locator(".live-output .main-svg").first.wait_for()
+
+    # Exercises: a value, a function to build, and a proof.
+    value, build, proof = (live.cell(code) for code in ("a price, to four digits", "def my_oracle", '"monotone"'))
+    assert "not yet" in live.write(value, 'check("letgo", 0.5)')
+    assert "right" in live.write(build, 'check("oracle", lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1))')
+    assert "not yet" in live.write(build, 'check("oracle", lambda acc, cost, lam: [0] * len(acc))')
+    steps = "lambda low: 0, lambda low, a_low, c_low, a_high, c_high: (a_low - low * c_low) - (a_high - low * c_high)"
+    last = "lambda low, high, c_low, c_high: (high - low) * (c_low - c_high)"
+    assert "Exercise monotone" in live.write(proof, f'check("monotone", [{steps}, {last}])')
+
+    # A loop that never ends is stopped, and Python starts afresh.
+    live.press(cell, "Edit")
+    cell.locator("textarea").fill("while True:\n    pass")
+    live.press(cell)
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.live-said')].some((s) => /^Running/.test(s.textContent))"
+    )
+    live.press(cell, "Stop")
+    assert "Stopped" in cell.locator(".live-said").inner_text()
+    assert live.write(cell, "1 + 1").strip() == "2"
+
+    assert [url for url in live.asked if not url.startswith((served, "data:", "blob:"))] == []
+
+
+def test_a_page_from_disk_says_how_its_cells_run(html, new_page):
+    live = Live(new_page(), (html / CHAPTER).as_uri())
+    cell = live.cell("paid at 0.04")
+    live.press(cell)
+    assert "make live and make serve" in cell.locator(".live-said").inner_text()
+    assert cell.locator(".live-output").count() == 0
+
+
+def test_a_book_without_python_says_how_it_gets_one(served, new_page):
+    page = new_page()
+    page.route("**/_live/**", lambda route: route.fulfill(status=404))
+    live = Live(page, f"{served}/{CHAPTER}")
+    cell = live.cell("paid at 0.04")
+    live.press(cell)
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.live-said')].some((s) => /make live/.test(s.textContent))"
+    )

@@ -1,0 +1,84 @@
+"""What an answer is: every kind on texts that hold one, and on code, times and stories that hold none."""
+
+import json
+import re
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adalib.vote.answers import answer_reader, extract_answer, is_free_text
+
+AUTO = {
+    "3 + 4 = 7": "7",
+    "So \\boxed{7}.": "7",
+    "The sum is 7.": "7",
+    "So she pays 12 dollars.": "12",
+    "3*4=12\nNatalia sold 12 clips altogether.": "12",
+    "(B) Paris": "B",
+    "**B**": "B",
+    "Yes.": "yes",
+    "Answer: Paris": "Paris",
+}
+NONE = ["return x+1", "def f(x):\n    return x+1", "10:30", "The meeting is at 10:30", "He was born in 1984."]
+NONE += [
+    "In 1984 we read.\nThen we slept.",
+    "```python\nx = 1\n```",
+    "print(3)",
+    "See version 1.2.3",
+    "It was 2024-05-01",
+]
+NONE += ["Once upon a time there were 3 bears who ate 4 bowls.", "I", "A dog is a pet", "for i in range(3): pass"]
+
+
+def test_auto_reads_results_and_neither_code_nor_times_nor_stories():
+    read = answer_reader("auto")
+    assert {text: read(text, True) for text in AUTO} == AUTO
+    assert [read(text, True) for text in NONE] == [""] * len(NONE)
+    assert read("3 + 4 = 7", False) == ""  # it was cut: a number on the way
+    assert is_free_text("Once upon a time. " * 20)
+    assert not is_free_text("So 3 + 4 = 7, and 7 + 1 = 8, and so on. " * 20)
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [
+        ("number", {"It is at 10:30, so 7": "7", "    return x+1": "", "We have 12 apples here": "12"}),
+        ("choice", {"B": "B", "(B)": "B", "**B**": "B", "B) Paris": "B", "The option is **(C)**": "C", "Paris": ""}),
+        ("yesno", {"Yes, it is.": "yes", "It is odd.\n**No**": "no", "Answer: true": "yes", "Perhaps": ""}),
+        ("label:red,dark red", {"I see Dark Red": "dark red", "red, not green\nso: RED": "red", "blue": ""}),
+        ("json:a.b", {'So {"a": {"b": 3}}': "3", '{"x": 1} {"a": {"b": "y "}}': "y", "{}": "", '{"a": [1]}': ""}),
+        (r"regex:Total (\d+)", {"Total 3, Total 4": "4", "none": ""}),
+        ("regex:a+", {"caat a": "a"}),
+        ("python:string:capwords", {"so it IS": "So It Is"}),
+    ],
+)
+def test_every_kind(kind, texts):
+    read = answer_reader(kind)
+    assert {text: read(text, True) for text in texts} == texts
+
+
+@pytest.mark.parametrize("kind", ["", "nombre", "label:", "label: , ", "json:", "regex:(", "python:os", "auto:x"])
+def test_no_kind_is_one_line(kind):
+    with pytest.raises(ValueError, match="kind|regular expression") as told:
+        answer_reader(kind)
+    assert "\n" not in str(told.value)
+    for name in ("python:nowhere:f", "python:string:nothing", "python:string:digits"):
+        with pytest.raises(ValueError, match="function"):
+            answer_reader(name)
+
+
+@given(st.text(alphabet=string.printable, max_size=300))
+def test_any_text_is_read_by_every_kind_and_gives_what_stands_in_it(text):
+    for kind in ("auto", "number", "choice", "yesno", "label:red,green", "json:a", "regex:[a-z]+"):
+        answer = answer_reader(kind)(text, True)
+        assert isinstance(answer, str)
+    if answer_reader("auto")(text, True) and not extract_answer(text, finished=False):
+        assert re.search(r"\d|[A-J]|yes|no|true|false", text, re.IGNORECASE)
+
+
+@given(st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3), max_leaves=5))
+def test_a_field_of_json_is_read_back(value):
+    read = answer_reader("json:x")(f"I say {json.dumps({'x': value})} and no more", True)
+    assert read == (value.strip() if isinstance(value, str) else json.dumps(value, sort_keys=True))
