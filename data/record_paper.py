@@ -151,9 +151,6 @@ def ablations() -> Iterator[Part]:
     yield "real pool by family", partial(trials, families, "fold", 5, TREES)
     yield "deepseek-v3-math, growing shares", partial(shares, "deepseek-v3-math")
     yield "word-fewshot, growing shares", partial(frame, held_out_curve, word, shares=(0.1, 0.3, 1.0))
-    table = utility("deepseek-v3-math")
-    labels, noise = adalib.bisect(table.acc, table.cost, 2).labels, adalib.noise_features(table.n)
-    yield "importances of noise", partial(frame, importances, noise, labels, draws=10)
 
 
 MATH = ("math-qwen15", "math-qwen05")

@@ -35,8 +35,8 @@ def _ends(interval, digits: int = 1) -> str:
     return f"{mean} points [{low}, {high}]"
 
 
-def method_claim(rows=measures.honest, parts=tuple(f"{name} held out" for name in BENCHMARKS)):
-    word, ours = rows()["label"], [rows(part)["label"] for part in parts]
+def method_claim(rows=measures.honest):
+    word, ours = rows()["label"], [rows(f"{name} held out")["label"] for name in BENCHMARKS]
     gsm, math = map(_ends, ours)
     says = f"held out at B = 3, imitation gains {_ends(word)} on our word problems, {gsm} on GSM8K, {math} on MATH"
     return word.gain, says, word.gain_low > 0 and all(row.gain_low <= 0 for row in ours)

@@ -220,7 +220,7 @@ def optimism() -> dict[str, Interval]:
     """What the oracle claims at B = 3 from 48 real answers, less what its labels are worth on 48 others."""
     scores = {name: cross_fitted_oracle(settings.answers(name), [3.0], **PAPER_WAY) for name in BENCHMARKS}
     ends = {name: (score.optimism.mean, score.optimism.low, score.optimism.high) for name, score in scores.items()}
-    return {name: Interval(*(float(end[0]) for end in each)) for name, each in ends.items()}
+    return {name: Interval(*(float(np.asarray(end)[0]) for end in each)) for name, each in ends.items()}
 
 
 @cache

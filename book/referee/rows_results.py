@@ -351,7 +351,7 @@ def crossed() -> Outcome:
     off = abs(float(honest.accuracy[:, -1].mean() - best.accuracy[:, -1].mean()))
     name = "{}: claimed minus cross-fitted, B = 3"
     return outcome(
-        *(Cell(name.format(real), NOT_PRINTED, each.mean) for real, each in measures.optimism().items()),
+        *(Cell(name.format(real), NOT_PRINTED, float(each.mean)) for real, each in measures.optimism().items()),
         note=f"48 samples choose, windows. Where the truth is known, cross-fitting misses it by {off:.4f}.",
         holds=off < 0.005,
     )
