@@ -1,16 +1,17 @@
 // Python in a worker (Pyodide), for live.js: loads it, runs cells, and posts what they show. Every file comes from _live/.
 let base, index, pyodide, page;
 let running = 0; // the cell whose output is posted
+let asked; // the cell whose button was pressed
 let loaded = 0;
 let planned = 0;
 
-const post = (kind, more) => self.postMessage({ kind, ...more });
+const post = (kind, more) => self.postMessage({ kind, by: asked, ...more });
 const size = (name) => index.bytes[name] || 0;
 
 // All that Pyodide fetches is counted on its way, so that the page can tell how far it is.
 const plain = self.fetch.bind(self);
-self.fetch = async (...asked) => {
-  const answer = await plain(...asked);
+self.fetch = async (...what) => {
+  const answer = await plain(...what);
   if (!answer.ok || !answer.body) return answer;
   const counted = new TransformStream({
     transform(chunk, out) {
@@ -82,6 +83,7 @@ async function start(message) {
 const waiting = [];
 
 function run({ at, all, cells }) {
+  asked = at;
   page.update(pyodide.toPy(cells));
   const before = (all ? page.above(at) : page.needs(at)).toJs();
   const todo = all ? before : [...before, at];

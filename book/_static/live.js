@@ -11,7 +11,6 @@
   const ABSENT = "This copy of the book has no Python beside it: type make live where it was built, then load this page again.";
 
   let worker = null;
-  let waiting = 0; // presses that are not done
   const cells = [];
 
   function element(tag, properties, ...children) {
@@ -154,12 +153,11 @@
 
   // --- Python ------------------------------------------------------------------------------------------------------------
 
-  let pressed = null; // the cell that tells how it goes
+  let pressed = null; // the cell whose button was pressed last
 
   function press(cell, all = false) {
     cell.touch();
     if (location.protocol === "file:") return cell.say(FROM_DISK);
-    waiting += 1;
     pressed = cell;
     if (!worker) {
       cell.say("Starting Python …");
@@ -175,22 +173,22 @@
 
   function hear(data) {
     const cell = cells[data.at];
+    const asking = cells[data.by] || pressed;
     // The output of a folded cell that only made names is on the page already.
-    const silent = cell && cell.folded && cell !== pressed;
-    if (data.kind === "loading") pressed.load(data.loaded / data.planned);
-    else if (data.kind === "doing") pressed.say(data.text);
+    const silent = cell && cell.folded && cell !== asking;
+    if (data.kind === "loading") asking.load(data.loaded / data.planned);
+    else if (data.kind === "doing") asking.say(data.text);
     else if (data.kind === "begin" && !silent) cell.begin();
-    else if (data.kind === "shown" && silent && data.as === "error") pressed.say(`${data.text} (in folded code above)`);
+    else if (data.kind === "shown" && silent && data.as === "error") asking.say(`${data.text} (in folded code above)`);
     else if (data.kind === "shown" && !silent) cell.show(data.as, data.text);
     else if (data.kind === "done") finish(cell, data);
     else if (data.kind === "broken") {
-      pressed.say(data.absent ? ABSENT : `Python ended: ${data.text}. Press Run to start it again.`);
+      asking.say(data.absent ? ABSENT : `Python ended: ${data.text}. Press Run to start it again.`);
       end();
     }
   }
 
   function finish(cell, { failed, before = 0 }) {
-    waiting -= 1;
     cell.stop.hidden = true;
     if (failed === undefined) cell.say(before ? `Done, with ${before} cell${before > 1 ? "s" : ""} above.` : "Done.");
     else if (failed === cell.at) cell.say("");
@@ -205,7 +203,6 @@
   function end() {
     worker?.terminate();
     worker = null;
-    waiting = 0;
     for (const cell of cells) if (cell.stop) cell.stop.hidden = true;
   }
 
