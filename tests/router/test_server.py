@@ -352,6 +352,25 @@ def test_tenants_have_their_own_budgets_caps_and_totals(folder):
         assert httpx.get(f"{running.url}/live.json", trust_env=False).status_code == 401
 
 
+def test_another_router_is_taken_over_and_costs_that_drift_are_told(folder):
+    with FaultServer() as upstream, serving(folder, upstream) as running:
+        running.post()
+        service, controller = running.service, running.service.router.controller
+        before = controller.asked, controller.spent, controller.price
+        service.reload(Router.load(folder))
+        assert (controller.asked, controller.spent, controller.price) == before
+        other = Router.load(folder)
+        other.cost = "tokens"
+        with pytest.raises(ValueError, match="counts tokens, the old one samples"):
+            service.reload(other)
+        assert not service.drifts
+        service.spread.extend([(9.0, 3.0)] * servers._SHOWN)
+        for _ in range(2):
+            running.post()
+        assert service.drifts
+        assert "adalib_drift 2.9" in running.http.get("/metrics").text
+
+
 def test_a_vote_that_is_only_watched_changes_nothing(folder, caplog):
     caplog.set_level("INFO", "adalib.requests")
     with FaultServer() as upstream, serving(folder, upstream, shadow=True, log="json", own_prices=False) as running:
