@@ -161,11 +161,12 @@ def _told(file: str, pattern: str, unit: int = 1, missing: int = _UNTOLD) -> int
 def _allowed() -> int:
     """Bytes of addresses that this process may have."""
     try:
-        import resource  # not on every system
-    except ImportError:
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        return _UNTOLD if soft == resource.RLIM_INFINITY else soft
+    except (ImportError, AttributeError):  # Windows has none, JupyterLite an empty one
         return _UNTOLD
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return _UNTOLD if soft == resource.RLIM_INFINITY else soft
 
 
 def line_parts(path: str | os.PathLike, lines: int) -> Iterator[Part]:

@@ -20,7 +20,7 @@ import numpy as np
 try:
     import xgboost
 except (ModuleNotFoundError, ValueError):  # ValueError: macOS without its libomp
-    xgboost = None
+    xgboost = None  # type: ignore[assignment]
 
 from adalib.datasets.sealed import numbers, whole
 

@@ -18,6 +18,7 @@ import hashlib
 import json
 import math
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -116,6 +117,8 @@ def collect(
         with bar, store.telling(total):
             stop, prices = asyncio.Event(), (price_in, price_out)
             wait_for(_fill(endpoint, filled, store, todo, bar, settings, prices, concurrency, stop), stop)
+        if progress and bar.disable:
+            print(f"{store.held.count}/{total} answers, {_spent(store.held, prices)}", file=sys.stderr)
         return export(asked, out, kind)
 
 
@@ -187,9 +190,7 @@ async def _fill(
     how = {name: settings[name] for name in ("temperature", "max_tokens", "logprobs")}
 
     def show(trouble: str = "") -> None:
-        money = (store.held.prompt_tokens * prices[0] + store.held.tokens * prices[1]) / 1e6
-        parts = [f"{store.held.tokens:,} tokens", f"${money:.2f}" if any(prices) else "", trouble]
-        bar.set_postfix_str(", ".join(filter(None, parts)), refresh=bool(trouble))
+        bar.set_postfix_str(", ".join(filter(None, [_spent(store.held, prices), trouble])), refresh=bool(trouble))
 
     async def pause(seconds: float, why: str) -> None:
         show(f"{why}; again in {seconds:.0f} s")
@@ -225,6 +226,11 @@ async def _fill(
         ended = await asyncio.gather(*(work() for _ in range(concurrency)), return_exceptions=True)
     for error in filter(None, ended):
         raise error
+
+
+def _spent(held: Held, prices: tuple[float, float]) -> str:
+    money = (held.prompt_tokens * prices[0] + held.tokens * prices[1]) / 1e6
+    return f"{held.tokens:,} tokens" + (f", ${money:.2f}" if any(prices) else "")
 
 
 class _StoppedError(Exception):
@@ -289,7 +295,7 @@ def _lock(file: int) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, AttributeError):
         warnings.warn("this system has no such locks: start one collector per folder", stacklevel=3)
 
 

@@ -194,7 +194,8 @@ def turns_of(asked: dict) -> list[dict[str, Any]] | None:
             return None
         content = item.get("content")
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        parts = [part | {"type": "text"} if _is_plain(part) else part for part in parts or []]
+        parts = parts if isinstance(parts, list) else [None]
+        parts = [part | {"type": "text"} if _is_plain(part) else part for part in parts]
         text = _text_of({"content": parts})
         if text is None:
             return None

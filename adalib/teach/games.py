@@ -21,7 +21,7 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
 from adalib.router.controller import STEP, BudgetController
 from adalib.sequential.priced import PricedStopping, backward_induction
-from adalib.sequential.streams import Streams, make_streams
+from adalib.sequential.streams import Streams, make_streams, weight_of
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import archetypes
@@ -248,7 +248,9 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
     streams = make_streams(responses, int(policy.schedule[-1]), repeats=1, seed=seed)
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
     worth, sure = policy.decides.count(streams).value, streams.read("logprob")
-    weights = np.ones(streams.classes.shape) if sure is None else np.exp(policy.heard["certainty"].sharpness * sure)
+    count = policy.decides  # whose votes count; plain votes have no sharpness
+    told = streams.read(count.reads) if count.sharpness else None
+    weights = np.ones(worth.shape) if told is None else weight_of(count.sign * count.sharpness, told)
     written = [_written(responses, row) for row in rows]  # class -1 is no answer
     questions = [
         {

@@ -47,6 +47,10 @@
   function box(place) {
     const { chapter, name } = place.dataset;
     const exercise = window.adalibRecorded?.[chapter]?.[name];
+    if (!exercise && document.querySelector('meta[name="adalib-live"]')) {
+      place.textContent = "This one wants code: press Edit under the cell, write yours, and press Run.";
+      return;
+    }
     if (!exercise) {
       const lab = Object.assign(document.createElement("code"), { textContent: "make lab" });
       place.replaceChildren("This one wants code: run it in the notebook (", lab, ", or download it at the top of this page).");

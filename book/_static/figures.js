@@ -75,7 +75,9 @@
     div.addEventListener("touchstart", (event) => event.stopPropagation(), { capture: true, passive: true });
     fold(figure, div.clientWidth);
     await Plotly.newPlot(div, figure);
-    for (const slider of sliders) div.before(slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider));
+    const made = sliders.map((slider) => (slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider)));
+    if (made.length > 1) made.push(controls("several")), made.at(-1).append(...made.slice(0, -1)); // they stay in sight together
+    if (made.length) div.before(made.at(-1));
   }
 
   // --- on a phone, what is written over and under a figure takes several lines ---------------------------------------
@@ -158,7 +160,7 @@
     const box = controls("choice");
     const legend = document.createElement("span");
     legend.textContent = nameOf(slider);
-    legend.id = `${div.id}-choice-${nameOf(slider).replace(/\W+/g, "-")}`;
+    legend.id = `${div.id}-choice`;
     box.setAttribute("role", "radiogroup");
     box.setAttribute("aria-labelledby", legend.id);
     box.append(legend);

@@ -102,7 +102,7 @@ def listed(row=rows_theory.features):
 
 def overhead(seconds=rows_theory.seconds_to_route):
     took = 1e3 * seconds()
-    says = f"reading 15 features and routing takes {took:.2f} ms a question on the machine that built this page"
+    says = f"reading 15 features and routing takes {took:.2f} ms per question on the machine that built this page"
     return took, says, took < 1
 
 
@@ -129,7 +129,7 @@ def kinds_claim(names=BENCHMARKS):
 
 def decoupled(row=rows_theory.oracle):
     worst = max(cell.ours for cell in row().cells)
-    return worst, f"largest difference from trying all plans: {worst:g}", worst < 1e-9
+    return worst, f"largest difference from trying all policies: {worst:g}", worst < 1e-9
 
 
 def single_knob(row=rows_results.known):
@@ -211,7 +211,7 @@ theorem_3_2 = partial(_fails, "Theorem 3", 1)
 
 def exact(fared=measures.failures):
     missed, everett = int(fared("Proposition 1").failures[1]), int(fared("Everett").failures.sum())
-    says = f"misses the best plan for B in {missed} of 700 random cases, that for its own cost in {everett}"
+    says = f"misses the best policy for B in {missed} of 700 random cases, that for its own cost in {everett}"
     return missed, says, missed > 0 and everett == 0
 
 
@@ -374,7 +374,7 @@ def levels_claim(printed=PAPER):
 
 def faithful(copied=measures.copied):
     noise, text = copied()
-    says = f"on MATH at B = 3 noise copies the map within {noise:.2f} a cell if most questions were learned"
+    says = f"on MATH at B = 3 noise copies the map within {noise:.2f} per cell if most questions were learned"
     return text, f"{says}; on unseen questions text misses it by up to {text:.2f}", noise < 0.15 and text > 0.15
 
 

@@ -97,7 +97,7 @@ def heatmap() -> Outcome:
         ours = float(shares.loc[level, [2, 3]].sum())
         cells += between(f"B = 1.5, level {level}: share of b = 4 and 8", low, ours, high, 0.02)
     note = (
-        f"A policy that learned from noise repeats the oracle's map at B = 3 within {measures.copied()[0]:.2f} a cell"
+        f"A policy that learned from noise repeats the oracle's map at B = 3 within {measures.copied()[0]:.2f} per cell"
     )
     return outcome(*cells, note=f"Simulated. {note} on our MATH, by our reconstruction.")
 
@@ -187,7 +187,7 @@ def complexity() -> Outcome:
     name = "entropy from one call: share of the budget at B = 1.5"
     return outcome(
         Cell(name, PAPER_CLAIMS["overhead"], 1 / TARGETS[0], 0.0, "<="),
-        note=f"Reading the text features and routing took {1e3 * seconds_to_route():.2f} ms a question. 20,000 "
+        note=f"Reading the text features and routing took {1e3 * seconds_to_route():.2f} ms per question. 20,000 "
         f"questions took {1e3 * (middle - start):.0f} ms for every budget by sorting, {1e3 * (end - middle):.0f} ms "
         "for one by bisection.",
         digits=2,

@@ -102,7 +102,9 @@ def diagram() -> Outcome:
 def setup_row() -> Outcome:
     claims, cells = PAPER_CLAIMS, []
     cells += [Cell(f"{name}: questions", claims["questions"], answers(name).n) for name in PAPER_SETTINGS]
-    cells += [Cell(f"{name}: answers a question", claims["samples"], answers(name).samples) for name in PAPER_SETTINGS]
+    cells += [
+        Cell(f"{name}: answers per question", claims["samples"], answers(name).samples) for name in PAPER_SETTINGS
+    ]
     for column, (b, printed) in enumerate(zip(utility(SHOWN).budgets, claims["windows"], strict=True)):
         # Accuracies are multiples of one over the number of windows: read it off the smallest step between them.
         values = np.unique(np.concatenate([utility(name).acc[:, column] for name in PAPER_SETTINGS]))
@@ -216,7 +218,7 @@ def oracle() -> Outcome:
         values = max(values, abs(whole - float(dual(acc, case.cost, case.lam, case.budget))))
     return outcome(
         Cell("labels that are not the cheapest maximiser", 0.0, labels),
-        Cell("largest Lagrangian over all plans, minus ours", 0.0, values),
+        Cell("largest Lagrangian over all policies, minus ours", 0.0, values),
         digits=1,
     )
 

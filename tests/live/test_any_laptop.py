@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -60,10 +61,21 @@ def test_trees_that_cannot_be_saved_say_how_to_get_those_that_can(monkeypatch, t
         load_policy(tmp_path / "kept")
 
 
-def test_a_store_without_locks_says_so(monkeypatch, tmp_path):
+@pytest.mark.parametrize("module", [None, ModuleType("empty")])  # as on Windows, and as in JupyterLite
+def test_memory_that_nobody_limits_has_no_end(monkeypatch, module):
+    from adalib.datasets import files
+
+    monkeypatch.setitem(sys.modules, "resource", module)
+    monkeypatch.setattr(files, "Path", lambda name: Path("/nowhere") / name.strip("/"))  # no /proc, no /sys
+    assert files.free_memory() > 1e15
+    assert files.most_memory() == 0
+
+
+@pytest.mark.parametrize("module", [None, ModuleType("empty")])
+def test_a_store_without_locks_says_so(monkeypatch, tmp_path, module):
     from adalib.llm.collect import Store
 
-    monkeypatch.setitem(sys.modules, "fcntl", None)  # as where there is none
+    monkeypatch.setitem(sys.modules, "fcntl", module)
     with pytest.warns(UserWarning, match="one collector per folder"), Store(tmp_path, {}) as store:
         store.append({"id": "q", "sample": 0, "text": "1\n2"})
     assert (tmp_path / "answers.jsonl").read_bytes().count(b"\n") == 1

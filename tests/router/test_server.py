@@ -212,6 +212,12 @@ def test_other_paths_pass_and_text_of_responses_is_voted_on(folder):
         assert upstream.seen[-1]["messages"][0] == {"role": "system", "content": "Be brief"}
         assert upstream.seen[-1]["model"] == "m"
         assert running.http.get("/v1/models/smart").json()["id"] == "smart"
+        parts = {"role": "user", "content": [{"type": "input_text", "text": "What is 3 + 4?"}]}
+        assert client.responses.create(model="m", input=[parts]).output_text == upstream.text
+        for odd in (7, {"x": 1}, [7], [{"role": "user", "content": 7}], [{"role": "user", "content": [{"type": "x"}]}]):
+            before = len(upstream.seen)
+            assert running.http.post("/v1/responses", json={"model": "m", "input": odd}).status_code == 200
+            assert (upstream.seen[-1]["input"], len(upstream.seen)) == (odd, before + 1)  # the upstream's to judge
         running.http.post("/v1/responses", json={"model": "smart", "input": "x", "previous_response_id": "r"})
         assert upstream.calls[-1][0] == "POST /v1/responses"
         assert upstream.seen[-1] == {"model": "m", "input": "x", "previous_response_id": "r"}

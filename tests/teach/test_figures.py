@@ -213,10 +213,9 @@ def test_a_slider_holds_every_number_of_samples_and_every_price():
     assert (fig.layout.title.text, fig.layout.sliders[0].active) == (titles[1], 1)
     assert all(list(frame.data[1].y) == [0.5, 0.6] for frame in fig.frames)
     measured, predicted = np.array([[1, 1], [0, 1]]), np.array([[1, 0], [0, 0]])
-    spent = np.array([[3.0, 2.5], [2.0, 1.0]])
-    fig = draw.price_choices([0, 0.05], ["q<1>", "q2"], [1, 4], measured, predicted, spent, active=1)
+    fig = draw.price_choices([0, 0.05], ["q<1>", "q2"], [1, 4], measured, predicted, active=1)
     assert steps(fig) == ["0", "0.05"]
-    assert fig.frames[0].layout.title.text == "1 of 2 agree, cost 3.00 / 2.50"
+    assert fig.frames[0].layout.title.text == "1 of 2 agree"
     assert [trace.name for trace in fig.data[1:]] == ["oracle", "predicted"]
     assert [list(trace.x) for trace in fig.frames[0].data] == [[4, 4, None, 1, 4, None], [4, 4], [4, 1]]
     assert list(fig.data[1].y) == ["q&lt;1&gt;", "q2"]

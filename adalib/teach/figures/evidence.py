@@ -99,7 +99,7 @@ def gains(
         parts.append([])
         for name, estimate in group.items():
             policy = whose.get(name, name)
-            mark = {"size": 9, "symbol": _MARKS[seen.count(policy)]}
+            mark = {"size": 9, "symbol": _MARKS[seen.count(policy)], "hovertemplate": "%{x}: %{y:+.1f} points"}
             parts[-1].append(dots(places, 100 * np.asarray(estimate, dtype=float), name, POLICY[policy], **mark))
             seen.append(policy)
     fig = panels(parts, list(groups), 0.1 if len(groups) < 4 else 0.07)
@@ -118,12 +118,11 @@ def price_choices(
     budgets: Sequence[int],
     measured: np.ndarray,
     predicted: np.ndarray,
-    spent: np.ndarray,
     active: int = 0,
 ) -> go.Figure:
     """Drag the price: the budget of each question by its measured curve, and by the curve predicted from its text.
 
-    ``measured`` and ``predicted`` hold columns chosen, a row a price; ``spent`` the average cost over all questions.
+    ``measured`` and ``predicted`` hold columns chosen, a row a price.
     """
     offered, labels = np.asarray(budgets), [plain(name) for name in names]
 
@@ -137,11 +136,7 @@ def price_choices(
             dots(learned, labels, "predicted", POLICY["curve"], size=11),
         ]
 
-    agree = (predicted == measured).sum(axis=1)
-    titles = [
-        f"{same} of {len(labels)} agree, cost {whole[0]:.2f} / {whole[1]:.2f}"
-        for same, whole in zip(agree, spent, strict=True)
-    ]
+    titles = [f"{same} of {len(labels)} agree" for same in (predicted == measured).sum(axis=1)]
     fig = drag(go.Figure(), prices, moving, "λ = ", titles=titles, active=active)
     ends = [np.log10(offered[0] / 1.4), np.log10(offered[-1] * 1.4)]
     ticks = {"tickvals": list(budgets), "ticktext": [str(b) for b in budgets]}
@@ -178,6 +173,7 @@ def slopes(
         place = {"row": number // 2 + 1, "col": number % 2 + 1}
         for (name, pair), colour in zip(group.items(), colours, strict=True):
             trace = line(ends, pair, name, colour, marks=True, mode="lines+markers+text", legendgroup=name)
+            trace.hovertemplate = "%{x}: %{y:.3f}"
             said = [f"{pair[0]:.3f}", in_points(pair[1] - pair[0])]
             sides = ["middle left", "middle right"]
             trace.update(text=said, textposition=sides, showlegend=number == 0, marker_size=9)
@@ -194,7 +190,13 @@ def strips(rows: Mapping[str, ArrayLike], settings: Sequence[str]) -> go.Figure:
     names = list(dict.fromkeys(settings))
     parts = [
         [
-            dots(100 * np.asarray(values)[[own == name for own in settings]], [-k] * settings.count(name), name, colour)
+            dots(
+                100 * np.asarray(values)[[own == name for own in settings]],
+                [-k] * settings.count(name),
+                name,
+                colour,
+                hovertemplate="%{x:+.1f} points",
+            )
             for k, (name, colour) in enumerate(zip(names, COLOURS, strict=False))
         ]
         for values in rows.values()

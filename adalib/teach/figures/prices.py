@@ -43,12 +43,14 @@ def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
         b, share = budgets[i], shares[i]
         right, wrong = share > 0.99, share < 0.01
         kinds = (("right", right, GREEN), ("tie", ~right & ~wrong, GOLD), ("wrong", wrong, ORANGE))
-        return [
-            bar([""] * here.sum(), np.full(here.sum(), b - 0.12 * min(b, 3)), name, colour, sideways=True).update(
-                base=b * np.flatnonzero(here), marker={"line": {"width": 0}}, hoverinfo="skip"
-            )
-            for name, here, colour in kinds
-        ]
+        made = []
+        for name, here, colour in kinds:
+            first = b * np.flatnonzero(here)
+            said = [f"answers {at + 1} to {at + b}: {name}" if b > 1 else f"answer {at + 1}: {name}" for at in first]
+            style = {"base": first, "marker_line_width": 0, "hovertext": said, "hoverinfo": "text"}
+            wide = np.full(first.size, b - 0.12 * min(b, 3))
+            made.append(bar([""] * first.size, wide, name, colour, sideways=True).update(style))
+        return made
 
     votes = [f"{share.size} vote{'s' if share.size > 1 else ''}" for share in shares]
     titles = [f"{said} of {b}: {share.mean():.0%} right" for said, b, share in zip(votes, budgets, shares, strict=True)]
@@ -218,7 +220,7 @@ def filling(
 
     gains = [float(np.diff(np.append(cost[:k], B)) @ lam[:k]) for k, B in zip(inside, targets, strict=True)]
     titles = [
-        f"price {lam[k - 1]:.3f}<br>accuracy {first_accuracy:.3f} + {gain:.3f} = {first_accuracy + gain:.3f}"
+        f"price {lam[k - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = {first_accuracy + gain:.3f}"
         for k, gain in zip(inside, gains, strict=True)
     ]
     start = next((i for i, budget in enumerate(targets) if budget >= 2), 0)
