@@ -27,12 +27,17 @@ from email.utils import parsedate_to_datetime
 from functools import cache, partial
 from ipaddress import ip_address
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-import httpx
+import lazy_loader
 from tqdm.auto import tqdm
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = lazy_loader.load("httpx")  # a page in a browser, which has none, replays answers and asks nobody
 
 __all__ = ["Answer", "Endpoint", "EndpointError", "ReplyError", "bounded", "read_reply", "usage_of", "wait_for"]
 
