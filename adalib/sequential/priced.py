@@ -25,14 +25,7 @@ from adalib.sequential.peers import NEVER, Confidence, Fixed, Margin, Rule, poin
 from adalib.sequential.signals import SIGNALS, USUAL, Seen, Signal, VoteCount
 from adalib.sequential.streams import REPLAYS, Cost, Library, Mix, Money, Streams, corners, mix_for
 
-__all__ = [
-    "Member",
-    "PricedStopping",
-    "Session",
-    "backward_induction",
-    "load_stopping",
-    "save_stopping",
-]
+__all__ = ["Member", "PricedStopping", "Session", "backward_induction", "load_stopping", "save_stopping"]
 
 _FOLDS = 10  # inside the training questions: each is decided by a fit on nine tenths of the others
 #: Prices tried, in accuracy for the cost of one average answer. Three hundred questions cannot tell apart what is worth
