@@ -16,7 +16,7 @@ import adalib.paper
 def test_the_wheel_holds_the_modules_the_front_end_and_the_data(tmp_path):
     source = tmp_path / "source"  # building leaves files behind: not in the checkout
     hidden = shutil.ignore_patterns("__pycache__", ".*")
-    for name in ("adalib", "data", "book/referee"):
+    for name in ("adalib", "data", "book/games", "book/referee"):
         shutil.copytree(ROOT / name, source / name, ignore=hidden)
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
@@ -27,7 +27,7 @@ def test_the_wheel_holds_the_modules_the_front_end_and_the_data(tmp_path):
         held = set(wheel.namelist())
     expected = {file.relative_to(source).as_posix() for file in (source / "adalib").rglob("*") if file.is_file()}
     expected |= {f"adalib/{f.relative_to(source).as_posix()}" for f in (source / "data").rglob("*") if f.is_file()}
-    expected |= {f"referee/{file.name}" for file in (source / "book" / "referee").iterdir() if file.suffix == ".py"}
+    expected |= {file.relative_to(source / "book").as_posix() for file in (source / "book").rglob("*.py")}
     assert {name for name in expected if "/build/" not in name} - held == set()
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import grimp
 
-PACKAGES = {"adalib": "", "referee": "book"}  # and the folder of the book's root that each lies in
+PACKAGES = {"adalib": "", "games": "book", "referee": "book"}  # and the folder of the book's root that each lies in
 PINS = ("requirements.txt", "constraints.txt")
 MADE = "recorded.json"  # by the build itself, out of the notebooks (`recorded`); no output depends on it
 STORE = ".fingerprints.json"

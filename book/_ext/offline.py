@@ -39,7 +39,7 @@ FONTS = {
     "mono.woff2": ("Adalib Mono", "400 700", "normal"),
 }
 STATIC = Path(__file__).parent.parent / "_static"
-# Places of class adalib-NAME are played by NAME.js, which says so itself (adalib.teach.games).
+# Places of class adalib-NAME are played by NAME.js, which says so itself (games).
 GAMES = {
     script.stem: script.name
     for script in sorted(STATIC.glob("*.js"))

@@ -1,4 +1,4 @@
-// The bill of chapter 10 (adalib.teach.games.bill): a policy and the best mix, by the reader's own prices.
+// The bill of chapter 10 (games.bill): a policy and the best mix, by the reader's own prices.
 (function () {
   "use strict";
 
@@ -31,7 +31,7 @@
     function draw() {
       const price = {};
       FIELDS.forEach(([name]) => (price[name] = Math.max(Number(inputs[name].value) || 0, 0)));
-      // adalib.teach.games.PriceList.dollars
+      // games.PriceList.dollars
       const day = (answers) =>
         (price.questions * (price.prompt * (price.read + (answers - 1) * price.cached) + answers * price.answer * price.written)) / 1e6;
       const money = (value) => value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 2 : 0 });

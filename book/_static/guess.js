@@ -1,4 +1,4 @@
-// Guess the curve (adalib.teach.games.guess): drag each point up or down, by mouse, finger or arrow keys, then compare.
+// Guess the curve (games.guess): drag each point up or down, by mouse, finger or arrow keys, then compare.
 (function () {
   "use strict";
 

@@ -1,4 +1,4 @@
-// Hold the budget, chapter 10 (adalib.teach.games.hold): a stream of questions that turns hard, and a price that follows.
+// Hold the budget, chapter 10 (games.hold): a stream of questions that turns hard, and a price that follows.
 (function () {
   "use strict";
 
@@ -11,7 +11,7 @@
   const STEPS = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2];
   const MEMORY = 20; // as in adalib.router.controller
 
-  // The stream, question by question: what adalib.teach.games.hold_run does with a BudgetController. Without a step the price
+  // The stream, question by question: what games.hold_run does with a BudgetController. Without a step the price
   // stands still, where two rules are equally good, and a coin chooses.
   function run(data, shift, share, step) {
     const [lower, higher, chance] = data.mix;

@@ -1,4 +1,4 @@
-// Spend by kind (adalib.teach.games.kinds): the reader gives each kind of question a budget, and sees what that costs, what it
+// Spend by kind (games.kinds): the reader gives each kind of question a budget, and sees what that costs, what it
 // gets right, and what a mix and the oracle get for the same cost.
 (function () {
   "use strict";

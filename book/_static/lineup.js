@@ -1,4 +1,4 @@
-// Slopes, sorted (adalib.teach.games.lineup). Above, the envelopes of a few questions; below, their edges side by side, the
+// Slopes, sorted (games.lineup). Above, the envelopes of a few questions; below, their edges side by side, the
 // steepest first. On the way an edge keeps its width, the answers it costs, and its height becomes its slope.
 (function () {
   "use strict";

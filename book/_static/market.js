@@ -1,4 +1,4 @@
-// The market game (adalib.teach.games.market): prints the cards, adds up what the class shows, finds the clearing price.
+// The market game (games.market): prints the cards, adds up what the class shows, finds the clearing price.
 // Prices are in points of accuracy an answer. Nothing is sent anywhere.
 (function () {
   "use strict";

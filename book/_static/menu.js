@@ -65,7 +65,7 @@
     const means = all.map((arm) => data.acc.reduce((sum, row) => sum + row[arm], 0) / data.acc.length);
 
     function draw() {
-      // adalib.teach.games.priced_in_dollars
+      // games.priced_in_dollars
       const unit = data.models.map((model, m) => (prompt() * charged[m].read() + model.tokens * charged[m].written()) / 1000);
       const cost = data.arms.map(([model, answers]) => answers * unit[model]);
       const budget = dollars();

@@ -1,4 +1,4 @@
-// Feed it noise (adalib.teach.games.feed): two bars, in-sample and held out; a button replaces the text by random numbers.
+// Feed it noise (games.feed): two bars, in-sample and held out; a button replaces the text by random numbers.
 (function () {
   "use strict";
 

@@ -22,7 +22,7 @@
     return made;
   }
 
-  // Where adalib.teach.games left a place of this name, play(place, its data); live.js does so for cells that run later.
+  // Where games left a place of this name, play(place, its data); live.js does so for cells that run later.
   const plays = {};
   function everywhere(name, play) {
     plays[name] = play;

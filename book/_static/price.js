@@ -1,4 +1,4 @@
-// A price in the reader's hand (adalib.teach.games.tangent and sentence): a number in a sentence that is dragged sideways. One
+// A price in the reader's hand (games.tangent and sentence): a number in a sentence that is dragged sideways. One
 // question answers with its curve and a line of that slope, all of them with what they buy.
 (function () {
   "use strict";

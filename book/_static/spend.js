@@ -1,4 +1,4 @@
-// Spend the answers: the game of the welcome page (adalib.teach.games.spend). Every tile is a real question, filled as far
+// Spend the answers: the game of the welcome page (games.spend). Every tile is a real question, filled as far
 // as its vote is right; the pale part is what the largest vote would reach. The answers are dealt alike for all. A tap, or
 // a finger or mouse drawn over several tiles, gives or takes answers, and the first of three meters follows.
 (function () {

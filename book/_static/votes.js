@@ -1,4 +1,4 @@
-// Ask again and again (adalib.teach.games.votes): real answers to one question come in one by one, and vote.
+// Ask again and again (games.votes): real answers to one question come in one by one, and vote.
 (function () {
   "use strict";
 
