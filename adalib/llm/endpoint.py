@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache, partial
 from ipaddress import ip_address
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -290,6 +290,13 @@ def wait_for(work: Coroutine[Any, Any, Result], stop: asyncio.Event | None = Non
     A notebook's own loop is taken, and a client belongs to the loop that first used it: so all calls share one. The
     first interrupt sets ``stop``, where there is one, the second cancels; it goes on to the caller once nothing runs.
     """
+    if sys.platform == "emscripten":  # no threads and no sockets: answers that are played back need neither
+        before = asyncio._get_running_loop()
+        asyncio._set_running_loop(None)
+        try:
+            return _Alone().run_until_complete(work)
+        finally:
+            asyncio._set_running_loop(before)
     ended = threading.Event()
 
     async def watched() -> Result:
@@ -310,6 +317,24 @@ def wait_for(work: Coroutine[Any, Any, Result], stop: asyncio.Event | None = Non
         future.cancel()
         ended.wait(timeout=10)  # work that was cancelled before it began never ends
         raise
+
+
+class _Alone(asyncio.BaseEventLoop):
+    """A loop that knows tasks and clocks alone, for a browser."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._selector = self
+
+    def select(self, timeout: float | None) -> list:
+        sleep(timeout or 0)
+        return []
+
+    def _process_events(self, events: list) -> None:
+        pass
+
+    def _write_to_self(self) -> None:
+        pass
 
 
 @cache

@@ -1,5 +1,6 @@
 """The package where a system has less: no XGBoost, no locks, no limits, no threads, no processes."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -92,3 +93,17 @@ def test_work_goes_on_threads_where_no_process_can_be_started(monkeypatch):
     monkeypatch.setattr(process.ProcessPoolExecutor, "submit", refused)
     monkeypatch.setattr(machines, "cores", lambda: 2)
     assert machines.Here(processes=True).map(abs, [-1, 2, -3]) == [1, 2, 3]
+
+
+def test_work_that_waits_runs_without_a_thread_in_a_browser(monkeypatch):
+    from adalib.llm import endpoint
+
+    async def work():
+        async with asyncio.timeout(60):
+            return await asyncio.gather(*(asyncio.sleep(0.001 * i, i) for i in range(4)))
+
+    async def on_a_page():  # whose own loop runs
+        return endpoint.wait_for(work())
+
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    assert asyncio.run(on_a_page()) == [0, 1, 2, 3]
