@@ -165,7 +165,7 @@ def test_every_figure_of_the_book_is_whole(html, page):
     for fig in map(json.loads, found):
         frames = fig.get("frames", [])
         for slider in fig["layout"].get("sliders", []):
-            assert [step["label"] for step in slider["steps"]] == [frame["name"] for frame in frames]
+            assert {step["label"] for step in slider["steps"]} <= {frame["name"] for frame in frames}
         for trace in [*fig["data"], *(trace for frame in frames for trace in frame["data"])]:
             if trace["type"] != "heatmap":
                 assert len(numbers(trace["x"])) == len(numbers(trace["y"])), trace.get("name")
@@ -188,10 +188,6 @@ def test_tables_show_text_as_text():
 
 
 # Chapters 5 to 8: what is drawn is what was given.
-
-ONE = draw.Points([1.0, 2.9], [0.4, 0.49], [0.0, 0.026], [0.0, 0.021], [0.0, 0.031])
-BEST = draw.Points([1.0, 3.0], [0.4, 0.51], [0.0, 0.045], [0.0, 0.037], [0.0, 0.054])
-HULL = np.array([1, 4]), np.array([0.4, 0.49])
 
 
 def test_means_have_their_intervals_in_every_panel_on_one_scale():
@@ -245,37 +241,3 @@ def test_slopes_say_their_difference_in_points_and_equal_values_lie_on_the_line(
     assert [len(trace.x) for trace in fig.data] == [2, 2, 2, 2]
     drawn = [trace for trace in fig.data if trace.mode == "lines" or trace.yaxis == "y2"]
     assert all(list(trace.x) == list(trace.y) for trace in drawn)
-
-
-def test_frontiers_have_a_stop_a_setting_and_lines_for_the_oracle():
-    fig = draw.real_frontiers({"x": ({"oracle": BEST, "curve": ONE}, *HULL)})
-    assert steps(fig) == ["x"]
-    assert [trace.mode for trace in fig.data] == ["lines", "lines", "lines+markers", "markers", "markers"]
-    assert fig.data[2].error_y.array == pytest.approx([0, 0.9])  # in points
-    assert fig.layout.yaxis2.range == pytest.approx((-0.4, 5.8))
-
-
-def test_dots_lie_near_their_budget_and_the_line_at_the_mean():
-    tenths = pd.DataFrame({"acc1": [0.2, 0.8], "budget": [1.0, 8.0]})
-    dots = draw.Dots(np.array([0.1, 0.9, 0.5]), np.array([0, 2, 1]), np.array([0.0, 0.5, 1.0]), tenths)
-    fig = draw.scatter({"real": dots}, (1, 2, 4))
-    assert np.abs(np.array(fig.data[0].y) - [0, 2, 1]).max() <= 0.16
-    assert list(fig.data[0].marker.size) == [4, 11, 18]
-    assert np.exp2(fig.data[1].y) == pytest.approx([1, 8])
-
-
-def test_stacks_move_with_the_budget_and_rows_of_dots_are_sorted():
-    tables = {
-        B: {"oracle": pd.DataFrame([[1 - B / 10, B / 10]], index=[2]), "learned": pd.DataFrame([[1.0, 0.0]], index=[2])}
-        for B in (1.5, 3.0)
-    }
-    fig = draw.budgets_by_level(tables, (1, 4))
-    assert steps(fig) == ["1.5", "3"]
-    assert [list(trace.x) for trace in fig.data] == [[0.85], [0.15], [1.0], [0.0]]
-    assert list(fig.frames[1].data[1].x) == [0.3]
-    assert [trace.showlegend for trace in fig.data] == [True, True, False, False]
-    assert list(fig.data[0].y) == ["level 2"]
-    fig = draw.rows_of_dots(["low", "high"], {"a": [(0.0, 0.02), (-0.01, 0.0), (0.01, 0.05)]}, "gain")
-    assert list(fig.layout.yaxis.ticktext) == ["high", "low"]
-    assert list(fig.data[0].x) == [2, 0]  # in points
-    assert list(fig.data[0].error_x.array) == pytest.approx([3, 1])

@@ -162,15 +162,6 @@ def test_the_lines_of_plans_draw_the_dual_function(acc):
         assert f"gap {gap:.3f}" in frame.layout.annotations[0].text
 
 
-def test_copies_close_the_gap():
-    prices = np.linspace(0, 2, 5)
-    fig = draw.copies(prices, 0.5 + np.abs(prices - 1), [1, 2, 3], [0.0, 0.5, 1 / 3])
-    for frame, gap in zip(fig.frames, (0.5, 0.0, 1 / 6), strict=True):
-        assert frame.data[2].y[0] == pytest.approx(gap)
-        assert np.ptp(frame.data[0].y) == pytest.approx(gap)
-        assert f"gap {gap:.3f}" in frame.layout.annotations[0].text
-
-
 def test_a_claim_passes_or_says_how_often_it_fails():
     fig = draw.claim_bars({"always <": 0.0, "mostly": 0.25, "hardly": 0.75})
     assert [note.text for note in fig.layout.annotations] == ["always &lt;", "mostly", "hardly"]
@@ -178,9 +169,3 @@ def test_a_claim_passes_or_says_how_often_it_fails():
     assert np.add(holds.x, fails.x) == pytest.approx([1, 1, 1])
     assert list(holds.text) == ["holds in all cases", "holds in 75.0%", ""]
     assert list(fails.text) == ["", "", "fails in 75.0%"]
-
-
-def test_the_budget_cuts_the_triangle_where_mixtures_cost_it():
-    outline, kept, whole, split = draw.cut_simplex([1, 2, 4], 2.5).data
-    assert (len(outline.x), len(kept.x), len(whole.x), len(split.x)) == (4, 5, 2, 2)
-    assert list(split.hovertext) == ["75% at cost 2, 25% at cost 4", "50% at cost 4, 50% at cost 1"]
