@@ -142,7 +142,13 @@ def captioned(text: str, caption: str) -> str:
 
 
 def _bold(text: str) -> str:
-    """A caption as markup: what stands between two pairs of stars, the finding, is bold."""
+    """A caption as markup, its finding bold: what stands between pairs of stars, else the first of several sentences.
+
+    >>> _bold("Cost falls slowly. A line per year."), _bold("A line per year.")
+    ('<strong>Cost falls slowly.</strong> A line per year.', 'A line per year.')
+    """
+    if "**" not in text:
+        text = re.sub(r"^(.{10,160}?[.?!])(?= [A-Z(])", r"**\1**", text, flags=re.DOTALL)
     return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", html.escape(text, quote=True))
 
 
