@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -17,6 +18,34 @@ import nbformat
 from editions.pyodide import write_live
 from editions.slides import write_decks
 from editions.writing import instructor_sources, live_notebooks, read_values, refresh, student_sources
+
+START = """# Start here
+
+**To read**, open `html/index.html` in a browser. Sliders, quizzes and exercises with a number work there; nothing is installed and nothing is sent.
+
+**To run the notebooks** you need Python 3.11 or newer. In this folder:
+
+    python3 -m venv venv
+    venv/bin/pip install "./{wheel}[notebooks]"
+    venv/bin/python check_environment.py
+    venv/bin/jupyter lab notebooks
+
+On Windows write `venv\\Scripts\\` for `venv/bin/`. The third line says whether all is well. Exercises have the same numbers in the book and in the notebooks.
+"""  # noqa: E501
+CHECK = """import sys
+
+if sys.version_info < (3, 11):
+    sys.exit("Python 3.11 or newer is needed; this is " + sys.version.split()[0])
+try:
+    import jupyterlab, plotly
+
+    import adalib
+except ImportError as error:
+    sys.exit(f"{error.name} is missing: install the package as START-HERE.md says")
+table = adalib.load("word-fewshot").table()
+assert round(adalib.frontier(table.acc, table.cost).at(2).cost, 6) <= 2
+print("All is well: open the notebooks.")
+"""
 
 
 def main(name: str, root: Path) -> int:
@@ -83,9 +112,16 @@ def hand_out(name: str, root: Path, built: Path) -> None:
     executed = built / "jupyter_execute" / "notebooks"
     for file, notebook in live_notebooks(root, executed, students=name == "student").items():
         nbformat.write(notebook, target / "notebooks" / file)
-    for wheel in (root / "dist").glob("*.whl"):
-        shutil.copy(wheel, target)
+    wheel = next((root / "dist").glob("*.whl"))
+    shutil.copy(wheel, target)
+    (target / "START-HERE.md").write_text(START.format(wheel=wheel.name), encoding="utf-8")
+    (target / "check_environment.py").write_text(CHECK, encoding="utf-8")
+    parts = ["START-HERE.md", "check_environment.py", wheel.name, "html", "notebooks"]
+    with zipfile.ZipFile(target / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as pack:
+        for path in sorted(one for part in parts for one in [target / part, *(target / part).rglob("*")]):
+            pack.write(path, Path(name) / path.relative_to(target))
     print(f"The book:       file://{target}/html/index.html\nThe notebooks:  {target}/notebooks")
+    print(f"To hand out:    {target / name}.zip")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ class Book:
     works: Mapping[str, Work]  # what may be cited, by key
     titles: Mapping[str, str] = field(default_factory=dict)  # of theorems and exercises, by label
     equations: Mapping[str, str] = field(default_factory=dict)  # their numbers by label: "1.2" is chapter 1's second
+    numbers: Mapping[str, str] = field(default_factory=dict)  # of theorems and exercises by label, as on the page
     install: str = ""  # how to install the package, said at the head of every chapter
 
 
@@ -65,7 +66,8 @@ def _box(block: Block, book: Book) -> str:
         return plain[block.name]
     title = block.argument
     if block.name != "admonition":
-        named = block.name.removeprefix("prf:").capitalize()
+        named = f"{block.name.removeprefix('prf:').capitalize()} {book.numbers.get(block.options.get('label', ''), '')}"
+        named = named.rstrip()
         title = f"{named}: {title}" if title else named
     colour = next((colour for name, colour in _BOX.items() if name in kind), "info")
     return f'<div class="alert alert-{colour}" style="{_BORDER}">\n\n**{title}**\n\n{body}\n\n</div>'

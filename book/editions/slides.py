@@ -17,7 +17,12 @@ from bs4.element import NavigableString, PageElement, Tag
 
 __all__ = ["Slide", "deck", "slides", "write_decks"]
 
-_SKIPPED = ("Check", "Exercises", "References")  # for the book: a check is run, an exercise is done at a desk
+_SKIPPED = (
+    "Check",
+    "Checked",
+    "Exercises",
+    "References",
+)  # for the book: a check is run, an exercise is done at a desk
 _SHOWS = '[class*="adalib-"]:not(.adalib-answer), img'  # what a cell draws, plays or tabulates
 _LINES = 22  # a longer program cannot be read from the last row
 _LEFT_OUT = re.compile(r"/(?:exercises|locked|progress|quiz|reachable)\.js")  # scripts for a page that is read

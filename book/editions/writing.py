@@ -23,8 +23,8 @@ KEY = "notebooks/answer_key"
 #: Pages that answer what students are asked.
 TEACHERS = ("book/teach", KEY)
 INSTALL = (
-    "To run this notebook elsewhere, install the package with what notebooks need: <code>pip install "
-    "'adalib[notebooks] @ file:///PATH/TO/{wheel}'</code>. <code>make wheel</code> builds that file."
+    "To run this notebook elsewhere, install the package once, from the folder that holds its file: <code>pip install "
+    '"./{wheel}[notebooks]"</code>. A hand-out brings that file, and <code>make wheel</code> builds it.'
 )
 _LINKED = ("adalib", "data", "pyproject.toml", "requirements.txt", "constraints.txt", "LICENSE")
 
@@ -58,16 +58,20 @@ def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[s
 def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[str, str]) -> Book:
     """What chapters need to know of each other."""
     titles: dict[str, str] = {}
-    equations = {}
+    equations, numbers = {}, {}
     for path, notebook in chapters.items():
         text = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         titles |= dict(_labelled(text))
-        front = f"{int(path.stem[:2])}." if path.stem[:2].isdigit() else ""
+        place = re.match(r"0?(\d+|[a-d])_", path.stem)
+        front = f"{place[1].upper()}." if place else ""
+        for kind in ("exercise", r"prf:(?!proof)\w+"):  # each is counted through its chapter, as on the page
+            for number, label in enumerate(re.findall(rf"^:+\{{{kind}\}}[^\n]*\n:label: (\S+)", text, re.M), 1):
+                numbers[label] = f"{front}{number}"
         for number, label in enumerate(re.findall(r"\$\$ *\(([\w-]+)\)", text), 1):
             equations[label] = f"{front}{number}"
     version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     install = INSTALL.format(wheel=f"adalib-{version}-py3-none-any.whl")
-    return Book(values, read_works(root / "book" / "references.bib"), titles, equations, install)
+    return Book(values, read_works(root / "book" / "references.bib"), titles, equations, numbers, install)
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:
