@@ -28,7 +28,7 @@ class UtilityTable:
     acc : array_like, shape (N, K)
         Accuracy of question i at budget j, in [0, 1].
     cost : array_like, shape (K,) or (N, K)
-        Cost of budget j, the same for all questions or one row a question: never negative, never falling in a row.
+        Cost of budget j, the same for all questions or one row per question: never negative, never falling in a row.
     budgets : sequence of K distinct labels, optional
         What the columns are called. Default: the costs, when they are one increasing row of whole numbers; else 1..K.
     ids : sequence of N distinct names, optional
@@ -119,7 +119,7 @@ def check_table(acc: ArrayLike, cost: ArrayLike, any_scale: bool = False) -> tup
     """Accuracy (or, on ``any_scale``, any finite values) and cost as valid float64 arrays, copied only if they must."""
     acc, cost = _floats(acc, "acc"), _floats(cost, "cost")
     if acc.ndim != 2 or 0 in acc.shape:
-        mend = "give one row a question and one column a budget, at least one each"
+        mend = "give one row per question and one column a budget, at least one each"
         raise ValueError(f"acc has shape {acc.shape}; {mend}")
     n, k = acc.shape
     if cost.shape not in ((k,), (n, k)):

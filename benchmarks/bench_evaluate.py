@@ -68,7 +68,7 @@ def main() -> None:
         child(*args.child)
         return
     heads = ("seconds", "CPU s", "peak MB", "file read MB", "KB above/q", "KB growth/q")
-    print(f"{'16 answers a question':<22}" + "".join(f"{head:>14}" for head in heads))
+    print(f"{'16 answers per question':<22}" + "".join(f"{head:>14}" for head in heads))
     before = None
     with tempfile.TemporaryDirectory() as folder:
         for questions in args.sizes:

@@ -1,7 +1,7 @@
 """How fast is the exact frontier, next to a bisection for one budget and to a general LP code?
 
 Tables of every kind, all with five budgets. "counted" is what the book works with: accuracies counted from 48
-sampled answers a question, so that many prices coincide. "random" is harder on a sort: uniform numbers, no two prices
+sampled answers per question, so that many prices coincide. "random" is harder on a sort: uniform numbers, no two prices
 the same. Strictly concave and straight rows have the most steps, four a row; rows with costs of their own, as numbers
 or as whole tokens, carry those through the sort. Both sides of a ratio take turns in this process and the best round of
 each counts. Times are wall clock; the ratio of processor times stands beside that of wall clocks: a busy machine

@@ -20,7 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--out", metavar="DIR", required=True, help="folder for the answers; made, or gone on with")
     add("--base-url", metavar="URL", help="the endpoint, for example http://127.0.0.1:8080/v1")
     add("--model", metavar="M", help="the model's name at that endpoint")
-    add("--samples", type=whole, default=48, help="answers a question (default 48)")
+    add("--samples", type=whole, default=48, help="answers per question (default 48)")
     add("--prompt", metavar="FILE", help="prompt file or name of a bundled prompt (default: asks for 'Answer: ...')")
     add("--temperature", type=float, default=0.7, help="default 0.7")
     add("--max-tokens", type=whole, default=256, help="tokens at which an answer is cut (default 256)")

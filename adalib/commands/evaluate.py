@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
     half = responses.samples // 2
     budgets = tuple(budget for budget in offered if budget <= half)
     if len(budgets) < 2:
-        few = f"{responses.samples} answers a question, and a half of {half} leaves no two of the budgets"
+        few = f"{responses.samples} answers per question, and a half of {half} leaves no two of the budgets"
         mend = "sample more answers, or offer smaller budgets"
         raise ValueError(f"{args.file}: has {few} {args.budgets} to choose from; {mend}")
     cost = responses.take([0]).table(budgets).cost

@@ -242,7 +242,7 @@ def read_lines(path: str | os.PathLike, *, part: Part | None = None) -> Iterator
 
 
 def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> None:
-    """Write one JSON object a line, of plain and numpy values, as gzip when the name ends in ``.gz``."""
+    """Write one JSON object per line, of plain and numpy values, as gzip when the name ends in ``.gz``."""
     size = 0
     with written(path) as file:
         for number, record in enumerate(records, start=1):
@@ -257,7 +257,7 @@ def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> N
 
 def read_json(line: bytes, where: str) -> dict[str, Any]:
     """Read one JSON object, strictly: UTF-8, finite numbers of a bounded size, no deep nesting."""
-    mend = "write one JSON object a line"
+    mend = "write one JSON object per line"
     try:
         text = line.decode("utf-8")
         record = json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)

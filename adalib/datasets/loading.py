@@ -1,6 +1,6 @@
 """Load questions and sampled answers: a bundled setting, or a file of your own.
 
-A file has one question a line, ``{"id", "question", "gold", "answers": [...]}``, and may say more: ``"correct"`` (0 or
+A file has one question per line, ``{"id", "question", "gold", "answers": [...]}``, and may add ``"correct"`` (0 or
 1 a sample, used instead of comparing with the gold), ``"classes"`` (a class number a sample, used instead of comparing
 answers), ``"level"``, ``"tokens"`` (a number a sample) and anything else, which is kept. With several models it has a
 line a question and model, with ``"model"`` on each and perhaps ``"price"`` (of a token, or of an answer where there
@@ -111,7 +111,7 @@ def load(name_or_path: str | os.PathLike, texts: str | os.PathLike | None = None
     Parameters
     ----------
     name_or_path : str or path
-        One of `bundled`, or a ``.jsonl`` or ``.jsonl.gz`` file with one question a line. ``gsm8k`` and ``math`` are
+        One of `bundled`, or a ``.jsonl`` or ``.jsonl.gz`` file with one question per line. ``gsm8k`` and ``math`` are
         short for ``gsm8k-qwen15`` and ``math-qwen15``.
     texts : path, optional
         The texts of a benchmark's questions are not bundled: there a question is its id, and policies learn from the

@@ -84,7 +84,7 @@ class Menu:
 
     @property
     def samples(self) -> int:
-        """Number of answers a question that every model has."""
+        """Number of answers per question that every model has."""
         return min(responses.samples for responses in self.models.values())
 
     source = property(lambda self: self._first.source, doc="Where it came from, for messages.")

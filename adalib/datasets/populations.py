@@ -112,7 +112,7 @@ class Population:
         return UtilityTable(self.acc(budgets), np.asarray(budgets, dtype=float), tuple(budgets), self.ids)
 
     def sample(self, R: int = 48, seed: int = 0) -> Responses:
-        """Draw R answers a question: the column numbers as text, an unreadable one as the empty string.
+        """Draw R answers per question: the column numbers as text, an unreadable one as the empty string.
 
         Each row's cumulative distribution is inverted on one block of uniforms, so that populations sampled with the
         same seed differ only through their distributions.

@@ -108,7 +108,7 @@ class Responses:
 
     @property
     def samples(self) -> int:
-        """Number of sampled answers a question, R."""
+        """Number of sampled answers per question, R."""
         return len(self.answers[0]) if len(self.answers) else 0
 
     @cached_property
@@ -178,7 +178,7 @@ class Responses:
             raise ValueError(f"budgets must increase, got {budgets}")
         if budgets and budgets[-1] > self.samples:
             raise DataError(
-                f"{self.source}: has {self.samples} answers a question, and budget {budgets[-1]} needs as many; "
+                f"{self.source}: has {self.samples} answers per question, and budget {budgets[-1]} needs as many; "
                 "lower the largest budget, or sample more answers"
             )
         paid = np.asarray(budgets, dtype=float)
@@ -219,7 +219,7 @@ class Responses:
         Extra fields that hold R values a question are dealt with them. Explained in chapter 6, "Learning".
         """
         if not 0 <= sample < self.samples or self.samples < 2:
-            mend = "sample at least two answers a question, and give a place from 0"
+            mend = "sample at least two answers per question, and give a place from 0"
             raise DataError(f"{self.source}: cannot set sample {sample} of {self.samples} aside; {mend}")
         places = np.tile(np.arange(self.samples), (self.n, 1))
         return self._samples(places[:, [sample]]), self._samples(np.delete(places, sample, axis=1))

@@ -39,7 +39,7 @@ class Plan:
     def __post_init__(self) -> None:
         weights = np.array(self.weights, dtype=float)
         if weights.ndim != 2 or 0 in weights.shape:
-            raise ValueError(f"weights have shape {weights.shape}; give one row a question and one column a budget")
+            raise ValueError(f"weights have shape {weights.shape}; give one row per question and one column a budget")
         bad = np.flatnonzero(~((weights >= 0).all(axis=1) & (np.abs(weights.sum(axis=1) - 1) < 1e-9)))
         if bad.size:
             raise ValueError(f"row {bad[0]} of weights is {weights[bad[0]]}; give chances of 0 or more that sum to 1")

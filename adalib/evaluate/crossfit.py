@@ -109,8 +109,8 @@ def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: in
     half, largest = responses.samples // 2, max(budgets)
     if half < largest:
         raise DataError(
-            f"{responses.source}: has {responses.samples} answers a question, and a half of {half} cannot hold a vote "
-            f"of {largest}; lower the largest budget to {half}, or sample at least {2 * largest} answers"
+            f"{responses.source}: has {responses.samples} answers per question, and a half of {half} cannot hold a "
+            f"vote of {largest}; lower the largest budget to {half}, or sample at least {2 * largest} answers"
         )
 
 
@@ -140,7 +140,7 @@ def rehearse_oracle(
     estimator: Literal["subsets", "windows"] = "subsets",
     ties: Ties = "share",
 ) -> OracleScore:
-    """Let the oracle choose on R simulated samples a question, again and again, and score it on the known truth.
+    """Let the oracle choose on R simulated samples per question, again and again, and score it on the known truth.
 
     Draw number d, a row of the score, is what ``population.sample(R, seed + d)`` gives. With ``halves`` it is scored by
     cross-fitting, as if the truth were not known. Explained in chapter 5, "Estimation".

@@ -99,7 +99,7 @@ def read_csv(path: str | os.PathLike[str]) -> UtilityTable:
         told = f"cannot be read as CSV ({error}); save it as comma-separated UTF-8 text"
         raise DataError(f"{path}, line {read}: {told}") from None
     if len(rows) < 2:
-        raise DataError(f"{path}: holds no accuracies; write a header of costs, then one row a question")
+        raise DataError(f"{path}: holds no accuracies; write a header of costs, then one row per question")
     try:
         return UtilityTable(np.array(rows[1:]), rows[0], tuple(cell.strip() for cell in header[skip:]), tuple(ids[1:]))
     except ValueError as error:

@@ -96,7 +96,7 @@ class _Policy(BaseEstimator):
 def _matrix(features: Any, names: Sequence[str] | None, width: int) -> np.ndarray:
     """The features as float64, columns in the trained order; a fault is named by its row and column."""
     if np.ndim(features) != 2 or width == 0:
-        raise ValueError(f"features have shape {np.shape(features)}; give one row a question and at least one column")
+        raise ValueError(f"features have shape {np.shape(features)}; give one row per question and at least one column")
     if names is not None and isinstance(features, pd.DataFrame):
         features = features.rename(columns=str)
         lacks = [f"lack {name!r}" for name in names if name not in features.columns]
@@ -107,7 +107,7 @@ def _matrix(features: Any, names: Sequence[str] | None, width: int) -> np.ndarra
     try:
         values = np.asarray(features, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError("features must be a table of numbers, one row a question") from None
+        raise ValueError("features must be a table of numbers, one row per question") from None
     if values.shape[1] != width:
         raise ValueError(f"features have {values.shape[1]} columns; the policy was trained on {width}")
     bad = np.argwhere(~(np.abs(values) <= trees.LARGEST))
@@ -298,7 +298,7 @@ class CurvePolicy(_Policy):
         lam = None if lam is None else check_price(lam)
         values = self._taught(features)
         if len(values) != len(acc):
-            raise ValueError(f"features have {len(values)} rows and acc {len(acc)}; give one row a question")
+            raise ValueError(f"features have {len(values)} rows and acc {len(acc)}; give one row per question")
         self.cost_ = cost if cost.ndim == 1 else cost.mean(axis=0)
         self.model_ = self._train(values, acc)
         unseen = frontier(self._unseen_curves(values, acc, groups), self.cost_)

@@ -36,7 +36,7 @@ from adalib.vote.answers import Reader, answer_reader, extract_answer
 __all__ = ["Store", "collect", "export", "fingerprint", "read_answers", "read_settings", "scan", "settings_of"]
 
 MAX_CONCURRENCY = 1_000  # requests in flight at a time; each holds a connection and a reply
-MAX_SAMPLES = 1_000_000  # answers a question
+MAX_SAMPLES = 1_000_000  # answers per question
 MAX_STORE = 1 << 40  # bytes of answers: a store is read line by line, and only what it holds is remembered
 FIELDS = ("tokens", "finish", "logprob", "entropy")  # what an answer carries to responses.jsonl beside its text
 

@@ -37,7 +37,7 @@ PAPER_ABLATIONS: dict[str, Any] = _TABLES["ablations"]
 #: Numbers that its text states without a table.
 PAPER_CLAIMS: dict[str, Any] = _TABLES["claims"]
 
-# ``data/fit_paper_settings.py`` chose these so that 48 answers a question, voted on in the paper's disjoint windows
+# ``data/fit_paper_settings.py`` chose these so that 48 answers per question, voted on in the paper's disjoint windows
 # (first-seen ties, our choice), give its printed tables. Two choices were made by looking at those: the parameters (on
 # the average of 16 draws), and then the default draw (the nearest of 200 others). `fit_table` shows every target, what
 # the default draw gives, and the mean and spread over those 200, so that one can tell a fit from a lucky draw.
@@ -50,7 +50,7 @@ def paper_setting(name: str, R: int = 48, seed: int | None = None) -> Responses:
     """Simulated answers that stand in for one of the paper's settings.
 
     These are not answers of the models they are named after; residuals are in `fit_table`. Explained in chapter 0,
-    "One question, many answers". ``name`` is one of `PAPER_SETTINGS`, ``R`` the answers a question (the paper has 48).
+    "One question, many answers". ``name`` is one of `PAPER_SETTINGS`, ``R`` the answers per question (48 in the paper).
     Without a ``seed`` it is the draw chosen for lying nearest to the printed tables; any seed is an ordinary draw.
     """
     return paper_population(name).sample(R, _spec(name)["seed"] if seed is None else seed)

@@ -225,7 +225,7 @@ def tabulate(
     Parameters
     ----------
     sources : sequence of path
-        ``.jsonl`` or ``.jsonl.gz`` files, one question a line.
+        ``.jsonl`` or ``.jsonl.gz`` files, one question per line.
     out : path
         Folder for the table; it appears when it is complete. An interrupted run is gone on with.
     budgets, estimator, ties, cost
@@ -247,7 +247,7 @@ def tabulate(
         ]
         written = [file for own in machines.map(_write, parts, what="comparing answers") for file in own]
         if not written:
-            raise DataError(f"{files[0]}: holds no questions; write one JSON object a line")
+            raise DataError(f"{files[0]}: holds no questions; write one JSON object per line")
         _check_together(written)
         publish(draft, out, keep={Path(file.path).name for file in written})
         return sum(file.marks.size for file in written)

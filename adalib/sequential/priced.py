@@ -241,7 +241,7 @@ class PricedStopping(Library):
     def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         if responses.samples < self.schedule[-1]:
             raise ValueError(
-                f"{responses.source}: has {responses.samples} answers a question, and the policy may ask for "
+                f"{responses.source}: has {responses.samples} answers per question, and the policy may ask for "
                 f"{self.schedule[-1]}; give as many, or fit it with a shorter schedule"
             )
         return super().streams(responses, seed, repeats)

@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     keys = words.add_parser("keys", help=f"print each student's key, made from the class's secret in ${SECRET}")
     keys.add_argument("students", nargs="+", metavar="STUDENT")
     graded = words.add_parser("grade", help=f"check the seals of tokens and grade them, with the secret in ${SECRET}")
-    graded.add_argument("file", type=Path, help="a text file with a token a line")
+    graded.add_argument("file", type=Path, help="a text file with one token per line")
     graded.add_argument("--json", action="store_true", help="print one JSON object")
     graded.add_argument("--roster", type=Path, help="a CSV of the class, such as Canvas or Moodle export it")
     graded.add_argument("--id", help="the roster's column with the names that students use here (default: found)")

@@ -461,14 +461,14 @@ _QUESTIONS |= {"equal cost": _equal_cost}
 
 #: The sins, and how a paper with such a sin would describe what was done.
 SINS = {
-    "in-sample": "Budgets were chosen on 48 answers a question. Accuracy is the mean of the vote over these answers.",
-    "overspent": "Budgets were chosen on 48 answers a question and scored on 48 others. The price was lowered until "
+    "in-sample": "Budgets were chosen on 48 answers per question. Accuracy is the mean of the vote over these answers.",
+    "overspent": "Budgets were chosen on 48 answers per question and scored on 48 others. The price was lowered until "
     "the average reached the target. The mix is the best one at the target.",
     "leak": "A table of features of each question chose the budgets: its length, its topic, and how often a "
     "single answer was right among the 48 answers that score. They chose nothing else.",
-    "tie rule": "Budgets were chosen on 48 answers a question and scored on 48 others. A vote counts as right if the "
+    "tie rule": "Budgets were chosen on 48 answers per question and scored on 48 others. A vote counts as right if the "
     "right answer is among those with the most votes.",
-    "noise": "Budgets were chosen on 48 answers a question and scored on 48 others, for ten questions. We report the "
+    "noise": "Budgets were chosen on 48 answers per question and scored on 48 others, for ten questions. We report the "
     "most successful of twenty runs.",
 }
 

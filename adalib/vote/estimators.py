@@ -280,7 +280,7 @@ def _checked(
     _check_ties(ties)
     classes, values = np.asarray(classes), np.asarray(values, dtype=float)
     if classes.ndim != 2 or 0 in classes.shape or classes.shape != values.shape:
-        raise ValueError(f"need one row a question and one column a sample, got {classes.shape} and {values.shape}")
+        raise ValueError(f"need one row per question and one column a sample, got {classes.shape} and {values.shape}")
     if classes.dtype.kind not in "iu":
         raise ValueError(f"classes must be whole numbers, not {classes.dtype}; see answer_classes")
     bad = np.argwhere(~((values >= 0) & (values <= 1)))
@@ -288,7 +288,7 @@ def _checked(
         i, j = bad[0]
         raise ValueError(f"the value of sample {j} in row {i} is {values[i, j]}; give a number from 0 to 1")
     r = classes.shape[1]
-    return classes, values, _check_budgets(budgets, r, f"there are {r} samples a question")
+    return classes, values, _check_budgets(budgets, r, f"there are {r} samples per question")
 
 
 def _check_budgets(budgets: Sequence[int], most: int, why: str) -> list[int]:

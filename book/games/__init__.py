@@ -331,8 +331,8 @@ def hold(
 ) -> Game:
     """Hold the budget: real answers stream in, the questions turn hard where the reader says, and the price follows.
 
-    ``stops`` has a row a question and order, a column a member of the policy; ``mixed`` and ``hard`` name the row that
-    comes at each moment, before and after the shift. Hard is the third on which the policy asks longest.
+    ``stops`` has one row per question and order, and one column per member of the policy; ``mixed`` and ``hard`` name
+    the row that comes at each moment, before and after the shift. Hard is the third on which the policy asks longest.
     """
 
     def asked_by(number: int, known: np.ndarray | None, answers: list[int]) -> int:

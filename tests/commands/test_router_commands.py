@@ -50,7 +50,7 @@ def test_fit_learns_from_a_sample_where_there_are_many_and_refuses_what_cannot_b
     told = capsys.readouterr()
     assert "learned from 20 of 31 questions, drawn at random; --learn-from N takes more" in told.err
     assert "20 questions teach little" in told.err
-    assert "fitted on 20 questions: priced, budget 3 samples a question" in told.out
+    assert "fitted on 20 questions: priced, budget 3 samples per question" in told.out
     some = load(file).take(drawn(range(31), 20, 0))
     assert np.array_equal(Router.load(tmp_path / "some").policy.costs, Router.fit(some, budget=3).policy.costs)
     words = {"--learn-from=1": "at least 2 questions", "--budget=0.5": "cheapest", "--round=0": "give 1 or more"}

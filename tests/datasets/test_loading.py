@@ -177,7 +177,7 @@ def test_table(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"budgets": (1, 4)}, "file.jsonl: has 2 answers a question, and budget 4 needs as many; lower the largest"),
+        ({"budgets": (1, 4)}, "file.jsonl: has 2 answers per question, and budget 4 needs as many; lower the largest"),
         ({"budgets": (1,), "cost": "tokens"}, 'file.jsonl: has no tokens; add "tokens" to every line'),
         ({"budgets": (2, 1)}, "budgets must increase"),
         ({"budgets": ()}, "budgets must be whole numbers"),

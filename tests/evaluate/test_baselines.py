@@ -92,7 +92,7 @@ def test_noise_is_gaussian_and_repeats_with_its_seed():
         (lambda: Plan([[0.5, 0.6]]), "row 0 of weights"),
         (lambda: Plan([[1.5, -0.5]]), "row 0 of weights"),
         (lambda: Plan([[np.nan, 1]]), "row 0 of weights"),
-        (lambda: Plan([0.5, 0.5]), "one row a question"),
+        (lambda: Plan([0.5, 0.5]), "one row per question"),
         (lambda: Plan([[1, 0]]).expected([1, 2, 3]), "shapes"),
         (lambda: baselines.from_labels([0, 3], 3), "from 0 to 2"),
         (lambda: baselines.from_labels([0.5], 3), "from 0 to 2"),

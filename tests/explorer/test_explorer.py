@@ -117,7 +117,7 @@ def test_a_budget_that_no_price_meets_is_said_plainly(show):
     price = page.locator("[data-exact=lambda]")
     price.fill("0.05")
     price.press("Enter")
-    assert check(page, table)["say"] == "The oracle spends 16.00 samples a question at this price."
+    assert check(page, table)["say"] == "The oracle spends 16.00 samples per question at this price."
 
 
 @pytest.mark.parametrize(

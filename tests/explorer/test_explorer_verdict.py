@@ -101,7 +101,7 @@ def test_the_page_says_it_in_one_sentence(show):
     until(page, f"() => ({said}).startsWith('It can: at ')")
     row = held_out_rows(pays, (1, 2, 4, 8, 16))[TARGETS.index(3.0)]
     text = page.evaluate(said)
-    assert f"at {row.cost:.2f} samples a question" in text
+    assert f"at {row.cost:.2f} samples per question" in text
     assert f"reaches {row.accuracy:.4f} on the other half, the best mix {row.mix_accuracy:.4f}" in text
     assert re.search(rf"\+{100 * row.gain:.2f} points \(95% interval \[\+\d\.\d\d, \+\d+\.\d\d\]\)", text)
     page.get_by_label("Setting").select_option("null (simulated)")

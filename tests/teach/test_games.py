@@ -316,7 +316,7 @@ class TestMarket:
         points = np.array([card["points"] for card in classroom.data["cards"][:20]])
         said = page.locator(".market-said").first
         for price in (5, 2.5, 1):
-            page.get_by_label("price, points an answer").first.fill(str(price))
+            page.get_by_label("price, points per answer").first.fill(str(price))
             page.get_by_role("button", name="Count for me").click()
             assert f"the class buys {buys(points, price).sum()} of 60 answers" in said.inner_text()
         page.get_by_role("button", name="Find the clearing price").click()

@@ -161,7 +161,13 @@ def test_majority():
 @pytest.mark.parametrize(
     ("classes", "values", "budgets", "ties", "says"),
     [
-        ([[0, 1]], [[0, 1]], [3], "share", "budget 3 is too large: there are 2 samples a question; lower the budgets"),
+        (
+            [[0, 1]],
+            [[0, 1]],
+            [3],
+            "share",
+            "budget 3 is too large: there are 2 samples per question; lower the budgets",
+        ),
         ([[0, 1]], [[0, 1]], [0], "share", "whole numbers from 1 on"),
         ([[0, 1]], [[0, 1]], [1.5], "share", "whole numbers from 1 on"),
         ([[0, 1]], [[0, 1]], [], "share", "whole numbers from 1 on"),
@@ -169,7 +175,7 @@ def test_majority():
         ([[0, 1]], [[0, 2]], [1], "share", "sample 1 in row 0 is 2.0"),
         ([[0, 1]], [[0, np.nan]], [1], "share", "sample 1 in row 0 is nan"),
         ([[0, 1]], [[0]], [1], "share", "one column a sample"),
-        ([0, 1], [0, 1], [1], "share", "one row a question"),
+        ([0, 1], [0, 1], [1], "share", "one row per question"),
         ([[0.5, 1]], [[0, 1]], [1], "share", "whole numbers, not float64"),
     ],
 )

@@ -103,7 +103,7 @@ function sayPrice(lam, per) {
 /** How well the budget is met, in one sentence. */
 function sayBudget(table, state, view, fit) {
   const show = (x) => fixed(x, table.range.digits);
-  if (!fit) return `The oracle spends ${show(view.cost)} ${table.units} a question at this price.`;
+  if (!fit) return `The oracle spends ${show(view.cost)} ${table.units} per question at this price.`;
   if (fit.fit === "exact") return `This price spends exactly ${show(fit.cost)}: no slack.`;
   if (fit.fit === "impossible") return `No allocation is that cheap: the cheapest costs ${show(fit.cost)}.`;
   if (fit.fit === "free") return `Even for free the oracle spends ${show(fit.cost)}; the other ${show(fit.slack)} would buy nothing.`;

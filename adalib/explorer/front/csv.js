@@ -1,6 +1,6 @@
 // A reader's own CSV of accuracies, by the rules of adalib.explorer.read_csv.
 
-/** Accuracies: a header of costs (an id column may come first), then one row a question. */
+/** Accuracies: a header of costs (an id column may come first), then one row per question. */
 async function parseCsv(name, text, slices) {
   let header;
   const ids = [];

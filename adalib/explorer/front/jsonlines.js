@@ -2,9 +2,9 @@
 // both, and the collector, to the same verdicts.
 
 const REQUIRED = ["id", "question", "gold", "answers"];
-const ONE_A_LINE = "write one JSON object a line";
+const ONE_A_LINE = "write one JSON object per line";
 
-/** Sampled answers, one question a line, or a line a question and model. */
+/** Sampled answers, one question per line, or one line per question and model. */
 async function parseJsonLines(name, text, slices) {
   try {
     return await parseAnswers(name, text, slices);

@@ -48,6 +48,6 @@ class StaircasePanel {
     this.place(box, px, py, fixed(view.cost, digits), `M${px} ${box.bottom}V${py}H${box.left}`, "right");
     this.svg.setAttribute("aria-label", `Average cost against price, a falling staircase from ` +
       `${fixed(table.path.cost[0], digits)} at price 0 to ${fixed(cheapest, digits)}. At price ${showPrice(view.lam)} ` +
-      `the oracle spends ${fixed(view.cost, digits)} ${table.units} a question.`);
+      `the oracle spends ${fixed(view.cost, digits)} ${table.units} per question.`);
   }
 }

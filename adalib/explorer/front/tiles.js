@@ -1,4 +1,4 @@
-// Panel 1: the map of tiles, one square a question, coloured by the budget that it gets.
+// Panel 1: the map of tiles, one square per question, coloured by the budget that it gets.
 
 class TilesPanel {
   constructor(act) {

@@ -195,7 +195,7 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     plan = np.asarray(got, dtype=float)
     acc, cost, budget = case["acc"], case["cost"], case["budget"]
     if plan.shape != acc.shape:
-        return f"it must return chances of shape {acc.shape}, a row a question and a column a budget"
+        return f"it must return chances of shape {acc.shape}, one row per question and one column per budget"
     if plan.min() < -1e-9 or abs(plan.sum(axis=1) - 1).max() > 1e-9:
         return "the chances of a question must be 0 or more and sum to 1"
     paid, value = float((plan @ cost).mean()), float((plan * acc).sum(axis=1).mean())

@@ -250,7 +250,7 @@ TARGETED_AND_PRICED = _inputs(
 
 
 def sketch(got: Sequence[int], best: Sequence[int], case: Case) -> str:
-    """Draw the net values of every question: a column a budget, with yours and the best marked."""
+    """Draw the net values of every question: one column per budget, with yours and the best marked."""
     acc, cost, lam = case["acc"], case["cost"], case["lam"]
     got, best = np.ravel(got).tolist(), list(best)
     lines = [f"price {lam:g}; net values (accuracy - price * cost):"]
