@@ -220,7 +220,7 @@ DRAWING = """() => [...document.querySelectorAll(".plotly-graph-div")].flatMap((
     if (Math.max(...outside) > 2) say("is cut", said);
     const scale = text.getScreenCTM();
     if (parseFloat(getComputedStyle(text).fontSize) * Math.hypot(scale.a, scale.b) < 10) say("is tiny", said);
-    if (/^[-\u2212]0(\\.0*)?%?$|e-\\d\\d/.test(said.trim())) say("is no number to print", said);
+    if (/^[-\u2212]0(\\.0*)?%?$|\\de-\\d\\d/.test(said.trim())) say("is no number to print", said);
   }
   shown.forEach((one, at) => shown.slice(at + 1).forEach((two) => {
     const across = Math.min(one.box.right, two.box.right) - Math.max(one.box.left, two.box.left);

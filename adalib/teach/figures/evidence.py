@@ -142,7 +142,7 @@ def price_choices(
     ticks = {"tickvals": list(budgets), "ticktext": [str(b) for b in budgets]}
     fig.update_xaxes(title="budget b", type="log", range=ends, **ticks)
     fig.update_yaxes(categoryorder="array", categoryarray=labels[::-1], range=[-0.6, len(labels) - 0.4])
-    return fig.update_layout(height=520)
+    return fig.update_layout(height=540, margin={"t": 96}, legend={"y": 1.01})
 
 
 # Chapter 7: printed beside ours, the frontiers, and what is left of a gain on questions not seen.
