@@ -43,7 +43,7 @@ FAULTS = """() => {
     if (!div.querySelector(INK)) say("figure not drawn", div);
     else if (!hidden && (box.width < 100 || box.height < 100)) say("figure without room", div);
     const told = document.getElementById(div.getAttribute("aria-labelledby"));
-    if (!told || !/^Figure [\\d.]+ \\S/.test(told.textContent)) say("figure without a numbered caption", div);
+    if (!told || !/^Figure [A-D\\d.]+ \\S/.test(told.textContent)) say("figure without a numbered caption", div);
     if (div.querySelector(".modebar")) say("figure with a toolbar", div);
     const text = div.querySelector(".xtick text, .ytick text, .legendtext");
     if (text && contrast(getComputedStyle(text).fill, ground) < 4.5) say("figure with faint text", text);
@@ -144,10 +144,10 @@ def page(new_page):
 
 
 # Controls of plotly's figures; pictures with a script of their own have tests of their own.
-CONTROLS = ".adalib-figure > .adalib-controls"
+CONTROLS = ".adalib-figure .adalib-controls:not(.adalib-several)"
 STATE = """(at) => {
-  const box = document.querySelectorAll(".adalib-figure > .adalib-controls")[at];
-  const drawn = box.parentElement.querySelectorAll(".plot-container path, .plot-container text");
+  const box = document.querySelectorAll(".adalib-figure .adalib-controls:not(.adalib-several)")[at];
+  const drawn = box.closest(".adalib-figure").querySelectorAll(".plot-container path, .plot-container text");
   const looks = [...drawn].map((e) => e.getAttribute("d") + e.getAttribute("style") + e.textContent).join();
   const input = box.querySelector("input:checked, input[type=range]");
   return { kind: input.type, value: Number(input.value), stops: box.querySelectorAll("input").length, looks,
@@ -243,12 +243,10 @@ def badly_drawn(page) -> list[str]:
     for at in range(page.locator(CONTROLS).count()):
         box, state = page.locator(CONTROLS).nth(at), page.evaluate(STATE, at)
         for stop in sorted({round(state["last"] * part / (STOPS - 1)) for part in range(STOPS)} - {state["value"]}):
-            before = page.evaluate(STATE, at)["looks"]
             if state["kind"] == "range":
                 box.locator("input").evaluate("(e, v) => { e.value = v; e.dispatchEvent(new Event('input')); }", stop)
             else:
                 box.locator("input").nth(stop).evaluate("(e) => e.click()")
-            page.wait_for_function(MOVED, arg=[at, before])
             page.evaluate(SETTLED)
             found |= set(page.evaluate(DRAWING))
     return sorted(found)

@@ -14,22 +14,17 @@ from adalib.paper.results import recorded_rows
 # A line a thing, with every name by which a page has it; c12_by_X is the number behind a verdict of chapter 12.
 SAME = """
 n_word c02_n c06_n
-n_questions c08_questions key_n
-acc4 key_four
-acc16 key_sixteen
-wasted key_flat
+n_questions c08_questions
 c02_free c06_free_oracle
 c02_out_hard c12_by_leaving
 c02_printed_gsm c12_by_free
 c03_over c12_by_targeting
 c03_under c12_by_nine
-c03_two_out c09_far_oracle
 c04_cases ad_cases c08_cases
 c05_math_ratio c12_by_windows_claim
 c05_math_jensen c12_by_upper
 c05_math_agree c12_by_few_trials
 c05_math_error c12_by_one_trial
-c06_curve_gain c11_curve_fifths
 c07_implied_gain c12_by_everywhere
 c07_ours_least c12_by_points
 c07_length_most c12_by_heuristic
@@ -43,8 +38,6 @@ c08_tight c12_by_proportional
 rep_mix_error c12_by_stratified
 rep_svm_off c12_by_constant_gap
 rep_error_low c12_by_errors_claim
-c09_near_gain c11_three_fifths
-c11_menu_40 c11_up_text
 """
 GROUPS = [line.split() for line in SAME.strip().splitlines()]
 QUOTED = re.compile(r"\{(glue:text|points)\}`(\w+)(?::([^`]+))?`")

@@ -47,7 +47,7 @@ def test_no_figure_of_the_book_needs_another_trace(html):
         page = path.read_text(encoding="utf-8")
         for figure in re.findall(r'plotly-graph-div.*?<script type="application/json">(.*?)</script>', page, re.S):
             used |= {trace.get("type", "scatter") for trace in json.loads(unescape(figure))["data"]}
-    assert used == KEPT
+    assert used <= KEPT  # cells that run in the page may draw a heatmap, too
 
 
 def test_it_draws_each_kind_of_trace_and_no_other(html, new_page):

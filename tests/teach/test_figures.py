@@ -165,7 +165,7 @@ def test_every_figure_of_the_book_is_whole(html, page):
     for fig in map(json.loads, found):
         frames = fig.get("frames", [])
         for slider in fig["layout"].get("sliders", []):
-            assert {step["label"] for step in slider["steps"]} <= {frame["name"] for frame in frames}
+            assert {step["args"][0][0] for step in slider["steps"]} <= {frame["name"] for frame in frames}
         for trace in [*fig["data"], *(trace for frame in frames for trace in frame["data"])]:
             if trace["type"] != "heatmap":
                 assert len(numbers(trace["x"])) == len(numbers(trace["y"])), trace.get("name")

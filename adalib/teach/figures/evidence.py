@@ -249,7 +249,7 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
     level(fig, y=0, dash="solid", width=3, row=2, col=1)
     rows = [1, *[1, 2] * len(shown[0][0])]
     drag(fig, [plain(name) for name in settings], moving, "setting: ", rows=rows, layout=span)
-    fig.update_xaxes(range=[np.log10(0.95), np.log10(17)], **_COSTS).update_xaxes(title="average cost", row=2)
+    fig.update_xaxes(range=[np.log10(0.84), np.log10(17)], **_COSTS).update_xaxes(title="average cost", row=2)
     fig.update_yaxes(tickformat=".2f", row=1)
     return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
 

@@ -163,7 +163,8 @@ def search(path: Array, lam: Array, cost: Array, budget: float, steps: int = 20)
     drag(fig, range(1, len(shown) + 1), ends, "step ", titles=titles, layout=glass)
     level(fig, y=budget, dash="dot", colour=ORANGE)
     fig.update_xaxes(title="price λ", nticks=4, tickformat="~g").update_yaxes(title="average cost", nticks=6)
-    return fig.update_layout(height=430, margin={"t": 80})
+    # Room between title and ticks, which grow longer from step to step.
+    return fig.update_yaxes(title_standoff=32).update_layout(height=430, margin={"t": 80})
 
 
 def tangent(
