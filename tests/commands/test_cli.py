@@ -96,14 +96,14 @@ def heavy(tmp_path_factory):
     return path
 
 
-#: Megabytes of address space: enough to begin, too little to hold the file.
+#: Megabytes of address space: enough to begin, too little to go on.
 WORDS = {
     "solve": (450, ["--budget", "2"]),
     "explore": (450, ["--out", "page.html"]),
     "fit": (600, ["--budget", "2", "--out", "router"]),
     "evaluate": (700, ["--targets", "2"]),
     "collect": (280, ["--out", "answers", "--dry-run"]),
-    "table": (200, ["--out", "table"]),
+    "table": (250, ["--out", "table"]),  # takes a file of any size: it is what writes the table that has no room
 }
 
 
@@ -119,7 +119,7 @@ def test_a_file_that_does_not_fit_is_one_line_under_ulimit(tmp_path, heavy, word
     done = subprocess.run(command, cwd=tmp_path, env=os.environ | one, preexec_fn=limit, capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert " GB" in done.stderr
-    assert "split" in done.stderr
+    assert ("raise the limit" if word == "table" else "split") in done.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -122,7 +122,7 @@ def test_only_what_no_price_could_save_is_written_off(library, moves):
 
 @given(libraries(), st.integers(1, 12), MOVES, st.floats(0.1, 5))
 def test_questions_that_stop_at_the_top_pass_a_smaller_bound(library, k, moves, turn):
-    """Every answer is bought in rounds, and no further round begins once the price is at the top."""
+    """Every answer is bought in rounds up to the most, and none begins once the price is at the top."""
     enemy = Adversary(*library, turn=turn)
     for move, place, share in moves * 3:
         if move == "o" and len(enemy.open) < k:
@@ -130,12 +130,13 @@ def test_questions_that_stop_at_the_top_pass_a_smaller_bound(library, k, moves, 
         elif enemy.open:
             one = enemy.open[place % len(enemy.open)]
             # What it has paid for so far: the first round, then one after another that the enemy makes as dear.
-            one[2] += turn if one[2] else enemy.costs[0]
+            one[2] = min(one[2] + turn, library[2]) if one[2] else enemy.costs[0]
             one[1] = enemy.controller.rise(one[1], one[2])
             if enemy.controller.brakes or share > 0.9:
                 enemy.closes(place % len(enemy.open), one[2])
     while enemy.open:  # all are in the middle of a round
-        enemy.closes(0, enemy.open[0][2] + turn if enemy.open[0][2] else enemy.costs[0])
+        paid = enemy.open[0][2]
+        enemy.closes(0, min(paid + turn, library[2]) if paid else enemy.costs[0])
     assert enemy.worst <= enemy.controller.bound(k) + 1e-6
 
 

@@ -2,6 +2,7 @@
 
 # ruff: noqa: F811 - folder is a fixture of another file
 import itertools
+import logging
 import os
 import random
 import signal
@@ -238,7 +239,8 @@ async def test_what_the_store_says_is_not_believed_and_healed(folder, redis, val
 
 
 @on_a_loop
-async def test_a_store_that_talks_nonsense_is_one_that_does_not_answer(folder, redis, caplog):
+async def test_a_store_that_talks_nonsense_is_one_that_does_not_answer(folder, redis, caplog, monkeypatch):
+    monkeypatch.setattr(shared, "_LOG", logging.getLogger("test.shared"))  # a server of before may have silenced ours
     async with shares(folder, redis, 1) as (share,):
         await share._told()
         real = share._step
