@@ -91,7 +91,7 @@ def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
             version, modules, needs = file.split("-")[1], [module], about["needs"].get(name, [])
         elif name == "adalib":
             file = shutil.copy(wheel, folder / wheel.name).name
-            version, modules, needs = file.split("-")[1], ["adalib", "games", "referee"], _needs(requires)
+            version, modules, needs = file.split("-")[1], ["adalib", "games", "referee"], [*_needs(requires), "plotly"]
         else:
             found = distribution(name)
             file, version, needs = (

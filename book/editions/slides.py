@@ -25,7 +25,7 @@ _SKIPPED = (
 )  # for the book: a check is run, an exercise is done at a desk
 _SHOWS = '[class*="adalib-"]:not(.adalib-answer), img'  # what a cell draws, plays or tabulates
 _LINES = 22  # a longer program cannot be read from the last row
-_LEFT_OUT = re.compile(r"/(?:exercises|locked|progress|quiz|reachable)\.js")  # scripts for a page that is read
+_LEFT_OUT = re.compile(r"/(?:exercises|live|locked|progress|quiz|reachable)\.js")  # scripts for a page that is read
 _HELP = (
     "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, Esc leaves a slider; "
     "#slide=5 at the end of the address opens the fifth"

@@ -93,6 +93,10 @@ def test_the_deck_plays(oracle, new_page):
     assert at.inner_text() == f"1 / {total}"
     page.keyboard.press("ArrowRight")
     assert at.inner_text() == f"2 / {total}"
+    page.locator(".is-shown .adalib-price svg").first.wait_for()  # the game is played
+    cut = page.locator(".deck-slide").all()
+    number = next(i for i, slide in enumerate(cut, 1) if slide.locator(".adalib-figure").count())
+    page.evaluate(f"location.hash = 'slide={number}'")
     page.locator(".is-shown .main-svg").first.wait_for()  # the figure is drawn
     assert not page.locator(".is-shown .deck-notes").is_visible()
     page.keyboard.press("n")
@@ -100,7 +104,6 @@ def test_the_deck_plays(oracle, new_page):
     page.keyboard.press("End")
     assert at.inner_text() == f"{total} / {total}"
     # The explorer works, and keeps its arrows.
-    cut = page.locator(".deck-slide").all()
     number = next(i for i, slide in enumerate(cut, 1) if slide.locator(".adalib-explorer").count())
     page.evaluate(f"location.hash = 'slide={number}'")
     slider = page.locator(".is-shown [data-control=lambda]")
@@ -119,11 +122,11 @@ def test_the_deck_plays(oracle, new_page):
     assert outside == []
 
 
-def test_every_chapter_and_the_appendix_get_a_deck(tmp_path):
+def test_every_chapter_and_the_appendices_get_a_deck(tmp_path):
     (tmp_path / "html" / "notebooks").mkdir(parents=True)
     for name in ("d_markets", "02_oracle", "b_replication"):
         (tmp_path / "html" / "notebooks" / f"{name}.html").write_text(PAGE, encoding="utf-8")
     written = write_decks(tmp_path / "html", tmp_path / "slides")
-    assert [path.name for path in written] == ["02_oracle.html", "d_markets.html"]
+    assert [path.name for path in written] == ["02_oracle.html", "b_replication.html", "d_markets.html"]
     index = (tmp_path / "slides" / "index.html").read_text(encoding="utf-8")
     assert index.index("02_oracle.html") < index.index("d_markets.html")
