@@ -190,34 +190,6 @@ def test_tables_show_text_as_text():
 # Chapters 5 to 8: what is drawn is what was given.
 
 
-def test_means_have_their_intervals_in_every_panel_on_one_scale():
-    missing = ([0.5, np.nan], [0.4, np.nan], [0.6, np.nan])  # a group without members
-    fig = draw.means(["a", "b"], {"one": {"x": ESTIMATE}, "two": {"x": missing}}, "x", "y", points=True)
-    first, second = fig.data
-    assert np.divide(ends(first), 100) == pytest.approx(np.array(ESTIMATE))
-    assert (first.showlegend, second.showlegend) == (None, False)
-    assert fig.layout.yaxis.range == fig.layout.yaxis2.range == pytest.approx((-0.06 * 70, 1.06 * 70))
-    assert [note.text for note in fig.layout.annotations] == ["one", "two"]
-
-
-def test_a_slider_holds_every_number_of_samples_and_every_price():
-    given = {R: draw.Worth([0.6, 0.7 - R / 1000], [0.5, 0.6]) for R in (16, 48)}
-    fig = draw.drag_samples(given, [1.5, 3], [0.55, 0.65], active=1)
-    assert steps(fig) == ["16", "48"]
-    titles = [frame.layout.title.text for frame in fig.frames]
-    assert titles == ["B = 3: claims 0.684, worth 0.600", "B = 3: claims 0.652, worth 0.600"]
-    assert (fig.layout.title.text, fig.layout.sliders[0].active) == (titles[1], 1)
-    assert all(list(frame.data[1].y) == [0.5, 0.6] for frame in fig.frames)
-    measured, predicted = np.array([[1, 1], [0, 1]]), np.array([[1, 0], [0, 0]])
-    fig = draw.price_choices([0, 0.05], ["q<1>", "q2"], [1, 4], measured, predicted, active=1)
-    assert steps(fig) == ["0", "0.05"]
-    assert fig.frames[0].layout.title.text == "1 of 2 agree"
-    assert [trace.name for trace in fig.data[1:]] == ["oracle", "predicted"]
-    assert [list(trace.x) for trace in fig.frames[0].data] == [[4, 4, None, 1, 4, None], [4, 4], [4, 1]]
-    assert list(fig.data[1].y) == ["q&lt;1&gt;", "q2"]
-    assert fig.layout.sliders[0].active == 1
-
-
 def test_gains_have_a_panel_a_group_their_intervals_in_points_and_their_policy_s_colour():
     whole = {"label": ESTIMATE, "more": ESTIMATE, "noise": ESTIMATE}
     fig = draw.gains(["B = 1.5", "B = 3"], {"one": whole, "two": whole}, {"more": "label"})
@@ -228,16 +200,3 @@ def test_gains_have_a_panel_a_group_their_intervals_in_points_and_their_policy_s
     assert [t.marker.color for t in fig.data[:3]] == [draw.POLICY[name] for name in ("label", "label", "noise")]
     assert [t.marker.symbol for t in fig.data[:3]] == ["circle", "diamond", "circle"]
     assert fig.layout.yaxis.range == fig.layout.yaxis2.range
-
-
-def test_slopes_say_their_difference_in_points_and_equal_values_lie_on_the_line():
-    group = {"x": (0.5, 0.512), "y": (0.6, 0.59)}
-    fig = draw.slopes({"a": group, "b": group}, ("here", "there"), shapes.COLOURS[:2])
-    assert [list(trace.text) for trace in fig.data] == [["0.500", "+1.2"], ["0.600", "-1.0"]] * 2
-    fig = draw.strips({"one": [0.01, -0.02], "two": [0, 0.03]}, ["a", "b"])
-    assert [list(trace.x) for trace in fig.data] == [[1], [-2], [0], [3]]
-    pairs = {"imitation": ([0.9, 0.95], [0.91, 0.94]), "gap": ([0.1, 0.2], [0.1, 0.2])}
-    fig = draw.on_the_line(pairs, "predicted", "measured")
-    assert [len(trace.x) for trace in fig.data] == [2, 2, 2, 2]
-    drawn = [trace for trace in fig.data if trace.mode == "lines" or trace.yaxis == "y2"]
-    assert all(list(trace.x) == list(trace.y) for trace in drawn)

@@ -11,7 +11,6 @@ from conftest import ROOT
 
 import adalib
 from adalib.teach.figures import prices as draw
-from adalib.vote.estimators import acc_windows
 
 BUDGETS = (1, 2, 4, 8, 16)
 COST = np.array(BUDGETS, dtype=float)
@@ -25,17 +24,6 @@ def acc():
     curves[::7] = curves[::7, :1]
     curves[::11] = curves[::11, ::-1]
     return curves
-
-
-def test_the_windows_hold_every_budget(word):
-    classes, values = word.classes[65], word.values[65]
-    outcomes = {b: acc_windows(classes.reshape(-1, b), values.reshape(-1, b), [b])[:, 0] for b in (1, 4, 16)}
-    fig = draw.window_votes(outcomes, samples=96)
-    estimate = word.table(budgets=(1, 4, 16), estimator="windows").acc[65]
-    for frame, b, mean in zip(fig.frames, (1, 4, 16), estimate, strict=True):
-        assert frame.name == str(b)
-        assert frame.layout.title.text.endswith(f"{mean:.0%} right")
-        assert sorted(base for bar in frame.data for base in bar.base) == list(range(0, 96, b))
 
 
 def step_at(trace, x):
@@ -160,12 +148,3 @@ def test_the_lines_of_plans_draw_the_dual_function(acc):
         assert dot.y[0] == pytest.approx(float(adalib.dual(few, COST, lam, budget)))
         assert np.diff(tangent.y)[0] == pytest.approx((budget - spent[winner]) * 0.5)
         assert f"gap {gap:.3f}" in frame.layout.annotations[0].text
-
-
-def test_a_claim_passes_or_says_how_often_it_fails():
-    fig = draw.claim_bars({"always <": 0.0, "mostly": 0.25, "hardly": 0.75})
-    assert [note.text for note in fig.layout.annotations] == ["always &lt;", "mostly", "hardly"]
-    holds, fails = fig.data
-    assert np.add(holds.x, fails.x) == pytest.approx([1, 1, 1])
-    assert list(holds.text) == ["holds in all cases", "holds in 75.0%", ""]
-    assert list(fails.text) == ["", "", "fails in 75.0%"]
