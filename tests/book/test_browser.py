@@ -148,7 +148,8 @@ CONTROLS = ".adalib-figure .adalib-controls:not(.adalib-several)"
 STATE = """(at) => {
   const box = document.querySelectorAll(".adalib-figure .adalib-controls:not(.adalib-several)")[at];
   const drawn = box.closest(".adalib-figure").querySelectorAll(".plot-container path, .plot-container text");
-  const looks = [...drawn].map((e) => e.getAttribute("d") + e.getAttribute("style") + e.textContent).join();
+  const told = (e) => ["d", "style", "transform"].map((name) => e.getAttribute(name)) + e.textContent;
+  const looks = [...drawn].map(told).join();
   const input = box.querySelector("input:checked, input[type=range]");
   return { kind: input.type, value: Number(input.value), stops: box.querySelectorAll("input").length, looks,
     last: input.type === "range" ? Number(input.max) : box.querySelectorAll("input").length - 1 };
