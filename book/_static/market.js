@@ -1,5 +1,5 @@
 // The market game (games.market): prints the cards, adds up what the class shows, finds the clearing price.
-// Prices are in points of accuracy an answer. Nothing is sent anywhere.
+// Prices are in points of accuracy per answer. Nothing is sent anywhere.
 (function () {
   "use strict";
 
@@ -52,7 +52,7 @@
     return button;
   };
   const short = (value) => String(Math.round(value * 100) / 100);
-  const priced = (value) => `${short(value)} ${short(value) === "1" ? "point" : "points"} an answer`;
+  const priced = (value) => `${short(value)} ${short(value) === "1" ? "point" : "points"} per answer`;
 
   function curve({ points }, budgets) {
     const x = (k) => 20 + k * 45;
@@ -94,7 +94,7 @@
       make("line", { x1: 46, y1: 15, x2: 46, y2: 230, class: "market-axis" }),
       make("line", { x1: 46, y1: y(money), x2: 590, y2: y(money), class: "market-money" }),
       make("text", { x: 586, y: y(money) - 6, class: "market-end" }, `money: ${money}`),
-      make("text", { x: 318, y: 264 }, "price, points an answer"),
+      make("text", { x: 318, y: 264 }, "price, points per answer"),
       make("text", { x: 50, y: 12, class: "market-start" }, "bill, answers"),
     );
     for (const b of [0, bill(cards, budgets, 0)]) svg.append(make("text", { x: 40, y: y(b) + 4, class: "market-end" }, String(b)));
@@ -112,7 +112,7 @@
     const box = make("div");
     const [sizeLabel, size] = number("students", 20, 4, game.cards.length);
     const [moneyLabel, money] = number("answers for each, on average", 3, 1, 16);
-    const [priceLabel, price] = number("price, points an answer", 5, 0, 20);
+    const [priceLabel, price] = number("price, points per answer", 5, 0, 20);
     price.step = "any";
     const hands = budgets.map((b) => number(`show ${b}:`, 0, 0, 99));
     const said = make("p", { role: "status", class: "market-said" });
@@ -167,7 +167,7 @@
     const { budgets, twin } = game;
     const pair = [twin, twin];
     const money = twin.low + twin.high;
-    const slider = make("input", { type: "range", min: 0, max: 6, step: 0.01, value: 1, "aria-label": "price for the twins, points an answer" });
+    const slider = make("input", { type: "range", min: 0, max: 6, step: 0.01, value: 1, "aria-label": "price for the twins, points per answer" });
     const said = make("p", { role: "status", class: "market-said" });
     const drawing = make("div");
     const draw = () => {
