@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
     if learned < 50:
         print(f"adalib fit: {learned} questions teach little; give 50 or more", file=sys.stderr)
     chosen = f"{'curve' if isinstance(router.policy, CurvePolicy) else 'priced'}, budget {args.budget:g} {router.unit}"
-    print(f"fitted on {learned} questions: {chosen} a question, first price {router.controller.price:.4g}")
+    print(f"fitted on {learned} questions: {chosen} per question, first price {router.controller.price:.4g}")
     print(f"wrote {args.out}; next: python -m adalib serve {args.out} --upstream URL --model M")
 
 

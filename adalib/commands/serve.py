@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
     with listen(args.host, args.port) as listening:
         host, port = listening.getsockname()[:2]
         where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        print(f"{args.model} listens at {where}/v1, budget {router.controller.budget:g} {router.unit} a question")
+        print(f"{args.model} listens at {where}/v1, budget {router.controller.budget:g} {router.unit} per question")
         print(f"watch it at {where}/ (Ctrl-C ends it when what is in flight is answered)", flush=True)
         # Whoever is being answered may take until the deadline; nobody waits longer.
         times: dict[str, Any] = {"timeout_keep_alive": _KEEP, "timeout_graceful_shutdown": int(args.deadline) + 5}
