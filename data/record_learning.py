@@ -39,17 +39,17 @@ def world(n: int, samples: int, seed: int):
     return Population(np.column_stack([chance, 1 - chance]), np.zeros(n, dtype=int)).sample(samples, seed)
 
 
-def best_rule(price: float) -> float:
-    """What the best rule has of accuracy less price times cost, when no answer is more than `LAST`-th."""
+def best_rule(price: float, people: np.ndarray = PEOPLE, last: int = LAST) -> float:
+    """What the best rule has of accuracy less price times cost, by dynamic programming over counts up to ``last``."""
 
     def mass(a: int, b: int) -> tuple[float, float]:  # chance of one order of these counts, either answer being right
-        return float((PEOPLE**a * (1 - PEOPLE) ** b).mean()), float((PEOPLE**b * (1 - PEOPLE) ** a).mean())
+        return float((people**a * (1 - people) ** b).mean()), float((people**b * (1 - people) ** a).mean())
 
     @cache
     def best(a: int, b: int) -> float:
         first, second = mass(a, b)
         here = 0.5 if a == b else max((a > b) * first, (a < b) * second) / (first + second)
-        if a + b == LAST:
+        if a + b == last:
             return here
         up = sum(mass(a + 1, b)) / (first + second)
         return max(here, up * best(a + 1, b) + (1 - up) * best(a, b + 1) - price)

@@ -1,5 +1,6 @@
 // The state of every slider and choice is in the page's address, so that a teacher can link to it: #figure-3-2=4 is the
-// fifth stop of Figure 3.2, #stop=7 a slider of the game. (The explorer, the votes and the kinds keep their own part of the address.)
+// fifth stop of Figure 3.2, #stop=7 a slider of the game. (The explorer, and games that
+// call `kept` of parts.js, write their own part of the address.)
 (function () {
   "use strict";
 
@@ -11,7 +12,7 @@
   // The figure's number, or the game's name; with a count where a place has several sliders.
   function keyOf(input) {
     const place = input.closest(PLACES);
-    if (!place || input.closest(".adalib-explorer, .adalib-votes, .adalib-kinds, .quiz, .prompt, form")) return null;
+    if (!place || input.closest(".adalib-explorer, [data-kept], .quiz, .prompt, form")) return null;
     const number = place.querySelector(".adalib-number[id]");
     const name = number ? number.id : place.className.split(" ")[0].replace("adalib-", "");
     const group = (each) => (each.type === "radio" ? each.name : each);

@@ -1,12 +1,13 @@
 """Priced stopping on populations whose truth is known, and on real answers; every control."""
 
 import json
+import runpy
 from dataclasses import replace
-from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 from adalib import load, noise_features, text_features
 from adalib.datasets.populations import Population, beta_population, flat_null
@@ -244,24 +245,7 @@ def test_sixteen_answers_are_enough_and_correct_may_be_given():
 
 
 PEOPLE, LAST = np.array([0.9, 0.6, 0.35]), 7  # how often the right one of two answers comes, in equal thirds
-
-
-def best_rule(price):
-    """What the best rule gains at a price, by dynamic programming over the counts of the two answers."""
-
-    def mass(a, b):  # chance of these counts when answer 0 is right, and when answer 1 is: which one is not known
-        return (PEOPLE**a * (1 - PEOPLE) ** b).mean(), (PEOPLE**b * (1 - PEOPLE) ** a).mean()
-
-    @cache
-    def best(a, b):
-        zero, one = mass(a, b)
-        here = 0.5 if a == b else max((a > b) * zero, (a < b) * one) / (zero + one)
-        if a + b == LAST:
-            return here
-        up = sum(mass(a + 1, b)) / (zero + one)
-        return max(here, up * best(a + 1, b) + (1 - up) * best(a, b + 1) - price)
-
-    return best(1, 0) - price
+BEST_RULE = runpy.run_path(str(ROOT / "data" / "record_learning.py"))["best_rule"]  # by dynamic programming
 
 
 @pytest.mark.parametrize("price", [0.0, 0.002, 0.01, 0.03, 1.0])
@@ -274,7 +258,7 @@ def test_induction_against_dynamic_programming(price):
     fold = rng.integers(0, 5, m)
     _, stop = backward_induction(features, votes.value, votes.n, np.array([price]), fold, ridge=1e-9)
     accuracy = np.take_along_axis(votes.value, stop, axis=1).mean()
-    assert accuracy - price * (stop.mean() + 1) == pytest.approx(best_rule(price), abs=0.004)
+    assert accuracy - price * (stop.mean() + 1) == pytest.approx(BEST_RULE(price, PEOPLE, LAST), abs=0.004)
 
 
 def test_the_text_left_out_is_a_fit_without():
