@@ -145,7 +145,7 @@ def test_an_interrupt_keeps_what_is_in_flight(folder, tmp_path):
 def test_a_price_list_holds_the_bill(folder, tmp_path, capsys, refused):
     fit = ["fit", str(folder.parent / "few.jsonl"), "--out", str(tmp_path / "router")]
     assert main([*fit, "--budget", "0.0001", "--cost", "money", "--per-token", "1e-6", "--per-answer", "5e-6"]) == 0
-    assert "0.0001 dollars a question" in capsys.readouterr().out
+    assert "0.0001 dollars per question" in capsys.readouterr().out
     assert Router.load(tmp_path / "router").cost_of(23) == pytest.approx(2.8e-5)
     with FaultServer() as upstream:
         assert main(routing(tmp_path / "router", tmp_path, 30, upstream.url)) == 0
