@@ -19,23 +19,9 @@ _EXERCISE = re.compile(
     re.DOTALL,
 )
 _PLACE = re.compile(r'(<div data-adalib-list="(\w+)">).*?(</div>)', re.DOTALL)
-GAMES = {
-    "votes": "ask one question again and again, and watch the vote",
-    "kinds": "give each kind of question a budget",
-    "price": "drag the price, and watch what is bought",
-    "spend": "spend two answers per question yourself",
-    "stop": "stop asking when you think it is enough",
-    "states": "at which votes the price goes on",
-    "hold": "a budget that is held while the questions change",
-    "bill": "what a month costs at your prices",
-    "menu": "a bill for two models",
-    "guess": "draw the curve before you see it",
-    "lineup": "queue the steps yourself",
-    "noise": "a policy that learns from random numbers",
-    "market": "the market game",
-    "explorer": "the explorer",
-}
-_GAME = re.compile(rf'<div (?:id="[^"]*" )?class="adalib-({"|".join(GAMES)})"')
+_GAME = re.compile(
+    r'class="adalib-told"><a class="adalib-number" id="([^"]+)"[^>]*>([^<]+)</a>(.*?)</(?:figcaption|p)>', re.DOTALL
+)
 
 
 def plain(markup: str) -> str:
@@ -51,7 +37,7 @@ def moving(page: str) -> list[tuple[str, str, str]]:
     """Where, by what name and to what end a reader can move something on a page."""
     found = []
     for game in _GAME.finditer(page):
-        found.append((game.start(), "", "", GAMES[game[1]]))
+        found.append((game.start(), game[1], game[2].rstrip("."), plain(game[3]).rstrip(".")))
     for figure in _FIGURE.finditer(page):
         data = re.search(r'<script type="application/json">(.*?)</script>', figure[0], re.DOTALL)
         told = _NUMBER.search(figure[0])
@@ -71,8 +57,7 @@ def listed(address: str, title: str, lines: list[tuple[str, str, str]]) -> str:
         return ""
     items = ""
     for label, told, what in lines:
-        to = f"{address}#{label}" if label else address
-        items += f'<li><a href="{to}">{escape(told or "Play")}</a> <span>{escape(what)}</span></li>'
+        items += f'<li><a href="{address}#{label}">{escape(told)}</a> <span>{escape(what)}</span></li>'
     return f'<p><a href="{address}">{escape(title)}</a></p><ul class="adalib-listing">{items}</ul>'
 
 
