@@ -61,11 +61,6 @@ def listed(address: str, title: str, lines: list[tuple[str, str, str]]) -> str:
     return f'<p><a href="{address}">{escape(title)}</a></p><ul class="adalib-listing">{items}</ul>'
 
 
-def filled(page: str, lists: dict[str, str]) -> str:
-    """The page with its lists in it."""
-    return _PLACE.sub(lambda place: place[1] + lists[place[2]] + place[3], page)
-
-
 def make_lists(app, exception) -> None:
     """Read the built pages in the order of the book and fill the lists where they are asked for."""
     index = Path(app.outdir) / "book" / "index.html"
@@ -80,7 +75,8 @@ def make_lists(app, exception) -> None:
         title = plain(_TITLE.search(page)[1]) if _TITLE.search(page) else name
         for kind, read in (("moving", moving), ("exercises", exercises)):
             lists[kind] += listed(f"../{name}.html", title, read(page))
-    index.write_text(filled(index.read_text(encoding="utf-8"), lists), encoding="utf-8")
+    page = index.read_text(encoding="utf-8")
+    index.write_text(_PLACE.sub(lambda place: place[1] + lists[place[2]] + place[3], page), encoding="utf-8")
 
 
 def setup(app) -> dict:

@@ -1,8 +1,4 @@
-"""What a figure shows where no script runs: its numbers, under its caption, in place of an empty box.
-
-plotly.js draws in the browser. Without it a reader gets what it would have drawn, trace by trace, as text in a
-``<noscript>``, which costs a browser that runs scripts nothing but the bytes.
-"""
+"""What a figure shows where no script runs: its numbers, trace by trace, under its caption, not an empty box."""
 
 from __future__ import annotations
 
@@ -29,10 +25,6 @@ def values(column: Any) -> list:
     return list(column or [])
 
 
-def written(value: Any) -> str:
-    return plain(value) if isinstance(value, str) else f"{value:.3g}"
-
-
 def points(trace: dict) -> str:
     """The points of a trace, the place before the value; a bar that lies has its place on the other axis.
 
@@ -43,11 +35,12 @@ def points(trace: dict) -> str:
     if trace.get("orientation") == "h" or (y and isinstance(y[0], str)):
         x, y = y, x
     pairs = [pair for pair in zip(x or range(len(y)), y, strict=False) if None not in pair and pair[1] == pair[1]]
-    if pairs and not any(place for place, _ in pairs if isinstance(place, str)) and isinstance(pairs[0][0], str):
-        return f"{len(pairs)} in a row"
+    if all(place == "" for place, _ in pairs):
+        return f"{len(pairs)} in a row" if pairs else ""
     shown = np.linspace(0, len(pairs) - 1, min(_MOST, len(pairs))).round().astype(int)
-    told = ", ".join(f"{written(pairs[at][0])}: {written(pairs[at][1])}" for at in shown)
-    return told + (f" ({len(shown)} of {len(pairs)} points)" if len(pairs) > _MOST else "")
+    told = [[plain(end) if isinstance(end, str) else f"{end:.3g}" for end in pairs[at]] for at in shown]
+    more = f" ({len(shown)} of {len(pairs)} points)" if len(pairs) > _MOST else ""
+    return ", ".join(map(": ".join, told)) + more
 
 
 def panel(layout: dict, trace: dict) -> str:

@@ -64,11 +64,7 @@ class Game(HTML):
 
 
 def _listed(budgets: Sequence[float], curve: Sequence[float]) -> str:
-    """A curve in words.
-
-    >>> _listed([1, 4], [0.25, 0.5])
-    '0.25 with 1, 0.50 with 4'
-    """
+    """A curve in words: 0.25 with 1, 0.50 with 4."""
     return ", ".join(f"{value:.2f} with {b:g}" for b, value in zip(budgets, curve, strict=True))
 
 
@@ -116,11 +112,9 @@ def kinds(responses: Responses, seed: int = 0) -> Game:
         "mix": [_mean(best_mix(seen.acc, seen.cost, c).expected(scored.acc)) for c in costs],
         "oracle": [_mean(scored.acc[everyone, path.at(c).labels]) for c in costs],
     }
-    curves = "; ".join(f"{kind['name']}, {kind['count']}: {_listed(_BUDGETS, kind['acc'])}" for kind in data["kinds"])
-    told = "Give each kind of question a budget, and compare with the best mix and the oracle at the same cost."
-    return Game(
-        "kinds", data, told, f"Questions of each kind, and how often they are right with so many answers: {curves}."
-    )
+    curves = "; ".join(f"{kind['name']} {_listed(_BUDGETS, kind['acc'])}" for kind in data["kinds"])
+    told = "Give each kind of question a budget, beside the best mix and the oracle at the same cost."
+    return Game("kinds", data, told, f"How often each kind is right, by its answers: {curves}.")
 
 
 def _mean(values: np.ndarray) -> Any:
@@ -133,10 +127,9 @@ _STEP = 0.001  # by which a price in a sentence moves
 
 def tangent(budgets: Sequence[int], curve: ArrayLike, start: float, most: float = 0.1) -> Game:
     """A line of slope λ on one question's curve, chapter 2: it rests on the best buy, and starts at its net value."""
-    values = np.asarray(curve).round(6).tolist()
-    data = {"budgets": list(budgets), "curve": values, "start": start, "most": most}
-    told = "Drag the price, and watch what one question buys."
-    return Game("price", data, told, f"The vote on this question is right {_listed(budgets, values)} answers.")
+    data = {"budgets": list(budgets), "curve": np.asarray(curve).round(6).tolist(), "start": start, "most": most}
+    without = f"The accuracy of the vote is {_listed(budgets, data['curve'])} answers."
+    return Game("price", data, "Drag the price, and watch what one question buys.", without)
 
 
 def sentence(responses: Responses, name: str, start: float, most: float = 0.1, seed: int = 0) -> Game:
@@ -161,11 +154,9 @@ def sentence(responses: Responses, name: str, start: float, most: float = 0.1, s
         "mix": [_mean(best_mix(seen.acc, seen.cost, spent).expected(scored.acc)) for spent in cost],
     }
     at = round(start / _STEP)
-    bought = f"{name} buys {cost[at]:.2f} answers per question and is right on {data['accuracy'][at]:.3f} of them"
-    told = f"Drag the price, and watch what all questions of {name} buy."
-    return Game(
-        "price", data, told, f"At a price of {start:g} {bought}; the best mix of that cost on {data['mix'][at]:.3f}."
-    )
+    scores = f"accuracy {data['accuracy'][at]:.3f}, best mix {data['mix'][at]:.3f}"
+    without = f"At a price of {start:g}: {cost[at]:.2f} answers per question, {scores}."
+    return Game("price", data, f"Drag the price, and watch what all questions of {name} buy.", without)
 
 
 _VOTE = {"axis": "answers in the vote", "unit": "answers", "who": "the vote"}
@@ -205,9 +196,8 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
     picks = (np.linspace(0, responses.n - 1, min(size, responses.n)).round().astype(int) for size in _HANDS)
     hands = [_hand(responses.take(order[pick].tolist()), budget, seed) for pick in picks]
     data = {"budgets": list(_BUDGETS), "colours": list(COLOURS), "hands": hands}
-    hand = hands[0]
-    scores = f"One price gets {hand['oracle_accuracy']:.0%} right, and the best mix {hand['mix_accuracy']:.0%}"
-    without = f"{hand['total']} answers for {len(hand['questions'])} questions. {scores}. You play with JavaScript."
+    right = [f"{hands[0][who]:.0%}" for who in ("oracle_accuracy", "mix_accuracy")]
+    without = f"With {hands[0]['total']} answers one price gets {right[0]} right, and the best mix {right[1]}."
     return Game("spend", data, f"Spend {budget:g} answers per question yourself.", without)
 
 
@@ -248,9 +238,7 @@ def lineup(acc: ArrayLike, cost: ArrayLike, names: Sequence[str]) -> Game:
     first = [round(float(value), 4) for value in acc[:, 0]]
     order = ", ".join(f"{names[int(edge[0])]} from {edge[1]:g} to {edge[3]:g}" for edge in edges)
     data = {"names": list(names), "edges": edges, "first": first, "cost": cost.tolist()}
-    return Game(
-        "lineup", data, "Line up the steps of all questions, the steepest first.", f"The steps, sorted: {order}."
-    )
+    return Game("lineup", data, "Line up the steps of all questions, the steepest first.", f"In order: {order}.")
 
 
 Gains = tuple[float, float, float, float]
@@ -262,9 +250,7 @@ def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
     Gains are (in-sample, held out, low, high), the last two the held-out interval; ``names`` are those of the two bars.
     """
     rows = [[round(100 * float(value), 2) for value in gains] for gains in (text, *draws)]
-    gains = (
-        f"With the text {rows[0][0]:+.1f} points inside and {rows[0][1]:+.1f} held out; with noise {rows[1][0]:+.1f}"
-    )
+    gains = f"With text {rows[0][0]:+.1f} points inside and {rows[0][1]:+.1f} held out; with noise {rows[1][0]:+.1f}"
     told = "Train the router on random numbers instead of the text, as often as you like."
     return Game("noise", {"rows": rows, "names": dict(names)}, told, f"{gains} and {rows[1][1]:+.1f}.")
 
@@ -299,10 +285,8 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
     ]
     data = {"points": points, "price": round(points * near, 1), "questions": questions}
     asked = ", ".join(f"{question['stop']}" for question in questions)
-    without = f"On these {responses.n} questions the price stops after {asked} answers. You play with JavaScript."
-    return Game(
-        "stop", data, "Stop asking when you think it is enough; then the price plays the same answers.", without
-    )
+    told = "Stop asking when you think it is enough; then the price plays the same answers."
+    return Game("stop", data, told, f"On these {responses.n} questions the price stops after {asked} answers.")
 
 
 _PRICES = np.geomspace(0.0005, 0.15, 41).round(5)
@@ -520,9 +504,8 @@ def menu_bill(menu: Menu, charges: Mapping[str, Charges], prompt: float, dollars
         "prompt": prompt,
         "dollars": dollars,
     }
-    curves = (
-        f"{name} {_listed(_BUDGETS, _mean(answers.table(_BUDGETS).acc))}" for name, answers in menu.models.items()
-    )
+    means = {name: _mean(answers.table(_BUDGETS).acc) for name, answers in menu.models.items()}
+    curves = (f"{name} {_listed(_BUDGETS, mean)}" for name, mean in means.items())
     told = "Set the prices of two models, and see which questions ask which."
     return Game("menu", data, told, f"How often each model is right, by its answers: {'; '.join(curves)}.")
 

@@ -15,6 +15,7 @@ import nbformat
 import pytest
 from conftest import HTML, ROOT, prose, soup, toc_pages
 from jupyter_cache import get_cache
+from listing import plain
 from terms import pattern
 
 LOADING = {"link": "href"} | dict.fromkeys(("script", "img", "iframe", "source", "video", "audio"), "src")
@@ -91,6 +92,26 @@ def test_page_has_its_headings_and_figures(html, page):
     assert [h for h in expected if h not in built] == []
     drawn = article.select(".plotly-graph-div, .cell_output img, .cell_output svg")
     assert len(drawn) >= sum(map(figures_shown, cells(page, "code", executed=True)))
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_without_scripts_a_figure_tells_its_traces_and_a_game_its_numbers(html, page):
+    for figure in soup(page).select(".adalib-figure"):
+        traces = json.loads(figure.script.string)["data"]
+        drawn = [trace for trace in traces if trace.get("hoverinfo") != "skip" and trace.get("visible", True) is True]
+        told = figure.noscript.get_text()
+        assert [name for trace in drawn if (name := plain(trace.get("name") or "")) not in told and "x" in trace] == []
+    assert all(re.search(r"\d", game.p.get_text()) for game in soup(page).select(".adalib-game"))
+
+
+def test_the_list_of_what_moves_leads_to_every_game_and_numbers_lead_to_their_cells(html):
+    games = sum(len(soup(page).select(".adalib-game, .adalib-explorer")) for page in toc_pages())
+    assert len([link for link in soup("book/index").select(".adalib-listing a") if "#game-" in link["href"]]) == games
+    for page in ("02_oracle", "03_budgets", "07_results", "09_stopping"):
+        numbers = soup(f"notebooks/{page}").select("a.adalib-origin")
+        cells = [soup(f"notebooks/{page}").select_one(link["href"]) for link in numbers]
+        assert len(cells) > 3
+        assert all("cell" in cell["class"] and cell.select(".cell_input") for cell in cells)
 
 
 @pytest.mark.parametrize("page", CHAPTERS)
