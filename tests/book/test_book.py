@@ -16,7 +16,6 @@ import pytest
 from conftest import HTML, ROOT, prose, soup, toc_pages
 from jupyter_cache import get_cache
 from listing import plain
-from terms import pattern
 
 LOADING = {"link": "href"} | dict.fromkeys(("script", "img", "iframe", "source", "video", "audio"), "src")
 CHAPTERS = [page for page in toc_pages() if page.startswith("notebooks/")]
@@ -107,11 +106,9 @@ def test_without_scripts_a_figure_tells_its_traces_and_a_game_its_numbers(html, 
 def test_the_list_of_what_moves_leads_to_every_game_and_numbers_lead_to_their_cells(html):
     games = sum(len(soup(page).select(".adalib-game, .adalib-explorer")) for page in toc_pages())
     assert len([link for link in soup("book/index").select(".adalib-listing a") if "#game-" in link["href"]]) == games
-    for page in ("02_oracle", "03_budgets", "07_results", "09_stopping"):
-        numbers = soup(f"notebooks/{page}").select("a.adalib-origin")
-        cells = [soup(f"notebooks/{page}").select_one(link["href"]) for link in numbers]
-        assert len(cells) > 3
-        assert all("cell" in cell["class"] and cell.select(".cell_input") for cell in cells)
+    for page in map(soup, ("notebooks/02_oracle", "notebooks/03_budgets", "notebooks/07_results")):
+        cells = [page.select_one(link["href"]) for link in page.select("a.adalib-origin")]
+        assert len([cell for cell in cells if cell.select(".cell_input")]) == len(cells) > 3
 
 
 @pytest.mark.parametrize("page", CHAPTERS)
@@ -211,7 +208,6 @@ def test_the_glossary_defines_the_words_of_the_book_and_chapters_use_them(html):
     assert set(WANTED) <= set(terms)
     assert terms == sorted(terms, key=str.lower)
     assert len(soup("notebooks/04_duality").select("a.adalib-term")) > 8
-    assert pattern(["dual", "dual function"]).findall("Dual functions, duals, dual-use.") == ["Dual function", "dual"]
 
 
 @pytest.mark.parametrize("page", CHAPTERS)
