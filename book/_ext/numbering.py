@@ -22,6 +22,7 @@ _CAPTIONS = re.compile(
 # Sphinx counts only the tables of the prose.
 _ITS_OWN = re.compile(r'(<caption\b[^>]*>)\s*<span class="caption-number">.*?</span>', re.S)
 _EXERCISES = re.compile(r'(<span class="caption-number">Exercise )\d+')
+_CORE = re.compile(r"\((\w+) \(core\)\)")
 _STATEMENTS = re.compile(
     r'(<span class="caption-number">(?:Theorem|Lemma|Proposition|Corollary|Definition)) (?=</span>)'
 )
@@ -56,6 +57,7 @@ def numbered(body: str, pagename: str) -> str:
 
     exercises, statements = count(1), count(1)
     body = _EXERCISES.sub(lambda match: f"{match[1]}{front}{next(exercises)}", _ITS_OWN.sub(r"\1", body))
+    body = _CORE.sub(r"(\1, core)", body)
     body = _STATEMENTS.sub(lambda match: f"{match[1]} {front}{next(statements)} ", body)
     return _CAPTIONS.sub(name, body)
 

@@ -85,7 +85,7 @@
       const ratio = unit[1] / unit[0];
       said.textContent = Number.isFinite(ratio)
         ? `One answer of ${data.models[1].name} costs ${ratio.toPrecision(3)} of ${data.models[0].name}. ` +
-          (best ? `At $${money(budget)} a thousand the price sends ${shares(best)[1]} of the questions to ${data.models[1].name}.` : "The budget does not buy everybody one answer.")
+          (best ? `At $${money(budget)} per thousand the price sends ${shares(best)[1]} of the questions to ${data.models[1].name}.` : "The budget does not buy everybody one answer.")
         : `Answers of ${data.models[0].name} are free here.`;
     }
 
