@@ -5,10 +5,11 @@
   const note = Object.assign(document.createElement("div"), { className: "adalib-note", tabIndex: -1 });
   note.setAttribute("role", "note");
 
+  let opened = null;
+
   function close() {
-    const link = note.previousElementSibling;
     note.remove();
-    return link;
+    return opened;
   }
 
   function linked(text, place) {
@@ -25,7 +26,8 @@
     const checked = document.querySelector("section#checked");
     note.replaceChildren("The build computed this number in ", linked("this cell", cell), ".");
     if (checked) note.append(" What the chapter asserts about its numbers is under ", linked("Checked", checked), ".");
-    number.after(note);
+    (number.closest("p") || number).after(note); // below the paragraph, so that the sentence stays whole
+    opened = number;
     note.focus({ preventScroll: true });
   }
 

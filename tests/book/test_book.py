@@ -99,7 +99,9 @@ def test_without_scripts_a_figure_tells_its_traces_and_a_game_its_numbers(html, 
         traces = json.loads(figure.script.string)["data"]
         drawn = [trace for trace in traces if trace.get("hoverinfo") != "skip" and trace.get("visible", True) is True]
         told = figure.noscript.get_text()
-        assert [name for trace in drawn if (name := plain(trace.get("name") or "")) not in told and "x" in trace] == []
+        assert [
+            name for trace in drawn if (name := plain(trace.get("name") or "")) not in told and trace.get("x")
+        ] == []
     assert all(re.search(r"\d", game.p.get_text()) for game in soup(page).select(".adalib-game"))
 
 
