@@ -67,7 +67,7 @@ def make_lists(app, exception) -> None:
     if exception is not None or app.builder.format != "html" or not index.exists():
         return
     lists = {"moving": "", "exercises": ""}
-    for name in app.env.toctree_includes.get(app.config.root_doc, []):
+    for name in [app.config.root_doc, *app.env.toctree_includes.get(app.config.root_doc, [])]:
         path = Path(app.outdir) / f"{name}.html"
         if not path.exists() or path == index:
             continue
