@@ -96,10 +96,8 @@ def test_page_has_its_headings_and_figures(html, page):
 @pytest.mark.parametrize("page", CHAPTERS)
 def test_without_scripts_a_figure_tells_its_traces_and_a_game_its_numbers(html, page):
     for figure in soup(page).select(".adalib-figure"):
-        traces = [
-            trace for trace in json.loads(figure.script.string)["data"] if trace.get("x") not in (None, [], [None])
-        ]
-        shown = [trace for trace in traces if trace.get("hoverinfo") != "skip" and trace.get("visible", True) is True]
+        traces = [trace for trace in json.loads(figure.script.string)["data"] if trace.get("hoverinfo") != "skip"]
+        shown = [trace for trace in traces if trace.get("x") not in (None, [], [None]) and trace.get("visible", True)]
         told = figure.noscript.get_text()
         assert [name for trace in shown if (name := plain(trace.get("name") or "")) not in told] == []
     assert all(re.search(r"\d", game.p.get_text()) for game in soup(page).select(".adalib-game"))
