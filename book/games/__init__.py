@@ -102,7 +102,7 @@ def kinds(responses: Responses, seed: int = 0) -> Game:
     seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
     found, path, everyone = archetypes(seen), frontier(seen.acc, seen.cost), np.arange(seen.n)
     costs = np.arange(_BUDGETS[0], _BUDGETS[-1] + 0.25, 0.25)
-    data = {
+    data: dict[str, Any] = {
         "budgets": list(_BUDGETS),
         "kinds": [
             {"name": name, "count": int((found == name).sum()), "acc": _mean(scored.acc[found == name])}
@@ -285,8 +285,8 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
     ]
     data = {"points": points, "price": round(points * near, 1), "questions": questions}
     asked = ", ".join(f"{question['stop']}" for question in questions)
-    told = "Stop asking when you think it is enough; then the price plays the same answers."
-    return Game("stop", data, told, f"On these {responses.n} questions the price stops after {asked} answers.")
+    caption = "Stop asking when you think it is enough; then the price plays the same answers."
+    return Game("stop", data, caption, f"On these {responses.n} questions the price stops after {asked} answers.")
 
 
 _PRICES = np.geomspace(0.0005, 0.15, 41).round(5)
@@ -340,9 +340,9 @@ def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Stream
     }
     alone = data["limits"][0][0]
     known = [(a, b) for b in range(2) for a in range(b + 1, 5) if alone[b][a - 1] is not None]
-    told = "In which votes the price goes on, and how the text and the model's certainty move the border."
+    caption = "In which votes the price goes on, and how the text and the model's certainty move the border."
     goes = ", ".join(f"{a} to {b} up to {alone[b][a - 1]:.3g}" for a, b in known)
-    return Game("states", data, told, f"By votes alone it goes on, leader to runner-up and price: {goes}.")
+    return Game("states", data, caption, f"By votes alone it goes on, leader to runner-up and price: {goes}.")
 
 
 # Chapter 10: the budget held, and what it costs in dollars
@@ -540,13 +540,14 @@ def market(responses: Responses) -> Game:
     steps = [widest_step(row) for row in range(len(points))]
     twin = max(range(len(points)), key=lambda row: (steps[row][1] - steps[row][0], points[row, -1]))
     low, high = steps[twin]
+    cards = [card(row) for row in dealt]
     data = {
         "budgets": list(_BUDGETS),
         "colours": list(COLOURS),
-        "cards": [card(row) for row in dealt],
+        "cards": cards,
         "twin": {**card(twin), "low": low, "high": high},
     }
-    lines = "; ".join(f"card {at}: {', '.join(map(str, one['points']))}" for at, one in enumerate(data["cards"], 1))
+    lines = "; ".join(f"card {at}: {', '.join(map(str, one['points']))}" for at, one in enumerate(cards, 1))
     without = f"Points of accuracy with {', '.join(map(str, _BUDGETS))} answers. {lines}."
     return Game("market", data, "The market game: every card is a question, and the class is the market.", without)
 
