@@ -19,9 +19,7 @@ _EXERCISE = re.compile(
     re.DOTALL,
 )
 _PLACE = re.compile(r'(<div data-adalib-list="(\w+)">).*?(</div>)', re.DOTALL)
-_GAME = re.compile(
-    r'class="adalib-told"><a class="adalib-number" id="([^"]+)"[^>]*>([^<]+)</a>(.*?)</(?:figcaption|p)>', re.DOTALL
-)
+_GAME = re.compile(r'"adalib-told"><a class="adalib-number" id="([^"]+)"[^>]*>([^<]+)</a>(.*?)</(?:fig|p)', re.DOTALL)
 
 
 def plain(markup: str) -> str:

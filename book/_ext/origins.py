@@ -1,8 +1,7 @@
 """Numbers that cells glued: the role that quotes a gain in points, and the way from a number to its cell.
 
 ``{points}`c06_gain``` quotes 0.0361 as +3.6, ``{points}`c06_gain:2``` as +3.61; the sentence around it says "points".
-Cells leave what they glue among their outputs, by name, so that no list names numbers. A number in the text leads to
-the cell that computed it, unless the page does not show that cell, and ``book/_static/origins.js`` opens a note there.
+A number leads to the cell that computed it, if the page shows that cell; ``book/_static/origins.js`` opens a note.
 """
 
 from __future__ import annotations

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from listing import plain
 
-_FIGURE = re.compile(
-    r'<figure class="adalib-figure">.*?<script type="application/json">(.*?)</script>.*?</figcaption>', re.DOTALL
-)
+_FIGURE = re.compile(r'<figure class="adalib-figure">.*?"application/json">(.*?)</script>.*?</figcaption>', re.DOTALL)
 _HIDE = "<noscript><style>.adalib-figure .plotly-graph-div { display: none; }</style></noscript>\n"
 _MOST = 8  # points of a trace; of a longer one so many, evenly, with both ends
 

@@ -391,10 +391,9 @@ def hold(
         "coin": rng.random(_ASKED).round(3).tolist(),
         "toss": rng.random(_ASKED).round(3).tolist(),
     }
-    half = _ASKED // 2
-    moved, still = hold_run(data, half, 1.0, STEP), still_run(data, half, 1.0)
-    without = f"All questions turn hard after {half}: a fixed price spends {still:.2f} answers per question, "
-    without += f"a price that moves {moved.spent / _ASKED:.2f}, and the budget is {budget:g}."
+    moved, still = hold_run(data, _ASKED // 2, 1.0, STEP), still_run(data, _ASKED // 2, 1.0)
+    spent = f"a fixed price spends {still:.2f} answers per question, one that moves {moved.spent / _ASKED:.2f}"
+    without = f"Of {_ASKED} questions the second half is hard: {spent}, and the budget is {budget:g}."
     return Game("hold", data, "Let the questions turn hard, and watch the price hold the budget.", without)
 
 
