@@ -48,11 +48,10 @@ def collect(app, env) -> None:
 def lead(app, doctree, docname) -> None:
     """Link the numbers of running text to their cells; of several that one cell gave to a paragraph, the first."""
     cells = {cell["cell_index"]: cell for cell in doctree.findall(nodes.container) if "cell_index" in cell}
-    by = app.glued_by.get(docname, {})
     for paragraph in doctree.findall(nodes.paragraph):
         told = set()
         for number in [node for node in paragraph.findall(nodes.inline) if "glued" in node]:
-            place = by.get(number["glued"])
+            place = app.glued_by.get(docname, {}).get(number["glued"])
             if place in cells and place not in told:
                 told.add(place)
                 cells[place]["ids"] = [f"cell-{place}"]
