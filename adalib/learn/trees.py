@@ -187,7 +187,7 @@ def _document(single: bool, start: np.ndarray, trees: list[tuple[np.ndarray, ...
 def _of_histograms(each: list[Any]) -> dict[str, Any]:
     """scikit-learn's histogram trees, of one model for all outputs or of one for each."""
     start = np.concatenate([one._baseline_prediction.ravel() for one in each])
-    trees = []
+    trees: list[tuple[np.ndarray, ...]] = []
     for at, one in enumerate(each):
         for row in one._predictors:
             for output, tree in enumerate(row):
@@ -212,7 +212,7 @@ def _of_xgboost(saved: dict[str, Any]) -> dict[str, Any]:
         start = np.resize(np.array(json.loads(sizes["base_score"]), dtype=np.float32), outputs)
         if objective == "binary:logistic":
             start = -np.log(1 / start - 1)
-        trees = []
+        trees: list[tuple[np.ndarray, ...]] = []
         for tree, output in zip(model["trees"], model["tree_info"], strict=True):
             left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
             value, leaf = np.array(tree["split_conditions"], dtype=np.float32), left == -1
