@@ -70,6 +70,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     cli.check_libraries(args.file)
+    from adalib.datasets.logs import is_log, read_log
     from adalib.datasets.menu import Menu
     from adalib.evaluate.heldout import Protocol, as_table, held_out
     from adalib.evaluate.trials import planning_policies, stopping_policies
@@ -82,15 +83,26 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"--seed is {args.seed}; give 0 or more")
     if args.out and os.path.realpath(args.file) == os.path.realpath(args.out):
         raise ValueError(f"--out is the file itself, {args.out}; give the page another name")
-    responses, golden = _read(args)
+    log = is_log(args.file)
+    if (args.gold or args.keep) and not log:
+        raise ValueError(f"{args.file}: is no log of a gateway, which --gold and --keep are for; leave them out")
+    if args.keep and (not args.gold or os.path.exists(args.keep)):
+        raise ValueError(f"--keep is {args.keep}; give a file that is not there yet, and --gold")
+    if log:
+        responses, told = read_log(args.file, args.gold, args.kind or "auto")
+        print(f"adalib evaluate: {told} (--keep ANSWERS writes them for other commands)", file=sys.stderr)
+    else:
+        responses = cli.read_answers(args.file, args.prices, kind=args.kind)
     half = responses.samples // 2
     budgets = tuple(budget for budget in offered if budget <= half)
     if len(budgets) < 2:
         few = f"{responses.samples} answers per question, and a half of {half} leaves no two of the budgets"
         mend = "sample more answers, or offer smaller budgets"
         raise ValueError(f"{args.file}: has {few} {args.budgets} to choose from; {mend}")
-    if not golden:
+    if log and not args.gold:
         return _settled(args, responses, budgets)
+    if args.keep:
+        responses.save(args.keep)
     cost = responses.take([0]).table(budgets).cost
     targets = given or [c for c in (2 * cost[0], 3 * cost[0], 4 * cost[0]) if c < cost[-1]] or [cost[[0, -1]].mean()]
     # Those that watch the answers come in know one model; whom to ask is decided before asking.
@@ -121,36 +133,15 @@ def run(args: argparse.Namespace) -> None:
         print(cli.shown(line))
 
 
-def _read(args: argparse.Namespace) -> tuple[Any, bool]:
-    """The answers of a file or a log, and whether anybody says which are right."""
-    from adalib.datasets.logs import is_log, read_log
-
-    if not is_log(args.file):
-        if args.gold or args.keep:
-            raise ValueError(f"{args.file}: is no log of a gateway, which --gold and --keep are for; leave them out")
-        return cli.read_answers(args.file, args.prices, kind=args.kind), True
-    if args.keep and (not args.gold or os.path.exists(args.keep)):
-        mend = "give the answers another name" if args.gold else "say with --gold which answers are right"
-        raise ValueError(f"--keep {args.keep} cannot be written; {mend}")
-    responses, told = read_log(args.file, args.gold, args.kind or "auto")
-    print(f"adalib evaluate: {told}", file=sys.stderr)
-    if args.keep:
-        responses.save(args.keep)
-    return responses, args.gold is not None
-
-
 def _settled(args: argparse.Namespace, responses: Responses, budgets: Sequence[int]) -> None:
-    """What needs no right answers: how soon votes settle."""
+    """Print what needs no right answers: how soon votes settle."""
     from adalib.datasets.logs import agreement
 
     found = agreement(responses, budgets, args.seed)
-    if args.json:
-        print(json.dumps({"agreement": found, "questions": responses.n, "samples": responses.samples}))
-        return
-    print(f"A vote gives what a vote of {responses.samples // 2} other answers gives, on {responses.n} questions:")
-    for budget, share in found.items():
-        print(f"{budget:3} answers: {share:.1%}")
-    print("Whether it is right, and what pays, takes right answers: --gold FILE, or --gold FIELD")
+    shares = ", ".join(f"{share:.1%} at {budget}" for budget, share in found.items())
+    told = f"A vote of so many answers gives what {responses.samples // 2} others give: {shares}."
+    mend = "Whether that is right, and what pays, takes right answers: --gold FILE, or --gold FIELD"
+    print(json.dumps({"agreement": found}) if args.json else f"{told}\n{mend}")
 
 
 def _next(args: argparse.Namespace, responses: Any, rows: Sequence[HeldOutRow]) -> Iterator[str]:
@@ -159,9 +150,7 @@ def _next(args: argparse.Namespace, responses: Any, rows: Sequence[HeldOutRow]) 
 
     from adalib.evaluate.verdict import judged
 
-    file = shlex.quote(args.keep or ("answers.jsonl" if args.gold else args.file))
-    if args.gold and not args.keep:
-        yield f"To go on, add --keep {file}: it writes these answers as a file that every command reads."
+    file = shlex.quote(args.keep or ("ANSWERS" if args.gold else args.file))
     found, command = judged(rows)[0], "python -m adalib"
     best = found.rows[int(np.argmax(found.gain.low))]
     if found.word() != "pays":

@@ -214,6 +214,20 @@ class Endpoint:
         except httpx.TransportError as error:
             raise self._no_reply(error) from None
 
+    async def embed(self, texts: Sequence[str]) -> tuple[list[list[float]], int]:
+        """The embeddings of some texts, and the tokens that were read; asked once, `EndpointError` where none come."""
+        body = json.dumps({"model": self.model, "input": list(texts)}).encode()
+        try:
+            async with asyncio.timeout(self.timeout), self.forward("POST", "embeddings", _JSON, body) as reply:
+                if reply.status_code >= 300:
+                    raise ReplyError(f"HTTP {reply.status_code}")
+                told = json.loads(await bounded(reply))
+            rows = sorted(told["data"], key=lambda row: row["index"])
+            return [row["embedding"] for row in rows], (usage_of(told) or (len(body),))[0]
+        except (TimeoutError, ReplyError, ValueError, LookupError, TypeError, RecursionError) as error:
+            why = self.clean(str(error) or type(error).__name__)
+            raise EndpointError(f"{self.url} gives no embeddings ({why})", billed=not why.startswith(UNSENT)) from None
+
     def _no_reply(self, error: httpx.TransportError) -> ReplyError:
         told = self.clean(str(error) or type(error).__name__)
         if isinstance(error, httpx.ReadTimeout):

@@ -59,7 +59,7 @@ def test_a_log_is_evaluated_and_kept_as_a_file_that_loads(tmp_path, capsys, refu
     assert main([*words, "--gold", str(golds), "--keep", str(kept)]) == 0
     assert f" {kept} " in capsys.readouterr().out.splitlines()[-1]
     assert np.array_equal(load(kept).values, read_log(log, "metadata.gold")[0].values)
-    refused([*words, "--gold", str(golds), "--keep", str(kept)], "another name")
+    refused([*words, "--gold", str(golds), "--keep", str(kept)], "not there yet")
     refused([*words, "--gold", "metadata.nosuch"], "name another field, or a file")
     refused(["evaluate", str(kept), "--gold", str(golds)], "is no log")
     assert main([*words, "--json"]) == 0  # without right answers: six alike always agree, two of three mostly
@@ -70,7 +70,7 @@ def test_a_log_is_evaluated_and_kept_as_a_file_that_loads(tmp_path, capsys, refu
 
 @pytest.mark.parametrize(
     ("more", "told"),
-    [([SHAPES["LiteLLM"]("q", "Answer: 1", "1") | {"model": "other"}], "several models"), ([], "hardly a prompt")],
+    [([SHAPES["LiteLLM"]("q", "Answer: 1", "1") | {"model": "other"}], "one model"), ([], "hardly a prompt")],
 )
 def test_what_is_no_sample_is_said(tmp_path, more, told):
     with pytest.raises(DataError, match=told):
