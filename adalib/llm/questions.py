@@ -68,8 +68,7 @@ def workload(
 def load_prompt(name: str | os.PathLike | None = None) -> Prompt:
     """Read a prompt file, a bundled prompt by its name, or (for None) the default.
 
-    A prompt file is JSON: ``{"messages": [{"role": "user", "content": "... {question} ..."}]}``.
-    """
+    A prompt file is JSON: ``{"messages": [{"role": "user", "content": "... {question} ..."}]}``."""
     if name is None:
         return Prompt([{"role": "user", "content": DEFAULT_PROMPT}])
     path = _find(name, "prompts", ".json")

@@ -205,9 +205,7 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
 def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
     """The classes of `answer_classes`, and the formulas that were given up, each with the limit that it met.
 
-    An answer is compared only with the classes whose values lie near its own: the work grows with the answers, not with
-    their square.
-    """
+    An answer is compared only with classes whose values lie near its own: the work does not grow with their square."""
     texts = [_plain(answer) for answer in answers]
     first: dict[_Key, str] = {}
     for text in filter(None, dict.fromkeys(texts)):
