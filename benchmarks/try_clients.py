@@ -53,6 +53,7 @@ def served(upstream: FaultServer) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         Router.fit(load("word-fewshot").take(range(0, 372, 12)), budget=3, signals=("votes",)).save(folder)
         words = ["serve", folder, "--upstream", upstream.url, "--model", "gpt-4o-mini", "--port", "0"]
+        words += ["--price-in", "100", "--price-out", "1000"]  # dollars per million tokens: an answer costs $0.011
         process = subprocess.Popen(
             [sys.executable, "-m", "adalib", *words], stdout=subprocess.PIPE, text=True, cwd=ROOT
         )
@@ -95,7 +96,8 @@ def lite(url: str, upstream: FaultServer) -> Iterator[str]:
     how = {"model": "openai/gpt-4o-mini", "api_base": url, "api_key": "none", "messages": ASK}
     told = litellm.completion(**how)
     assert told.choices[0].message.content == upstream.text
-    yield f"completion: {told.usage.total_tokens} tokens"
+    assert abs(told._hidden_params["response_cost"] - 0.011 * len(upstream.seen)) < 1e-9
+    yield f"completion: {told.usage.total_tokens} tokens, booked as billed"
     parts = [part.choices[0].delta.content or "" for part in litellm.completion(**how, stream=True)]
     assert "".join(parts) == upstream.text
     yield "stream"

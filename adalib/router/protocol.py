@@ -329,8 +329,8 @@ class Passing:
 
 
 def cost_headers(money: float, tokens: int) -> dict[str, str]:
-    """What a request cost, under the names that LiteLLM's clients read."""
-    return {"x-litellm-response-cost": f"{money:.12g}", "x-litellm-total-tokens": str(tokens)}
+    """What a request cost, under the names that LiteLLM books by; where no price is known it is left to LiteLLM's."""
+    return ({"x-litellm-response-cost": f"{money:.12g}"} if money else {}) | {"x-litellm-total-tokens": str(tokens)}
 
 
 def extras(one: Routed) -> dict[str, Any]:
