@@ -426,12 +426,7 @@ async def bounded(reply: httpx.Response) -> bytes:
 
 
 def read_reply(body: bytes) -> Answer:
-    """Take a chat completion apart, or raise `ReplyError`.
-
-    >>> body = b'{"choices": [{"message": {"content": "Answer: 7"}, "finish_reason": "stop"}], "usage": {}}'
-    >>> read_reply(body).text
-    'Answer: 7'
-    """
+    """Take a chat completion apart, or raise `ReplyError`."""
     try:
         reply = json.loads(body.decode("utf-8"))
     except UnicodeDecodeError:

@@ -93,7 +93,6 @@ Embed = Callable[[Sequence[str]], Awaitable[tuple[list[list[float]], int]]]  # t
 _LATE = 20_000  # characters read from the end of a text by kind
 _LONG = 1_500  # characters from which an unmarked text is taken for prose
 _PROSE = 200  # characters of which a short answer has fewer
-_REMEMBERED = 1_000  # embeddings
 _OBJECTS = 50  # braces tried as the beginning of an object
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE = re.compile(r"^\s*(?:return|def|class|import|from|print|for|while|if|elif|else|var|let|const)\b|[;{}]\s*$|=>|==")
@@ -428,14 +427,7 @@ def _mathematical(plain: str) -> bool:
 
 @lru_cache
 def answer_reader(kind: str = "auto") -> Reader:
-    r"""The function that reads answers of a kind out of texts.
-
-    >>> read = answer_reader("choice")
-    >>> read("**B**", True), read("(B) Paris", True), read("I think the answer is B.", True)
-    ('B', 'B', 'B')
-    >>> answer_reader("auto")("    return x+1", True), answer_reader("json:n")('{"n": 3}', True)
-    ('', '3')
-    """
+    """The function that reads answers of a kind out of texts."""
     word, _, more = kind.partition(":")
     plain: dict[str, Reader] = {"auto": _auto, "number": _number, "choice": _choice, "yesno": _yes_no}
     if word in plain and not more:
@@ -469,20 +461,16 @@ class Meaning:
     def __init__(self, own: str = "", embed: Embed | None = None, at: float = 0.8, price: float = 0.0) -> None:
         self.own, self.embed = _imported(own) if own else same_answer, embed
         self.at, self.price = at, price  # in dollars per million tokens
-        self._vectors: dict[str, np.ndarray] = {}
 
     async def find(self, new: str, known: Sequence[str]) -> tuple[str | None, int]:
         """The known answer that means the same, if one does, and the tokens that were read to tell."""
         words = [one for one in known if _numbers_of(one) == _numbers_of(new) is not None]
         if not words or not self.embed:
             return await asyncio.to_thread(lambda: next((one for one in words if self.own(one, new)), None)), 0
-        kept, read = dict(self._vectors), 0
-        if unseen := [one for one in (new, *words) if one not in kept]:
-            rows, read = await self.embed(unseen)
-            kept |= {one: np.array(row) / np.linalg.norm(row) for one, row in zip(unseen, rows, strict=True)}
-            self._vectors = kept if len(kept) < _REMEMBERED else {}
-        near, nearest = max((float(kept[new] @ kept[one]), one) for one in words)
-        return nearest if near >= self.at else None, read
+        rows, read = await self.embed([new, *words])
+        unit = np.array(rows) / np.linalg.norm(rows, axis=1, keepdims=True)
+        near = unit[1:] @ unit[0]
+        return words[int(near.argmax())] if near.max() >= self.at else None, read
 
 
 def short_text(text: str) -> str:
