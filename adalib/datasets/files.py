@@ -26,22 +26,8 @@ import numpy as np
 
 from adalib.drafts import clear_drafts, replacing
 
-__all__ = [
-    "DataError",
-    "check_room",
-    "cores",
-    "free_memory",
-    "kind_of",
-    "line_parts",
-    "most_memory",
-    "one_line",
-    "open_lines",
-    "read_json",
-    "read_lines",
-    "read_whole",
-    "write_lines",
-    "written",
-]
+__all__ = ["DataError", "check_room", "cores", "free_memory", "kind_of", "line_parts", "most_memory", "one_line"]
+__all__ += ["open_lines", "read_json", "read_lines", "read_whole", "write_lines", "written"]
 
 MAX_FILE = 1_000_000_000  # bytes, decompressed
 MAX_LINE = 64_000_000  # bytes

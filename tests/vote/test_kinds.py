@@ -52,18 +52,8 @@ def test_auto_reads_results_and_neither_code_nor_times_nor_stories():
     ("kind", "texts"),
     [
         ("number", {"It is at 10:30, so 7": "7", "    return x+1": "", "We have 12 apples here": "12"}),
-        (
-            "choice",
-            {
-                "B": "B",
-                "(B)": "B",
-                "**B**": "B",
-                "B) Paris": "B",
-                "I think the answer is B.": "B",
-                "The option is **(C)**": "C",
-                "Paris": "",
-            },
-        ),
+        ("choice", {"B": "B", "(B)": "B", "**B**": "B", "B) Paris": "B", "The option is **(C)**": "C", "Paris": ""}),
+        ("choice", {"I think the answer is B.": "B"}),
         ("yesno", {"Yes, it is.": "yes", "It is odd.\n**No**": "no", "Answer: true": "yes", "Perhaps": ""}),
         ("label:red,dark red", {"I see Dark Red": "dark red", "red, not green\nso: RED": "red", "blue": ""}),
         ("json:a.b", {'So {"a": {"b": 3}}': "3", '{"x": 1} {"a": {"b": "y "}}': "y", "{}": "", '{"a": [1]}': ""}),
