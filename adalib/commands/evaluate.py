@@ -88,6 +88,7 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"{args.file}: is no log of a gateway, which --gold and --keep are for; leave them out")
     if args.keep and (not args.gold or os.path.exists(args.keep)):
         raise ValueError(f"--keep is {args.keep}; give a file that is not there yet, and --gold")
+    responses: Any  # of one model, or a menu
     if log:
         responses, told = read_log(args.file, args.gold, args.kind or "auto")
         print(f"adalib evaluate: {told} (--keep ANSWERS writes them for other commands)", file=sys.stderr)

@@ -56,7 +56,7 @@ def read_log(path: str | os.PathLike, gold: str | None = None, kind: str = "auto
     most = max(set(sizes), key=lambda size: size * sum(other >= size for other in sizes), default=0)
     if most < 2:
         raise DataError(f"{path}: hardly a prompt comes twice; sample its questions again with adalib collect")
-    rows = []
+    rows: list[tuple[str, int, dict[str, Any]]] = []
     for key in (key for key in known if len(replies[key]) >= most):
         texts, finish = map(list, zip(*replies[key][:most], strict=True))
         answers = [read(said, end == "stop") for said, end in zip(texts, finish, strict=True)]
