@@ -119,17 +119,15 @@ def test_decides_as_its_hub(theirs, ours):
 
 
 def test_a_gateway_that_asks_for_all_at_once_decides_as_its_hub_and_pays_for_what_it_cancels():
-    rng = np.random.default_rng(4)
+    rng, rule = np.random.default_rng(4), peers.Together(0.95, 8)
     classes, tokens = rng.integers(0, 3, (20, 8)), rng.integers(5, 60, (20, 8))
     streams = Streams(np.arange(20), classes, classes == 0, np.ones((20, 8)).cumsum(axis=1), {"tokens": tokens}.get)
-    rule = peers.Together(0.95, 8)
     stops, _ = rule.play(streams)
     for came, length, stop, paid in zip(classes, tokens, stops, rule.paid(streams, stops), strict=True):
-        said = came[np.argsort(length, kind="stable")]  # who writes less is back first
-        asked = BetaSelfConsistency(0.95, orchestrator=Spoken(said)).ainfer(None, "?", 8, return_response_only=False)
+        said = Spoken(came[np.argsort(length, kind="stable")])  # who writes less is back first
+        asked = BetaSelfConsistency(0.95, orchestrator=said).ainfer(None, "?", 8, return_response_only=False)
         assert len(run_to_end(asked).responses) == stop + 1
-        written = sorted(length)[stop]
-        assert paid == pytest.approx(sum(min(written / one, 1) for one in length))
+        assert paid == pytest.approx(sum(min(sorted(length)[stop] / one, 1) for one in length))
 
 
 def test_windows_ratios_and_filters_by_hand():
