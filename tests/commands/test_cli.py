@@ -123,16 +123,6 @@ def test_a_file_that_does_not_fit_is_one_line_under_ulimit(tmp_path, heavy, word
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("word", ["evaluate", "fit", "route", "serve"])
-def test_where_not_even_the_libraries_fit_nothing_begins(tmp_path, refused, monkeypatch, word):
-    monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 100_000_000)
-    where = ["--base-url=u", "--model=m", f"--out={tmp_path / 'out'}"]
-    more = {"evaluate": ["--targets=2"], "fit": ["--budget=2", where[2]], "route": ["q", *where]}
-    told = "loading what learns needs about 0.5 GB of memory and 0.1 GB are free"
-    refused([word, "mine", *more.get(word, ["--upstream=u", "--model=m"])], told)
-    assert not list(tmp_path.iterdir())
-
-
 def test_large_tables_say_what_memory_they_need_and_leave_nothing(tmp_path, refused, monkeypatch):
     answers = tmp_path / "mine.jsonl"
     answers.write_text('{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2"]}\nno\n')

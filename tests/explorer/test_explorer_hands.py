@@ -10,7 +10,6 @@ from explorer_page import check, drop, random_table, until
 
 from adalib.datasets.responses import Responses
 from adalib.explorer import setting
-from adalib.solve.oracle import average_cost
 
 pytest_plugins = ["explorer_page"]
 
@@ -122,24 +121,6 @@ def test_a_large_file_is_read_in_slices_with_progress_and_can_be_stopped(show):
     shares = page.evaluate("shares")
     assert len(set(shares)) >= 3  # the page had its turns while it read
     assert page.locator(".ax-reading").is_hidden()
-
-
-def test_thousands_of_columns_are_explored(show):
-    rng = np.random.default_rng(1)
-    k = 3000
-    acc = np.sort(rng.random((12, k)), axis=1).round(4)
-    text = ",".join(map(str, range(1, k + 1))) + "\n" + "\n".join(",".join(map(str, row)) for row in acc) + "\n"
-    page = show(random_table(1))
-    drop(page, "wide.csv", text)
-    page.get_by_text(f"12 questions, {k} budgets.").wait_for(timeout=120_000)
-    assert page.locator(".adalib-explorer *").count() < 3000
-    cost = np.arange(1.0, k + 1)
-    for keys in ["Home", "PageUp", "PageUp", "End"]:
-        page.locator("[data-control=lambda]").press(keys)
-        lam = float(page.evaluate(PRICE))
-        shown = float(page.locator("[data-number=cost]").text_content())
-        assert shown == pytest.approx(average_cost(acc, cost, lam), rel=1e-3, abs=0.5)
-        assert page.locator(".ax-won").count() == 1
 
 
 def test_letters_that_hide_or_turn_the_line_are_shown_or_kept_apart(show):

@@ -77,15 +77,6 @@ def test_levels_against_pandas():
             patterns.by_level(table, levels)
 
 
-@pytest.mark.parametrize("name", PAPER_SETTINGS)
-def test_simulated_levels_lie_near_the_printed_ones(name):
-    responses = paper_setting(name)
-    found = patterns.by_level(responses.table(estimator="windows", ties="first"), responses.levels)
-    printed = pd.DataFrame(PAPER[name]["per_level"]).T
-    assert found["first"].to_numpy() == pytest.approx(printed["acc1"].to_numpy(), abs=0.015)
-    assert found["last"].to_numpy() == pytest.approx(printed["acc16"].to_numpy(), abs=0.015)
-
-
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 3)), min_size=1, max_size=30))
 def test_heatmaps_against_a_cross_table(pairs):
     labels, levels = map(np.array, zip(*pairs, strict=True))
@@ -93,11 +84,6 @@ def test_heatmaps_against_a_cross_table(pairs):
     wanted = pd.crosstab(levels, labels, normalize="index").reindex(columns=range(5), fill_value=0)
     assert found.index.tolist() == wanted.index.tolist()
     assert found.to_numpy() == pytest.approx(wanted.to_numpy())
-
-
-@given(LABELS)
-def test_label_shares_count(labels):
-    assert patterns.label_shares(labels, 5) == pytest.approx([labels.count(c) / len(labels) for c in range(5)])
 
 
 def test_nobody_is_given_two_answers_where_ties_are_shared_and_none_is_empty():
@@ -248,14 +234,6 @@ def test_the_nearest_mix_against_all_mixes(by_level, data):
     assert error <= min(
         np.abs(by_level @ c / n - overall).max() + 1e-12 for c in product(range(n + 1), repeat=3) if sum(c) == n
     )
-
-
-def test_no_mix_of_levels_gives_the_printed_accuracies():
-    by_level = [[cell["acc1"] for cell in PAPER[name]["per_level"].values()] for name in MATH]
-    overall = [PAPER[name]["main"]["Fixed"]["accuracy"][0] for name in MATH]
-    counts, error = patterns.nearest_mix(by_level, overall)
-    assert error == pytest.approx(0.0028, abs=5e-5)  # rounding on both sides allows 0.001
-    assert np.array(counts) / 200 == pytest.approx([0.21, 0.55, 0.23], abs=0.02)
 
 
 def test_whole_counts_against_all_counts_and_for_every_printed_row_of_labels():

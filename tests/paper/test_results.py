@@ -16,7 +16,6 @@ from adalib import paper
 from adalib.evaluate.heldout import as_table
 from adalib.paper import ablations, results, settings
 from adalib.paper.results import TARGETS, TOLERANCE
-from adalib.paper.settings import PAPER_CLAIMS
 
 MATH = "deepseek-v3-math"
 
@@ -44,15 +43,6 @@ def test_the_main_table_is_whole_and_noise_features_reproduce_every_cell_within_
     assert fixed["B = 1.5"].split("→")[0].strip() == "0.518"
     assert "±" not in fixed["B = 1.5"]  # one plan for all splits
     assert "±" in ours["B = 1.5"]
-
-
-def test_other_draws_are_tables_of_their_own_and_tables_are_copies():
-    other = results.main_table(seed=1)
-    assert (other.printed_accuracy == results.main_table().printed_accuracy).all()
-    assert not np.allclose(other.accuracy, results.main_table().accuracy)
-    table = results.main_table()
-    table["accuracy"] = 0.0
-    assert results.main_table().accuracy.min() > 0
 
 
 def test_the_gap_is_the_difference_of_two_rows_of_the_main_table(main):
@@ -84,15 +74,6 @@ def test_the_printed_tables_imply_these_held_out_values_and_a_mean_gain_of_a_six
     assert (implied.held_out_imitation < implied.majority).sum() == 10
     assert (implied.accuracy - implied.accuracy_if).abs().max() == pytest.approx(0.0026, abs=5e-5)
     assert (implied.imitation - implied.imitation_if).abs().max() == pytest.approx(0.014, abs=5e-4)
-
-
-def test_claimed_gains_stand_beside_the_paper_s_own_table():
-    claims = results.claimed_gains().set_index("setting")
-    assert claims.claimed.tolist() == [0.058, 0.052, 0.064, 0.019]
-    assert claims.difference.round(3).tolist() == [0.058, 0.052, 0.063, 0.019]
-    # 0.495 + (0.539 - 0.495) * (2.58 - 1) / 3 = 0.51817, by hand.
-    assert claims.loc["qwen2.5-7b-math", "over_mix"] == pytest.approx(0.554 - 0.5181733, abs=1e-6)
-    assert PAPER_CLAIMS["relative_gain"] == pytest.approx(0.554 / 0.491 - 1, abs=5e-4)
 
 
 def test_frontiers_meet_their_closed_forms():

@@ -92,32 +92,6 @@ def test_an_estimate_is_drawn_with_its_interval(trace, scale, axis):
     assert list(trace["x" if axis == "y" else "y"]) in ([1, 2], ["a", "b"])
 
 
-def test_lines_have_their_bands_dashes_and_exact_curves():
-    fig = shapes.lines(
-        [1, 4], {"<b>": [0.1, 0.2], "c": [0, 1]}, "x", "y", exact={"truth": [1, 1]}, bands={"c": ([0, 0.1], [0.2, 2])}
-    )
-    first, band, second, truth = fig.data
-    assert (first.name, list(first.y), first.line.dash) == ("&lt;b&gt;", [0.1, 0.2], "solid")  # a name is text
-    assert (list(band.x), list(band.y)) == ([1, 4, 4, 1], [0, 0.1, 2, 0.2])
-    assert band.showlegend is False
-    assert (second.name, truth.line.dash, truth.line.color) == ("c", "dash", shapes.GREY)
-    log = shapes.lines([1, 4], {"c": [0, 1]}, "x", "y", dashed=["c"], log_x=True)
-    assert (log.layout.xaxis.type, log.layout.xaxis.ticktext, log.data[0].line.dash) == ("log", ("1", "4"), "dash")
-
-
-def test_parts_are_written_on_a_stacked_bar_and_rays_leave_the_origin_with_their_slopes():
-    fig = shapes.stacked(["a", "b"], {"easy": [0.96, 0.5], "hard": [0.04, 0.5]}, "share")
-    assert [list(trace.text) for trace in fig.data] == [["96%", "50%"], ["", "50%"]]
-    fig = shapes.stacked(["a", "b"], {"stands": [3, 0], "falls": [1, 2]}, "claims", share=False)
-    assert [list(trace.text) for trace in fig.data] == [["3", ""], ["1", "2"]]
-    assert [list(trace.x) for trace in fig.data] == [[3, 0], [1, 2]]
-    fig = shapes.clouds({"a": ([0.0, 0.2], [0.0, 0.3])}, {"theorem": 1.0, "bound": 0.5}, "x", "y")
-    for trace, slope in zip(fig.data, (1.0, 0.5), strict=False):
-        assert trace.y == pytest.approx(slope * np.array(trace.x))
-        assert trace.x[0] == 0 < 0.2 < trace.x[1]
-    assert list(fig.data[2].y) == [0.0, 0.3]
-
-
 def test_a_name_stands_in_the_legend_once():
     parts = [
         [shapes.line([1], [1], "a"), shapes.line([1], [2])],
