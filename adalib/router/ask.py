@@ -1,6 +1,6 @@
 """Questions at work: how many answers each is given, at what cost, and why no more.
 
-Answers are asked in rounds: as many at a time as there are to the next moment at which one may stop. What is known
+Answers are asked in rounds: as many at a time as the policy says, and it decides once all of them are in. What is known
 beforehand is bounded beforehand: an answer is asked only where the question's cap and the purse have room for the
 most that it can cost. What goes wrong on the way ends the question with the best vote so far, if there is one.
 """
@@ -24,6 +24,7 @@ from adalib.router.controller import BudgetController, Purse, Tally
 from adalib.sequential.certificate import Certificate
 from adalib.sequential.peers import leader_holds
 from adalib.sequential.priced import Session
+from adalib.sequential.rounds import RoundSession
 from adalib.sequential.streams import BallotBox
 from adalib.vote.answers import answer_classes, answer_reader, is_free_text
 
@@ -56,6 +57,11 @@ class FixedVote:
         self.answers, self.goes_on, self._box = answers, True, BallotBox()
         self.certificate = Certificate()
         self.reads: Mapping[str, str] = {}
+
+    @property
+    def asks(self) -> int:
+        """How many answers to ask at once: all that are to come."""
+        return self.answers - self._box.n
 
     @property
     def leaders(self) -> list[Hashable]:
@@ -216,8 +222,9 @@ class _Question:
 
     def leave(self, reason: str) -> bool:
         """Tell the controller what the question cost; whether it counts in the average."""
-        if reason == OTHER:  # a curve policy's answers, though, were the price's choice
-            counted = isinstance(self.vote, FixedVote) and len(self.answers) > 1
+        if reason == OTHER:  # several that were asked at once, though, were the price's choice
+            chosen = isinstance(self.vote, FixedVote | RoundSession) and self.rounds == 1
+            counted = chosen and len(self.answers) > 1
         else:  # what was cut short saved nothing, and must not make it cheap for others
             counted = reason in (WORTH, FULL) or self.cost > self.controller.budget
         if self.steered and counted:
@@ -238,7 +245,7 @@ class _Question:
             if room < 1:
                 return self._ended(CAP, f"a question may cost {self.how.cap:g}, one answer up to {self.most_cost:g}")
             before = len(self.answers)
-            wanted = min(next(stop for stop in self.stops if stop > before) - before, room)
+            wanted = min(self.vote.asks, room)
             held = await self._put_aside(wanted)
             if not held:
                 return self._ended(PURSE, str(self.purse))

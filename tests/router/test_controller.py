@@ -346,9 +346,16 @@ def other(count):
     return [f"How much is it, for the {place}th time?" for place in range(count)]
 
 
+@pytest.fixture(scope="module")
+def patient():
+    return Router.fit(load("word-fewshot").take(range(0, 372, 2)), budget=3.0, signals=("votes",), round_price=0.01)
+
+
 @pytest.mark.parametrize("at_once", [1, 16])
-def test_a_running_router_keeps_its_bound(router, at_once):
-    """Every question is as dear as its rule lets it be."""
+@pytest.mark.parametrize("name", ["router", "patient"])
+def test_a_running_router_keeps_its_bound(request, name, at_once):
+    """Every question is as dear as its rule lets it be, one answer after the other or several at once."""
+    router = request.getfixturevalue(name)
     controller = Router(router.policy, None, 3.0).controller
     router.controller = controller
     over, close = [], controller.close

@@ -16,6 +16,7 @@ from fault_server import STREAM, FaultServer
 from odd_replies import ODD, STRANGE, as_replies, bomb
 
 from adalib import Router, load
+from adalib.datasets.populations import beta_population
 from adalib.llm import endpoint as endpoints
 from adalib.llm.endpoint import Endpoint
 from adalib.llm.questions import Prompt
@@ -327,6 +328,40 @@ def test_the_bill_the_purse_the_metrics_and_the_headers_are_one_sum(folder):
         assert purse.spent > spent
         assert running.service.router.tally.money == purse.spent
         assert purse.reserved == pytest.approx(0, abs=1e-12)
+
+
+def test_a_price_on_rounds_asks_together_and_waits_half_as_often(tmp_path):
+    teach, score = beta_population(100, 1.5, 1.5, seed=2).sample(64).split_samples(0)
+    texts, spent = dict(zip(score.questions, score.answers, strict=True)), {}
+
+    class Recorded(FaultServer):
+        def _reply(self, fault, request, key):
+            self.text = f"Answer: {texts[request['messages'][-1]['content']][request['seed']]}"
+            return super()._reply(fault, request, key)
+
+    for name, how in {"one": {"schedule": range(1, 25)}, "some": {"round_price": 0.003}}.items():
+        Router.fit(teach, budget=5, signals=("votes",), **how).save(tmp_path / name)
+        with Recorded() as upstream, serving(tmp_path / name, upstream, patience=300) as running:
+            asks = [{"messages": [{"role": "user", "content": question}], "seed": 0} for question in score.questions]
+            told = [running.post(**ask).json()["adalib"] for ask in asks]
+            right = [one["answer"] == gold for one, gold in zip(told, score.golds, strict=True)]
+            samples, rounds = (sum(one[figure] for one in told) for figure in ("samples", "rounds"))
+            assert len(upstream.seen) == samples == running.service.router.controller.spent
+            lines = running.http.get("/metrics").text.splitlines()
+            assert {f"adalib_rounds_sum {rounds:.1f}", "adalib_rounds_count 100.0"} <= set(lines)
+            assert sum(row[-1] for row in running.http.get("/live.json").json()["recent"]) == rounds
+            first = running.http.post("/simulate", json={"question": score.questions[0], "price": 0.003}).json()
+        spent[name] = samples, rounds, sum(right)
+    (answers, waits, hits), (some_answers, some_waits, some_hits) = spent["one"], spent["some"]
+    assert some_waits < 0.5 * waits
+    assert some_answers == pytest.approx(answers, rel=0.1)
+    assert some_hits >= hits - 2
+    assert first["asked_at_first"] > 1
+    with (  # which answers nobody before all of the first round are there
+        Recorded(together=first["asked_at_first"]) as upstream,
+        serving(tmp_path / "some", upstream, patience=300) as running,
+    ):
+        assert running.post(**asks[0], adalib={"price": 0.003}).json()["adalib"]["rounds"] >= 1
 
 
 def test_tenants_have_their_own_budgets_caps_and_totals(folder):
