@@ -332,18 +332,19 @@ class _Question:
                 self._add_cost(0.0 if number in self.waits else self.most_cost)
         self.rounds += 1
         fault: EndpointError | None = None
+        in_time = not late
         for task in (task for number, task in tasks.items() if number not in late):
             error = task.exception()
             if error is None:
-                await self._count(task.result(), end)
+                in_time = await self._count(task.result(), end) and in_time
             elif isinstance(error, EndpointError):
                 fault = fault or error
             else:
                 raise error
-        return bool(late), fault
+        return not in_time, fault
 
-    async def _count(self, answer: Answer, end: float) -> None:
-        """Read one more text, and put it to the vote."""
+    async def _count(self, answer: Answer, end: float) -> bool:
+        """Read one more text, and put it to the vote; False where the time is over before it is compared."""
         said = {name: getattr(answer, name) for name in self.vote.reads}
         if None in said.values():
             mend = f"fit it without {' and '.join(self.vote.reads.values())}"
@@ -352,19 +353,20 @@ class _Question:
         self.answers.append(answer)
         told = self.read(answer.text, answer.finish == "stop")
         if told and told not in self.classes:
-            known = [one for one, _ in self.first.values()]
-            # Comparing formulas may take a second, in which a server has other things to do.
+            # Comparing formulas may take seconds, in which a server has other things to do. How many is bounded by a
+            # count over all answers of the question, so that classes are the same on every machine.
             left = max(end - asyncio.get_running_loop().time(), 0.1)
             try:
-                work = asyncio.to_thread(answer_classes, [*known, told])
+                work = asyncio.to_thread(answer_classes, [*self.classes, told])
                 self.classes[told] = int((await asyncio.wait_for(work, left))[-1])
-            except TimeoutError:  # what cannot be compared in time is like no other
-                self.classes[told] = len(self.first)
+            except TimeoutError:
+                return False
         number = self.classes[told] if told else None
         if number is not None:
             self.first.setdefault(number, (told, answer))
             self.votes[number] += 1
         self.vote.add(number, **said)
+        return True
 
     async def _one(self, number: int) -> Answer:
         """One answer; what was put aside for it is settled whatever happens, by `_round` where it is dropped."""

@@ -21,6 +21,8 @@ from adalib.router import router as routers
 from adalib.router.ask import NotShortError
 from adalib.router.controller import Purse
 from adalib.router.router import recommended
+from adalib.vote import judge
+from adalib.vote.answers import answer_classes
 
 
 @pytest.fixture(scope="module")
@@ -309,6 +311,22 @@ def test_other_questions_get_one_answer_or_none(router):
     assert found.text.startswith("In 1984")
     with pytest.raises(NotShortError):
         router.answer("Tell me a story", essay, price=1e-9, other="refuse")
+
+
+def test_all_formulas_of_a_question_share_one_count_of_work(router, monkeypatch):
+    """Past it they are told apart by their letters, as one by one as all at once; at the deadline they have no vote."""
+    told = [text for k in range(20) for text in (f"x+{k}y", f"{k}y+x")]
+    monkeypatch.setattr(judge, "WORK", 10 * judge.work("x+2y"))
+    client = Playback([rf"It is \boxed{{{text}}}" for text in told])
+    found = router.answer("How much?", client, price=1e-9)
+    assert list(found.votes.values()) == np.bincount(answer_classes(told)).tolist() == [2] * 5 + [1] * 30
+
+    def too_slow(_):
+        raise TimeoutError
+
+    monkeypatch.setattr(asking, "answer_classes", too_slow)
+    late = router.answer("How much?", client, price=1e-9)
+    assert (late.samples, late.votes, late.reason) == (1, {}, asking.LATE)
 
 
 def test_what_cannot_be_asked_or_fitted(router, answers):
