@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import functools
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -53,7 +54,14 @@ def test_fit_learns_from_a_sample_where_there_are_many_and_refuses_what_cannot_b
     assert "fitted on 20 questions: priced, budget 3 samples per question" in told.out
     some = load(file).take(drawn(range(31), 20, 0))
     assert np.array_equal(Router.load(tmp_path / "some").policy.costs, Router.fit(some, budget=3).policy.costs)
+    assert main([*fit, str(tmp_path / "waits"), "--round-price", "0.02"]) == 0
+    told, waits = capsys.readouterr(), Router.load(tmp_path / "waits")
+    assert "fitted on 31 questions: rounds, budget 3 samples per question" in told.out
+    spent, waited = re.search(r"it spends (\S+) samples and waits (\S+) rounds per question", told.out).groups()
+    assert (waits.policy.round_price, float(spent)) == (0.02, pytest.approx(waits.policy.spends(3), rel=0.01))
+    assert 1 <= float(waited) < 0.7 * float(spent)
     words = {"--learn-from=1": "at least 2 questions", "--budget=0.5": "cheapest", "--round=0": "give 1 or more"}
+    words |= {"--round-price=2": "round_price is 2.0; give 0 to 1"}
     for word, said in words.items():
         refused([*fit, str(tmp_path / "none"), word], said)
     assert not (tmp_path / "none").exists()
