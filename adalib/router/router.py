@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -43,7 +43,11 @@ _FORMAT = "adalib router, version 2"
 _MEND = "fit and save the router again"
 _MOST_ANSWERS = 10_000  # to a question; who asks for more has been tampered with
 _PARTS = ("policy.json", "reader.json")
-_LOADED = {"curve": load_policy, "priced": load_stopping, "rounds": partial(load_stopping, kind=PricedRounds)}
+_LOADED: dict[str, Callable[[Path], Any]] = {
+    "curve": load_policy,
+    "priced": load_stopping,
+    "rounds": partial(load_stopping, kind=PricedRounds),
+}
 
 Unit = Literal["samples", "tokens"]
 

@@ -353,9 +353,9 @@ class PricedStopping(Library):
         if features:
             # How right it is must be said by fits that did not see the question. How much it spends is better said by
             # the rule itself: fits on fewer questions are rougher, and a rough guess says "stop" too early once.
-            stops[:, : prices.size] = np.maximum(follow(coefficients, features), floor)
+            stops[:, : prices.size] = np.maximum(follow(list(coefficients), features), floor)
         cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
-        self._keep(prices, coefficients, plain, cost, accuracy, stops.mean(axis=0) + 1)
+        self._keep(prices, list(coefficients), plain, cost, accuracy, stops.mean(axis=0) + 1)
 
     def _keep(
         self,
