@@ -12,6 +12,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class _Policy(BaseEstimator):
     feature_names_in_: np.ndarray  # only where the features had names
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write two lines of JSON that `load_policy` reads: what the policy is, and XGBoost's trees.
+        """Write two lines of JSON that `load_policy` reads: what the policy is, and the trees of either default.
 
         Other models cannot be saved so. What is read back predicts; to train it anew, make a policy like this one.
         """
@@ -222,9 +223,10 @@ class LabelPolicy(_Policy):
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
         if self.model_ is None:
             return pd.Series(0.0, index=names)
-        if not hasattr(self.model_, "feature_importances_"):
-            raise ValueError(f"importance needs a classifier of trees, not {type(self.model_).__name__}")
-        return pd.Series(np.asarray(self.model_.feature_importances_, dtype=float), index=names)
+        model = trees.with_gains(self.model_, self.n_features_in_)
+        if not hasattr(model, "feature_importances_"):
+            raise ValueError(f"importance needs a classifier of trees, not {type(model).__name__}")
+        return pd.Series(np.asarray(model.feature_importances_, dtype=float), index=names)
 
     def _about(self) -> dict[str, Any]:
         return {"kind": "label", "weighted": self.weighted, "classes": self.classes_}
@@ -234,8 +236,8 @@ class LabelPolicy(_Policy):
         self.classes_ = numbers(about["classes"], "classes", (None,), 0, 10**6).astype(int)
         if not self.classes_.size or (np.diff(self.classes_) < 1).any():
             raise ValueError("its classes are not increasing column numbers")
-        default = trees.classifier(self.classes_.size, self.seed)
-        self.model_ = trees.from_json(default, grown, self.n_features_in_) if grown else None
+        make = partial(trees.classifier, self.classes_.size, self.seed)
+        self.model_ = trees.from_json(make, grown, self.n_features_in_) if grown else None
         if self.classes_.size != (self.model_.n_classes_ if grown else 1):
             raise ValueError("its trees and its list of classes do not fit together")
 
@@ -346,7 +348,7 @@ class CurvePolicy(_Policy):
     def _restore(self, about: dict[str, Any], grown: dict[str, Any]) -> None:
         if not grown:
             raise ValueError("it has no trees")
-        self.model_ = trees.from_json(trees.regressor(self.seed), grown, self.n_features_in_)
+        self.model_ = trees.from_json(partial(trees.regressor, self.seed), grown, self.n_features_in_)
         prices = numbers(about["prices"], "prices", (None,), 0)
         self.prices_ = np.array([prices, numbers(about["costs"], "costs", prices.shape, 0)])
         if not prices.size or (np.diff(self.prices_[1]) < 0).any():

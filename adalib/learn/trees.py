@@ -1,7 +1,8 @@
 """All that knows XGBoost: the trees that the policies grow unless told otherwise, and trees as plain JSON.
 
 Where XGBoost is not installed (there is none for Python in a browser), scikit-learn's histogram trees take its place,
-with the same settings: they learn nearly the same, a warning says so, and they cannot be saved.
+with the same settings: they learn nearly the same, and a warning says so. A file of either library's trees is read
+with XGBoost and without it: what XGBoost cannot read, or is not there to read, is a `Forest`.
 
 XGBoost follows a child that is its own ancestor, or a place beyond the end of a list, until the process dies. The
 checksum of a file finds damage, but whoever edits on purpose writes a new one: so such places are looked at first.
@@ -12,10 +13,12 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from functools import cache
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.extmath import softmax
 
 try:
     import xgboost
@@ -24,7 +27,7 @@ except (ModuleNotFoundError, ValueError):  # ValueError: macOS without its libom
 
 from adalib.datasets.sealed import numbers, whole
 
-__all__ = ["LARGEST", "LIBRARY", "check", "classifier", "from_json", "regressor", "to_json"]
+__all__ = ["LARGEST", "LIBRARY", "Forest", "check", "classifier", "from_json", "regressor", "to_json", "with_gains"]
 
 LARGEST = float(np.finfo(np.float32).max)  # XGBoost keeps features and weights in single precision
 
@@ -41,7 +44,9 @@ _PER_NODE = ("default_left", "loss_changes", "split_conditions", "split_type", "
 def classifier(classes: int, seed: int) -> Any:
     """The paper's hyper-parameters. Two classes too are multi-class, as XGBoost alone would not have it."""
     if not xgboost:
-        return _stand_in(_classifier_with_gains(), max_depth=5, learning_rate=0.1, random_state=seed)
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return _stand_in(HistGradientBoostingClassifier, max_depth=5, learning_rate=0.1, random_state=seed)
     how: dict[str, Any] = {"objective": "multi:softprob", "num_class": classes}
     return xgboost.XGBClassifier(max_depth=5, learning_rate=0.1, random_state=seed, **how, **_EACH)
 
@@ -67,41 +72,93 @@ def _stand_in(model: Any, **how: Any) -> Any:
     return model(early_stopping=False, **how)
 
 
-@cache
-def _classifier_with_gains() -> Any:
-    """scikit-learn's classifier, with the share of each feature in the mean gain of its splits, as XGBoost has it."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
+@dataclass(frozen=True)
+class Forest:
+    """Trees that predict without their library, all nodes in one list: left where a feature is at most the threshold.
 
-    class Classifier(HistGradientBoostingClassifier):
-        @property
-        def feature_importances_(self) -> np.ndarray:
-            split = np.concatenate([tree.nodes[tree.nodes["is_leaf"] == 0] for row in self._predictors for tree in row])
-            times = np.bincount(split["feature_idx"], minlength=self.n_features_in_)
-            gain = np.bincount(split["feature_idx"], split["gain"], self.n_features_in_) / np.maximum(times, 1)
-            return gain / (gain.sum() or 1)
+    A leaf is its own child. Sums are made in the library's order and precision, so that no bit of them differs.
+    """
 
-    return Classifier
+    document: dict[str, Any]  # as it stands in the file
+    width: int  # the number of features
+    start: np.ndarray  # what is predicted before the first tree, one number per output
+    roots: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    weight: np.ndarray  # what a leaf adds, one row per node and one column per output
+    gain: np.ndarray
+
+    def predict(self, values: np.ndarray) -> np.ndarray:
+        """The outputs for each row; for classes these are log-odds."""
+        values = np.asarray(values, dtype=self.threshold.dtype)
+        node, row = np.tile(self.roots, (len(values), 1)), np.arange(len(values))[:, None]
+        while (self.left[node] != node).any():
+            goes_left = values[row, self.feature[node]] <= self.threshold[node]
+            node = np.where(goes_left, self.left[node], self.right[node])
+        total = np.tile(self.start, (len(values), 1))
+        for leaf in node.T:
+            total += self.weight[leaf]
+        return total
+
+    def predict_proba(self, values: np.ndarray) -> np.ndarray:
+        """The chance of each class; the log-odds of two classes may be one number."""
+        total = self.predict(values)
+        if total.shape[1] > 1:
+            return softmax(total)
+        from scipy.special import expit
+
+        return np.hstack([1 - expit(total), expit(total)])
+
+    @property
+    def n_classes_(self) -> int:
+        return max(self.start.size, 2)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The share of each feature in the mean gain of its splits, as XGBoost has it."""
+        split = self.left != np.arange(self.left.size)
+        times = np.bincount(self.feature[split], minlength=self.width)
+        gain = np.bincount(self.feature[split], self.gain[split], self.width) / np.maximum(times, 1)
+        return gain / (gain.sum() or 1)
+
+
+def with_gains(model: Any, width: int) -> Any:
+    """A fitted model that has ``feature_importances_``: itself, or scikit-learn's histogram trees as a `Forest`."""
+    return _histogram_forest(to_json(model, width), width) if hasattr(model, "_predictors") else model
 
 
 def to_json(model: Any, width: int) -> dict[str, Any]:
-    """The trees of a fitted model; ValueError where they are not XGBoost's, or could not be read back."""
-    if not xgboost:
-        raise RuntimeError(f"only XGBoost's trees can be saved, and XGBoost is not installed; {_INSTALL}")
-    if not isinstance(model, xgboost.XGBModel):
-        raise ValueError(f"only XGBoost's trees can be saved, not {type(model).__name__}: scikit-learn saves pickles")
-    document = json.loads(model.get_booster().save_raw("json"))
-    try:
-        check(document, width)
-    except ValueError as error:
-        raise ValueError(f"such trees could not be read back ({error}); train a model with other settings") from None
-    return document
+    """The trees of a fitted model; ValueError where they are of another kind, or could not be read back."""
+    if isinstance(model, Forest):
+        return model.document
+    if xgboost and isinstance(model, xgboost.XGBModel):
+        document = json.loads(model.get_booster().save_raw("json"))
+        try:
+            check(document, width)
+        except ValueError as error:
+            told = f"such trees could not be read back ({error}); train a model with other settings"
+            raise ValueError(told) from None
+        return document
+    from sklearn.multioutput import MultiOutputRegressor
+
+    each = model.estimators_ if isinstance(model, MultiOutputRegressor) else [model]
+    if all(hasattr(one, "_predictors") and one.loss in ("log_loss", "squared_error") for one in each):
+        return _histogram_document(each)
+    kinds = "only trees of XGBoost and of HistGradientBoosting can be saved"
+    raise ValueError(f"{kinds}, not {type(model).__name__}: scikit-learn saves pickles")
 
 
-def from_json(model: Any, document: dict[str, Any], width: int) -> Any:
-    """Give an unfitted model the trees of a file; ValueError where they are none, or take other features."""
-    if not xgboost:
-        raise RuntimeError(f"the trees of the file are XGBoost's, which is not installed; {_INSTALL}")
+def from_json(make: Callable[[], Any], document: dict[str, Any], width: int) -> Any:
+    """The trees of a file, in an unfitted model that is made for them or as a `Forest`; ValueError where they are none,
+    or take other features."""
+    if "learner" not in document:
+        return _histogram_forest(document, width)
     check(document, width)
+    if not xgboost:
+        return _xgboost_forest(document, width)
+    model = make()
     try:
         model.load_model(bytearray(json.dumps(document).encode()))
     except xgboost.core.XGBoostError as error:
@@ -109,6 +166,82 @@ def from_json(model: Any, document: dict[str, Any], width: int) -> Any:
         reason = re.sub(r"^\[[\d:]+\] \S+:\d+: ", "", str(error).strip().splitlines()[0])
         raise ValueError(f"XGBoost says: {reason[:200]}") from None
     return model
+
+
+def _histogram_document(each: list[Any]) -> dict[str, Any]:
+    """scikit-learn's histogram trees, of one model for all outputs or of one for each, as lists over all nodes."""
+    grown = [
+        (at + output, tree.nodes)
+        for at, one in enumerate(each)
+        for row in one._predictors
+        for output, tree in enumerate(row)
+    ]
+    sizes, nodes = [len(tree) for _, tree in grown], np.concatenate([tree for _, tree in grown])
+    if nodes["is_categorical"].any():
+        raise ValueError("trees that split by category cannot be saved; train a model without categorical features")
+    roots, place, leaf = np.cumsum([0, *sizes[:-1]]), np.arange(nodes.size), nodes["is_leaf"] == 1
+    first = np.repeat(roots, sizes)
+    return {
+        "start": np.concatenate([one._baseline_prediction.ravel() for one in each]),
+        "roots": roots,
+        "outputs": [output for output, _ in grown],
+        "left": np.where(leaf, place, first + nodes["left"]),
+        "right": np.where(leaf, place, first + nodes["right"]),
+        "feature": np.where(leaf, 0, nodes["feature_idx"]),
+        "threshold": np.where(leaf, 0, nodes["num_threshold"]),
+        "weight": np.where(leaf, nodes["value"], 0),
+        "gain": np.where(leaf, 0, nodes["gain"]),
+    }
+
+
+def _histogram_forest(document: dict[str, Any], width: int) -> Forest:
+    """What `_histogram_document` wrote, checked."""
+    start = numbers(document["start"], "start", (None,), -LARGEST, LARGEST)
+    nodes = len(document["left"])
+    roots, left, right = (
+        numbers(document[name], name, shape, 0, nodes - 1).astype(int)
+        for name, shape in (("roots", (None,)), ("left", (nodes,)), ("right", (nodes,)))
+    )
+    outputs = numbers(document["outputs"], "outputs", roots.shape, 0, start.size - 1).astype(int)
+    feature = numbers(document["feature"], "feature", (nodes,), 0, width - 1).astype(int)
+    threshold, weight, gain = (
+        numbers(document[name], name, (nodes,), -LARGEST, LARGEST) for name in ("threshold", "weight", "gain")
+    )
+    place = np.arange(nodes)
+    # Children stand behind their parent, so every way down ends; a tree is all that stands before the next root.
+    ends = ((left == place) & (right == place)) | ((left > place) & (right > place))
+    if not start.size or not roots.size or roots[0] != 0 or (np.diff(roots) <= 0).any() or not ends.all():
+        raise ValueError("its nodes do not form trees")
+    spread = np.zeros((nodes, start.size))
+    spread[place, np.repeat(outputs, np.diff([*roots, nodes]))] = weight
+    return Forest(document, width, start, roots, left, right, feature, threshold, spread, gain)
+
+
+def _xgboost_forest(document: dict[str, Any], width: int) -> Forest:
+    """XGBoost's trees, checked before, for a system that has no XGBoost: it adds in single precision."""
+    learner = document["learner"]
+    if learner["objective"]["name"] not in ("multi:softprob", "reg:squarederror"):
+        raise RuntimeError(f"the trees of the file need XGBoost, which is not installed; {_INSTALL}")
+    sizes, model = learner["learner_model_param"], learner["gradient_booster"]["model"]
+    outputs = max(int(sizes["num_class"]), int(sizes["num_target"]))
+    start = numbers(np.atleast_1d(json.loads(sizes["base_score"])).tolist(), "base_score", (None,), -LARGEST, LARGEST)
+    parts, roots, at = [], [], 0
+    for tree, output in zip(model["trees"], model["tree_info"], strict=True):
+        left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
+        value = np.array(tree["split_conditions"], dtype=np.float32)
+        leaf, place = left == -1, np.arange(left.size)
+        weight = np.zeros((left.size, outputs), dtype=np.float32)
+        if "leaf_weights" in tree:
+            weight[leaf] = np.reshape(np.array(tree["leaf_weights"], dtype=np.float32), (-1, outputs))[right[leaf]]
+        else:
+            weight[leaf, output] = value[leaf]
+        below = np.nextafter(value, np.float32(-np.inf))  # XGBoost goes left where a feature is less
+        ways = (at + np.where(leaf, place, way) for way in (left, right))
+        parts.append((*ways, np.array(tree["split_indices"]), below, weight, np.array(tree["loss_changes"])))
+        roots.append(at)
+        at += left.size
+    columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Forest(document, width, np.resize(start, outputs).astype(np.float32), np.array(roots), *columns)
 
 
 def check(document: dict[str, Any], width: int) -> None:

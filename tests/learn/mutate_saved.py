@@ -19,6 +19,7 @@ from adalib.learn.policies import load_policy
 from adalib.router.router import Router
 from adalib.sequential.priced import load_stopping
 
+GROWN = ("label.json", "curve.json", "histogram.json")
 ODD = (-1, 0, 1, 2, 3, 7, 2**31 - 1, 2**31, -(2**31), 2**63, 10**299, -1.5, 0.5, 1e300, 5e-324, True, None)
 ODD += ("", "0", "1", "-1", "999999", "4294967295", "1e9", "[1,2]", "nan", "gbtree", "x" * 300, [], {}, [[]], [0] * 5)
 
@@ -69,7 +70,7 @@ def damaged(content, rng, reseal):
 
 def use(path):
     """Load a policy or the router of a folder, and decide with it."""
-    if path.name in ("label.json", "curve.json"):
+    if path.name in GROWN:
         policy = load_policy(path)
         asked = np.random.default_rng(0).normal(0, 3, (8, policy.n_features_in_))
         policy.predict(asked)
@@ -92,7 +93,7 @@ def main(folder, seed, count):
     rng, ends = random.Random(seed), Counter()
     paths = sorted(Path(folder).rglob("*.json"))
     whole = {path: path.read_bytes() for path in paths}
-    grown = [path for path in paths if path.name in ("label.json", "curve.json")]
+    grown = [path for path in paths if path.name in GROWN]
     for number in range(count):
         path = rng.choice(grown if rng.random() < 0.7 else paths)
         reseal = rng.random() < 0.85

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 from xgboost import XGBClassifier, XGBRegressor
 
 from adalib.datasets.files import DataError
@@ -37,6 +38,8 @@ def saved(tmp_path_factory):
     LabelPolicy(classifier).fit_labels(KNOWN, LABELS).save(folder / "label.json")
     regressor = XGBRegressor(n_estimators=3, max_depth=3, multi_strategy="multi_output_tree")
     CurvePolicy(regressor).fit(KNOWN, ACC, [1, 2, 4, 8], budget=3).save(folder / "curve.json")
+    rule = HistGradientBoostingClassifier(max_iter=3, max_depth=3, min_samples_leaf=1)
+    LabelPolicy(rule).fit_labels(KNOWN, LABELS).save(folder / "histogram.json")
     (folder / "stopping").mkdir()
     policy = PricedStopping(schedule=[1, 2, 4], repeats=2).fit(answered(), KNOWN[:12])
     save_stopping(policy, folder / "stopping" / "stopping.json")
@@ -119,6 +122,23 @@ def test_no_tree_that_leads_out_of_its_lists_reaches_xgboost(saved, name, spoil)
     with pytest.raises(ValueError, match="tree|leaves") as caught:
         check(document, 3)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "wrong"),
+    [
+        *[("left", 0, 0), ("left", 0, 10**6), ("right", 1, 0), ("right", 0, -1), ("roots", 1, 0), ("roots", 0, 1)],
+        *[("outputs", 0, 3), ("feature", 0, 3), ("threshold", 0, 1e300), ("weight", 0, "x"), ("start", 0, None)],
+    ],
+)
+def test_no_histogram_tree_leads_out_of_its_lists(saved, tmp_path, name, at, wrong):
+    about, document = (json.loads(line) for line in (saved / "histogram.json").read_text().splitlines())
+    for values in ([*document[name][:at], wrong, *document[name][at + 1 :]], document[name][:-1], [], {}):
+        lines = seal([about, document | {name: values}])
+        (tmp_path / "label.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        with pytest.raises(DataError, match="is not a sound policy file") as caught:
+            load_policy(tmp_path / "label.json")
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["iteration_indptr", "tree_info"])

@@ -9,7 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+import xgboost
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -47,20 +49,40 @@ def test_other_trees_learn_the_same_and_say_whose_they_are(both):
         assert found["first feature"] > 0.9
 
 
-def test_trees_that_cannot_be_saved_say_how_to_get_those_that_can(monkeypatch, tmp_path):
-    from adalib import CurvePolicy, load_policy
+@pytest.mark.filterwarnings("ignore:XGBoost is not installed")
+@pytest.mark.parametrize("grown_by", [xgboost, None])
+def test_saved_trees_of_either_library_predict_the_same_with_xgboost_and_without(monkeypatch, tmp_path, grown_by):
+    from adalib import CurvePolicy, LabelPolicy, load_policy
     from adalib.learn import trees
 
-    fit = ([[0.0], [1.0], [2.0]], [[0.1, 0.2], [0.2, 0.5], [0.3, 0.8]], [1, 2])
-    CurvePolicy().fit(*fit).save(tmp_path / "kept")
+    rng = np.random.default_rng(0)
+    known, asked, acc = rng.normal(size=(80, 3)), rng.normal(size=(200, 3)), np.sort(rng.random((80, 4)), axis=1)
+    monkeypatch.setattr(trees, "xgboost", grown_by)
+    labels = [LabelPolicy().fit_labels(known, rng.integers(0, classes, 80)) for classes in (2, 5)]
+    policies = [CurvePolicy().fit(known, acc, [1, 2, 4, 8], budget=3), *labels]
+    for number, policy in enumerate(policies):
+        policy.save(tmp_path / f"{number}.json")
+    for installed in (xgboost, None):
+        monkeypatch.setattr(trees, "xgboost", installed)
+        for number, policy in enumerate(policies):
+            loaded = load_policy(tmp_path / f"{number}.json")
+            np.testing.assert_array_equal(loaded.predict(asked), policy.predict(asked))
+            if isinstance(policy, CurvePolicy):
+                np.testing.assert_array_equal(loaded.curves(asked), policy.curves(asked))
+            else:
+                np.testing.assert_allclose(loaded.importance(), policy.importance(), rtol=1e-5)
+            loaded.save(tmp_path / "again.json")
+            assert (tmp_path / "again.json").read_bytes() == (tmp_path / f"{number}.json").read_bytes()
+
+
+def test_other_trees_of_xgboost_say_how_to_get_it(monkeypatch, tmp_path):
+    from adalib import LabelPolicy, load_policy
+    from adalib.learn import trees
+
+    LabelPolicy(xgboost.XGBClassifier(n_estimators=1)).fit_labels([[0.0], [1.0]], [0, 1]).save(tmp_path / "policy")
     monkeypatch.setattr(trees, "xgboost", None)
-    with pytest.warns(UserWarning, match="XGBoost is not installed"):
-        stand_in = CurvePolicy().fit(*fit)
     with pytest.raises(RuntimeError, match="pip install xgboost"):
-        stand_in.save(tmp_path / "policy")
-    assert not (tmp_path / "policy").exists()
-    with pytest.warns(UserWarning, match="not installed"), pytest.raises(RuntimeError, match="pip install xgboost"):
-        load_policy(tmp_path / "kept")
+        load_policy(tmp_path / "policy")
 
 
 @pytest.mark.parametrize("module", [None, ModuleType("empty")])  # as on Windows, and as in JupyterLite
