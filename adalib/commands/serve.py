@@ -51,8 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--alias", action="append", default=[], metavar="NAME", help="another name of the model; may be repeated")
     told = "prices of another model that is asked through this server; may be repeated"
     add("--price-of", action="append", default=[], metavar="M=IN/OUT", help=told)
-    told = "where the price stays; by default above what brings next to nothing, and 0: lifts this"
-    add("--price-range", metavar="LOW:HIGH", help=told)
+    add("--price-range", metavar="LOW:HIGH", help="where the price stays; 0: buys also what brings next to nothing")
     add("--own-prices", choices=("yes", "no"), default="yes", help="whether a request may name its price (default yes)")
     add("--shadow", action="store_true", help="reply with the first answer; vote beside, and log what would change")
     add("--log", choices=("text", "json", "no"), default="no", help="a line per request on standard error (default no)")
@@ -193,7 +192,6 @@ def _tenant(args: argparse.Namespace, router: Router, how: Asking, name: str, to
 
 
 def _range(text: str | None) -> tuple[float | None, float]:
-    """The two ends; None is the router's own."""
     low, _, high = (text or "").partition(":")
     try:
         if not 0 <= float(low or 0) <= float(high or "inf"):

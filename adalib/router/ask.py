@@ -223,8 +223,7 @@ class _Question:
     def leave(self, reason: str) -> bool:
         """Tell the controller what the question cost; whether it counts in the average."""
         if reason == OTHER:  # several that were asked at once, though, were the price's choice
-            chosen = isinstance(self.vote, FixedVote | RoundSession) and self.rounds == 1
-            counted = chosen and len(self.answers) > 1
+            counted = isinstance(self.vote, FixedVote | RoundSession) and self.rounds == 1 < len(self.answers)
         else:  # what was cut short saved nothing, and must not make it cheap for others
             counted = reason in (WORTH, FULL) or self.cost > self.controller.budget
         if self.steered and counted:
@@ -353,8 +352,7 @@ class _Question:
         self.answers.append(answer)
         told = self.read(answer.text, answer.finish == "stop")
         if told and told not in self.classes:
-            # Comparing formulas may take seconds, in which a server has other things to do. How many is bounded by a
-            # count over all answers of the question, so that classes are the same on every machine.
+            # Comparing may take seconds, bounded by a count over all answers; a server has other things to do.
             left = max(end - asyncio.get_running_loop().time(), 0.1)
             try:
                 work = asyncio.to_thread(answer_classes, [*self.classes, told])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -43,11 +43,7 @@ _FORMAT = "adalib router, version 2"
 _MEND = "fit and save the router again"
 _MOST_ANSWERS = 10_000  # to a question; who asks for more has been tampered with
 _PARTS = ("policy.json", "reader.json")
-_LOADED: dict[str, Callable[[Path], Any]] = {
-    "curve": load_policy,
-    "priced": load_stopping,
-    "rounds": partial(load_stopping, kind=PricedRounds),
-}
+_KINDS = {"curve": CurvePolicy, "priced": PricedStopping, "rounds": PricedRounds}
 
 Unit = Literal["samples", "tokens"]
 
@@ -230,7 +226,7 @@ class Router:
     @property
     def name(self) -> str:
         """The kind of policy, as the folder's file has it."""
-        return {CurvePolicy: "curve", PricedRounds: "rounds"}.get(type(self.policy), "priced")
+        return next(name for name, kind in _KINDS.items() if type(self.policy) is kind)
 
     def cost_of(self, tokens: int) -> float:
         """What an answer of so many tokens costs in the policy's unit."""
@@ -300,14 +296,15 @@ class Router:
         folder = Path(folder)
         try:
             (about,) = read_sealed(folder / "router.json", _FORMAT, 1, _MEND)
-            if set(about["files"]) != set(_PARTS) or about["policy"] not in _LOADED:
+            if set(about["files"]) != set(_PARTS) or about["policy"] not in _KINDS:
                 raise ValueError("its parts are not named")
             for name in _PARTS:
                 if digest(folder / name) != about["files"][name]:
                     raise DataError(f"{folder / name}: is not the file that was saved (its checksum differs); {_MEND}")
             kept = next((record for _, record in read_lines(folder / "reader.json")), None)
             reader = Reader(TextEmbedding.from_dict(kept["embedding"])) if kept else None
-            policy = _LOADED[about["policy"]](folder / "policy.json")
+            file, kind = folder / "policy.json", _KINDS[about["policy"]]
+            policy = load_stopping(file, kind) if issubclass(kind, PricedStopping) else load_policy(file)
             if not isinstance(policy, PricedStopping | CurvePolicy):
                 raise ValueError("its policy cannot be held to a budget")
             budgets = [whole(budget, "a budget", 1, _MOST_ANSWERS) for budget in about["budgets"]]

@@ -355,21 +355,13 @@ class PricedStopping(Library):
             # the rule itself: fits on fewer questions are rougher, and a rough guess says "stop" too early once.
             stops[:, : prices.size] = np.maximum(follow(list(coefficients), features), floor)
         cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
-        self._keep(prices, list(coefficients), plain, cost, accuracy, stops.mean(axis=0) + 1)
+        self._keep(prices, list(coefficients), plain, np.array([cost, accuracy, stops.mean(axis=0) + 1]))
 
-    def _keep(
-        self,
-        prices: np.ndarray,
-        coefficients: Sequence[np.ndarray],
-        plain: list[Member],
-        cost: np.ndarray,
-        accuracy: np.ndarray,
-        rounds: np.ndarray,
-    ) -> None:
-        """Keep what is on the envelope, of a rule for every price and then plain ones."""
-        best = corners(cost, accuracy + LEAST * cost / self.unit)
+    def _keep(self, prices: np.ndarray, coefficients: list, plain: list[Member], figures: np.ndarray) -> None:
+        """Keep what is on the envelope by cost, accuracy and rounds, of a rule for every price and then plain ones."""
+        best = corners(figures[0], figures[1] + LEAST * figures[0] / self.unit)
         priced = [place for place in best if place < prices.size]
-        self.costs, self.accuracies, self.rounds = cost[best], accuracy[best], rounds[best]
+        self.costs, self.accuracies, self.rounds = figures[:, best]
         self.prices, self.coefficients = prices[priced], [part[..., priced] for part in coefficients]
         by_place = dict(enumerate(plain, prices.size)) | {p: Member(None, price=j) for j, p in enumerate(priced)}
         self.members = [by_place[place] for place in best]
@@ -407,12 +399,8 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
     if callable(cost):
         told = "the policy's costs come from a function, which cannot be saved; fit it with a Money price list"
         raise ValueError(told)
-    about: dict[str, Any] = {
-        "asked": policy.signals and list(policy.signals),
-        "decides": policy.decides.name,
-        "unit": policy.unit,
-    }
-    about |= {"certify": policy.certify, "exact": policy.exact, "round_price": policy.round_price}
+    about: dict[str, Any] = {"asked": policy.signals and list(policy.signals), "decides": policy.decides.name}
+    about |= {"unit": policy.unit, "certify": policy.certify, "exact": policy.exact, "round_price": policy.round_price}
     about |= {"signals": {name: signal.to_dict() for name, signal in policy.heard.items()}, "cost": cost}
     about |= {name: getattr(policy, name).tolist() for name in ("schedule", "prices", "costs", "accuracies")}
     about["coefficients"] = [part.tolist() for part in policy.coefficients]
@@ -469,7 +457,7 @@ def _policy(about: dict[str, Any], kind: type[PricedStopping]) -> PricedStopping
     policy.members = [_member(dict(kept), policy) for kept in about["members"]]
     policy.costs = numbers(about["costs"], "costs", (len(policy.members),), 0)
     least = -policy.round_price * schedule[-1]  # accuracies are less what the rounds cost
-    policy.accuracies = numbers(about["accuracies"], "accuracies", (len(policy.members),), least, 1)
+    policy.accuracies = numbers(about["accuracies"], "accuracies", policy.costs.shape, least, 1)
     if not policy.members or (np.diff(policy.costs) <= 0).any():
         raise ValueError("its members are not there, or not the cheapest first")
     return policy

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -117,7 +118,6 @@ def test_the_embedding_in_json_is_the_same_embedding():
     texts = ["3 red hens", "4 red hens and a half", "two trains meet"]
     embedding = TextEmbedding(4).fit(texts)
     again = TextEmbedding.from_dict(json.loads(json.dumps(embedding.to_dict())))
-    assert np.array_equal(embedding.transform([*texts, "new", ""]), again.transform([*texts, "new", ""]))
     for text in [*texts, "new", "", "5 red hens"]:
         assert again.embed(text) == pytest.approx(embedding.transform([text]).to_numpy()[0], abs=1e-12)
     with pytest.raises(ValueError, match="n-grams"):
@@ -187,34 +187,32 @@ def test_a_price_on_rounds_asks_what_the_induction_says(tmp_path):
     Router.fit(teach, budget=4, signals=("votes",), round_price=0.003).save(tmp_path)
     router = Router.load(tmp_path)
     policy, streams = router.policy, router.policy.streams(score, 1, 1)
-    client = played_back(score.questions, streams.classes.tolist())
     for price in (0.003, 0.01, 0.03):
-        client.asked.clear()
+        client = played_back(score.questions, streams.classes.tolist())
         stops, _, rounds = policy.walk([policy.members[policy.at_price(price)]], streams)
         found = [router.answer(question, client, price=price) for question in score.questions]
-        assert [(one.samples, one.rounds) for one in found] == list(zip(stops[:, 0] + 1, rounds[:, 0], strict=True))
-        assert all(one.cost == one.samples for one in found)
+        asked = [(one.samples, one.cost, one.rounds) for one in found]
+        assert asked == list(zip(stops[:, 0] + 1, stops[:, 0] + 1, rounds[:, 0], strict=True))
     assert router.controller.reach.turn >= client.most > 1
-    fixed = {"rule": "Fixed", "by": "votes", "answers": 10**9}
-    for fields in ({"round_price": 5}, {"members": [fixed]}, {"schedule": [2]}, {"coefficients": []}):
+    fixed = [{"rule": "Fixed", "by": "votes", "answers": 10**9}]
+    for fields in ({"round_price": 5}, {"members": fixed}, {"schedule": [2]}, {"coefficients": []}):
         tamper(tmp_path, "policy", fields)
         with pytest.raises(DataError, match="sound policy file"):
             Router.load(tmp_path)
 
 
-@pytest.mark.parametrize("how", [{}, {"round_price": 0.003}], ids=["priced", "rounds"])
-def test_a_budget_is_what_is_spent_at_most(how):
+@pytest.mark.parametrize("round_price", [None, 0.003])
+def test_a_budget_is_what_is_spent_at_most(round_price):
     """Half is settled after three answers and half is a coin's toss: long votes bring less than they must."""
-    chances = np.repeat([[0.95, 0.05], [0.512, 0.488]], 100, axis=0)
-    easy = Population(chances, np.zeros(200, dtype=int)).sample(64)
-    router, costs = Router.fit(easy, budget=10, signals=("votes",), **how), []
+    easy = Population(np.repeat([[0.95, 0.05], [0.512, 0.488]], 100, axis=0), np.zeros(200, dtype=int)).sample(64)
+    router, costs = Router.fit(easy, budget=10, signals=("votes",), round_price=round_price), []
     for low in (router.least, 0.0):
         router.controller = router.at_budget(10).controller
         assert router.controller.low == router.least > 0
         router.controller.low = low
         client = played_back(easy.questions, easy.answers)
-        found = router.answer_many(easy.questions, client, concurrency=1, progress=False)
-        costs.append(np.mean([one.cost for one in found]))
+        router.answer_many(easy.questions, client, concurrency=1, progress=False)
+        costs.append(router.controller.average)
     assert costs[0] < 1.05 * router.policy.spends(10) < 0.8 * costs[1]
 
 
@@ -320,11 +318,7 @@ def test_all_formulas_of_a_question_share_one_count_of_work(router, monkeypatch)
     client = Playback([rf"It is \boxed{{{text}}}" for text in told])
     found = router.answer("How much?", client, price=1e-9)
     assert list(found.votes.values()) == np.bincount(answer_classes(told)).tolist() == [2] * 5 + [1] * 30
-
-    def too_slow(_):
-        raise TimeoutError
-
-    monkeypatch.setattr(asking, "answer_classes", too_slow)
+    monkeypatch.setattr(asking, "answer_classes", Mock(side_effect=TimeoutError))
     late = router.answer("How much?", client, price=1e-9)
     assert (late.samples, late.votes, late.reason) == (1, {}, asking.LATE)
 

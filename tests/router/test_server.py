@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import httpx
+import numpy as np
 import openai
 import pytest
 import uvicorn
@@ -339,29 +340,25 @@ def test_a_price_on_rounds_asks_together_and_waits_half_as_often(tmp_path):
             self.text = f"Answer: {texts[request['messages'][-1]['content']][request['seed']]}"
             return super()._reply(fault, request, key)
 
+    asks = [{"messages": [{"role": "user", "content": question}], "seed": 0} for question in score.questions]
     for name, how in {"one": {"schedule": range(1, 25)}, "some": {"round_price": 0.003}}.items():
         Router.fit(teach, budget=5, signals=("votes",), **how).save(tmp_path / name)
         with Recorded() as upstream, serving(tmp_path / name, upstream, patience=300) as running:
-            asks = [{"messages": [{"role": "user", "content": question}], "seed": 0} for question in score.questions]
             told = [running.post(**ask).json()["adalib"] for ask in asks]
-            right = [one["answer"] == gold for one, gold in zip(told, score.golds, strict=True)]
+            right = sum(one["answer"] == gold for one, gold in zip(told, score.golds, strict=True))
             samples, rounds = (sum(one[figure] for one in told) for figure in ("samples", "rounds"))
             assert len(upstream.seen) == samples == running.service.router.controller.spent
             lines = running.http.get("/metrics").text.splitlines()
             assert {f"adalib_rounds_sum {rounds:.1f}", "adalib_rounds_count 100.0"} <= set(lines)
             assert sum(row[-1] for row in running.http.get("/live.json").json()["recent"]) == rounds
             first = running.http.post("/simulate", json={"question": score.questions[0], "price": 0.003}).json()
-        spent[name] = samples, rounds, sum(right)
-    (answers, waits, hits), (some_answers, some_waits, some_hits) = spent["one"], spent["some"]
-    assert some_waits < 0.5 * waits
-    assert some_answers == pytest.approx(answers, rel=0.1)
-    assert some_hits >= hits - 2
-    assert first["asked_at_first"] > 1
-    with (  # which answers nobody before all of the first round are there
-        Recorded(together=first["asked_at_first"]) as upstream,
-        serving(tmp_path / "some", upstream, patience=300) as running,
-    ):
-        assert running.post(**asks[0], adalib={"price": 0.003}).json()["adalib"]["rounds"] >= 1
+        spent[name] = np.array([samples, rounds, right])
+    ratio = spent["some"] / spent["one"]
+    assert ratio[1] < 0.5
+    assert ratio[[0, 2]] == pytest.approx([1, 1], abs=0.05)  # a hundred questions: three more or fewer are right
+    assert (together := first["asked_at_first"]) > 1  # nobody is answered before all of the first round are there
+    with Recorded(together=together) as upstream, serving(tmp_path / "some", upstream, patience=300) as running:
+        assert running.post(**asks[0], adalib={"price": 0.003}).status_code == 200
 
 
 def test_tenants_have_their_own_budgets_caps_and_totals(folder):
