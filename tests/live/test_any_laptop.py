@@ -75,16 +75,6 @@ def test_saved_trees_of_either_library_predict_the_same_with_xgboost_and_without
             assert (tmp_path / "again.json").read_bytes() == (tmp_path / f"{number}.json").read_bytes()
 
 
-def test_other_trees_of_xgboost_say_how_to_get_it(monkeypatch, tmp_path):
-    from adalib import LabelPolicy, load_policy
-    from adalib.learn import trees
-
-    LabelPolicy(xgboost.XGBClassifier(n_estimators=1)).fit_labels([[0.0], [1.0]], [0, 1]).save(tmp_path / "policy")
-    monkeypatch.setattr(trees, "xgboost", None)
-    with pytest.raises(RuntimeError, match="pip install xgboost"):
-        load_policy(tmp_path / "policy")
-
-
 @pytest.mark.parametrize("module", [None, ModuleType("empty")])  # as on Windows, and as in JupyterLite
 def test_memory_that_nobody_limits_has_no_end(monkeypatch, module):
     from adalib.datasets import files
