@@ -100,8 +100,7 @@ class PricedRounds(PricedStopping):
         value, paid = np.hstack([start, seen.votes.value]), np.hstack([start, streams.cost[:, :longest]])
         self.unit = float((paid[:, -1] / longest).mean())
         prices = PRICES[::2] / self.unit
-        fitted, chosen = rounds_induction(self._states(seen), value, paid, prices, self.round_price, fold)
-        self.coefficients = fitted
+        self.coefficients, chosen = rounds_induction(self._states(seen), value, paid, prices, self.round_price, fold)
         plain = [Member(Fixed(int(answers))) for answers in self.schedule]
         # As without rounds: accuracy by fits that did not see the question, cost by the rule itself.
         left_out, _ = walked(chosen.__getitem__, longest, (len(streams.question), prices.size))
@@ -110,7 +109,7 @@ class PricedRounds(PricedStopping):
         accuracy[: prices.size] = np.take_along_axis(value, left_out, axis=1).mean(axis=0)
         net = accuracy - self.round_price * rounds.mean(axis=0)
         cost = np.take_along_axis(paid, stops + 1, axis=1).mean(axis=0)
-        self._keep(prices, fitted, plain, np.array([cost, net, rounds.mean(axis=0)]))
+        self._keep(prices, self.coefficients, plain, np.array([cost, net, rounds.mean(axis=0)]))
 
 
 def rounds_induction(
