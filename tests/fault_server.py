@@ -41,7 +41,8 @@ class FaultServer:
 
     ``replies`` adds faults of one's own: a status, header lines and a body by name.
 
-    ``refuses`` names parameters that it does not know. ``seen`` holds the body of every request, ``keys`` its
+    ``refuses`` names parameters that it does not know; the first ``together`` requests are answered when all of them
+    are there. ``seen`` holds the body of every request, ``keys`` its
     Authorization header, ``calls`` its method, path and headers; ``sent`` counts the good answers that left whole, each
     of which reports 20 tokens read and 9 written.
     """
@@ -55,10 +56,11 @@ class FaultServer:
         retry_after: str = "0",
         replies: dict[str, tuple[int, str, bytes]] | None = None,
         refuses: Sequence[str] = (),
+        together: int = 0,
     ):
         self.fault = faults if callable(faults) else lambda k: faults[k] if k < len(faults) else "ok"
         self.latency, self.text, self.retry_after = latency, text, retry_after
-        self.replies, self.refuses = replies or {}, refuses
+        self.replies, self.refuses, self.together = replies or {}, refuses, together
         self.calls: list[tuple[str, dict[str, str]]] = []
         self.seen: list[dict] = []
         self.keys: list[str] = []
@@ -81,7 +83,7 @@ class FaultServer:
             runner.run(self._main())
 
     async def _main(self) -> None:
-        self._stop = asyncio.Event()
+        self._stop, self._gate = asyncio.Event(), asyncio.Barrier(max(self.together, 1))
         server = await asyncio.start_server(self._connection, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
         self._ready.set()
@@ -107,6 +109,8 @@ class FaultServer:
         key = headers.get("authorization", "").removeprefix("Bearer ")
         self.keys.append(key)
         fault = self.fault(len(self.seen) - 1)
+        if len(self.seen) <= self.together:
+            await self._gate.wait()
         if self.latency:
             await asyncio.sleep(self.latency)
         if fault == "hang":

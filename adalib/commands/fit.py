@@ -33,6 +33,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--learn-from", metavar="N", type=int, default=1000, help=told)
     add("--kind", help=f"{KINDS}; read from the file's texts, and kept for route and serve")
     add("--round", type=int, metavar="N", help="ask N answers at a time: fewer rounds to wait for, a little dearer")
+    told = "what a round of waiting costs, in accuracy, such as 0.003: ask 1, 2, 4 or 8 at a time, as that pays"
+    add("--round-price", type=float, metavar="X", help=told)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -52,20 +54,23 @@ def run(args: argparse.Namespace) -> None:
     if isinstance(responses, Menu):
         raise ValueError(f"{args.file}: holds several models, and a router asks one; give the answers of one model")
     taught = min(check_learn_from(args.learn_from), responses.n)
-    router = Router.fit(
-        responses, budget=args.budget, policy=args.policy, signals=signals, cost=cost, schedule=schedule, taught=taught
-    )
+    chosen = {"budget": args.budget, "policy": args.policy, "cost": cost, "round_price": args.round_price}
+    router = Router.fit(responses, **chosen, signals=signals, schedule=schedule, taught=taught)
     if args.kind and not args.kind.startswith("python:"):  # a function of one's own is named anew where it runs
         router.kind = args.kind
     router.save(args.out)
-    learned = responses.n if isinstance(router.policy, CurvePolicy) else taught
+    policy = router.policy
+    learned = responses.n if isinstance(policy, CurvePolicy) else taught
     if learned < responses.n:
         told = f"learned from {learned:,} of {responses.n:,} questions, drawn at random"
         print(f"adalib fit: {told}; --learn-from N takes more", file=sys.stderr)
     if learned < 50:
         print(f"adalib fit: {learned} questions teach little; give 50 or more", file=sys.stderr)
-    chosen = f"{'curve' if isinstance(router.policy, CurvePolicy) else 'priced'}, budget {args.budget:g} {router.unit}"
-    print(f"fitted on {learned} questions: {chosen} per question, first price {router.controller.price:.4g}")
+    told = f"{router.name}, budget {args.budget:g} {router.unit} per question"
+    print(f"fitted on {learned} questions: {told}, first price {router.controller.price:.4g}")
+    if not isinstance(policy, CurvePolicy):
+        spent, waited = policy.spends(args.budget), policy.waits(args.budget)
+        print(f"on these questions it spends {spent:.3g} {router.unit} and waits {waited:.3g} rounds per question")
     print(f"wrote {args.out}; next: python -m adalib serve {args.out} --upstream URL --model M")
 
 

@@ -51,7 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--alias", action="append", default=[], metavar="NAME", help="another name of the model; may be repeated")
     told = "prices of another model that is asked through this server; may be repeated"
     add("--price-of", action="append", default=[], metavar="M=IN/OUT", help=told)
-    add("--price-range", metavar="LOW:HIGH", help="where the price stays; below LOW no further answers are bought")
+    add("--price-range", metavar="LOW:HIGH", help="where the price stays; 0: buys also what brings next to nothing")
     add("--own-prices", choices=("yes", "no"), default="yes", help="whether a request may name its price (default yes)")
     add("--shadow", action="store_true", help="reply with the first answer; vote beside, and log what would change")
     add("--log", choices=("text", "json", "no"), default="no", help="a line per request on standard error (default no)")
@@ -82,7 +82,8 @@ def run(args: argparse.Namespace) -> None:
     share, apart = _share(args, router, ""), [_tenant(args, router, how, *one) for one in tenants.items()]
     service = Service(router, endpoint, how, prompt, args.limit, share, tuple(args.alias), tenants=tuple(apart))
     for one in service.everyone:
-        one.router.controller.low, one.router.controller.high = low, high
+        steered = one.router.controller
+        steered.low, steered.high = steered.low if low is None else low, high
     service.own_prices, service.shadow = args.own_prices == "yes", args.shadow
     service.prices, service.log = dict(map(_price_of, args.price_of)), "" if args.log == "no" else args.log
     if service.log:
@@ -190,14 +191,14 @@ def _tenant(args: argparse.Namespace, router: Router, how: Asking, name: str, to
     return Tenant(name, own, replace(how, cap=cap), _share(args, own, name), token)
 
 
-def _range(text: str | None) -> tuple[float, float]:
-    low, _, high = (text or "0:inf").partition(":")
+def _range(text: str | None) -> tuple[float | None, float]:
+    low, _, high = (text or "").partition(":")
     try:
         if not 0 <= float(low or 0) <= float(high or "inf"):
             raise ValueError
     except ValueError:
         raise ValueError(f"--price-range is {text!r}; give two prices, such as 0.001:0.5") from None
-    return float(low or 0), float(high or "inf")
+    return float(low) if low else None, float(high or "inf")
 
 
 def _price_of(text: str) -> tuple[str, tuple[float, float]]:

@@ -1,6 +1,6 @@
 """Questions at work: how many answers each is given, at what cost, and why no more.
 
-Answers are asked in rounds: as many at a time as there are to the next moment at which one may stop. What is known
+Answers are asked in rounds: as many at a time as the policy says, and it decides once all of them are in. What is known
 beforehand is bounded beforehand: an answer is asked only where the question's cap and the purse have room for the
 most that it can cost. What goes wrong on the way ends the question with the best vote so far, if there is one.
 """
@@ -25,6 +25,7 @@ from adalib.router.controller import BudgetController, Purse, Tally
 from adalib.sequential.certificate import Certificate
 from adalib.sequential.peers import leader_holds
 from adalib.sequential.priced import Session
+from adalib.sequential.rounds import RoundSession
 from adalib.sequential.streams import BallotBox
 from adalib.vote.answers import Meaning, answer_classes, answer_reader, is_free_text, short_text
 
@@ -57,6 +58,11 @@ class FixedVote:
         self.answers, self.goes_on, self._box = answers, True, BallotBox()
         self.certificate = Certificate()
         self.reads: Mapping[str, str] = {}
+
+    @property
+    def asks(self) -> int:
+        """How many answers to ask at once: all that are to come."""
+        return self.answers - self._box.n
 
     @property
     def leaders(self) -> list[Hashable]:
@@ -218,8 +224,8 @@ class _Question:
 
     def leave(self, reason: str) -> bool:
         """Tell the controller what the question cost; whether it counts in the average."""
-        if reason == OTHER:  # a curve policy's answers, though, were the price's choice
-            counted = isinstance(self.vote, FixedVote) and len(self.answers) > 1
+        if reason == OTHER:  # several that were asked at once, though, were the price's choice
+            counted = isinstance(self.vote, FixedVote | RoundSession) and self.rounds == 1 < len(self.answers)
         else:  # what was cut short saved nothing, and must not make it cheap for others
             counted = reason in (WORTH, FULL) or self.cost > self.controller.budget
         if self.steered and counted:
@@ -240,7 +246,7 @@ class _Question:
             if room < 1:
                 return self._ended(CAP, f"a question may cost {self.how.cap:g}, one answer up to {self.most_cost:g}")
             before = len(self.answers)
-            wanted = min(next(stop for stop in self.stops if stop > before) - before, room)
+            wanted = min(self.vote.asks, room)
             held = await self._put_aside(wanted)
             if not held:
                 return self._ended(PURSE, str(self.purse))
@@ -327,18 +333,19 @@ class _Question:
                 self._add_cost(0.0 if number in self.waits else self.most_cost)
         self.rounds += 1
         fault: EndpointError | None = None
+        in_time = not late
         for task in (task for number, task in tasks.items() if number not in late):
             error = task.exception()
             if error is None:
-                await self._count(task.result(), end)
+                in_time = await self._count(task.result(), end) and in_time
             elif isinstance(error, EndpointError):
                 fault = fault or error
             else:
                 raise error
-        return bool(late), fault
+        return not in_time, fault
 
-    async def _count(self, answer: Answer, end: float) -> None:
-        """Read one more text, and put it to the vote."""
+    async def _count(self, answer: Answer, end: float) -> bool:
+        """Read one more text, and put it to the vote; False where the time is over before it is compared."""
         said = {name: getattr(answer, name) for name in self.vote.reads}
         if None in said.values():
             mend = f"fit it without {' and '.join(self.vote.reads.values())}"
@@ -349,21 +356,23 @@ class _Question:
         if not told and self.how.same and self.how.kind == "auto" and answer.finish == "stop":
             told = short_text(answer.text)
         if told and told not in self.classes:
-            known = [one for one, _ in self.first.values()]
-            # Comparing formulas may take a second, in which a server has other things to do.
-            left = max(end - asyncio.get_running_loop().time(), 0.1)
+            # Comparing may take seconds, bounded by a count over all answers; a server has other things to do.
+            left, texts = max(end - asyncio.get_running_loop().time(), 0.1), [*self.classes, told]
             try:
-                work = asyncio.to_thread(answer_classes, [*known, told])
-                self.classes[told] = int((await asyncio.wait_for(work, left))[-1])
-            except TimeoutError:  # what cannot be compared in time is like no other
-                self.classes[told] = len(self.first)
-            if self.how.same and self.classes[told] == len(known):
+                numbers = await asyncio.wait_for(asyncio.to_thread(answer_classes, texts), left)
+            except TimeoutError:
+                return False
+            alike = texts[int((numbers == numbers[-1]).argmax())]  # the first that is the same, perhaps itself
+            self.classes[told] = self.classes.get(alike, len(self.first))
+            if self.how.same and self.classes[told] == len(self.first):
+                known = [one for one, _ in self.first.values()]
                 self.classes[told] = await self._by_meaning(self.how.same, told, known, left)
         number = self.classes[told] if told else None
         if number is not None:
             self.first.setdefault(number, (told, answer))
             self.votes[number] += 1
         self.vote.add(number, **said)
+        return True
 
     async def _by_meaning(self, same: Meaning, told: str, known: list[str], left: float) -> int:
         """The class of an answer in words: one of its own where nobody can say, or no money is left to ask."""

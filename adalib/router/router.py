@@ -30,7 +30,8 @@ from adalib.llm.endpoint import Endpoint, wait_for
 from adalib.llm.questions import Prompt, load_prompt, load_questions
 from adalib.router.ask import MOST_TOKENS, Asking, Client, Decision, FixedVote, Routed, ask, ask_many
 from adalib.router.controller import BudgetController, Purse, Reach, Tally
-from adalib.sequential.priced import PricedStopping, load_stopping, save_stopping
+from adalib.sequential.priced import LEAST, PricedStopping, load_stopping, save_stopping
+from adalib.sequential.rounds import PricedRounds
 from adalib.sequential.streams import Money
 from adalib.vote.answers import answer_reader, same_answer
 
@@ -42,6 +43,7 @@ _FORMAT = "adalib router, version 2"
 _MEND = "fit and save the router again"
 _MOST_ANSWERS = 10_000  # to a question; who asks for more has been tampered with
 _PARTS = ("policy.json", "reader.json")
+_KINDS = {"curve": CurvePolicy, "priced": PricedStopping, "rounds": PricedRounds}
 
 Unit = Literal["samples", "tokens"]
 
@@ -99,6 +101,7 @@ class Router:
         # At the dearest end nothing further pays; the controller needs a price that it can still multiply.
         first = max(policy.price(budget), 1e-6)
         self.controller = BudgetController(budget, first, reach=self.reach(Asking(max_tokens=MOST_TOKENS)))
+        self.controller.low = self.least
         self.purse, self.tally, self.kind = Purse(), Tally(), "auto"
 
     @classmethod
@@ -111,6 +114,7 @@ class Router:
         signals: Sequence[str] = ("votes", "text"),
         cost: Unit | Money = "samples",
         schedule: Sequence[int] | None = None,
+        round_price: float | None = None,
         groups: Sequence | None = None,
         taught: int = TAUGHT,
         seed: int = 0,
@@ -122,7 +126,7 @@ class Router:
         responses : Responses
             Answers of the model that will be asked, to questions like those that will come.
         budget : float
-            Average cost of a question, in the unit of ``cost``.
+            Average cost of a question at most, in the unit of ``cost``: what is not worth its price is not asked.
         policy : {"priced", "curve", "verdict"}
             Decide after every answer (chapter 9), before the first (chapter 6), or whichever of the two gains more at
             this budget on held-out questions (chapter 7), which takes as long as `evaluate`.
@@ -132,6 +136,9 @@ class Router:
             A price list holds the average bill of a question; priced stopping only.
         schedule : sequence of int, optional
             Numbers of answers at which priced stopping may stop: ``range(4, 41, 4)`` waits for a tenth of the rounds.
+        round_price : float, optional
+            What waiting for a round of answers costs, in accuracy: 1, 2, 4 or 8 are then asked at once, as
+            `adalib.sequential.rounds` says. In place of a schedule.
         groups : sequence, optional
             Questions of one group are left out together when the policy is valued.
         taught : int
@@ -147,6 +154,8 @@ class Router:
             raise ValueError(f"policy is {policy!r}; choose 'priced', 'curve' or 'verdict'")
         if isinstance(cost, Money) and policy != "priced":
             raise ValueError("a price list needs policy='priced': the others count answers or tokens")
+        if round_price is not None and (policy != "priced" or schedule is not None):
+            raise ValueError("a price on rounds needs policy='priced', and no schedule: it chooses how many are asked")
         chosen: str = policy
         if policy == "verdict" and not isinstance(cost, Money):
             chosen = recommended(responses, budget, signals, cost, groups, seed)
@@ -157,6 +166,8 @@ class Router:
             told = "text" in signals and any(text.strip() for text in responses.questions)
             reader = Reader(TextEmbedding(_DIMS).fit(responses.questions)) if told else None
             stopping = PricedStopping(signals, cost=cost, schedule=schedule, seed=seed)
+            if round_price is not None:
+                stopping = PricedRounds(round_price, signals, cost=cost, seed=seed)
             stopping.fit(responses, None if reader is None else reader.read(responses.questions), groups)
             return cls(stopping, reader, budget, cost)
         reader = Reader(TextEmbedding(_DIMS).fit(responses.questions))
@@ -171,6 +182,8 @@ class Router:
 
     def adopt(self, other: Router, how: Asking) -> None:
         """Decide as another router does from now on, under the budget that is held here."""
+        if self.controller.low == self.least:  # nobody chose another
+            self.controller.low = other.least
         self.policy, self.reader, self.cost, self.budgets = other.policy, other.reader, other.cost, other.budgets
         self.controller.first_price = max(self.policy.price(self.controller.budget), 1e-6)
         self.controller.reach = self.reach(how)
@@ -193,15 +206,27 @@ class Router:
         if isinstance(policy, CurvePolicy):  # no accuracy is above 1, and all answers come in one round
             costs, gains, most, turn = policy.cost_, np.ones(policy.cost_.size), self.budgets[-1] * answer, np.inf
         else:
-            costs, gains, stops = policy.costs, policy.accuracies - policy.accuracies[0], policy.schedule
-            most, turn = float(stops[-1]) * answer, float(np.diff(stops, prepend=0).max()) * answer
+            costs, gains = policy.costs, policy.accuracies - policy.accuracies[0]
+            most, turn = float(policy.schedule[-1]) * answer, policy.largest_round * answer
         high = max(gains[1:] / (costs[1:] - costs[0]), default=0.0)
         return Reach(float(high), float(costs[0]), min(how.cap, most), min(how.cap, turn))
+
+    @property
+    def least(self) -> float:
+        """The price below which nothing is bought, budget left or not; 0 where the policy spends it all."""
+        if isinstance(self.policy, CurvePolicy):
+            return LEAST * self.budgets[-1] / float(self.policy.cost_[-1])
+        return 0.0 if self.policy.exact else LEAST / self.policy.unit
 
     @property
     def unit(self) -> str:
         """What the budget is counted in."""
         return "dollars" if isinstance(self.cost, Money) else self.cost
+
+    @property
+    def name(self) -> str:
+        """The kind of policy, as the folder's file has it."""
+        return next(name for name, kind in _KINDS.items() if type(self.policy) is kind)
 
     def cost_of(self, tokens: int) -> float:
         """What an answer of so many tokens costs in the policy's unit."""
@@ -250,7 +275,7 @@ class Router:
             save_stopping(self.policy, folder / "policy.json")
         write_lines(folder / "reader.json", [{"embedding": self.reader.embedding.to_dict()} if self.reader else {}])
         about = {
-            "policy": "curve" if isinstance(self.policy, CurvePolicy) else "priced",
+            "policy": self.name,
             "budget": self.controller.budget,
             "cost": self.cost if isinstance(self.cost, str) else asdict(self.cost),
             "budgets": list(self.budgets),
@@ -271,14 +296,15 @@ class Router:
         folder = Path(folder)
         try:
             (about,) = read_sealed(folder / "router.json", _FORMAT, 1, _MEND)
-            if set(about["files"]) != set(_PARTS) or about["policy"] not in ("curve", "priced"):
+            if set(about["files"]) != set(_PARTS) or about["policy"] not in _KINDS:
                 raise ValueError("its parts are not named")
             for name in _PARTS:
                 if digest(folder / name) != about["files"][name]:
                     raise DataError(f"{folder / name}: is not the file that was saved (its checksum differs); {_MEND}")
             kept = next((record for _, record in read_lines(folder / "reader.json")), None)
             reader = Reader(TextEmbedding.from_dict(kept["embedding"])) if kept else None
-            policy = (load_policy if about["policy"] == "curve" else load_stopping)(folder / "policy.json")
+            file, kind = folder / "policy.json", _KINDS[about["policy"]]
+            policy = load_stopping(file, kind) if issubclass(kind, PricedStopping) else load_policy(file)
             if not isinstance(policy, PricedStopping | CurvePolicy):
                 raise ValueError("its policy cannot be held to a budget")
             budgets = [whole(budget, "a budget", 1, _MOST_ANSWERS) for budget in about["budgets"]]
@@ -353,8 +379,8 @@ def route(
     rows = [q | {name: value for name, value in kept[q["id"]].items() if name != "sample"} for q in asked]
     write_lines(folder / "routed.jsonl", rows)
     right = sum(same_answer(row["answer"], str(row["gold"])) for row in rows)
-    average = sum(row["cost"] for row in rows) / len(rows)
+    average, waited = (sum(row[name] for row in rows) / len(rows) for name in ("cost", "rounds"))
     return (
-        f"wrote {folder / 'routed.jsonl'}: {right} of {len(rows)} right, {average:.4g} {router.unit} a question "
-        f"(budget {router.controller.budget:g}), ${sum(row['money'] for row in rows):.2f}"
+        f"wrote {folder / 'routed.jsonl'}: {right} of {len(rows)} right, {average:.4g} {router.unit} per question "
+        f"(budget {router.controller.budget:g}) in {waited:.3g} rounds, ${sum(row['money'] for row in rows):.2f}"
     )

@@ -419,7 +419,7 @@ class Service:
         except (TypeError, ValueError) as error:
             raise RequestError(400, str(error)) from None
         told = {"price": price, "expected_cost": decision.expected, "unit": router.unit, "stops": decision.stops}
-        return JSONResponse(told | {"answers_at_most": decision.stops[-1]})
+        return JSONResponse(told | {"answers_at_most": decision.stops[-1], "asked_at_first": decision.session.asks})
 
     async def metrics(self, call: Call) -> Response:
         """The figures in Prometheus' text format."""
@@ -447,7 +447,7 @@ class Service:
         """What the live page shows."""
         router = call.state.tenant.router
         controller, purse = router.controller, router.purse
-        names = ("budget", "average", "price", "asked", "let_go", "apart", "apart_spent")
+        names = ("budget", "average", "price", "low", "asked", "let_go", "apart", "apart_spent")
         shown = {name: getattr(controller, name) for name in names} | {
             "model": self.endpoint.model,
             "unit": router.unit,
@@ -472,11 +472,13 @@ class Service:
     def _noted(self, one: Routed, tenant: Tenant) -> Routed:
         self.asked.inc()
         self.agreement.observe(one.agreement)
+        self.rounds.observe(one.rounds)
         controller = tenant.router.controller
         if tenant is self.main:
             self.samples[one.samples] += 1
         if tenant is self.main and one.counted:
-            self.recent.append([controller.asked, one.price, controller.average or 0.0, one.samples, one.agreement])
+            figures = one.price, controller.average or 0.0, one.samples, one.agreement, one.rounds
+            self.recent.append([controller.asked, *figures])
             self.spread.append((one.cost, one.expected))
             drifts = len(self.spread) == _SHOWN and not 2 / 3 < self.ratio < 3 / 2
             if drifts and not self.drifts:
@@ -518,6 +520,7 @@ class Service:
         self.changed = counter("adalib_shadow_changed", "Votes that would have changed the reply")
         self.agreement = histogram("adalib_agreement", "Share of the winner", buckets=[k / 10 for k in range(1, 11)])
         self.seconds = histogram("adalib_seconds", "Seconds a request")
+        self.rounds = prometheus.Summary("adalib_rounds", "Rounds of answers per question", registry=registry)
         gauges: list[tuple[str, str, Callable[[], float]]] = [
             ("price", "Price of compute, in accuracy a unit of cost", lambda: controller.price),
             ("budget", "Average cost to hold", lambda: controller.budget),

@@ -236,7 +236,7 @@ class Share:
     def __init__(self, router: Router, url: str, model: str, tenant: str = "") -> None:
         old = router.controller
         self.controller = SharedController(old.budget, old.first_price, step=old.step, reach=old.reach)
-        router.controller = self.controller
+        self.controller.low, self.controller.high, router.controller = old.low, old.high, self.controller
         self.purse = router.purse = SharedPurse(router.purse)
         self.purse.ask = self._lend
         about = f"{tenant} {model} {router.cost!r} {old.budget!r} {old.first_price!r} {old.step!r}".strip()

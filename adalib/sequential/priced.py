@@ -61,11 +61,11 @@ def backward_induction(
     return np.array(coefficients[::-1]), stop
 
 
-def follow(coefficients: np.ndarray, features: Sequence[np.ndarray]) -> np.ndarray:
+def follow(coefficients: Sequence[np.ndarray], features: Sequence[np.ndarray]) -> np.ndarray:
     """The checkpoint at which each stream stops, shape (M, L): the first where going on is not worth its price."""
-    stop = np.full((features[0].shape[1], coefficients.shape[2]), len(features), dtype=np.int16)
+    stop = np.full((features[0].shape[1], coefficients[0].shape[1]), len(features), dtype=np.int16)
     for s in reversed(range(len(features))):
-        np.copyto(stop, s, where=coefficients[s, 0] + features[s].T @ coefficients[s, 1:] <= 0)
+        np.copyto(stop, s, where=coefficients[s][0] + features[s].T @ coefficients[s][1:] <= 0)
     return stop
 
 
@@ -114,6 +114,12 @@ class Session:
         self.reads, self.goes_on = policy.reads, True
 
     @property
+    def asks(self) -> int:
+        """How many answers to ask at once: those up to the next checkpoint."""
+        schedule = self._policy.schedule
+        return int(schedule[np.searchsorted(schedule, self._n, side="right")]) - self._n if self.goes_on else 0
+
+    @property
     def leaders(self) -> list[Hashable]:
         """The answers that lead the vote, in the order they came: one, several that are tied, or none."""
         return self._memory[self._policy.decides.name].leaders
@@ -139,7 +145,7 @@ class Session:
         rule, by, price = self._member
         if rule is not None:
             return bool(rule.stops(self._memory[by].votes()))
-        fitted = self._policy.coefficients[column, :, price]
+        fitted = self._policy.coefficients[column][:, price]
         return bool(fitted[0] + self.known() @ fitted[1:] <= 0)
 
     def known(self) -> np.ndarray:
@@ -189,6 +195,10 @@ class PricedStopping(Library):
     (1.0, False)
     """
 
+    FORMAT = "adalib stopping, version 3"
+    RULES: Mapping[str, type[Rule]] = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
+    round_price = 0.0  # a round costs nothing here: see `adalib.sequential.rounds`
+
     def __init__(
         self,
         signals: Sequence[str] | None = None,
@@ -235,8 +245,15 @@ class PricedStopping(Library):
 
     def spends(self, budget: float) -> float:
         """What it spends of a budget on average, on training questions: the rest is not worth its price."""
+        return self._mixed(self.costs, budget)
+
+    def waits(self, budget: float) -> float:
+        """How many rounds of answers it waits for on average, on training questions; known after `fit`."""
+        return self._mixed(self.rounds, budget)
+
+    def _mixed(self, figures: np.ndarray, budget: float) -> float:
         low, high, share = self.mix(budget)
-        return float((1 - share) * self.costs[low] + share * self.costs[high])
+        return float((1 - share) * figures[low] + share * figures[high])
 
     def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         if responses.samples < self.schedule[-1]:
@@ -304,6 +321,20 @@ class PricedStopping(Library):
         """The signals that are counts of the answers."""
         return [signal for signal in self.heard.values() if isinstance(signal, VoteCount)]
 
+    @property
+    def largest_round(self) -> int:
+        """The most answers that are ever asked at once."""
+        return int(np.diff(self.schedule, prepend=0).max())
+
+    @classmethod
+    def remade(cls, round_price: float, signals: Sequence[str], schedule: list[int], how: dict[str, Any]) -> Self:
+        """The policy of a file, not fitted yet."""
+        return cls(signals, schedule=schedule, **how)
+
+    def shapes(self, known: int) -> list[tuple[int, ...]]:
+        """The shapes of the coefficients at one price, where so much is known at every checkpoint."""
+        return [(known + 1,)] * (self.schedule.size - 1)
+
     def _fit_library(self, seen: Seen, streams: Streams, fold: np.ndarray) -> None:
         schedule, longest = self.schedule, int(self.schedule[-1])
         value, paid = seen.votes.value, streams.cost[:, schedule - 1]
@@ -322,12 +353,16 @@ class PricedStopping(Library):
         if features:
             # How right it is must be said by fits that did not see the question. How much it spends is better said by
             # the rule itself: fits on fewer questions are rougher, and a rough guess says "stop" too early once.
-            stops[:, : prices.size] = np.maximum(follow(coefficients, features), floor)
+            stops[:, : prices.size] = np.maximum(follow(list(coefficients), features), floor)
         cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
-        best = corners(cost, accuracy + LEAST * cost / self.unit)
+        self._keep(prices, list(coefficients), plain, np.array([cost, accuracy, stops.mean(axis=0) + 1]))
+
+    def _keep(self, prices: np.ndarray, coefficients: list, plain: list[Member], figures: np.ndarray) -> None:
+        """Keep what is on the envelope by cost, accuracy and rounds, of a rule for every price and then plain ones."""
+        best = corners(figures[0], figures[1] + LEAST * figures[0] / self.unit)
         priced = [place for place in best if place < prices.size]
-        self.prices, self.costs, self.accuracies = prices[priced], cost[best], accuracy[best]
-        self.coefficients = coefficients[..., priced] if len(coefficients) else coefficients
+        self.costs, self.accuracies, self.rounds = figures[:, best]
+        self.prices, self.coefficients = prices[priced], [part[..., priced] for part in coefficients]
         by_place = dict(enumerate(plain, prices.size)) | {p: Member(None, price=j) for j, p in enumerate(priced)}
         self.members = [by_place[place] for place in best]
 
@@ -347,12 +382,12 @@ class PricedStopping(Library):
         priced = [j for j, member in enumerate(members) if member.rule is None]
         if priced and self.schedule.size > 1:
             features = [seen.at(column).features() for column in range(self.schedule.size - 1)]
-            stops[:, priced] = follow(self.coefficients[..., [members[j].price for j in priced]], features)
+            chosen = [members[j].price for j in priced]
+            stops[:, priced] = follow([part[:, chosen] for part in self.coefficients], features)
         return stops
 
 
-_FORMAT, _MEND = "adalib stopping, version 3", "save the policy again"
-_RULES = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
+_MEND = "save the policy again"
 
 
 def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
@@ -360,30 +395,24 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
 
     Explained in chapter 9, "When to stop". Costs from a function of one's own, which no file can hold: ValueError.
     """
-    if hasattr(policy, "round_price"):
-        raise ValueError("a policy with a price on rounds cannot be saved; fit it again, or save one with a schedule")
     cost = asdict(policy.cost) if isinstance(policy.cost, Money) else policy.cost
     if callable(cost):
         told = "the policy's costs come from a function, which cannot be saved; fit it with a Money price list"
         raise ValueError(told)
-    about: dict[str, Any] = {
-        "asked": policy.signals and list(policy.signals),
-        "decides": policy.decides.name,
-        "unit": policy.unit,
-    }
-    about |= {"certify": policy.certify, "exact": policy.exact}
+    about: dict[str, Any] = {"asked": policy.signals and list(policy.signals), "decides": policy.decides.name}
+    about |= {"unit": policy.unit, "certify": policy.certify, "exact": policy.exact, "round_price": policy.round_price}
     about |= {"signals": {name: signal.to_dict() for name, signal in policy.heard.items()}, "cost": cost}
-    arrays = ("schedule", "prices", "costs", "accuracies", "coefficients")
-    about |= {name: getattr(policy, name).tolist() for name in arrays}
+    about |= {name: getattr(policy, name).tolist() for name in ("schedule", "prices", "costs", "accuracies")}
+    about["coefficients"] = [part.tolist() for part in policy.coefficients]
     about["members"] = [
         {"price": price} if rule is None else {"rule": type(rule).__name__, "by": by, **vars(rule)}
         for rule, by, price in policy.members
     ]
-    write_sealed(path, _FORMAT, [about])
+    write_sealed(path, policy.FORMAT, [about])
 
 
-def load_stopping(path: str | os.PathLike) -> PricedStopping:
-    """Read a policy that `save_stopping` wrote: a checksum is looked at first, then every size and number.
+def load_stopping(path: str | os.PathLike, kind: type[PricedStopping] = PricedStopping) -> PricedStopping:
+    """Read a policy of this kind that `save_stopping` wrote: the checksum first, then every size and number.
 
     Explained in chapter 9, "When to stop". DataError says in one sentence which file is wrong, in what, and the mend.
 
@@ -397,14 +426,14 @@ def load_stopping(path: str | os.PathLike) -> PricedStopping:
     ...     load_stopping(f"{folder}/policy.json").mix(2.0) == policy.mix(2.0)
     True
     """
-    (about,) = read_sealed(path, _FORMAT, 1, _MEND)
+    (about,) = read_sealed(path, kind.FORMAT, 1, _MEND)
     try:
-        return _policy(about)
+        return _policy(about, kind)
     except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise DataError(f"{path}: is not a sound policy file ({error!r}); {_MEND}") from None
 
 
-def _policy(about: dict[str, Any]) -> PricedStopping:
+def _policy(about: dict[str, Any], kind: type[PricedStopping]) -> PricedStopping:
     schedule = [whole(stop, "a stop of the schedule", 1, NEVER) for stop in about["schedule"]]
     cost = about["cost"]
     if isinstance(cost, dict) and set(cost) == {"per_token", "per_answer"}:
@@ -413,22 +442,22 @@ def _policy(about: dict[str, Any]) -> PricedStopping:
         raise ValueError("its cost is neither samples nor tokens nor a price list")
     certify = about.get("certify")  # files from before there were certificates do not say
     certify = None if certify is None else number(certify, "certify", 0, 1)
-    policy = PricedStopping(
-        about["asked"], cost=cost, schedule=schedule, certify=certify, exact=about.get("exact") is True
-    )
+    how = {"cost": cost, "certify": certify, "exact": about.get("exact") is True}
+    policy = kind.remade(about.get("round_price", 0.0), about["asked"], schedule, how)
     policy.unit = number(about["unit"], "unit", 0, 1e12)
     policy.heard = {name: kind() for name, kind in SIGNALS.items() if name in about["signals"]}
     for name, kept in about["signals"].items():
         policy.heard[name].restore(kept)
     policy.decides = {count.name: count for count in policy.counts()}[about["decides"]]
     policy.prices = numbers(about["prices"], "prices", (None,), 0)
-    session, later = Session(policy, Member(Fixed(1)), np.zeros(policy.takes)), policy.schedule.size - 1
+    session = Session(policy, Member(Fixed(1)), np.zeros(policy.takes))
     session.add(None)
-    shape = (later, session.known().size + 1, policy.prices.size) if later else (0,)
-    policy.coefficients = numbers(about["coefficients"], "coefficients", shape)
+    parts = zip(about["coefficients"], policy.shapes(session.known().size), strict=True)
+    policy.coefficients = [numbers(part, "coefficients", (*shape, policy.prices.size)) for part, shape in parts]
     policy.members = [_member(dict(kept), policy) for kept in about["members"]]
     policy.costs = numbers(about["costs"], "costs", (len(policy.members),), 0)
-    policy.accuracies = numbers(about["accuracies"], "accuracies", (len(policy.members),), 0, 1)
+    least = -policy.round_price * schedule[-1]  # accuracies are less what the rounds cost
+    policy.accuracies = numbers(about["accuracies"], "accuracies", policy.costs.shape, least, 1)
     if not policy.members or (np.diff(policy.costs) <= 0).any():
         raise ValueError("its members are not there, or not the cheapest first")
     return policy
@@ -437,11 +466,13 @@ def _policy(about: dict[str, Any]) -> PricedStopping:
 def _member(kept: dict[str, Any], policy: PricedStopping) -> Member:
     if "rule" not in kept:
         return Member(None, price=whole(kept["price"], "a member's price", 0, policy.prices.size - 1))
-    rule, by = _RULES[kept.pop("rule")], kept.pop("by")
+    rule, by = policy.RULES[kept.pop("rule")], kept.pop("by")
     if by not in [one.name for one in policy.counts()]:
         raise ValueError("a member goes by a count that the policy does not have")
     if rule is Confidence and (by != "votes" or policy.schedule[-1] > 255):  # `leader_holds` knows no more
         raise ValueError("a threshold of confidence is for plain votes, and not for so many")
     for name, value in kept.items():
         number(value, name, 0)
+    if rule is Fixed:
+        whole(kept["answers"], "a fixed number of answers", 1, int(policy.schedule[-1]))
     return Member(rule(**kept), by)

@@ -7,15 +7,16 @@ induction of `adalib.sequential.priced`. A price of compute and a price of time 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from adalib.datasets.sealed import number
 from adalib.sequential.peers import Fixed
-from adalib.sequential.priced import LEAST, PRICES, Member, PricedStopping, Session, cross_fitted
+from adalib.sequential.priced import PRICES, Member, PricedStopping, Session, cross_fitted
 from adalib.sequential.signals import Seen
-from adalib.sequential.streams import Streams, corners
+from adalib.sequential.streams import Streams
 
 __all__ = ["SIZES", "PricedRounds", "RoundSession", "rounds_induction"]
 
@@ -31,18 +32,36 @@ class PricedRounds(PricedStopping):
     Parameters
     ----------
     round_price : float
-        What a round is worth in accuracy, 0 or more.
+        What a round is worth in accuracy, from 0 to 1.
     most : int
         Answers to a question, at most.
     signals, cost, repeats, seed, exact
         As for `PricedStopping`.
     """
 
+    FORMAT = "adalib rounds, version 1"
+    RULES = {"Fixed": Fixed}
+
     def __init__(self, round_price: float, signals: Sequence[str] | None = None, *, most: int = 24, **how: Any) -> None:
         super().__init__(signals, schedule=range(1, most + 1), **how)
-        if not 0 <= round_price < np.inf or self.certify is not None:
-            raise ValueError(f"round_price is {round_price}; give 0 or more, and no certify beside it")
+        if not 0 <= round_price <= 1 or self.certify is not None:
+            raise ValueError(f"round_price is {round_price}; give 0 to 1 in accuracy, and no certify beside it")
         self.round_price = round_price
+
+    @classmethod
+    def remade(cls, round_price: float, signals: Sequence[str], schedule: list[int], how: dict[str, Any]) -> Self:
+        if schedule != list(range(1, len(schedule) + 1)):
+            raise ValueError("its schedule leaves an answer out")
+        return cls(number(round_price, "round_price", 0, 1), signals, most=len(schedule), **how)
+
+    def shapes(self, known: int) -> list[tuple[int, ...]]:
+        last = self.schedule.size
+        return [(sum(n + size <= last for size in SIZES), known * (n > 0) + 1) for n in range(last)]
+
+    @property
+    def largest_round(self) -> int:
+        fixed = [member.rule.answers for member in self.members if isinstance(member.rule, Fixed)]
+        return int(min(max(*SIZES, *fixed), self.schedule[-1]))
 
     def begin(self, number: int, features: ArrayLike | None = None) -> RoundSession:
         return RoundSession(self, self.members[number], features)
@@ -54,7 +73,7 @@ class PricedRounds(PricedStopping):
         states, chosen = self._states(seen), [member.price for member in members if member.rule is None]
 
         def asked(n: int) -> np.ndarray:
-            fitted = self.fitted[n][..., chosen]
+            fitted = self.coefficients[n][..., chosen]
             return best_size(fitted[:, 0, None] + states[n].T @ fitted[:, 1:], first=not n)
 
         answers, rounds = np.ones((2, len(seen.votes.n), len(members)), dtype=int)
@@ -80,20 +99,17 @@ class PricedRounds(PricedStopping):
         longest, start = int(self.schedule[-1]), np.zeros((len(streams.question), 1))
         value, paid = np.hstack([start, seen.votes.value]), np.hstack([start, streams.cost[:, :longest]])
         self.unit = float((paid[:, -1] / longest).mean())
-        self.prices = PRICES[::2] / self.unit
-        induced = rounds_induction(self._states(seen), value, paid, self.prices, self.round_price, fold)
-        self.fitted, chosen = induced
-        self.members = [Member(None, price=j) for j in range(self.prices.size)]
-        self.members += [Member(Fixed(int(answers))) for answers in self.schedule]
+        prices = PRICES[::2] / self.unit
+        self.coefficients, chosen = rounds_induction(self._states(seen), value, paid, prices, self.round_price, fold)
+        plain = [Member(Fixed(int(answers))) for answers in self.schedule]
         # As without rounds: accuracy by fits that did not see the question, cost by the rule itself.
-        left_out, _ = walked(chosen.__getitem__, longest, (len(streams.question), self.prices.size))
-        stops, worth, rounds = self._walk(self.members, seen)
+        left_out, _ = walked(chosen.__getitem__, longest, (len(streams.question), prices.size))
+        stops, worth, rounds = self._walk([*(Member(None, price=j) for j in range(prices.size)), *plain], seen)
         accuracy = worth.mean(axis=0)
-        accuracy[: self.prices.size] = np.take_along_axis(value, left_out, axis=1).mean(axis=0)
+        accuracy[: prices.size] = np.take_along_axis(value, left_out, axis=1).mean(axis=0)
         net = accuracy - self.round_price * rounds.mean(axis=0)
         cost = np.take_along_axis(paid, stops + 1, axis=1).mean(axis=0)
-        best = corners(cost, net + LEAST * cost / self.unit)
-        self.costs, self.accuracies, self.members = cost[best], net[best], [self.members[j] for j in best]
+        self._keep(prices, self.coefficients, plain, np.array([cost, net, rounds.mean(axis=0)]))
 
 
 def rounds_induction(
@@ -127,24 +143,25 @@ class RoundSession(Session):
 
     def __init__(self, policy: PricedRounds, member: Member, features: ArrayLike | None) -> None:
         super().__init__(policy, member, features)
-        self._fitted = policy.fitted
-        self.asks = self._next()
+        self._asks = self._next()
+
+    @property
+    def asks(self) -> int:
+        return self._asks
 
     def add(self, answer: Hashable, **said: float | None) -> bool:
         self._count(None if answer == "" else answer, said)
-        self.asks -= 1
-        if not self.asks:
-            self.asks = self._next()
-        self.goes_on = self.asks > 0
+        self._asks = self._asks - 1 or self._next()
+        self.goes_on = self._asks > 0
         return self.goes_on
 
     def _next(self) -> int:
         rule, _, price = self._member
         if rule is not None:
             return 0 if self._n else rule.answers  # type: ignore[attr-defined]
-        if self._n == len(self._fitted):
+        if self._n == len(self._policy.coefficients):
             return 0
-        fitted = self._fitted[self._n][..., price]
+        fitted = self._policy.coefficients[self._n][..., price]
         known = self.known() if self._n else np.zeros(0)
         return int(best_size(fitted[:, 0] + fitted[:, 1:] @ known, first=not self._n))
 

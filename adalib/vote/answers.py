@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import itertools
 import json
 import math
 import operator
@@ -212,7 +213,7 @@ def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
     formulas = [text for key, text in first.items() if isinstance(key, str) and _mathematical(text)]
     if len(formulas) == 1 and (len(first) == 1 or _never_a_number(formulas[0])):
         formulas = []  # nothing to compare it with: reading takes milliseconds
-    readings = {text: _reading(text) for text in formulas}
+    readings = _readings(formulas)
     classes: dict[_Key, int] = {}
     members: list[str] = []  # the first member of each class
     drawers: dict[tuple, list[int]] = {}  # the classes by where their values lie
@@ -336,6 +337,17 @@ def _same(a: str, b: str) -> bool:
         if isinstance(key, tuple) and (len(key) == 2 or _never_a_number(plain)):
             return False
     return _mathematical(a) and _mathematical(b) and _reading(a).equals(_reading(b))
+
+
+def _readings(formulas: list[str]) -> dict[str, Reading]:
+    """What the judge makes of the formulas of one question, in their order, until they have taken too much work."""
+    if not formulas:
+        return {}
+    from adalib.vote.judge import WORK, Reading, work
+
+    taken = itertools.accumulate(map(work, formulas))
+    too_much = Reading(given_up="more formulas than are read for one question")
+    return {text: _reading(text) if so_far <= WORK else too_much for text, so_far in zip(formulas, taken, strict=True)}
 
 
 def _reading(plain: str) -> Reading:

@@ -26,7 +26,9 @@ from mpmath import MPContext
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
-__all__ = ["Form", "Reading", "read", "read_number"]
+__all__ = ["WORK", "Form", "Reading", "read", "read_number", "work"]
+
+WORK = 5_000  # what reading all the answers to one question may take, by the count of `work`
 
 _LENGTH = 200  # characters
 _DEPTH = 8  # brackets within brackets
@@ -61,6 +63,7 @@ _mp.dps = 60
 _FINE, _ZERO, _ROUNDED = _mp.mpf("1e-30"), _mp.mpf("1e-45"), _mp.mpf("5e-7")
 
 _FUNCTION = re.compile(r"\\(?:arc)?(?:sin|cos|tan|cot|sec|csc|log|ln|exp|max|min)")
+_DEAR = re.compile(rf"{_FUNCTION.pattern}|\\cup|\\cap|\\setminus|\|")  # slow to read
 _SMALL_FACTORIAL = re.compile(r"\(\w{1,3}(?:\s?[+-]\s?\w{1,3})?\)\s?!")  # (n + 1)!
 _LARGE = "a number too large to work out"
 _REFUSED = [  # what the parser itself would work out, however large, or would be slow to read
@@ -111,6 +114,11 @@ class Reading(NamedTuple):
         if bool(self.told) != bool(other.told):
             pairs.append((self.told or self.forms, other.told or other.forms))
         return any(one.agrees(another) for ones, others in pairs for one in ones for another in others)
+
+
+def work(text: str) -> int:
+    """What reading a formula takes at most, counted in its text: a unit is about a millisecond."""
+    return 20 + len(text) + 30 * len(_DEAR.findall(text)) if len(text) <= _LENGTH else 0
 
 
 @lru_cache(maxsize=100_000)

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import functools
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -53,7 +54,13 @@ def test_fit_learns_from_a_sample_where_there_are_many_and_refuses_what_cannot_b
     assert "fitted on 20 questions: priced, budget 3 samples per question" in told.out
     some = load(file).take(drawn(range(31), 20, 0))
     assert np.array_equal(Router.load(tmp_path / "some").policy.costs, Router.fit(some, budget=3).policy.costs)
+    assert main([*fit, str(tmp_path / "waits"), "--round-price", "0.02"]) == 0
+    said, kept = r"it spends (\S+) samples and waits (\S+) rounds", Router.load(tmp_path / "waits").policy
+    spent, waited = map(float, re.search(said, capsys.readouterr().out).groups())
+    assert (kept.round_price, spent) == (0.02, pytest.approx(kept.spends(3), rel=0.01))
+    assert 1 <= waited < 0.7 * spent
     words = {"--learn-from=1": "at least 2 questions", "--budget=0.5": "cheapest", "--round=0": "give 1 or more"}
+    words["--round-price=2"] = "round_price is 2.0; give 0 to 1"
     for word, said in words.items():
         refused([*fit, str(tmp_path / "none"), word], said)
     assert not (tmp_path / "none").exists()

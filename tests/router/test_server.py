@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from unittest.mock import MagicMock
 
 import httpx
+import numpy as np
 import openai
 import pytest
 import uvicorn
@@ -17,6 +18,7 @@ from fault_server import STREAM, FaultServer
 from odd_replies import ODD, STRANGE, as_replies, bomb
 
 from adalib import Router, load
+from adalib.datasets.populations import beta_population
 from adalib.llm import endpoint as endpoints
 from adalib.llm.endpoint import Endpoint
 from adalib.llm.questions import Prompt
@@ -329,6 +331,36 @@ def test_the_bill_the_purse_the_metrics_and_the_headers_are_one_sum(folder):
         assert purse.spent > spent
         assert running.service.router.tally.money == purse.spent
         assert purse.reserved == pytest.approx(0, abs=1e-12)
+
+
+def test_a_price_on_rounds_asks_together_and_waits_half_as_often(tmp_path):
+    teach, score = beta_population(100, 1.5, 1.5, seed=2).sample(64).split_samples(0)
+    texts, spent = dict(zip(score.questions, score.answers, strict=True)), {}
+
+    class Recorded(FaultServer):
+        def _reply(self, fault, request, key):
+            self.text = f"Answer: {texts[request['messages'][-1]['content']][request['seed']]}"
+            return super()._reply(fault, request, key)
+
+    asks = [{"messages": [{"role": "user", "content": question}], "seed": 0} for question in score.questions]
+    for name, how in {"one": {"schedule": range(1, 25)}, "some": {"round_price": 0.003}}.items():
+        Router.fit(teach, budget=5, signals=("votes",), **how).save(tmp_path / name)
+        with Recorded() as upstream, serving(tmp_path / name, upstream, patience=300) as running:
+            told = [running.post(**ask).json()["adalib"] for ask in asks]
+            right = sum(one["answer"] == gold for one, gold in zip(told, score.golds, strict=True))
+            samples, rounds = (sum(one[figure] for one in told) for figure in ("samples", "rounds"))
+            assert len(upstream.seen) == samples == running.service.router.controller.spent
+            lines = running.http.get("/metrics").text.splitlines()
+            assert {f"adalib_rounds_sum {rounds:.1f}", "adalib_rounds_count 100.0"} <= set(lines)
+            assert sum(row[-1] for row in running.http.get("/live.json").json()["recent"]) == rounds
+            first = running.http.post("/simulate", json={"question": score.questions[0], "price": 0.003}).json()
+        spent[name] = np.array([samples, rounds, right])
+    ratio = spent["some"] / spent["one"]
+    assert ratio[1] < 0.5
+    assert ratio[[0, 2]] == pytest.approx([1, 1], abs=0.05)  # a hundred questions: three more or fewer are right
+    assert (together := first["asked_at_first"]) > 1  # nobody is answered before all of the first round are there
+    with Recorded(together=together) as upstream, serving(tmp_path / "some", upstream, patience=300) as running:
+        assert running.post(**asks[0], adalib={"price": 0.003}).status_code == 200
 
 
 def test_tenants_have_their_own_budgets_caps_and_totals(folder):

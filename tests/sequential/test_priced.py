@@ -218,15 +218,6 @@ def test_at_least_as_good_as_leads_and_beta_thresholds():
         assert (ours > theirs - 0.006).all(), name
 
 
-def test_in_rounds_it_waits_less():
-    teach, score = beta_population(200, 1.5, 1.5, seed=2).sample(64).split_samples(0)
-    one = PricedStopping(exact=True).fit(teach).replay(score, [6.0])
-    four = PricedStopping(schedule=range(4, 33, 4), exact=True).fit(teach).replay(score, [6.0])
-    assert four.rounds.mean() < 0.5 * one.rounds.mean()
-    assert four.cost.mean() == pytest.approx(6, rel=0.1)
-    assert four.answers == pytest.approx(four.cost)
-
-
 def test_costs_in_tokens_and_money(real):
     teach, score, known, unknown = real
     mean = teach.tokens.mean()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adalib.datasets.populations import beta_population
-from adalib.sequential.priced import PricedStopping, save_stopping
+from adalib.sequential.priced import PricedStopping, load_stopping, save_stopping
 from adalib.sequential.rounds import SIZES, PricedRounds, rounds_induction, walked
 from adalib.sequential.streams import count_votes
 
@@ -80,6 +80,8 @@ def test_half_the_rounds_for_the_same_accuracy_and_answers(halves):
 def test_a_session_asks_as_the_replay(halves, tmp_path):
     teach, score = halves
     policy = PricedRounds(0.003, ("votes",), most=12, repeats=4).fit(teach)
+    save_stopping(policy, tmp_path / "policy.json")
+    policy = load_stopping(tmp_path / "policy.json", PricedRounds)
     streams = policy.streams(score, 1, 1)
     stops, _, rounds = policy.walk(policy.members, streams)
     for row in range(0, len(stops), 25):
@@ -90,7 +92,7 @@ def test_a_session_asks_as_the_replay(halves, tmp_path):
                 for _ in range(session.asks):
                     session.add(next(came))
             assert (session._n, waited) == (stops[row, number] + 1, rounds[row, number])
-    with pytest.raises(ValueError, match="cannot be saved"):
-        save_stopping(policy, tmp_path / "policy.json")
+    with pytest.raises(ValueError, match="adalib stopping, version 3"):
+        load_stopping(tmp_path / "policy.json")
     with pytest.raises(ValueError, match="round_price is -1"):
         PricedRounds(-1)
