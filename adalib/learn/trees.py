@@ -38,6 +38,8 @@ _INSTALL = "install it with: pip install xgboost (on macOS also: brew install li
 _EACH: dict[str, Any] = {"n_estimators": 100, "n_jobs": 1, "verbosity": 0}
 _MOST = 10**6  # features, outputs and trees of a file
 _NOWHERE = 2**31 - 1  # the parent of the first node
+_HISTOGRAM = {"left": "left", "right": "right", "feature": "feature_idx", "threshold": "num_threshold"}
+_HISTOGRAM |= {"weight": "value", "gain": "gain"}  # our names and scikit-learn's
 _PER_NODE = ("default_left", "loss_changes", "split_conditions", "split_type", "sum_hessian")
 
 
@@ -169,52 +171,36 @@ def from_json(make: Callable[[], Any], document: dict[str, Any], width: int) -> 
 
 
 def _histogram_document(each: list[Any]) -> dict[str, Any]:
-    """scikit-learn's histogram trees, of one model for all outputs or of one for each, as lists over all nodes."""
-    grown = [
-        (at + output, tree.nodes)
-        for at, one in enumerate(each)
-        for row in one._predictors
-        for output, tree in enumerate(row)
-    ]
-    sizes, nodes = [len(tree) for _, tree in grown], np.concatenate([tree for _, tree in grown])
-    if nodes["is_categorical"].any():
-        raise ValueError("trees that split by category cannot be saved; train a model without categorical features")
-    roots, place, leaf = np.cumsum([0, *sizes[:-1]]), np.arange(nodes.size), nodes["is_leaf"] == 1
-    first = np.repeat(roots, sizes)
-    return {
-        "start": np.concatenate([one._baseline_prediction.ravel() for one in each]),
-        "roots": roots,
-        "outputs": [output for output, _ in grown],
-        "left": np.where(leaf, place, first + nodes["left"]),
-        "right": np.where(leaf, place, first + nodes["right"]),
-        "feature": np.where(leaf, 0, nodes["feature_idx"]),
-        "threshold": np.where(leaf, 0, nodes["num_threshold"]),
-        "weight": np.where(leaf, nodes["value"], 0),
-        "gain": np.where(leaf, 0, nodes["gain"]),
-    }
+    """scikit-learn's histogram trees, of one model for all outputs or of one for each; the children of a leaf are 0."""
+    trees = []
+    for first, one in enumerate(each):
+        for output, tree in ((first + at, tree.nodes) for row in one._predictors for at, tree in enumerate(row)):
+            if tree["is_categorical"].any():
+                raise ValueError("trees that split by category cannot be saved; train a model without categories")
+            trees.append({"output": output} | {name: tree[field] for name, field in _HISTOGRAM.items()})
+    return {"start": np.concatenate([one._baseline_prediction.ravel() for one in each]), "trees": trees}
 
 
 def _histogram_forest(document: dict[str, Any], width: int) -> Forest:
     """What `_histogram_document` wrote, checked."""
-    start = numbers(document["start"], "start", (None,), -LARGEST, LARGEST)
-    nodes = len(document["left"])
-    roots, left, right = (
-        numbers(document[name], name, shape, 0, nodes - 1).astype(int)
-        for name, shape in (("roots", (None,)), ("left", (nodes,)), ("right", (nodes,)))
-    )
-    outputs = numbers(document["outputs"], "outputs", roots.shape, 0, start.size - 1).astype(int)
-    feature = numbers(document["feature"], "feature", (nodes,), 0, width - 1).astype(int)
-    threshold, weight, gain = (
-        numbers(document[name], name, (nodes,), -LARGEST, LARGEST) for name in ("threshold", "weight", "gain")
-    )
-    place = np.arange(nodes)
-    # Children stand behind their parent, so every way down ends; a tree is all that stands before the next root.
-    ends = ((left == place) & (right == place)) | ((left > place) & (right > place))
-    if not start.size or not roots.size or roots[0] != 0 or (np.diff(roots) <= 0).any() or not ends.all():
-        raise ValueError("its nodes do not form trees")
-    spread = np.zeros((nodes, start.size))
-    spread[place, np.repeat(outputs, np.diff([*roots, nodes]))] = weight
-    return Forest(document, width, start, roots, left, right, feature, threshold, spread, gain)
+    start, grown = numbers(document["start"], "start", (None,), -LARGEST, LARGEST), []
+    for at, tree in enumerate(document["trees"]):
+        nodes, most = len(tree["left"]), {"left": len(tree["left"]) - 1, "right": len(tree["left"]) - 1}
+        left, right, feature = (
+            numbers(tree[name], f"tree {at}: {name}", (nodes,), 0, most.get(name, width - 1)).astype(int)
+            for name in ("left", "right", "feature")
+        )
+        threshold, value, gain = (
+            numbers(tree[name], f"tree {at}: {name}", (nodes,), -LARGEST, LARGEST)
+            for name in ("threshold", "weight", "gain")
+        )
+        place = np.arange(nodes)  # children stand behind their parent, so every way down ends
+        if not nodes or not (((left == 0) & (right == 0)) | ((left > place) & (right > place))).all():
+            raise ValueError(f"tree {at}: its nodes do not form a tree")
+        weight = np.zeros((nodes, start.size))
+        weight[:, whole(tree["output"], f"tree {at}: output", 0, start.size - 1)] = value
+        grown.append((left, right, feature, threshold, weight, gain))
+    return _joined(document, width, start, grown)
 
 
 def _xgboost_forest(document: dict[str, Any], width: int) -> Forest:
@@ -223,25 +209,30 @@ def _xgboost_forest(document: dict[str, Any], width: int) -> Forest:
     if learner["objective"]["name"] not in ("multi:softprob", "reg:squarederror"):
         raise RuntimeError(f"the trees of the file need XGBoost, which is not installed; {_INSTALL}")
     sizes, model = learner["learner_model_param"], learner["gradient_booster"]["model"]
-    outputs = max(int(sizes["num_class"]), int(sizes["num_target"]))
+    outputs, grown = max(int(sizes["num_class"]), int(sizes["num_target"])), []
     start = numbers(np.atleast_1d(json.loads(sizes["base_score"])).tolist(), "base_score", (None,), -LARGEST, LARGEST)
-    parts, roots, at = [], [], 0
     for tree, output in zip(model["trees"], model["tree_info"], strict=True):
         left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
-        value = np.array(tree["split_conditions"], dtype=np.float32)
-        leaf, place = left == -1, np.arange(left.size)
+        value, leaf = np.array(tree["split_conditions"], dtype=np.float32), left == -1
         weight = np.zeros((left.size, outputs), dtype=np.float32)
         if "leaf_weights" in tree:
-            weight[leaf] = np.reshape(np.array(tree["leaf_weights"], dtype=np.float32), (-1, outputs))[right[leaf]]
+            weight[leaf] = np.array(tree["leaf_weights"], dtype=np.float32).reshape(-1, outputs)[right[leaf]]
         else:
             weight[leaf, output] = value[leaf]
+        left[leaf] = right[leaf] = 0
         below = np.nextafter(value, np.float32(-np.inf))  # XGBoost goes left where a feature is less
-        ways = (at + np.where(leaf, place, way) for way in (left, right))
-        parts.append((*ways, np.array(tree["split_indices"]), below, weight, np.array(tree["loss_changes"])))
-        roots.append(at)
-        at += left.size
-    columns = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Forest(document, width, np.resize(start, outputs).astype(np.float32), np.array(roots), *columns)
+        grown.append((left, right, np.array(tree["split_indices"]), below, weight, np.array(tree["loss_changes"])))
+    return _joined(document, width, np.resize(start, outputs).astype(np.float32), grown)
+
+
+def _joined(document: dict[str, Any], width: int, start: np.ndarray, grown: list[tuple[np.ndarray, ...]]) -> Forest:
+    """A forest of trees whose leaves have the children 0."""
+    sizes = [len(tree[0]) for tree in grown]
+    roots = np.cumsum([0, *sizes[:-1]])
+    left, right, *others = (np.concatenate(column) for column in zip(*grown, strict=True))
+    place, first = np.arange(left.size), np.repeat(roots, sizes)
+    left, right = (np.where(left == 0, place, first + way) for way in (left, right))
+    return Forest(document, width, start, roots, left, right, *others)
 
 
 def check(document: dict[str, Any], width: int) -> None:

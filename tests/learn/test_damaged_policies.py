@@ -125,16 +125,17 @@ def test_no_tree_that_leads_out_of_its_lists_reaches_xgboost(saved, name, spoil)
 
 
 @pytest.mark.parametrize(
-    ("name", "at", "wrong"),
+    ("name", "wrong"),
     [
-        *[("left", 0, 0), ("left", 0, 10**6), ("right", 1, 0), ("right", 0, -1), ("roots", 1, 0), ("roots", 0, 1)],
-        *[("outputs", 0, 3), ("feature", 0, 3), ("threshold", 0, 1e300), ("weight", 0, "x"), ("start", 0, None)],
+        *[("left", 10**6), ("left", -1), ("left", 0), ("right", 1), ("feature", 3), ("threshold", 1e300)],
+        *[("weight", "x"), ("gain", None)],
     ],
 )
-def test_no_histogram_tree_leads_out_of_its_lists(saved, tmp_path, name, at, wrong):
+def test_no_histogram_tree_leads_out_of_its_lists(saved, tmp_path, name, wrong):
     about, document = (json.loads(line) for line in (saved / "histogram.json").read_text().splitlines())
-    for values in ([*document[name][:at], wrong, *document[name][at + 1 :]], document[name][:-1], [], {}):
-        lines = seal([about, document | {name: values}])
+    first, *others = document["trees"]
+    for change in ({name: [first[name][0], wrong, *first[name][2:]]}, {name: first[name][1:]}, {"output": 3}):
+        lines = seal([about, {**document, "trees": [{**first, **change}, *others]}])
         (tmp_path / "label.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
         with pytest.raises(DataError, match="is not a sound policy file") as caught:
             load_policy(tmp_path / "label.json")
