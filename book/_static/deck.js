@@ -31,7 +31,7 @@
 
   // What is too tall shrinks as a picture would, also when a formula or a figure comes late, but not below what the
   // last row can read.
-  const LEAST = 0.6;
+  const LEAST = 0.5;
   const watch = new ResizeObserver((seen) => {
     for (const { target } of seen) {
       const slide = target.closest(".deck-slide");
