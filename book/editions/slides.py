@@ -21,7 +21,7 @@ __all__ = ["Slide", "deck", "slides", "write_decks"]
 _SKIPPED = ("Check", "Checked", "Exercises", "References")
 _SHOWS = '[class*="adalib-"]:not(.adalib-answer), img'  # what a cell draws, plays or tabulates
 _LINES = 22  # a longer program cannot be read from the last row,
-_ROWS = 18  # nor a longer table
+_ROWS, _LETTERS = 18, 2500  # nor a longer table
 _CUT = "\0"
 _POINTS = 5  # sentences on a slide that has nothing else
 # A sentence that points at another one means nothing alone.
@@ -204,7 +204,8 @@ def _cell(node: Tag, cut: list[Slide]) -> None:
     folded = {"tag_hide-input", "tag_remove-input"} & set(node.get("class") or [])
     if output is not None and output.select_one(_SHOWS):
         for part in output.find_all("div", class_="output", recursive=False) or [output]:
-            if not part.details and len(part.select("tr")) <= _ROWS:  # what is folded, or longer, is for a reader
+            is_long = len(part.select("tr")) > _ROWS or len(_said(part.table)) > _LETTERS
+            if not part.details and not is_long:  # what is folded, or longer, is for a reader
                 _own(cut, "figure", part)  # whole: an explorer brings its style and its script
     elif code is not None and not folded:
         program = _without_checks(code)
