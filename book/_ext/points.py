@@ -17,7 +17,7 @@ class Points(PasteTextRole):
         self.text = f"{name}:+z.{digits or 1}%"
         found, messages = super().run()
         for node in found:
-            node[0] = nodes.Text(node.astext().removesuffix("%"))
+            node[0] = nodes.Text(node.astext().removesuffix("%").replace("-", "\N{MINUS SIGN}"))
         return found, messages
 
 

@@ -64,7 +64,7 @@ def spelled_out(text: str, values: Mapping[str, str]) -> str:
             raise KeyError(f"the text quotes {name!r}, which the last build did not compute: run `make book`")
         said = values[name]
         if role == "points":
-            said = format(float(said), f"+z.{form or 1}%").removesuffix("%")
+            said = format(float(said), f"+z.{form or 1}%").removesuffix("%").replace("-", "\N{MINUS SIGN}")
         elif form:
             whole = re.fullmatch(r"-?\d+", said)
             said = format(int(said) if whole else float(said), form)

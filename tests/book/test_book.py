@@ -213,5 +213,5 @@ def test_a_gain_on_the_page_is_the_gain_that_was_computed(page, html):
     kept = html.parent / "jupyter_execute" / f"{page}.glue.json"
     values = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     for name, digits in re.findall(r"\{points\}`(\w+)(?::(\d))?`", prose(page.removeprefix("notebooks/"))):
-        said = f"{100 * float(values[name]['data']['text/plain']):+z.{digits or 1}f}"
+        said = f"{100 * float(values[name]['data']['text/plain']):+z.{digits or 1}f}".replace("-", "\N{MINUS SIGN}")
         assert f'<span class="pasted-text">{said}</span>' in built

@@ -171,7 +171,7 @@ def test_live_text_spells_out_roles():
 
 def test_points_are_hundredths_with_a_sign_and_a_number_at_the_head_of_a_line_begins_no_list():
     values = {"a": "0.0361", "b": "-0.0042", "c": "-0.0001", "n": "1"}
-    assert spelled_out("{points}`a`, {points}`b:2`, {points}`c`", values) == "+3.6, -0.42, +0.0"
+    assert spelled_out("{points}`a`, {points}`b:2`, {points}`c`", values) == "+3.6, \N{MINUS SIGN}0.42, +0.0"
     assert spelled_out("it takes\n{glue:text}`n`. The {glue:text}`n`. Then", values) == "it takes\n1\\. The 1. Then"
 
 
