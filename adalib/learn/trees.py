@@ -185,10 +185,10 @@ def _histogram_forest(document: dict[str, Any], width: int) -> Forest:
     """What `_histogram_document` wrote, checked."""
     start, grown = numbers(document["start"], "start", (None,), -LARGEST, LARGEST), []
     for at, tree in enumerate(document["trees"]):
-        nodes, most = len(tree["left"]), {"left": len(tree["left"]) - 1, "right": len(tree["left"]) - 1}
+        nodes = len(tree["left"])
         left, right, feature = (
-            numbers(tree[name], f"tree {at}: {name}", (nodes,), 0, most.get(name, width - 1)).astype(int)
-            for name in ("left", "right", "feature")
+            numbers(tree[name], f"tree {at}: {name}", (nodes,), 0, most).astype(int)
+            for name, most in (("left", nodes - 1), ("right", nodes - 1), ("feature", width - 1))
         )
         threshold, value, gain = (
             numbers(tree[name], f"tree {at}: {name}", (nodes,), -LARGEST, LARGEST)

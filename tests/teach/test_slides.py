@@ -16,7 +16,8 @@ PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css">
 <script defer="defer" src="../_static/quiz.js?v=1"></script></head>
 <body><article class="bd-article"><section><h1>2. The oracle<a class="headerlink">#</a></h1>
 <div class="tip admonition"><p class="admonition-title">Aims</p><p>Know.</p></div>
-<section><h2>One price</h2><p>A market has a price. It is <strong>one number for everybody, and no more.</strong> See
+<section><h2>One price</h2><p>A market has a price. It is <strong>one number for everybody alike</strong>. A
+price is <strong>one number for everybody, and no more</strong>. See
 <a href="03_budgets.html">chapter 3</a>.</p>
 <div class="cell tag_hide-input"><div class="cell_input"><pre>draw()</pre></div><div class="cell_output">
 <div class="output"><figure class="adalib-figure"><div class="plotly-graph-div"></div></figure></div></div></div>
@@ -42,7 +43,7 @@ def test_a_page_is_cut_into_slides_that_use_the_books_own_files():
     ]
     text, figure, theorem, quiz = found[1:5]
     told = [node.get_text() for node in text.shown]
-    assert told == ["A market has a price.", "one number for everybody, and no more."]
+    assert told == ["A market has a price.", "A\nprice is one number for everybody, and no more."]
     assert "See" in text.notes[0].get_text()
     assert figure.shown[0].figure is not None
     assert "Why?" in figure.shown[1].get_text()  # with its prompt
