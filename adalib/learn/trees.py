@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -225,7 +225,7 @@ def _xgboost_forest(document: dict[str, Any], width: int) -> Forest:
     return _joined(document, width, np.resize(start, outputs).astype(np.float32), grown)
 
 
-def _joined(document: dict[str, Any], width: int, start: np.ndarray, grown: list[tuple[np.ndarray, ...]]) -> Forest:
+def _joined(document: dict[str, Any], width: int, start: np.ndarray, grown: Sequence[tuple[np.ndarray, ...]]) -> Forest:
     """A forest of trees whose leaves have the children 0."""
     sizes = [len(tree[0]) for tree in grown]
     roots = np.cumsum([0, *sizes[:-1]])
