@@ -35,7 +35,9 @@ def claim(out: Path, plan: dict) -> Path:
     """Return the draft folder in which ``out`` is made: a new one, or that of an interrupted run with the same plan."""
     plan = json.loads(json.dumps(plan))
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"{out}: is there already; give another folder, or remove it")
+        raise ValueError(
+            f"{out}: is there already, and complete, or it would be {out.name}.part; name another, or use it"
+        )
     draft = out.with_name(out.name + ".part")
     note = draft / "work" / "plan.json"
     noted = None

@@ -150,6 +150,11 @@ class FaultServer:
         for name in filter(request.__contains__, self.refuses):
             error = {"message": f"Unsupported parameter: '{name}' is not supported with this model.", "param": name}
             return 400, json.dumps({"error": error | {"code": "unsupported_parameter"}}).encode(), ""
+        if self.calls[-1][0].endswith("/embeddings"):  # which cities a text names
+            rows = [[float(city in text) for city in ("Paris", "London", "Rome")] for text in request.get("input", [])]
+            told = [{"index": k, "object": "embedding", "embedding": row} for k, row in enumerate(rows)]
+            usage = {"prompt_tokens": 3 * len(rows), "total_tokens": 3 * len(rows)}
+            return 200, json.dumps({"object": "list", "data": told, "model": "cities", "usage": usage}).encode(), ""
         if request.get("stream"):
             told = (request.get("stream_options") or {}).get("include_usage")
             return 200, b"".join(STREAM if told else STREAM[:2] + STREAM[3:]), ""

@@ -146,11 +146,7 @@ def check_learn_from(given: int) -> int:
 
 
 def shown(text: str) -> str:
-    """Text from outside, fit for a terminal: one line, and what would move the cursor or turn the writing escaped.
-
-    >>> print(shown("q1" + chr(27) + "[2J" + chr(0x202E) + "txt"))
-    q1\\x1b[2J\\u202etxt
-    """
+    """Text from outside, fit for a terminal: one line, and what would move the cursor or turn the writing escaped."""
     line = " ".join(text.splitlines())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 

@@ -2,7 +2,8 @@
 
 Policies learn from one half of every question's samples, are scored with the other half, and only on questions that
 they have not seen. A gain counts over the best random mix at the cost that a policy really had. First comes what was
-found, last the next command. The file holds sampled answers (.jsonl, also of several models), or is a bundled setting.
+found, last the next command. The file holds sampled answers (.jsonl, also of several models), or is a bundled setting,
+or the log of a gateway (LiteLLM, Helicone, OpenRouter), where requests with the same messages are one question.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ _PAGE = """<!DOCTYPE html>
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("file", metavar="FILE", help="answers (.jsonl), or a bundled setting")
+    add("file", metavar="FILE", help="answers (.jsonl), a gateway's log (.jsonl), or a bundled setting")
+    add("--gold", metavar="NAME", help="of a log: a file with question and gold, or a field such as metadata.gold")
+    add("--keep", metavar="ANSWERS", help="of a log: also write its answers as a file that every command reads")
     told = "average costs to aim for, such as 1.5,2,3 (default: 2, 3 and 4 times the cheapest)"
     add("--targets", metavar="LIST", help=told)
     cli.add_shared(parser, "--budgets")
@@ -67,6 +70,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     cli.check_libraries(args.file)
+    from adalib.datasets.logs import is_log, read_log
     from adalib.datasets.menu import Menu
     from adalib.evaluate.heldout import Protocol, as_table, held_out
     from adalib.evaluate.trials import planning_policies, stopping_policies
@@ -79,13 +83,27 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"--seed is {args.seed}; give 0 or more")
     if args.out and os.path.realpath(args.file) == os.path.realpath(args.out):
         raise ValueError(f"--out is the file itself, {args.out}; give the page another name")
-    responses = cli.read_answers(args.file, args.prices, kind=args.kind)
+    log = is_log(args.file)
+    if (args.gold or args.keep) and not log:
+        raise ValueError(f"{args.file}: is no log of a gateway, which --gold and --keep are for; leave them out")
+    if args.keep and (not args.gold or os.path.exists(args.keep)):
+        raise ValueError(f"--keep is {args.keep}; give a file that is not there yet, and --gold")
+    responses: Any  # of one model, or a menu
+    if log:
+        responses, told = read_log(args.file, args.gold, args.kind or "auto")
+        print(f"adalib evaluate: {told} (--keep ANSWERS writes them for other commands)", file=sys.stderr)
+    else:
+        responses = cli.read_answers(args.file, args.prices, kind=args.kind)
     half = responses.samples // 2
     budgets = tuple(budget for budget in offered if budget <= half)
     if len(budgets) < 2:
         few = f"{responses.samples} answers per question, and a half of {half} leaves no two of the budgets"
         mend = "sample more answers, or offer smaller budgets"
         raise ValueError(f"{args.file}: has {few} {args.budgets} to choose from; {mend}")
+    if log and not args.gold:
+        return _settled(args, responses, budgets)
+    if args.keep:
+        responses.save(args.keep)
     cost = responses.take([0]).table(budgets).cost
     targets = given or [c for c in (2 * cost[0], 3 * cost[0], 4 * cost[0]) if c < cost[-1]] or [cost[[0, -1]].mean()]
     # Those that watch the answers come in know one model; whom to ask is decided before asking.
@@ -116,13 +134,25 @@ def run(args: argparse.Namespace) -> None:
         print(cli.shown(line))
 
 
+def _settled(args: argparse.Namespace, responses: Responses, budgets: Sequence[int]) -> None:
+    """Print what needs no right answers: how soon votes settle."""
+    from adalib.datasets.logs import agreement
+
+    found = agreement(responses, budgets, args.seed)
+    shares = ", ".join(f"{share:.1%} at {budget}" for budget, share in found.items())
+    told = f"A vote of so many answers gives what {responses.samples // 2} others give: {shares}."
+    mend = "Whether that is right, and what pays, takes right answers: --gold FILE, or --gold FIELD"
+    print(json.dumps({"agreement": found}) if args.json else f"{told}\n{mend}")
+
+
 def _next(args: argparse.Namespace, responses: Any, rows: Sequence[HeldOutRow]) -> Iterator[str]:
     """The commands to type now."""
     import numpy as np
 
     from adalib.evaluate.verdict import judged
 
-    found, command, file = judged(rows)[0], "python -m adalib", shlex.quote(args.file)
+    file = shlex.quote(args.keep or ("ANSWERS" if args.gold else args.file))
+    found, command = judged(rows)[0], "python -m adalib"
     best = found.rows[int(np.argmax(found.gain.low))]
     if found.word() != "pays":
         yield f"Next: {command} explore {file} --out explore.html"

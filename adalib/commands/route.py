@@ -36,6 +36,11 @@ def add_asking(parser: argparse.ArgumentParser, tries: int, deadline: float) -> 
     add("--cap", type=float, default=float("inf"), help="most that one question may cost, in the router's unit")
     add("--total", default="inf", metavar="$", help="most that all may cost, or 50/day (hour, month); never passed")
     add("--kind", help=f"{KINDS} (default: as fitted)")
+    told = "when words are one answer: an embeddings endpoint (its key: ADALIB_SAME_KEY), or python:module:function"
+    add("--same", metavar="URL", help=told)
+    add("--same-model", metavar="M", default="text-embedding-3-small", help="its model (text-embedding-3-small)")
+    add("--same-at", type=float, default=0.8, metavar="COS", help="cosine from which two are one (default 0.8)")
+    add("--same-price", type=float, default=0.0, metavar="$", help="dollars per million tokens that it reads")
     add("--price-in", type=float, default=0.0, metavar="$", help="dollars per million tokens read")
     add("--price-out", type=float, default=0.0, metavar="$", help="dollars per million tokens written")
     add("--deadline", type=float, default=deadline, metavar="S", help=f"seconds a question (default {deadline:g})")
@@ -51,12 +56,17 @@ def at_work(args: argparse.Namespace, url: str) -> tuple[Router, Endpoint, Askin
     from adalib.llm.endpoint import Endpoint
     from adalib.router.ask import Asking
     from adalib.router.router import Router
+    from adalib.vote.answers import Meaning
 
     if not args.model:
         raise ValueError("name the model as the endpoint knows it: --model M")
     names = ("cap", "deadline", "price_in", "price_out", "temperature", "max_tokens")
     router, told = Router.load(args.folder), {name: getattr(args, name) for name in names}
-    how = Asking(**told, kind=args.kind or router.kind, other="refuse" if args.refuse else "pass")
+    same = Meaning(args.same[7:]) if args.same and args.same.startswith("python:") else None
+    if args.same and not same:
+        asked = Endpoint(args.same, args.same_model, key_env="ADALIB_SAME_KEY", timeout=args.timeout)
+        same = Meaning("", asked.embed, args.same_at, args.same_price)
+    how = Asking(**told, kind=args.kind or router.kind, other="refuse" if args.refuse else "pass", same=same)
     router.purse = purse(args.total, args, getattr(args, "ledger", None))
     return router, Endpoint(url, args.model, key_env=args.key_env, timeout=args.timeout, tries=args.tries), how
 

@@ -26,22 +26,8 @@ import numpy as np
 
 from adalib.drafts import clear_drafts, replacing
 
-__all__ = [
-    "DataError",
-    "check_room",
-    "cores",
-    "free_memory",
-    "kind_of",
-    "line_parts",
-    "most_memory",
-    "one_line",
-    "open_lines",
-    "read_json",
-    "read_lines",
-    "read_whole",
-    "write_lines",
-    "written",
-]
+__all__ = ["DataError", "check_room", "cores", "free_memory", "kind_of", "line_parts", "most_memory", "one_line"]
+__all__ += ["open_lines", "read_json", "read_lines", "read_whole", "write_lines", "written"]
 
 MAX_FILE = 1_000_000_000  # bytes, decompressed
 MAX_LINE = 64_000_000  # bytes
@@ -59,8 +45,7 @@ def open_lines(
 ) -> Iterator[tuple[int, bytes]]:
     """The number and the bytes of every line that is not blank, of all the file or a part (see `line_parts`).
 
-    At most ``limit`` bytes are read, decompressed (1 GB by default, and all of a part); a byte order mark is dropped.
-    """
+    At most ``limit`` bytes are read, decompressed (1 GB by default, all of a part); a byte order mark is dropped."""
     path, most = Path(path), limit or (MAX_FILE if part is None else math.inf)
     try:
         total = _checked_size(path, most)
@@ -89,8 +74,7 @@ def read_whole(path: str | os.PathLike, limit: int = 10_000_000) -> bytes:
 def written(path: str | os.PathLike) -> Iterator[BufferedIOBase]:
     """A file to write to that takes the place of ``path`` when the block ends well, in one step.
 
-    Compressed when the name ends in ``.gz``, without a name or a time inside: the same data gives the same bytes.
-    """
+    Compressed when the name ends in ``.gz``, without a name or a time inside: the same data gives the same bytes."""
     path = Path(path)
     if "\0" in str(path):
         raise DataError(f"{str(path)!r}: is not the name of a file; choose another")
@@ -120,10 +104,8 @@ def cores() -> int:
 
 
 def free_memory() -> int:
-    """Bytes that this process may still take: what the system has free, and what its own limits leave.
-
-    Where neither is told (Windows, macOS, a browser) there is no end of them, and nothing is refused beforehand.
-    """
+    """Bytes that this process may still take: what the system has free and its own limits leave; no end where neither
+    is told (Windows, macOS, a browser)."""
     used = _told("/proc/self/status", r"VmSize:\s+(\d+) kB", 1024, missing=0)
     free = [_told("/proc/meminfo", r"MemAvailable:\s+(\d+) kB", 1024), _allowed() - used]
     for limit, taken in (("max", "current"), ("limit_in_bytes", "usage_in_bytes")):  # of either version of cgroups

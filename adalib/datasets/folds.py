@@ -49,9 +49,7 @@ def drawn(rows: ArrayLike, most: int, rng: np.random.Generator | int) -> np.ndar
 def deal(member: ArrayLike, folds: int, seed: int = 0, order: ArrayLike | None = None) -> np.ndarray:
     """The fold of every question: folds of nearly one size, none of which parts a group.
 
-    ``member`` is the group of every question, numbered from 0. The groups are shuffled by the seed, or dealt in the
-    given order; with fewer groups than folds there are only so many folds.
-    """
+    ``member`` is the group of every question, from 0. Groups are shuffled by the seed, or dealt in the given order."""
     if folds < 2:
         raise ValueError(f"folds is {folds}; give at least 2")
     member = np.asarray(member)

@@ -32,9 +32,7 @@ FEATURES, BUCKETS = 18, 512  # how many numbers a `ReadText` carries
 class ReadText(str):
     """A question that carries the numbers read off its text, so that policies learn from it without the text.
 
-    The string is the question, or its id where the text is not at hand. Features: the 15 of `text_features` and the 3
-    of `adalib.paper.ablations.extra_features`; n-grams: the counts of `adalib.learn.embedding.ngram_counts`.
-    """
+    Features are those of `text_features` and `adalib.paper.ablations.extra_features`, n-grams of `ngram_counts`."""
 
     features: tuple[float, ...]
     ngrams: tuple[int, ...]

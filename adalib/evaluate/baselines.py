@@ -111,8 +111,7 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
     """Give the longest questions the dearest column and all others the cheapest: how we read the paper's Heuristic.
 
     Inferred from the printed costs: 16 answers for the fewest longest of 200 questions that reach the budgets 1.5, 2
-    and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of equals the earlier is the longer.
-    """
+    and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of equals the earlier is the longer."""
     texts = (q.features[0] if isinstance(q, ReadText) else q for q in questions)
     lengths = np.array([float(len(q) if isinstance(q, str) else q) for q in texts])
     n = lengths.size

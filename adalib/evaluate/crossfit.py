@@ -25,8 +25,7 @@ __all__ = ["OracleScore", "check_halves", "compared", "cross_fitted_oracle", "re
 class OracleScore:
     """An oracle's labels, as they looked to the oracle and as they turned out.
 
-    One row a question (in `adalib.rehearse_oracle`: a draw of all samples), one column a target.
-    """
+    One row a question (in `adalib.rehearse_oracle`: a draw of all samples), one column a target."""
 
     targets: np.ndarray  # average costs that the oracle was allowed
     claimed: np.ndarray  # accuracy of the labels on the samples that chose them: in-sample, too good on average

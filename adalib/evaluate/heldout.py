@@ -294,8 +294,7 @@ class Scores:
     def rows(self, member: np.ndarray, families: bool = False) -> list[HeldOutRow]:
         """Average the halves question by question, and put intervals on the averages.
 
-        The groups are copies of one question, or ``families``, each with a mean of its own: those get Student's.
-        """
+        The groups are copies of one question, or ``families``, each with a mean of its own: those get Student's."""
         keys = sorted(self._turns, key=lambda key: (key[0], self._order.index(key[1])))
         # A column at a time, for there may be very many questions.
         values, gains = np.empty((2, member.max() + 1, len(keys)))

@@ -67,8 +67,7 @@ class Learner(typing.Protocol):
 class Planner(typing.Protocol):
     """A policy that names a column before it asks, of which copies are fitted.
 
-    One with ``for_budget(features, budget)`` is fitted once, without a budget but with ``groups``, for all targets.
-    """
+    One with ``for_budget(features, budget)`` is fitted once, without a budget but with ``groups``, for all targets."""
 
     def fit(self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float) -> Planner: ...
     def predict(self, features: pd.DataFrame) -> np.ndarray: ...
@@ -112,8 +111,7 @@ def learned(
 ) -> dict[str, np.ndarray]:
     """Teach every learner with one half, fold by fold, and score it with the other half of the other questions.
 
-    Every name ("noise" for all the ``blind``) gets costs, accuracies and columns, shape (policies, targets, 3, N).
-    """
+    Every name ("noise" for all the ``blind``) gets costs, accuracies and columns, shape (policies, targets, 3, N)."""
 
     def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
         train, test = (

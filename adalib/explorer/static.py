@@ -78,8 +78,7 @@ budget you can afford, and watch who lets go of what.</p>
 def static_html(settings: Sequence[dict[str, Any]]) -> str:
     """Return an explorer of settings, the first one shown, as a fragment of HTML: any number fit on one page.
 
-    Show it with ``IPython.display.HTML(static_html([setting(table), ...]))``.
-    """
+    Show it with ``IPython.display.HTML(static_html([setting(table), ...]))``."""
     settings = list(settings)
     names = [one["name"] for one in settings]
     if not settings or len(set(names)) < len(names):

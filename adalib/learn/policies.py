@@ -12,7 +12,6 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -236,8 +235,7 @@ class LabelPolicy(_Policy):
         self.classes_ = numbers(about["classes"], "classes", (None,), 0, 10**6).astype(int)
         if not self.classes_.size or (np.diff(self.classes_) < 1).any():
             raise ValueError("its classes are not increasing column numbers")
-        make = partial(trees.classifier, self.classes_.size, self.seed)
-        self.model_ = trees.from_json(make, grown, self.n_features_in_) if grown else None
+        self.model_ = trees.from_json(grown, self.n_features_in_) if grown else None
         if self.classes_.size != (self.model_.n_classes_ if grown else 1):
             raise ValueError("its trees and its list of classes do not fit together")
 
@@ -348,7 +346,7 @@ class CurvePolicy(_Policy):
     def _restore(self, about: dict[str, Any], grown: dict[str, Any]) -> None:
         if not grown:
             raise ValueError("it has no trees")
-        self.model_ = trees.from_json(partial(trees.regressor, self.seed), grown, self.n_features_in_)
+        self.model_ = trees.from_json(grown, self.n_features_in_)
         prices = numbers(about["prices"], "prices", (None,), 0)
         self.prices_ = np.array([prices, numbers(about["costs"], "costs", prices.shape, 0)])
         if not prices.size or (np.diff(self.prices_[1]) < 0).any():

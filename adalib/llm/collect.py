@@ -139,10 +139,7 @@ def settings_of(
 def export(questions: str | os.PathLike | list[dict], out: str | os.PathLike, kind: str | None = None) -> Path:
     """Write what a folder holds as ``responses.jsonl``, a bring-your-own file for `adalib.load`.
 
-    Answers are read out of the texts here, not while collecting, so a better reader needs no new samples. Every
-    question gets the same number of answers: the samples that all questions have. Each line names the model:
-    the files of several models, one after the other, are a menu.
-    """
+    Answers are read out of the texts here, so a better reader needs no new samples. Every question gets as many."""
     asked = questions if isinstance(questions, list) else load_questions(questions)
     folder = Path(out)
     settings = read_settings(folder)
@@ -302,9 +299,7 @@ def _lock(file: int) -> None:
 class Store:
     """The append-only store of one collection, held by one process: ``with Store(folder, settings) as store``.
 
-    ``settings`` are what the answers depend on: a folder that was begun with others is refused. ``note`` is what else
-    ``run.json`` tells its reader.
-    """
+    A folder that was begun with other ``settings`` is refused; ``note`` is what else ``run.json`` tells its reader."""
 
     def __init__(self, folder: str | os.PathLike, settings: dict, note: dict | None = None):
         self.folder = Path(folder)

@@ -82,9 +82,7 @@ class ReplyError(Exception):
 class EndpointError(RuntimeError):
     """The endpoint refused, or failed too often in a row. The message is one line without secrets.
 
-    ``status`` is that of the last reply, None where none came; ``code`` is "insufficient_quota" for an empty account;
-    ``billed``: the last request may be on the bill; ``param``: what the request holds that this model does not know.
-    """
+    ``billed``: the last request may be on the bill; ``param``: what the request holds that this model does not know."""
 
     def __init__(self, message: str, status: int | None = None, code: str | None = None, billed: bool = False):
         super().__init__(message)
@@ -107,9 +105,7 @@ class Answer:
 class Endpoint:
     """A model behind an OpenAI-compatible address. Use it as ``async with Endpoint(...) as endpoint``.
 
-    ``timeout`` is in seconds for one request, from the first byte to the last: a hang or a slow drip ends there. The
-    key is read from the environment variable ``key_env``; an endpoint on this machine (loopback) needs none.
-    """
+    ``timeout`` is in seconds, from the first byte of a request to the last; loopback needs no key."""
 
     def __init__(
         self, base_url: str, model: str, *, key_env: str = DEFAULT_KEY_ENV, timeout: float = 120.0, tries: int = 8
@@ -158,10 +154,7 @@ class Endpoint:
     ) -> Answer:
         """Ask until there is an answer, or raise `EndpointError` on a refusal or after ``tries`` failures in a row.
 
-        ``limit`` is what the limit of tokens is called, ``extra`` whatever else the request's body is to hold;
-        ``pause(seconds, why)`` is awaited between tries in place of sleeping. A sampling parameter that the model does
-        not know is left out from then on, and a limit called by its other name.
-        """
+        A sampling parameter that the model does not know is left out from then on, a limit called by its other name."""
         request: dict[str, Any] = {"model": self.model, "messages": list(messages), limit: max_tokens}
         request |= {} if temperature is None else {"temperature": temperature}
         request |= {} if seed is None else {"seed": seed}
@@ -213,6 +206,20 @@ class Endpoint:
                 yield reply
         except httpx.TransportError as error:
             raise self._no_reply(error) from None
+
+    async def embed(self, texts: Sequence[str]) -> tuple[list[list[float]], int]:
+        """The embeddings of some texts, and the tokens that were read; asked once, `EndpointError` where none come."""
+        body = json.dumps({"model": self.model, "input": list(texts)}).encode()
+        try:
+            async with asyncio.timeout(self.timeout), self.forward("POST", "embeddings", _JSON, body) as reply:
+                if reply.status_code >= 300:
+                    raise ReplyError(f"HTTP {reply.status_code}")
+                told = json.loads(await bounded(reply))
+            rows = sorted(told["data"], key=lambda row: row["index"])
+            return [row["embedding"] for row in rows], (usage_of(told) or (len(body),))[0]
+        except (TimeoutError, ReplyError, ValueError, LookupError, TypeError, RecursionError) as error:
+            why = self.clean(str(error) or type(error).__name__)
+            raise EndpointError(f"{self.url} gives no embeddings ({why})", billed=not why.startswith(UNSENT)) from None
 
     def _no_reply(self, error: httpx.TransportError) -> ReplyError:
         told = self.clean(str(error) or type(error).__name__)
@@ -287,9 +294,7 @@ class Endpoint:
 def wait_for(work: Coroutine[Any, Any, Result], stop: asyncio.Event | None = None) -> Result:
     """Run a coroutine on a loop in the background and wait for what it returns.
 
-    A notebook's own loop is taken, and a client belongs to the loop that first used it: so all calls share one. The
-    first interrupt sets ``stop``, where there is one, the second cancels; it goes on to the caller once nothing runs.
-    """
+    The first interrupt sets ``stop``, where there is one, the second cancels; it goes on to the caller at the end."""
     if sys.platform == "emscripten":  # no threads and no sockets: answers that are played back need neither
         before = asyncio._get_running_loop()
         asyncio._set_running_loop(None)
@@ -354,8 +359,7 @@ def _background() -> asyncio.AbstractEventLoop:
 class Lines:
     """Clients of one connection each, lent to one request at a time, the one that was last put down first.
 
-    A pool looks at every connection it holds for every request: at 64 at a time three times the work of all the rest.
-    """
+    A pool looks at every connection it holds for every request: at 64 at a time thrice the work of all the rest."""
 
     def __init__(self, new_line: Callable[[], httpx.AsyncClient]):
         self._new_line = new_line
@@ -422,12 +426,7 @@ async def bounded(reply: httpx.Response) -> bytes:
 
 
 def read_reply(body: bytes) -> Answer:
-    """Take a chat completion apart, or raise `ReplyError`.
-
-    >>> body = b'{"choices": [{"message": {"content": "Answer: 7"}, "finish_reason": "stop"}], "usage": {}}'
-    >>> read_reply(body).text
-    'Answer: 7'
-    """
+    """Take a chat completion apart, or raise `ReplyError`."""
     try:
         reply = json.loads(body.decode("utf-8"))
     except UnicodeDecodeError:
@@ -471,8 +470,7 @@ def mean_logprob(tokens: Sequence[float]) -> float | None:
 def mean_entropy(tokens: Sequence[Sequence[float]]) -> float | None:
     """Mean entropy of an answer's tokens, in nats, from the log-probabilities of the likeliest candidates of each.
 
-    The sum of ``-p log p`` stops at those that are told, 20 at most: a lower bound, close where they hold nearly all.
-    """
+    The sum of ``-p log p`` stops at those that are told, 20 at most: a lower bound, close where they hold most."""
     if not tokens or not all(tokens) or not all(_is_logprob(value, zero=True) for top in tokens for value in top):
         return None
     total = math.fsum(-math.exp(logprob) * logprob for top in tokens for logprob in top if logprob > -math.inf)
@@ -510,9 +508,7 @@ def _whole_characters(text: str) -> str:
 def backoff(attempt: int, hint: float | None = None, jitter: float | None = None) -> float:
     """Seconds to wait after failure number ``attempt`` (from 1): doubled each time, spread by ``jitter``, capped.
 
-    A server's ``hint`` of a second or more is kept to; one of nothing (0, or a date that is past) is none: a server in
-    distress must not be hammered, and sixteen refused requests must not come back at one moment.
-    """
+    A server's ``hint`` of a second or more is kept to; one of less is none, or a server in distress is hammered."""
     jitter = random.random() if jitter is None else jitter
     # The exponent is bounded, or the wait after failure 2000 would be no float.
     wait = min(FIRST_WAIT * 2 ** min(attempt - 1, 16), LONGEST_WAIT) * (1 + jitter) / 2

@@ -50,13 +50,7 @@ def workload(
     price_in: float = 0.0,
     price_out: float = 0.0,
 ) -> Workload:
-    """Count before asking; prices are dollars per million tokens.
-
-    The paper's 200 questions with 48 samples, in one setting and in all four:
-
-    >>> workload(200, 48).calls, workload(200, 48, settings=4).calls
-    (9600, 38400)
-    """
+    """Count before asking; prices are dollars per million tokens."""
     given = (n_questions, samples, settings, prompt_tokens, max_tokens, price_in, price_out)
     if not all(0 <= value < math.inf for value in given):
         raise ValueError("a workload needs counts and prices that are numbers, 0 or more")
@@ -68,8 +62,7 @@ def workload(
 def load_prompt(name: str | os.PathLike | None = None) -> Prompt:
     """Read a prompt file, a bundled prompt by its name, or (for None) the default.
 
-    A prompt file is JSON: ``{"messages": [{"role": "user", "content": "... {question} ..."}]}``.
-    """
+    A prompt file is JSON: ``{"messages": [{"role": "user", "content": "... {question} ..."}]}``."""
     if name is None:
         return Prompt([{"role": "user", "content": DEFAULT_PROMPT}])
     path = _find(name, "prompts", ".json")

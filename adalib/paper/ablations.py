@@ -198,8 +198,7 @@ class Comparison:
 
         ``majority`` is the share of the commonest label, ``mix`` the best random mix at the same cost, setting by
         setting and target by target; ``eps``, ``regret``, ``weighted``, ``largest`` and ``average`` are the share of
-        wrong labels, lost - saved, E[M 1(wrong)], and the largest and the mean M times ``eps``.
-        """
+        wrong labels, lost - saved, E[M 1(wrong)], and the largest and the mean M times ``eps``."""
         return pd.DataFrame([self._measure(trial) for trial in self.trials])
 
     def summary(self) -> pd.DataFrame:
@@ -270,8 +269,7 @@ def classifiers(
     """Train the paper's five classifiers on the same splits of a pool.
 
     A split by rows puts copies of a question on both sides; one by questions does not, and its labels for training are
-    made from training questions alone. What differs is what the copies were worth.
-    """
+    made from training questions alone. What differs is what the copies were worth."""
     held = list(_splits(pooled, split, splits))
     tries = models if isinstance(models, Mapping) else dict.fromkeys(models, splits)
     jobs = [(name, number) for name in tries for number in range(min(tries[name], splits))]
@@ -361,8 +359,7 @@ def granularity(
 ) -> pd.DataFrame:
     """Value the oracle with every menu of budgets: the truth of a population, else in-sample and cross-fitted.
 
-    In-sample a longer menu can only raise it: there are more estimates to pick the luckiest of.
-    """
+    In-sample a longer menu can only raise it: there are more estimates to pick the luckiest of."""
     scores: dict[tuple[str, str], OracleScore] = {}
     for name, budgets in menus.items():
         if isinstance(source, Population):
@@ -399,8 +396,7 @@ def learning_curve(
     """Train the label policy on a growing share of the questions, and score it on what it saw and on what it did not.
 
     In the paper's figure accuracy is drawn on all questions, where two things grow at once: what the model can
-    generalise from, and how much of the test it has seen.
-    """
+    generalise from, and how much of the test it has seen."""
     inputs = pd.DataFrame(features)
     labels = {target: bisect(table.acc, table.cost, target).labels for target in targets}
 

@@ -168,8 +168,7 @@ class Clusters(NamedTuple):
 def curve_clusters(acc: ArrayLike, clusters: int = 4) -> Clusters:
     """Group accuracy curves with K-means, as in the paper's archetype figure, from the highest mean to the lowest.
 
-    Of four, the one of the two in the middle that gains more comes first, as responsive: a convention of ours.
-    """
+    Of four, the one of the two in the middle that gains more comes first, as responsive: a convention of ours."""
     from sklearn.cluster import KMeans
 
     model = KMeans(clusters, n_init=10, random_state=0).fit(np.asarray(acc, dtype=float))

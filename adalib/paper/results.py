@@ -92,8 +92,7 @@ def reconstructed(
     Ours: first-seen ties, scores on all questions with the samples of the labels, how Random and Heuristic deal.
 
     ``seeds`` are random splits into training and other questions; the rest is as for `adalib.held_out`. Methods are
-    Fixed, Random, Heuristic, Ours and Oracle, a row each and target.
-    """
+    Fixed, Random, Heuristic, Ours and Oracle, a row each and target."""
     if seeds < 1:
         raise ValueError(f"seeds is {seeds}; give at least 1")
     table = responses.table(budgets, **PAPER_WAY)
@@ -134,8 +133,7 @@ def main_table(seed: int | None = None) -> pd.DataFrame:
     on all of them. Without a ``seed`` the simulated answers are the draw that was picked for lying near the paper's
     tables. A row a setting, method and target: ``printed_accuracy``, ``accuracy`` (mean over the splits),
     ``accuracy_std``, ``accuracy_diff`` = ours - printed, the same four for cost, ``imitation`` (of Ours), and
-    ``within``: whether both differences keep `TOLERANCE`.
-    """
+    ``within``: whether both differences keep `TOLERANCE`."""
     part = f"main table, draw {seed}"
     table = recorded_frame(part) if part in _record() else pd.DataFrame(main_rows(seed))
     cells = [PAPER[row.setting]["main"][row.method] for row in table.itertuples()]
@@ -183,8 +181,7 @@ def implied_held_out() -> pd.DataFrame:
     """What the printed tables imply for questions outside the training set, if all questions were scored: inferred.
 
     If the learned policy repeats the oracle on the 80% that it was trained on, every printed average is 0.8 times the
-    oracle's value plus 0.2 times that of the others. Rounding leaves 0.005 in accuracy and imitation, 0.04 in cost.
-    """
+    oracle's value plus 0.2 times that of the others. Rounding leaves 0.005 in accuracy and imitation, 0.04 in cost."""
     rows = []
     for name in PAPER_SETTINGS:
         paper, main = PAPER[name], PAPER[name]["main"]

@@ -51,8 +51,7 @@ def paper_setting(name: str, R: int = 48, seed: int | None = None) -> Responses:
 
     These are not answers of the models they are named after; residuals are in `fit_table`. Explained in chapter 0,
     "One question, many answers". ``name`` is one of `PAPER_SETTINGS`, ``R`` the answers per question (48 in the paper).
-    Without a ``seed`` it is the draw chosen for lying nearest to the printed tables; any seed is an ordinary draw.
-    """
+    Without a ``seed`` it is the draw chosen for lying nearest to the printed tables; any seed is an ordinary draw."""
     return paper_population(name).sample(R, _spec(name)["seed"] if seed is None else seed)
 
 
@@ -60,8 +59,7 @@ def paper_population(name: str) -> Population:
     """Answer distributions behind `paper_setting`: 200 questions, those of MATH at levels 2 to 4.
 
     The three MATH settings share ids and levels, and a question keeps its rank in difficulty within its level from one
-    model to the next. Explained in chapter 0, "One question, many answers".
-    """
+    model to the next. Explained in chapter 0, "One question, many answers"."""
     return build(_spec(name))
 
 
@@ -97,8 +95,7 @@ def fit_table(name: str) -> pd.DataFrame:
 
     Columns: ``statistic``; ``printed``; ``ours`` on the default draw; ``residual`` = ours - printed; ``tolerance``
     (missing where the fit only tries to be close); ``true`` value in the population where there is one; ``mean``
-    and ``sd`` over all draws tried. Its ``attrs`` say how many were tried, and how many met every tolerance.
-    """
+    and ``sd`` over all draws tried. Its ``attrs`` say how many were tried, and how many met every tolerance."""
     spec = _spec(name)
     table = pd.DataFrame(spec["fit"])
     table.insert(3, "residual", table["ours"] - table["printed"])

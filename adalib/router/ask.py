@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import warnings
 from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from adalib.sequential.certificate import Certificate
 from adalib.sequential.peers import leader_holds
 from adalib.sequential.priced import Session
 from adalib.sequential.streams import BallotBox
-from adalib.vote.answers import answer_classes, answer_reader, is_free_text
+from adalib.vote.answers import Meaning, answer_classes, answer_reader, is_free_text, short_text
 
 __all__ = ["Asking", "Client", "Decision", "FixedVote", "NotShortError", "Routed", "ask", "ask_many"]
 
@@ -116,6 +117,7 @@ class Asking:
     seed: int | None = None  # the first answer's; the next ones count up, or they would all be the same
     extra: dict[str, Any] = field(default_factory=dict)  # passed on to the endpoint as it is
     headers: dict[str, str] = field(default_factory=dict)  # and as a header
+    same: Meaning | None = None  # tells when answers in words are one; a short text is then an answer
 
     def __post_init__(self) -> None:
         if not 1 <= self.max_tokens <= MOST_TOKENS:
@@ -344,6 +346,8 @@ class _Question:
             raise EndpointError(f"the endpoint gives no {lacking}, by which this policy weighs answers; {mend}")
         self.answers.append(answer)
         told = self.read(answer.text, answer.finish == "stop")
+        if not told and self.how.same and self.how.kind == "auto" and answer.finish == "stop":
+            told = short_text(answer.text)
         if told and told not in self.classes:
             known = [one for one, _ in self.first.values()]
             # Comparing formulas may take a second, in which a server has other things to do.
@@ -353,11 +357,29 @@ class _Question:
                 self.classes[told] = int((await asyncio.wait_for(work, left))[-1])
             except TimeoutError:  # what cannot be compared in time is like no other
                 self.classes[told] = len(self.first)
+            if self.how.same and self.classes[told] == len(known):
+                self.classes[told] = await self._by_meaning(self.how.same, told, known, left)
         number = self.classes[told] if told else None
         if number is not None:
             self.first.setdefault(number, (told, answer))
             self.votes[number] += 1
         self.vote.add(number, **said)
+
+    async def _by_meaning(self, same: Meaning, told: str, known: list[str], left: float) -> int:
+        """The class of an answer in words: one of its own where nobody can say, or no money is left to ask."""
+        most = paid = len("".join([told, *known]).encode()) * same.price / 1e6
+        if not self.purse.reserve(most):
+            return len(known)
+        try:
+            found, read = await asyncio.wait_for(same.find(told, known), left)
+            paid = read * same.price / 1e6
+            return len(known) if found is None else known.index(found)
+        except Exception as error:  # also of a function that is not ours
+            paid = most if getattr(error, "billed", True) else 0.0
+            warnings.warn(f"answers are not compared by meaning: {error}", stacklevel=2)
+            return len(known)
+        finally:
+            self._pay(paid, most)
 
     async def _one(self, number: int) -> Answer:
         """One answer; what was put aside for it is settled whatever happens, by `_round` where it is dropped."""
@@ -401,8 +423,8 @@ class _Question:
         await asyncio.sleep(seconds)
         self.waits.discard(number)
 
-    def _pay(self, money: float) -> None:
-        self.purse.settle(self.most_money, money)
+    def _pay(self, money: float, held: float | None = None) -> None:
+        self.purse.settle(self.most_money if held is None else held, money)
         self.money += money
         self.tally.money += money
 

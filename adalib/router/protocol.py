@@ -29,9 +29,14 @@ from adalib.router.ask import CAP, LATE, PURSE, Asking, NotShortError, Routed
 from adalib.router.controller import Purse
 from adalib.router.router import Router
 
+try:
+    from opentelemetry import propagate, trace
+except ImportError:  # then nobody gets spans
+    trace = None
+
 __all__ = ["Passing", "Request", "RequestError", "as_fault", "as_sent", "chosen", "completion", "is_here"]
-__all__ += ["model_object", "read_body", "read_request", "response_object", "stream_chunks", "turns_of", "vote_headers"]
-__all__ += ["why_passed"]
+__all__ += ["model_object", "read_body", "read_request", "response_object", "stream_chunks", "traced", "turns_of"]
+__all__ += ["vote_headers", "why_passed"]
 
 OWN = "adalib"  # the field of a request with our settings, and of a reply with our figures
 _LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
@@ -324,8 +329,8 @@ class Passing:
 
 
 def cost_headers(money: float, tokens: int) -> dict[str, str]:
-    """What a request cost, under the names that LiteLLM's clients read."""
-    return {"x-litellm-response-cost": f"{money:.12g}", "x-litellm-total-tokens": str(tokens)}
+    """What a request cost, under the names that LiteLLM books by; where no price is known it is left to LiteLLM's."""
+    return ({"x-litellm-response-cost": f"{money:.12g}"} if money else {}) | {"x-litellm-total-tokens": str(tokens)}
 
 
 def extras(one: Routed) -> dict[str, Any]:
@@ -408,3 +413,14 @@ def vote_headers(one: Routed) -> dict[str, str]:
     headers["X-Adalib-Reason"] = json.dumps(told["reason"])[:300]  # one line of ASCII, and a short one
     headers["X-Adalib-Votes"] = json.dumps(dict(list(told["votes"].items())[:16]))[:1000]
     return headers | cost_headers(one.money, one.tokens + one.prompt_tokens)
+
+
+def traced(told: Mapping[str, Any], began: int, headers: Mapping[str, str]) -> None:
+    """Give OpenTelemetry, where it is installed, one span for a request, within the caller's own: what is logged."""
+    if trace is None:
+        return
+    figures, kind = {f"adalib.{name}": value for name, value in told.items()}, trace.SpanKind.SERVER
+    span = trace.get_tracer("adalib").start_span(told["path"], propagate.extract(headers), kind, figures, None, began)
+    if told["status"] >= 500:
+        span.set_status(trace.StatusCode.ERROR)
+    span.end()

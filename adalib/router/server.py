@@ -79,6 +79,7 @@ class _Line:
 
     def __init__(self, call: Call) -> None:
         self.began, self.path, self.status, self.tenant = time.monotonic(), call.url.path, 200, ""
+        self.at, self.headers = time.time_ns(), protocol.chosen(call.headers, _FOR_ALL)
         self.counts = call.method == "POST" and self.path.startswith("/v1/")
         given = call.headers.get("x-request-id", "")
         self.id = given if re.fullmatch(r"[\w.:-]{1,80}", given, re.ASCII) else uuid4().hex
@@ -375,14 +376,15 @@ class Service:
         """Count a request by what became of it, and log it."""
         if line.counts:
             self.replies.labels(str(line.status)).inc()
-            self._logged(line)
+            protocol.traced(self._logged(line), line.at, line.headers)
 
-    def _logged(self, line: _Line) -> None:
+    def _logged(self, line: _Line) -> dict[str, Any]:
+        told = {"id": line.id, "tenant": line.tenant, "path": line.path, "status": line.status}
+        told |= {"seconds": round(time.monotonic() - line.began, 4)} | line.told
         if self.log:
-            told = {"id": line.id, "tenant": line.tenant, "path": line.path, "status": line.status}
-            told |= {"seconds": round(time.monotonic() - line.began, 4)} | line.told
             text = " ".join(f"{name}={json.dumps(value)}" for name, value in told.items())
             _LINES.info("%s", json.dumps(told) if self.log == "json" else text)
+        return told
 
     def _upstream(self, answers: bool) -> None:
         """Note whether the upstream answers, and say so when that changes."""

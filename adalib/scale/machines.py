@@ -86,8 +86,7 @@ def _processes(workers: int) -> Executor | None:
 class Cluster(Machines):
     """The workers of a Dask scheduler, through futures; connect only to a scheduler that you trust.
 
-    The address reads like ``tcp://10.0.0.1:8786``. RuntimeError, one line, if nothing answers or no worker comes.
-    """
+    The address reads like ``tcp://10.0.0.1:8786``. RuntimeError, one line, if nothing answers or no worker comes."""
 
     def __init__(self, address: str) -> None:
         distributed = need("distributed")

@@ -161,6 +161,8 @@ def _form(path: Path) -> tuple[Form, tuple[int, ...]]:
         names, about = file.schema_arrow.names, file.metadata
         groups = tuple(about.row_group(i).num_rows for i in range(about.num_row_groups))
     budgets = tuple(name.removeprefix("acc_") for name in names if name.startswith("acc_"))
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"{path}: has the column {twice[0][:60]!r} more than once; give every column another name")
     if not budgets:
         mend = "a table has a column acc_B for every budget B, such as acc_1, acc_2, acc_4"
         raise DataError(f"{path}: has no accuracies among its columns ({', '.join(names)[:80]}); {mend}")

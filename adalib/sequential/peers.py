@@ -23,17 +23,9 @@ from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
 from adalib.sequential.streams import REPLAYS, Library, Streams, Votes, corners, count_votes, weight_of
 
-__all__ = ["CONFIDENT", "Confidence", "Fixed", "Margin", "NEVER", "PEERS", "PUBLISHED", "Published", "Rule"]
-__all__ += [
-    "NEWER",
-    "NEWER_CONFIDENT",
-    "LearnedPrior",
-    "TunedRules",
-    "mode_holds",
-    "leader_holds",
-    "points_of",
-    "stopping_points",
-]
+__all__ = ["CONFIDENT", "Confidence", "Fixed", "Margin", "NEVER", "NEWER", "NEWER_CONFIDENT", "NEWER_PUBLISHED"]
+__all__ += ["PEERS", "PUBLISHED", "LearnedPrior", "Published", "Rule", "TunedRules", "leader_holds", "mode_holds"]
+__all__ += ["points_of", "stopping_points"]
 
 #: More answers than anybody asks: a rule without a cap.
 NEVER = 10**9
@@ -106,10 +98,17 @@ class Agreement(Threshold):
 
 
 class Agreeing(Threshold):
-    """Stop when so many answers agree: two of them are the strongest plain rule of BranchPilot's report."""
+    """Stop when so many answers agree."""
 
     def stops(self, votes: Votes) -> Any:
         return (votes.leader >= self.threshold) | super().stops(votes)
+
+
+class InARow(Threshold):
+    """Stop when so many answers in a row agree: two of them beat the learned policy of BranchPilot's own report."""
+
+    def stops(self, votes: Votes) -> Any:
+        return (votes.run >= self.threshold) | super().stops(votes)
 
 
 class Doubling(Threshold):
@@ -159,7 +158,7 @@ class Filtered:
     sharpness: float
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        told = _logprob(streams)
+        told = _told(streams)
         answers = min(self.answers, streams.classes.shape[1])
         stops = np.full(len(streams.classes), answers - 1)
         if self.keep >= 1:
@@ -171,11 +170,29 @@ class Filtered:
         return stops, votes.value[:, -1]
 
 
-def _logprob(streams: Streams) -> np.ndarray:
-    told = streams.read("logprob")
+def _told(streams: Streams, field: str = "logprob", called: str = "log-probabilities") -> np.ndarray:
+    told = streams.read(field)
     if told is None:
-        raise DataError('there are no log-probabilities; add "logprob" to every line of the file')
+        raise DataError(f'there are no {called}; add "{field}" to every line of the file')
     return told
+
+
+class Together(Threshold):
+    """its_hub's gateway by its Beta rule: ``cap`` answers are asked at once, and the shortest comes first.
+
+    Past the threshold the others are cancelled, each at the price of the share of it that was written by then.
+    """
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        order = _told(streams, "tokens", "tokens")[:, : self.cap].argsort(axis=1, kind="stable")
+        votes = count_votes(*(np.take_along_axis(part, order, axis=1) for part in (streams.classes, streams.worth)))
+        stops = stopping_points(Confidence(self.threshold), votes)
+        return stops, votes.value[np.arange(len(stops)), stops]
+
+    def paid(self, streams: Streams, stops: np.ndarray) -> np.ndarray:
+        """What every stream costs, in answers."""
+        lengths = np.sort(np.maximum(_told(streams, "tokens", "tokens")[:, : self.cap], 1), axis=1)
+        return np.minimum(lengths[np.arange(len(stops)), stops][:, None] / lengths, 1).sum(axis=1)
 
 
 class Coverage(Threshold):
@@ -185,7 +202,7 @@ class Coverage(Threshold):
     """
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        p = np.exp(_logprob(streams)[:, 0]).clip(1e-6, 1 - 1e-6)
+        p = np.exp(_told(streams)[:, 0]).clip(1e-6, 1 - 1e-6)
         wanted = np.ceil(np.log(self.threshold / p) / np.log1p(-p)).clip(1, min(self.cap, streams.classes.shape[1]))
         stops = wanted.astype(int) - 1
         return stops, streams.votes().value[np.arange(len(stops)), stops]
@@ -195,7 +212,7 @@ class Reservation(Threshold):
     """Weitzman's rule for boxes that are all alike: stop at an answer this certain, and give the most certain one."""
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        told = np.where(streams.classes >= 0, _logprob(streams), -np.inf)
+        told = np.where(streams.classes >= 0, _told(streams), -np.inf)
         best = np.maximum.accumulate(told, axis=1)
         enough = best >= self.threshold
         enough[:, min(self.cap, told.shape[1]) - 1 :] = True
@@ -326,7 +343,7 @@ class TunedRules(Library):
         """Learn what every setting costs and brings; neither ``features`` nor ``groups`` are looked at."""
         streams = self.streams(responses, self.seed, self.repeats)
         stops, worth = self.play(self.rules, streams)
-        cost, accuracy = np.take_along_axis(streams.cost, stops, axis=1).mean(axis=0), worth.mean(axis=0)
+        cost, accuracy = self.paid(self.rules, streams, stops).mean(axis=0), worth.mean(axis=0)
         best = corners(cost, accuracy)
         self.members, self.costs, self.accuracies = [self.rules[i] for i in best], cost[best], accuracy[best]
         return self
@@ -341,6 +358,13 @@ class TunedRules(Library):
             if hasattr(rule, "play"):
                 stops[:, j], worth[:, j] = rule.play(streams)
         return stops, worth
+
+    def paid(self, members: Sequence[Any], streams: Streams, stops: np.ndarray) -> np.ndarray:
+        paid = super().paid(members, streams, stops)
+        for j, rule in enumerate(members):
+            if hasattr(rule, "paid"):
+                paid[:, j] = rule.paid(streams, stops[:, j])
+        return paid
 
 
 class LearnedPrior(TunedRules):
@@ -369,7 +393,7 @@ class Published:
         alone = TunedRules([self.rule])
         streams = alone.streams(responses, 1, REPLAYS)
         stops, worth = alone.play([self.rule], streams)
-        return streams.mean(stops[:, 0] + 1.0), streams.mean(worth[:, 0])
+        return streams.mean(alone.paid([self.rule], streams, stops)[:, 0]), streams.mean(worth[:, 0])
 
     def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """The same at every target, for `adalib.held_out`: there is nothing to learn."""
@@ -409,8 +433,15 @@ CONFIDENT: Mapping[str, Sequence[Any]] = {
 }
 
 #: Rules of 2026, tuned as the others are; the second mapping needs log-probabilities.
-NEWER: Mapping[str, Sequence[Rule]] = {"two_agree": [Agreeing(k, cap) for k in (2, 3, 4, 6) for cap in _CAPS]}
+NEWER: Mapping[str, Sequence[Any]] = {
+    "two_agree": [Agreeing(k, cap) for k in (2, 3, 4, 6) for cap in _CAPS],
+    "in_a_row": [InARow(k, cap) for k in (2, 3, 4) for cap in _CAPS],
+    "gateway": [Together(x, cap) for x in (0.8, 0.9, 0.95, 0.99) for cap in (2, 4, 8, 16)],
+}
 NEWER_CONFIDENT: Mapping[str, Sequence[Any]] = {
     "uab": [Coverage(float(x), cap) for x in np.geomspace(1e-4, 0.3, 14) for cap in (8, 16, 40)],
     "weitzman": [Reservation(float(np.log(x)), cap) for x in (0.5, 0.7, 0.8, 0.9, 0.95, 0.98) for cap in _CAPS],
 }
+
+#: As their authors set them, but that the gateway's budget, its cap, is for its users to say.
+NEWER_PUBLISHED = {"two_agree": Agreeing(2, 40), "in_a_row": InARow(2, 8), "gateway": Together(0.95, 8)}

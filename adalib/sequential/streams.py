@@ -271,6 +271,10 @@ class Library(ABC):
         stops, worth = self.play(members, streams, features)
         return stops, worth, stops + 1
 
+    def paid(self, members: Sequence[Any], streams: Streams, stops: np.ndarray) -> np.ndarray:
+        """What each member pays for each stream when it stops at these checkpoints, shape (M, K)."""
+        return np.take_along_axis(streams.cost, self.schedule[stops] - 1, axis=1)
+
     def mix(self, budget: float) -> Mix:
         """The two members, and the chance of the dearer, that cost ``budget`` on training questions."""
         return mix_for(self.costs, self.accuracies, budget)
@@ -291,8 +295,7 @@ class Library(ABC):
             known = None if features is None else np.asarray(features)[rows]
             streams = self.streams(asked, seed + begin, orders)
             stops, worth, rounds = self.walk(members, streams, known)
-            answers = self.schedule[stops]
-            paid = np.take_along_axis(streams.cost, answers - 1, axis=1)
+            paid, answers = self.paid(members, streams, stops), self.schedule[stops]
             parts.append([streams.mean(part @ shares.T) for part in (paid, worth, answers, rounds)])
         return Replay(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 

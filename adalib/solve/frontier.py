@@ -77,8 +77,7 @@ class Frontier:
     """Everything a budget can buy: one point per breakpoint, from the cheapest allocation to the most accurate one.
 
     Point j is the oracle's allocation at price ``lam[j]``, ties to the cheaper budget; ``lam[j]`` is also the slope to
-    point j+1, and the last one is 0. Between the points the frontier is straight.
-    """
+    point j+1, and the last one is 0. Between the points the frontier is straight."""
 
     lam: np.ndarray
     cost: np.ndarray

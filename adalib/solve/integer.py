@@ -65,8 +65,7 @@ def _improve(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> list[tuple
     """The labels of the rows that had to be opened to get from the frontier's allocation to the optimum.
 
     Sums are counted from that allocation: it spends nothing, loses nothing, and may still spend ``room``. An allocation
-    that spends s and loses l is worth ``lam * s - l`` more accuracy; none is worth more than ``lam * room``.
-    """
+    that spends s and loses l is worth ``lam * s - l`` more accuracy; none is worth more than ``lam * room``."""
     n, lam, base = len(acc), start.lam, start.labels[:, None]
     room = n * (start.slack + _ROOM * start.budget)
     net = acc - lam * cost

@@ -13,13 +13,14 @@ of code, a time or a story.
 from __future__ import annotations
 
 import ast
+import asyncio
 import json
 import math
 import operator
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from importlib import import_module
@@ -30,7 +31,7 @@ import numpy as np
 if TYPE_CHECKING:
     from adalib.vote.judge import Reading
 
-__all__ = ["answer_classes", "answer_reader", "extract_answer", "is_free_text", "judged", "same_answer"]
+__all__ = ["Meaning", "answer_classes", "answer_reader", "extract_answer", "is_free_text", "judged", "same_answer"]
 
 _TAIL = 200_000  # characters read from the end of a text; no answer is given earlier than that
 _MARKERS = 200  # times that a text may say "Answer:" and give none before we stop looking
@@ -86,6 +87,7 @@ _OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.
 
 _Key = tuple[Fraction, ...] | str  # the numbers that an answer may stand for (two for a percentage), or its letters
 Reader = Callable[[str, bool], str]  # (text, whether it was finished) -> the answer, "" where there is none
+Embed = Callable[[Sequence[str]], Awaitable[tuple[list[list[float]], int]]]  # texts -> vectors, and tokens read
 
 # What the kinds of answers look for.
 _LATE = 20_000  # characters read from the end of a text by kind
@@ -202,9 +204,7 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
 def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
     """The classes of `answer_classes`, and the formulas that were given up, each with the limit that it met.
 
-    An answer is compared only with the classes whose values lie near its own: the work grows with the answers, not with
-    their square.
-    """
+    An answer is compared only with classes whose values lie near its own: the work does not grow with their square."""
     texts = [_plain(answer) for answer in answers]
     first: dict[_Key, str] = {}
     for text in filter(None, dict.fromkeys(texts)):
@@ -427,14 +427,7 @@ def _mathematical(plain: str) -> bool:
 
 @lru_cache
 def answer_reader(kind: str = "auto") -> Reader:
-    r"""The function that reads answers of a kind out of texts.
-
-    >>> read = answer_reader("choice")
-    >>> read("**B**", True), read("(B) Paris", True), read("I think the answer is B.", True)
-    ('B', 'B', 'B')
-    >>> answer_reader("auto")("    return x+1", True), answer_reader("json:n")('{"n": 3}', True)
-    ('', '3')
-    """
+    """The function that reads answers of a kind out of texts."""
     word, _, more = kind.partition(":")
     plain: dict[str, Reader] = {"auto": _auto, "number": _number, "choice": _choice, "yesno": _yes_no}
     if word in plain and not more:
@@ -449,7 +442,8 @@ def answer_reader(kind: str = "auto") -> Reader:
         except re.error as error:
             raise ValueError(f"the kind {kind!r} holds no regular expression ({error}); mend the pattern") from None
     if word == "python" and more.count(":") == 1:
-        return _own(more)
+        own = _imported(more)
+        return lambda text, finished: str(own(text) or "").strip()
     known = "auto, number, choice, yesno, label:a,b, json:field, regex:pattern or python:module:function"
     raise ValueError(f"the kind of answers is {kind[:80]!r}; choose {known}")
 
@@ -457,6 +451,38 @@ def answer_reader(kind: str = "auto") -> Reader:
 def is_free_text(text: str) -> bool:
     """Whether a text without an answer is no try at one: code, or many words and no sums."""
     return "```" in text or (len(text) > _PROSE and not _WORKED.search(text))
+
+
+class Meaning:
+    """Answers in words that are one by their meaning: by a function of two, or by embeddings with a cosine of ``at``.
+
+    Numbers, letters, formulas, yes or no and words with other numbers in them are never one by meaning."""
+
+    def __init__(self, own: str = "", embed: Embed | None = None, at: float = 0.8, price: float = 0.0) -> None:
+        self.own, self.embed = _imported(own) if own else same_answer, embed
+        self.at, self.price = at, price  # in dollars per million tokens
+
+    async def find(self, new: str, known: Sequence[str]) -> tuple[str | None, int]:
+        """The known answer that means the same, if one does, and the tokens that were read to tell."""
+        words = [one for one in known if _numbers_of(one) == _numbers_of(new) is not None]
+        if not words or not self.embed:
+            return await asyncio.to_thread(lambda: next((one for one in words if self.own(one, new)), None)), 0
+        rows, read = await self.embed([new, *words])
+        unit = np.array(rows) / np.linalg.norm(rows, axis=1, keepdims=True)
+        near = unit[1:] @ unit[0]
+        return words[int(near.argmax())] if near.max() >= self.at else None, read
+
+
+def short_text(text: str) -> str:
+    """A text that may be an answer as it stands, "" where it is long or code."""
+    return text.strip() if len(text) <= _PROSE and not is_free_text(text) and not _CODE.search(text) else ""
+
+
+def _numbers_of(answer: str) -> list[str] | None:
+    """The numbers in an answer in words, None for one in figures, letters or a formula, and for yes or no."""
+    plain = _plain(answer)
+    in_words = _WORD.search(_COMMAND.sub(" ", plain)) and not _TRUTH.fullmatch(plain)
+    return _NUMBER.findall(plain) if in_words else None
 
 
 def _auto(text: str, finished: bool) -> str:
@@ -531,7 +557,7 @@ def _match(pattern: re.Pattern[str], text: str, finished: bool) -> str:
     return (found[0][1 if pattern.groups else 0] or "").strip() if found else ""
 
 
-def _own(name: str) -> Reader:
+def _imported(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
     try:
         found = getattr(import_module(module), function)
@@ -539,7 +565,7 @@ def _own(name: str) -> Reader:
             raise ValueError
     except (ImportError, AttributeError, ValueError):
         raise ValueError(f"python:{name} is no function that can be imported; name one of a text") from None
-    return lambda text, finished: str(found(text) or "").strip()
+    return found
 
 
 def _last_line(text: str) -> str:

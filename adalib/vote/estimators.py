@@ -319,8 +319,7 @@ def _winning_ways(
     ``series(x, d)[i]`` is the weight of i votes out of a class of size x; ``own`` (T), ``others`` (m, T) and ``spare``
     (T) are the sizes of the class, the other classes and the empty answers, ``most`` the votes that the others could
     get. For first-seen ties, ``late`` is the part of each other class that comes after the class's first vote; that
-    vote is then fixed, and ``own`` counts what comes after it too.
-    """
+    vote is then fixed, and ``own`` counts what comes after it too."""
     # A class c wins with k votes when every other class has fewer, or has k and loses the tie. In generating functions:
     # class j contributes sum_{i<k} C(n_j, i) z^i + t_j z^k, an empty answer 1 + z, and the coefficient of z^(b-k)
     # counts the ways to choose the rest. Shared ties pay 1 / (1 + number of tied others), the integral over y in [0, 1]

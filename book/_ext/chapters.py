@@ -28,8 +28,9 @@ _SIGNPOST = """<!doctype html><html lang="en"><meta charset="utf-8"><title>This 
 """
 _FILE = re.compile(r"notebooks/(\d+|[a-d])_")
 _ONE = r"(?:\d+|[A-D])"
-_MENTION = re.compile(rf"\b(?:[Cc]hapters?|[Aa]ppendix|[Aa]ppendices)\s+{_ONE}(?:(?:,\s+|\s+and\s+|\s+to\s+){_ONE})*\b")
-_NUMBER = re.compile(rf"(?:\b(?:[Cc]hapters?|[Aa]ppendix|[Aa]ppendices)\s+)?\b({_ONE})\b")
+_WORD = r"(?<!paper['’]s )\b(?:[Cc]hapters?|[Aa]ppendix|[Aa]ppendices)\s+"
+_MENTION = re.compile(rf"{_WORD}{_ONE}(?:(?:,\s+|\s+and\s+|\s+to\s+){_ONE})*\b")
+_NUMBER = re.compile(rf"(?:{_WORD})?\b({_ONE})\b")
 
 
 def number(docname: str) -> str | None:

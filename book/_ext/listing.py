@@ -19,23 +19,7 @@ _EXERCISE = re.compile(
     re.DOTALL,
 )
 _PLACE = re.compile(r'(<div data-adalib-list="(\w+)">).*?(</div>)', re.DOTALL)
-GAMES = {
-    "votes": "ask one question again and again, and watch the vote",
-    "kinds": "give each kind of question a budget",
-    "price": "drag the price, and watch what is bought",
-    "spend": "spend two answers per question yourself",
-    "stop": "stop asking when you think it is enough",
-    "states": "at which votes the price goes on",
-    "hold": "a budget that is held while the questions change",
-    "bill": "what a month costs at your prices",
-    "menu": "a bill for two models",
-    "guess": "draw the curve before you see it",
-    "lineup": "queue the steps yourself",
-    "noise": "a policy that learns from random numbers",
-    "market": "the market game",
-    "explorer": "the explorer",
-}
-_GAME = re.compile(rf'<div (?:id="[^"]*" )?class="adalib-({"|".join(GAMES)})"')
+_GAME = re.compile(r'"adalib-told"><a class="adalib-number" id="([^"]+)"[^>]*>([^<]+)</a>(.*?)</(?:fig|p)', re.DOTALL)
 
 
 def plain(markup: str) -> str:
@@ -51,7 +35,7 @@ def moving(page: str) -> list[tuple[str, str, str]]:
     """Where, by what name and to what end a reader can move something on a page."""
     found = []
     for game in _GAME.finditer(page):
-        found.append((game.start(), "", "", GAMES[game[1]]))
+        found.append((game.start(), game[1], game[2].rstrip("."), plain(game[3]).rstrip(".")))
     for figure in _FIGURE.finditer(page):
         data = re.search(r'<script type="application/json">(.*?)</script>', figure[0], re.DOTALL)
         told = _NUMBER.search(figure[0])
@@ -71,14 +55,8 @@ def listed(address: str, title: str, lines: list[tuple[str, str, str]]) -> str:
         return ""
     items = ""
     for label, told, what in lines:
-        to = f"{address}#{label}" if label else address
-        items += f'<li><a href="{to}">{escape(told or "Play")}</a> <span>{escape(what)}</span></li>'
+        items += f'<li><a href="{address}#{label}">{escape(told)}</a> <span>{escape(what)}</span></li>'
     return f'<p><a href="{address}">{escape(title)}</a></p><ul class="adalib-listing">{items}</ul>'
-
-
-def filled(page: str, lists: dict[str, str]) -> str:
-    """The page with its lists in it."""
-    return _PLACE.sub(lambda place: place[1] + lists[place[2]] + place[3], page)
 
 
 def make_lists(app, exception) -> None:
@@ -87,7 +65,7 @@ def make_lists(app, exception) -> None:
     if exception is not None or app.builder.format != "html" or not index.exists():
         return
     lists = {"moving": "", "exercises": ""}
-    for name in app.env.toctree_includes.get(app.config.root_doc, []):
+    for name in [app.config.root_doc, *app.env.toctree_includes.get(app.config.root_doc, [])]:
         path = Path(app.outdir) / f"{name}.html"
         if not path.exists() or path == index:
             continue
@@ -95,7 +73,8 @@ def make_lists(app, exception) -> None:
         title = plain(_TITLE.search(page)[1]) if _TITLE.search(page) else name
         for kind, read in (("moving", moving), ("exercises", exercises)):
             lists[kind] += listed(f"../{name}.html", title, read(page))
-    index.write_text(filled(index.read_text(encoding="utf-8"), lists), encoding="utf-8")
+    page = index.read_text(encoding="utf-8")
+    index.write_text(_PLACE.sub(lambda place: place[1] + lists[place[2]] + place[3], page), encoding="utf-8")
 
 
 def setup(app) -> dict:

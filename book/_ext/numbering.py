@@ -1,26 +1,33 @@
-"""Numbers for figures, tables, theorems and exercises: "Figure 3.2" is the second figure of chapter 3.
+"""Numbers for figures, games, tables, theorems and exercises: "Figure 3.2" is the second figure of chapter 3.
 
-A figure's caption comes from ``adalib.teach.figures.show`` and a table's from ``table``; which chapter they stand in,
-and how many stand before them, is known only to the page. Exercises are counted by their extension through the whole
-book, and here within their chapter. Theorems, lemmas and definitions have names, by which the text calls them, and one
-count together: "Theorem 4.2" is not the paper's Theorem 2.
+A figure's caption comes from ``adalib.teach.figures.show``, a game's from ``games`` and a table's from ``table``; which
+chapter they stand in, and how many stand before them, is known only to the page. Exercises are counted by their
+extension through the whole book, and here within their chapter. Theorems, lemmas and definitions have names, by which
+the text calls them, and one count together: "Theorem 4.2" is not the paper's Theorem 2.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from itertools import count
 
 from chapters import number
 
-_CAPTIONS = re.compile(r"<(figcaption|caption)\b[^>]*>")
+# The explorer has no caption but where no script runs, and gets one here.
+_CAPTIONS = re.compile(
+    r'<noscript>.*?</noscript>|(?P<explorer><div id="adalib-explorer-)|<(?P<kind>figcaption|caption)\b(?P<more>[^>]*)>',
+    re.S,
+)
 # Sphinx counts only the tables of the prose.
 _ITS_OWN = re.compile(r'(<caption\b[^>]*>)\s*<span class="caption-number">.*?</span>', re.S)
 _EXERCISES = re.compile(r'(<span class="caption-number">Exercise )\d+')
+_CORE = re.compile(r"\((\w+) \(core\)\)")
 _STATEMENTS = re.compile(
     r'(<span class="caption-number">(?:Theorem|Lemma|Proposition|Corollary|Definition)) (?=</span>)'
 )
 _KINDS = {"figcaption": "Figure", "caption": "Table"}
+EXPLORER = "The explorer: drag the price, and watch who buys how much."
 
 
 def numbered(body: str, pagename: str) -> str:
@@ -35,18 +42,22 @@ def numbered(body: str, pagename: str) -> str:
     >>> numbered('<p><span class="caption-number">Lemma </span> (The ledger)</p>', "notebooks/04_duality")
     '<p><span class="caption-number">Lemma 4.1 </span> (The ledger)</p>'
     """
-    counts = {kind: count(1) for kind in _KINDS}
+    counts: dict[str, count] = defaultdict(lambda: count(1))
     chapter = number(pagename)
     front = "" if chapter is None else f"{chapter}."
 
     def name(match: re.Match) -> str:
-        kind = _KINDS[match[1]]
-        told = f"{front}{next(counts[match[1]])}"
+        if not match["kind"] and not match["explorer"]:
+            return match[0]
+        kind = "Game" if match["explorer"] or "adalib-told" in match["more"] else _KINDS[match["kind"]]
+        told = f"{front}{next(counts[kind])}"
         anchor = f"{kind.lower()}-{told.replace('.', '-').lower()}"
-        return f'{match[0]}<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {told}.</a> '
+        link = f'<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {told}.</a> '
+        return f'<p class="adalib-told">{link}{EXPLORER}</p>{match[0]}' if match["explorer"] else match[0] + link
 
     exercises, statements = count(1), count(1)
     body = _EXERCISES.sub(lambda match: f"{match[1]}{front}{next(exercises)}", _ITS_OWN.sub(r"\1", body))
+    body = _CORE.sub(r"(\1, core)", body)
     body = _STATEMENTS.sub(lambda match: f"{match[1]} {front}{next(statements)} ", body)
     return _CAPTIONS.sub(name, body)
 

@@ -10,7 +10,7 @@
     ["written", "$ per million tokens written"],
     ["prompt", "tokens of a prompt"],
     ["answer", "tokens of an answer"],
-    ["questions", "questions a day"],
+    ["questions", "questions per day"],
   ];
 
   function bill(root, data) {
@@ -24,7 +24,7 @@
       inputs[name].addEventListener("input", draw);
       form.append(element("label", {}, `${label} `, inputs[name]));
     });
-    const names = ["answers per question", "accuracy", "router, $ a day", "a mix as right needs", "mix, $ a day", "saved, $ a day"];
+    const names = ["answers per question", "accuracy", "router, $ per day", "a mix as right needs", "mix, $ per day", "saved, $ per day"];
     const head = element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)));
     const table = element("table", { className: "adalib-table" }, element("thead", {}, head), body);
 
@@ -46,7 +46,7 @@
       const [answers, , mix] = data.rows[data.focus];
       const other = mix === null ? data.most : mix;
       const share = day(other) > 0 ? 100 * (1 - day(answers) / day(other)) : 0;
-      said.textContent = `At ${answers.toFixed(2)} answers per question the router costs $${money(day(answers))} a day, ${share.toFixed(0)}% less than a mix that is as often right.`;
+      said.textContent = `At ${answers.toFixed(2)} answers per question the router costs $${money(day(answers))} per day, ${share.toFixed(0)}% less than a mix that is as often right.`;
     }
 
     root.replaceChildren(form, element("div", { className: "adalib-scroll", tabIndex: 0 }, table), said);

@@ -86,7 +86,7 @@
     const top = Math.max(bill(cards, budgets, 0), money) * 1.08;
     const x = (p) => 46 + (p / right) * 540;
     const y = (b) => 230 - (b / top) * 210;
-    const svg = make("svg", { viewBox: "0 0 600 270", role: "img", "aria-label": `The bill against the price; the money is ${money}` });
+    const svg = make("svg", { viewBox: "0 0 600 270", role: "img", "aria-label": `The cost against the price; the money is ${money}` });
     let path = `M${x(0)} ${y(bill(cards, budgets, 0))}`;
     for (const p of prices.slice(1)) path += `H${x(p)}V${y(bill(cards, budgets, p))}`;
     svg.append(
@@ -95,7 +95,7 @@
       make("line", { x1: 46, y1: y(money), x2: 590, y2: y(money), class: "market-money" }),
       make("text", { x: 586, y: y(money) - 6, class: "market-end" }, `money: ${money}`),
       make("text", { x: 318, y: 264 }, "price, points per answer"),
-      make("text", { x: 50, y: 12, class: "market-start" }, "bill, answers"),
+      make("text", { x: 50, y: 12, class: "market-start" }, "cost, answers"),
     );
     for (const b of [0, bill(cards, budgets, 0)]) svg.append(make("text", { x: 40, y: y(b) + 4, class: "market-end" }, String(b)));
     for (let p = 0; p <= right; p += 2) svg.append(make("text", { x: x(p), y: 247 }, String(p)));
@@ -146,7 +146,7 @@
     const find = () => {
       const at = clearing(inPlay(), budgets, purse());
       const total = bill(inPlay(), budgets, at);
-      said.textContent = `The market clears at ${priced(at)}: from there on the bill, ${total}, fits into ${purse()}. ${total < purse() ? `${purse() - total} are left: just below that price more is bought than there is.` : ""}`;
+      said.textContent = `The market clears at ${priced(at)}: from there on the cost, ${total}, fits into ${purse()}. ${total < purse() ? `${purse() - total} are left: just below that price more is bought than there is.` : ""}`;
       drawing.replaceChildren(staircase(inPlay(), budgets, purse(), null, at));
     };
     for (const input of [size, money]) input.addEventListener("change", clear);

@@ -1,5 +1,5 @@
 // Chapter 11: a menu of models under a price list that the reader edits. The oracle of the menu, of each model alone, and
-// the best mix of all arms, for so many dollars a thousand questions; adalib.frontier and adalib.best_mix do the same.
+// the best mix of all arms, for so many dollars per thousand questions; adalib.frontier and adalib.best_mix do the same.
 (function () {
   "use strict";
   const { element, everywhere } = window.adalibParts;
@@ -56,7 +56,7 @@
     const prompt = field("tokens of a prompt", data.prompt);
     const dollars = field("$ for a thousand questions", data.dollars);
     const body = element("tbody");
-    const names = ["who may be asked", "accuracy", "$ a thousand", ...data.models.map((model) => `sent to ${model.name}`)];
+    const names = ["who may be asked", "accuracy", "$ per thousand", ...data.models.map((model) => `sent to ${model.name}`)];
     const head = element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)));
     const table = element("table", { className: "adalib-table" }, element("thead", {}, head), body);
     const said = element("p", { className: "stop-board" });
@@ -85,7 +85,7 @@
       const ratio = unit[1] / unit[0];
       said.textContent = Number.isFinite(ratio)
         ? `One answer of ${data.models[1].name} costs ${ratio.toPrecision(3)} of ${data.models[0].name}. ` +
-          (best ? `At $${money(budget)} a thousand the price sends ${shares(best)[1]} of the questions to ${data.models[1].name}.` : "The budget does not buy everybody one answer.")
+          (best ? `At $${money(budget)} per thousand the price sends ${shares(best)[1]} of the questions to ${data.models[1].name}.` : "The budget does not buy everybody one answer.")
         : `Answers of ${data.models[0].name} are free here.`;
     }
 

@@ -74,7 +74,7 @@
   // It stays readable to a screen reader, and on paper there is no veil.
   function veil(box) {
     const rest = [];
-    for (let next = box.nextElementSibling; next && next.tagName !== "SECTION"; next = next.nextElementSibling) rest.push(next);
+    for (let next = box.nextElementSibling; next && next.tagName !== "SECTION"; next = next.nextElementSibling) if (!next.matches(".adalib-path-next")) rest.push(next);
     if (!rest.length || rest.some((each) => location.hash.length > 1 && each.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`))) return () => {};
     const skip = document.createElement("button");
     Object.assign(skip, { type: "button", className: "prompt-skip", textContent: "Skip and read on" });

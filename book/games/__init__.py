@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from itertools import pairwise
 from typing import Any
 
@@ -47,18 +48,24 @@ _BUDGETS = (1, 2, 4, 8, 16)
 
 
 class Game(HTML):
-    """A place of class ``adalib-NAME`` with its data, and what a reader sees whose browser runs no scripts.
+    """A place of class ``adalib-NAME`` with its data, its caption, and its numbers for a browser that runs no scripts.
 
-    >>> "u003c" in Game("guess", {"title": "</script>"}).html
+    >>> "u003c" in Game("guess", {"title": "</script>"}, "Guess.", "It rises.").html
     True
     """
 
-    def __init__(self, name: str, data: dict[str, Any], without: str = "This is played with JavaScript.") -> None:
+    def __init__(self, name: str, data: dict[str, Any], told: str, without: str) -> None:
         self.data = data
         # "<" is escaped so that no text can close the element.
         text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-        place = f'<p>{without}</p><script type="application/json">{text}</script>'
-        super().__init__(f'<div class="adalib-{name}">{place}</div>')
+        place = f'<p>{escape(without)}</p><script type="application/json">{text}</script>'
+        caption = f'<figcaption class="adalib-told">{escape(told)}</figcaption>'
+        super().__init__(f'<figure class="adalib-game"><div class="adalib-{name}">{place}</div>{caption}</figure>')
+
+
+def _listed(budgets: Sequence[float], curve: Sequence[float]) -> str:
+    """A curve in words: 0.25 with 1, 0.50 with 4."""
+    return ", ".join(f"{value:.2f} with {b:g}" for b, value in zip(budgets, curve, strict=True))
 
 
 # Chapters 0 to 2: a vote, a budget a kind, a price
@@ -77,7 +84,8 @@ def votes(responses: Responses, row: int) -> Game:
         "kinds": np.select([classes < 0, right, classes == wrong], [3, 0, 1], default=2).tolist(),
         "right": answers.get(int(classes[right][0]), "") if right.any() else "",
     }
-    return Game("votes", data, f"{right.sum()} of {right.size} answers are right.")
+    told = "Ask one question again and again, and watch the vote."
+    return Game("votes", data, told, f"{right.sum()} of {right.size} answers are right.")
 
 
 def _written(responses: Responses, row: int) -> dict[int, str]:
@@ -94,7 +102,7 @@ def kinds(responses: Responses, seed: int = 0) -> Game:
     seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
     found, path, everyone = archetypes(seen), frontier(seen.acc, seen.cost), np.arange(seen.n)
     costs = np.arange(_BUDGETS[0], _BUDGETS[-1] + 0.25, 0.25)
-    data = {
+    data: dict[str, Any] = {
         "budgets": list(_BUDGETS),
         "kinds": [
             {"name": name, "count": int((found == name).sum()), "acc": _mean(scored.acc[found == name])}
@@ -104,7 +112,9 @@ def kinds(responses: Responses, seed: int = 0) -> Game:
         "mix": [_mean(best_mix(seen.acc, seen.cost, c).expected(scored.acc)) for c in costs],
         "oracle": [_mean(scored.acc[everyone, path.at(c).labels]) for c in costs],
     }
-    return Game("kinds", data)
+    curves = "; ".join(f"{kind['name']} {_listed(_BUDGETS, kind['acc'])}" for kind in data["kinds"])
+    told = "Give each kind of question a budget, beside the best mix and the oracle at the same cost."
+    return Game("kinds", data, told, f"How often each kind is right, by its answers: {curves}.")
 
 
 def _mean(values: np.ndarray) -> Any:
@@ -118,7 +128,8 @@ _STEP = 0.001  # by which a price in a sentence moves
 def tangent(budgets: Sequence[int], curve: ArrayLike, start: float, most: float = 0.1) -> Game:
     """A line of slope λ on one question's curve, chapter 2: it rests on the best buy, and starts at its net value."""
     data = {"budgets": list(budgets), "curve": np.asarray(curve).round(6).tolist(), "start": start, "most": most}
-    return Game("price", data)
+    without = f"The accuracy of the vote is {_listed(budgets, data['curve'])} answers."
+    return Game("price", data, "Drag the price, and watch what one question buys.", without)
 
 
 def sentence(responses: Responses, name: str, start: float, most: float = 0.1, seed: int = 0) -> Game:
@@ -142,7 +153,10 @@ def sentence(responses: Responses, name: str, start: float, most: float = 0.1, s
         "accuracy": [_mean(scored.acc[np.arange(seen.n), own]) for own in labels],
         "mix": [_mean(best_mix(seen.acc, seen.cost, spent).expected(scored.acc)) for spent in cost],
     }
-    return Game("price", data)
+    at = round(start / _STEP)
+    scores = f"accuracy {data['accuracy'][at]:.3f}, best mix {data['mix'][at]:.3f}"
+    without = f"At a price of {start:g}: {cost[at]:.2f} answers per question, {scores}."
+    return Game("price", data, f"Drag the price, and watch what all questions of {name} buy.", without)
 
 
 _VOTE = {"axis": "answers in the vote", "unit": "answers", "who": "the vote"}
@@ -162,11 +176,11 @@ def guess(
     of the axis.
     """
     curves = [[round(float(value), 4) for value in curve] for curve in (truth, start or [])]
-    told = ", ".join(f"{value:.2f} with {b:g}" for b, value in zip(budgets, curves[0], strict=True))
     said = dict(words or _VOTE)
     data = {"budgets": list(budgets), "truth": curves[0], "known": known, "start": curves[1]}
     data |= {"ends": list(ends), "words": said}
-    return Game("guess", data, f"The accuracy of {said['who']} is {told}.")
+    told = f"Draw the accuracy of {said['who']} before you see it."
+    return Game("guess", data, told, f"The accuracy of {said['who']} is {_listed(budgets, curves[0])}.")
 
 
 _HANDS = (120, 60)  # questions on a wide screen, and on a phone
@@ -182,7 +196,9 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
     picks = (np.linspace(0, responses.n - 1, min(size, responses.n)).round().astype(int) for size in _HANDS)
     hands = [_hand(responses.take(order[pick].tolist()), budget, seed) for pick in picks]
     data = {"budgets": list(_BUDGETS), "colours": list(COLOURS), "hands": hands}
-    return Game("spend", data, "This game is played with JavaScript.")
+    right = [f"{hands[0][who]:.0%}" for who in ("oracle_accuracy", "mix_accuracy")]
+    without = f"With {hands[0]['total']} answers one price gets {right[0]} right, and the best mix {right[1]}."
+    return Game("spend", data, f"Spend {budget:g} answers per question yourself.", without)
 
 
 def _hand(responses: Responses, budget: float, seed: int) -> dict[str, Any]:
@@ -220,7 +236,9 @@ def lineup(acc: ArrayLike, cost: ArrayLike, names: Sequence[str]) -> Game:
         edges += [[row, *low, *high] for low, high in pairwise(corners)]
     edges.sort(key=lambda edge: -(edge[4] - edge[2]) / (edge[3] - edge[1]))
     first = [round(float(value), 4) for value in acc[:, 0]]
-    return Game("lineup", {"names": list(names), "edges": edges, "first": first, "cost": cost.tolist()})
+    order = ", ".join(f"{names[int(edge[0])]} from {edge[1]:g} to {edge[3]:g}" for edge in edges)
+    data = {"names": list(names), "edges": edges, "first": first, "cost": cost.tolist()}
+    return Game("lineup", data, "Line up the steps of all questions, the steepest first.", f"In order: {order}.")
 
 
 Gains = tuple[float, float, float, float]
@@ -232,8 +250,9 @@ def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
     Gains are (in-sample, held out, low, high), the last two the held-out interval; ``names`` are those of the two bars.
     """
     rows = [[round(100 * float(value), 2) for value in gains] for gains in (text, *draws)]
-    told = f"With the text {rows[0][0]:+.1f} points inside and {rows[0][1]:+.1f} held out; with noise {rows[1][0]:+.1f}"
-    return Game("noise", {"rows": rows, "names": dict(names)}, f"{told} and {rows[1][1]:+.1f}.")
+    gains = f"With text {rows[0][0]:+.1f} points inside and {rows[0][1]:+.1f} held out; with noise {rows[1][0]:+.1f}"
+    told = "Train the router on random numbers instead of the text, as often as you like."
+    return Game("noise", {"rows": rows, "names": dict(names)}, told, f"{gains} and {rows[1][1]:+.1f}.")
 
 
 # Chapter 9: when to stop
@@ -265,7 +284,9 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
         for row in rows
     ]
     data = {"points": points, "price": round(points * near, 1), "questions": questions}
-    return Game("stop", data, "This game is played with JavaScript.")
+    asked = ", ".join(f"{question['stop']}" for question in questions)
+    caption = "Stop asking when you think it is enough; then the price plays the same answers."
+    return Game("stop", data, caption, f"On these {responses.n} questions the price stops after {asked} answers.")
 
 
 _PRICES = np.geomspace(0.0005, 0.15, 41).round(5)
@@ -317,7 +338,11 @@ def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Stream
         "text": ("not used", "promises little", "promises much"),
         "certainty": ("not used", "unsure leader", "sure leader"),
     }
-    return Game("states", data, "This picture is drawn with JavaScript.")
+    alone = data["limits"][0][0]
+    known = [(a, b) for b in range(2) for a in range(b + 1, 5) if alone[b][a - 1] is not None]
+    caption = "In which votes the price goes on, and how the text and the model's certainty move the border."
+    goes = ", ".join(f"{a} to {b} up to {alone[b][a - 1]:.3g}" for a, b in known)
+    return Game("states", data, caption, f"By votes alone it goes on, leader to runner-up and price: {goes}.")
 
 
 # Chapter 10: the budget held, and what it costs in dollars
@@ -366,7 +391,10 @@ def hold(
         "coin": rng.random(_ASKED).round(3).tolist(),
         "toss": rng.random(_ASKED).round(3).tolist(),
     }
-    return Game("hold", data, "This picture is drawn with JavaScript.")
+    moved, still = hold_run(data, _ASKED // 2, 1.0, STEP), still_run(data, _ASKED // 2, 1.0)
+    spent = f"a fixed price spends {still:.2f} answers per question, one that moves {moved.spent / _ASKED:.2f}"
+    without = f"Of {_ASKED} questions the second half is hard: {spent}, and the budget is {budget:g}."
+    return Game("hold", data, "Let the questions turn hard, and watch the price hold the budget.", without)
 
 
 def hold_run(
@@ -429,8 +457,12 @@ def bill(
 
     A row a budget: what the policy spent, how often it was right, and what the best mix spends for that, or None.
     """
-    data = {"prices": asdict(prices or PriceList()), "rows": [list(row) for row in rows], "most": most, "focus": focus}
-    return Game("bill", data, "This bill is added up with JavaScript.")
+    prices = prices or PriceList()
+    data = {"prices": asdict(prices), "rows": [list(row) for row in rows], "most": most, "focus": focus}
+    spent, accuracy, mixed = rows[focus]
+    other = "" if mixed is None else f"; the best mix needs ${1000 * prices.dollars(mixed):.2f} for that"
+    without = f"A thousand questions cost ${1000 * prices.dollars(spent):.2f}, and {accuracy:.1%} are right{other}."
+    return Game("bill", data, "What a day costs at your own prices.", without)
 
 
 # Chapter 11: whom to ask for which money
@@ -471,7 +503,10 @@ def menu_bill(menu: Menu, charges: Mapping[str, Charges], prompt: float, dollars
         "prompt": prompt,
         "dollars": dollars,
     }
-    return Game("menu", data, "This bill is added up with JavaScript.")
+    means = {name: _mean(answers.table(_BUDGETS).acc) for name, answers in menu.models.items()}
+    curves = (f"{name} {_listed(_BUDGETS, mean)}" for name, mean in means.items())
+    told = "Set the prices of two models, and see which questions ask which."
+    return Game("menu", data, told, f"How often each model is right, by its answers: {'; '.join(curves)}.")
 
 
 # The market game, for a classroom
@@ -504,13 +539,16 @@ def market(responses: Responses) -> Game:
     steps = [widest_step(row) for row in range(len(points))]
     twin = max(range(len(points)), key=lambda row: (steps[row][1] - steps[row][0], points[row, -1]))
     low, high = steps[twin]
+    cards = [card(row) for row in dealt]
     data = {
         "budgets": list(_BUDGETS),
         "colours": list(COLOURS),
-        "cards": [card(row) for row in dealt],
+        "cards": cards,
         "twin": {**card(twin), "low": low, "high": high},
     }
-    return Game("market", data, "This game is played with JavaScript.")
+    lines = "; ".join(f"card {at}: {', '.join(map(str, one['points']))}" for at, one in enumerate(cards, 1))
+    without = f"Points of accuracy with {', '.join(map(str, _BUDGETS))} answers. {lines}."
+    return Game("market", data, "The market game: every card is a question, and the class is the market.", without)
 
 
 def _spread(rows: np.ndarray, allowed: np.ndarray, points: np.ndarray) -> list[int]:

@@ -292,6 +292,10 @@ def test_every_icon_is_drawn_and_what_is_below_the_screen_waits_for_a_sign_of_th
     page.mouse.move(200, 200)
     set_.first.wait_for(state="attached")
     assert set_.count() < formulas.count()
+    last = page.locator(".plotly-graph-div").last
+    assert last.locator(".main-svg").count() == 0
+    last.scroll_into_view_if_needed()
+    last.locator(".main-svg").first.wait_for()
     assert page.wrong == []
 
 
@@ -335,17 +339,6 @@ def test_figures_follow_the_theme_and_keep_their_own_colours(play):
     page.wait_for_function(f"({colours})() !== '{light}'")
     assert page.evaluate(bar) == "rgb(18, 52, 86)"
     assert page.get_by_role("img", name="Two bars.").count() == 1
-
-
-def test_figures_and_formulas_wait_for_the_reader(html, page):
-    """Chapter 4 is the longest: what is far below the screen is not drawn, and what is reached is."""
-    page.goto((html / "notebooks" / "04_duality.html").as_uri(), wait_until="load")
-    page.wait_for_function("() => document.querySelector('mjx-container')")
-    assert page.evaluate("document.querySelectorAll('*').length") < 10_000
-    last = page.locator(".plotly-graph-div").last
-    assert last.locator(".main-svg").count() == 0
-    last.scroll_into_view_if_needed()
-    last.locator(".main-svg").first.wait_for()
 
 
 PRINTED = """() => [".plotly-graph-div:has(.main-svg)", ".math:has(mjx-container)", ".plotly-graph-div", ".math"].map(

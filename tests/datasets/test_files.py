@@ -11,11 +11,11 @@ from functools import partial
 import pytest
 
 from adalib.datasets import files
-from adalib.datasets.files import DataError, free_memory, open_lines, read_whole, written
+from adalib.datasets.files import DataError, free_memory, open_lines, written
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
 from adalib.explorer import page, read_csv
-from adalib.llm.collect import export, fingerprint, read_settings
+from adalib.llm.collect import export, fingerprint
 from adalib.llm.questions import load_prompt
 from adalib.table import UtilityTable
 
@@ -126,15 +126,6 @@ def test_explore_does_not_write_over_its_own_input(tmp_path, refused):
 LINE = {"id": "a", "sample": 0, "text": "7", "finish": "stop", "tokens": 3}
 
 
-@pytest.mark.parametrize(
-    "text", [b"", b"[]", b"{}", b'{"settings": 3}', b'{"settings": [[1, 2]]}', b"[" * 99_999, b"\xff"]
-)
-def test_damaged_settings_are_named(tmp_path, text):
-    (tmp_path / "run.json").write_bytes(text)
-    with pytest.raises(DataError, match="run.json is damaged"):
-        read_settings(tmp_path)
-
-
 def test_any_damage_to_a_folder_is_one_line_or_a_sound_export(tmp_path):
     """Seeded mutations of both files of a folder."""
     rng = random.Random(3)
@@ -169,11 +160,3 @@ def test_a_row_whose_texts_are_too_long_is_exported_without_them(tmp_path, monke
     monkeypatch.setattr("adalib.llm.collect.MAX_LINE", 10_000)
     with pytest.warns(UserWarning, match="the texts are too long"):
         assert "texts" not in load(export(questions, tmp_path)).extras
-
-
-def test_a_small_file_is_read_whole(tmp_path):
-    path = tmp_path / "x.json"
-    path.write_bytes(b"\xef\xbb\xbf{}\n")
-    assert read_whole(path) == b"{}\n"
-    with pytest.raises(DataError, match="is too large"):
-        read_whole(path, limit=2)

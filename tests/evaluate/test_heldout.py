@@ -99,15 +99,6 @@ def test_a_null_pays_nobody():
     assert min(row(rows, "oracle_in_sample", 3).gain for rows in drawn) > 0.01  # what the same draws claim in-sample
 
 
-def test_no_policy_beats_the_cross_fitted_oracle():
-    rows = held_out(adalib.load("word-fewshot").take(range(0, 372, 2)), [2], BUDGETS, noises=1, protocol=TWO)
-    best = row(rows, "oracle", 2)
-    honest = [r for r in rows if r.policy != "oracle_in_sample"]
-    assert all(r.accuracy <= best.high and r.gain <= best.gain_high for r in honest)
-    assert row(rows, "noise", 2).gain_low <= 0
-    assert row(rows, "oracle_in_sample", 2).accuracy > best.accuracy
-
-
 def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
     responses = beta_population(30, 0.5, 0.5).sample(33)  # an odd number: halves of 16 and 17
     rows = with_columns(responses, TARGETS, protocol=Protocol(seed=4, folds=2))

@@ -284,7 +284,7 @@ def test_a_given_booster_is_saved_with_its_own_trees(known, tmp_path):
         (lambda about, trees: [{**about, "format": "other"}, trees], "not what adalib saves"),
         (lambda about, trees: [{**about, "kind": "spell"}, trees], "not a sound policy file"),
         (lambda about, trees: [{**about, "width": 3}, trees], "names 2 features, its width is 3"),
-        (lambda about, trees: [{**about, "width": 3, "names": None}, trees], "take 2 features, not 3"),
+        (lambda about, trees: [{**about, "width": 1, "names": None}, trees], "feature holds a number"),
         (lambda about, trees: [{**about, "cost": [1, 2]}, trees], "cost has shape"),
         (lambda about, trees: [{**about, "prices": None}, trees], "not a sound policy file"),
         (lambda about, trees: [{**about, "kind": "label", "weighted": 0, "classes": [1]}, trees], "list of classes"),

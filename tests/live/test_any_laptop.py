@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from adalib.learn.trees import xgboost
+from adalib.learn.trees import xgboost  # None on a Mac without its libomp
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -53,7 +53,6 @@ def test_other_trees_learn_the_same_and_say_whose_they_are(both):
         assert found["first feature"] > 0.9
 
 
-@pytest.mark.skipif(not xgboost, reason="XGBoost is not installed")
 @pytest.mark.filterwarnings("ignore:XGBoost is not installed")
 @pytest.mark.parametrize("grown_by", [xgboost, None])
 def test_saved_trees_of_either_library_predict_the_same_with_xgboost_and_without(monkeypatch, tmp_path, grown_by):
@@ -78,13 +77,6 @@ def test_saved_trees_of_either_library_predict_the_same_with_xgboost_and_without
                 np.testing.assert_allclose(loaded.importance(), policy.importance(), rtol=1e-5)
             loaded.save(tmp_path / "again.json")
             assert (tmp_path / "again.json").read_bytes() == (tmp_path / f"{number}.json").read_bytes()
-    monkeypatch.setattr(trees, "xgboost", xgboost)
-    LabelPolicy(xgboost.XGBClassifier(n_estimators=1)).fit_labels(known, (known[:, 0] > 0).astype(int)).save(
-        tmp_path / "other.json"
-    )
-    monkeypatch.setattr(trees, "xgboost", None)
-    with pytest.raises(RuntimeError, match="pip install xgboost"):
-        load_policy(tmp_path / "other.json")
 
 
 @pytest.mark.parametrize("module", [None, ModuleType("empty")])  # as on Windows, and as in JupyterLite

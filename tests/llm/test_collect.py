@@ -372,9 +372,10 @@ def test_other_settings_or_questions_or_a_bad_run_file_are_refused_by_name(file,
         file.write_text(file.read_text(encoding="utf-8").replace("3 + 1", "3 + 9"), encoding="utf-8")
         with pytest.raises(DataError, match="was begun with questions"):
             quick(file, out, server)
-        (out / "run.json").write_text("{", encoding="utf-8")  # other damage: tests/datasets/test_files.py
-        with pytest.raises(DataError, match=r"run.json is damaged"):
-            quick(file, out, server)
+        for text in (b"{", b"", b"[]", b"{}", b'{"settings": 3}', b'{"settings": [[1, 2]]}', b"[" * 99_999, b"\xff"):
+            (out / "run.json").write_bytes(text)
+            with pytest.raises(DataError, match=r"run.json is damaged"):
+                quick(file, out, server)
         (out / "run.json").unlink()
         with pytest.raises(DataError, match=r"run.json is missing"):
             quick(file, out, server)
@@ -397,7 +398,8 @@ def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
 
 
 def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
-    priced = workload(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)  # the paper's
+    assert workload(200, 48, settings=4).calls == 38_400  # the paper's
+    priced = workload(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)
     assert (priced.tokens_in, priced.tokens_out) == (1_440_000, 4_915_200)
     assert priced.cost == pytest.approx(1.44 * 0.15 + 4.9152 * 0.6)
     with pytest.raises(ValueError, match="0 or more"):

@@ -6,6 +6,7 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from unittest.mock import MagicMock
 
 import httpx
 import openai
@@ -19,6 +20,7 @@ from adalib import Router, load
 from adalib.llm import endpoint as endpoints
 from adalib.llm.endpoint import Endpoint
 from adalib.llm.questions import Prompt
+from adalib.router import protocol
 from adalib.router import server as servers
 from adalib.router.ask import CAP, OTHER, Asking
 from adalib.router.controller import Purse
@@ -390,6 +392,23 @@ def test_a_vote_that_is_only_watched_changes_nothing(folder, caplog):
         assert dear["expected_cost"] <= plan["expected_cost"] <= plan["answers_at_most"]
         assert (dear["price"], len(upstream.seen)) == (100.0, before)
         assert running.http.post("/simulate", json={"question": 3}).status_code == 400
+
+
+def test_with_telemetry_a_request_is_one_span_of_what_is_logged(folder, monkeypatch):
+    spans = MagicMock()
+    for name in ("trace", "propagate"):
+        monkeypatch.setattr(protocol, name, spans, raising=False)
+    with FaultServer() as upstream, serving(folder, upstream) as running:
+        running.http.post("/v1/chat/completions", json=ASK, headers={"traceparent": "00-1-2-01"})
+        wait_until_closed(running.service)
+    (path, _, _, figures, *_), _ = spans.get_tracer().start_span.call_args
+    assert (path, figures["adalib.status"], figures["adalib.samples"]) == (
+        "/v1/chat/completions",
+        200,
+        len(upstream.seen),
+    )
+    assert spans.extract.call_args.args[0] == {"traceparent": "00-1-2-01"}
+    assert [call[0] for call in spans.get_tracer().start_span().method_calls] == ["end"]
 
 
 def test_a_request_sets_its_own_price_and_cap(folder):

@@ -142,6 +142,11 @@ def test_an_unfinished_run_goes_on_with_other_budgets_and_not_with_another_table
         solve_files(source, [1.5], tmp_path / "other")
 
 
+def twice(whole):
+    pq.write_table(pa.table([[0.5], [0.5]], ["acc_1", "acc_1"]), out := pa.BufferOutputStream())
+    return out.getvalue().to_pybytes()
+
+
 ONE = {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}}
 # What becomes of a sound file's bytes, or what columns are in its place, and what is said of it.
 BROKEN = {
@@ -151,6 +156,7 @@ BROKEN = {
     "out of range": ({"acc_4": [1.5]}, r"counting from row 0: acc\[0, 2\] is 1\.5"),
     "null": ({"acc_4": pa.array([None], pa.float64())}, r"counting from row 0: acc\[0, 2\] is nan"),
     "text": ({"acc_4": ["x"]}, "column acc_4 holds no numbers"),
+    "a column twice": (twice, "the column 'acc_1' more than once"),
     "a column more": ({"acc_32": [0.5]}, "has other columns than"),
 }
 

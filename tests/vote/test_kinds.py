@@ -1,14 +1,21 @@
 """What an answer is: every kind on texts that hold one, and on code, times and stories that hold none."""
 
+import asyncio
 import json
 import re
 import string
 
 import pytest
+from fault_server import FaultServer
 from hypothesis import given
 from hypothesis import strategies as st
+from playback import Playback
 
-from adalib.vote.answers import answer_reader, extract_answer, is_free_text
+from adalib import Router, load
+from adalib.llm.endpoint import Endpoint
+from adalib.router.ask import OTHER
+from adalib.router.controller import Purse
+from adalib.vote.answers import Meaning, answer_reader, extract_answer, is_free_text
 
 AUTO = {
     "3 + 4 = 7": "7",
@@ -46,6 +53,7 @@ def test_auto_reads_results_and_neither_code_nor_times_nor_stories():
     [
         ("number", {"It is at 10:30, so 7": "7", "    return x+1": "", "We have 12 apples here": "12"}),
         ("choice", {"B": "B", "(B)": "B", "**B**": "B", "B) Paris": "B", "The option is **(C)**": "C", "Paris": ""}),
+        ("choice", {"I think the answer is B.": "B"}),
         ("yesno", {"Yes, it is.": "yes", "It is odd.\n**No**": "no", "Answer: true": "yes", "Perhaps": ""}),
         ("label:red,dark red", {"I see Dark Red": "dark red", "red, not green\nso: RED": "red", "blue": ""}),
         ("json:a.b", {'So {"a": {"b": 3}}': "3", '{"x": 1} {"a": {"b": "y "}}': "y", "{}": "", '{"a": [1]}': ""}),
@@ -82,3 +90,30 @@ def test_any_text_is_read_by_every_kind_and_gives_what_stands_in_it(text):
 def test_a_field_of_json_is_read_back(value):
     read = answer_reader("json:x")(f"I say {json.dumps({'x': value})} and no more", True)
     assert read == (value.strip() if isinstance(value, str) else json.dumps(value, sort_keys=True))
+
+
+def test_words_that_mean_the_same_are_one_answer_and_what_it_costs_is_booked():
+    router = Router.fit(load("word-fewshot").take(range(0, 372, 12)), budget=3, signals=("votes",))
+    router.purse, texts = Purse(1.0), ["Paris", "It is the city of Paris.", "London", "Paris."]
+    with FaultServer() as server:
+        same = Meaning(embed=Endpoint(server.url, "cities", timeout=60).embed, price=1000.0)
+        found = router.answer("Where is it?", Playback(texts), price=1e-9, cap=8, same=same)
+        read = sum(3 * len(request["input"]) for request in server.seen)
+        server.fault = lambda k: "html"
+        with pytest.warns(match="not compared by meaning"):
+            apart = router.answer("Where is Rome?", Playback(["Rome", "in Rome"]), price=1e-9, cap=2, same=same)
+    elsewhere = (found.samples + 1) // 4
+    assert (found.answer, found.votes) == ("Paris", {"Paris": found.samples - elsewhere, "London": elsewhere})
+    assert found.money == pytest.approx(read * 1e-3) == pytest.approx(12e-3)  # two texts against one each
+    assert apart.votes == {"Rome": 1, "in Rome": 1}
+    assert router.purse.spent == pytest.approx(found.money + apart.money)
+    assert router.answer("Where is it?", Playback(texts), price=1e-9).reason == OTHER
+
+
+@pytest.mark.parametrize(
+    ("new", "known", "found"),
+    [("8", "7", None), ("born in 1970", "born in 1971", None), ("true", "False.", None), ("B", "Paris", None),
+     (r"\frac{a}{b}", r"\sqrt{a}", None), ("Rome", "in Rome", "in Rome"), ("2 men, 3 boys", "3 boys, 2 men", None)],
+)  # fmt: skip
+def test_meaning_is_asked_about_words_alone(new, known, found):
+    assert asyncio.run(Meaning("operator:ne").find(new, [known])) == (found, 0)  # to which all that differ are one

@@ -1,0 +1,43 @@
+// A number that a cell computed (book/_ext/origins.py) opens a note: which cell, and what the chapter checks.
+(function () {
+  "use strict";
+
+  const note = Object.assign(document.createElement("div"), { className: "adalib-note", tabIndex: -1 });
+  note.setAttribute("role", "note");
+
+  let opened = null;
+
+  function close() {
+    note.remove();
+    return opened;
+  }
+
+  function linked(text, place) {
+    const link = Object.assign(document.createElement("a"), { href: `#${place.id}`, textContent: text });
+    link.addEventListener("click", () => {
+      place.querySelectorAll("details").forEach((fold) => (fold.open = true));
+      close();
+    });
+    return link;
+  }
+
+  function open(number) {
+    const cell = document.querySelector(number.getAttribute("href"));
+    const checked = document.querySelector("section#checked");
+    note.replaceChildren("The build computed this number in ", linked("this cell", cell), ".");
+    if (checked) note.append(" What the chapter asserts about its numbers is under ", linked("Checked", checked), ".");
+    (number.closest("p") || number).after(note); // below the paragraph, so that the sentence stays whole
+    opened = number;
+    note.focus({ preventScroll: true });
+  }
+
+  document.addEventListener("click", (event) => {
+    const number = event.target.closest?.("a.adalib-origin");
+    if (number) event.preventDefault();
+    const shown = note.isConnected && !note.contains(event.target) ? close() : null;
+    if (number && number !== shown) open(number);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && note.isConnected) close()?.focus();
+  });
+})();

@@ -1,0 +1,73 @@
+"""Logs in the shapes that gateways document: each gives the questions and answers that went in."""
+
+import json
+
+import numpy as np
+import pytest
+
+from adalib.commands.cli import main
+from adalib.datasets.files import write_lines
+from adalib.datasets.loading import load
+from adalib.datasets.logs import agreement, read_log
+
+WORDS = [f"What is {k} + 1?" for k in range(12)]
+
+
+def said(text):
+    return {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+
+
+def turns(question):
+    return [{"role": "system", "content": "Add."}, {"role": "user", "content": question}]
+
+
+def opened(question, text):
+    return {"model": "m", "messages": turns(question), "response": said(text)}
+
+
+SHAPES = {
+    "LiteLLM": opened,
+    "LiteLLM's spend": lambda q, a: {
+        "messages": "{}", "proxy_server_request": json.dumps({"messages": turns(q)}), "response": json.dumps(said(a))},
+    "Helicone": lambda q, a: {"request_body": {"model": "m", "messages": turns(q)}, "response_body": said(a)},
+    "OpenRouter": lambda q, a: {"data": {"input": {"messages": turns(q)}, "output": {"completion": a}}},
+}  # fmt: skip
+
+
+def write(path, shape=opened, samples=16, more=()):
+    """Twelve questions, of which one has an answer more and every other is right two times in three."""
+    lines = [(k, k + 1 + (k % 2 and j % 3 == 2)) for j in range(samples) for k in range(12)]
+    told = (shape(WORDS[k], f"Answer: {a}") | {"metadata": json.dumps({"gold": k + 1})} for k, a in [*lines, (0, 1)])
+    write_lines(path, [*told, *more])
+    return str(path)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_gives_what_went_in(tmp_path, shape):
+    more = [opened(WORDS[0], None), opened(WORDS[0], "Answer: 99") | {"cache_hit": True}]  # failed, and a copy
+    found, told = read_log(write(tmp_path / "log.jsonl", SHAPES[shape], more=more), "metadata.gold")
+    assert told == "195 lines hold 12 prompts; kept are 12 with 16 answers each"
+    assert (found.questions, found.golds) == (WORDS, [str(k + 1) for k in range(12)])
+    assert found.values.mean(1) == pytest.approx([11 / 16 if k % 2 else 1 for k in range(12)])
+
+
+def test_a_log_is_evaluated_and_kept_as_a_file_that_loads(tmp_path, capsys, refused):
+    log, golds, kept = write(tmp_path / "log.jsonl"), tmp_path / "golds.jsonl", tmp_path / "kept.jsonl"
+    write_lines(golds, ({"question": q, "gold": k + 1} for k, q in enumerate(WORDS)))
+    words = ["evaluate", log, "--budgets", "1,4,8", "--folds", "2", "--targets", "2"]
+    assert main([*words, "--gold", str(golds), "--keep", str(kept)]) == 0
+    assert f" {kept} " in capsys.readouterr().out.splitlines()[-1]
+    assert np.array_equal(load(kept).values, read_log(log, "metadata.gold")[0].values)
+    assert main([*words, "--json"]) == 0  # without right answers: six alike always agree, two of three mostly
+    settled = json.loads(capsys.readouterr().out)["agreement"]
+    assert settled["1"] == pytest.approx(agreement(read_log(log)[0], [1], 0)[1])
+    assert 0.75 < settled["1"] < settled["8"] <= 1
+    other = write(tmp_path / "two.jsonl", more=[opened("q", "Answer: 1") | {"model": "other"}])
+    for command, told in (
+        ([*words, "--gold", str(golds), "--keep", str(kept)], "not there yet"),
+        ([*words, "--gold", "metadata.nosuch"], "name another field, or a file"),
+        (["evaluate", str(kept), "--gold", str(golds)], "is no log"),
+        (["evaluate", other], "m, other; give the lines of one model"),
+        (["evaluate", write(tmp_path / "once.jsonl", samples=1)], "hardly a prompt comes twice"),
+    ):
+        refused(command, told)

@@ -1,0 +1,39 @@
+"""What stands in examples/, against a stub of what it plugs into: Inspect AI's EarlyStopping, as its source has it."""
+
+import asyncio
+import sys
+from importlib import import_module
+from types import ModuleType, SimpleNamespace
+
+from conftest import ROOT
+
+from adalib import Router, load
+
+
+def test_inspect_skips_the_epochs_that_the_router_would_not_ask_for(tmp_path, monkeypatch):
+    stub = ModuleType("inspect_ai.util")
+    stub.EarlyStop = SimpleNamespace
+    monkeypatch.setitem(sys.modules, "inspect_ai", ModuleType("inspect_ai"))
+    monkeypatch.setitem(sys.modules, "inspect_ai.util", stub)
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    Router.fit(load("word-fewshot").take(range(0, 372, 12)), budget=3, signals=("votes",)).save(tmp_path)
+    hook, asked = import_module("inspect_stopping").PricedEpochs(tmp_path), {"agree": 0, "differ": 0}
+
+    async def evaluate():
+        samples = [SimpleNamespace(id=name, input=f"What is it, {name}?") for name in asked]
+        assert await hook.start_task(None, samples, epochs=32)
+        for epoch in range(1, 33):
+            for name in asked:
+                if await hook.schedule_sample(name, epoch) is None:
+                    asked[name] += 1
+                    score = SimpleNamespace(answer="7" if name == "agree" else str(epoch))
+                    await hook.complete_sample(name, epoch, {"match": SimpleNamespace(score=score)})
+        return await hook.complete_task()
+
+    assert asyncio.run(evaluate()) == {"price": hook.price, "skipped": 64 - sum(asked.values())}
+    for name in asked:
+        vote, n = hook.router.plan(f"What is it, {name}?", hook.price).session, 1
+        while vote.add(0 if name == "agree" else n):
+            n += 1
+        assert asked[name] == min(n, 32)
+    assert asked["agree"] < asked["differ"]
