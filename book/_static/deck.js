@@ -29,6 +29,27 @@
     speak();
   }
 
+  // What is too tall shrinks as a picture would, also when a formula or a figure comes late, but not below what the
+  // last row can read.
+  const LEAST = 0.5;
+  const watch = new ResizeObserver((seen) => {
+    for (const { target } of seen) {
+      const slide = target.closest(".deck-slide");
+      const folded = !slide.querySelector("details[open]"); // a proof is scrolled
+      let zoom = Number(target.style.zoom || 1);
+      while (folded && slide.clientHeight && slide.scrollHeight > slide.clientHeight + 1 && zoom > LEAST) {
+        if (zoom === 1) target.style.width = `${target.clientWidth}px`;
+        zoom = Math.max(LEAST, zoom - 0.05);
+        target.style.zoom = zoom;
+      }
+    }
+  });
+  const shrinking = [...document.querySelectorAll(".deck-shown")];
+  shrinking.forEach((shown) => watch.observe(shown));
+  window.addEventListener("resize", (event) => {
+    if (event.isTrusted) shrinking.forEach((shown) => (shown.style.zoom = shown.style.width = "")); // it was not ours
+  });
+
   // --- the speaker's window ----------------------------------------------------------------------------------------------
 
   function speak() {

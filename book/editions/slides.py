@@ -17,14 +17,19 @@ from bs4.element import NavigableString, PageElement, Tag
 
 __all__ = ["Slide", "deck", "slides", "write_decks"]
 
-_SKIPPED = (
-    "Check",
-    "Checked",
-    "Exercises",
-    "References",
-)  # for the book: a check is run, an exercise is done at a desk
+# For the book: a check is run, an exercise is done at a desk.
+_SKIPPED = ("Check", "Checked", "Exercises", "References")
 _SHOWS = '[class*="adalib-"]:not(.adalib-answer), img'  # what a cell draws, plays or tabulates
-_LINES = 22  # a longer program cannot be read from the last row
+_LINES = 22  # a longer program cannot be read from the last row,
+_ROWS, _LETTERS = 18, 2500  # nor a longer table
+_CUT = "\0"
+_POINTS = 5  # sentences on a slide that has nothing else
+# A sentence that points at another one means nothing alone.
+_POINTING = re.compile(
+    r"(?:And|Both|But|Here|Hence|Instead|It|Its|Now|So|Such|Their|Then|There|They|This|That|Yet)\b"
+    r"|.*(?:\b(?:these|those|them|they|above|below|claims it|it would|part of this)\b|:$)",
+    re.S | re.I,
+)
 _LEFT_OUT = re.compile(r"/(?:exercises|live|locked|progress|quiz|reachable)\.js")  # scripts for a page that is read
 _HELP = (
     "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, Esc leaves a slider; "
@@ -84,7 +89,21 @@ def slides(page: str) -> list[Slide]:
         raise ValueError("the page holds no chapter")
     cut = [Slide(_said(chapter.select_one("h1")), kind="title")]
     _walk(chapter, cut)
-    return [slide for slide in cut if slide.shown or slide.kind == "title"]
+    kept = [cut[0]]
+    for slide in cut[1:]:
+        if slide.kind == "text" and len(slide.shown) <= 1:
+            leads = [_lead(paragraph) for paragraph in slide.notes[1:] if paragraph.name == "p"]
+            slide.shown.extend([lead for lead in leads if lead and not _said(lead).endswith("?")][: _POINTS - 1])
+        if all(_is_command(node) for node in slide.shown):
+            kept[-1].notes.extend([*slide.shown, *slide.notes])  # nothing for the class to see
+        else:
+            kept.append(slide)
+    return kept
+
+
+def _is_command(node: Tag) -> bool:
+    """Whether a node is a line to be typed elsewhere."""
+    return " ".join(node.get("class") or []).startswith("highlight-")
 
 
 def _said(tag: Tag | None) -> str:
@@ -108,7 +127,8 @@ def _walk(section: Tag, cut: list[Slide]) -> None:
                 cut.append(Slide(title))
                 _walk(node, cut)
         elif node.name == "p":
-            _say(node, cut)
+            if "adalib-path-mark" not in classes:
+                _say(node, cut)
         elif node.name in ("ul", "ol", "dl"):
             (cut[-1].notes if cut[-1].full else cut[-1].shown).append(node)
         elif "cell" in classes:
@@ -140,24 +160,42 @@ def _say(paragraph: Tag, cut: list[Slide]) -> None:
     if slide.title in ("Take away", "Takeaways") and not paragraph.get_text().startswith("To read more"):
         slide.shown.append(paragraph)
         return
-    if slide.kind == "text" and not slide.shown and not slide.notes:
-        slide.shown.append(_first_sentence(paragraph))
+    lead = _lead(paragraph) if slide.kind == "text" and not slide.shown and not slide.notes else None
+    if lead:
+        slide.shown.append(lead)
     for bold in paragraph.find_all("strong"):
-        if len(bold.get_text()) > 25:
-            _free(cut).shown.append(_tag("p", copy.copy(bold), kind="deck-key"))
+        told = bold.get_text()
+        if len(told) > 25 and not (lead and told in lead.get_text()):
+            whole = [copy.copy(bold)] if told[0].isupper() and told[-1] in ".?!" else _around(bold, paragraph)
+            key = _tag("p", *whole, kind="deck-key")
+            if not _POINTING.match(re.sub(r"^(?:And|But|So|There is one exception:) ", "", _said(key))):
+                _free(cut).shown.append(key)
     cut[-1].notes.append(paragraph)
 
 
-def _first_sentence(paragraph: Tag) -> Tag:
-    """A copy of a paragraph up to the end of its first sentence."""
-    lead = _tag("p", kind="deck-lead")
+def _sentences(paragraph: Tag) -> list[Tag]:
+    """Copies of a paragraph's sentences."""
+    found = [_tag("p", kind="deck-lead")]
     for child in paragraph.children:
-        end = re.search(r"[.?][ \n]", child) if isinstance(child, NavigableString) else None
-        if end:
-            lead.append(str(child)[: end.start() + 1])
-            break
-        lead.append(copy.copy(child))
-    return lead
+        if isinstance(child, NavigableString):
+            first, *others = re.split(r"(?<=[.?!])\s+", child)
+            found[-1].append(first)
+            found.extend(_tag("p", other, kind="deck-lead") for other in others)
+        else:
+            found[-1].append(copy.copy(child))
+    return [sentence for sentence in found if _said(sentence)]
+
+
+def _lead(paragraph: Tag) -> Tag | None:
+    """The first sentence of a paragraph, if it makes sense alone."""
+    sentences = _sentences(paragraph)
+    return sentences[0] if sentences and not _POINTING.match(_said(sentences[0])) else None
+
+
+def _around(bold: Tag, paragraph: Tag) -> list[PageElement]:
+    """What a sentence says around the words of it that are set in bold."""
+    holds = [sentence for sentence in _sentences(paragraph) if bold.get_text() in sentence.get_text()]
+    return list(holds[0].contents) if holds else [copy.copy(bold)]
 
 
 def _cell(node: Tag, cut: list[Slide]) -> None:
@@ -166,22 +204,51 @@ def _cell(node: Tag, cut: list[Slide]) -> None:
     folded = {"tag_hide-input", "tag_remove-input"} & set(node.get("class") or [])
     if output is not None and output.select_one(_SHOWS):
         for part in output.find_all("div", class_="output", recursive=False) or [output]:
-            _own(cut, "figure", part)  # whole: an explorer brings its style and its script
-    elif code is not None and not folded and len(code.get_text().strip().split("\n")) <= _LINES:
-        _own(cut, "code", *(part for part in (code, output) if part is not None))
+            is_long = len(part.select("tr")) > _ROWS or len(_said(part.table)) > _LETTERS
+            if not part.details and not is_long:  # what is folded, or longer, is for a reader
+                _own(cut, "figure", part)  # whole: an explorer brings its style and its script
+    elif code is not None and not folded:
+        program = _without_checks(code)
+        if program.count("\n") < _LINES and (output is not None or "def " in program):
+            _own(cut, "code", *(part for part in (code, output) if part is not None))
+
+
+def _without_checks(code: Tag) -> str:
+    """Take what only checks or hands on a number out of a shown program, and return the rest."""
+    shown = code.pre
+    if shown is None:
+        return code.get_text().strip()
+    kept: list[str] = []
+    for line in shown.decode_contents().strip().split("\n"):
+        said = BeautifulSoup(line, "html.parser").get_text()
+        if re.match(r"assert\b|give\(", said) or (kept[-1:] == [_CUT] and re.match(r"[ )\]}]", said)):
+            kept.append(_CUT)
+        else:
+            kept.append(line)
+    parts = "\n".join(kept).split("\n\n")
+    if _CUT in parts[-1] and ">print<" not in parts[-1]:
+        parts.pop()  # it was there for its check
+    text = "\n\n".join(parts).replace(_CUT + "\n", "").replace(_CUT, "").rstrip()
+    shown.clear()
+    shown.append(BeautifulSoup(text, "html.parser"))
+    return shown.get_text()
 
 
 def _boxed(node: Tag, cut: list[Slide]) -> None:
     """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its proof folded."""
     told, title = _unmarked(node), node.select_one(".admonition-title")
     name, classes = _said(title), " ".join(node.get("class") or [])
-    if "dropdown" in classes:
+    if "dropdown" in classes or classes == "proof admonition":
+        name = name or "Proof"
         if title:
             title.extract()
         node["class"] = "deck-proof"
         folded = _tag("details", _tag("summary", name), node)
         (cut[-1].shown if cut[-1].kind == "theorem" else cut[-1].notes).append(folded)
-    elif cut[-1].kind == "title" and not cut[-1].shown or name.startswith("While you") and cut[-1].kind == "figure":
+    elif name.startswith("While you"):  # it belongs to the figure that is dragged or played
+        figures = [slide for slide in cut if slide.kind == "figure"]
+        (figures[-1].shown if figures else cut[-1].notes).append(node)
+    elif cut[-1].kind == "title" and not cut[-1].shown:
         cut[-1].shown.append(node)
     else:
         _own(cut, "theorem" if "proof" in classes or "theorem" in classes else "prompt", node)
@@ -250,7 +317,10 @@ def write_decks(built: Path, target: Path) -> list[Path]:
     written, lines = [], []
     pages = built / "notebooks"
     for page in [*sorted(pages.glob("[0-9]*.html")), *sorted(pages.glob("[a-d]_*.html"))]:
-        text = deck(page.read_text(encoding="utf-8"))
+        built_page = page.read_text(encoding="utf-8")
+        if 'http-equiv="refresh"' in built_page:  # an old address
+            continue
+        text = deck(built_page)
         (target / page.name).write_text(text, encoding="utf-8")
         written.append(target / page.name)
         title = text.split("<title>", 1)[1].split(" · slides</title>", 1)[0]

@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 from functools import partial
@@ -61,6 +60,7 @@ def test_what_would_not_fit_into_the_memory_is_told_early_with_the_sizes(tmp_pat
 
 
 def test_the_memory_that_is_left_heeds_the_limit_of_the_process():
+    resource = pytest.importorskip("resource")  # Windows has none
     code = "from adalib.datasets.files import free_memory; print(free_memory())"
 
     def limit():

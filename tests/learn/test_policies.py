@@ -169,14 +169,11 @@ def test_the_price_is_the_lowest_that_the_training_questions_can_pay(known):
         policy.price(0.9)
 
 
-def test_the_questions_asked_about_have_no_say_in_the_price(known, fitted):
+def test_the_questions_asked_about_have_no_say_in_the_price_and_costs_by_question_count_with_their_mean(known, fitted):
     unseen, policy = known[0][SEEN:], fitted[2]
     together = policy.predict(unseen)
     assert together[:40].tolist() == [policy.predict(unseen[i : i + 1])[0] for i in range(40)]
     np.testing.assert_array_equal(policy.for_budget(unseen, 3), together)
-
-
-def test_costs_by_question_count_with_their_mean(known):
     features, acc = known
     scale = np.random.default_rng(0).uniform(0.5, 1.5, (SEEN, 1))
     cost = COST * scale / scale.mean()

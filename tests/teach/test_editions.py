@@ -36,14 +36,8 @@ def markdown(notebook) -> str:
 
 @pytest.fixture(scope="module")
 def book():
-    return Book(
-        Anything(),
-        read_works(ROOT / "book" / "references.bib"),
-        {},
-        Anything(),
-        {"ex-03-save": "3.2"},
-        "pip install it",
-    )
+    works = read_works(ROOT / "book" / "references.bib")
+    return Book(Anything(), works, {}, Anything(), {"ex-03-save": "3.2"}, "pip install it")
 
 
 @pytest.mark.parametrize("name", SOURCES)

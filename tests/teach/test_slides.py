@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from bs4 import BeautifulSoup
+from conftest import toc_pages
 from offline import GAMES
 
 from editions.slides import deck, slides, write_decks
@@ -14,7 +16,8 @@ PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css">
 <script defer="defer" src="../_static/quiz.js?v=1"></script></head>
 <body><article class="bd-article"><section><h1>2. The oracle<a class="headerlink">#</a></h1>
 <div class="tip admonition"><p class="admonition-title">Aims</p><p>Know.</p></div>
-<section><h2>One price</h2><p>A market has a price. It is <strong>one number for everybody, and no more.</strong> See
+<section><h2>One price</h2><p>A market has a price. It is <strong>one number for everybody alike</strong>. A
+price is <strong>one number for everybody, and no more</strong>. See
 <a href="03_budgets.html">chapter 3</a>.</p>
 <div class="cell tag_hide-input"><div class="cell_input"><pre>draw()</pre></div><div class="cell_output">
 <div class="output"><figure class="adalib-figure"><div class="plotly-graph-div"></div></figure></div></div></div>
@@ -28,7 +31,7 @@ PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css">
 </section><section><h2>Take away</h2><p>One price.</p></section></section></article></body></html>"""
 
 
-def test_a_page_is_cut_into_slides():
+def test_a_page_is_cut_into_slides_that_use_the_books_own_files():
     found = slides(PAGE)
     assert [(slide.kind, slide.title) for slide in found] == [
         ("title", "2. The oracle"),
@@ -40,7 +43,7 @@ def test_a_page_is_cut_into_slides():
     ]
     text, figure, theorem, quiz = found[1:5]
     told = [node.get_text() for node in text.shown]
-    assert told == ["A market has a price.", "one number for everybody, and no more."]
+    assert told == ["A market has a price.", "A\nprice is one number for everybody, and no more."]
     assert "See" in text.notes[0].get_text()
     assert figure.shown[0].figure is not None
     assert "Why?" in figure.shown[1].get_text()  # with its prompt
@@ -49,9 +52,6 @@ def test_a_page_is_cut_into_slides():
     assert "Since it is" not in shown.get_text()
     assert shown.find("input") is None
     assert notes == "This. Right: Since it is. That. Wrong: It is not."
-
-
-def test_a_deck_uses_the_books_own_files():
     text = deck(PAGE)
     assert 'href="../html/_static/custom.css"' in text
     assert 'src="../html/_static/figures.js?v=1"' in text
@@ -72,22 +72,54 @@ def test_every_game_of_the_book_can_be_played_on_a_slide(game, script):
 
 
 @pytest.fixture(scope="module")
-def oracle(html, tmp_path_factory):
-    """The deck of chapter 2, beside the built book."""
+def decks(html, tmp_path_factory):
+    """The decks of the built book, by chapter."""
     folder = tmp_path_factory.mktemp("built")
     (folder / "html").symlink_to(html)
-    (folder / "slides").mkdir()
-    path = folder / "slides" / "02_oracle.html"
-    path.write_text(deck((html / "notebooks" / "02_oracle.html").read_text(encoding="utf-8")), encoding="utf-8")
-    return path
+    return {path.stem: path for path in write_decks(folder / "html", folder / "slides")}
 
 
-def test_the_deck_plays(oracle, new_page):
+def test_every_chapter_has_a_deck_without_checks_lone_commands_and_half_sentences(decks):
+    assert list(decks) == [page[10:] for page in toc_pages() if re.match(r"notebooks/(?:\d|[a-d]_)", page)]
+    for name, path in decks.items():
+        for slide in BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").select(".deck-slide"):
+            shown, where = slide.select_one(".deck-shown"), (name, slide.find(["h1", "h2"]).get_text())
+            assert not re.search(r"^(?:assert|give)\b", shown.get_text(), re.M), where
+            kinds = [str(part.get("class")) for part in shown.find_all(recursive=False)]
+            assert slide.h1 or not all("highlight-" in kind for kind in kinds), where
+            for told in (lead.get_text().strip() for lead in shown.select(".deck-lead, .deck-key")):
+                assert re.fullmatch(r"(?!(?:It|They|This|These|Of those)\b)[^a-z].*[.?!:)”]", told, re.S), (where, told)
+
+
+# The slides that do not fit, once their formulas are set and their figures drawn.
+OVERFLOW = """async () => {
+  const found = [];
+  const rest = () => new Promise((go) => setTimeout(go, 100));
+  for (const slide of document.querySelectorAll(".deck-slide")) {
+    const late = (what, done) => [...slide.querySelectorAll(what)].some((one) => one.offsetParent && !one.closest("details") && !one.querySelector(done));
+    while (late(".plotly-graph-div", ".main-svg") || late(".deck-shown .math", "mjx-container")) await rest();
+    await rest();
+    if (slide.scrollHeight > slide.clientHeight + 1 || slide.scrollWidth > slide.clientWidth + 1)
+      found.push([slide.querySelector("h1, h2").textContent, slide.scrollHeight, slide.scrollWidth]);
+    document.querySelector('[data-go="1"]').click();
+  }
+  return found;
+}"""  # noqa: E501
+
+
+@pytest.mark.parametrize("name", ["02_oracle", "09_stopping"])
+def test_every_slide_fits_a_projector(decks, new_page, name):
+    page = new_page(viewport={"width": 1280, "height": 720})
+    page.goto(decks[name].as_uri())
+    assert page.evaluate(OVERFLOW) == []
+
+
+def test_the_deck_plays(decks, new_page):
     page = new_page(viewport={"width": 1280, "height": 720})
     faults, outside = [], []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda request: outside.append(request.url) if request.url.startswith("http") else None)
-    page.goto(oracle.as_uri())
+    page.goto(decks["02_oracle"].as_uri())
     at = page.locator(".deck-at")
     total = page.locator(".deck-slide").count()
     assert at.inner_text() == f"1 / {total}"
@@ -120,13 +152,3 @@ def test_the_deck_plays(oracle, new_page):
     assert re.match(rf"{number}\. ", opened.value.locator("h1").inner_text())
     assert faults == []
     assert outside == []
-
-
-def test_every_chapter_and_the_appendices_get_a_deck(tmp_path):
-    (tmp_path / "html" / "notebooks").mkdir(parents=True)
-    for name in ("d_markets", "02_oracle", "b_replication"):
-        (tmp_path / "html" / "notebooks" / f"{name}.html").write_text(PAGE, encoding="utf-8")
-    written = write_decks(tmp_path / "html", tmp_path / "slides")
-    assert [path.name for path in written] == ["02_oracle.html", "b_replication.html", "d_markets.html"]
-    index = (tmp_path / "slides" / "index.html").read_text(encoding="utf-8")
-    assert index.index("02_oracle.html") < index.index("d_markets.html")

@@ -27,15 +27,12 @@ def view(text: str):
     return utility(shown["set"]), float(shown["lambda"]), row
 
 
-def test_every_link_opens_a_view():
+def test_every_link_opens_a_view_where_a_lost_question_buys_one_answer_and_free_compute_not_sixteen():
     assert len(VIEWS) == 7
     for shown in VIEWS.values():
         assert shown["set"] in SETTINGS
         assert float(shown["lambda"]) >= 0
         assert "q" not in shown or shown["q"] in answers(shown["set"]).ids
-
-
-def test_a_lost_question_buys_one_answer_at_any_price_and_free_compute_does_not_buy_sixteen():
     table, lam, row = view("a question that is lost")
     assert table.acc[row].max() < 0.05
     assert all(adalib.oracle_labels(table.acc, table.cost, price)[row] == 0 for price in (0.001, 0.01, lam))
@@ -45,18 +42,17 @@ def test_a_lost_question_buys_one_answer_at_any_price_and_free_compute_does_not_
     assert table.acc[row, -1] < table.acc[row].max() - 0.1
 
 
-def test_a_step_pays_where_its_second_answer_does_not():
+def test_a_step_pays_where_its_second_answer_does_not_prices_change_much_or_nothing_and_votes_can_hurt():
     table, lam, row = view("the trees at a price of 0.04")
     bought = adalib.oracle_labels(table.acc, table.cost, lam)[row]
     assert table.budgets[bought] == 8
     assert table.acc[row, 1] - table.acc[row, 0] < lam
     assert table.acc[row, bought] - table.acc[row, 0] > lam * 7
-
-
-def test_some_prices_change_nothing_and_some_change_much():
     table, _, _ = view("a staircase with wide steps (simulated)")
     falls = -np.diff(adalib.frontier(table.acc, table.cost).cost[::-1])
     assert falls.max() > 10 * np.median(falls)
+    table, _, row = view("a question that voting hurts")
+    assert (np.diff(table.acc[row, [0, 2, 3, 4]]) < 0).all()
 
 
 @pytest.mark.parametrize("text", ["the same price on the drills", "the drills at the price that meets B = 2 elsewhere"])
@@ -65,11 +61,6 @@ def test_one_price_makes_two_bills(text):
     word = utility("word-fewshot")
     assert lam == pytest.approx(adalib.frontier(word.acc, word.cost).at(2).lam, abs=5e-4)
     assert adalib.average_cost(drill.acc, drill.cost, lam) < 1.2
-
-
-def test_voting_can_hurt():
-    table, _, row = view("a question that voting hurts")
-    assert (np.diff(table.acc[row, [0, 2, 3, 4]]) < 0).all()
 
 
 def needs(path) -> set[int]:

@@ -8,6 +8,7 @@ of, ``prices`` draws what chapters 0 to 4 need, ``evidence`` what the chapters o
 from __future__ import annotations
 
 import html
+import json
 import re
 import uuid
 from collections.abc import Sequence
@@ -61,7 +62,8 @@ class _Shown:
         self.fig, self.alt = fig, alt
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return {"application/vnd.plotly.v1+json": self.fig.to_plotly_json(), "text/html": self._repr_html_()}
+        plain = json.loads(self.fig.to_json())  # JupyterLite's kernel takes no arrays
+        return {"application/vnd.plotly.v1+json": plain, "text/html": self._repr_html_()}
 
     def _repr_html_(self) -> str:
         name = f"figure-{uuid.uuid4().hex}"
