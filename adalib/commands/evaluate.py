@@ -86,8 +86,10 @@ def run(args: argparse.Namespace) -> None:
     log = is_log(args.file)
     if (args.gold or args.keep) and not log:
         raise ValueError(f"{args.file}: is no log of a gateway, which --gold and --keep are for; leave them out")
-    if args.keep and (not args.gold or os.path.exists(args.keep)):
-        raise ValueError(f"--keep is {args.keep}; give a file that is not there yet, and --gold")
+    if log and not args.gold:
+        raise ValueError(f"{args.file}: a log takes right answers: --gold FILE with question and gold, or --gold FIELD")
+    if args.keep and os.path.exists(args.keep):
+        raise ValueError(f"--keep is {args.keep}; give a file that is not there yet")
     responses: Any  # of one model, or a menu
     if log:
         responses, told = read_log(args.file, args.gold, args.kind or "auto")
@@ -100,8 +102,6 @@ def run(args: argparse.Namespace) -> None:
         few = f"{responses.samples} answers per question, and a half of {half} leaves no two of the budgets"
         mend = "sample more answers, or offer smaller budgets"
         raise ValueError(f"{args.file}: has {few} {args.budgets} to choose from; {mend}")
-    if log and not args.gold:
-        return _settled(args, responses, budgets)
     if args.keep:
         responses.save(args.keep)
     cost = responses.take([0]).table(budgets).cost
@@ -132,17 +132,6 @@ def run(args: argparse.Namespace) -> None:
     print(full if args.all else short)
     for line in _next(args, responses, rows):
         print(cli.shown(line))
-
-
-def _settled(args: argparse.Namespace, responses: Responses, budgets: Sequence[int]) -> None:
-    """Print what needs no right answers: how soon votes settle."""
-    from adalib.datasets.logs import agreement
-
-    found = agreement(responses, budgets, args.seed)
-    shares = ", ".join(f"{share:.1%} at {budget}" for budget, share in found.items())
-    told = f"A vote of so many answers gives what {responses.samples // 2} others give: {shares}."
-    mend = "Whether that is right, and what pays, takes right answers: --gold FILE, or --gold FIELD"
-    print(json.dumps({"agreement": found}) if args.json else f"{told}\n{mend}")
 
 
 def _next(args: argparse.Namespace, responses: Any, rows: Sequence[HeldOutRow]) -> Iterator[str]:

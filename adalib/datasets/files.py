@@ -31,7 +31,6 @@ __all__ += ["open_lines", "read_json", "read_lines", "read_whole", "write_lines"
 
 MAX_FILE = 1_000_000_000  # bytes, decompressed
 MAX_LINE = 64_000_000  # bytes
-MAX_BLANK = 1_000_000  # lines with nothing in them
 
 Part = tuple[int, int, int]  # of a large file: its first byte, the lines before it and the lines in it
 
@@ -172,7 +171,7 @@ def line_parts(path: str | os.PathLike, lines: int) -> Iterator[Part]:
 
 
 def _lines(path: Path, file: BufferedIOBase, limit: float, before: int, lines: int) -> Iterator[tuple[int, bytes]]:
-    number, size, blank = before, 0, 0
+    number, size = before, 0
     while number != before + lines and (line := file.readline(MAX_LINE + 1)):
         number += 1
         size += len(line)
@@ -187,10 +186,6 @@ def _lines(path: Path, file: BufferedIOBase, limit: float, before: int, lines: i
             line = line.removeprefix(b"\xef\xbb\xbf")
         if line.strip():
             yield number, line
-            continue
-        blank += 1
-        if blank > MAX_BLANK:
-            raise DataError(f"{path}, line {number}: is blank like {MAX_BLANK:,} others; take the blank lines out")
 
 
 def _checked_size(path: Path, limit: float) -> int:

@@ -1,16 +1,14 @@
 """Logs of a gateway as sampled answers: what LiteLLM, Helicone or OpenRouter keep, one request and its reply per line.
 
 Requests with the same messages are samples of one question. A log does not know which answers are right: a field of its
-lines says it, or a file with ``question`` and ``gold``. Without either, `agreement` tells what can be told.
+lines says it, or a file with ``question`` and ``gold``.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +16,8 @@ from adalib.datasets.files import DataError, read_lines
 from adalib.datasets.loading import from_records, text_hash
 from adalib.datasets.responses import Responses
 from adalib.vote.answers import answer_reader
-from adalib.vote.estimators import majority
 
-__all__ = ["agreement", "is_log", "read_log"]
+__all__ = ["is_log", "read_log"]
 
 
 def is_log(path: str | os.PathLike) -> bool:
@@ -29,11 +26,11 @@ def is_log(path: str | os.PathLike) -> bool:
     return first is not None and "answers" not in first[1] and bool(_asked(first[1]))
 
 
-def read_log(path: str | os.PathLike, gold: str | None = None, kind: str = "auto") -> tuple[Responses, str]:
+def read_log(path: str | os.PathLike, gold: str, kind: str = "auto") -> tuple[Responses, str]:
     """The questions of a log with R answers or more, the first R of each, for the R that keeps the most answers.
 
     And one line on what was left out. ``gold`` names a file, or a field such as ``metadata.gold``."""
-    lines = read_lines(gold) if gold and Path(gold).is_file() else ()
+    lines = read_lines(gold) if Path(gold).is_file() else ()
     golds = {str(line.get("question")).strip(): line.get("gold") for _, line in lines}
     questions: dict[str, dict[str, Any]] = {}
     replies: dict[str, list[tuple[str, str]]] = {}
@@ -44,7 +41,7 @@ def read_log(path: str | os.PathLike, gold: str | None = None, kind: str = "auto
             continue
         models.add(str(_find(record, "model") or _find(record, "request_model")))
         key, question = text_hash(json.dumps(asked, sort_keys=True)), _question(asked)
-        right = golds.get(question.strip()) if golds else _at(record, gold) if gold else "unknown"
+        right = golds.get(question.strip()) if golds else _at(record, gold)
         questions.setdefault(key, {"id": key, "question": question, "gold": right})
         replies.setdefault(key, []).extend(said)
     if len(models) > 1:
@@ -64,13 +61,6 @@ def read_log(path: str | os.PathLike, gold: str | None = None, kind: str = "auto
         rows.append((f"{path}, question {len(rows) + 1}", len(rows) + 1, row))
     told = f"{count:,} lines hold {len(questions):,} prompts; kept are {len(rows):,} with {most} answers each"
     return from_records(os.fspath(path), rows), told
-
-
-def agreement(responses: Responses, budgets: Sequence[int], seed: int) -> dict[int, float]:
-    """How often a vote of b answers gives what a vote of the other half of the answers gives, on average."""
-    one, other = responses.split_samples(seed)
-    golds = [next(iter(majority(row, "first")), "") for row in one.answers]
-    return dict(zip(budgets, replace(other, golds=golds).table(budgets).acc.mean(0).tolist(), strict=True))
 
 
 def _asked(record: dict[str, Any]) -> Any:

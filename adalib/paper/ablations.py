@@ -298,20 +298,6 @@ def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10)
     return Comparison(pooled, split, tuple(trials))
 
 
-def near_misses(confusion: ArrayLike) -> dict[str, float]:
-    """Say where the errors of a confusion matrix go."""
-    counts = np.asarray(confusion, dtype=float)
-    wrong = counts - np.diag(np.diag(counts))
-    errors = {
-        "near": np.diag(counts, 1).sum() + np.diag(counts, -1).sum(),
-        "to_first": wrong[1:, 0].sum(),
-        "far_to_first": wrong[2:, 0].sum(),
-        "from_first": wrong[0].sum(),
-    }
-    shares = {kind: float(count / (wrong.sum() or 1.0)) for kind, count in errors.items()}
-    return {"error": float(wrong.sum() / counts.sum()), **shares}
-
-
 def _splits(pooled: Pooled, split: str, splits: int) -> Iterator[np.ndarray]:
     """The rows held out by each split."""
     if split not in ("row", "question", "fold"):

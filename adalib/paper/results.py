@@ -17,13 +17,12 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
-from adalib.evaluate.baselines import best_mix, from_labels, noise_features
-from adalib.evaluate.crossfit import score_oracle
+from adalib.evaluate.baselines import from_labels, noise_features
 from adalib.evaluate.heldout import HeldOutRow, check_targets
 from adalib.evaluate.recorded import recorded
 from adalib.learn.features import text_features
 from adalib.learn.policies import LabelPolicy
-from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_population, paper_setting
+from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_setting
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.table import check_table
@@ -220,40 +219,6 @@ def _printed_mix(name: str, cost: float) -> float:
 def _rest(whole: float, trained: float) -> float:
     """The mean on the other questions, if ``whole`` averages all and the trained ones have ``trained``."""
     return (whole - _TRAINED * trained) / (1 - _TRAINED)
-
-
-def pareto(name: str, grid: Sequence[float] = GRID, seed: int | None = None) -> pd.DataFrame:
-    """Accuracy against the average budget on a simulated setting, claimed and true."""
-    responses, truth = paper_setting(name, seed=seed), paper_population(name).table()
-    estimate = responses.table(**PAPER_WAY)
-    chosen, best = score_oracle(estimate, truth, grid), score_oracle(truth, truth, grid)
-    # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all those budgets.
-    most = float(frontier(estimate.acc, estimate.cost).cost[-1])
-    capped = np.minimum(grid, max(most, min(grid))).tolist()
-    learned = reconstructed(responses, capped, seeds=1, features=noise_features(responses.n))
-    at = {row.target: row for row in learned if row.method == "Ours"}
-    ours = [at[budget] for budget in capped]
-    plans = {
-        "mix": [best_mix(truth.acc, truth.cost, budget) for budget in grid],
-        "fixed": [baselines.fixed(truth.cost, budget, truth.n) for budget in grid],
-        "random": [baselines.random(truth.cost, budget, truth.n) for budget in grid],
-    }
-    columns = {"budget": np.asarray(grid, dtype=float), "claimed": chosen.claimed.mean(axis=0)}
-    columns |= {"worth": chosen.accuracy.mean(axis=0), "oracle": best.accuracy.mean(axis=0)}
-    columns |= {plan: np.array([p.expected(truth.acc).mean() for p in made]) for plan, made in plans.items()}
-    return pd.DataFrame(columns).assign(learned=[r.accuracy for r in ours], learned_cost=[r.cost for r in ours])
-
-
-def in_sample_gains(
-    responses: Responses, features: ArrayLike | None = None, targets: Sequence[float] = TARGETS
-) -> pd.DataFrame:
-    """Our reconstruction of the learned policy's scores, held against the best random mix at the cost that it had."""
-    table = responses.table(**PAPER_WAY)
-    scored = pd.DataFrame(map(asdict, reconstructed(responses, targets, features=features))).set_index("method")
-    rows = scored.loc[["Ours"], ["target", "accuracy", "accuracy_std", "cost", "imitation"]].reset_index(drop=True)
-    rows["fixed"] = scored.loc[["Fixed"], "accuracy"].to_numpy()
-    rows["mix"] = [best_mix(table.acc, table.cost, cost).expected(table.acc).mean() for cost in rows.cost]
-    return rows.assign(gain=rows.accuracy - rows["mix"], imitation=rows.imitation.astype(float))
 
 
 def mix_cost(acc: ArrayLike, cost: ArrayLike, accuracy: float) -> float:

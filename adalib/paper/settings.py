@@ -6,7 +6,6 @@ The chapters and the replication table start from the same tables, so that they 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -136,13 +135,6 @@ def answers(name: str) -> Responses:
     bundled = paper_setting(name) if name in PAPER_SETTINGS else load(name)
     assert isinstance(bundled, Responses)  # not a menu of models
     return bundled
-
-
-def levels_of(name: str) -> Sequence:
-    """The level of every question of a setting."""
-    levels = answers(name).levels
-    assert levels is not None
-    return levels
 
 
 @cache

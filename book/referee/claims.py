@@ -14,7 +14,7 @@ import pandas as pd
 
 from adalib.evaluate.intervals import in_points, question_interval
 from adalib.paper import results, settings
-from adalib.paper.ablations import LEAKS, near_misses
+from adalib.paper.ablations import LEAKS
 from adalib.paper.patterns import level_shares, nearest_mix
 from adalib.paper.settings import BENCHMARKS, PAPER, PAPER_ABLATIONS, PAPER_CLAIMS, PAPER_SETTINGS, PAPER_WAY, TARGETS
 from adalib.solve.bisection import bisect
@@ -367,7 +367,7 @@ def levels_claim(printed=PAPER):
     gains = np.array([printed[name]["level_gain"] for name in _MATH])
     more, table = int((gains[:, 0] > gains[:, 2]).sum()), measures.in_sample()
     labels = bisect(table.acc, table.cost, 1.5).labels
-    shares = level_shares(labels, settings.levels_of(MATH[0]), table.k).iloc[:, 2:].sum(axis=1)
+    shares = level_shares(labels, measures.levels_of(MATH[0]), table.k).iloc[:, 2:].sum(axis=1)
     get = f"on our MATH {shares[2]:.0%}, {shares[3]:.0%} and {shares[4]:.0%} of levels 2, 3 and 4 get b ≥ 4 at B = 1.5"
     return more, f"level 2 gains more than 4 in {more} of 3 printed settings; {get}", more == 3
 
@@ -419,7 +419,7 @@ def errors_claim(printed=PAPER_ABLATIONS):
 
 def near_claim(compared=measures.on_math):
     text, noise = compared("text", "question"), compared("noise", "row")
-    strict, charity = near_misses(text.confusion("gbm")), measures.near(text)
+    strict, charity = measures.near_misses(text.confusion("gbm")), measures.near(text)
     says = (
         f"on unseen questions of MATH {strict['near']:.0%} of errors go to the next budget, {charity['near']:.0%} if 4 "
     )

@@ -6,7 +6,7 @@ claim is about MATH or GSM8K, the real answers to both decide; the simulated set
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Literal, NamedTuple
@@ -16,15 +16,16 @@ import pandas as pd
 
 from adalib.datasets.folds import deal
 from adalib.datasets.populations import Population, flat_null
-from adalib.evaluate.baselines import noise_features
-from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle
+from adalib.evaluate import baselines
+from adalib.evaluate.baselines import best_mix, noise_features
+from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle, score_oracle
 from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.evaluate.recorded import recorded_cells
 from adalib.learn.features import text_features
 from adalib.learn.policies import CurvePolicy
 from adalib.paper import ablations, patterns, results, settings, theorems
-from adalib.paper.ablations import Comparison, near_misses, recorded_comparison
+from adalib.paper.ablations import Comparison, recorded_comparison
 from adalib.paper.patterns import by_difficulty, curve_clusters, level_shares
 from adalib.paper.results import recorded_frame, recorded_rows
 from adalib.paper.settings import BENCHMARKS, PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS
@@ -37,6 +38,13 @@ _ROUNDING = 1e-9
 
 #: In place of the paper's number, where it prints none: then there is nothing to compare ours with.
 NOT_PRINTED = float("nan")
+
+
+def levels_of(name: str) -> Sequence:
+    """The level of every question of a setting."""
+    levels = settings.answers(name).levels
+    assert levels is not None
+    return levels
 
 
 class Cell(NamedTuple):
@@ -342,13 +350,13 @@ def fifths() -> pd.DataFrame:
 
 def levels() -> list[pd.DataFrame]:
     """Accuracy and gain by level of MATH: of the larger model, and of the smaller."""
-    return [patterns.by_level(settings.utility(name), settings.levels_of(name)).set_index("level") for name in MATH]
+    return [patterns.by_level(settings.utility(name), levels_of(name)).set_index("level") for name in MATH]
 
 
 def contrast(names: tuple[str, str] = MATH) -> Interval:
     """By how much more the gain of 16 over 1 rises from level 2 to level 3 of MATH for one model than for another."""
     gains = [settings.utility(name).acc[:, -1] - settings.utility(name).acc[:, 0] for name in names]
-    more, level = gains[0] - gains[1], np.array(settings.levels_of(names[0]))
+    more, level = gains[0] - gains[1], np.array(levels_of(names[0]))
     return mean_interval(more[level == 3] - more[level == 2])  # different questions: any pairing will do
 
 
@@ -418,6 +426,20 @@ def trees_over_linear(compared: Comparison | pd.DataFrame) -> float:
     return float(trees - linear)
 
 
+def near_misses(confusion: np.ndarray) -> dict[str, float]:
+    """Say where the errors of a confusion matrix go."""
+    counts = np.asarray(confusion, dtype=float)
+    wrong = counts - np.diag(np.diag(counts))
+    errors = {
+        "near": np.diag(counts, 1).sum() + np.diag(counts, -1).sum(),
+        "to_first": wrong[1:, 0].sum(),
+        "far_to_first": wrong[2:, 0].sum(),
+        "from_first": wrong[0].sum(),
+    }
+    shares = {kind: float(count / (wrong.sum() or 1.0)) for kind, count in errors.items()}
+    return {"error": float(wrong.sum() / counts.sum()), **shares}
+
+
 def near(comparison: Comparison) -> dict[str, float]:
     """Where the errors of the boosted trees go, without b = 2: then 4 is the neighbour of 1."""
     return near_misses(np.delete(np.delete(comparison.confusion("gbm"), 1, axis=0), 1, axis=1))
@@ -426,13 +448,35 @@ def near(comparison: Comparison) -> dict[str, float]:
 @cache
 def frontier_of_shown() -> pd.DataFrame:
     """The paper's frontier figure on the simulated DeepSeek-V3 on MATH."""
-    return results.pareto(SHOWN)
+    return pareto(SHOWN)
+
+
+def pareto(name: str, grid: Sequence[float] = results.GRID) -> pd.DataFrame:
+    """Accuracy against the average budget on a simulated setting, claimed and true."""
+    responses, truth = settings.paper_setting(name), settings.paper_population(name).table()
+    estimate = responses.table(**PAPER_WAY)
+    chosen, best = score_oracle(estimate, truth, grid), score_oracle(truth, truth, grid)
+    # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all those budgets.
+    most = float(frontier(estimate.acc, estimate.cost).cost[-1])
+    capped = np.minimum(grid, max(most, min(grid))).tolist()
+    learned = results.reconstructed(responses, capped, seeds=1, features=noise_features(responses.n))
+    at = {row.target: row for row in learned if row.method == "Ours"}
+    ours = [at[budget] for budget in capped]
+    plans = {
+        "mix": [best_mix(truth.acc, truth.cost, budget) for budget in grid],
+        "fixed": [baselines.fixed(truth.cost, budget, truth.n) for budget in grid],
+        "random": [baselines.random(truth.cost, budget, truth.n) for budget in grid],
+    }
+    columns = {"budget": np.asarray(grid, dtype=float), "claimed": chosen.claimed.mean(axis=0)}
+    columns |= {"worth": chosen.accuracy.mean(axis=0), "oracle": best.accuracy.mean(axis=0)}
+    columns |= {plan: np.array([p.expected(truth.acc).mean() for p in made]) for plan, made in plans.items()}
+    return pd.DataFrame(columns).assign(learned=[r.accuracy for r in ours], learned_cost=[r.cost for r in ours])
 
 
 @cache
 def copied() -> tuple[float, float]:
     """Largest difference a cell from the oracle's map of MATH at B = 3: noise by our reconstruction, text held out."""
-    table, levels = in_sample(), settings.levels_of(MATH[0])
+    table, levels = in_sample(), levels_of(MATH[0])
     labels = bisect(table.acc, table.cost, 3.0).labels
     learned = results.mostly_seen(noise_features(labels.size), labels)
     new = patterns.out_of_fold(text_features(settings.answers(MATH[0]).questions), table, 3.0)

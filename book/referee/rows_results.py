@@ -91,7 +91,7 @@ def heatmap() -> Outcome:
     for B in (1.5, 3.0):
         two = float(label_shares(measures.searched(SHOWN, B).labels, k)[1])
         cells += between(f"B = {B:g}: share of b = 2", low, two, high, 0.005)
-    shares = level_shares(measures.searched(SHOWN, 1.5).labels, settings.levels_of(SHOWN), k)
+    shares = level_shares(measures.searched(SHOWN, 1.5).labels, measures.levels_of(SHOWN), k)
     low, high = claims["heatmap_middle"]
     for level in shares.index[1:]:
         ours = float(shares.loc[level, [2, 3]].sum())
@@ -220,7 +220,7 @@ def levels_row() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
         printed = PAPER[name]
-        ours = by_level(settings.utility(name), [str(level) for level in settings.levels_of(name)]).set_index("level")
+        ours = by_level(settings.utility(name), [str(level) for level in measures.levels_of(name)]).set_index("level")
         for (level, at), gain in zip(printed["per_level"].items(), printed["level_gain"], strict=True):
             columns = {"accuracy at b = 1": "first", "accuracy at b = 16": "last", "gain": "gain"}
             for (part, column), paper in zip(columns.items(), (at["acc1"], at["acc16"], gain), strict=True):

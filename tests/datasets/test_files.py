@@ -36,7 +36,6 @@ def test_a_pipe_a_device_and_a_folder_are_refused_at_once(tmp_path, reader):
 @pytest.mark.parametrize(
     ("kind", "limit", "content", "told"),
     [
-        ("jsonl", "MAX_BLANK", b"\n" * 10**6, "line 1001: is blank like 1,000 others; take the blank lines out"),
         ("jsonl", "MAX_FILE", b" \n" * 10**6, r"is too large \(decompressed, at most 0.1 MB is read\); split it"),
         ("csv", "MAX_FILE", b"1,2\n" + b"0.5,0.5\n" * 10**5, "is too large"),
         ("csv", "MAX_LINE", b"1," * 5000, "line 1: is longer than"),

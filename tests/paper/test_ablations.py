@@ -13,8 +13,9 @@ import adalib
 import adalib.paper
 from adalib import UtilityTable
 from adalib.paper import ablations, theorems
-from adalib.paper.ablations import Comparison, Trial, near_misses
+from adalib.paper.ablations import Comparison, Trial
 from adalib.paper.settings import PAPER_ABLATIONS
+from referee import measures
 
 ODD = np.arange(40) % 2
 RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))  # what trained the record
@@ -114,13 +115,13 @@ def test_confusion_losses_and_near_misses_count_the_errors():
     losses, lam = found.losses("gbm"), pooled.lam[0]
     assert losses[["label", "predicted", "count"]].to_numpy().tolist() == [[1, 0, 1], [2, 0, 1]]
     assert losses.loss.to_numpy() == pytest.approx([0.5 - lam, 0.7 - 3 * lam])
-    found = near_misses([[80, 5, 1, 0], [6, 2, 0, 0], [3, 0, 1, 1], [1, 0, 0, 0]])
+    found = measures.near_misses([[80, 5, 1, 0], [6, 2, 0, 0], [3, 0, 1, 1], [1, 0, 0, 0]])
     assert found["error"] == pytest.approx(17 / 100)
     assert found["near"] == pytest.approx((5 + 6 + 1) / 17)
     assert found["to_first"] == pytest.approx(10 / 17)
     assert found["far_to_first"] == pytest.approx(4 / 17)
     assert found["from_first"] == pytest.approx(6 / 17)
-    assert near_misses(np.eye(3))["error"] == 0
+    assert measures.near_misses(np.eye(3))["error"] == 0
 
 
 def test_grouped_questions_stay_together_and_a_mapping_says_how_often_each_is_tried(noise_pool):

@@ -16,8 +16,10 @@ from adalib import paper
 from adalib.evaluate.heldout import as_table
 from adalib.paper import ablations, results, settings
 from adalib.paper.results import TARGETS, TOLERANCE
+from referee import measures
 
 MATH = "deepseek-v3-math"
+RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +79,7 @@ def test_the_printed_tables_imply_these_held_out_values_and_a_mean_gain_of_a_six
 
 
 def test_frontiers_meet_their_closed_forms():
-    found = results.pareto(MATH, grid=(1, 1.5, 4, 16)).set_index("budget")
+    found = measures.pareto(MATH, grid=(1, 1.5, 4, 16)).set_index("budget")
     curve = paper.paper_population(MATH).acc().mean(axis=0)
     everyone = found[["oracle", "mix", "fixed", "random", "worth"]]
     assert np.allclose(everyone.loc[1], curve[0])  # with one answer each there is nothing to choose
@@ -113,7 +115,7 @@ def small():
 
 def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
     noise = adalib.noise_features(small.n)
-    found = results.in_sample_gains(small, noise).set_index("target")
+    found = RECORD["in_sample_gains"](small, noise).set_index("target")
     rows = {(row.method, row.target): row for row in paper.reconstructed(small, TARGETS, features=noise)}
     for target in TARGETS:
         assert found.accuracy[target] == rows["Ours", target].accuracy
@@ -122,9 +124,8 @@ def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
 
 
 def test_along_a_grid_the_rows_are_those_of_held_out(small):
-    record = runpy.run_path(str(ROOT / "data" / "record_paper.py"))
     few = small.take(range(50))
-    along = {(row.policy, row.target): row for row in record["held_out_along"](few, grid=(1, 4))}
+    along = {(row.policy, row.target): row for row in RECORD["held_out_along"](few, grid=(1, 4))}
     assert {target for policy, target in along if policy == "curve"} == {1, 1.5, 2, 3, 4}
     assert {target for policy, target in along if policy in ("label", "noise")} == set(TARGETS)
     whole = adalib.held_out(few, [2.0], noises=0)
@@ -140,7 +141,7 @@ def test_a_recorded_policy_is_the_one_that_is_trained_today():
     (then,) = paper.recorded_rows("noise 4 held out")
     for part in ("cost", "accuracy", "gain", "gain_low", "gain_high", "imitation", "mix_accuracy"):
         assert getattr(now, part) == pytest.approx(getattr(then, part), abs=1e-12)
-    inside = results.in_sample_gains(word, known, targets=[3.0])
+    inside = RECORD["in_sample_gains"](word, known, targets=[3.0])
     assert inside.iloc[0].to_dict() == pytest.approx(paper.recorded_frame("noise 4 in-sample").iloc[0].to_dict())
 
 
