@@ -84,12 +84,11 @@ def run(args: argparse.Namespace) -> None:
     if args.out and os.path.realpath(args.file) == os.path.realpath(args.out):
         raise ValueError(f"--out is the file itself, {args.out}; give the page another name")
     log = is_log(args.file)
-    if (args.gold or args.keep) and not log:
-        raise ValueError(f"{args.file}: is no log of a gateway, which --gold and --keep are for; leave them out")
-    if log and not args.gold:
-        raise ValueError(f"{args.file}: a log takes right answers: --gold FILE with question and gold, or --gold FIELD")
-    if args.keep and os.path.exists(args.keep):
-        raise ValueError(f"--keep is {args.keep}; give a file that is not there yet")
+    if log != bool(args.gold):
+        mend = "a log takes right answers: give" if log else "is no log of a gateway: leave out"
+        raise ValueError(f"{args.file}: {mend} --gold (and --keep)")
+    if args.keep and (not log or os.path.exists(args.keep)):
+        raise ValueError(f"--keep is {args.keep}; give a file that is not there yet, and a log to read")
     responses: Any  # of one model, or a menu
     if log:
         responses, told = read_log(args.file, args.gold, args.kind or "auto")

@@ -75,8 +75,6 @@ def written(path: str | os.PathLike) -> Iterator[BufferedIOBase]:
 
     Compressed when the name ends in ``.gz``, without a name or a time inside: the same data gives the same bytes."""
     path = Path(path)
-    if "\0" in str(path):
-        raise DataError(f"{str(path)!r}: is not the name of a file; choose another")
     try:
         target = Path(os.path.realpath(path))  # through a link, to what it points at
         if target.exists() and not target.is_file():
@@ -107,9 +105,9 @@ def free_memory() -> int:
     is told (Windows, macOS, a browser)."""
     used = _told("/proc/self/status", r"VmSize:\s+(\d+) kB", 1024, missing=0)
     free = [_told("/proc/meminfo", r"MemAvailable:\s+(\d+) kB", 1024), _allowed() - used]
-    for limit, taken in (("max", "current"), ("limit_in_bytes", "usage_in_bytes")):  # of either version of cgroups
-        folder = "/sys/fs/cgroup/memory." if limit == "max" else "/sys/fs/cgroup/memory/memory."
-        free.append(_told(folder + limit, r"(\d+)") - _told(folder + taken, r"(\d+)", missing=0))
+    free.append(
+        _told("/sys/fs/cgroup/memory.max", r"(\d+)") - _told("/sys/fs/cgroup/memory.current", r"(\d+)", missing=0)
+    )
     return max(0, min(free))
 
 
@@ -193,8 +191,6 @@ def _checked_size(path: Path, limit: float) -> int:
         about = path.stat()
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file; check the path") from None
-    except ValueError:  # a NUL in the name
-        raise DataError(f"{str(path)!r}: is not the name of a file; check the path") from None
     if stat.S_ISDIR(about.st_mode):
         raise DataError(f"{path}: is a folder; give the path of a file in it")
     if not stat.S_ISREG(about.st_mode):

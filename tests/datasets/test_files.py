@@ -105,7 +105,7 @@ def test_drafts_of_a_killed_program_are_cleared_away_and_those_of_a_living_one_a
     assert [draft.exists() for draft in (left, living, mine)] == [False, True, True]
 
 
-@pytest.mark.parametrize("name", ["", ".", "no/such/folder.html", "nul\0.html"])
+@pytest.mark.parametrize("name", ["", ".", "no/such/folder.html"])
 def test_a_bad_name_for_a_page_is_one_line_and_leaves_nothing(tmp_path, refused, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.csv").write_text("1,2\n0.1,0.2\n")
