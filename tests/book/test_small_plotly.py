@@ -17,19 +17,6 @@ THEME = files("pydata_sphinx_theme") / "theme" / "pydata_sphinx_theme" / "static
 PAGE = '<i class="fa-solid fa-list"></i><i class="fas fa-file-pdf"></i><span class="switch fa-solid fa-sun fa-lg">'
 
 
-def test_statements_are_told_apart_whatever_their_texts_hold():
-    program = """var a=1,b="};",c=/[/}]/g;function d(){return`${{x:"`"}.x};`}f(e=>{g;h});var i=j/k/l;"""
-    assert ["".join(parts) for parts in small_plotly.statements(program)] == [
-        'var a=1,b="};",c=/[/}]/g;',
-        'function d(){return`${{x:"`"}.x};`}',
-        "f(e=>{g;h});",
-        "var i=j/k/l;",
-        "",
-    ]
-    with pytest.raises(ValueError, match="brackets"):
-        small_plotly.statements("var a=(1;")
-
-
 def test_the_books_part_is_what_the_book_has_and_a_third_of_the_whole(html):
     whole = plotly_source().read_text(encoding="utf-8")
     built = (html / "_static" / "lib" / PLOTLY).read_text(encoding="utf-8")

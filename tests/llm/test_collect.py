@@ -1,6 +1,5 @@
 """The collector: resumable whatever ends it, never one answer twice, one clear line for whatever goes wrong."""
 
-import errno
 import functools
 import json
 import os
@@ -278,28 +277,6 @@ def test_a_full_disk_ends_in_one_line_and_keeps_what_was_collected(file, tmp_pat
         assert main(command(file, tmp_path, server)[3:]) == 0
     assert (tmp_path / "answers.jsonl").read_bytes().startswith(kept)
     assert pairs(tmp_path) == rectangle(6)
-
-
-@pytest.mark.parametrize("raises", [True, False])
-def test_half_a_line_is_taken_back_when_the_disk_is_full(tmp_path, monkeypatch, raises):
-    whole = os.write
-
-    def half(descriptor, data):
-        written = whole(descriptor, data[: len(data) // 2])
-        if raises:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return written
-
-    with Store(tmp_path, {"model": "m"}) as store:
-        store.append(answer(0))
-        before = store.answers.read_bytes()
-        monkeypatch.setattr(os, "write", half)
-        with pytest.raises(DataError, match=r"answers.jsonl: .*; the 1 answers so far are safe"):
-            store.append(answer(1))
-        assert store.answers.read_bytes() == before
-        monkeypatch.undo()
-        store.append(answer(1))
-    assert scan(tmp_path / "answers.jsonl").bits == {"a": 0b11}
 
 
 # The store

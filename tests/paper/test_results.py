@@ -200,19 +200,6 @@ def test_ours_repeats_its_training_labels():
         paper.reconstructed(adalib.flat_null(10).sample(16), [2], seeds=0)
 
 
-def test_real_settings_are_loaded_and_the_others_simulated():
-    assert (*settings.REAL, *paper.PAPER_SETTINGS) == settings.SETTINGS
-    for name in settings.SETTINGS:
-        assert settings.kind(name) == ("real" if settings.answers(name).samples == 96 else "simulated")
-
-
-@pytest.mark.parametrize(("name", "way"), [("drill-fewshot", {}), ("qwen2.5-7b-math", paper.PAPER_WAY)])
-def test_a_table_is_made_in_the_setting_s_own_way(name, way):
-    table = settings.answers(name).table(**way)
-    np.testing.assert_array_equal(settings.utility(name).acc, table.acc)
-    np.testing.assert_array_equal(settings.path(name).lam, adalib.frontier(table.acc, table.cost).lam)
-
-
 def test_shared_ties_would_make_two_answers_worth_one_and_the_paper_prints_otherwise():
     responses = paper.paper_setting("qwen2.5-7b-math")
     shared = responses.table(estimator="windows", ties="share").acc.mean(axis=0)

@@ -14,7 +14,6 @@ from bs4 import BeautifulSoup
 from conftest import contrast, toc_pages
 
 from adalib.teach import figures
-from adalib.teach.figures import evidence as draw
 from adalib.teach.figures import shapes
 
 ESTIMATE = [0.5, 0.6], [0.4, 0.55], [0.7, 0.61]  # mean, low, high
@@ -92,18 +91,6 @@ def test_an_estimate_is_drawn_with_its_interval(trace, scale, axis):
     assert list(trace["x" if axis == "y" else "y"]) in ([1, 2], ["a", "b"])
 
 
-def test_a_name_stands_in_the_legend_once():
-    parts = [
-        [shapes.line([1], [1], "a"), shapes.line([1], [2])],
-        [shapes.line([1], [3], "a"), shapes.dots([1], [4], "b")],
-    ]
-    fig = shapes.panels(parts, ["<one>", "two"])
-    assert [trace.showlegend for trace in fig.data] == [None, False, False, None]
-    assert fig.data[0].legendgroup == fig.data[2].legendgroup == "a"
-    assert [trace.yaxis for trace in fig.data] == ["y", "y", "y2", "y2"]
-    assert [note.text for note in fig.layout.annotations] == ["&lt;one&gt;", "two"]
-
-
 def test_a_slider_moves_traces_title_and_layout():
     fig = shapes.panels([[shapes.line([0, 1], [0, 1], "still")], []])
     shapes.drag(
@@ -162,15 +149,3 @@ def test_tables_show_text_as_text():
 
 
 # Chapters 5 to 8: what is drawn is what was given.
-
-
-def test_gains_have_a_panel_a_group_their_intervals_in_points_and_their_policy_s_colour():
-    whole = {"label": ESTIMATE, "more": ESTIMATE, "noise": ESTIMATE}
-    fig = draw.gains(["B = 1.5", "B = 3"], {"one": whole, "two": whole}, {"more": "label"})
-    assert [trace.name for trace in fig.data] == ["label", "more", "noise"] * 2
-    for trace in fig.data:
-        assert list(trace.x) == ["B = 1.5", "B = 3"]
-        assert np.divide(ends(trace), 100) == pytest.approx(np.array(ESTIMATE))
-    assert [t.marker.color for t in fig.data[:3]] == [draw.POLICY[name] for name in ("label", "label", "noise")]
-    assert [t.marker.symbol for t in fig.data[:3]] == ["circle", "diamond", "circle"]
-    assert fig.layout.yaxis.range == fig.layout.yaxis2.range
