@@ -38,6 +38,7 @@ BROWSER |= {
 # What a chapter says to XGBoost, and what stands in its place.
 _TREES = {"from xgboost import XGBClassifier": "from adalib.learn.trees import classifier  # no XGBoost in a browser"}
 _TREES |= {"XGBClassifier(**paper_trees, n_jobs=1)": "classifier(columns.size, seed=0)"}
+_SHOWN = ("plotly", "ipywidgets", "anywidget")  # what its figures and widgets import when they are shown
 _PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
 
 
@@ -101,7 +102,7 @@ def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
             version, modules, needs = file.split("-")[1], [module], about["needs"].get(name, [])
         elif name == "adalib":
             file = shutil.copy(wheel, folder / wheel.name).name
-            version, modules, needs = file.split("-")[1], ["adalib", "games", "referee"], [*_needs(requires), "plotly"]
+            version, modules, needs = file.split("-")[1], ["adalib", "games", "referee"], [*_needs(requires), *_SHOWN]
         else:
             found = distribution(name)
             file, version, needs = (

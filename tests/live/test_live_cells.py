@@ -184,7 +184,9 @@ def test_jupyterlite_has_every_package_that_a_package_needs(tmp_path):
     wheel = tmp_path / "dist" / "adalib-0.2.0-py3-none-any.whl"
     wheel.write_bytes(b"")
     packages = lock(tmp_path, wheel, requires)["packages"]
-    assert {"adalib", "numpy", "scikit-learn", "plotly", "ipython", "math-verify"} <= set(packages)
+    assert {"adalib", "numpy", "scikit-learn", "plotly", "ipython", "math-verify", "ipywidgets", "anywidget"} <= set(
+        packages
+    )
     assert not [name for name in packages if "xgboost" in name]
     for name, entry in packages.items():
         assert set(entry["depends"]) <= set(packages), name
