@@ -62,7 +62,7 @@ wheel:  ## build the package, with its data, as one file in dist/; needs nothing
 
 test: lint book browser redis  ## run every check: style, the package, the book in a browser, a real model
 	-@$(EDITIONS) live # where that cannot be fetched, tests/live says what to do
-	@$(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 40 || \
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 40 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
 
 lint: $(VENV)/test.stamp  ## check style, spelling, types, and who imports whom

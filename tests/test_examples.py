@@ -1,11 +1,10 @@
 """What stands in examples/, against a stub of what it plugs into: Inspect AI's EarlyStopping, as its source has it."""
 
-import asyncio
 import sys
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
 
-from conftest import ROOT
+from conftest import ROOT, run_to_end
 
 from adalib import Router, load
 
@@ -30,7 +29,7 @@ def test_inspect_skips_the_epochs_that_the_router_would_not_ask_for(tmp_path, mo
                     await hook.complete_sample(name, epoch, {"match": SimpleNamespace(score=score)})
         return await hook.complete_task()
 
-    assert asyncio.run(evaluate()) == {"price": hook.price, "skipped": 64 - sum(asked.values())}
+    assert run_to_end(evaluate()) == {"price": hook.price, "skipped": 64 - sum(asked.values())}
     for name in asked:
         vote, n = hook.router.plan(f"What is it, {name}?", hook.price).session, 1
         while vote.add(0 if name == "agree" else n):

@@ -93,8 +93,8 @@ LAPTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 THEME = "(name) => document.documentElement.dataset.theme === name"
 
 
-# Before axe looks: drawn figures and formulas, which `FAULTS` has looked at, and all words of code but one a colour,
-# are tens of thousands of elements that it would weigh one by one.
+# Before axe looks: drawn figures and formulas, which `FAULTS` has looked at, and all words of code and rows of a table
+# that look like one before them, are tens of thousands of elements that it would weigh one by one.
 THIN = """() => {
   document.querySelectorAll("mjx-container").forEach((formula) => formula.remove());
   document.querySelectorAll(".plotly-graph-div").forEach((figure) => figure.replaceWith(figure.cloneNode(false)));
@@ -102,6 +102,15 @@ THIN = """() => {
   for (const word of document.querySelectorAll("pre span[class]")) {
     if (kinds.has(word.className)) word.replaceWith(word.textContent);
     kinds.add(word.className);
+  }
+  const look = (part) => `${part.tagName} ${part.className} ${part.getAttribute("style")}`;
+  for (const { rows } of document.querySelectorAll("tbody")) {
+    const looks = new Set();
+    for (const row of [...rows]) {
+      const before = looks.size;
+      [row, ...row.querySelectorAll("*")].forEach((part) => looks.add(look(part)));
+      if (before === looks.size) row.remove();
+    }
   }
 }"""
 WIDTH = ["scrollable-region-focusable", "target-size"]  # what a phone's width changes

@@ -32,7 +32,7 @@ def test_no_figure_of_the_book_needs_another_trace(html):
     used = set()
     for path in html.glob("*/*.html"):
         page = path.read_text(encoding="utf-8")
-        for figure in re.findall(r'plotly-graph-div.*?<script type="application/json">(.*?)</script>', page, re.S):
+        for figure in re.findall(r'class="plotly-graph-div.*?json">(.*?)</script>', page, re.S):
             used |= {trace.get("type", "scatter") for trace in json.loads(unescape(figure))["data"]}
     assert used <= KEPT  # cells that run in the page may draw a heatmap, too
 

@@ -33,12 +33,12 @@ def is_sound(line):
 
 
 def test_a_real_model_behind_the_server_answers_fresh_questions():
-    asked = ask_live.fresh_questions(3)
-    lines = list(ask_live.live(asked, BUDGET, fixed=2))
+    asked = ask_live.fresh_questions(2)
+    lines = list(ask_live.live(asked, BUDGET, fixed=1))
     assert [line["id"] for line in lines] == [question["id"] for question in asked]
     for line in lines:
         is_sound(line)
-        assert len(line["answers"]) == 2
+        assert len(line["answers"]) == 1
     assert any(line["routed"]["votes"] for line in lines)  # SmolLM2 does write "Answer: "
 
 

@@ -1,11 +1,11 @@
 """What an answer is: every kind on texts that hold one, and on code, times and stories that hold none."""
 
-import asyncio
 import json
 import re
 import string
 
 import pytest
+from conftest import run_to_end
 from fault_server import FaultServer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,4 +116,4 @@ def test_words_that_mean_the_same_are_one_answer_and_what_it_costs_is_booked():
      (r"\frac{a}{b}", r"\sqrt{a}", None), ("Rome", "in Rome", "in Rome"), ("2 men, 3 boys", "3 boys, 2 men", None)],
 )  # fmt: skip
 def test_meaning_is_asked_about_words_alone(new, known, found):
-    assert asyncio.run(Meaning("operator:ne").find(new, [known])) == (found, 0)  # to which all that differ are one
+    assert run_to_end(Meaning("operator:ne").find(new, [known])) == (found, 0)  # to which all that differ are one
