@@ -5,7 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 PORT ?= 8000
-WORKERS ?= 3# on two cores: one of them mostly waits for a page or a server
+WORKERS ?= 2
 EDITIONS := PYTHONPATH=book $(PY) -m editions
 
 # No start-up files of the reader's own IPython in our notebooks.
