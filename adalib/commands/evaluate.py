@@ -70,7 +70,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     cli.check_libraries(args.file)
-    from adalib.datasets.logs import is_log, read_log
     from adalib.datasets.menu import Menu
     from adalib.evaluate.heldout import Protocol, as_table, held_out
     from adalib.evaluate.trials import planning_policies, stopping_policies
@@ -83,24 +82,12 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"--seed is {args.seed}; give 0 or more")
     if args.out and os.path.realpath(args.file) == os.path.realpath(args.out):
         raise ValueError(f"--out is the file itself, {args.out}; give the page another name")
-    log = is_log(args.file)
-    if log != bool(args.gold):
-        mend = "a log takes right answers: give" if log else "is no log of a gateway: leave out"
-        raise ValueError(f"{args.file}: {mend} --gold (and --keep)")
-    if args.keep and (not log or os.path.exists(args.keep)):
-        raise ValueError(f"--keep is {args.keep}; give a file that is not there yet, and a log to read")
-    responses: Any  # of one model, or a menu
-    if log:
-        responses, told = read_log(args.file, args.gold, args.kind or "auto")
-        print(f"adalib evaluate: {told} (--keep ANSWERS writes them for other commands)", file=sys.stderr)
-    else:
-        responses = cli.read_answers(args.file, args.prices, kind=args.kind)
+    responses = _answers(args)
     half = responses.samples // 2
     budgets = tuple(budget for budget in offered if budget <= half)
     if len(budgets) < 2:
         few = f"{responses.samples} answers per question, and a half of {half} leaves no two of the budgets"
-        mend = "sample more answers, or offer smaller budgets"
-        raise ValueError(f"{args.file}: has {few} {args.budgets} to choose from; {mend}")
+        raise ValueError(f"{args.file}: has {few} {args.budgets}; sample more answers, or offer smaller budgets")
     if args.keep:
         responses.save(args.keep)
     cost = responses.take([0]).table(budgets).cost
@@ -131,6 +118,23 @@ def run(args: argparse.Namespace) -> None:
     print(full if args.all else short)
     for line in _next(args, responses, rows):
         print(cli.shown(line))
+
+
+def _answers(args: argparse.Namespace) -> Any:
+    """What the file holds: answers of one model, a menu of several, or a gateway's log as answers."""
+    from adalib.datasets.logs import is_log, read_log
+
+    log = is_log(args.file)
+    if log != bool(args.gold):
+        mend = "a log takes right answers: give" if log else "is no log of a gateway: leave out"
+        raise ValueError(f"{args.file}: {mend} --gold (and --keep)")
+    if args.keep and (not log or os.path.exists(args.keep)):
+        raise ValueError(f"--keep is {args.keep}; give a file that is not there yet, and a log to read")
+    if not log:
+        return cli.read_answers(args.file, args.prices, kind=args.kind)
+    responses, told = read_log(args.file, args.gold, args.kind or "auto")
+    print(f"adalib evaluate: {told} (--keep ANSWERS writes them for other commands)", file=sys.stderr)
+    return responses
 
 
 def _next(args: argparse.Namespace, responses: Any, rows: Sequence[HeldOutRow]) -> Iterator[str]:

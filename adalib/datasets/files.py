@@ -105,9 +105,8 @@ def free_memory() -> int:
     is told (Windows, macOS, a browser)."""
     used = _told("/proc/self/status", r"VmSize:\s+(\d+) kB", 1024, missing=0)
     free = [_told("/proc/meminfo", r"MemAvailable:\s+(\d+) kB", 1024), _allowed() - used]
-    free.append(
-        _told("/sys/fs/cgroup/memory.max", r"(\d+)") - _told("/sys/fs/cgroup/memory.current", r"(\d+)", missing=0)
-    )
+    limit = _told("/sys/fs/cgroup/memory.max", r"(\d+)")
+    free.append(limit - _told("/sys/fs/cgroup/memory.current", r"(\d+)", missing=0))
     return max(0, min(free))
 
 

@@ -32,7 +32,6 @@ LARGEST = float(np.finfo(np.float32).max)  # XGBoost keeps features and weights 
 LIBRARY = "XGBoost" if xgboost else "scikit-learn's HistGradientBoosting"
 
 _EACH: dict[str, Any] = {"n_estimators": 100, "n_jobs": 1, "verbosity": 0}
-_MOST = 1000  # outputs of a file
 _ROWS = 4096  # predicted at a time, so that the places of all rows in all trees fit
 _LEARNED = ("binary:logistic", "multi:softprob", "reg:squarederror")  # objectives whose sums `Forest` can read
 
@@ -156,8 +155,8 @@ def from_json(document: dict[str, Any], width: int) -> Forest:
     ends = ((left == place) & (right == place)) | ((left > place) & (right > place))
     if not start.size or not roots.size or (np.diff(roots) <= 0).any() or not ends.all():
         raise ValueError("its nodes do not form trees")
-    kept = (values.astype(np.float32 if document["single"] else float) for values in (start, threshold, weight))
-    start, threshold, weight = kept
+    kind = np.float32 if document["single"] else float
+    start, threshold, weight = (values.astype(kind) for values in (start, threshold, weight))
     return Forest(document, width, start, roots, left, right, feature, threshold, weight, gain)
 
 
@@ -204,7 +203,7 @@ def _of_xgboost(saved: dict[str, Any]) -> dict[str, Any]:
         categories = any(any(tree["split_type"]) for tree in model["trees"])
         if objective not in _LEARNED or learner["gradient_booster"]["name"] != "gbtree" or categories:
             raise ValueError(f"trees of {objective} cannot be saved; train for one of {', '.join(_LEARNED)}")
-        outputs = whole(max(int(sizes["num_class"]), int(sizes["num_target"])), "outputs", 1, _MOST)
+        outputs = whole(max(int(sizes["num_class"]), int(sizes["num_target"])), "outputs", 1, 1000)
         start = np.resize(np.array(json.loads(sizes["base_score"]), dtype=np.float32), outputs)
         if objective == "binary:logistic":
             start = -np.log(1 / start - 1)
@@ -218,9 +217,8 @@ def _of_xgboost(saved: dict[str, Any]) -> dict[str, Any]:
             else:  # a leaf of one has it in place of a threshold
                 weight = np.outer(value, np.arange(outputs) == output)
             below = np.nextafter(value, np.float32(-np.inf))  # XGBoost goes left where a feature is less
-            trees.append(
-                (leaf, left, right, np.array(tree["split_indices"]), below, weight, np.array(tree["loss_changes"]))
-            )
+            feature, gain = np.array(tree["split_indices"]), np.array(tree["loss_changes"])
+            trees.append((leaf, left, right, feature, below, weight, gain))
         return _document(True, start, trees)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
         raise ValueError(f"its trees are not as XGBoost writes them ({error!r:.80})") from None
