@@ -3,15 +3,17 @@
 Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is kept, so that it can
 be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four home-made settings are held out by question,
 at six targets, with every peer, with signals that say nothing and with other folds; the home-made ones at three targets
-with the mean token entropy, those of `word` by family; and a simulated population whose votes say nothing. On the
-home-made sets the mix and the oracle have the five budgets of chapter 7; data/recorded/menus.jsonl has the same
-comparison where they may stop wherever the policy may. A test computes some of the cells again.
+with the mean token entropy, those of `word` by family, there also as the router runs it; and a simulated population
+whose votes say nothing. On the home-made sets the mix and the oracle have the five budgets of chapter 7;
+data/recorded/menus.jsonl has the same comparison where they may stop wherever the policy may. A test computes some of
+the cells again.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 
@@ -25,12 +27,13 @@ from adalib.evaluate.crossfit import compared
 from adalib.evaluate.heldout import HeldOutRow, Protocol, Scores, held_out, oracles_at
 from adalib.evaluate.intervals import mean_interval, question_interval
 from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
-from adalib.evaluate.trials import Learner, Planner
+from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.policies import CurvePolicy
 from adalib.paper.settings import BENCHMARKS, REAL
+from adalib.router.controller import BudgetController
 from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
-from adalib.sequential.priced import PricedStopping
-from adalib.sequential.streams import make_streams
+from adalib.sequential.priced import LEAST, PricedStopping
+from adalib.sequential.streams import REPLAYS, make_streams
 from adalib.table import UtilityTable
 
 TARGETS = (1.5, 2, 3, 4, 6, 8)
@@ -39,6 +42,7 @@ _BUDGETS = (1, 2, 4, 8, 16)
 
 _SHARPNESS = (1.5, 3.0, 6.0, 12.0)
 _LEFT_OUT = ("fixed", "random", "length")  # chapter 7 has them: no better than the mix
+_PRICES = ("follows", "first", "stays")  # a price that follows what is spent, its first questions; and one that stays
 _NO_BARS = ("mix", "oracle_in_sample")  # gains count over the mix already; what is in sample is no bar
 
 
@@ -52,6 +56,7 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
         yield f"{name}, controls", partial(control_cells, answers, TARGETS)
         if name.startswith("word"):
             yield f"{name} by family", partial(stopping_cells, answers, TARGETS, answers.extras["family"], peers=False)
+            yield f"{name}, new families", partial(followed_cells, answers, TARGETS)
         if name in REAL:
             yield f"{name}, entropy", partial(entropy_cells, answers, (2, 3, 4))
         yield f"{name}, other folds", partial(fold_cells, answers, TARGETS)
@@ -171,6 +176,58 @@ def fold_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
         )
         if row.policy == "all three"
     ]
+
+
+def followed_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
+    """Compute what each fold's new families cost at a price that stays, and at one that follows what is spent."""
+    families, learner = responses.extras["family"], Followed()
+    rows = held_out(responses, targets, learners={"follows": learner}, noises=0, protocol=Protocol(groups=families))
+    cells = [cell(row, ()) for row in rows if row.policy == "follows"]
+    return [one | learner.shares(one["target"]) for one in cells]
+
+
+class Followed(PricedStopping):
+    """Priced stopping as the router runs it: some thousand new questions, and a price that follows what they cost.
+
+    Of every fold it notes by what share of the budget that ended above it, after all and after the first 250, and by
+    what share the price of the training questions would have.
+    """
+
+    _FIRST = 250
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ended: list[tuple[float, float, float, float]] = []  # target, follows, its first questions, stays
+
+    def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Learn from ``train``, and meet the questions of ``test`` in random order, as often as makes a thousand."""
+        policy = copy(self).fit(train.answers, train.features, train.groups)  # folds are learned side by side
+        streams = policy.streams(test.answers, 1, REPLAYS)
+        stops, worth = policy.play(policy.members, streams, test.features)
+        paid = policy.paid(policy.members, streams, stops)
+        stay, n = policy.replay(test.answers, targets, test.features).cost.mean(axis=0), test.answers.n
+        return [policy._run(target, cost, paid, worth, n) for target, cost in zip(targets, stay, strict=True)]
+
+    def _run(self, target: float, stay: float, paid: np.ndarray, worth: np.ndarray, n: int) -> tuple:
+        rng, orders = np.random.default_rng(0), len(paid) // n
+        controller = BudgetController(target, max(self.price(target), 1e-6))
+        controller.low = LEAST / self.unit  # as the router does: what is worth less is not asked
+        visits = rng.permutation(np.repeat(np.arange(n), 1000 // n + 1))
+        met = []
+        for stream in visits * orders + rng.integers(orders, size=visits.size):
+            number = self.at_price(controller.price)
+            controller.open(self.costs[number])
+            controller.close(self.costs[number], paid[stream, number])
+            met.append((paid[stream, number], worth[stream, number]))
+        cost, value = np.transpose(met)
+        above = (part / target - 1 for part in (cost.mean(), cost[: self._FIRST].mean(), stay))
+        self._ended.append((target, *map(float, above)))
+        return tuple(np.bincount(visits, part) / np.bincount(visits) for part in (cost, value))
+
+    def shares(self, target: float) -> dict[str, list[float]]:
+        """By what share of the budget every fold ended above it, or below where negative, from low to high."""
+        ended = zip(*(above for budget, *above in self._ended if budget == target), strict=True)
+        return {name: sorted(round(one, 5) for one in part) for name, part in zip(_PRICES, ended, strict=True)}
 
 
 def weighted_bars(
