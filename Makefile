@@ -60,8 +60,8 @@ wheel:  ## build the package, with its data, as one file in dist/; needs nothing
 	@rm -rf build
 	@ls dist/*.whl
 
-test: lint book browser redis  ## run every check: style, the package, the book in a browser, a real model
-	-@$(EDITIONS) live # where that cannot be fetched, tests/live says what to do
+test: $(VENV)/test.stamp book browser redis  ## run every check: style, the package, the book in a browser, a real model
+	@$(EDITIONS) live & $(MAKE) --no-print-directory lint && wait # where that cannot be fetched, tests/live says what to do
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 40 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
 

@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -77,6 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         own.set_defaults(run=command.run)
     args = parser.parse_args(argv)
 
+    @cache  # a note that comes with every model that is fitted is said once
     def say(line: object) -> None:
         print(f"adalib {args.word}: {shown(str(line))}", file=sys.stderr)
 

@@ -109,9 +109,8 @@ class Session:
 
     def __init__(self, policy: PricedStopping, member: Member, features: ArrayLike | None) -> None:
         self._policy, self._member, self._n, self._enough = policy, member, 0, False
-        self.certificate = Certificate()
         self._memory = {name: signal.begin(features) for name, signal in policy.heard.items()}
-        self.reads, self.goes_on = policy.reads, True
+        self.certificate, self.reads, self.goes_on = Certificate(), policy.reads, True
 
     @property
     def asks(self) -> int:
@@ -440,8 +439,7 @@ def _policy(about: dict[str, Any], kind: type[PricedStopping]) -> PricedStopping
         cost = Money(**{name: number(price, name, 0, 1e12) for name, price in cost.items()})
     elif cost not in ("samples", "tokens"):
         raise ValueError("its cost is neither samples nor tokens nor a price list")
-    certify = about.get("certify")  # files from before there were certificates do not say
-    certify = None if certify is None else number(certify, "certify", 0, 1)
+    certify = None if about.get("certify") is None else number(about["certify"], "certify", 0, 1)
     how = {"cost": cost, "certify": certify, "exact": about.get("exact") is True}
     policy = kind.remade(about.get("round_price", 0.0), about["asked"], schedule, how)
     policy.unit = number(about["unit"], "unit", 0, 1e12)

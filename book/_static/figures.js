@@ -63,21 +63,37 @@
     }
   }
 
-  async function plot(div) {
-    if (div.layout) return; // printed meanwhile
+  function read(div) {
     const figure = JSON.parse(div.parentElement.querySelector('script[type="application/json"]').textContent);
     const sliders = figure.layout.sliders || [];
     delete figure.layout.sliders; // ours answers to touch, mouse and keyboard alike
     figure.layout.template = themed(figure.layout.template);
     figure.layout.dragmode = false;
     figure.config = { responsive: true, displayModeBar: false };
+    fold(figure, div.clientWidth);
+    div.dataset.narrow = div.clientWidth < NARROW;
+    return { figure, sliders };
+  }
+
+  async function plot(div) {
+    if (div.layout) return; // printed meanwhile
+    const { figure, sliders } = read(div);
     // Plotly would take every touch for a drag. Kept from it, a swipe scrolls the page and a tap still shows a value.
     div.addEventListener("touchstart", (event) => event.stopPropagation(), { capture: true, passive: true });
-    fold(figure, div.clientWidth);
     await Plotly.newPlot(div, figure);
     const made = sliders.map((slider) => (slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider)));
     if (made.length > 1) made.push(controls("several")), made.at(-1).append(...made.slice(0, -1)); // they stay in sight together
     if (made.length) div.before(made.at(-1));
+  }
+
+  /** A phone was turned, or a window drawn wide: what is written around a figure is broken anew, controls stay as set. */
+  async function refit(div) {
+    const shown = div.layout && div.clientWidth && !matchMedia("print").matches;
+    if (!shown || div.dataset.narrow === String(div.clientWidth < NARROW)) return;
+    await Plotly.newPlot(div, read(div).figure);
+    for (const input of div.parentElement.querySelectorAll(".adalib-controls :is([type=range], :checked)")) {
+      input.dispatchEvent(new Event(input.type === "range" ? "input" : "change"));
+    }
   }
 
   // --- on a phone, what is written over and under a figure takes several lines ---------------------------------------
@@ -184,6 +200,11 @@
     window.addEventListener("adalib-figure", ({ detail: div }) => {
       figures.push(div); // a cell has run in the page (live.js)
       draw(div);
+    });
+    let resized = 0;
+    window.addEventListener("resize", () => {
+      clearTimeout(resized); // the page around the figures takes its new shape first
+      resized = setTimeout(() => figures.forEach((div) => (queue = queue.then(() => refit(div)))), 200);
     });
     window.addEventListener("beforeprint", () => print(figures));
     window.addEventListener("afterprint", () => {

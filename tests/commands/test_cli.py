@@ -91,8 +91,8 @@ def heavy(tmp_path_factory):
 
 #: Megabytes of address space: enough to begin, too little to go on.
 WORDS = {
-    "solve": (450, ["--budget", "2"]),
-    "explore": (450, ["--out", "page.html"]),
+    "solve": (350, ["--budget", "2"]),
+    "explore": (350, ["--out", "page.html"]),
     "fit": (600, ["--budget", "2", "--out", "router"]),
     "evaluate": (700, ["--targets", "2"]),
     "collect": (280, ["--out", "answers", "--dry-run"]),

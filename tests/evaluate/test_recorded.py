@@ -18,7 +18,7 @@ from adalib.sequential.priced import PricedStopping
 sys.path.insert(0, str(ROOT / "data"))
 from record_learning import PEOPLE, best_rule
 from record_minds import reasoning_cells, way_cells
-from record_stopping import control_cells, entropy_cells, menu_cells, stopping_cells, weighted_bars
+from record_stopping import control_cells, entropy_cells, followed_cells, menu_cells, stopping_cells, weighted_bars
 
 
 def by_name(cells):
@@ -158,6 +158,18 @@ def test_other_folds_come_out_again():
     (row,) = (row for row in rows if row.policy in learners)
     cell = kept["deal 2", 3]
     assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
+
+
+def test_on_new_families_a_price_that_follows_holds_the_budget_and_one_that_stays_does_not(word):
+    """On a fourth of the questions, and in all that is recorded."""
+    (cell,) = followed_cells(word.take(np.arange(0, word.n, 4)), [2])
+    kept = [one for part, cells in recorded_cells().items() if part.endswith("new families") for one in cells.values()]
+    assert len(kept) == 18
+    for one in (cell, *kept):
+        assert [len(one[price]) for price in ("follows", "first", "stays")] == [10, 10, 10]  # five folds, two halves
+        assert max(one["follows"]) < 0.01
+    assert max(map(abs, cell["stays"])) > 0.05
+    assert cell["cost"] == pytest.approx(2, rel=0.01)
 
 
 def test_what_is_recorded_of_models_is_what_is_computed():
