@@ -28,17 +28,3 @@ def test_every_number_at_ten_prices(chapter, name):
     )
     prices = [check(chapter, table)["lam"], *walk(chapter, table, ["Home", *STEPS, "End"])]
     assert len(set(prices)) >= 10
-
-
-def test_the_mouse_moves_it_too(chapter):
-    chapter.evaluate("() => { location.hash = '#lambda=0.02&set=word-fewshot'; }")
-    until(chapter, "document.querySelector('.adalib-explorer').dataset.lam === '0.02'")
-    table = utility("word-fewshot")
-    slider = chapter.locator("[data-control=lambda]").first
-    slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
-    seen = []
-    for share in (0.3, 0.6, 0.9):
-        chapter.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
-        seen.append(check(chapter, table)["lam"])
-    assert seen == sorted(set(seen))

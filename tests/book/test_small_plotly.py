@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from html import unescape
 from importlib.resources import files
 
 import pytest
@@ -26,15 +24,6 @@ def test_the_books_part_is_what_the_book_has_and_a_third_of_the_whole(html):
     assert part[:100] == whole[:100]  # with its name, version and licence
     with pytest.raises(ValueError, match="bar, staircase are not where they were"):
         small_plotly.small_plotly(whole, ("bar", "staircase"))
-
-
-def test_no_figure_of_the_book_needs_another_trace(html):
-    used = set()
-    for path in html.glob("*/*.html"):
-        page = path.read_text(encoding="utf-8")
-        for figure in re.findall(r'class="plotly-graph-div.*?json">(.*?)</script>', page, re.S):
-            used |= {trace.get("type", "scatter") for trace in json.loads(unescape(figure))["data"]}
-    assert used <= KEPT  # cells that run in the page may draw a heatmap, too
 
 
 def test_it_draws_each_kind_of_trace_and_no_other(html, new_page):
