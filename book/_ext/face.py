@@ -6,6 +6,7 @@ Code that only draws stands after what it drew, folded, so that a figure is foll
 
 from __future__ import annotations
 
+import os
 import re
 from html import escape, unescape
 
@@ -14,7 +15,12 @@ from myst_nb.sphinx_ import HideCodeCellNode
 
 DESCRIPTION = "Put a price on compute, and every question decides for itself how many answers it gets."
 CARD, ICON = "card.png", "icon.svg"
+ADDRESS = "ADALIB_BOOK_URL"
 _ID = re.compile(r'(<[a-z][^<>]*?) id="([^"]+)"')
+_NUMBER = r"(?:<(?:a|span)\b[^>]*>)*[+\N{MINUS SIGN}-]?\d[\d.,]*%?(?:</(?:a|span)>)*"
+_INTERVAL = re.compile(
+    r'<(pre|code|script)\b.*?</\1>|<(span|div) class="math\b.*?</\2>' + rf"|(\[{_NUMBER},)\s({_NUMBER}\])", re.DOTALL
+)
 
 
 def begin_code(translator, node: HideCodeCellNode) -> None:
@@ -53,30 +59,45 @@ def with_ids_once(body: str) -> str:
     return _ID.sub(once, body)
 
 
+def with_whole_intervals(body: str) -> str:
+    """The page with intervals that stay on one line; code and formulas are left as they are.
+
+    >>> with_whole_intervals("<td>+1.2 [<b></b>, 0] [-0.3, +2.7]</td> <code>[1, 2]</code>")
+    '<td>+1.2 [<b></b>, 0] [-0.3,&nbsp;+2.7]</td> <code>[1, 2]</code>'
+    """
+    return _INTERVAL.sub(lambda found: f"{found[3]}&nbsp;{found[4]}" if found[3] else found[0], body)
+
+
 def describe(app, pagename, templatename, context, doctree) -> None:
     """The head of a page: what search engines and shared links say of it, and its icon."""
     if "body" in context:
-        context["body"] = with_ids_once(context["body"])
+        context["body"] = with_whole_intervals(with_ids_once(context["body"]))
     paragraphs = doctree.findall(nodes.paragraph) if doctree and pagename != "book/intro" else ()
     said = next((" ".join(text.split()) for node in paragraphs if len(text := node.astext()) > 60), DESCRIPTION)
     said = said if len(said) <= 200 else said[:199].rsplit(" ", 1)[0] + " …"
     title = unescape(re.sub("<[^>]+>", "", context.get("title", "")))
-    static = {name: context["pathto"](f"_static/{name}", resource=True) for name in (CARD, ICON)}
-    if app.config.html_baseurl:  # a picture for other sites wants a whole address, where the book has one
-        static[CARD] = f"{app.config.html_baseurl}_static/{CARD}"
+    icon, address = context["pathto"](f"_static/{ICON}", resource=True), app.config.html_baseurl
     tags = [
         f'<meta name="description" content="{escape(said)}">',
         f'<meta property="og:title" content="{escape(title)}">',
         f'<meta property="og:description" content="{escape(said)}">',
         '<meta property="og:type" content="article">',
-        f'<meta property="og:image" content="{static[CARD]}">',
-        '<meta name="twitter:card" content="summary_large_image">',
-        f'<link rel="icon" type="image/svg+xml" href="{static[ICON]}">',
+        f'<link rel="icon" type="image/svg+xml" href="{icon}">',
     ]
+    if address:  # other sites show a picture only by its whole address
+        tags.append(f'<meta property="og:image" content="{escape(address)}_static/{CARD}">')
+        tags.append('<meta name="twitter:card" content="summary_large_image">')
     context["metatags"] = context.get("metatags", "") + "\n".join(tags) + "\n"
 
 
+def know_address(app, config) -> None:
+    """Take the address that the book will have from the environment, with a slash at its end."""
+    if address := os.environ.get(ADDRESS):
+        config.html_baseurl = address.rstrip("/") + "/"
+
+
 def setup(app) -> dict:
+    app.connect("config-inited", know_address)
     app.add_node(HideCodeCellNode, override=True, html=(begin_code, end_code))
     app.connect("doctree-resolved", code_after_figure)
     app.connect("html-page-context", describe, priority=600)

@@ -8,6 +8,7 @@ from docutils import nodes
 
 GLOSSARY = "book/glossary"
 _LEFT_ALONE = (nodes.reference, nodes.literal, nodes.literal_block, nodes.title, nodes.math, nodes.raw, nodes.caption)
+_LEFT_ALONE += (nodes.citation,)  # what others called their work
 
 
 def collect(app, doctree) -> None:

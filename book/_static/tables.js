@@ -1,5 +1,6 @@
-// Tables that do not fit. On a wide screen one is set more tightly. One that does not fit even so, or on a phone, is
-// stacked: the cells of a row stand below each other, each with the name of its column. One that fits stays as it is.
+// Tables that do not fit. On a wide screen one is set more tightly, and on a phone one of numbers. One that does not fit
+// even so is stacked: the cells of a row stand below each other, each with the name of its column. On a phone, so is one
+// that has a cell of many short lines. One that fits stays as it is.
 // Single words (names of settings, of functions) never break in two.
 (function () {
   "use strict";
@@ -7,6 +8,7 @@
   const TABLES = ".bd-article table:not(.states-grid, .adalib-explorer table)";
   const LONGEST = 30; // letters of a name that is kept whole
   const ROOMY = 600; // pixels of an article in which small letters are read with ease
+  const SHORT = 20; // letters of a cell that is read at a glance: a number and its interval, say
 
   function cells(table) {
     return [...table.querySelectorAll("tbody > tr")].flatMap((row) => [...row.children].map((cell, at) => [cell, at]));
@@ -45,17 +47,18 @@
     return table.scrollWidth > table.clientWidth + 1 || table.getBoundingClientRect().right > room + 1;
   }
 
+  const brief = (table) => cells(table).every(([cell]) => cell.textContent.trim().length <= SHORT);
+  const slender = (table) => cells(table).some(([{ clientWidth: w, clientHeight: h }]) => h > 100 && h > 1.5 * w);
+
   function fit(tables, room) {
     const tighten = (table, is) => table.classList.toggle("adalib-tight", is);
     tables.forEach((table) => (stack(table, false), tighten(table, false)));
     // All are measured before any is changed: a change would make the browser lay out the page again for each.
-    let found = tables.filter(wide);
-    if (room >= ROOMY && found.length) {
-      found.forEach((table) => tighten(table, true));
-      found = found.filter(wide);
-      found.forEach((table) => tighten(table, false));
-    }
-    found.forEach((table) => stack(table, true));
+    const found = tables.filter((table) => wide(table) || (room < ROOMY && slender(table)));
+    const tight = found.filter((table) => room >= ROOMY || brief(table));
+    tight.forEach((table) => tighten(table, true));
+    const still = found.filter((table) => !tight.includes(table) || wide(table));
+    still.forEach((table) => (tighten(table, false), stack(table, true)));
   }
 
   document.addEventListener("DOMContentLoaded", () => {

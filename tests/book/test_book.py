@@ -71,7 +71,7 @@ def test_page_has_one_title_its_own_ids_an_icon_and_a_card_and_folds_code_after_
     ids = [tag["id"] for tag in soup(page).find_all(id=True)]
     assert sorted(set(ids)) == sorted(ids)
     assert len(soup(page).find_all("h1")) == 1
-    assert soup(page).select("meta[name=description][content], meta[property='og:image'], link[rel=icon]")[2:]
+    assert len(soup(page).select("meta[name=description][content], meta[property='og:title'], link[rel=icon]")) == 3
     assert not soup(page).select(".cell > details.adalib-code.above-input + .cell_output")
 
 

@@ -103,7 +103,7 @@ def test_the_page_says_it_in_one_sentence(show):
     text = page.evaluate(said)
     assert f"at {row.cost:.2f} samples per question" in text
     assert f"reaches {row.accuracy:.4f} on the other half, the best mix {row.mix_accuracy:.4f}" in text
-    assert re.search(rf"\+{100 * row.gain:.2f} points \(95% interval \[\+\d\.\d\d, \+\d+\.\d\d\]\)", text)
+    assert re.search(rf"\+{100 * row.gain:.2f} points \(95% interval \[\+\d\.\d\d,\s\+\d+\.\d\d\]\)", text)
     page.get_by_label("Setting").select_option("null (simulated)")
     until(page, f"() => ({said}).startsWith('Not clearly: at ')")
     drop(page, "table.csv", "1,2\n0.5,1\n")  # accuracies without samples: nothing to cross-fit

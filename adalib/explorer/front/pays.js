@@ -48,7 +48,7 @@ class Pays {
 function sayPays({ cost, accuracy, mix }, low, high, { units }) {
   const points = (x) => signed(100 * x, 2);
   const found = `at ${fixed(cost, 2)} ${units} per question, an oracle that chose on one half of the samples reaches ${fixed(accuracy, 4)} ` +
-    `on the other half, the best mix ${fixed(mix, 4)}: ${points(accuracy - mix)} points (95% interval [${points(low)}, ${points(high)}])`;
+    `on the other half, the best mix ${fixed(mix, 4)}: ${points(accuracy - mix)} points (95% interval [${points(low)},\u00a0${points(high)}])`;
   if (low > 0) return `It can: ${found}. A policy that cannot read the answer key will gain less.`;
   return `Not clearly: ${found}. Even an oracle's gain is not clear of chance here.`;
 }
