@@ -53,7 +53,7 @@
     }
     if (!exercise) {
       const lab = Object.assign(document.createElement("code"), { textContent: "make lab" });
-      place.replaceChildren("This one wants code: run it in the notebook (", lab, ", or download it at the top of this page).");
+      place.replaceChildren("This one wants code: run it in the notebook (", lab, ", or download it at the top of this page; it says how to install the package).");
       return;
     }
     let misses = 0;

@@ -1,4 +1,4 @@
-// A number that a cell computed (book/_ext/origins.py) opens a note: which cell, and what the chapter checks.
+// A number that a cell computed (book/_ext/origins.py) opens a note: which cell, from which files, and what is checked.
 (function () {
   "use strict";
 
@@ -21,11 +21,18 @@
     return link;
   }
 
+  const rows = (cell) => JSON.parse(document.getElementById("adalib-rows")?.textContent || "{}")[cell] || [];
+
   function open(number) {
     const cell = document.querySelector(number.getAttribute("href"));
     const checked = document.querySelector("section#checked");
     note.replaceChildren("The build computed this number in ", linked("this cell", cell), ".");
     if (checked) note.append(" What the chapter asserts about its numbers is under ", linked("Checked", checked), ".");
+    rows(cell.id).forEach(([name, card, said], at) => {
+      const link = Object.assign(document.createElement("a"), { href: `../book/data-cards.html#${card}`, textContent: name });
+      note.append(at ? "; " : " Files behind the cell: ", link, said && ` (computed and tested in ${said})`);
+    });
+    if (rows(cell.id).length) note.append(".");
     (number.closest("p") || number).after(note); // below the paragraph, so that the sentence stays whole
     opened = number;
     note.focus({ preventScroll: true });
