@@ -74,10 +74,12 @@ def told(root: Path, name: str) -> list[str]:
     if not name.endswith(".jsonl"):
         return [name, name, ""]
     texts = {file: file.read_text(encoding="utf-8") for file in sorted(root.glob("data/record_*.py"))}
-    said = [file for file, text in texts.items() if f'record("{name.removesuffix(".jsonl")}"' in text]
-    tests = {file: file.read_text(encoding="utf-8") for file in sorted(root.glob("tests/**/test_*.py"))}
-    said += [file for file, text in tests.items() if any(re.search(rf"\b{script.stem}\b", text) for script in said)]
-    return [f"data/recorded/{name}", "the-recorded-comparison", ", ".join(str(file.relative_to(root)) for file in said)]
+    scripts = [file for file, text in texts.items() if f'record("{name.removesuffix(".jsonl")}"' in text]
+    files = {file: file.read_text(encoding="utf-8") for file in sorted(root.glob("tests/**/test_*.py"))}
+    tests = [file for file, text in files.items() if any(re.search(rf"\b{script.stem}\b", text) for script in scripts)]
+    by, again = (", ".join(str(file.relative_to(root)) for file in some) for some in (scripts, tests))
+    said = f"computed by {by}" + (f", a part again by {again}" if again else "")
+    return [f"data/recorded/{name}", "the-recorded-comparison", said]
 
 
 def collect(app, env) -> None:

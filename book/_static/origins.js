@@ -30,7 +30,7 @@
     if (checked) note.append(" What the chapter asserts about its numbers is under ", linked("Checked", checked), ".");
     rows(cell.id).forEach(([name, card, said], at) => {
       const link = Object.assign(document.createElement("a"), { href: `../book/data-cards.html#${card}`, textContent: name });
-      note.append(at ? "; " : " Files behind the cell: ", link, said && ` (computed in ${said})`);
+      note.append(at ? "; " : " Files behind the cell: ", link, said && ` (${said})`);
     });
     if (rows(cell.id).length) note.append(".");
     (number.closest("p") || number).after(note); // below the paragraph, so that the sentence stays whole
