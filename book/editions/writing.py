@@ -20,8 +20,8 @@ from editions.text import Block, blocks, read_works
 __all__ = ["instructor_sources", "live_notebooks", "read_values", "refresh", "student_sources"]
 
 KEY = "notebooks/answer_key"
-#: Pages that answer what students are asked.
-TEACHERS = ("book/teach", KEY)
+#: Pages that answer what students are asked, or tell how to lead a class.
+TEACHERS = ("book/teach", "notebooks/market", KEY)
 INSTALL = (
     "To run this notebook elsewhere, install the package once, from the folder that holds its file: <code>pip install "
     '"./{wheel}[notebooks]"</code>. A hand-out brings that file, and <code>make wheel</code> builds it.'
@@ -121,7 +121,7 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None
     for page in set(re.findall(r"(?:root|file): *(\S+)", toc)) - set(TEACHERS):
         source = root / f"{page}.md"
         if source.exists():
-            text = _unlinked(locked_quizzes(source.read_text(encoding="utf-8"), values))
+            text = _unlinked(locked_quizzes(_ours(source.read_text(encoding="utf-8")), values))
         else:
             source = root / f"{page}.ipynb"
             notebook = for_students(nbformat.read(source, as_version=4), values)
@@ -147,9 +147,15 @@ def instructor_sources(root: Path, target: Path) -> None:
 
 
 def _shortened(toc: str) -> str:
-    """The table of contents without the teachers' pages, and without the parts that are then empty."""
+    """The table of contents without the teachers' pages; their part holds the homework."""
     kept = [line for line in toc.split("\n") if not re.search(rf"file: *(?:{'|'.join(TEACHERS)})$", line)]
-    return re.sub(r"  - caption: [^\n]*\n    chapters:\n(?=  - caption|\Z)", "", "\n".join(kept))
+    return "\n".join(kept).replace("caption: For teachers", "caption: Homework")
+
+
+def _ours(text: str) -> str:
+    """A page without its section for the teacher, and without the way into the book to teach."""
+    text = re.sub(r"^- \*\*To teach\*\*.*\n(?: +.*\n)*", "", text, flags=re.M)
+    return re.sub(r"^## For the teacher\n.*?(?=^## |\Z)", "", text, flags=re.M | re.S)
 
 
 def _unlinked(text: str) -> str:

@@ -192,7 +192,7 @@ def test_the_students_sources_leave_the_teachers_pages_out(tmp_path):
     assert re.findall(r"(?:root|file): (\S+)", toc) == [page for page in toc_pages() if page not in TEACHERS]
     texts = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "book").glob("*.md"))
     assert not re.search(r"\]\([\w./]*(?:teach\.md|answer_key\.ipynb)", texts)
-    assert not re.search(r"- \[[xX]\]", texts)
+    assert not re.search(r"- \[[xX]\]|(?i:(?:for|to) teach)", texts + toc)
     assert not any(list(tmp_path.glob(f"{page}.*")) for page in TEACHERS)
 
 
