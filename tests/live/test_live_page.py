@@ -112,9 +112,9 @@ def test_a_chapter_is_run_changed_broken_and_restored(served, new_page):
     assert "not yet" in live.write(value, 'check("letgo", 0.5)')
     assert "right" in live.write(build, 'check("oracle", lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1))')
     assert "not yet" in live.write(build, 'check("oracle", lambda acc, cost, lam: [0] * len(acc))')
-    steps = "lambda low: 0, lambda low, a_low, c_low, a_high, c_high: (a_low - low * c_low) - (a_high - low * c_high)"
+    step = "lambda low, a_low, c_low, a_high, c_high: (a_low - low * c_low) - (a_high - low * c_high)"
     last = "lambda low, high, c_low, c_high: (high - low) * (c_low - c_high)"
-    assert "Exercise monotone" in live.write(proof, f'check("monotone", [{steps}, {last}])')
+    assert "monotone: right." in live.write(proof, f'check("monotone", [lambda low: 0, "best", {step}, "so", {last}])')
 
     # A loop that never ends is stopped, and Python starts afresh.
     live.press(cell, "Edit")

@@ -41,9 +41,7 @@ PACKAGE = {
     ),
     ("02", "oracle"): adalib.oracle_labels,
     ("03", "bisection"): lambda acc, cost, budget: adalib.frontier(acc, cost).at(budget).lam,
-    ("03", "frontier"): lambda acc, cost: (
-        np.array([adalib.frontier(acc, cost).cost, adalib.frontier(acc, cost).accuracy]).T
-    ),
+    ("03", "frontier"): lambda *case: np.array([adalib.frontier(*case).cost, adalib.frontier(*case).accuracy]).T,
     ("03", "coin"): coin,
     ("04", "subgradient"): lambda acc, cost, lam, budget: adalib.subdifferential(acc, cost, lam, budget)[1],
 }
@@ -100,8 +98,7 @@ def test_plants_of_equal_fuel_may_share_as_they_like():
     """Merit order with turned ties, and by the linear program."""
 
     def solved(capacity, fuel, demand):
-        bounds = [(0, most) for most in capacity]
-        return linprog(fuel, A_eq=[np.ones(len(fuel))], b_eq=[demand], bounds=bounds).x.round(9)
+        return linprog(fuel, A_eq=[0 * fuel + 1], b_eq=[demand], bounds=[(0, most) for most in capacity]).x.round(9)
 
     def turned(capacity, fuel, demand):
         run = np.zeros(len(fuel))
@@ -110,8 +107,7 @@ def test_plants_of_equal_fuel_may_share_as_they_like():
         return run
 
     place = "markets", "dispatch"
-    assert said(place, solved).right
-    assert said(place, turned).right
+    assert all(said(place, plan).right for plan in (solved, turned))
     assert "above its capacity" in said(place, lambda capacity, fuel, demand: 0 * fuel + demand).hint
     assert "the demand is" in said(place, lambda capacity, fuel, demand: 0 * fuel).hint
 
@@ -129,9 +125,7 @@ class TestAnyFunction:
     place = "02", "oracle"
 
     def test_a_function_that_returns_nothing_is_no_answer_and_one_that_spoils_its_input_spoils_nothing(self):
-        checked = said(self.place, lambda acc, cost, lam: None)
-        assert checked.right is None
-        assert "returns nothing" in repr(checked)
+        assert "not answered yet. Your function returns nothing" in repr(said(self.place, lambda acc, cost, lam: None))
 
         def spoils(acc, cost, lam):
             labels = (acc - lam * cost).argmax(axis=1)
@@ -187,21 +181,26 @@ def chain(proof: Proof, road: int = 0) -> list:
     return [proof.first, *ideas, proof.last]
 
 
+def explained(lines: list) -> list:
+    return [part for line in lines for part in ("it is so", line)][1:]
+
+
 @pytest.mark.parametrize(
     "place", [("02", "monotone"), ("02", "everett"), ("04", "weak duality"), ("09", "induction")], ids="-".join
 )
-def test_another_road_is_as_right_and_a_step_may_bring_its_reason(place):
+def test_another_road_is_as_right_and_every_step_wants_its_sentence(place):
     one, other = chain(PROOFS[place]), chain(PROOFS[place], road=1)
     assert one[1] is not other[1]
-    assert said(place, other).right
-    assert said(place, [other[0], *((line, "because it is") for line in other[1:])]).right
+    assert said(place, explained(other)).right
+    for lines, step in ((other, 1), ([*explained(other)[:3], "...", other[2]], 2), ([*other, "it is so"], 1)):
+        assert f"the lines hold; now say why step {step} does" in said(place, lines).hint
 
 
 @pytest.mark.parametrize("place", PROOFS, ids="-".join)
 def test_the_right_chain_passes_and_every_wrong_line_is_named(place, monkeypatch):
     monkeypatch.setattr("adalib.teach.exercises.judged._PROOF_CASES", 200)  # a false step shows soon
     first, *between, last = chain(PROOFS[place])
-    assert said(place, [first, *between, last]).right
+    assert said(place, explained([first, *between, last])).right
     assert "the chain jumps" in said(place, [first, last]).hint
     assert len(PROOFS[place].mistakes) >= 3
     for name, mistake in PROOFS[place].mistakes.items():

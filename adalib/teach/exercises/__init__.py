@@ -57,9 +57,8 @@ class Checked:
         if self.right:
             return f"Exercise {self.name}: right."
         further = " (A second hint: check(...).more)" if self.more else ""
-        return f"Exercise {self.name}: not yet. Hint: {self.hint}.{further}" + (
-            f"\n{self.picture}" if self.picture else ""
-        )
+        shown = f"\n{self.picture}" if self.picture else ""
+        return f"Exercise {self.name}: not yet. Hint: {self.hint}.{further}{shown}"
 
     def _repr_html_(self) -> str | None:
         if self.right is None and self.chapter:

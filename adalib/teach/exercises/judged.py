@@ -1,9 +1,9 @@
 """Exercises that are judged by what an answer does: an object with a property, a function, or a proof.
 
 A function is tried on nasty and random inputs against brute force. A proof is a chain of lines, each no larger than the
-next; a line is a function of the objects that it names, ``lambda acc, plan: ...``. What comes back is the smallest
-input on which an answer fails. Numbers do not prove a step; but a false step falls at once, and a claim names the ideas
-that the chain must pass through. An answer that does everywhere what a known mistake does is told the mistake's name.
+next, with a sentence between two that says why; a line is a function of the objects that it names. What comes back is
+the smallest input on which an answer fails. Numbers do not prove a step; but a false step falls at once, and a claim
+names the ideas that the chain must pass. An answer that does everywhere what a known mistake does is told its name.
 """
 
 from __future__ import annotations
@@ -146,16 +146,16 @@ class Build(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """An exercise whose answer is a chain of lines ``first <= ... <= last``.
+    """An exercise whose answer is a chain of lines ``first <= ... <= last``, with a sentence between each two.
 
     ``objects`` makes from an input all that a line may name. ``through`` are quantities that the chain must pass, by
     what to say where it does not; where several roads lead there, any one of a tuple will do. ``mistakes`` are lines
-    that are typically written and wrong, by what each is called. A line may bring its reason: ``(line, "because")``.
+    that are typically written and wrong, by what each is called. No sentence is judged, but none may be missing.
 
     >>> numbers = Inputs(lambda rng: {"a": float(rng.random()), "b": float(rng.random())}, {})
     >>> ideas = {"where is a alone": lambda a: a}
     >>> claim = Proof(numbers, dict, lambda a, b: 0.0, lambda a, b: a + b, ideas, "", "", {})
-    >>> claim.fault([lambda a: 0 * a, lambda a: a, lambda a, b: a + b]) is None
+    >>> claim.fault([lambda a: 0 * a, "a is no less", lambda a: a, "nor is b", lambda a, b: a + b]) is None
     True
     >>> claim.fault([lambda a: 0 * a, lambda a, b: a - b, lambda a, b: a + b]).hint[:13]
     'step 1 breaks'
@@ -171,19 +171,18 @@ class Proof(NamedTuple):
     mistakes: Mapping[str, Line]
 
     def fault(self, chain: Any) -> Fault | str | None:
-        """None for a chain that holds and passes all it must, else the first step that breaks."""
-        if isinstance(chain, Sequence):
-            chain = [line[0] if isinstance(line, tuple) and line else line for line in chain]
-        if not isinstance(chain, Sequence) or len(chain) < 2 or not all(map(callable, chain)):
+        """None for a chain that holds, passes all it must and gives its reasons, else the first step that fails."""
+        lines = [part for part in chain if not isinstance(part, str)] if isinstance(chain, Sequence) else []
+        if len(lines) < 2 or not all(map(callable, lines)):
             return "give a list of lines, each a function such as lambda acc, lam: ..."
         known = set(self.objects(next(self.inputs.cases(1))))
-        for number, line in enumerate(chain, 1):
-            unknown = set(_names(line)) - known
+        for number, line in enumerate(lines, 1):
+            unknown = set(inspect.signature(line).parameters) - known
             if unknown:
                 return f"line {number} names {', '.join(sorted(unknown))}; the objects are {', '.join(sorted(known))}"
         try:
             with limited(_PROOF_SECONDS):
-                return self._tried(list(chain))
+                return self._tried(lines) or _unexplained(chain)
         except Late:
             return f"after {_PROOF_SECONDS:g} seconds a line was still at work"
 
@@ -238,13 +237,16 @@ class Proof(NamedTuple):
         return any(equal(line, road) for line in chain for road in roads)
 
 
-def _names(line: Line) -> list[str]:
-    return list(inspect.signature(line).parameters)
+def _unexplained(chain: Sequence[Line | str]) -> str | None:
+    """What to say to a chain with a step that has no sentence, between its two lines, in which a word stands."""
+    lines = [callable(part) for part in chain if callable(part) or re.search(r"\w", part)]
+    step = next((sum(lines[:after]) for after in range(1, len(lines)) if lines[after - 1] and lines[after]), None)
+    return f"the lines hold; now say why step {step} does, in a sentence in quotes between its lines" if step else None
 
 
 def _evaluated(line: Line, objects: Mapping[str, Any]) -> float:
     """What a line comes to, given the objects that it names."""
-    number = np.asarray(apply(line, {name: objects[name] for name in _names(line)}))
+    number = np.asarray(apply(line, {name: objects[name] for name in inspect.signature(line).parameters}))
     if number.size != 1 or number.dtype.kind not in "biuf" or not np.isfinite(number.item()):
         raise Broken(f"it is {number!r}, not one number")
     return float(number.item())
@@ -290,9 +292,8 @@ class Value(NamedTuple):
         if abs(number) > 1 and self._opens(self.key, number / 100):
             return "that is a percentage; write a % sign after it, or give the share"
         # What the digits given leave open: half a unit of the last one, searched where that is not too wide.
-        digits = re.fullmatch(
-            r"[+-]?\d*[.,](\d+)(%?)", str(answer).strip() if isinstance(answer, str) else repr(number)
-        )
+        written = answer.strip() if isinstance(answer, str) else repr(number)
+        digits = re.fullmatch(r"[+-]?\d*[.,](\d+)(%?)", written)
         half = 0.5 * 10.0 ** -(len(digits[1]) + 2 * bool(digits[2])) if digits else 0.0
         step = self.key["step"]
         cells = range(-round(half / step), round(half / step) + 1) if step < half < 500 * step else ()
