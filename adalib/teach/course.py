@@ -163,8 +163,7 @@ def hand_in(check: Checker, student: str, key: str) -> str:
 
 @dataclass(frozen=True)
 class Grade:
-    """What a token is worth: right answers of how many, or why it was refused; ``at`` is when it was made, by the
-    student's own clock."""
+    """What a token is worth, or why it was refused; ``at`` is when it was made, by the student's own clock."""
 
     student: str
     sheet: str
@@ -195,10 +194,10 @@ def grade(token: str, secret: str, salt: str | None = None) -> Grade:
             raise ValueError("the seal does not fit: it was changed, or sealed with another key")
     except ValueError as error:
         return Grade(student, "", (), 0, str(error))
-    sheet, answers = content.get("sheet"), content.get("answers")
-    if not isinstance(sheet, str) or not isinstance(answers, dict):
-        return Grade(student, "", (), 0, "the token holds no sheet and answers; hand in the one that check returned")
-    exam, used, at = bool(content.get("exam")), str(content.get("salt", "")), content.get("at", 0)
+    sheet, answers, at = content.get("sheet"), content.get("answers"), content.get("at", 0)
+    if not (isinstance(sheet, str) and isinstance(answers, dict) and isinstance(at, int) and 0 <= at < 2**33):
+        return Grade(student, "", (), 0, "it holds no sheet and answers, or no time; hand in what check returned")
+    exam, used = bool(content.get("exam")), str(content.get("salt", ""))
     if salt is not None and (not exam or used != salt):
         return Grade(student, sheet, (), 0, "it is of another exam, or of practice: the salt is not this exam's")
     asked: Mapping[str, Any]
@@ -212,7 +211,7 @@ def grade(token: str, secret: str, salt: str | None = None) -> Grade:
         return not isinstance(asked[name], Value) if given is True else asked[name].fault(given) is None
 
     right = [name for name in asked if name in answers and holds(name, answers[name])]
-    return Grade(student, sheet, tuple(right), len(asked), at=at if isinstance(at, int) else 0)
+    return Grade(student, sheet, tuple(right), len(asked), at=at)
 
 
 def class_list(
@@ -244,7 +243,8 @@ def class_list(
             best[one.student] = one
     rows = [best.get(student) for student in roster[id_column]]
     told = [str(len(one.right)) if one else "" for one in rows]
-    when = [datetime.fromtimestamp(one.at, UTC).isoformat(" ", "minutes") if one else "absent" for one in rows]
+    made = [one and datetime.fromtimestamp(one.at, UTC).isoformat(" ", "minutes") for one in rows]
+    when = [at or (who and "absent") for at, who in zip(made, roster[id_column], strict=True)]  # Canvas: a nameless row
     return roster.assign(**{f"Homework {sheet}": told, "made at (UTC)": when}), left_out
 
 

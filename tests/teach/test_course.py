@@ -108,7 +108,8 @@ class TestTokens:
             assert grade(token, CLASS).refused
         deep = base64.urlsafe_b64encode(b"[" * 200_000).decode()
         assert "cannot be read" in grade(f"adalib1.{deep}.x", CLASS).refused
-        for content in ({}, {"sheet": "1"}, {"sheet": "1", "answers": [1, 2]}, {"sheet": {"a": 1}, "answers": {}}):
+        odd = [{"sheet": "1", "answers": {}, "at": at} for at in (10**20, -1, "now", None)]
+        for content in (*odd, {}, {"sheet": "1"}, {"sheet": "1", "answers": [1]}, {"sheet": {"a": 1}, "answers": {}}):
             token = seal({"student": "ada", **content}, student_key(CLASS, "ada"))
             assert "no sheet and answers" in grade(token, CLASS).refused
 
@@ -147,7 +148,7 @@ class TestCommand:
         clock = iter(range(1_000, 10_000, 10))
         monkeypatch.setattr("adalib.teach.course.time.time", lambda: next(clock))
         names = [f"student-{number:02d}" for number in range(40)]
-        (tmp_path / "class.csv").write_text("Student,SIS Login ID,Section\n" + "".join(f"N,{n},a\n" for n in names))
+        (tmp_path / "class.csv").write_text("Student,SIS Login ID,Section\n,,\n" + "".join(f"N,{n},a\n" for n in names))
         first = {n: answered(n, student_key(CLASS, n), ("bill",)).token for n in names[:30]}
         second = {n: answered(n, student_key(CLASS, n)).token for n in names[:10]}
         forged = answered(names[30], student_key(CLASS, names[31])).token
@@ -168,8 +169,8 @@ class TestCommand:
         points = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
         assert list(points.columns[:4]) == ["Student", "SIS Login ID", "Section", "Homework 1"]
         of = len(homework("ada").questions)
-        assert list(points["Homework 1"]) == [str(of)] * 10 + [str(of - 1)] * 20 + [""] * 10
-        assert list(points["made at (UTC)"][30:]) == ["absent"] * 10
+        assert list(points["Homework 1"]) == [""] + [str(of)] * 10 + [str(of - 1)] * 20 + [""] * 10
+        assert list(points["made at (UTC)"].iloc[[0, *range(31, 41)]]) == [""] + ["absent"] * 10
         (tmp_path / "class.csv").write_text("name\nada\n")
         assert main(["grade", str(tmp_path / "tokens.txt"), *asked[:2]]) == 2
         assert "name one with --id" in capsys.readouterr().err
