@@ -26,6 +26,7 @@ INSTALL = (
     "To run this notebook elsewhere, install the package once, from the folder that holds its file: <code>pip install "
     '"./{wheel}[notebooks]"</code>. A hand-out brings that file, and <code>make wheel</code> builds it.'
 )
+RAN = Path("_build", ".fingerprints.json")  # what book/_ext/freshness.py keeps of the runs
 _LINKED = ("adalib", "data", "pyproject.toml", "requirements.txt", "constraints.txt", "LICENSE")
 
 
@@ -141,6 +142,9 @@ def instructor_sources(root: Path, target: Path) -> None:
     for name in (*_LINKED, "book", "notebooks", "_config.yml", "_build/.jupyter_cache"):
         if not (target / name).exists():
             (target / name).symlink_to(root / name)
+    # Without the book's fingerprints all its notebooks would count as stale, and lose their outputs.
+    theirs, ours = (json.loads(file.read_text()) if file.exists() else {} for file in (root / RAN, target / RAN))
+    (target / RAN).write_text(json.dumps({**ours, "ran": {**ours.get("ran", {}), **theirs.get("ran", {})}}))
     toc = (root / "_toc.yml").read_text(encoding="utf-8")
     last = "      - file: notebooks/market\n"
     _write(target / "_toc.yml", toc.replace(last, f"{last}      - file: {KEY}\n"))
