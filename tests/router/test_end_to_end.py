@@ -34,7 +34,7 @@ def is_sound(line):
 
 def test_a_real_model_behind_the_server_answers_fresh_questions():
     asked = ask_live.fresh_questions(2)
-    lines = list(ask_live.live(asked, BUDGET, fixed=1))
+    lines = list(ask_live.live(asked, 2.0, fixed=1))
     assert [line["id"] for line in lines] == [question["id"] for question in asked]
     for line in lines:
         is_sound(line)
