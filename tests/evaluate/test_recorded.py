@@ -161,7 +161,6 @@ def test_other_folds_come_out_again():
 
 
 def test_on_new_families_a_price_that_follows_holds_the_budget_and_one_that_stays_does_not(word):
-    """On a fourth of the questions, and in all that is recorded."""
     (cell,) = followed_cells(word.take(np.arange(0, word.n, 4)), [2])
     kept = [one for part, cells in recorded_cells().items() if part.endswith("new families") for one in cells.values()]
     assert len(kept) == 18
