@@ -148,10 +148,8 @@ def barriers(page, rules: list[str], *, others: bool = False) -> list[str]:
     """What axe finds serious or critical on a page, by these rules or by all others."""
     # Without preload: axe would fetch the style sheets again, which a browser refuses for files.
     asked: dict = {"preload": False, "resultTypes": ["violations"]}
-    if others:
-        asked["rules"] = {rule: {"enabled": False} for rule in rules}
-    else:
-        asked["runOnly"] = {"type": "rule", "values": rules}
+    without = {"rules": {rule: {"enabled": False} for rule in rules}}
+    asked |= without if others else {"runOnly": {"type": "rule", "values": rules}}
     found = Axe().run(page, options=asked).response["violations"]
     return [
         f"{finding['id']}: {node['html'][:160]}"
@@ -370,10 +368,11 @@ PRINTED = """() => [".plotly-graph-div:has(.main-svg)", ".math:has(mjx-container
   (kind) => document.querySelectorAll(kind).length)"""
 
 
-@pytest.mark.parametrize(("way", "name"), [("keys", "03_budgets"), ("button", "05_estimation"), ("menu", "07_results")])
-def test_an_unscrolled_page_prints_all_its_figures_and_formulas(html, page, way, name):
+@pytest.mark.parametrize("way", ["keys", "button", "menu"])
+def test_an_unscrolled_page_prints_all_its_figures_and_formulas(html, page, way):
     """Keys and button wait until all is drawn. A browser's own menu does not wait: then all is drawn at once."""
     page.add_init_script(f"window.print = () => (window.printed = ({PRINTED})())")
+    name = "07_results" if way == "menu" else "05_estimation"
     page.goto((html / "notebooks" / f"{name}.html").as_uri(), wait_until="load")
     if way == "keys":
         page.keyboard.press("Control+p")
@@ -386,7 +385,7 @@ def test_an_unscrolled_page_prints_all_its_figures_and_formulas(html, page, way,
     page.wait_for_function("window.printed")
     figures_drawn, formulas_set, *there = page.evaluate("printed")
     assert [figures_drawn, formulas_set] == there
-    assert min(there) >= 5
+    assert min(there) > 5
     page.emulate_media(media="print")
     assert page.locator("h1").is_visible()
     assert page.locator(".bd-article :is(.adalib-controls, details.adalib-code):visible").count() == 0
