@@ -19,7 +19,7 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 
-book: $(VENV)/book.stamp  ## build the book, running the notebooks that changed
+book: $(VENV)/book.stamp wheel  ## build the book, running the notebooks that changed
 	@$(VENV)/bin/jupyter-book build . -W --keep-going || { rm -rf _build/.doctrees; exit 1; }
 	@echo "Open  file://$(CURDIR)/_build/html/index.html"
 
@@ -38,15 +38,15 @@ lab: book  ## open the chapters live in JupyterLab (copies in lab/, yours to cha
 	@$(EDITIONS) lab
 	@$(VENV)/bin/jupyter-lab --ServerApp.root_dir=. lab
 
-lite: book wheel $(VENV)/lite.stamp  ## JupyterLite with the student's notebooks, for any static host, in _build/lite
+lite: book $(VENV)/lite.stamp  ## JupyterLite with the student's notebooks, for any static host, in _build/lite
 	@$(EDITIONS) lite
 
-student: book wheel  ## an edition to hand out: book and notebooks without solutions, in _build/student
+student: book  ## an edition to hand out: book and notebooks without solutions, in _build/student
 	@$(EDITIONS) source
 	@$(VENV)/bin/jupyter-book build _build/student/source -W --keep-going || { rm -rf _build/student/source/_build/.doctrees; exit 1; }
 	@$(EDITIONS) student
 
-instructor: book wheel  ## the same with all solutions and keys, in _build/instructor
+instructor: book  ## the same with all solutions and keys, in _build/instructor
 	@$(EDITIONS) key
 	@$(VENV)/bin/jupyter-book build _build/instructor/source -W --keep-going || { rm -rf _build/instructor/source/_build/.doctrees; exit 1; }
 	@$(EDITIONS) instructor
@@ -54,13 +54,16 @@ instructor: book wheel  ## the same with all solutions and keys, in _build/instr
 slides: book  ## one deck per chapter, for a projector, in _build/slides
 	@$(EDITIONS) slides
 
-wheel:  ## build the package, with its data, as one file in dist/; needs nothing of the book
+wheel: dist/.built  ## build the package, with its data, as one file in dist/; needs nothing of the book
+	@ls dist/*.whl
+
+dist/.built: $(shell find adalib data book/games book/referee -type f ! -name '*.pyc') pyproject.toml setup.py README.md
 	@rm -rf build dist
 	@py=$(PY); test -e $(VENV)/book.stamp || { py=_build/wheel/bin/python; test -x $$py || { $(PYTHON) -m venv _build/wheel && \
 	  $$py -m pip --disable-pip-version-check --quiet install -c constraints.txt setuptools; }; }; \
 	$$py -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --wheel-dir dist .
 	@rm -rf build
-	@ls dist/*.whl
+	@touch $@
 
 test: $(VENV)/test.stamp book browser redis  ## run every check: style, the package, the book in a browser, a real model
 	@$(EDITIONS) live & $(MAKE) --no-print-directory lint && wait # where that cannot be fetched, tests/live says what to do

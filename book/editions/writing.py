@@ -24,7 +24,7 @@ KEY = "notebooks/answer_key"
 TEACHERS = ("book/teach", "notebooks/market", KEY)
 INSTALL = (
     "To run this notebook elsewhere, install the package once, from the folder that holds its file: <code>pip install "
-    '"./{wheel}[notebooks]"</code>. A hand-out brings that file, and <code>make wheel</code> builds it.'
+    '"./{wheel}[notebooks]"</code>. The page offers that file beside this notebook, and a hand-out brings it.'
 )
 RAN = Path("_build", ".fingerprints.json")  # what book/_ext/freshness.py keeps of the runs
 _LINKED = ("adalib", "data", "pyproject.toml", "requirements.txt", "constraints.txt", "LICENSE")
