@@ -18,8 +18,11 @@ CARD, ICON = "card.png", "icon.svg"
 ADDRESS = "ADALIB_BOOK_URL"
 _ID = re.compile(r'(<[a-z][^<>]*?) id="([^"]+)"')
 _NUMBER = r"(?:<(?:a|span)\b[^>]*>)*[+\N{MINUS SIGN}-]?\d[\d.,]*%?(?:</(?:a|span)>)*"
-_INTERVAL = re.compile(
-    r'<(pre|code|script)\b.*?</\1>|<(span|div) class="math\b.*?</\2>' + rf"|(\[{_NUMBER},)\s({_NUMBER}\])", re.DOTALL
+_HYPHEN = r"(?<![\w.,-])-(?=\.?\d)"
+_PRINTED = re.compile(
+    r'<(pre|code|script|style|textarea)\b.*?</\1>|<(span|div) class="math\b.*?</\2>'
+    rf"|(?P<low>\[{_NUMBER},)\s(?P<high>{_NUMBER}\])|<[^>]*>|(?P<minus>{_HYPHEN})",
+    re.DOTALL,
 )
 
 
@@ -59,24 +62,38 @@ def with_ids_once(body: str) -> str:
     return _ID.sub(once, body)
 
 
-def with_whole_intervals(body: str) -> str:
-    """The page with intervals that stay on one line; code and formulas are left as they are.
+def with_printed_numbers(body: str) -> str:
+    """The page with a minus before its numbers and intervals on one line; code and formulas are left as they are.
 
-    >>> with_whole_intervals("<td>+1.2 [<b></b>, 0] [-0.3, +2.7]</td> <code>[1, 2]</code>")
-    '<td>+1.2 [<b></b>, 0] [-0.3,&nbsp;+2.7]</td> <code>[1, 2]</code>'
+    >>> with_printed_numbers('<td class="a -1">+1.2 [<b></b>, 0] [-0.3, +2.7], 3-4</td> <code>[-1, 2]</code>')
+    '<td class="a -1">+1.2 [<b></b>, 0] [−0.3,&nbsp;+2.7], 3-4</td> <code>[-1, 2]</code>'
     """
-    return _INTERVAL.sub(lambda found: f"{found[3]}&nbsp;{found[4]}" if found[3] else found[0], body)
+
+    def signed(text: str) -> str:
+        return re.sub(rf"(<[^>]*>)|{_HYPHEN}", lambda found: found[1] or "\N{MINUS SIGN}", text)
+
+    def printed(found: re.Match) -> str:
+        if found["low"]:
+            return f"{signed(found['low'])}&nbsp;{signed(found['high'])}"
+        return "\N{MINUS SIGN}" if found["minus"] else found[0]
+
+    return _PRINTED.sub(printed, body)
 
 
-def describe(app, pagename, templatename, context, doctree) -> None:
-    """The head of a page: what search engines and shared links say of it, and its icon."""
-    if "body" in context:
-        context["body"] = with_whole_intervals(with_ids_once(context["body"]))
-    paragraphs = doctree.findall(nodes.paragraph) if doctree and pagename != "book/intro" else ()
-    said = next((" ".join(text.split()) for node in paragraphs if len(text := node.astext()) > 60), DESCRIPTION)
-    said = said if len(said) <= 200 else said[:199].rsplit(" ", 1)[0] + " …"
-    title = unescape(re.sub("<[^>]+>", "", context.get("title", "")))
-    icon, address = context["pathto"](f"_static/{ICON}", resource=True), app.config.html_baseurl
+def head(title: str, said: str, icon: str, address: str) -> str:
+    """What the head of a page tells others: its name, a line about it, its icon, and a picture where one can be shown.
+
+    >>> print(head("Votes & ties", "Ask twice.", "i.svg", "https://a.example/"))
+    <meta name="description" content="Ask twice.">
+    <meta property="og:title" content="Votes &amp; ties">
+    <meta property="og:description" content="Ask twice.">
+    <meta property="og:type" content="article">
+    <link rel="icon" type="image/svg+xml" href="i.svg">
+    <meta property="og:image" content="https://a.example/_static/card.png">
+    <meta name="twitter:card" content="summary_large_image">
+    >>> "card" in head("Votes & ties", "Ask twice.", "i.svg", "")
+    False
+    """
     tags = [
         f'<meta name="description" content="{escape(said)}">',
         f'<meta property="og:title" content="{escape(title)}">',
@@ -87,7 +104,19 @@ def describe(app, pagename, templatename, context, doctree) -> None:
     if address:  # other sites show a picture only by its whole address
         tags.append(f'<meta property="og:image" content="{escape(address)}_static/{CARD}">')
         tags.append('<meta name="twitter:card" content="summary_large_image">')
-    context["metatags"] = context.get("metatags", "") + "\n".join(tags) + "\n"
+    return "\n".join(tags)
+
+
+def describe(app, pagename, templatename, context, doctree) -> None:
+    """Print the numbers of a page as in a book, and write its head."""
+    if "body" in context:
+        context["body"] = with_printed_numbers(with_ids_once(context["body"]))
+    paragraphs = doctree.findall(nodes.paragraph) if doctree and pagename != "book/intro" else ()
+    said = next((" ".join(text.split()) for node in paragraphs if len(text := node.astext()) > 60), DESCRIPTION)
+    said = said if len(said) <= 200 else said[:199].rsplit(" ", 1)[0] + " …"
+    title = unescape(re.sub("<[^>]+>", "", context.get("title", "")))
+    icon = context["pathto"](f"_static/{ICON}", resource=True)
+    context["metatags"] = context.get("metatags", "") + head(title, said, icon, app.config.html_baseurl) + "\n"
 
 
 def know_address(app, config) -> None:

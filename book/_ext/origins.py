@@ -70,7 +70,11 @@ def files_read(codes: dict[int, str], sets: set[str]) -> dict[int, set[str]]:
 
 @functools.cache
 def told(root: Path, name: str) -> list[str]:
-    """Of a set of answers or a record: its name, its place on the data cards, and what computes it and tests it."""
+    """Of a set of answers or a record: its name, its place on the data cards, and what computes it and tests it.
+
+    >>> told(Path(__file__).parents[2], "minds.jsonl")[2]
+    'computed by data/record_minds.py, a part again by tests/evaluate/test_recorded.py'
+    """
     if not name.endswith(".jsonl"):
         return [name, name, ""]
     texts = {file: file.read_text(encoding="utf-8") for file in sorted(root.glob("data/record_*.py"))}
