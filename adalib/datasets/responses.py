@@ -6,6 +6,7 @@ Answers are compared once, and every estimate of Acc(x, b) is read off the class
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,8 @@ REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line o
 _COLUMNS = ("ids", "questions", "golds", "answers")
 SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number a sample
 FEATURES, BUCKETS = 18, 512  # how many numbers a `ReadText` carries
+if sys.platform == "emscripten":
+    tqdm.monitor_interval = 0  # a browser has no thread that could look after a bar
 
 
 class ReadText(str):
@@ -78,9 +81,8 @@ class Responses:
     source: str = "responses"
 
     def __post_init__(self) -> None:
-        columns = {name: getattr(self, name) for name in _COLUMNS} | self.extras
-        if self.levels is not None:
-            columns["levels"] = self.levels
+        levels = {} if self.levels is None else {"levels": self.levels}
+        columns = {name: getattr(self, name) for name in _COLUMNS} | self.extras | levels
         for name, column in columns.items():
             if len(column) != self.n:
                 raise ValueError(f"{self.source}: {name} has {len(column)} entries for {self.n} ids; give one each")

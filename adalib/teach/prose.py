@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import timeit
 from collections.abc import Callable
 from typing import Any
@@ -17,8 +16,7 @@ __all__ = ["give", "glue", "named", "seconds"]
 def give(prefix: str = "", **values: Any) -> None:
     """Hand values to the prose: after ``give("c03_", over=6)`` it may say ``{glue:text}`c03_over```.
 
-    An `Interval` goes out as three, ``_mean``, ``_low`` and ``_high``. Explained in the teaching page, "How to add a
-    chapter".
+    An `Interval` becomes ``_mean``, ``_low`` and ``_high``. Explained in the teaching page, "How to add a chapter".
     """
     for name, value in named(prefix, values).items():
         glue(name, value)
@@ -51,4 +49,4 @@ def named(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
 
 def seconds(work: Callable[[], Any], repeats: int = 1) -> float:
     """The shortest of some runs of ``work``, in seconds: what the others took longer is not its own."""
-    return min(timeit.repeat(work, timer=time.perf_counter, number=1, repeat=repeats))
+    return min(timeit.repeat(work, number=1, repeat=repeats))
