@@ -22,10 +22,10 @@ STORY = {
     "drill-fewshot": "Bare computations, after six worked examples: the easy control.",
     "story-qwen05": "Stories with two to five steps, after ten worked examples in sentences; the middle model.",
     "story-qwen05-hot": "The same questions, prompt and model as `story-qwen05`, at a higher temperature.",
-    "story-qwen15": "The same questions and prompt as `story-qwen05`, answered by the larger model.",
+    "story-qwen15": "The same questions and prompt as `story-qwen05`, answered by the largest model.",
     "story-smollm": "The same questions and prompt as `story-qwen05`, answered by the smallest model: too hard for it.",
     "word-qwen05": "The questions and the prompt of `word-fewshot`, answered by the middle model: easy for it.",
-    "word-qwen15": "The questions and the prompt of `word-fewshot`, answered by the larger model: easier still.",
+    "word-qwen15": "The questions and the prompt of `word-fewshot`, answered by the largest model: easier still.",
     "gsm8k-qwen15": "Questions of GSM8K, after four worked examples of our own. `load` also calls it `gsm8k`.",
     "gsm8k-qwen05": "The same questions and prompt as `gsm8k-qwen15`, answered by the middle model.",
     "math-qwen15": "Questions of MATH, after four worked examples of our own. `load` also calls it `math`.",
@@ -81,7 +81,7 @@ def card(name: str) -> str:
         "questions": f"{responses.n} of {benchmark}"
         if benchmark
         else f"{responses.n} (`{questions}`), in {families} families; all that were drawn",
-        "answers": f"{responses.samples} a question, {empty.size:,} in all (`data/answers/{name}.jsonl.gz`)",
+        "answers": f"{responses.samples} per question, {empty.size:,} in all (`data/answers/{name}.jsonl.gz`)",
         "model": MODELS[run["model_file"]],
         "model file": f"`{run['model_file']}`, {run['model_bytes']:,} bytes",
         "SHA-256 of that file": f"`{run['model_sha256']}`",
@@ -91,7 +91,7 @@ def card(name: str) -> str:
         f"transformers {run['transformers']}, by `data/sample_gpu.py`; answers read by `data/read_answers.py`",
         "nothing could be read": f"{empty.mean():.2%} of the answers",
         "cut by the length limit": f"{cut.mean():.2%} of the answers",
-        "tokens an answer": f"{responses.tokens.mean():.1f} on average",
+        "tokens per answer": f"{responses.tokens.mean():.1f} on average",
         "kinds of question": ", ".join(f"{kind} {np.mean(kinds == kind):.0%}" for kind in ARCHETYPES),
     }
     if benchmark:
@@ -114,7 +114,7 @@ def public_card(name: str) -> str:
         "source": "sampled and read by the authors of {cite}`komiyama2025` (`jkomiyama/BoInf-code-publish`, MIT)",
         "compared": "by our judge, with `data/read_answers.py --public`",
         "nothing could be read": f"{unread:.2%} of the answers",
-        "tokens an answer": f"{responses.tokens.mean():,.0f} on average, "
+        "tokens per answer": f"{responses.tokens.mean():,.0f} on average, "
         f"{responses.tokens[responses.values == 1].mean():,.0f} where right and "
         f"{responses.tokens[responses.values == 0].mean():,.0f} where wrong",
     }

@@ -343,7 +343,7 @@ def _bill(rng: np.random.Generator) -> Question:
         {
             "that is the sum; the average is asked for": paid * len(acc),
             "that is the average accuracy": float(chosen(acc, labels).mean()),
-            "that is the bill at a price of zero; the price counts": float(_COST[acc.argmax(axis=1)].mean()),
+            "that is the cost at a price of zero; the price counts": float(_COST[acc.argmax(axis=1)].mean()),
             "that is in money; answers are asked for": lam * paid,
         },
     )
@@ -357,7 +357,7 @@ def _price(rng: np.random.Generator) -> Question:
     # What the step brings that is bought at this price and not just above it.
     after, before = (chosen(acc, oracle_labels(acc, _COST, price)) for price in (lam - 1e-9, lam + 1e-9))
     return Question(
-        f"What is the lowest price at which the oracle spends {budget:g} a question or less?\n{_shown(acc)}",
+        f"What is the lowest price at which the oracle spends {budget:g} per question or less?\n{_shown(acc)}",
         lam,
         "try the slopes between the points of each question, from the largest down",
         "buy the steepest steps first, and add up their costs; the first that no longer fits names the price",
@@ -375,12 +375,12 @@ def _bound(rng: np.random.Generator) -> Question:
     path = frontier(acc, _COST)
     best = path.at(budget)
     return Question(
-        f"What is the best mean accuracy for an average of {budget:g}, if one question may toss a coin?\n{_shown(acc)}",
+        f"What is the best mean accuracy for an average of {budget:g}, if one question is randomised?\n{_shown(acc)}",
         best.bound,
         "take the steepest steps while they fit, and a part of the first that does not",
-        f"buy all steps that are steeper than {best.lam:.4f} an answer, and spend what is left at that slope",
+        f"buy all steps that are steeper than {best.lam:.4f} per answer, and spend what is left at that slope",
         {
-            "that is without the coin": best.accuracy,
+            "that is without randomising": best.accuracy,
             "that takes the whole of the last step, and costs too much": float(
                 path.accuracy[path.cost > budget + 1e-9].min(initial=1)
             ),
@@ -425,7 +425,7 @@ def _curse(rng: np.random.Generator) -> Question:
         {
             "that is the claim; subtract the truth": claimed,
             "that is the chance that all of them fail": 1 - claimed,
-            "that adds the chances up, and they overlap": budgets * p - p,
+            "that adds up chances, which overlap": budgets * p - p,
             "that is how far one lucky try is off": 1 - p,
         },
     )

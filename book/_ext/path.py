@@ -23,7 +23,7 @@ class Stop(NamedTuple):
 
 
 STOPS = (
-    Stop("notebooks/01_motivation", "ch01-kinds", "The question", 3, "which questions a second answer helps"),
+    Stop("notebooks/01_motivation", "ch01-kinds", "The question", 3, "which questions more answers help"),
     Stop("notebooks/02_oracle", "ch02-one-price", "The price", 5, "one price lets every question decide for itself"),
     Stop("notebooks/03_budgets", "ch03-slopes", "The frontier", 4, "the best accuracy at every budget, exactly"),
     Stop("notebooks/09_stopping", "ch09-idea", "Stopping", 5, "the same price says when to stop asking"),

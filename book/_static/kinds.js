@@ -24,7 +24,7 @@
     }
     budgets.forEach((b) => write(x(b), HEIGHT - 36, String(b), "middle"));
     write((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "answers per question, on average", "middle");
-    write(LEFT, 22, "questions answered rightly", "start");
+    write(LEFT, 22, "questions answered right", "start");
     const line = (values, name) => svg.append(shape("polyline", { class: name, points: values.map((value, at) => `${x(costs[at])},${y(value)}`).join(" ") }));
     line(mix, "kinds-mix");
     line(oracle, "kinds-oracle");

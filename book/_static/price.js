@@ -139,7 +139,7 @@
       if (!silent) keep(lam.toFixed(3));
     }
 
-    const sentence = element("p", { className: "price-sentence" }, "At ", price.number, ` per answer, the ${n} questions of ${name} buy `, spent, " answers on average, and ", right, " of them are answered rightly. A mix that costs as much gets ", mixed, ".");
+    const sentence = element("p", { className: "price-sentence" }, "At ", price.number, ` per answer, the ${n} questions of ${name} buy `, spent, " answers on average, and ", right, " of the votes are right. A mix that costs as much gets ", mixed, ".");
     root.replaceChildren(sentence, strip, told);
     price.set(start, true);
     const keep = kept(root, "price", (text) => Number.isFinite(Number(text)) && price.set(Number(text), true));

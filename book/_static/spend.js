@@ -45,9 +45,9 @@
       return { node, set };
     }
     const you = meter("you", "you");
-    const alike = meter("alike for all", "alike");
+    const alike = meter("by lot", "alike");
     const priced = meter("the price", "priced");
-    const axis = element("div", { className: "spend-axis" }, element("span", {}, percent(lowest, 0)), "of answers right", element("span", {}, percent(highest, 0)));
+    const axis = element("div", { className: "spend-axis" }, element("span", {}, percent(lowest, 0)), "of votes right", element("span", {}, percent(highest, 0)));
     const meters = element("div", { className: "spend-meters" }, you.node, alike.node, priced.node, axis);
     alike.set(game.mix_accuracy);
     priced.set(game.oracle_accuracy);

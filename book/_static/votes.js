@@ -50,7 +50,7 @@
     }
 
     function sentence({ ranked, leaders, worth }) {
-      if (!asked) return "Nobody has been asked yet.";
+      if (!asked) return "Nothing asked yet.";
       const told = `After ${asked} answer${asked === 1 ? "" : "s"}, `;
       if (!leaders.length) return `${told}none could be read.`;
       const votes = `${ranked[0][1]} vote${ranked[0][1] === 1 ? "" : "s"}`;

@@ -335,7 +335,7 @@ def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Stream
         "limits": [
             [[[cell(t, c, a, b) for a in range(1, most + 1)] for b in range(most)] for c in range(3)] for t in range(3)
         ],
-        "text": ("not used", "promises little", "promises much"),
+        "text": ("not used", "predicts low", "predicts high"),
         "certainty": ("not used", "unsure leader", "sure leader"),
     }
     alone = data["limits"][0][0]

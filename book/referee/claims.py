@@ -236,7 +236,7 @@ def vanishes(copies=measures.perfect_copies):
 def everywhere(implied=results.implied_held_out, held=measures.on_benchmarks):
     gain, clear = 100 * implied().gain, sum(row.gain_low > 0 for row in held("label"))
     says = f"{gain.mean():+.2f} points over a mix at equal cost ({gain.min():+.1f} to {gain.max():+.1f})"
-    says = f"outside training, if so, {says}; held out, a small model gains clearly in {clear} of 6 cells {_BOTH}"
+    says = f"if it remembers, on new ones {says}; held out, a small model gains clearly in {clear} of 6 cells {_BOTH}"
     return gain.mean(), says, abs(gain.mean()) < 0.5
 
 
@@ -268,7 +268,7 @@ def imitation(rows=measures.reconstructed, implied=results.implied_held_out):
     noise, implied = rows().imitation.dropna(), implied()
     below = int((implied.held_out_imitation < implied.majority).sum())
     says = f"noise features imitate {noise.min():.0%} to {noise.max():.0%} {_BOTH}, scored on all questions"
-    says += f"; printed averages imply less than always b = 1 on new ones in {below} of 12"
+    says += f"; on new ones the printed averages then imply less than always b = 1 in {below} of 12"
     return noise.min(), says, noise.min() > 0.88 and below > 6
 
 

@@ -90,7 +90,7 @@ def kinds_row() -> Outcome:
     shares = [float(np.mean(kinds == kind)) for kind in ("easy", "responsive", "diminishing", "hard")]
     return outcome(
         Cell("kinds of curve with at least a twentieth of the questions", 4, sum(share >= 0.05 for share in shares)),
-        note="MATH: " + ", ".join(f"{s:.0%}" for s in shares) + " easy, responsive, diminishing, hard.",
+        note="Easy, responsive, diminishing, hard: " + ", ".join(f"{s:.0%}" for s in shares) + " of MATH.",
     )
 
 
@@ -145,7 +145,7 @@ def features() -> Outcome:
     return outcome(
         Cell("listed names that we compute", len(listed), len(ours & set(listed))),
         Cell("names in the importance figure that the list lacks", 0, len(unlisted)),
-        note=f"Not listed: {', '.join(unlisted)}. The last word on {LEAKS[0]}: it needs the answer key.",
+        note=f"Not listed: {', '.join(unlisted)}. {LEAKS[0]} needs the answer key.",
         holds=set(unlisted) == set(EXTRA_FEATURES),
     )
 
@@ -174,7 +174,7 @@ def costs() -> Outcome:
                 ours = float(plan.expected(cost).mean())
                 cells.append(Cell(f"{name}, {method}, B = {B:g}", printed[method]["cost"][t], ours, 0.025))
     return outcome(
-        *cells, note="Expected costs of ours; the paper drew its random budgets, we compute the expectation."
+        *cells, note="The paper drew its random budgets; we compute the expected cost."
     )
 
 

@@ -86,7 +86,7 @@ def test_a_price_in_a_sentence_is_dragged_and_the_sentence_follows(play, word):
     for at, key in ((41, "ArrowRight"), (51, "PageUp"), (100, "End"), (0, "Home")):
         page.get_by_role("slider").nth(1).press(key)
         assert f"{game.data['cost'][at]:.2f} answers on average" in all_.inner_text()
-        assert f"{100 * game.data['accuracy'][at]:.1f}% of them are answered rightly" in all_.inner_text()
+        assert f"{100 * game.data['accuracy'][at]:.1f}% of the votes are right" in all_.inner_text()
     # The dot where the line starts: pulled down, the price rises, until one answer is the best buy.
     box = page.locator(".price-handle").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

@@ -93,7 +93,7 @@ function slides(input, use, undo) {
 
 /** What a price means, in one sentence. */
 function sayPrice(lam, per) {
-  if (lam === 0) return "Compute is free: every question takes its cheapest most accurate budget.";
+  if (lam === 0) return "Compute is free: every question takes the cheapest of its best budgets.";
   const points = 100 * lam;
   // Over the step, not one by one: a second answer may bring nothing and be bought on the way to the fourth.
   const bring = `${threeDigits(points)} point${points === 1 ? "" : "s"} of accuracy`;

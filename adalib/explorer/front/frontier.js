@@ -2,7 +2,7 @@
 
 class FrontierPanel {
   constructor(act) {
-    Object.assign(this, figure("Steered, the same spend buys more", "Oracle against uniform budgets and their best mix."));
+    Object.assign(this, figure("Same cost, more accurate", "Oracle against uniform budgets and their best mix."));
     this.node.classList.add("ax-drag");
     draggable(this.svg, (px) => act.budget(this.snap(this.x.invert(px))));
   }

@@ -61,7 +61,7 @@ EXERCISES["00", "vote"] = Build(
         "the first of the tied answers takes all; they must share": lambda answers, gold: float(
             gold in _winners(answers)[:1]
         ),
-        "it asks for more than half of the votes; the most votes are enough": lambda answers, gold: float(
+        "it wants more than half of the votes; the most votes are enough": lambda answers, gold: float(
             2 * answers.count(gold) > len([a for a in answers if a])
         ),
         "that is the share of right answers, not the outcome of the vote": lambda answers, gold: (
@@ -231,10 +231,10 @@ EXERCISES["05", "cross-fit"] = Build(
             (_one_way(first, first, *price) + _one_way(second, second, *price)) / 2
         ),
         "it goes one way only; choose on the second half too": _one_way,
-        "it averages the halves before it chooses; then both saw the labels": lambda first, second, *price: _one_way(
+        "it averages the halves before it chooses; no half is left to score": lambda first, second, *price: _one_way(
             (first + second) / 2, (first + second) / 2, *price
         ),
-        "it takes the best of the half that scores; look up the other half's label": lambda first, second, *price: (
+        "it chooses on the half that scores; look up the other half's label": lambda first, second, *price: (
             float((first.max(axis=1).mean() + second.max(axis=1).mean()) / 2)
         ),
     },

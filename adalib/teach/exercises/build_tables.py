@@ -48,7 +48,7 @@ EXERCISES["02", "oracle"] = Build(
         "ties go to the dearer budget; they must go to the cheaper one": _dearest,
         "it takes the most accurate column and forgets the price": lambda acc, *_: acc.argmax(axis=1),
         "it returns budgets; return columns, counted from 0": lambda acc, cost, lam: cost[oracle(acc, cost, lam)],
-        "it multiplies the price with the column's number; multiply it with the column's cost": lambda acc, _, lam: (
+        "it multiplies the price by the column's number; multiply it by the column's cost": lambda acc, _, lam: (
             acc - lam * np.arange(acc.shape[1])
         ).argmax(axis=1),
         "it divides accuracy by cost; subtract price times cost instead": lambda acc, cost, _: (acc / cost).argmax(1),
@@ -60,7 +60,7 @@ EXERCISES["02", "oracle"] = Build(
 def _judge_price(got: Any, best: float, case: Case) -> str | None:
     got = float(np.asarray(got).item())
     if not 0 <= got < np.inf:
-        return f"the price {got:g} is below 0 or no number"
+        return f"the price {got:g} is below 0 or not a number"
     # The oracle takes net values that differ by a rounding for tied: a search may end that far below the step.
     paid = bill(case["acc"], case["cost"], got + 1e-9)
     if paid > case["budget"] + 1e-9:
@@ -81,13 +81,13 @@ def _halving(acc: np.ndarray, cost: np.ndarray, budget: float, steps: int = 60, 
 EXERCISES["03", "bisection"] = Build(
     TARGETED,
     lambda acc, cost, budget: next(lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget),
-    "halve the interval: where the bill is above the budget the price must rise, else it may fall",
+    "halve the interval: where the cost is above the budget the price must rise, else it may fall",
     "keep a price that is too low and one that is high enough; try the middle, move one end, sixty times; return "
     "the high end",
     {
-        "it moves the wrong end: a bill above the budget needs a higher price": partial(_halving, turned=True),
+        "it moves the wrong end: a cost above the budget needs a higher price": partial(_halving, turned=True),
         "it stops after a few steps; halve some fifty times": partial(_halving, steps=8),
-        "it returns the bill, not the price": lambda acc, cost, budget: bill(acc, cost, _halving(acc, cost, budget)),
+        "it returns the cost, not the price": lambda acc, cost, budget: bill(acc, cost, _halving(acc, cost, budget)),
     },
     judge=_judge_price,
 )
@@ -147,7 +147,7 @@ def _points(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
 def _judge_points(got: Any, best: Any, case: Case) -> str | None:
     points = np.asarray(got, dtype=float)
     if points.ndim != 2 or 2 not in points.shape:
-        return "it must return one pair (cost, accuracy) a point, from the cheapest to the dearest"
+        return "it must return one pair (cost, accuracy) per point, from the cheapest to the dearest"
     return same(points, best)
 
 
@@ -165,9 +165,9 @@ EXERCISES["03", "frontier"] = Build(
     "cheapest column",
     {
         "that is the envelope of the mean curve, which treats all questions alike": _mean_curve,
-        "it adds up; averages are over all questions": lambda acc, cost: np.multiply(len(acc), _points(acc, cost)),
+        "it returns sums; return averages over questions": lambda acc, cost: np.multiply(len(acc), _points(acc, cost)),
         "it leaves out the start, where everyone has the cheapest column": lambda *case: _points(*case)[1:],
-        "it runs from the dearest to the cheapest; turn it round": lambda *case: _points(*case)[::-1],
+        "it runs from the dearest to the cheapest; reverse it": lambda *case: _points(*case)[::-1],
     },
     judge=_judge_points,
 )
@@ -204,7 +204,7 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     if (((plan > 1e-9) & (plan < 1 - 1e-9)).any(axis=1)).sum() > 1:
         return "more than one question is randomised"
     bound = best_value(acc, cost, budget)
-    return None if value >= bound - 1e-9 else f"its mean accuracy is {value:.4f}, and {bound:.4f} can be had"
+    return None if value >= bound - 1e-9 else f"its mean accuracy is {value:.4f}, and {bound:.4f} is possible"
 
 
 EXERCISES["03", "coin"] = Build(
@@ -265,15 +265,15 @@ EXERCISES["07", "best mix"] = Build(
         valid=lambda case: TARGETED.valid({**case, "acc": case["means"]}),
     ),
     lambda means, cost, budget: best_value(means[None], cost, budget),
-    "toss a coin between any two budgets so that the average cost is the budget or less, and take the best such coin",
-    "for every pair low, high with cost[low] <= B < cost[high] the accuracy is on the line between them; budgets in B "
-    "count by themselves too",
+    "mix any two budgets at random so that the average cost is the budget or less, and take the best such mix",
+    "for every pair low, high with cost[low] <= B < cost[high] the accuracy is on the line between them; a budget of "
+    "B or less counts alone too",
     {
-        "it mixes neighbours only; a coin between 1 and 4 may beat them": lambda means, cost, budget: float(
+        "it mixes neighbours only; a mix of 1 and 4 may beat them": lambda means, cost, budget: float(
             np.interp(budget, cost, means)
         ),
-        "that is the largest budget that fits, without a coin": lambda means, cost, budget: means[cost <= budget][-1],
-        "that is the best single budget that fits; a coin may do better": lambda means, cost, budget: float(
+        "that is the largest budget that fits, without a mix": lambda means, cost, budget: means[cost <= budget][-1],
+        "that is the best single budget that fits; a mix may do better": lambda means, cost, budget: float(
             means[cost <= budget].max()
         ),
         "it mixes the cheapest with the dearest only": lambda means, cost, budget: float(
@@ -314,7 +314,7 @@ EXERCISES["11", "joined"] = Build(
     "order = numpy.argsort(costs) and then costs[order] and acc[:, order], as one array: costs above, accuracies below",
     {
         "the columns are not ordered by cost": _side_by_side,
-        "the costs are ordered, and the accuracies stayed behind": _costs_alone_sorted,
+        "the costs are ordered, but the accuracies did not move": _costs_alone_sorted,
         "it sorts every row by itself; whole columns must move": lambda *case: np.sort(_side_by_side(*case), axis=1),
     },
 )
@@ -360,7 +360,7 @@ def _judge_run(got: Any, best: np.ndarray, case: Case) -> str | None:
     if abs(run.sum() - demand) > 1e-9:
         return f"the plants make {run.sum():g}, and the demand is {demand:g}"
     burnt, least = run @ fuel, best @ fuel
-    return None if burnt <= least + 1e-9 else f"fuel for {burnt:g} is burnt, and {least:g} will do"
+    return None if burnt <= least + 1e-9 else f"fuel for {burnt:g} is burnt; {least:g} is enough"
 
 
 EXERCISES["markets", "dispatch"] = Build(
@@ -382,7 +382,7 @@ EXERCISES["markets", "dispatch"] = Build(
             capacity, demand, range(len(capacity))
         ),
         "it begins with the dearest fuel": lambda capacity, fuel, demand: _in_turn(capacity, demand, (-fuel).argsort()),
-        "it returns the cheapest plant first; leave every plant at its own place": lambda capacity, fuel, demand: (
+        "it returns the cheapest plant first; keep the order given": lambda capacity, fuel, demand: (
             _in_turn(capacity, demand, fuel.argsort())[fuel.argsort()]
         ),
         "its last plant runs at full power; it should make what is left of the demand": lambda capacity, fuel, demand: (

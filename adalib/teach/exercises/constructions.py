@@ -36,7 +36,7 @@ def _exercise(chapter: str, name: str, more: str) -> Callable[[Judge], Judge]:
     return keep
 
 
-@_exercise("04", "gap", "with C = (1, 2) and Acc = (0, 1) for everyone, think of a budget between two policies")
+@_exercise("04", "gap", "with C = (1, 2) and Acc = (0, 1) for everyone, think of a budget between two costs")
 def _gap(answer: Any) -> str | None:
     acc, cost, budget = answer
     acc, cost = check_table(acc, cost)
@@ -111,7 +111,7 @@ def _blind(answer: Any) -> str | None:
     return f"{apart[0]} tells them apart" if apart else None
 
 
-@_exercise("08", "thin", "ten small gains that no price reaches, and one large gain from a small budget")
+@_exercise("08", "thin", "ten gains too small to buy, and one large gain from a small budget")
 def _thin(table: Any) -> str | None:
     if not isinstance(table, UtilityTable) or table.acc.shape != (20, 5) or table.budgets != (1, 2, 4, 8, 16):
         return "give an adalib.UtilityTable of 20 questions with cost [1, 2, 4, 8, 16]"
@@ -145,7 +145,7 @@ def _controller(mine: Any) -> str | None:
         except Exception as error:
             return f"it ends in an error ({type(error).__name__}); it is called as mine(costs, budget, first, step)"
         if prices.shape != (len(costs),):
-            return "return one price a cost: the price after that question"
+            return "return one price per cost: the price after that question"
         if not np.allclose(prices, truth, rtol=1e-9):
             return "the logarithm moves by step * (cost - budget) / budget after every question"
     return None

@@ -92,14 +92,14 @@ EXERCISES["02", "everett"] = Proof(
     lambda acc, plan: _mean(acc, plan),
     lambda acc, oracle: _mean(acc, oracle),
     {
-        "the chain jumps: let the price in, where the plan costs no more than the oracle": (
+        "the chain jumps: bring in the price, times what the plan saves against the oracle": (
             lambda acc, cost, lam, plan, oracle: _mean(acc, plan) + lam * (_mean(cost, oracle) - _mean(cost, plan)),
             lambda acc, cost, lam, plan, oracle: _mean(acc, oracle) + lam * (_mean(cost, plan) - _mean(cost, oracle)),
         )
     },
     "the plan costs no more than the oracle, and no net value is above the oracle's",
-    "line 2 is the plan's accuracy plus the price times what it spends less than the oracle; that is the oracle's "
-    "accuracy or less, because its net value is",
+    "line 2 is the plan's accuracy plus the price times what it saves against the oracle; that is at most the "
+    "oracle's accuracy, because the plan's net value is at most the oracle's",
     {
         "the sign of the money is turned round: the plan spends less": (
             lambda acc, cost, lam, plan, oracle: _mean(acc, plan) + lam * (_mean(cost, plan) - _mean(cost, oracle))
@@ -107,7 +107,7 @@ EXERCISES["02", "everett"] = Proof(
         "that is the plan's net value, which lies below its accuracy": (
             lambda acc, cost, lam, plan: _mean(acc, plan) - lam * _mean(cost, plan)
         ),
-        "money is not accuracy: multiply it with the price": (
+        "money is not accuracy: multiply it by the price": (
             lambda acc, cost, plan, oracle: _mean(acc, plan) + _mean(cost, oracle) - _mean(cost, plan)
         ),
     },
@@ -142,7 +142,7 @@ EXERCISES["03", "one split"] = Proof(
     "the split spends the slack at the price of its step; a whole step brings more than a part, and none more than 1",
     "lines: bound - accuracy, lam * slack, gain / n, 1 / n",
     {
-        "money is not accuracy: multiply the slack with the price": lambda slack: slack,
+        "money is not accuracy: multiply the slack by the price": lambda slack: slack,
         "the slack is an average over questions already; do not divide by n again": lambda lam, slack, n: (
             lam * slack / n
         ),
@@ -198,7 +198,7 @@ EXERCISES["05", "bracket"] = Proof(
     lambda draws, truth: float(truth[draws.argmax(axis=1)].mean()),
     lambda draws: float(draws.max(axis=1).mean()),
     {"the chain jumps: what would one who knows the truth choose": lambda truth: float(truth.max())},
-    "nobody who chooses by noisy numbers does better than one who knows the truth, and nobody claims less than him",
+    "choosing by noisy numbers never beats knowing the truth, and its mean claim is never below the true best",
     "line 2 is truth.max(); for the second step, every draw's maximum is at least its entry at the truly best budget",
     {
         "the average budget is not the best one": lambda truth: float(truth.mean()),
@@ -240,8 +240,8 @@ EXERCISES["duality", "recovery"] = Proof(
     "put the bound at this price in place of the best value; the rest is an identity",
     "bound - accuracy = regret + lam * (budget - cost of the policy): write the bound with the oracle's net value",
     {
-        "that is lost against the oracle, which may spend more or less than the budget": _lost_accuracy,
-        "unspent money is missing: a policy without regret may still have saved": _regret,
+        "that is the loss against the oracle, which may spend more or less than the budget": _lost_accuracy,
+        "unspent money is missing: a policy without regret may still have money left": _regret,
         "the regret is missing": lambda cost, lam, budget, policy: lam * (budget - _mean(cost, policy)),
     },
 )
@@ -295,9 +295,9 @@ EXERCISES["markets", "floor"] = Proof(
             lambda fuel, run, demand, price: price * demand - (run * np.maximum(price - fuel, 0)).sum()
         )
     },
-    "no plant runs above its capacity, and none earns less than nothing by staying off",
-    "line 2 is line 1 with run for capacity: less is taken off; without the maximum still less would be, and what is "
-    "left then is the fuel",
+    "no plant runs above its capacity, and a plant that stays off earns 0",
+    "line 2 is line 1 with run in place of capacity, so less is taken off; without the maximum, less still is taken "
+    "off, and the fuel is left",
     {
         "what the plants earn is taken off, not added": (
             lambda capacity, fuel, demand, price: price * demand + (capacity * np.maximum(price - fuel, 0)).sum()
@@ -347,7 +347,7 @@ EXERCISES["09", "induction"] = Proof(
         "a rule does not see which state comes; average over the chances": (
             lambda v, lam, q, V: q * (V.min() - lam) + (1 - q) * v
         ),
-        "the coin is turned round: with chance q the rule goes on": (
+        "the chances are swapped: with chance q the rule goes on": (
             lambda v, lam, q, chances, V: _tossed(v, lam, 1 - q, chances, V)
         ),
     },
