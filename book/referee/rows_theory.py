@@ -173,9 +173,7 @@ def costs() -> Outcome:
             for method, plan in plans.items():
                 ours = float(plan.expected(cost).mean())
                 cells.append(Cell(f"{name}, {method}, B = {B:g}", printed[method]["cost"][t], ours, 0.025))
-    return outcome(
-        *cells, note="The paper drew its random budgets; we compute the expected cost."
-    )
+    return outcome(*cells, note="The paper drew its random budgets; we compute the expected cost.")
 
 
 def _small(count: int = 40) -> list[Case]:

@@ -234,8 +234,8 @@ EXERCISES["05", "cross-fit"] = Build(
         "it averages the halves before it chooses; no half is left to score": lambda first, second, *price: _one_way(
             (first + second) / 2, (first + second) / 2, *price
         ),
-        "it chooses on the half that scores; look up the other half's label": lambda first, second, *price: (
-            float((first.max(axis=1).mean() + second.max(axis=1).mean()) / 2)
+        "it chooses on the half that scores; look up the other half's label": lambda first, second, *price: float(
+            (first.max(axis=1).mean() + second.max(axis=1).mean()) / 2
         ),
     },
 )

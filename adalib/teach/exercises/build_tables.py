@@ -382,9 +382,9 @@ EXERCISES["markets", "dispatch"] = Build(
             capacity, demand, range(len(capacity))
         ),
         "it begins with the dearest fuel": lambda capacity, fuel, demand: _in_turn(capacity, demand, (-fuel).argsort()),
-        "it returns the cheapest plant first; keep the order given": lambda capacity, fuel, demand: (
-            _in_turn(capacity, demand, fuel.argsort())[fuel.argsort()]
-        ),
+        "it returns the cheapest plant first; keep the order given": lambda capacity, fuel, demand: _in_turn(
+            capacity, demand, fuel.argsort()
+        )[fuel.argsort()],
         "its last plant runs at full power; it should make what is left of the demand": lambda capacity, fuel, demand: (
             np.where(_in_turn(capacity, demand, fuel.argsort()) > 0, capacity, 0)
         ),
