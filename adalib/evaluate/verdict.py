@@ -140,7 +140,7 @@ def _main(found: Judgement, oracles: list[HeldOutRow]) -> str:
     most, unit = found.told(found.most), "groups" if found.rows[0].families else "questions"
     how = (
         f"Gains are over the best random mix at equal cost; a third of the {unit} chose the policies and the others "
-        "scored them; the intervals hold together with 95%."
+        "scored them; the intervals hold jointly with 95% confidence."
     )
     if found.word() == "pays":
         use = ", ".join(found.told(number, _saving(found.rows[number])) for number in found.paying)
@@ -156,8 +156,8 @@ def _main(found: Judgement, oracles: list[HeldOutRow]) -> str:
 
 def _before(found: Judgement) -> str:
     """What can be decided before asking."""
-    word = {"pays": "it pays too", "does not": "it does not pay", "cannot tell": "these questions cannot tell"}
-    return f"Decided before asking, {word[found.word()]}: {', '.join(map(found.told, found.paying or [found.most]))}."
+    word = {"pays": "pays too", "does not": "does not pay", "cannot tell": "may or may not pay (too few questions)"}
+    return f"Deciding before asking {word[found.word()]}: {', '.join(map(found.told, found.paying or [found.most]))}."
 
 
 def _saving(row: HeldOutRow) -> str:

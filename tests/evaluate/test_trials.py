@@ -147,9 +147,9 @@ def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need_and_the_v
             assert row.mix_cost == pytest.approx(row.cost, abs=0.2)
     said = verdict(rows)
     assert said.startswith("Adaptive allocation pays here: use ")
-    assert "Decided before asking, these questions cannot tell: " in said
+    assert "Deciding before asking may or may not pay (too few questions): " in said
     for left_out in (STOPPING, ("label", "curve")):
-        assert "Decided before asking" not in verdict([row for row in rows if row.policy not in left_out])
+        assert "Deciding before asking" not in verdict([row for row in rows if row.policy not in left_out])
 
 
 def test_where_votes_say_nothing_nothing_pays():
