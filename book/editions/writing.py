@@ -144,10 +144,19 @@ def instructor_sources(root: Path, target: Path) -> None:
             (target / name).symlink_to(root / name)
     # Without the book's fingerprints all its notebooks would count as stale, and lose their outputs.
     theirs, ours = (json.loads(file.read_text()) if file.exists() else {} for file in (root / RAN, target / RAN))
-    (target / RAN).write_text(json.dumps({**ours, "ran": {**ours.get("ran", {}), **theirs.get("ran", {})}}))
+    (target / RAN).write_text(json.dumps(_with_runs(ours, theirs)))
     toc = (root / "_toc.yml").read_text(encoding="utf-8")
     last = "      - file: notebooks/market\n"
     _write(target / "_toc.yml", toc.replace(last, f"{last}      - file: {KEY}\n"))
+
+
+def _with_runs(ours: dict, theirs: dict) -> dict:
+    """Fingerprints to which those of another build's runs are added; which pages it wrote does not matter here.
+
+    >>> _with_runs({"ran": {"key": "1", "ch2": "old"}}, {"ran": {"ch2": "new"}, "read": {"ch2": "new"}})
+    {'ran': {'key': '1', 'ch2': 'new'}}
+    """
+    return {**ours, "ran": {**ours.get("ran", {}), **theirs.get("ran", {})}}
 
 
 def _shortened(toc: str) -> str:
