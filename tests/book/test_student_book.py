@@ -107,9 +107,7 @@ def test_a_students_quiz_still_answers(student, new_page):
     said = page.locator(".quiz-said").first
     answers = []
     for option in page.locator(".quiz-options").first.locator(".quiz-option").all():
-        said.evaluate("(said) => said.replaceChildren()")
-        option.click()
-        page.wait_for_function("(said) => said.innerText.length > 20", arg=said.element_handle())
+        option.press("Enter")  # a page that is still being drawn may move away under a pointer
         answers.append(said.inner_text())
     assert sum(answer.startswith("Right.") for answer in answers) == 1
 
