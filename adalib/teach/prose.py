@@ -49,4 +49,4 @@ def named(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
 
 def seconds(work: Callable[[], Any], repeats: int = 1) -> float:
     """The shortest of some runs of ``work``, in seconds: what the others took longer is not its own."""
-    return min(timeit.repeat(work, number=1, repeat=repeats))
+    return min(timeit.repeat(work, timer=timeit.default_timer, number=1, repeat=repeats))
