@@ -9,6 +9,7 @@ that is its own ancestor, or a place beyond the end of a list, until the process
 
 from __future__ import annotations
 
+import functools
 import json
 import warnings
 from dataclasses import dataclass
@@ -27,9 +28,8 @@ from adalib.datasets.sealed import numbers, whole
 __all__ = ["LARGEST", "LIBRARY", "Forest", "classifier", "from_json", "regressor", "to_json", "with_gains"]
 
 LARGEST = float(np.finfo(np.float32).max)  # XGBoost keeps features and weights in single precision
-
-#: Whose trees these are.
-LIBRARY = "XGBoost" if xgboost else "scikit-learn's HistGradientBoosting"
+LIBRARY = "XGBoost" if xgboost else "scikit-learn's HistGradientBoosting"  # whose trees these are
+_once = functools.cache(warnings.warn)  # a notebook would show it again with every cell
 
 _EACH: dict[str, Any] = {"n_estimators": 100, "n_jobs": 1, "verbosity": 0}
 _ROWS = 4096  # predicted at a time, so that the places of all rows in all trees fit
@@ -62,7 +62,7 @@ def regressor(seed: int) -> Any:
 
 def _stand_in(model: Any, **how: Any) -> Any:
     """scikit-learn's trees, regularised as XGBoost's are, and a warning that the numbers are theirs."""
-    warnings.warn(f"XGBoost is not installed: these trees are {LIBRARY}, and numbers differ a little", stacklevel=4)
+    _once(f"XGBoost is not installed: these trees are {LIBRARY}, and numbers differ a little", stacklevel=4)
     how |= {"max_iter": 100, "max_leaf_nodes": None, "min_samples_leaf": 1, "l2_regularization": 1.0}
     return model(early_stopping=False, **how)
 
