@@ -46,7 +46,7 @@
     }
     const you = meter("you", "you");
     const alike = meter("by lot", "alike");
-    const priced = meter("the price", "priced");
+    const priced = meter("by price", "priced");
     const axis = element("div", { className: "spend-axis" }, element("span", {}, percent(lowest, 0)), "of votes right", element("span", {}, percent(highest, 0)));
     const meters = element("div", { className: "spend-meters" }, you.node, alike.node, priced.node, axis);
     alike.set(game.mix_accuracy);
@@ -54,7 +54,7 @@
 
     function tell(words) {
       const rest = game.total - spent();
-      left.textContent = words || `${rest} of ${game.total} answers left${rest ? "" : ": take some back to give them elsewhere"}`;
+      left.textContent = words || `${rest} of ${game.total} answers left${rest ? "" : ": tap a numbered tile to take its answers back"}`;
       you.set(score(labels));
     }
 
@@ -70,13 +70,13 @@
     }
 
     // What a tile says stands next to it, inside the field.
-    function look(row) {
+    function look(row, words = "") {
       tiles[at].tabIndex = -1;
       at = row;
       const tile = tiles[at];
       tile.tabIndex = 0;
       const curve = budgets.map((budget, k) => element("span", { className: k === labels[row] ? "spend-has" : "" }, `${budget}: ${percent(game.seen[row][k] / 10000, 0)}`));
-      said.replaceChildren(game.questions[row], element("small", {}, "right with a vote of ", ...curve));
+      said.replaceChildren(words && element("strong", {}, words), game.questions[row], element("small", {}, "right with a vote of ", ...curve));
       said.hidden = false;
       const room = grid.clientWidth - said.offsetWidth;
       said.style.left = `${Math.max(0, Math.min(room, tile.offsetLeft - grid.offsetLeft - 20))}px`;
@@ -84,13 +84,15 @@
     }
     const hush = () => (said.hidden = true);
 
+    // Gives what is left to give; else says why not.
     function give(row, label) {
       const more = budgets[label] - budgets[labels[row]];
       const rest = game.total - spent();
-      if (more > rest) return tell(`That takes ${more} answers and ${rest} are left: take some back first.`);
-      labels[row] = label;
+      const fault = more > rest ? `That takes ${more} more, and ${rest} ${rest === 1 ? "is" : "are"} left. Tap a numbered tile to take its answers back.` : "";
+      if (!fault) labels[row] = label;
       paint(row);
-      tell();
+      tell(fault);
+      return fault;
     }
     const stop = () => (playing += 1); // whatever the reader does ends the turn of the price
 
@@ -107,6 +109,8 @@
     function drawn(event) {
       const row = under(event);
       if (!stroke || row < 0 || (row === stroke.from && !stroke.painting)) return;
+      // A finger that moves up or down scrolls the page.
+      if (!stroke.painting && event.pointerType !== "mouse" && tiles[row].offsetTop !== tiles[stroke.from].offsetTop) return (stroke = null);
       if (!stroke.painting) {
         stop();
         hush();
@@ -115,11 +119,11 @@
       }
       if (labels[row] !== stroke.label) give(row, stroke.label);
     }
-    function tap(row) {
+    function tap(row, how) {
       if (stroke?.painting) return (stroke = null); // the end of a stroke is no tap
       stop();
-      give(row, swapped(row));
-      look(row);
+      look(row, give(row, swapped(row)));
+      if (how === "touch") setTimeout(() => at === row && hush(), 4000); // a finger does not leave, as a mouse does
     }
     function move(event) {
       if (event.key === "Escape") return hush();
@@ -136,7 +140,7 @@
     const tiles = game.questions.map((_, row) => {
       const tile = element("button", { type: "button", className: "spend-tile", tabIndex: row ? -1 : 0 });
       tile.style.setProperty("--best", `${Math.max(...game.seen[row]) / 100}%`);
-      tile.addEventListener("click", () => tap(row));
+      tile.addEventListener("click", (event) => tap(row, event.pointerType));
       tile.addEventListener("focus", () => tile.matches(":focus-visible") && look(row));
       tile.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && !stroke?.painting && look(row));
       return tile;
@@ -184,7 +188,7 @@
       button("Start again", () => turn(game.start)),
     );
 
-    const legend = element("p", { className: "spend-legend" }, `Filled: how often the vote is right. Pale: what ${budgets.at(-1)} answers would reach.`);
+    const legend = element("p", { className: "spend-legend" }, `Lower part: how often the vote is right. Upper part: what ${budgets.at(-1)} answers would reach.`);
     const field = element("div", { className: "spend-field" }, brushBox, grid, legend, said);
     root.replaceChildren(field, element("div", { className: "spend-side" }, meters, left, actions));
     tiles.forEach((_, row) => paint(row));

@@ -32,7 +32,7 @@ def test_the_price_spends_the_same_answers_and_does_better_and_the_budget_is_nev
     assert abs(score(page, "you") - score(page, "alike")) < 2  # the start deals what the mix draws by lot
     page.locator(".adalib-choice label", has_text="16").tap()
     page.locator(".spend-tile").first.tap()
-    assert "take some back first" in page.locator(".spend-left").inner_text()
+    assert "to take its answers back" in page.locator(".spend-left").inner_text()
     page.get_by_role("button", name="Price it").tap()
     page.locator(".spend-left", has_text="One price").wait_for()
     assert sum(given(page)) <= 120
