@@ -20,10 +20,11 @@
     }
     budgets.forEach((b, at) => svg.append(shape("text", { x: x(at), y: HEIGHT - 40, "text-anchor": "middle" }, String(b))));
     svg.append(shape("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 10, "text-anchor": "middle" }, words.axis));
-    if (start.length) svg.append(shape("polyline", { points: points(start), fill: "none", stroke: "#8c8c8c", "stroke-width": 2, "stroke-dasharray": "6 4" }));
     const real = shape("polyline", { class: "guess-truth", points: "" });
     const line = shape("polyline", { class: "guess-line" });
     svg.append(real, line);
+    // Above the reader's own line, which begins on it.
+    if (start.length) svg.append(shape("polyline", { points: points(start), fill: "none", stroke: "#8c8c8c", "stroke-width": 3, "stroke-dasharray": "6 6" }));
 
     const said = element("p", { className: "stop-board" }, `Drag the points to where you think ${words.who} is.`);
     said.setAttribute("role", "status");
