@@ -6,6 +6,8 @@ let loaded = 0;
 let planned = 0;
 
 const post = (kind, more) => self.postMessage({ kind, by: asked, ...more });
+let phase = ""; // what is done now, in words
+const doing = (text) => post("doing", { text: (phase = text) });
 const size = (name) => index.bytes[name] || 0;
 
 // All that Pyodide fetches is counted on its way, so that the page can tell how far it is.
@@ -16,7 +18,8 @@ self.fetch = async (...what) => {
   const counted = new TransformStream({
     transform(chunk, out) {
       loaded += chunk.byteLength;
-      post("loading", { loaded, planned });
+      if (loaded < planned) post("loading", { loaded, planned });
+      else if (!page) doing("Starting Python …"); // all is here
       out.enqueue(chunk);
     },
   });
@@ -54,6 +57,7 @@ function bring(module) {
   request.send();
   if (request.status !== 200) throw new Error(`${name} cannot be loaded (${request.status})`);
   unpack(name, request.response);
+  doing(phase);
 }
 
 async function start(message) {
@@ -70,7 +74,7 @@ async function start(message) {
     ...first.map((name) => fetch(base + name).then((answer) => answer.arrayBuffer()).then((data) => waiting.push([name, data]))),
   ]);
   pyodide = python;
-  post("doing", { text: "Unpacking …" });
+  doing("Unpacking …");
   for (const [name, data] of waiting.splice(0)) {
     brought.add(name);
     unpack(name, data);
@@ -89,7 +93,8 @@ function run({ at, all, cells }) {
   const todo = all ? before : [...before, at];
   for (const [done, cell] of todo.entries()) {
     running = cell;
-    post("doing", { text: todo.length > 1 ? `Running cell ${done + 1} of ${todo.length} …` : "Running …" });
+    const of = `${done + 1} of ${before.length}`;
+    doing(all ? `Running the cells above (${of}) …` : cell === at ? "Running …" : `Running what it needs from above (${of}) …`);
     post("begin", { at: cell });
     const well = page.run(cell);
     post("end", { at: cell, well });

@@ -30,6 +30,8 @@
       this.folded = Boolean(this.shown.closest("details.adalib-code"));
       this.solved = Boolean(box.closest(".solution"));
       this.kept = box.querySelector(":scope > .cell_output");
+      // The numbers of its figures, games and tables, and where they stand; the explorer's comes with its sentence.
+      this.numbers = [...(this.kept?.querySelectorAll("p.adalib-told, :not(p) > .adalib-number") || [])].map((each) => [each, each.parentElement]);
       this.editor = null;
       this.output = null;
       this.tools = element("div", { className: "live-tools" });
@@ -72,7 +74,7 @@
       this.touch();
       if (!this.editor) {
         this.editor = element("textarea", { className: "live-editor", spellcheck: false, value: this.original });
-        this.editor.setAttribute("aria-label", `Code of cell ${this.at + 1}; Escape, then Tab, leaves it`);
+        this.editor.setAttribute("aria-label", "Code of this cell; Escape, then Tab, leaves it");
         this.editor.setAttribute("autocapitalize", "off");
         this.editor.addEventListener("input", () => this.fit());
         this.editor.addEventListener("keydown", (event) => this.key(event));
@@ -101,30 +103,41 @@
       this.editor?.remove();
       this.editor = null;
       this.shown.hidden = false;
-      this.output?.remove();
+      this.takeBack();
       this.output = null;
-      if (this.kept) this.kept.hidden = false;
+      if (this.kept) for (const part of [this.kept, ...this.kept.children]) part.hidden = false;
       this.reset.hidden = true;
       this.say("");
       this.edit.focus();
     }
 
     say(text) {
-      this.said.textContent = text;
+      if (this.said.textContent !== text) this.said.textContent = text; // else it is read aloud again
       this.bar.hidden = true;
     }
 
-    load(part) {
+    load({ loaded, planned }) {
+      this.say(`Loading Python${planned ? ` (${(planned / 1e6).toFixed(0)} MB)` : ""} …`);
       this.bar.hidden = false;
-      this.bar.value = Math.min(part, 1);
+      this.bar.value = loaded / planned || 0;
+    }
+
+    // The last run's output goes; the numbers that its captions had are the book's again.
+    takeBack() {
+      for (const [number, caption] of this.numbers) caption.prepend(number);
+      this.lent = 0;
+      this.output?.remove();
     }
 
     begin() {
       this.touch();
-      this.output?.remove();
+      this.takeBack();
       this.output = element("div", { className: "cell_output live-output" });
       if (this.kept) {
-        this.kept.hidden = true;
+        // The box for an answer stays.
+        const boxes = [...this.kept.children].filter((part) => part.querySelector(".adalib-answer-form"));
+        if (boxes.length) for (const part of this.kept.children) part.hidden = !boxes.includes(part);
+        else this.kept.hidden = true;
         this.kept.after(this.output);
       } else this.box.append(this.output);
       this.reset.hidden = false;
@@ -133,6 +146,7 @@
     show(as, text) {
       if (as === "html") return this.markup(text);
       if (as === "trace") return this.output.append(element("details", { className: "live-trace" }, element("summary", {}, "where"), element("pre", {}, text)));
+      if (as === "unanswered" && this.kept?.querySelector(".adalib-answer-form")) return; // the box says it
       const last = this.output.lastElementChild;
       if (as === "text" && last?.matches("pre.live-text")) last.append(text);
       else this.output.append(element("pre", { className: `live-${as}` }, text));
@@ -143,6 +157,11 @@
       this.output.append(place);
       for (const script of place.querySelectorAll("script:not([type='application/json'])")) {
         script.replaceWith(element("script", { type: script.type, textContent: script.textContent })); // this one runs
+      }
+      for (const caption of place.querySelectorAll("figcaption, caption, [id^='adalib-explorer-']")) {
+        const [number] = this.numbers[this.lent++] || []; // that of what it replaces
+        if (number?.matches("p")) caption.before(number);
+        else if (number) caption.prepend(number, " ");
       }
       for (const div of place.querySelectorAll(".plotly-graph-div")) window.dispatchEvent(new CustomEvent("adalib-figure", { detail: div }));
       for (const [name, play] of Object.entries(window.adalibParts?.plays || {})) {
@@ -160,8 +179,7 @@
     if (location.protocol === "file:") return cell.say(FROM_DISK);
     pressed = cell;
     if (!worker) {
-      cell.say("Starting Python …");
-      cell.load(0);
+      cell.load({});
       worker = new Worker(`${STATIC}live-worker.js`, { type: "module" });
       worker.onmessage = ({ data }) => hear(data);
       worker.onerror = (event) => hear({ kind: "broken", text: event.message || "its script cannot be loaded" });
@@ -176,7 +194,7 @@
     const asking = cells[data.by] || pressed;
     // The output of a folded cell that only made names is on the page already.
     const silent = cell && cell.folded && cell !== asking;
-    if (data.kind === "loading") asking.load(data.loaded / data.planned);
+    if (data.kind === "loading") asking.load(data);
     else if (data.kind === "doing") asking.say(data.text);
     else if (data.kind === "begin" && !silent) cell.begin();
     else if (data.kind === "shown" && silent && data.as === "error") asking.say(`${data.text} (in folded code above)`);
@@ -192,7 +210,7 @@
     cell.stop.hidden = true;
     if (failed === undefined) cell.say(before ? `Done, with ${before} cell${before > 1 ? "s" : ""} above.` : "Done.");
     else if (failed === cell.at) cell.say("");
-    else if (!cells[failed].folded) cell.say(`Stopped: cell ${failed + 1}, above, raised an error.`);
+    else if (!cells[failed].folded) cell.say(`Stopped: the cell above that starts with “${cells[failed].source.trim().split("\n")[0]}” raised an error.`);
   }
 
   function stop() {
@@ -208,6 +226,7 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     for (const box of document.querySelectorAll(".bd-article div.cell")) {
+      if (box.matches(".tag_skip-execution")) continue; // it needs JupyterLab
       if (box.querySelector(".cell_input .highlight pre")) cells.push(new Cell(box, cells.length));
     }
   });

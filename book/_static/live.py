@@ -155,7 +155,7 @@ class Stream(io.TextIOBase):
 
 
 def shown(value) -> tuple[str, str]:
-    """How a value is shown: ("html", markup) or ("text", its representation)."""
+    """How a value is shown: ("html", markup), or ("text", its representation), or ("unanswered", what to say of it)."""
     if hasattr(value, "to_plotly_json") and hasattr(value, "layout"):
         from adalib.teach.figures import show
 
@@ -165,9 +165,9 @@ def shown(value) -> tuple[str, str]:
         html = value._repr_mimebundle_().get("text/html")
     elif hasattr(value, "_repr_html_"):
         html = value._repr_html_()
-    if html and "adalib-answer" not in html:  # that is the box for an answer, which the page has already
-        return "html", html
-    return "text", f"{value!r}\n"
+    if html and "adalib-answer" in html:  # the page has the box for it already
+        return "unanswered", f"{value!r}\n"
+    return ("html", html) if html else ("text", f"{value!r}\n")
 
 
 class OnDemand(importlib.abc.MetaPathFinder):

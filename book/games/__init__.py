@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,12 +21,14 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
 from adalib.router.controller import STEP, BudgetController
-from adalib.sequential.priced import PricedStopping, backward_induction
 from adalib.sequential.streams import Streams, make_streams, weight_of
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import archetypes
 from adalib.teach.figures import HTML
+
+if TYPE_CHECKING:
+    from adalib.sequential.priced import PricedStopping
 
 __all__ = [
     "Charges",
@@ -295,6 +297,8 @@ _FEWEST = 12  # streams that must have been in a state for it to be shown
 
 def limit_prices(policy: PricedStopping, streams: Streams) -> np.ndarray:
     """The highest price at which each training stream goes on, at every checkpoint but the last; 0 stops at once."""
+    from adalib.sequential.priced import backward_induction  # here, because other games need no scipy
+
     seen = policy.seen(streams, taught=True)
     features = [seen.at(column).features() for column in range(policy.schedule.size - 1)]
     paid = streams.cost[:, policy.schedule - 1]

@@ -106,15 +106,23 @@ def test_a_chapter_is_run_changed_broken_and_restored(served, new_page):
     live.press(figure)
     live.ended(figure)
     figure.locator(".live-output .main-svg").first.wait_for()
+    assert figure.locator(".live-output figcaption").inner_text().startswith("Figure 2.")
 
     # Exercises: a value, a function to build, and a proof.
     value, build, proof = (live.cell(code) for code in ("a price, to four digits", "def my_oracle", '"monotone"'))
     assert "not yet" in live.write(value, 'check("letgo", 0.5)')
+    assert value.locator(".adalib-answer-form").is_visible()
     assert "right" in live.write(build, 'check("oracle", lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1))')
     assert "not yet" in live.write(build, 'check("oracle", lambda acc, cost, lam: [0] * len(acc))')
     step = "lambda low, a_low, c_low, a_high, c_high: (a_low - low * c_low) - (a_high - low * c_high)"
     last = "lambda low, high, c_low, c_high: (high - low) * (c_low - c_high)"
     assert "monotone: right." in live.write(proof, f'check("monotone", [lambda low: 0, "best", {step}, "so", {last}])')
+
+    # What needs JupyterLab has no buttons and is passed over; the boxes for answers stay.
+    live.press(value, "Run all above")
+    live.ended(value)
+    assert "Done" in value.locator(".live-said").inner_text()
+    assert page.locator(".tag_skip-execution .live-tools").count() == 0
 
     # A loop that never ends is stopped, and Python starts afresh.
     live.press(cell, "Edit")
