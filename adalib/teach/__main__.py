@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import runpy
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from adalib.teach.course import class_list, grade, student_key
+from adalib.teach.course import Grade, class_list, grade, student_key
 
 SECRET = "ADALIB_CLASS_SECRET"
 #: Where a roster may have the name that a student signs with: ours, Canvas's, Moodle's.
@@ -32,10 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     graded.add_argument("--roster", type=Path, help="a CSV of the class, such as Canvas or Moodle export it")
     graded.add_argument("--id", help="the roster's column with the names that students use here (default: found)")
     graded.add_argument("--sheet", default="1", help="with --roster: the sheet that counts (default: 1)")
-    graded.add_argument("--salt", help="the salt of the exam; tokens of others are refused")
-    graded.add_argument(
-        "--due", type=datetime.fromisoformat, help="with --roster: the last moment, as 2026-11-20T18:00"
-    )
+    graded.add_argument("--salt", help="the salt of the exam; without it, exams and salted homework are refused")
+    graded.add_argument("--due", type=datetime.fromisoformat, help="with --roster: the end, as 2026-11-20T18:00")
     graded.add_argument("--csv", type=Path, help="with --roster: the same CSV with points, to import again")
     export = words.add_parser("export", help="write quizzes and misconceptions as Moodle XML and as a QTI 2.1 package")
     export.add_argument("--book", type=Path, default=Path(), help="folder of the book's sources (default: here)")
@@ -49,10 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _secret() -> str:
-    secret = os.environ.get(SECRET, "")
-    if not secret:
+    if not os.environ.get(SECRET):
         raise ValueError(f"the class's secret is missing; put a long random text into the variable {SECRET}")
-    return secret
+    return os.environ[SECRET]
 
 
 def _keys(args: argparse.Namespace) -> int:
@@ -62,12 +60,12 @@ def _keys(args: argparse.Namespace) -> int:
 
 
 def _grade(args: argparse.Namespace) -> int:
-    tokens = [line.strip() for line in args.file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    tokens = [line.strip() for line in _read(args.file).splitlines() if line.strip()]
     if not tokens:
         raise ValueError(f"{args.file}: holds no token; give a file with one a line")
-    if args.roster:
-        return _class(args, tokens)
     grades = [grade(token, _secret(), args.salt) for token in tokens]
+    if args.roster:
+        return _class(args, grades)
     if args.json:
         print(json.dumps({"grades": [vars(one) | {"score": len(one.right)} for one in grades]}))
     else:
@@ -77,20 +75,32 @@ def _grade(args: argparse.Namespace) -> int:
     return 1 if any(one.refused for one in grades) else 0
 
 
-def _class(args: argparse.Namespace, tokens: list[str]) -> int:
+def _class(args: argparse.Namespace, grades: list[Grade]) -> int:
     """Write the class's points beside its names; what did not count goes to standard error."""
-    roster = pd.read_csv(args.roster, dtype=str, keep_default_na=False)
-    name = args.id or next((known for known in ID_COLUMNS if known in roster.columns), " or ".join(ID_COLUMNS))
-    if name not in roster.columns:
-        raise ValueError(f"{args.roster}: has no column {name}; name one with --id")
-    points, left_out = class_list(roster, name, tokens, _secret(), args.sheet, args.salt, args.due)
+    text = _read(args.roster)
+    separator = max(",;\t", key=text.partition("\n")[0].count)  # of equally many the comma
+    roster = pd.read_csv(io.StringIO(text), sep=separator, dtype=str, keep_default_na=False)
+    known = [args.id] if args.id else ID_COLUMNS
+    name = next((each for each in known if each in roster and roster[each].str.strip().ne("").any()), None)
+    if name is None:
+        raise ValueError(f"{args.roster}: has no column {' or '.join(known)} with names in it; name one with --id")
+    points, left_out = class_list(roster, name, grades, args.sheet, args.due)
     if args.csv:
-        points.to_csv(args.csv, index=False)
+        points.to_csv(args.csv, index=False, sep=separator)
     else:
         print(points.to_string(index=False))
     for one in left_out:
         print(f"{one.student or '?'}\tnot counted: {one.refused}", file=sys.stderr)
     return 1 if left_out else 0
+
+
+def _read(file: Path) -> str:
+    """The text of a file that any editor, Excel or a Windows shell has written."""
+    raw = file.read_bytes()
+    try:
+        return raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", errors="replace")
 
 
 def _export(args: argparse.Namespace) -> int:

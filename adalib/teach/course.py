@@ -1,11 +1,9 @@
 """What a course hands out and collects: each student's own homework, tokens that hold the answers, flaws to find.
 
-What is protected, and what is not: a token cannot be changed on the way, and nobody can hand one in as another student
-without that student's key. The class has a secret, which only the teacher knows, and every key is made from it. The
-score is not in the token; the teacher's side draws the same questions and grades the answers anew, so a student who
-alters this package gains nothing by it. Not protected: who sat at the keyboard, and what was looked up. The package can
-compute the answers, since it checks them; that is a calculator, and allowed. An exam draws other numbers than practice
-does, and wants the salt that the teacher tells when it begins; whoever reads this source can still compute them then.
+A token cannot be changed on the way, nor handed in as another student's without that student's key. Every key is made
+from the class's secret, which only the teacher knows. The score is not in the token: the teacher's side draws the same
+questions and grades the answers anew, so a student who alters this package gains nothing by it. An exam draws other
+numbers than practice does. What is not protected is told in the page "Homework and exams".
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ import hashlib
 import hmac
 import json
 import time
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -137,15 +136,14 @@ def homework(student_id: str, name: str = "1", key: str = "", exam: bool = False
 
 def _drawn(student: str, sheet: str, exam: bool, salt: str) -> dict[str, Question]:
     """A student's questions, with their answers, and the precision that each wants."""
-    seed = hashlib.sha256("\0".join((sheet, student, *(("exam", salt) if exam else (salt,) if salt else ()))).encode())
+    salted = ("exam", salt) if exam else (salt,) if salt else ()
+    seed = hashlib.sha256("\0".join((sheet, _signed(student), *salted)).encode())
     rng = np.random.default_rng(int.from_bytes(seed.digest()[:8], "big"))
     drawn = {asked: make(rng) for asked, make in _QUESTIONS.items()}
-    return {
-        asked: question._replace(text=f"{question.text}\nA number counts within {question.tolerance:g}.")
-        if question.tolerance
-        else question
-        for asked, question in drawn.items()
-    }
+    for asked, question in drawn.items():
+        if question.tolerance:
+            drawn[asked] = question._replace(text=f"{question.text}\nA number counts within {question.tolerance:g}.")
+    return drawn
 
 
 def hand_in(check: Checker, student: str, key: str) -> str:
@@ -176,7 +174,7 @@ class Grade:
 def grade(token: str, secret: str, salt: str | None = None) -> Grade:
     """Check a token's seal with the class's secret, and grade its answers anew; a refused token has no points.
 
-    With a ``salt`` only the tokens of the exam with that salt count. Explained in the page "Homework and exams".
+    With a ``salt`` only that exam's tokens count, else only homework. Explained in the page "Homework and exams".
 
     Examples
     --------
@@ -189,7 +187,7 @@ def grade(token: str, secret: str, salt: str | None = None) -> Grade:
     student = ""
     try:
         body, mac, content = _opened(token)
-        student = str(content.get("student", ""))
+        student = _signed(str(content.get("student", "")))
         if not hmac.compare_digest(mac, _mac(body, student_key(secret, student))):
             raise ValueError("the seal does not fit: it was changed, or sealed with another key")
     except ValueError as error:
@@ -198,11 +196,11 @@ def grade(token: str, secret: str, salt: str | None = None) -> Grade:
     if not (isinstance(sheet, str) and isinstance(answers, dict) and isinstance(at, int) and 0 <= at < 2**33):
         return Grade(student, "", (), 0, "it holds no sheet and answers, or no time; hand in what check returned")
     exam, used = bool(content.get("exam")), str(content.get("salt", ""))
-    if salt is not None and (not exam or used != salt):
-        return Grade(student, sheet, (), 0, "it is of another exam, or of practice: the salt is not this exam's")
-    asked: Mapping[str, Any]
+    if (exam, used) != (salt is not None, salt or ""):
+        why = "an exam, or of salted homework" if salt is None else "another exam, or of practice: the salt is another"
+        return Grade(student, sheet, (), 0, f"it is of {why}")
     if sheet.startswith("chapter "):
-        asked = checks(sheet.removeprefix("chapter "))[0].exercises
+        asked: Mapping[str, Any] = checks(sheet.removeprefix("chapter "))[0].exercises
     else:
         asked = {name: question.exercise(name) for name, question in _drawn(student, sheet, exam, used).items()}
 
@@ -215,25 +213,19 @@ def grade(token: str, secret: str, salt: str | None = None) -> Grade:
 
 
 def class_list(
-    roster: pd.DataFrame,
-    id_column: str,
-    tokens: Iterable[str],
-    secret: str,
-    sheet: str,
-    salt: str | None = None,
-    due: datetime | None = None,
+    roster: pd.DataFrame, id_column: str, grades: Iterable[Grade], sheet: str, due: datetime | None = None
 ) -> tuple[pd.DataFrame, list[Grade]]:
-    """The roster with points, and the tokens that did not count.
+    """The roster with points, and the grades that did not count.
 
-    Of several tokens of a student the latest that was made before ``due`` counts. A student without one is absent.
+    Of several grades of a student the latest that was made before ``due`` counts. A student without one is absent.
     """
-    last = due.timestamp() if due else float("inf")
+    last, names = due.timestamp() if due else float("inf"), roster[id_column].map(_signed)
     best: dict[str, Grade] = {}
     left_out = []
-    for one in (grade(token, secret, salt) for token in tokens):
+    for one in grades:
         if not one.refused and one.sheet != sheet:
             one = replace(one, refused=f"it is of sheet {one.sheet!r}, not {sheet!r}")
-        elif not one.refused and one.student not in set(roster[id_column]):
+        elif not one.refused and one.student not in set(names):
             one = replace(one, refused=f"no student of the roster is called {one.student!r}")
         elif not one.refused and one.at > last:
             one = replace(one, refused="it was made too late")
@@ -241,10 +233,10 @@ def class_list(
             left_out.append(one)
         elif one.student not in best or one.at >= best[one.student].at:
             best[one.student] = one
-    rows = [best.get(student) for student in roster[id_column]]
+    rows = [best.get(student) for student in names]
     told = [str(len(one.right)) if one else "" for one in rows]
     made = [one and datetime.fromtimestamp(one.at, UTC).isoformat(" ", "minutes") for one in rows]
-    when = [at or (who and "absent") for at, who in zip(made, roster[id_column], strict=True)]  # Canvas: a nameless row
+    when = [at or (who and "absent") for at, who in zip(made, names, strict=True)]  # Canvas: a nameless row
     return roster.assign(**{f"Homework {sheet}": told, "made at (UTC)": when}), left_out
 
 
@@ -257,7 +249,12 @@ def student_key(secret: str, student: str) -> str:
     """The key of one student, made from the class's secret; it tells nothing about the secret or another's key."""
     if not secret:
         raise ValueError("the class's secret is empty; give a long random text that only the teacher has")
-    return hmac.new(secret.encode(), f"student:{student}".encode(), hashlib.sha256).hexdigest()[:32]
+    return hmac.new(secret.encode(), f"student:{_signed(student)}".encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def _signed(student: str) -> str:
+    """A name as tokens and lists have it: no spaces around it, and accents that are one character with their letter."""
+    return unicodedata.normalize("NFC", student).strip()
 
 
 def seal(content: dict[str, Any], key: str) -> str:
@@ -268,8 +265,7 @@ def seal(content: dict[str, Any], key: str) -> str:
 
 def _opened(token: str) -> tuple[str, str, dict[str, Any]]:
     """The body of a token, its seal, and what the body says."""
-    mark, _, rest = token.strip().partition(".")
-    body, _, mac = rest.partition(".")
+    mark, body, mac = [*token.strip().split(".", 2), "", ""][:3]
     if mark != _MARK or not body or not mac:
         raise ValueError(f"this is no token; one starts with {_MARK}. and has three parts")
     try:
@@ -374,6 +370,8 @@ def _bound(rng: np.random.Generator) -> Question:
     acc, budget = _table(rng), float(rng.integers(5, 14) / 4)
     path = frontier(acc, _COST)
     best = path.at(budget)
+    dearer = float(path.accuracy[path.cost > budget + 1e-9].min(initial=1))
+    alike = float(best_mix(acc, _COST, budget).expected(acc).mean())
     return Question(
         f"What is the best mean accuracy for an average of {budget:g}, if one question is randomised?\n{_shown(acc)}",
         best.bound,
@@ -381,12 +379,8 @@ def _bound(rng: np.random.Generator) -> Question:
         f"buy all steps that are steeper than {best.lam:.4f} per answer, and spend what is left at that slope",
         {
             "that is without randomising": best.accuracy,
-            "that takes the whole of the last step, and costs too much": float(
-                path.accuracy[path.cost > budget + 1e-9].min(initial=1)
-            ),
-            "that is the best mix that treats all questions alike": float(
-                best_mix(acc, _COST, budget).expected(acc).mean()
-            ),
+            "that takes the whole of the last step, and costs too much": dearer,
+            "that is the best mix that treats all questions alike": alike,
         },
         tolerance=1e-4,
     )
@@ -435,6 +429,7 @@ def _equal_cost(rng: np.random.Generator) -> Question:
     one, four, spent = rng.integers(40, 60) / 100, rng.integers(62, 75) / 100, rng.integers(15, 36) / 10
     mix = one + (spent - 1) / 3 * (four - one)
     accuracy = float(np.round(mix + rng.integers(-30, 60) / 1000, 3))
+    quarter = accuracy - one - spent / 4 * (four - one)
     return Question(
         f"One answer for everyone has accuracy {one:.2f}, four have {four:.2f}. A policy was allowed 4, spent "
         f"{spent:.1f} and has accuracy {accuracy:.3f}. What is its gain over the mix of 1 and 4 at equal cost?",
@@ -444,9 +439,7 @@ def _equal_cost(rng: np.random.Generator) -> Question:
         {
             "that is against four answers, which it was allowed; it spent less": accuracy - four,
             "that is against one answer, which costs less": accuracy - one,
-            "that gives four answers to a quarter of what was spent; everyone has one answer already": (
-                accuracy - one - spent / 4 * (four - one)
-            ),
+            "that gives four answers to a quarter of what was spent; everyone has one answer already": quarter,
             "that is the mix; subtract it from the policy's accuracy": mix,
         },
     )
@@ -471,10 +464,7 @@ SINS = {
     "noise": "Budgets were chosen on 48 answers per question and scored on 48 others, for ten questions. We report the "
     "most successful of twenty runs.",
 }
-
-#: The experiments with nothing to find.
 NULLS = ("flat", "shuffled")
-
 _BUDGETS, _SAMPLES, _LEAST = (1, 2, 4, 8, 16), 48, 0.008
 
 
@@ -516,9 +506,9 @@ class Flaw:
 
     def _results(self, null: str | None) -> pd.DataFrame:
         size, runs = (10, 20) if self._sin == "noise" else (150, 1)
-        flat = null == "flat"
-        people = flat_null(size, seed=self._seed) if flat else beta_population(size, 0.6, 0.5, seed=self._seed)
-        tables = [_once(self._sin, people, self._seed + number, null == "shuffled") for number in range(runs)]
+        seed = self._seed
+        people = flat_null(size, seed=seed) if null == "flat" else beta_population(size, 0.6, 0.5, seed=seed)
+        tables = [_once(self._sin, people, seed + number, null == "shuffled") for number in range(runs)]
         return max(tables, key=lambda table: float(table["gain"].max())).round(4)
 
 

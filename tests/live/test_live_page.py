@@ -17,20 +17,13 @@ def served(html):
     if not (html / "_live" / "index.json").exists():
         told = "there is no Python beside the book: run `make live`; where pip cannot download, it says what else to do"
         pytest.fail(told, pytrace=False)
-    handler = functools.partial(Quiet, directory=str(html))
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(html))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves files and logs nothing."""
-
-    def log_message(self, *_):
-        pass
 
 
 class Live:
@@ -128,9 +121,7 @@ def test_a_chapter_is_run_changed_broken_and_restored(served, new_page):
     live.press(cell, "Edit")
     cell.locator("textarea").fill("while True:\n    pass")
     live.press(cell)
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('.live-said')].some((s) => /^Running/.test(s.textContent))"
-    )
+    cell.locator(".live-said", has_text="Running").wait_for()
     live.press(cell, "Stop")
     assert "Stopped" in cell.locator(".live-said").inner_text()
     assert live.write(cell, "1 + 1").strip() == "2"
@@ -152,6 +143,4 @@ def test_a_book_without_python_says_how_it_gets_one(served, new_page):
     live = Live(page, f"{served}/{CHAPTER}")
     cell = live.cell("paid at 0.04")
     live.press(cell)
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('.live-said')].some((s) => /make live/.test(s.textContent))"
-    )
+    cell.locator(".live-said", has_text="make live").wait_for()

@@ -143,31 +143,34 @@ class TestTokens:
 
 class TestCommand:
     def test_a_class_of_forty(self, tmp_path, monkeypatch, capsys):
-        """Early ones, doubled ones, late ones, forged ones, other sheets, a stranger, and some that are missing."""
+        """Doubled, late, forged and missing ones, other sheets, exams, a stranger; and a roster as Excel writes it."""
         monkeypatch.setenv(SECRET, CLASS)
         clock = iter(range(1_000, 10_000, 10))
         monkeypatch.setattr("adalib.teach.course.time.time", lambda: next(clock))
-        names = [f"student-{number:02d}" for number in range(40)]
-        (tmp_path / "class.csv").write_text("Student,SIS Login ID,Section\n,,\n" + "".join(f"N,{n},a\n" for n in names))
+        names = ["Zoe\u0308", *(f"student-{number:02d}" for number in range(1, 40))]
+        rows = "".join(f"N;;{n} ;a\n" for n in ("Zoë", *names[1:]))
+        text = "Student;SIS Login ID;ID number;Section\n;;;\n" + rows
+        (tmp_path / "class.csv").write_text(text, encoding="cp1252")
         first = {n: answered(n, student_key(CLASS, n), ("bill",)).token for n in names[:30]}
         second = {n: answered(n, student_key(CLASS, n)).token for n in names[:10]}
         forged = answered(names[30], student_key(CLASS, names[31])).token
         other = homework(names[32], "2", key=student_key(CLASS, names[32])).token
         stranger = answered("eve", student_key(CLASS, "eve")).token
+        exams = [homework(n, key=student_key(CLASS, n), exam=n == names[0], salt="own").token for n in names[:2]]
         due = next(clock)
         late = answered(names[33], student_key(CLASS, names[33])).token
-        lines = [*second.values(), *first.values(), forged, other, stranger, late, first[names[5]]]
+        lines = [*second.values(), *first.values(), forged, other, stranger, late, first[names[5]], *exams]
         (tmp_path / "tokens.txt").write_text("\n".join(lines))
         when = datetime.fromtimestamp(due).isoformat()
         roster, out = str(tmp_path / "class.csv"), str(tmp_path / "out.csv")
         asked = ["--roster", roster, "--sheet", "1", "--due", when, "--csv", out]
         assert main(["grade", str(tmp_path / "tokens.txt"), *asked]) == 1
         told = capsys.readouterr().err.splitlines()
-        assert [line.split("\t")[0] for line in told] == [names[30], names[32], "eve", names[33]]
-        for line, why in zip(told, ("the seal does not fit", "sheet '2'", "no student", "too late"), strict=True):
-            assert why in line
-        points = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
-        assert list(points.columns[:4]) == ["Student", "SIS Login ID", "Section", "Homework 1"]
+        assert [line.split("\t")[0] for line in told] == [names[30], names[32], "eve", names[33], "Zoë", names[1]]
+        whys = ("the seal does not fit", "sheet '2'", "no student", "too late", "of an exam", "of salted homework")
+        assert all(why in line for line, why in zip(told, whys, strict=True))
+        points = pd.read_csv(tmp_path / "out.csv", sep=";", dtype=str, keep_default_na=False)
+        assert list(points.columns[:5]) == ["Student", "SIS Login ID", "ID number", "Section", "Homework 1"]
         of = len(homework("ada").questions)
         assert list(points["Homework 1"]) == [""] + [str(of)] * 10 + [str(of - 1)] * 20 + [""] * 10
         assert list(points["made at (UTC)"].iloc[[0, *range(31, 41)]]) == [""] + ["absent"] * 10
