@@ -34,7 +34,8 @@
       // games.PriceList.dollars
       const day = (answers) =>
         (price.questions * (price.prompt * (price.read + (answers - 1) * price.cached) + answers * price.answer * price.written)) / 1e6;
-      const money = (value) => value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 2 : 0 });
+      const digits = (value) => (Math.abs(value) < 100 ? 2 : 0);
+      const money = (value) => value.toLocaleString("en", { minimumFractionDigits: digits(value), maximumFractionDigits: digits(value) });
       body.replaceChildren(
         ...data.rows.map(([answers, accuracy, mix]) => {
           const cells = [answers.toFixed(2), accuracy.toFixed(3), money(day(answers))];
