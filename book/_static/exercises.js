@@ -16,7 +16,7 @@
     const comma = /^[+-]?(\d*),(\d+)%?$/.exec(plain);
     if (comma && (comma[2].length !== 3 || !Number(comma[1]))) plain = plain.replace(",", ".");
     plain = plain.replace(/(?<=\d),(?=\d{3}\b)/g, "");
-    const found = /^([+-]?\d*\.?\d+(?:e[+-]?\d+)?)(?:\/(\d*\.?\d+))?(%?)$/i.exec(plain);
+    const found = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\/(\d+\.?\d*|\.\d+))?(%?)$/i.exec(plain);
     return found ? (Number(found[1]) / Number(found[2] || 1)) * (found[3] ? 0.01 : 1) : NaN;
   }
 
@@ -28,21 +28,36 @@
     return key.right.includes(hashed(`${name}:${plain}`));
   }
 
-  // What is the matter with a number that is right but for how it is written.
-  function slip({ key, tolerance }, name, text) {
+  // What to say to the right number with too few digits: they leave half a unit of the last one open.
+  function rounded({ key, tolerance }, name, text) {
     const value = number(text);
-    if (!key.step || value === 0) return null;
-    if (!Number.isFinite(value)) return "that is no number; give one, such as 0.875 or 7/8";
-    if (within(key, name, -value)) return "the sign is turned round";
-    if (Math.abs(value) > 1 && within(key, name, value / 100)) return "that is a percentage; write a % sign after it, or give the share";
-    const digits = /^[+-]?\d*[.,](\d+)(%?)$/.exec(text.trim());
-    const half = digits ? 0.5 * 10 ** -(digits[1].length + (digits[2] ? 2 : 0)) : 0;
-    if (half <= key.step || half >= 500 * key.step) return null;
-    for (let cell = -Math.round(half / key.step); cell <= half / key.step; cell += 1) {
-      if (within(key, name, value + cell * key.step)) return `near, but rounded too far; a number counts within ${tolerance || 1e-6}`;
+    const digits = /^[+-]?\d*(?:[.,](\d+)(%?)|%)$/.exec(text.trim());
+    const half = digits && value ? 0.5 * 10 ** -((digits[1] ?? "").length + (text.trim().endsWith("%") ? 2 : 0)) : 0;
+    if (!key.step || half <= key.step || half >= 500 * key.step) return null;
+    for (let cell = -Math.round(half / key.step); cell <= Math.round(half / key.step); cell += 1) {
+      if (within(key, name, value + cell * key.step)) return `near, but rounded too far; a number counts within ${tolerance || "0.000001"}`;
     }
     return null;
   }
+
+  // What is the matter with a number that is right but for how it is written.
+  function slip({ key }, name, text) {
+    const value = number(text);
+    if (!key.step || !Number.isFinite(value) || within(key, name, 0)) return null;
+    if (within(key, name, -value)) return "the sign is turned round";
+    if (within(key, name, value / 100)) return "that is a percentage; write a % sign after it, or give the share";
+    if (text.includes(",") && within(key, name, value / 1000)) return "three digits after a comma are read as thousands; write a decimal point";
+    return null;
+  }
+
+  // What a wrong answer is told, in the order of Value.fault.
+  function fault(exercise, name, text) {
+    if (exercise.key.step && Number.isNaN(number(text))) return "that is no number; give one, such as 0.875 or 7/8";
+    const known = exercise.wrong.find((key) => opens(key, name, text));
+    return rounded(exercise, name, text) ?? known?.said ?? slip(exercise, name, text) ?? exercise.hint;
+  }
+
+  const ended = (hint) => (hint.endsWith("?") ? hint : `${hint}.`);
 
   function box(place) {
     const { chapter, name } = place.dataset;
@@ -70,11 +85,9 @@
       event.preventDefault();
       if (!input.value.trim()) return;
       const good = opens(exercise.key, name, input.value);
-      const known = exercise.wrong.find((key) => opens(key, name, input.value));
       // A mistake that has a name is named; else the first hint, and from the second miss on the second one too.
-      const hint = known ? known.said : slip(exercise, name, input.value) ?? exercise.hint;
-      const further = misses && exercise.more ? ` ${exercise.more}.` : "";
-      said.textContent = good ? "Right." : `Not yet. Hint: ${hint}.${further}`;
+      const further = misses && exercise.more ? ` ${ended(exercise.more)}` : "";
+      said.textContent = good ? "Right." : `Not yet. Hint: ${ended(fault(exercise, name, input.value))}${further}`;
       misses += good ? 0 : 1;
       form.classList.toggle("is-right", good);
       if (good) window.adalibProgress?.done(`exercise ${name}`);

@@ -58,7 +58,8 @@ class Checked:
             return f"Exercise {self.name}: right."
         further = " (A second hint: check(...).more)" if self.more else ""
         shown = f"\n{self.picture}" if self.picture else ""
-        return f"Exercise {self.name}: not yet. Hint: {self.hint}.{further}{shown}"
+        stop = "" if self.hint.endswith("?") else "."
+        return f"Exercise {self.name}: not yet. Hint: {self.hint}{stop}{further}{shown}"
 
     def _repr_html_(self) -> str | None:
         if self.right is None and self.chapter:
@@ -112,7 +113,8 @@ class Checker:
         try:
             fault = exercise.fault(answer)
         except Exception as error:  # an answer can be any object at all; whatever it does is a hint, never a traceback
-            fault = f"your answer could not be read: {type(error).__name__}: {error}"
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            fault = f"your answer could not be read: {kind}{error}"
         if fault is None:
             return Checked(name, True)
         hint, picture = fault if isinstance(fault, Fault) else (fault, "")

@@ -178,10 +178,9 @@ def bill(acc: np.ndarray, cost: np.ndarray, lam: float) -> float:
 def prices(acc: np.ndarray, cost: np.ndarray) -> list[float]:
     """Every price at which some question could change its mind: 0, and all slopes between two of its points."""
     k = len(cost)
-    slopes = {
-        (row[j] - row[i]) / (cost[j] - cost[i]) for row in acc for i in range(k) for j in range(i) if cost[i] != cost[j]
-    }
-    return sorted({0.0} | {round(float(slope), 12) for slope in slopes if slope > 1e-12})
+    pairs = [(row, i, j) for row in acc for i in range(k) for j in range(i) if cost[i] != cost[j]]
+    slopes = [float((row[j] - row[i]) / (cost[j] - cost[i])) for row, i, j in pairs]
+    return [0.0, *sorted({round(slope, 12): slope for slope in slopes if slope > 1e-12}.values())]
 
 
 def between(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:

@@ -2,8 +2,8 @@
 
 A function is tried on nasty and random inputs against brute force. A proof is a chain of lines, each no larger than the
 next, with a sentence between two that says why; a line is a function of the objects that it names. What comes back is
-the smallest input on which an answer fails. Numbers do not prove a step; but a false step falls at once, and a claim
-names the ideas that the chain must pass. An answer that does everywhere what a known mistake does is told its name.
+the smallest input on which an answer fails. Numbers do not prove a step; but a false step falls at once, and so does a
+chain that only mixes the sides of its claim. An answer that does everywhere what a known mistake does is told so.
 """
 
 from __future__ import annotations
@@ -148,13 +148,12 @@ class Build(NamedTuple):
 class Proof(NamedTuple):
     """An exercise whose answer is a chain of lines ``first <= ... <= last``, with a sentence between each two.
 
-    ``objects`` makes from an input all that a line may name. ``through`` are quantities that the chain must pass, by
-    what to say where it does not; where several roads lead there, any one of a tuple will do. ``mistakes`` are lines
-    that are typically written and wrong, by what each is called. No sentence is judged, but none may be missing.
+    ``objects`` makes from an input all that a line may name. Any road will do whose every step holds and that has, on
+    the way, ``ideas`` lines with something new (`_new`; 0 where the idea is to write a side in another form); a shorter
+    one is told ``jump``. ``mistakes`` are lines typically written. No sentence is judged, but none may be missing.
 
     >>> numbers = Inputs(lambda rng: {"a": float(rng.random()), "b": float(rng.random())}, {})
-    >>> ideas = {"where is a alone": lambda a: a}
-    >>> claim = Proof(numbers, dict, lambda a, b: 0.0, lambda a, b: a + b, ideas, "", "", {})
+    >>> claim = Proof(numbers, dict, lambda a, b: 0.0, lambda a, b: a + b, "where is a alone", "", "", {})
     >>> claim.fault([lambda a: 0 * a, "a is no less", lambda a: a, "nor is b", lambda a, b: a + b]) is None
     True
     >>> claim.fault([lambda a: 0 * a, lambda a, b: a - b, lambda a, b: a + b]).hint[:13]
@@ -165,10 +164,11 @@ class Proof(NamedTuple):
     objects: Callable[[Case], dict[str, Any]]
     first: Line
     last: Line
-    through: Mapping[str, Line | tuple[Line, ...]]
+    jump: str
     hint: str
     more: str
     mistakes: Mapping[str, Line]
+    ideas: int = 1
 
     def fault(self, chain: Any) -> Fault | str | None:
         """None for a chain that holds, passes all it must and gives its reasons, else the first step that fails."""
@@ -190,9 +190,7 @@ class Proof(NamedTuple):
         broken = ((case, place) for case in self.inputs.cases(_PROOF_CASES) if (place := self._breaks(chain, case)))
         case, place = next(broken, ({}, None))
         if place is None:
-            # A quantity on the way may equal one of the sides; it needs a line of its own all the same.
-            short = len(chain) < 2 + len(self.through)
-            return next((said for said, line in self.through.items() if short or not self._passed(chain, line)), None)
+            return None if len(chain) > 2 and self._new(chain[1:-1]) >= self.ideas else self.jump
 
         def breaks_there(smaller: Case) -> bool:
             # The same step must break in the smaller case too: another one would be another story.
@@ -201,7 +199,7 @@ class Proof(NamedTuple):
 
         case = shrunk(case, self.inputs, breaks_there)
         _, what = self._breaks(chain, case) or place
-        named = next((said for said, wrong in self.mistakes.items() if self._passed(chain, wrong)), None)
+        named = next((said for said, wrong in self.mistakes.items() if self._has(chain, wrong)), None)
         return Fault(f"{what}; {named or self.hint}", described(self.objects(case)))
 
     def _breaks(self, chain: list[Line], case: Case) -> tuple[int, str] | None:
@@ -223,18 +221,31 @@ class Proof(NamedTuple):
                 return step, f"step {step} breaks: line {step} is {low:.4g} and line {step + 1} is {high:.4g}"
         return None
 
-    def _passed(self, chain: list[Line], wanted: Line | tuple[Line, ...]) -> bool:
-        """Whether one of the lines is this quantity, or one of these, in every case that was tried."""
+    def _new(self, lines: list[Line]) -> int:
+        """How many different lines name an object that no side of the claim names, or are no mix of the two sides."""
         cases = [self.objects(case) for case in self.inputs.first(_ALIKE)]
+        sides = np.array([[1.0, _evaluated(self.first, one), _evaluated(self.last, one)] for one in cases])
+        claimed = _used(self.first, cases) | _used(self.last, cases)
+        found = set()
+        for line in lines:
+            values, names = np.array([_evaluated(line, one) for one in cases]), _used(line, cases)
+            mix = sides @ np.linalg.lstsq(sides, values)[0]
+            if names - claimed or not np.allclose(values, mix, rtol=0, atol=_ROUNDING):
+                found.add((*values.round(9), *sorted(names)))
+        return len(found)
 
-        def equal(line: Line, road: Line) -> bool:
-            try:
-                return all(abs(_evaluated(line, one) - _evaluated(road, one)) <= _ROUNDING for one in cases)
-            except Broken:
-                return False
+    def _has(self, chain: list[Line], wrong: Line) -> bool:
+        """Whether one of the lines is this one in every case that was tried."""
+        cases = [self.objects(case) for case in self.inputs.first(_ALIKE)]
+        return any(all(abs(_or_nan(line, one) - _or_nan(wrong, one)) <= _ROUNDING for one in cases) for line in chain)
 
-        roads = wanted if isinstance(wanted, tuple) else (wanted,)
-        return any(equal(line, road) for line in chain for road in roads)
+
+def _used(line: Line, cases: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The objects that a line works with, not only names: in some case it has no value without them."""
+    without = {
+        name: [{**one, name: one[name] * np.nan} for one in cases] for name in inspect.signature(line).parameters
+    }
+    return {name for name, spoilt in without.items() if any(math.isnan(_or_nan(line, one)) for one in spoilt)}
 
 
 def _unexplained(chain: Sequence[Line | str]) -> str | None:
@@ -250,6 +261,13 @@ def _evaluated(line: Line, objects: Mapping[str, Any]) -> float:
     if number.size != 1 or number.dtype.kind not in "biuf" or not np.isfinite(number.item()):
         raise Broken(f"it is {number!r}, not one number")
     return float(number.item())
+
+
+def _or_nan(line: Line, objects: Mapping[str, Any]) -> float:
+    try:
+        return _evaluated(line, objects)
+    except Broken:
+        return math.nan
 
 
 # Numbers and names
@@ -280,25 +298,31 @@ class Value(NamedTuple):
         if "step" in self.key and math.isnan(as_number(answer)):
             return "that is no number; give one, such as 0.875 or 7/8"
         named = next((key["said"] for key in self.wrong if self._opens(key, answer)), None)
-        return named or self._slip(answer) or self.hint
+        return self._rounded(answer) or named or self._slip(answer) or self.hint
+
+    def _rounded(self, answer: Any) -> str | None:
+        """What to say to the right number with too few digits: they leave half a unit of the last one open."""
+        number, step = as_number(answer), self.key.get("step", math.inf)
+        written = answer.strip() if isinstance(answer, str) else repr(number)
+        digits = re.fullmatch(r"[+-]?\d*(?:[.,](\d+)(%?)|%)", written)
+        half = 0.5 * 10.0 ** -(len(digits[1] or "") + 2 * written.endswith("%")) if digits and number else 0.0
+        cells = range(-round(half / step), round(half / step) + 1) if step < half < 500 * step else ()
+        if any(self._opens(self.key, number + cell * step) for cell in cells):
+            within = np.format_float_positional(self.tolerance or _EXACT, trim="-")
+            return f"near, but rounded too far; a number counts within {within}"
+        return None
 
     def _slip(self, answer: Any) -> str | None:
         """What is the matter with a number that is right but for how it is written."""
         number = as_number(answer)
-        if "step" not in self.key or not math.isfinite(number) or not number:
+        if "step" not in self.key or not math.isfinite(number) or self._opens(self.key, 0):
             return None
         if self._opens(self.key, -number):
             return "the sign is turned round"
-        if abs(number) > 1 and self._opens(self.key, number / 100):
+        if self._opens(self.key, number / 100):
             return "that is a percentage; write a % sign after it, or give the share"
-        # What the digits given leave open: half a unit of the last one, searched where that is not too wide.
-        written = answer.strip() if isinstance(answer, str) else repr(number)
-        digits = re.fullmatch(r"[+-]?\d*[.,](\d+)(%?)", written)
-        half = 0.5 * 10.0 ** -(len(digits[1]) + 2 * bool(digits[2])) if digits else 0.0
-        step = self.key["step"]
-        cells = range(-round(half / step), round(half / step) + 1) if step < half < 500 * step else ()
-        if any(self._opens(self.key, number + cell * step) for cell in cells):
-            return f"near, but rounded too far; a number counts within {self.tolerance or _EXACT:g}"
+        if isinstance(answer, str) and "," in answer and self._opens(self.key, number / 1000):
+            return "three digits after a comma are read as thousands; write a decimal point"
         return None
 
     def _opens(self, key: Key, answer: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Claims to be proved line by line: the objects that a line may name, the two sides, and the ideas on the way."""
+"""Claims to be proved line by line: the objects that a line may name, the two sides, and typical mistakes."""
 
 from __future__ import annotations
 
@@ -66,12 +66,7 @@ EXERCISES["02", "monotone"] = Proof(
     _two_buys,
     lambda low: 0.0,
     lambda low, high, c_low, c_high: (high - low) * (c_low - c_high),
-    {
-        "the chain jumps: use first that at one of the two prices nothing beats what is bought there": (
-            lambda low, a_low, c_low, a_high, c_high: (a_low - low * c_low) - (a_high - low * c_high),
-            lambda high, a_low, c_low, a_high, c_high: (a_high - high * c_high) - (a_low - high * c_low),
-        )
-    },
+    "the chain jumps: use first that at one of the two prices nothing beats what is bought there",
     "each buy is the best at its own price; write that down for both, and add",
     "line 2 is the net value of the low price's buy minus that of the other buy, at the low price; line 3 adds the "
     "same at the high price, where the accuracies cancel",
@@ -91,12 +86,7 @@ EXERCISES["02", "everett"] = Proof(
     _with_oracle,
     lambda acc, plan: _mean(acc, plan),
     lambda acc, oracle: _mean(acc, oracle),
-    {
-        "the chain jumps: bring in the price, times what the plan saves against the oracle": (
-            lambda acc, cost, lam, plan, oracle: _mean(acc, plan) + lam * (_mean(cost, oracle) - _mean(cost, plan)),
-            lambda acc, cost, lam, plan, oracle: _mean(acc, oracle) + lam * (_mean(cost, plan) - _mean(cost, oracle)),
-        )
-    },
+    "the chain jumps: bring in the price, times what the plan saves against the oracle",
     "the plan costs no more than the oracle, and no net value is above the oracle's",
     "line 2 is the plan's accuracy plus the price times what it saves against the oracle; that is at most the "
     "oracle's accuracy, because the plan's net value is at most the oracle's",
@@ -135,10 +125,7 @@ EXERCISES["03", "one split"] = Proof(
     _split,
     lambda bound, accuracy: bound - accuracy,
     lambda n: 1 / n,
-    {
-        "the chain jumps: what is the slack worth at this price": lambda lam, slack: lam * slack,
-        "the chain jumps: what would the whole step of the split question bring": lambda gain, n: gain / n,
-    },
+    "the chain jumps: what is the slack worth at this price, and what would the whole step of the split question bring",
     "the split spends the slack at the price of its step; a whole step brings more than a part, and none more than 1",
     "lines: bound - accuracy, lam * slack, gain / n, 1 / n",
     {
@@ -148,6 +135,7 @@ EXERCISES["03", "one split"] = Proof(
         ),
         "one question of n is split; divide by n": lambda share, gain: share * gain,
     },
+    ideas=2,
 )
 
 # Chapter 4
@@ -157,12 +145,7 @@ EXERCISES["04", "weak duality"] = Proof(
     dict,
     lambda acc, plan: _mean(acc, plan),
     dual,
-    {
-        "the chain jumps: what may be added because the plan keeps the budget": (
-            lambda acc, cost, lam, budget, plan: _mean(acc, plan) + lam * (budget - _mean(cost, plan)),
-            lambda acc, cost, lam, plan: (acc - lam * cost).max(axis=1).mean() + lam * _mean(cost, plan),
-        )
-    },
+    "the chain jumps: what may be added because the plan keeps the budget",
     "the plan keeps the budget and the price is not negative, so something that is not negative may be added",
     "line 2 is accuracy + lam * (budget - cost) of the plan; then let every question choose its best net value",
     {
@@ -197,7 +180,7 @@ EXERCISES["05", "bracket"] = Proof(
     _with_truth,
     lambda draws, truth: float(truth[draws.argmax(axis=1)].mean()),
     lambda draws: float(draws.max(axis=1).mean()),
-    {"the chain jumps: what would one who knows the truth choose": lambda truth: float(truth.max())},
+    "the chain jumps: what would one who knows the truth choose",
     "choosing by noisy numbers never beats knowing the truth, and its mean claim is never below the true best",
     "line 2 is truth.max(); for the second step, every draw's maximum is at least its entry at the truly best budget",
     {
@@ -232,11 +215,7 @@ EXERCISES["duality", "recovery"] = Proof(
     lambda case: {**_policy(case), "best": frontier(case["acc"], case["cost"]).at(case["budget"]).bound},
     lambda acc, policy, best: best - _mean(acc, policy),
     lambda acc, cost, lam, budget, policy: _regret(acc, cost, lam, policy) + lam * (budget - _mean(cost, policy)),
-    {
-        "the chain jumps: which bound lies above the best value": (
-            lambda acc, cost, lam, budget, policy: dual(acc, cost, lam, budget) - _mean(acc, policy)
-        )
-    },
+    "the chain jumps: which bound lies above the best value",
     "put the bound at this price in place of the best value; the rest is an identity",
     "bound - accuracy = regret + lam * (budget - cost of the policy): write the bound with the oracle's net value",
     {
@@ -244,6 +223,7 @@ EXERCISES["duality", "recovery"] = Proof(
         "unspent money is missing: a policy without regret may still have money left": _regret,
         "the regret is missing": lambda cost, lam, budget, policy: lam * (budget - _mean(cost, policy)),
     },
+    ideas=0,
 )
 
 
@@ -257,11 +237,7 @@ EXERCISES["duality", "regret"] = Proof(
     _policy,
     _regret,
     lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).max() * (policy != oracle).mean()),
-    {
-        "the chain jumps: what is at stake on the questions where the policy errs": (
-            lambda acc, cost, lam, policy, oracle: float((_stakes(acc, cost, lam) * (policy != oracle)).mean())
-        )
-    },
+    "the chain jumps: what is at stake on the questions where the policy errs",
     "where policy and oracle agree nothing is lost; elsewhere at most the largest less the smallest net value",
     "line 2 is the mean of M times 1 where the two differ, M the largest minus the smallest net value of a question",
     {
@@ -290,11 +266,7 @@ EXERCISES["markets", "floor"] = Proof(
     lambda case: {**case, "demand": float(case["run"].sum())},
     lambda capacity, fuel, demand, price: price * demand - (capacity * np.maximum(price - fuel, 0)).sum(),
     lambda fuel, run: run @ fuel,
-    {
-        "the chain jumps: what would the plants earn by what they run, if none ran at a loss": (
-            lambda fuel, run, demand, price: price * demand - (run * np.maximum(price - fuel, 0)).sum()
-        )
-    },
+    "the chain jumps: what would the plants earn by what they run, if none ran at a loss",
     "no plant runs above its capacity, and a plant that stays off earns 0",
     "line 2 is line 1 with run in place of capacity, so less is taken off; without the maximum, less still is taken "
     "off, and the fuel is left",
@@ -334,12 +306,7 @@ EXERCISES["09", "induction"] = Proof(
     dict,
     lambda v, lam, q, chances, W: _tossed(v, lam, q, chances, W),
     lambda v, lam, chances, V: max(v, chances @ V - lam),
-    {
-        "the chain jumps: use first what is known of the next states": (
-            lambda v, lam, q, chances, V: _tossed(v, lam, q, chances, V),
-            lambda v, lam, chances, W: max(v, chances @ W - lam),
-        )
-    },
+    "the chain jumps: use first what is known of the next states",
     "at every next state W is at most V, and an average of two numbers is at most the larger of them",
     "line 2 is line 1 with V in place of W: q * (chances @ V - lam) + (1 - q) * v",
     {
@@ -370,11 +337,7 @@ EXERCISES["10", "overspending"] = Proof(
     lambda case: {**case, "step": 0.5},
     lambda costs, budget: float((costs - budget).sum()),
     lambda budget, step, first, high, most: float(budget / step * np.log(high / first) + most - budget),
-    {
-        "the chain jumps: what can the last dear question and those before it have added": (
-            lambda costs, last, budget, most: float((costs[:last] - budget).sum() + most - budget)
-        )
-    },
+    "the chain jumps: what can the last dear question and those before it have added",
     "after the last dear question every cost is at most the budget; before it the price was below high",
     "line 2 is (costs[:last] - budget).sum() + most - budget; the price before that question says how large the sum is",
     {
