@@ -10,6 +10,7 @@ import pytest
 import adalib
 import adalib.paper
 from adalib.teach.exercises import JUDGED, RECORD, Checker, checks, recorded
+from adalib.teach.exercises.cases import best_value
 from adalib.teach.exercises.judged import Construction, value
 
 CHAPTERS = sorted({*recorded(), *(chapter for chapter, _ in JUDGED)})
@@ -91,18 +92,6 @@ def test_every_value_has_two_hints_and_three_mistakes_with_names_and_tells_no_an
         assert len({*told, kept["hint"], kept["more"]}) == len(told) + 2, name
 
 
-def dual_minimum(acc, cost, budget):
-    """Best mean accuracy at an average cost, coins allowed, by ternary search of the convex dual function."""
-    low, high = 0.0, 1.0
-    for _ in range(200):
-        left, right = low + (high - low) / 3, high - (high - low) / 3
-        if adalib.dual(acc, cost, left, budget) < adalib.dual(acc, cost, right, budget):
-            high = right
-        else:
-            low = left
-    return adalib.dual(acc, cost, low, budget)
-
-
 @pytest.fixture(scope="module")
 def table(word):
     return word.table()
@@ -138,9 +127,9 @@ class TestAnotherRoad:
         assert self.right("02", "second", count, count - 1)
 
     def test_of_chapter_3_one_more_answer_and_the_mix(self, hot, table):
-        two, three = (dual_minimum(hot.acc, hot.cost, budget) for budget in (2, 3))
+        two, three = (best_value(hot.acc, hot.cost, budget) for budget in (2, 3))
         assert self.right("03", "worth", three - two, (three - two) * 1.05)
-        goal, means, cost = dual_minimum(table.acc, table.cost, 2), table.acc.mean(axis=0), table.cost
+        goal, means, cost = best_value(table.acc, table.cost, 2), table.acc.mean(axis=0), table.cost
         pairs = [(i, j) for i in range(table.k) for j in range(table.k) if means[i] <= goal < means[j]]
         needed = min(cost[i] + (goal - means[i]) / (means[j] - means[i]) * (cost[j] - cost[i]) for i, j in pairs)
         assert self.right("03", "save", needed, needed + 0.1)

@@ -89,9 +89,9 @@ def test_other_right_roads_are_right_and_the_end_that_overspends_is_not():
     assert said(("03", "envelope"), _walked).right
     assert said(("03", "bisection"), lambda *case: _halved(*case, 1)).right
     assert said(("03", "bisection"), lambda *case: np.ceil(_halved(*case, 1) * 1e4 - 1e-6) / 1e4).right  # four digits
-    for steps in (25, 50, 60):
-        assert "round up" in said(("03", "bisection"), lambda *case, n=steps: _halved(*case, 0, steps=n)).hint
-    assert "more than the budget" in said(("03", "bisection"), lambda *case: adalib.bisect(*case).lam).hint
+    ends = [lambda *case, n=steps: _halved(*case, 0, n) for steps in (25, 60)]
+    for wrong in (*ends, lambda *case: adalib.bisect(*case).lam):
+        assert "round up" in said(("03", "bisection"), wrong).hint
 
 
 def test_the_best_value_is_the_linear_program():
@@ -184,28 +184,23 @@ def chain(place: tuple[str, str]) -> list:
     """The lines of the chapter's own proof."""
     paths = (ROOT / "notebooks").glob(f"*{place[0]}*.ipynb")
     cells = ["".join(cell["source"]) for path in paths for cell in json.loads(path.read_text("utf-8"))["cells"]]
-    names = {"np": np, "adalib": adalib, "mean": mean, "check": lambda *_: None}
+    names = globals() | {"check": print, "mean": lambda table, plan: chosen(table, plan).mean()}
     exec(next(cell for cell in cells if f'check("{place[1]}", proof)' in cell), names)
     return list(filter(callable, names["proof"]))
-
-
-def explained(lines: list) -> list:
-    return [part for line in lines for part in ("it is so", line)][1:]
-
-
-def mean(table, plan):
-    return chosen(np.asarray(table), plan).mean()
 
 
 def gaps(low, high, a_low, c_low, a_high, c_high):
     return (a_low - low * c_low) - (a_high - low * c_high) + (a_high - high * c_high) - (a_low - high * c_low)
 
 
+def explained(lines: list) -> list:
+    return [part for line in lines for part in ("it is so", line)][1:]
+
+
 @pytest.mark.parametrize(
     ("place", "road"),
     [
         (("02", "monotone"), [gaps]),
-        (("02", "everett"), [lambda acc, cost, lam, plan: (acc - lam * cost).max(1).mean() + lam * mean(cost, plan)]),
         (("03", "one split"), [lambda lam, slack: lam * slack, lambda share, n: share / n]),
         (("09", "induction"), [lambda v, lam, q, chances, V: q * max(v, chances @ V - lam) + (1 - q) * v]),
         (("10", "overspending"), [lambda costs, last, budget: (costs[: last + 1] - budget).sum()]),
@@ -247,11 +242,8 @@ class TestAnyChain:
             ([lambda accuracy: 0] * 2, "line 1 names accuracy; the objects are acc, budget, cost, lam, plan"),
             ([lambda acc: 1 / 0, lambda acc: 1], "line 1 has no value: it raised ZeroDivisionError"),
             ([lambda acc: acc, lambda acc: 1], "line 1 has no value: it is array"),
-            (
-                [lambda acc: 0.0, *chain(("04", "weak duality"))[1:]],
-                "the first line is 0 here, and that side of the claim is",
-            ),
-            ([*chain(("04", "weak duality"))[:2], lambda acc: 9], "the last line is 9 here"),
+            ([lambda acc: 0.0, *chain(place)[1:]], "the first line is 0 here, and that side of the claim is"),
+            ([*chain(place)[:2], lambda acc: 9], "the last line is 9 here"),
         ],
     )
     def test_it_gets_a_hint(self, lines, hint):
@@ -280,13 +272,8 @@ def thin(first, best):
 OBJECTS = {
     ("04", "gap"): (
         ([[0, 1], [0, 1]], [1, 2], 1.25),
-        [
-            ([[0, 1]], [1, 2], 1.5),
-            ([[0, 0], [0, 1]], [1, 2], 1.5),
-            ([[0, 1], [0, 1]], [1, 2], 1.5),
-            ([[0, 2], [0, 1]], [1, 2], 1.25),
-            ([[0, 1], [0, 1]], [1, 2], "much"),
-        ],
+        [([[0, 1]], [1, 2], 1.5), ([[0, 0], [0, 1]], [1, 2], 1.5), ([[0, 1], [0, 1]], [1, 2], 1.5)]
+        + [([[0, 2], [0, 1]], [1, 2], 1.25), ([[0, 1], [0, 1]], [1, 2], "much")],
     ),
     ("04", "exact"): ("2.333333333", [4, 1, 2, 1.5, "many", 2.333]),
     ("duality", "perfect"): (
@@ -304,14 +291,8 @@ OBJECTS = {
     ),
     ("06", "blind"): (
         ("What is 12 plus 34?", "What is 12 over 34?"),
-        [
-            ("What is 12 plus 34?", "What is 12 plus 34?"),
-            ("what is two plus three", "three plus two is what"),
-            ("What is 12 plus 34?", "What is 12 times 34?"),
-            ("Why?", "How?"),
-            "one text",
-            (1, 2),
-        ],
+        [("What is 12 plus 34?", "What is 12 plus 34?"), ("what is two plus three", "three plus two is what")]
+        + [("What is 12 plus 34?", "What is 12 times 34?"), ("Why?", "How?"), "one text", (1, 2)],
     ),
     ("08", "thin"): (
         thin([0.4, 0.4, 0.41, 0.43, 0.5], [0.1, 0.1, 0.9, 0.9, 0.9]),
