@@ -29,11 +29,11 @@
   }
 
   // What to say to the right number with too few digits: they leave half a unit of the last one open.
-  function rounded({ key, tolerance }, name, text) {
+  function rounded({ key, tolerance }, name, text, most = Infinity) {
     const value = number(text);
     const digits = /^[+-]?\d*(?:[.,](\d+)(%?)|%)$/.exec(text.trim());
     const half = digits && value ? 0.5 * 10 ** -((digits[1] ?? "").length + (text.trim().endsWith("%") ? 2 : 0)) : 0;
-    if (!key.step || half <= key.step || half >= 500 * key.step) return null;
+    if (!key.step || half <= key.step || half >= Math.min(most, 500 * key.step)) return null;
     for (let cell = -Math.round(half / key.step); cell <= Math.round(half / key.step); cell += 1) {
       if (within(key, name, value + cell * key.step)) return `near, but rounded too far; a number counts within ${tolerance || "0.000001"}`;
     }
@@ -54,7 +54,7 @@
   function fault(exercise, name, text) {
     if (exercise.key.step && Number.isNaN(number(text))) return "that is no number; give one, such as 0.875 or 7/8";
     const known = exercise.wrong.find((key) => opens(key, name, text));
-    return rounded(exercise, name, text) ?? known?.said ?? slip(exercise, name, text) ?? exercise.hint;
+    return rounded(exercise, name, text, 0.01) ?? known?.said ?? rounded(exercise, name, text) ?? slip(exercise, name, text) ?? exercise.hint;
   }
 
   const ended = (hint) => (hint.endsWith("?") ? hint : `${hint}.`);

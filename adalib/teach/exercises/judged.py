@@ -298,15 +298,15 @@ class Value(NamedTuple):
         if "step" in self.key and math.isnan(as_number(answer)):
             return "that is no number; give one, such as 0.875 or 7/8"
         named = next((key["said"] for key in self.wrong if self._opens(key, answer)), None)
-        return self._rounded(answer) or named or self._slip(answer) or self.hint
+        return self._rounded(answer, 0.01) or named or self._rounded(answer) or self._slip(answer) or self.hint
 
-    def _rounded(self, answer: Any) -> str | None:
+    def _rounded(self, answer: Any, most: float = math.inf) -> str | None:
         """What to say to the right number with too few digits: they leave half a unit of the last one open."""
         number, step = as_number(answer), self.key.get("step", math.inf)
         written = answer.strip() if isinstance(answer, str) else repr(number)
         digits = re.fullmatch(r"[+-]?\d*(?:[.,](\d+)(%?)|%)", written)
         half = 0.5 * 10.0 ** -(len(digits[1] or "") + 2 * written.endswith("%")) if digits and number else 0.0
-        cells = range(-round(half / step), round(half / step) + 1) if step < half < 500 * step else ()
+        cells = range(-round(half / step), round(half / step) + 1) if step < half < min(most, 500 * step) else ()
         if any(self._opens(self.key, number + cell * step) for cell in cells):
             within = np.format_float_positional(self.tolerance or _EXACT, trim="-")
             return f"near, but rounded too far; a number counts within {within}"
