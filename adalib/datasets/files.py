@@ -15,8 +15,8 @@ import stat
 import sys
 import threading
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from io import BufferedIOBase
 from pathlib import Path
@@ -41,7 +41,7 @@ class DataError(ValueError):
 
 def open_lines(
     path: str | os.PathLike, limit: int | None = None, part: Part | None = None
-) -> Iterator[tuple[int, bytes]]:
+) -> Generator[tuple[int, bytes], None, None]:
     """The number and the bytes of every line that is not blank, of all the file or a part (see `line_parts`).
 
     At most ``limit`` bytes are read, decompressed (1 GB by default, all of a part); a byte order mark is dropped."""
@@ -209,8 +209,8 @@ def _bytes(count: float) -> str:
 
 def read_lines(path: str | os.PathLike, *, part: Part | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the line number, from 1, and the JSON object of every line that is not blank; see `open_lines`."""
-    for number, line in open_lines(path, part=part):
-        yield number, read_json(line, f"{path}, line {number}")
+    with closing(open_lines(path, part=part)) as lines:  # left to the end, it would complain of memory on its own
+        yield from ((number, read_json(line, f"{path}, line {number}")) for number, line in lines)
 
 
 def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> None:

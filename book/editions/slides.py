@@ -127,7 +127,7 @@ def _walk(section: Tag, cut: list[Slide]) -> None:
                 cut.append(Slide(title))
                 _walk(node, cut)
         elif node.name == "p":
-            if "adalib-path-mark" not in classes:
+            if not {"adalib-path-mark", "adalib-path-next"} & {*classes}:
                 _say(node, cut)
         elif node.name in ("ul", "ol", "dl"):
             (cut[-1].notes if cut[-1].full else cut[-1].shown).append(node)
