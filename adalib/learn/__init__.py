@@ -1,1 +1,1 @@
-"""What can be known of a question before asking: features of its text, and policies that learn from them."""
+"""What can be known of a question before asking: features of its text, and learned policies."""

@@ -1,34 +1,66 @@
-r"""A certificate beside the vote: this is the model's most frequent answer, whenever one stops, but for a chance alpha.
+r"""A certificate for a vote: this is the model's most frequent answer, except with probability alpha.
 
-A class A is compared with a rival R by the answers that come after A's first: a for A and r for R. Were A not more
-frequent than R, the evidence :math:`E = 2^{a+r+1} \int_{1/2}^1 \theta^a (1-\theta)^r d\theta`, a mean of likelihood
-ratios against a fair coin, would rise on average at no step, hence ever reach 1/x with chance at most x (Ville 1939).
-The j-th class to appear is given a share :math:`1/(j(j+1))` of alpha, and these shares add up to 1. What is certified
-is the mode of the answers that were read, not the truth. Explained in chapter 9, "When to stop".
+A class A is compared with a rival R by the answers that come after A's first: a for A and r for R. If
+A were not more frequent than R, the evidence
+
+.. math:: E = 2^{a+r+1} \int_{1/2}^1 \theta^a (1-\theta)^r d\theta,
+
+a mean of likelihood ratios against a fair coin, would be a supermartingale, and would ever reach 1/x
+with probability at most x [1]_. So the certificate holds whenever one stops. The j-th class to appear
+gets a share :math:`1/(j(j+1))` of alpha, and these shares add up to 1. What is certified is the mode
+of the readable answers, not the truth. Explained in chapter 9, "When to stop".
+
+References
+----------
+.. [1] J. Ville, "Étude critique de la notion de collectif", 1939.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaln
 
-__all__ = ["Certificate", "certified", "log_evidence"]
+__all__ = ["Certificate", "certified", "inverse_evidence", "log_evidence"]
 
 
 def log_evidence(a: ArrayLike, r: ArrayLike) -> np.ndarray:
-    """The logarithm of the evidence that a class is more frequent than its rival, after a and r votes."""
-    a, r = np.asarray(a, dtype=float), np.asarray(r, dtype=float)
+    """Return the log evidence that a class is more frequent than its rival, after a and r votes."""
+    from scipy.special import betainc, betaln  # here, because a server has no scipy
+
+    a = np.asarray(a, dtype=float)
+    r = np.asarray(r, dtype=float)
     return (a + r + 1) * np.log(2) + betaln(a + 1, r + 1) + np.log(betainc(r + 1, a + 1, 0.5))
 
 
+def inverse_evidence(a: int, r: int) -> float:
+    r"""One over the evidence, from whole numbers alone: ``exp(-log_evidence(a, r))`` without scipy.
+
+    With n = a + r + 1 the integral is a tail of the binomial distribution of n fair coins, so that
+    :math:`1/E = n \binom{n-1}{a} / \sum_{k > r} \binom{n}{k}`.
+    """
+    n = a + r + 1
+    tail = 2**n - sum(comb(n, k) for k in range(r + 1))
+    return n * comb(n - 1, a) / tail
+
+
 class Certificate:
-    """The certificate of one question while its answers come in; ``risk_of`` an answer never rises again."""
+    """The certificate of one question while its answers arrive; the risk of an answer never rises.
+
+    Examples
+    --------
+    >>> certificate = Certificate()
+    >>> for answer in "777777":
+    ...     certificate.add(answer)
+    >>> certificate.answer, round(certificate.risk, 3)
+    ('7', 0.19)
+    """
 
     def __init__(self) -> None:
-        self._since: dict[Hashable, dict[Hashable, int]] = {}  # of every class: the votes of each after its first
+        # For every class, the votes of each class after its first.
+        self._since: dict[Hashable, dict[Hashable, int]] = {}
         self._risk: dict[Hashable, float] = {}
 
     def add(self, answer: Hashable) -> None:
@@ -39,15 +71,17 @@ class Certificate:
         for votes in self._since.values():
             votes[answer] = votes.get(answer, 0) + 1
         if new:
-            self._since[answer], self._risk[answer] = {answer: 0}, 1.0
+            self._since[answer] = {answer: 0}
+            self._risk[answer] = 1.0
             return
-        place, votes = 1 + list(self._since).index(answer), self._since[answer]
+        place = 1 + list(self._since).index(answer)
+        votes = self._since[answer]
         rival = max((count for other, count in votes.items() if other != answer), default=0)
-        risk = place * (place + 1) * np.exp(-log_evidence(votes[answer], rival))
-        self._risk[answer] = min(self._risk[answer], float(risk))
+        risk = place * (place + 1) * inverse_evidence(votes[answer], rival)
+        self._risk[answer] = min(self._risk[answer], risk)
 
     def risk_of(self, answer: Hashable) -> float:
-        """The least alpha at which this answer has been certified; 1 where it never was."""
+        """Return the least alpha at which this answer has been certified; 1 if it never was."""
         return self._risk.get(answer, 1.0)
 
     @property
@@ -57,28 +91,54 @@ class Certificate:
 
     @property
     def risk(self) -> float:
-        """Its risk: the chance, at most, that any answer but the most frequent ever has so little."""
+        """The risk of that answer: a bound on the probability that it is not the most frequent."""
         return self.risk_of(self.answer)
 
 
 def certified(classes: ArrayLike, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """When the first class of each stream is certified (T + 1 where none is), and which (-1), both of shape (M,).
+    """Return when the first class of each stream is certified, and which.
 
-    ``classes`` (M, T) are in the order in which they came, negative where an answer could not be read.
+    Parameters
+    ----------
+    classes : array_like, shape (M, T)
+        Classes in the order in which they came, negative where an answer was not readable.
+    alpha : float
+        Probability of error.
+
+    Returns
+    -------
+    when : ndarray, shape (M,)
+        The number of answers; T + 1 where no class is certified.
+    which : ndarray, shape (M,)
+        The class; -1 where none is.
+
+    Examples
+    --------
+    >>> when, which = certified([[0] * 12], 0.05)
+    >>> when.tolist(), which.tolist()
+    ([9], [0])
     """
     classes = np.asarray(classes)
     streams, length = classes.shape
-    when, which = np.full(streams, length + 1), np.full(streams, -1)
+    when = np.full(streams, length + 1)
+    which = np.full(streams, -1)
     order = [list(dict.fromkeys(row[row >= 0].tolist())) for row in classes]
     for j in range(1, max(map(len, order), default=0) + 1):
         limit = np.log(j * (j + 1) / alpha)
-        least = int(np.argmax(log_evidence(np.arange(2048), 0) >= limit))  # votes without which there is nothing to see
-        there = [m for m, came in enumerate(order) if len(came) >= j and (classes[m] == came[j - 1]).sum() > least]
+        # With fewer votes than this even an unopposed class is not certified.
+        least = int(np.argmax(log_evidence(np.arange(2048), 0) >= limit))
+        there = [
+            m
+            for m, came in enumerate(order)
+            if len(came) >= j and (classes[m] == came[j - 1]).sum() > least
+        ]
         if not there:
             continue
-        own, came = np.array([order[m][j - 1] for m in there]), classes[there]
-        after = (came == own[:, None]).cumsum(axis=1) - (came == own[:, None]) > 0  # later than its first
-        votes = (after & (came == own[:, None])).cumsum(axis=1)
+        own = np.array([order[m][j - 1] for m in there])
+        came = classes[there]
+        is_own = came == own[:, None]
+        after = is_own.cumsum(axis=1) - is_own > 0  # later than its first
+        votes = (after & is_own).cumsum(axis=1)
         rival = np.zeros_like(votes)
         for other in np.unique(came[came >= 0]):
             theirs = (after & (came == other)).cumsum(axis=1)
@@ -88,5 +148,6 @@ def certified(classes: ArrayLike, alpha: float) -> tuple[np.ndarray, np.ndarray]
         first = np.where(holds.any(axis=1), holds.argmax(axis=1) + 1, length + 1)
         sooner = np.flatnonzero(first < when[there])
         rows = np.array(there)[sooner]
-        when[rows], which[rows] = first[sooner], own[sooner]
+        when[rows] = first[sooner]
+        which[rows] = own[sooner]
     return when, which

@@ -1,43 +1,64 @@
-"""Go on, or go up: priced stopping with a second, dearer model behind the first.
+"""Keep, ask again, or escalate: priced stopping with a second, more expensive model behind the first.
 
-After each answer of the cheap model there are three ways on: keep the leading answer, ask again, or hand the question
-to the dear model, which then stops by the same price. Going up ends the cheap model's part: this is the stopping of
-chapter 9 with two ways to stop, by the same backward induction: what would each bring, judged by what is known now?
+After each answer of the cheap model there are three options: keep the leading answer, ask again, or
+hand the question to the expensive model, which then stops by the same price. Escalating ends the
+cheap model's turn, so this is the stopping of chapter 9 with two ways to stop, by the same backward
+induction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
-from adalib.sequential.priced import PricedStopping, cross_fitted, dealt
-from adalib.sequential.signals import Text
-from adalib.sequential.streams import REPLAYS, Streams, make_streams, mix_for, shares_of
+from adalib.sequential.evidence import Evidence
+from adalib.sequential.induction import cross_fitted
+from adalib.sequential.policy import PricedStopping, training_folds
+from adalib.sequential.replay import REPLAYS, mix_for, shares_of
+from adalib.sequential.signals.text import Text
+from adalib.sequential.streams import Streams, make_streams
 
-__all__ = ["PricedEscalation"]
+__all__ = ["Escalated", "PricedEscalation", "settle"]
 
 _SIGNALS = ("votes", "text", "certainty")
 _ARMS = (1, 2, 4, 8)  # numbers of answers of one model alone: plain members of the library
 
-Guesser = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
-Above = tuple[np.ndarray, np.ndarray]  # what going up costs and brings, at every price
+#: Predicts the net gains of the options at a step, from the step, its features and the true gains.
+Predictor = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+
+
+class Escalated(NamedTuple):
+    """What handing over to the expensive model costs and scores, at every price: (rows, prices)."""
+
+    cost: np.ndarray
+    accuracy: np.ndarray
 
 
 class PricedEscalation:
-    """Ask the cheap model first; keep its answer, go on, or go up, as the price says.
+    """Ask the cheap model first; keep its answer, ask again, or escalate, as the price says.
 
-    Explained in chapter 11, "Several models". Fitted, ``first`` and ``second`` say how each model would stop alone.
+    Explained in chapter 11, "Several models".
 
     Parameters
     ----------
-    most, repeats : int
-        Answers of either model, at most, and orders in which every training question is played back.
+    most : int
+        Answers of either model, at most.
+    repeats : int
+        Orders in which every training question is played back.
+
+    Attributes
+    ----------
+    first, second : PricedStopping
+        How the cheap and the expensive model would stop alone.
+    costs, accuracies : ndarray
+        What each member of the library costs and scores in training: one per price, then fixed
+        numbers of answers of one model alone.
 
     Examples
     --------
@@ -50,118 +71,225 @@ class PricedEscalation:
     """
 
     def __init__(self, *, most: int = 8, repeats: int = 16) -> None:
-        self.most, self.repeats = most, repeats
+        self.most = most
+        self.repeats = repeats
 
-    def fit(self, menu: Menu, features: ArrayLike | None = None, groups: Sequence | None = None) -> PricedEscalation:
-        """Learn what each way on is worth, at every price, from a menu of two models, the cheaper one first."""
+    def fit(
+        self, menu: Menu, features: ArrayLike | None = None, groups: Sequence | None = None
+    ) -> PricedEscalation:
+        """Learn what each option is worth, at every price.
+
+        Parameters
+        ----------
+        menu : Menu
+            Answers of two models to the same questions.
+        features : array_like, shape (N, d), optional
+            Features of the questions.
+        groups : sequence, optional
+            The group of each question; a group is left out together.
+
+        Returns
+        -------
+        PricedEscalation
+            The policy itself.
+        """
         if len(menu.models) != 2:
-            raise ValueError(f"escalation is from one model to another; the menu has {len(menu.models)} models")
+            raise ValueError(
+                f"escalation is from one model to another; the menu has {len(menu.models)} models"
+            )
         unit = menu.unit or {}
         self.order = sorted(menu.models, key=lambda name: unit[name])
         self.units = [unit[name] for name in self.order]
         self.prices = np.geomspace(1e-3 / self.units[1], 0.3 / self.units[0], 40)
-        cheap, dear = (menu.models[name] for name in self.order)
-        member, fold = dealt(groups, menu.n)
-        known = None if features is None else np.asarray(features, dtype=float)
-        self.first, self.second = (self._alone(answers, known, member) for answers in (cheap, dear))
+        cheap, expensive = (menu.models[name] for name in self.order)
+        group, fold = training_folds(groups, menu.n)
+        x = None if features is None else np.asarray(features, dtype=float)
+        self.first = self._alone(cheap, x, group)
+        self.second = self._alone(expensive, x, group)
         streams = make_streams(cheap, int(self.first.schedule[-1]), repeats=self.repeats)
         self.coefficients: dict[int, np.ndarray] = {}
 
         def learn(step: int, state: np.ndarray, gains: np.ndarray) -> np.ndarray:
-            self.coefficients[step], guess = cross_fitted(state, gains, fold[streams.question], ridge=0.01)
-            return guess
+            folds = fold[streams.question]
+            self.coefficients[step], predicted = cross_fitted(state, gains, folds, ridge=0.01)
+            return predicted
 
-        above = self._taught_apart(dear, known, member, fold % 2)
-        paid, worth = self._members(menu, streams, known, above, learn, taught=True)
-        # A member a price, then every arm of one model alone, all by fits that did not see the question.
-        self.costs, self.accuracies = paid.mean(axis=0), worth.mean(axis=0)
+        escalated = self._escalated_apart(expensive, x, group, fold % 2)
+        cost, accuracy = self._members(menu, streams, x, escalated, learn, trained_on=True)
+        self.costs = cost.mean(axis=0)
+        self.accuracies = accuracy.mean(axis=0)
         return self
 
     def replay(
         self, menu: Menu, budgets: Sequence[float], features: ArrayLike | None = None
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Play answers back to unseen questions: cost and accuracy of every question, a pair a budget."""
-        cheap, dear = (menu.models[name] for name in self.order)
-        used, shares = shares_of([mix_for(self.costs, self.accuracies, budget) for budget in budgets])
-        above = self._above(self.second, dear, features, seed=1)
+        """Play answers to unseen questions back.
+
+        Parameters
+        ----------
+        menu : Menu
+            Answers of the same two models.
+        budgets : sequence of float
+            Average costs per question.
+        features : array_like, shape (N, d), optional
+            Features of the questions, if the policy was fitted with them.
+
+        Returns
+        -------
+        list of (cost, accuracy)
+            One pair of arrays of shape (N,) per budget.
+        """
+        cheap, expensive = (menu.models[name] for name in self.order)
+        mixes = [mix_for(self.costs, self.accuracies, budget) for budget in budgets]
+        used, shares = shares_of(mixes)
+        escalated = self._escalated(self.second, expensive, features, seed=1)
         streams = make_streams(cheap, int(self.first.schedule[-1]), repeats=REPLAYS, seed=1)
         fitted = self.coefficients
-        paid, worth = self._members(
-            menu, streams, features, above, lambda step, state, _: fitted[step][0] + state.T @ fitted[step][1:]
-        )
-        return list(zip((paid[:, used] @ shares.T).T, (worth[:, used] @ shares.T).T, strict=True))
 
-    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Learn from ``train`` and be scored on ``test``, for `adalib.held_out`."""
+        def predict(step: int, state: np.ndarray, _: np.ndarray) -> np.ndarray:
+            return fitted[step][0] + state.T @ fitted[step][1:]
+
+        cost, accuracy = self._members(menu, streams, features, escalated, predict)
+        return list(
+            zip((cost[:, used] @ shares.T).T, (accuracy[:, used] @ shares.T).T, strict=True)
+        )
+
+    def trial(
+        self, train: Any, test: Any, targets: Sequence[float]
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Learn from ``train`` and return cost and accuracy on ``test``, for `adalib.held_out`."""
         policy = copy(self)
         policy.most = min(self.most, train.answers.samples, test.answers.samples)
-        return policy.fit(train.answers, train.features, train.groups).replay(test.answers, targets, test.features)
+        policy.fit(train.answers, train.features, train.groups)
+        return policy.replay(test.answers, targets, test.features)
 
-    def _alone(self, answers: Responses, known: np.ndarray | None, member: np.ndarray) -> PricedStopping:
+    def _alone(
+        self, answers: Responses, features: np.ndarray | None, group: np.ndarray
+    ) -> PricedStopping:
         schedule = range(1, min(self.most, answers.samples) + 1)
         policy = PricedStopping(_SIGNALS, schedule=schedule, repeats=self.repeats, exact=True)
-        return policy.fit(answers, known, member.tolist())
+        return policy.fit(answers, features, group.tolist())
 
-    def _above(self, policy: PricedStopping, dear: Responses, known: ArrayLike | None, seed: int) -> Above:
-        """What going up costs and brings to every question, at every price: two arrays of shape (N, L)."""
+    def _escalated(
+        self, policy: PricedStopping, expensive: Responses, features: ArrayLike | None, seed: int
+    ) -> Escalated:
+        """Return what escalating every question costs and scores, at every price, (N, L)."""
         chosen = [policy.at_price(price * self.units[1]) for price in self.prices]
         used, place = np.unique(chosen, return_inverse=True)
-        played = policy.replay(dear, policy.costs[used].tolist(), known, seed=seed)
-        return self.units[1] * played.cost[:, place], played.accuracy[:, place]
+        played = policy.replay(expensive, policy.costs[used].tolist(), features, seed=seed)
+        return Escalated(self.units[1] * played.cost[:, place], played.accuracy[:, place])
 
-    def _taught_apart(self, dear: Responses, known: np.ndarray | None, member: np.ndarray, half: np.ndarray) -> Above:
-        """The same for training questions: the worth of each half by a fit on the other, lest chance count twice."""
-        # A cost is chosen by nobody, and a fit on half of the questions would spend otherwise than the deployed one.
-        paid, worth = self._above(self.second, dear, known, seed=0)
-        for part in (0, 1) if half.any() else ():
-            rest, out = np.flatnonzero(half != part), np.flatnonzero(half == part)
-            taught, asked = (None if known is None else known[rows] for rows in (rest, out))
-            policy = self._alone(dear.take(rest), taught, member[rest])
-            worth[out] = self._above(policy, dear.take(out), asked, seed=0)[1]
-        return paid, worth
+    def _escalated_apart(
+        self,
+        expensive: Responses,
+        features: np.ndarray | None,
+        group: np.ndarray,
+        half: np.ndarray,
+    ) -> Escalated:
+        """Return `_escalated` for training questions, the accuracy of each half by a fit on the other.
+
+        Otherwise luck would count twice. The cost is that of the deployed fit, since a fit on half
+        of the questions would spend differently.
+        """
+        cost, accuracy = self._escalated(self.second, expensive, features, seed=0)
+        for which in (0, 1) if half.any() else ():
+            rest = np.flatnonzero(half != which)
+            out = np.flatnonzero(half == which)
+            rest_features = None if features is None else features[rest]
+            out_features = None if features is None else features[out]
+            policy = self._alone(expensive.take(rest), rest_features, group[rest])
+            left_out = self._escalated(policy, expensive.take(out), out_features, seed=0)
+            accuracy[out] = left_out.accuracy
+        return Escalated(cost, accuracy)
 
     def _members(
-        self, menu: Menu, streams: Streams, known: ArrayLike | None, above: Above, guess: Guesser, taught: bool = False
+        self,
+        menu: Menu,
+        streams: Streams,
+        features: ArrayLike | None,
+        escalated: Escalated,
+        predict: Predictor,
+        trained_on: bool = False,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Cost and accuracy of every question (rows) under every member of the library (columns)."""
-        heard = [*self.first.heard.values(), *self.second.heard.values()]
-        said = [signal.foretold(known, taught) for signal in heard if isinstance(signal, Text)]
-        text, seen = np.zeros((0, len(streams.question))), self.first.seen(streams, known, taught=taught)
-        if len(said) == 2:
-            guesses = np.hstack(said)[streams.question].T
-            text = np.vstack([guesses, guesses**2, guesses[1] * guesses[2]])
-        else:  # what says nothing of one model is not heard of the other
-            seen = seen._replace(signals={name: one for name, one in seen.signals.items() if not one.takes})
-        value = np.hstack([np.zeros((len(streams.question), 1)), seen.votes.value])
-        states = [text]  # before the first answer the text is all there is
-        for step in range(self.first.schedule.size):
-            votes = seen.at(step).features()
-            states.append(np.vstack([votes, text[2:4], text[2:4] * votes[0]]))
-        up = above[0][streams.question], above[1][streams.question]
-        paid, worth = settle(states, value, up, self.units[0], self.prices, guess)
+        """Return cost and accuracy of every question (rows) under every member (columns)."""
+        evidence = self.first.evidence(streams, features, trained_on=trained_on)
+        states = self._states(evidence, streams, features, trained_on)
+        value = np.hstack([np.zeros((len(streams.question), 1)), evidence.votes.value])
+        by_stream = Escalated(*(figures[streams.question] for figures in escalated))
+        cost, accuracy = settle(states, value, by_stream, self.units[0], self.prices, predict)
         alone = menu.table([b for b in _ARMS if b <= menu.samples])
-        bill = np.broadcast_to(alone.cost, alone.acc.shape)
-        return np.hstack([streams.mean(paid), bill]), np.hstack([streams.mean(worth), alone.acc])
+        alone_cost = np.broadcast_to(alone.cost, alone.acc.shape)
+        return (
+            np.hstack([streams.mean(cost), alone_cost]),
+            np.hstack([streams.mean(accuracy), alone.acc]),
+        )
+
+    def _states(
+        self,
+        evidence: Evidence,
+        streams: Streams,
+        features: ArrayLike | None,
+        trained_on: bool,
+    ) -> list[np.ndarray]:
+        """Return the features before the first answer of the cheap model and after each."""
+        signals = [*self.first.signals_in_use.values(), *self.second.signals_in_use.values()]
+        texts = [signal for signal in signals if isinstance(signal, Text)]
+        before_asking = np.zeros((0, len(streams.question)))
+        expensive_text = before_asking
+        if len(texts) == 2:
+            predicted = [text.predicted(features, trained_on)[streams.question].T for text in texts]
+            cheap_text, expensive_text = predicted  # each (2, M): of one answer, of a long vote
+            both = np.vstack(predicted)
+            meeting = cheap_text[1] * expensive_text[0]  # the cheap one's best, the other's first
+            before_asking = np.vstack([both, both**2, meeting])
+        else:  # a text that says nothing about one model is not used for the other either
+            without_text = {
+                name: signal for name, signal in evidence.signals.items() if not signal.takes
+            }
+            evidence = evidence._replace(signals=without_text)
+        states = [before_asking]
+        for step in range(self.first.schedule.size):
+            votes = evidence.at(step).features()
+            leader_share = votes[0]
+            states.append(np.vstack([votes, expensive_text, expensive_text * leader_share]))
+        return states
 
 
 def settle(
-    states: Sequence[np.ndarray], value: np.ndarray, up: Above, unit: float, prices: np.ndarray, guess: Guesser
+    states: Sequence[np.ndarray],
+    value: np.ndarray,
+    escalated: Escalated | tuple[np.ndarray, np.ndarray],
+    unit: float,
+    prices: np.ndarray,
+    predict: Predictor,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """From the last step to the first: the way that promises most is taken, and what it really brings is carried back.
+    """Take the most promising option from the last step to the first, and carry its outcome back.
 
-    ``states`` has what is known of M streams before the first answer and after each, ``value`` (M, S) what the cheap
-    model's vote is worth there, ``unit`` what its answer costs. ``guess`` tells, from a step, its state and the net
-    gains over keeping, what going up and (but for the last step) going on promise. Returns cost and worth, (M, L).
+    ``states`` are features of M streams before the first answer and after each, ``value`` (M, S) is
+    the accuracy of the cheap model's vote there, ``unit`` the cost of its answer. ``predict``
+    returns, from a step, its features and the net gains over keeping, what escalating and (except
+    at the last step) asking again promise. Returns cost and accuracy, (M, L).
     """
-    last, levels = value.shape[1] - 1, prices.size
-    paid, worth = np.zeros_like(up[0]), np.repeat(value[:, -1:], levels, axis=1)
+    last = value.shape[1] - 1
+    levels = prices.size
+    cost = np.zeros_like(escalated[0])
+    accuracy = np.repeat(value[:, -1:], levels, axis=1)
     for step in reversed(range(last + 1)):
-        ways = [(np.zeros_like(paid), np.repeat(value[:, step : step + 1], levels, axis=1)), up]
+        keep = np.repeat(value[:, step : step + 1], levels, axis=1)
+        free = np.zeros_like(cost)
+        costs = [free, escalated[0]]
+        accuracies = [keep, escalated[1]]
         if step < last:
-            ways.append((paid + unit, worth))
-        keep = ways[0][1]
-        gains = np.hstack([brings - prices * costs - keep for costs, brings in ways[1:]])
-        promised = np.split(guess(step, states[step], gains), len(ways) - 1, axis=1)
-        best = np.argmax([np.zeros_like(paid), *promised], axis=0)
-        paid, worth = (np.choose(best, [way[which] for way in ways]) for which in (0, 1))
-    return paid, worth
+            costs.append(cost + unit)
+            accuracies.append(accuracy)
+        gains = np.hstack(
+            [
+                option_accuracy - prices * option_cost - keep
+                for option_cost, option_accuracy in zip(costs[1:], accuracies[1:], strict=True)
+            ]
+        )
+        promised = np.split(predict(step, states[step], gains), len(costs) - 1, axis=1)
+        best = np.argmax([free, *promised], axis=0)
+        cost = np.choose(best, costs)
+        accuracy = np.choose(best, accuracies)
+    return cost, accuracy

@@ -1,7 +1,8 @@
-"""From a budget back to a price as in the paper: bisection, and a mixture of the two allocations around the budget.
+"""From a budget back to a price as in the paper: bisection, and a mixture of two allocations.
 
-Where questions tie, the average cost jumps over the budget; what is left over is spent by mixing. Both are here to be
-studied; `adalib.frontier` is exact and faster.
+Where questions tie, the average cost jumps over the budget, and mixing the allocations on both
+sides of the jump spends what is left over. Both methods are here to be studied; `adalib.frontier`
+is exact and faster.
 """
 
 from __future__ import annotations
@@ -19,64 +20,118 @@ __all__ = ["Bisection", "Mixture", "PricedPoint", "bisect", "mix"]
 
 @dataclass(frozen=True, eq=False)
 class PricedPoint:
-    """An allocation, its averages over the questions, and the price of one unit of cost that produced it."""
+    """An allocation, and the price of one unit of cost that produced it.
+
+    Attributes
+    ----------
+    lam : float
+        The price.
+    labels : ndarray of int, shape (N,)
+        Column given to each question.
+    cost, accuracy : float
+        Averages over the questions.
+    """
 
     lam: float
-    labels: np.ndarray  # column given to each question
+    labels: np.ndarray
     cost: float
     accuracy: float
 
 
 @dataclass(frozen=True, eq=False)
 class Bisection(PricedPoint):
-    """What the paper's bisection found; the inherited fields describe the end of the bracket closest to the budget."""
+    """The result of the paper's bisection.
+
+    The inherited fields describe the end of the last bracket whose cost is closest to the budget.
+
+    Attributes
+    ----------
+    budget : float
+        Average cost aimed at.
+    error : float
+        ``abs(cost - budget)``; the cost may lie above the budget.
+    feasible : PricedPoint
+        The end of the last bracket that is within the budget.
+    above : PricedPoint
+        The other end; the same point if no price costs more than the budget.
+    path : structured ndarray
+        One row per step: the bracket (lo, hi), the price tried (mid), cost_lo, cost_hi, cost_mid.
+    """
 
     budget: float
-    error: float  # abs(cost - budget); the cost may lie above the budget
-    feasible: PricedPoint  # the end of the last bracket within the budget
-    above: PricedPoint  # the end beyond it; the same point where nothing is beyond
-    path: np.ndarray  # one row per step: the bracket (lo, hi), the price tried (mid), cost_lo, cost_hi, cost_mid
+    error: float
+    feasible: PricedPoint
+    above: PricedPoint
+    path: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Two allocations, one below and one above the budget, and the chance of the dearer one."""
+    """Two allocations, one below and one above the budget, mixed at random.
+
+    Attributes
+    ----------
+    cheap, dear : PricedPoint
+        The two allocations.
+    share : float
+        Probability, question by question, of the dear label.
+    cost, accuracy : float
+        Expected averages, exact.
+    """
 
     cheap: PricedPoint
     dear: PricedPoint
-    share: float  # probability, question by question, of the dear label
-    cost: float  # expected average, exact
+    share: float
+    cost: float
     accuracy: float
 
     def draw(self, rng: Random = None) -> np.ndarray:
-        """Labels of one random mixture: each question takes its dear label with probability ``share``."""
+        """Draw labels: each question takes its dear label with probability ``share``."""
         coin = np.random.default_rng(rng).random(self.cheap.labels.size)
         return np.where(coin < self.share, self.dear.labels, self.cheap.labels)
 
 
 def bisect(
-    acc: ArrayLike, cost: ArrayLike, budget: float, iterations: int = 50, bracket: tuple[float, float] = (0.0, 5.0)
+    acc: ArrayLike,
+    cost: ArrayLike,
+    budget: float,
+    iterations: int = 50,
+    bracket: tuple[float, float] = (0.0, 5.0),
 ) -> Bisection:
     """Search for the price whose average cost is the budget: the paper's method, step by step.
 
-    Net values are compared exactly here (``ties="first"``): after fifty steps the bracket is narrower than `TIE`, and a
-    tolerance would tell apart questions that no price can tell apart. Explained in chapter 3, "Budgets".
+    Net values are compared exactly here (``ties="first"``). After fifty steps the bracket is
+    narrower than the tolerance of `oracle_labels`, which would separate questions that no price can
+    separate. Explained in chapter 3, "Budgets".
 
     Parameters
     ----------
-    acc, cost
-        As for `oracle_labels`.
+    acc : array_like, shape (N, K)
+        Accuracy of question i at budget j, in [0, 1].
+    cost : array_like, shape (K,) or (N, K)
+        Cost of budget j, non-decreasing along K.
     budget : float
         Average cost to aim for.
     iterations : int
         Halvings of the bracket.
-    bracket : (float, float)
+    bracket : tuple of two floats
         Lowest and highest price considered.
 
     Returns
     -------
     Bisection
-        The end of the last bracket whose cost is closest to the budget, the feasible end, and the path.
+        The end of the last bracket whose cost is closest to the budget, the feasible end, and the
+        path.
+
+    Raises
+    ------
+    ValueError
+        If the highest price of the bracket still costs more than the budget.
+
+    See Also
+    --------
+    frontier : The exact solution for every budget.
+    mix : Spends what bisection leaves over.
 
     Examples
     --------
@@ -91,10 +146,11 @@ def bisect(
         return average(cost, labels_at(acc, cost, price, "first"))
 
     within = budget * (1 + TIE)  # averages are rounded
-    cost_lo, cost_hi = cost_at(lo), cost_at(hi)
+    cost_lo = cost_at(lo)
+    cost_hi = cost_at(hi)
     if cost_hi > within:
         raise ValueError(
-            f"price {hi:g} still costs {cost_hi:g} a question, more than the budget {budget:g}; "
+            f"price {hi:g} still costs {cost_hi:g} per question, more than the budget {budget:g}; "
             f"raise the bracket, or the budget to at least {cost[..., 0].mean():g}"
         )
     path = []
@@ -103,31 +159,66 @@ def bisect(
         cost_mid = cost_at(mid)
         path.append((lo, hi, mid, cost_lo, cost_hi, cost_mid))
         if cost_mid > within:
-            lo, cost_lo = mid, cost_mid
+            lo = mid
+            cost_lo = cost_mid
         else:
-            hi, cost_hi = mid, cost_mid
+            hi = mid
+            cost_hi = cost_mid
     above = _point(acc, cost, lo)
-    # Where even the lowest price is within the budget there is nothing to trade: that price is the answer.
+    # If even the lowest price is within the budget, that price is the answer.
     feasible = above if cost_lo <= within else _point(acc, cost, hi)
-    steps = np.array(path, dtype=[(name, float) for name in ("lo", "hi", "mid", "cost_lo", "cost_hi", "cost_mid")])
+    columns = ("lo", "hi", "mid", "cost_lo", "cost_hi", "cost_mid")
     closest = min(feasible, above, key=lambda point: abs(point.cost - budget))
     return Bisection(
-        **vars(closest), budget=budget, error=abs(closest.cost - budget), feasible=feasible, above=above, path=steps
+        **vars(closest),
+        budget=budget,
+        error=abs(closest.cost - budget),
+        feasible=feasible,
+        above=above,
+        path=np.array(path, dtype=[(name, float) for name in columns]),
     )
 
 
 def mix(
-    acc: ArrayLike, cost: ArrayLike, budget: float, iterations: int = 50, bracket: tuple[float, float] = (0.0, 5.0)
+    acc: ArrayLike,
+    cost: ArrayLike,
+    budget: float,
+    iterations: int = 50,
+    bracket: tuple[float, float] = (0.0, 5.0),
 ) -> Mixture:
-    """Meet the budget in expectation by mixing the two allocations around it at random: the paper's repair.
+    r"""Mix the two allocations around the budget at random, so that the expected cost meets it.
 
-    Every question whose two labels differ is randomised; `adalib.frontier` reaches the same expectation with one. The
-    expected cost is the budget, unless even the lowest price costs less. Explained in chapter 3, "Budgets".
+    This is the paper's repair of `bisect`. With probability
+
+    .. math:: \theta = \frac{B - C_{cheap}}{C_{dear} - C_{cheap}}
+
+    a question takes its label of the more expensive allocation, so every question whose two labels
+    differ is randomised; `adalib.frontier` reaches the same expectation by randomising one. The
+    expected cost is the budget, unless even the lowest price costs less. Explained in chapter 3,
+    "Budgets".
 
     Parameters
     ----------
-    acc, cost, budget, iterations, bracket
-        As for `bisect`.
+    acc : array_like, shape (N, K)
+        Accuracy of question i at budget j, in [0, 1].
+    cost : array_like, shape (K,) or (N, K)
+        Cost of budget j, non-decreasing along K.
+    budget : float
+        Average cost to aim for.
+    iterations : int
+        Halvings of the bracket.
+    bracket : tuple of two floats
+        Lowest and highest price considered.
+
+    Returns
+    -------
+    Mixture
+        Both allocations, the probability of the more expensive one, and the expected averages.
+
+    Raises
+    ------
+    ValueError
+        If the highest price of the bracket still costs more than the budget.
 
     Examples
     --------
@@ -136,13 +227,18 @@ def mix(
     (0.5, 8.5, 0.5)
     """
     ends = bisect(acc, cost, budget, iterations, bracket)
-    cheap, dear = ends.feasible, ends.above
-    # The cheap one may cost the budget and a rounding more.
-    share = 0.0 if dear is cheap else min(max((budget - cheap.cost) / (dear.cost - cheap.cost), 0.0), 1.0)
-    spent = (1 - share) * cheap.cost + share * dear.cost
-    return Mixture(cheap, dear, share, spent, (1 - share) * cheap.accuracy + share * dear.accuracy)
+    cheap = ends.feasible
+    dear = ends.above
+    share = 0.0
+    if dear is not cheap:
+        # The cheap allocation may cost slightly more than the budget, by rounding.
+        share = min(max((budget - cheap.cost) / (dear.cost - cheap.cost), 0.0), 1.0)
+    expected_cost = (1 - share) * cheap.cost + share * dear.cost
+    expected_accuracy = (1 - share) * cheap.accuracy + share * dear.accuracy
+    return Mixture(cheap, dear, share, expected_cost, expected_accuracy)
 
 
 def _point(acc: np.ndarray, cost: np.ndarray, lam: float) -> PricedPoint:
+    """The allocation at a price, net values compared exactly."""
     labels = labels_at(acc, cost, lam, "first")
     return PricedPoint(lam, labels, average(cost, labels), average(acc, labels))

@@ -1,276 +1,277 @@
 """The upper concave envelope of every question's accuracy curve, as steps from corner to corner.
 
-A question starts at its cheapest column and moves, each time, along the steepest line to a dearer one: the corners it
-visits are the only columns that win at some price, and the slope of the line is that price. Many questions walk at
-once, column by column; the steps are for `adalib.frontier` to sort. The walk looks from every corner at all columns
-beyond, quick for few budgets; with very many, Graham's scan looks at each once.
+A question starts at its cheapest column and moves, each time, along the steepest line to a more
+expensive one. The columns that it visits are the only ones that win at some price, and the slope of
+the line is that price. `adalib.frontier` sorts the steps of all questions.
+
+Many questions walk together, in blocks that fit into the processor's cache, and a block takes one
+of three ways that find the same steps:
+
+- where every curve of the block is clearly concave, each column follows the one before it;
+- otherwise the questions walk: from each corner they look at all columns beyond it;
+- with very many columns they are scanned instead, since a scan looks at each column once.
+
+A step is stored as one number, its key (see `adalib.solve.step_keys`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, pairwise
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from adalib.datasets.files import cores
+from adalib.solve.hull import concave_hulls
 from adalib.solve.oracle import TIE
+from adalib.solve.step_keys import StepKeys
+from adalib.threads import MAX_THREADS, WORTH_A_THREAD, call_all, cores
 
-__all__ = ["Codes", "at_once", "cheapest", "in_order", "labels_after", "steps"]
+__all__ = ["Cut", "Steps", "cheapest_columns", "envelope_steps", "labels_after"]
 
-_MOST = 8  # threads
-_MANY = 100_000  # rows that are worth a second thread
-_WIDE = 64  # columns from which on one pass over them is quicker than looking at each from each
-_BLOCK = 30_000  # rows that walk together: few enough for their columns to stay in the processor's cache
+_BLOCK_ROWS = 30_000  # few enough for a block's columns to stay in the processor's cache
+_SCAN_COLUMNS = 64  # beyond so many columns one scan is quicker than looking from each corner
 
+# Key of the flattest step that counts. A slope of 0 with a code in its last bits is a tiny number.
+_FLATTEST_KEY = -1e-300
 
-class Codes:
-    """Numbers for the steps from a column to a dearer one, kept in the last bits of the step's slope.
-
-    So a step is sorted as one float64, several times faster than by `numpy.argsort`; a slope loses a relative 4e-15 for
-    K = 5, 5e-13 for K = 50, 2e-9 for K = 3,000. The cheaper the low column, then the nearer the high one, the larger
-    the code and the earlier the step among equal slopes: the steps of a question stay in order."""
-
-    def __init__(self, k: int) -> None:
-        self.low, self.high = (side[::-1].astype(np.int16) for side in np.triu_indices(k, 1))
-        self.mask = (1 << self.low.size.bit_length()) - 1
-        self.precision = (self.mask + 1) * np.finfo(float).eps  # within it, equal slopes may differ by their codes
-        self._k = k
-
-    def number(self, low: int | np.ndarray, high: int | np.ndarray) -> int | np.ndarray:
-        """The code of a step."""
-        return self.low.size - 1 - (low * self._k - low * (low + 1) // 2 + high - low - 1)
-
-    def of(self, keys: np.ndarray) -> np.ndarray:
-        """Read the codes."""
-        return keys.view(np.int64) & self.mask
-
-    def put(self, slopes: np.ndarray, code: int | np.ndarray) -> None:
-        """Write codes, in place."""
-        bits = slopes.view(np.int64)
-        bits &= ~self.mask
-        bits |= code
-
-    def level(self, keys: np.ndarray, before: np.ndarray) -> None:
-        """Make no step steeper than its row's last one, in place: it was rounding, for the envelope is concave."""
-        late = np.flatnonzero(keys < before)
-        if late.size:
-            level = before[late]
-            self.put(level, self.of(keys[late]))
-            keys[late] = level
+Cut = tuple[float, int]  # a key, and how many of the steps with that key are taken
 
 
-def cheapest(acc: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The best of each row's cheapest columns, and its accuracy."""
-    start, value = np.zeros(len(acc), dtype=int), acc[:, 0]
+class Steps(NamedTuple):
+    """The steps of some questions; the costs are None where all questions pay the same."""
+
+    keys: np.ndarray
+    cost_before: np.ndarray | None
+    cost_after: np.ndarray | None
+
+
+class _BlockSteps(NamedTuple):
+    """At most one step per row: the block's first row, the rows within the block, their keys."""
+
+    first: int
+    rows: np.ndarray
+    keys: np.ndarray
+
+
+def cheapest_columns(acc: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the most accurate of each row's cheapest columns, and its accuracy."""
+    columns = np.zeros(len(acc), dtype=int)
+    accuracy = acc[:, 0]
     for column in range(1, acc.shape[1]):
-        same = cost[..., column] == cost[..., 0]
-        if not np.any(same):
+        costs_the_same = cost[..., column] == cost[..., 0]
+        if not np.any(costs_the_same):
             break  # costs never fall along a row
-        better = same & (acc[:, column] > value)
-        start[better], value = column, np.where(better, acc[:, column], value)
-    return start, value
+        better = costs_the_same & (acc[:, column] > accuracy)
+        columns[better] = column
+        accuracy = np.where(better, acc[:, column], accuracy)
+    return columns, accuracy
 
 
-def steps(
-    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, codes: Codes
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
-    """All envelope steps in the order of the walk: their keys and, where every row has costs of its own, what the row
-    pays before and after each step."""
-    (n, k), own, flat = acc.shape, cost.ndim == 2, cost.ravel()
+def envelope_steps(
+    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, step_keys: StepKeys
+) -> Steps:
+    """Return all steps of the envelopes of a checked table, block by block and column by column."""
+    n = len(acc)
+    threads = min(cores(), MAX_THREADS) if n >= WORTH_A_THREAD else 1
+    bounds = [n * thread // threads for thread in range(threads + 1)]
+    calls = [
+        partial(_steps_of_rows, acc, cost, start, step_keys, first, last)
+        for first, last in pairwise(bounds)
+    ]
+    found = list(chain(*call_all(calls, size=n)))
+    keys = np.concatenate([steps.keys for steps in found] or [np.empty(0)])
+    if cost.ndim == 1:
+        return Steps(keys, None, None)
+    before = np.concatenate([steps.cost_before for steps in found] or [np.empty(0)])
+    after = np.concatenate([steps.cost_after for steps in found] or [np.empty(0)])
+    return Steps(keys, before, after)
 
-    def walked(first: int, last: int) -> list[tuple[np.ndarray, ...]]:
-        some: list[tuple[np.ndarray, ...]] = [(np.empty(0),) * (3 if own else 1)]
-        paid = cost[first:last] if own else cost
-        for begin, rows, keys in _walk(acc[first:last], paid, start[first:last], codes):
-            if own:
-                row, code = (first + begin + rows) * k, codes.of(keys)
-                some.append((keys, *(flat.take(row + side.take(code)) for side in (codes.low, codes.high))))
-            else:
-                some.append((keys,))
-        return some
 
-    threads = min(cores(), _MOST) if n >= _MANY else 1
-    cuts = [n * part // threads for part in range(threads + 1)]
-    parts = at_once([partial(walked, *part) for part in pairwise(cuts)], worth=n)
-    keys, *sides = (np.concatenate(side) for side in zip(*chain(*parts), strict=True))
-    return keys, (sides[0], sides[1]) if own else None
+def _steps_of_rows(
+    acc: np.ndarray,
+    cost: np.ndarray,
+    start: np.ndarray,
+    step_keys: StepKeys,
+    first: int,
+    last: int,
+) -> list[Steps]:
+    """Steps of the rows from ``first`` to ``last``; where rows pay differently, with the costs."""
+    rows = slice(first, last)
+    if cost.ndim == 1:
+        blocks = _walk(acc[rows], cost, start[rows], step_keys)
+        return [Steps(block.keys, None, None) for block in blocks]
+    found = []
+    all_costs = cost.ravel()
+    for block in _walk(acc[rows], cost[rows], start[rows], step_keys):
+        row_begins = (first + block.first + block.rows) * cost.shape[1]
+        before = all_costs.take(row_begins + step_keys.low_columns(block.keys))
+        after = all_costs.take(row_begins + step_keys.high_columns(block.keys))
+        found.append(Steps(block.keys, before, after))
+    return found
 
 
 def labels_after(
-    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, cuts: Sequence[tuple[float, int]]
+    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, cuts: Sequence[Cut]
 ) -> tuple[np.ndarray, list[int]]:
-    """Labels, shape (cuts, N), once the steps before each cut are taken, found by walking the envelopes again.
+    """Return the labels once the steps before each cut are taken, by walking the envelopes again.
 
-    A cut (key, count) takes every step that sorts before the key and, of those with it, the first ``count`` in the
-    order of the rows. Also, for each cut, the row whose step with that key would come next; -1 where none would."""
+    A cut (key, count) takes all steps with a smaller key and the first ``count``, in the order of
+    the rows, of those with this key.
+
+    Returns
+    -------
+    labels : ndarray of int, shape (cuts, N)
+    next_rows : list of int
+        For each cut, the row whose step with that key would come next; -1 if there is none.
+    """
     labels = np.tile(start, (len(cuts), 1))
-    spare, next_rows = [count for _, count in cuts], [-1] * len(cuts)
-    codes = Codes(acc.shape[1])
-    for begin, rows, keys in _walk(acc, cost, start, codes):
-        high = codes.high.take(codes.of(keys))
-        for which, (key, _) in enumerate(cuts):
+    remaining = [count for _, count in cuts]
+    next_rows = [-1] * len(cuts)
+    step_keys = StepKeys(acc.shape[1])
+    for first, rows, keys in _walk(acc, cost, start, step_keys):
+        high = step_keys.high_columns(keys)
+        for number, (key, _) in enumerate(cuts):
             taken = keys < key
             tied = np.flatnonzero(keys == key)
-            taken[tied[: spare[which]]] = True
-            if tied.size > spare[which] and next_rows[which] < 0:
-                next_rows[which] = begin + int(rows[tied[spare[which]]])
-            spare[which] = max(spare[which] - tied.size, 0)
-            labels[which, begin + rows[taken]] = high[taken]
+            taken[tied[: remaining[number]]] = True
+            if tied.size > remaining[number] and next_rows[number] < 0:
+                next_rows[number] = first + int(rows[tied[remaining[number]]])
+            remaining[number] = max(remaining[number] - tied.size, 0)
+            labels[number, first + rows[taken]] = high[taken]
     return labels, next_rows
 
 
-def in_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort keys, equal ones in the order in which they stand; return them and the places they come from."""
-    # Two quick sorts that forget the order of equals, the second one over places, beat one that remembers it.
-    order = keys.argsort()
-    keys = keys.take(order)
-    new = keys[1:] != keys[:-1]
-    if not new.all():
-        bits = keys.size.bit_length()  # a place takes so many; the group of equals goes above them
-        group = np.zeros(keys.size, dtype=np.int64)
-        np.cumsum(new, out=group[1:])
-        group <<= bits
-        group |= order
-        group.sort()
-        group &= (1 << bits) - 1
-        order = group
-    return keys, order
-
-
-def at_once(calls: Sequence[Callable[[], Any]], *, worth: int) -> list:
-    """Results of several calls; on threads where they go through many numbers: numpy computes outside Python's lock."""
-    if worth < _MANY or cores() == 1:
-        return [call() for call in calls]
-    with ThreadPoolExecutor(min(cores(), _MOST)) as pool:
-        return list(pool.map(lambda call: call(), calls))
-
-
 def _walk(
-    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, codes: Codes
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield all steps, a block of rows and a low column at a time: first row of the block, rows in it, and keys: minus
-    the slope, so that the steepest sorts first, with the step's code in its last bits."""
+    acc: np.ndarray, cost: np.ndarray, start: np.ndarray, step_keys: StepKeys
+) -> Iterator[_BlockSteps]:
+    """Yield all steps: block after block, and within a block in the order of each row's walk."""
     n, k = acc.shape
-    strict = cost.ndim == 1 and k > 1 and (np.diff(cost) > 0).all()
-    in_block = _scan_block if k > _WIDE else _walk_block
-    for begin in range(0, n, _BLOCK):
-        block = slice(begin, begin + _BLOCK)
+    shared_cost = cost.ndim == 1
+    costs_rise = shared_cost and k > 1 and (np.diff(cost) > 0).all()
+    search = _scan_block if k > _SCAN_COLUMNS else _walk_block
+    for first in range(0, n, _BLOCK_ROWS):
+        block = slice(first, first + _BLOCK_ROWS)
         value = np.ascontiguousarray(acc[block].T)
-        if straight := _straight(value, cost, codes) if strict else None:
-            yield from ((begin, np.arange(value.shape[1]), keys) for keys in straight)
-        else:
-            price = cost[:, None] if cost.ndim == 1 else np.ascontiguousarray(cost[block].T)
-            yield from ((begin, rows, keys) for rows, keys in in_block(value, price, start[block], codes))
+        by_column = _concave_block(value, cost, step_keys) if costs_rise else None
+        if by_column is not None:
+            all_rows = np.arange(value.shape[1])
+            for keys in by_column:
+                yield _BlockSteps(first, all_rows, keys)
+            continue
+        price = cost[:, None] if shared_cost else np.ascontiguousarray(cost[block].T)
+        for rows, keys in search(value, price, start[block], step_keys):
+            yield _BlockSteps(first, rows, keys)
 
 
-def _straight(value: np.ndarray, cost: np.ndarray, codes: Codes) -> list[np.ndarray] | None:
-    """Keys of the steps from each column to the next, the short way where every budget gains clearly less than the one
-    before; None where some row goes another way."""
-    inverse, least = 1 / np.diff(cost), np.minimum(-TIE * (1 / (cost[-1] - cost[:-1])), -1e-300)
-    # So clearly that no rounding could let the walk prefer a longer line: it must find the very same steps.
-    margin = 8 * codes.precision / ((cost[2:] - cost[1:-1]) / (cost[2:] - cost[:-2]))
-    steps: list[np.ndarray] = []
+def _concave_block(
+    value: np.ndarray, cost: np.ndarray, step_keys: StepKeys
+) -> list[np.ndarray] | None:
+    """Keys of the steps from each column to the next, if every row gains clearly less each time.
+
+    "Clearly" means by more than rounding could hide, so that the walk would find the same steps.
+    Returns None if some row is not concave.
+    """
+    per_cost = 1 / np.diff(cost)
+    thresholds = _threshold(1 / (cost[-1] - cost[:-1]))
+    margins = 8 * step_keys.precision / ((cost[2:] - cost[1:-1]) / (cost[2:] - cost[:-2]))
+    by_column: list[np.ndarray] = []
     for low in range(cost.size - 1):
-        key = value[low] - value[low + 1]
-        key *= inverse[low]
-        codes.put(key, codes.number(low, low + 1))
-        if not key.max() < least[low] or (steps and not (key > steps[-1] * (1 - margin[low - 1])).all()):
+        keys = value[low] - value[low + 1]
+        keys *= per_cost[low]
+        step_keys.write_codes(keys, step_keys.code(low, low + 1))
+        if not keys.max() < thresholds[low]:
             return None
-        steps.append(key)
-    return steps
+        if by_column and not (keys > by_column[-1] * (1 - margins[low - 1])).all():
+            return None
+        by_column.append(keys)
+    return by_column
+
+
+def _threshold(per_cost: np.ndarray) -> np.ndarray:
+    """Keys below this gain more than the tolerance, even over the longest way to the right."""
+    return np.minimum(-TIE * per_cost, _FLATTEST_KEY)
 
 
 def _walk_block(
-    value: np.ndarray, price: np.ndarray, start: np.ndarray, codes: Codes
+    value: np.ndarray, price: np.ndarray, start: np.ndarray, step_keys: StepKeys
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Rows and keys of the steps from each low column, in a block of accuracies of shape (K, M); prices have it too, or
-    (K, 1) where all rows pay alike."""
-    k, at = len(value), start.astype(np.int16)
-    before = None
+    """Yield rows and keys of the steps from each column, the cheapest column first.
+
+    ``value`` has shape (K, M), one column per question; ``price`` has it too, or shape (K, 1).
+    """
+    k, m = value.shape
+    current = start.astype(np.int16)  # the column that each question has reached
+    previous = None  # key of each question's last step
     for low in range(k - 1):
-        here = at == low
+        here = current == low
         rows = np.flatnonzero(here)
-        most = 2 * rows.size > at.size  # then it is quicker to reckon for all and drop some than to pick these
-        v = value[low:] if most else value[low:].take(rows, axis=1)
-        paid = price[low:] if most or price.shape[1] == 1 else price[low:].take(rows, axis=1)
-        rise = paid[1:] - paid[0]
-        np.copyto(rise, np.inf, where=rise <= 0)  # among equal costs the better column has been taken already
-        inverse = 1 / rise
-        # A gain within the tolerance is rounding. The second bound keeps out a slope of 0, made tiny by its code.
-        least = np.minimum(-TIE * inverse[-1], -1e-300)
-        key, slope = np.full(v.shape[1], least), np.empty(v.shape[1])
-        for j in range(1, k - low):
-            np.subtract(v[0], v[j], out=slope)
-            slope *= inverse[j - 1]
-            codes.put(slope, codes.number(low, low + j))
-            np.minimum(key, slope, out=key)
-        steep = np.flatnonzero((key < least) & here if most else key < least)
-        if steep.size == 0:
+        # If most questions are here, computing for all of them is quicker than picking these.
+        use_all = 2 * rows.size > m
+        ahead = value[low:] if use_all else value[low:].take(rows, axis=1)
+        share_price = price.shape[1] == 1
+        paid = price[low:] if use_all or share_price else price[low:].take(rows, axis=1)
+        keys, threshold = _steepest(ahead, paid, low, step_keys)
+        steps_on = keys < threshold
+        if use_all:
+            steps_on &= here
+        moving = np.flatnonzero(steps_on)
+        if moving.size == 0:
             continue
-        if steep.size < key.size:
-            key = key.take(steep)
-        rows = steep if most else rows.take(steep)
-        stepping = slice(None) if rows.size == at.size else rows
-        if before is None:
-            before = np.full(at.size, -np.inf)
+        if moving.size < keys.size:
+            keys = keys.take(moving)
+        rows = moving if use_all else rows.take(moving)
+        stepping = slice(None) if rows.size == m else rows
+        if previous is None:
+            previous = np.full(m, -np.inf)
         else:
-            codes.level(key, before[stepping])
-        before[stepping] = key
-        at[stepping] = codes.high.take(codes.of(key))
-        yield rows, key
+            step_keys.cap(keys, previous[stepping])
+        previous[stepping] = keys
+        current[stepping] = step_keys.high_columns(keys)
+        yield rows, keys
+
+
+def _steepest(
+    value: np.ndarray, price: np.ndarray, low: int, step_keys: StepKeys
+) -> tuple[np.ndarray, np.ndarray]:
+    """Key of the steepest step from the first of these columns, and the key it must lie below.
+
+    ``value`` and ``price`` start at column ``low`` of the table.
+    """
+    rise = price[1:] - price[0]
+    # Among columns of equal cost the best one was taken already, so the others gain nothing.
+    np.copyto(rise, np.inf, where=rise <= 0)
+    per_cost = 1 / rise
+    threshold = _threshold(per_cost[-1])
+    steepest = np.full(value.shape[1], threshold)
+    keys = np.empty(value.shape[1])
+    for ahead in range(1, len(value)):
+        np.subtract(value[0], value[ahead], out=keys)
+        keys *= per_cost[ahead - 1]
+        step_keys.write_codes(keys, step_keys.code(low, low + ahead))
+        np.minimum(steepest, keys, out=steepest)
+    return steepest, threshold
 
 
 def _scan_block(
-    value: np.ndarray, price: np.ndarray, start: np.ndarray, codes: Codes
+    value: np.ndarray, price: np.ndarray, start: np.ndarray, step_keys: StepKeys
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """What `_walk_block` yields, the first step of every row first: each column is looked at once."""
+    """Yield rows and keys as `_walk_block` does, but first the first step of every row."""
     price = np.broadcast_to(price, value.shape)
-    stack, depth = _corners(value, price, start)
-    before = np.full(start.size, -np.inf)
-    last = price[-1]
-    for step in range(int(depth.max()) - 1):
-        rows = np.flatnonzero(depth > step + 1)
-        low, high = stack[step, rows], stack[step + 1, rows]
-        key = (value[low, rows] - value[high, rows]) / (price[high, rows] - price[low, rows])
-        codes.put(key, codes.number(low, high))
-        # A gain within the tolerance is rounding, as in the walk; what follows on that row is flatter still.
-        least = np.minimum(-TIE / (last[rows] - price[low, rows]), -1e-300)
-        flat = key >= least
-        depth[rows[flat]] = 0
-        rows, key = rows[~flat], key[~flat]
-        codes.level(key, before[rows])
-        before[rows] = key
+    corners, count = concave_hulls(value, price, start)
+    previous = np.full(start.size, -np.inf)
+    for step in range(int(count.max()) - 1):
+        rows = np.flatnonzero(count > step + 1)
+        low = corners[step, rows]
+        high = corners[step + 1, rows]
+        keys = (value[low, rows] - value[high, rows]) / (price[high, rows] - price[low, rows])
+        step_keys.write_codes(keys, step_keys.code(low, high))
+        flat = keys >= np.minimum(-TIE / (price[-1, rows] - price[low, rows]), _FLATTEST_KEY)
+        count[rows[flat]] = 0  # what follows on such a row is flatter still
+        rows = rows[~flat]
+        keys = keys[~flat]
+        step_keys.cap(keys, previous[rows])
+        previous[rows] = keys
         if rows.size:
-            yield rows, key
-
-
-def _corners(value: np.ndarray, price: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of every row's envelope, cheapest first, and how many they are: a stack, on top of which a column
-    stays until a better one shows that it lies under a line."""
-    k, m = value.shape
-    stack, depth = np.empty((k, m), dtype=np.int64), np.ones(m, dtype=np.int64)
-    stack[0] = start
-
-    def slope(low: np.ndarray, high: np.ndarray | int, rows: np.ndarray) -> np.ndarray:
-        rise = price[high, rows] - price[low, rows]
-        gain = value[high, rows] - value[low, rows]
-        return np.where(rise > 0, gain / np.where(rise > 0, rise, 1), np.inf)
-
-    for column in range(1, k):
-        top = stack[depth - 1, np.arange(m)]
-        # Dearer than the cheapest and better than the best so far, or no price picks it.
-        better = (value[column] > value[top, np.arange(m)]) & (price[column] > price[0]) & (column > start)
-        rows = np.flatnonzero(better)
-        left = rows
-        while left.size:
-            left = left[depth[left] > 1]
-            tip, under = stack[depth[left] - 1, left], stack[depth[left] - 2, left]
-            left = left[slope(under, tip, left) < slope(tip, column, left)]
-            depth[left] -= 1
-        stack[depth[rows], rows] = column
-        depth[rows] += 1
-    return stack, depth
+            yield rows, keys

@@ -1,8 +1,9 @@
-"""Sums that do not depend on the order: of numbers, of rows, of machines.
+"""Sums that do not depend on the order of the numbers, of the rows or of the machines.
 
-Adding floats rounds, so two machines that add the same numbers in another order may differ in the last digit, and a
-budget that just fits on one does not fit on the other. A float is a whole number of tiny units, ``2**-1074``: a sum is
-a Python integer here, rounded once, when somebody wants to read it.
+Adding floats rounds, so two machines that add the same numbers in different orders may differ in
+the last digit, and a budget that just fits on one machine does not fit on the other. Every float is
+a whole number of tiny units, ``2**-1074``. Here a sum is a Python integer that counts those units,
+and it is rounded only once, when it is turned back into a float.
 """
 
 from __future__ import annotations
@@ -13,45 +14,53 @@ import numpy as np
 
 __all__ = ["DIGITS", "exact_mean", "exact_sum", "most_within", "units"]
 
-DIGITS = 12  # of a budget that are taken at their word
+DIGITS = 12  # significant digits of a budget that count
 
 _UNIT = 1074  # the smallest positive float is 2**-1074
-_LIMB = 26  # bits peeled off at a time: 2**27 such pieces add up without rounding
+_PEEL = 26  # bits taken off at a time: 2**27 such pieces add up without rounding
 _BLOCK = 1 << 13  # numbers that stay in the processor's cache
 
 
 def exact_sum(values: np.ndarray) -> int:
-    """Add finite numbers of at least 0 without any rounding, in units of ``2**-1074``."""
+    """Add finite, non-negative numbers without rounding, in units of ``2**-1074``."""
     values = values.ravel()
-    return sum(_block_sum(values[begin : begin + _BLOCK]) for begin in range(0, values.size, _BLOCK))
+    return sum(
+        _block_sum(values[begin : begin + _BLOCK]) for begin in range(0, values.size, _BLOCK)
+    )
 
 
 def _block_sum(values: np.ndarray) -> int:
+    """Exact sum of at most `_BLOCK` numbers, taking the same bits off all of them at a time."""
     total = 0
-    power = math.frexp(values.max(initial=0.0))[1]
-    rest, top = values.copy(), np.empty_like(values)
+    _, power = math.frexp(values.max(initial=0.0))
+    rest = values.copy()
+    top = np.empty_like(values)
     while rest.any():
-        power = max(power - _LIMB, -_UNIT)
+        power = max(power - _PEEL, -_UNIT)
         step = math.ldexp(1.0, power)
-        np.floor(np.divide(rest, step, out=top), out=top)  # at most 2**26: the float sum of a block is exact
+        np.divide(rest, step, out=top)
+        np.floor(top, out=top)  # at most 2**26, so the float sum of a block is exact
         total += int(top.sum()) << (_UNIT + power)
         top *= step
-        rest -= top  # what is left of each number: its lower bits, exactly
+        rest -= top  # the lower bits of each number, exactly
     return total
 
 
 def units(value: float) -> int:
-    """A float as a whole number of units of ``2**-1074``."""
-    above, below = value.as_integer_ratio()
-    return above * ((1 << _UNIT) // below)
+    """Return a float as a whole number of units of ``2**-1074``."""
+    numerator, denominator = value.as_integer_ratio()
+    return numerator * ((1 << _UNIT) // denominator)
 
 
 def exact_mean(total: int, count: int) -> float:
-    """The float nearest to an exact sum divided by a count."""
+    """Return the float nearest to an exact sum divided by a count."""
     return total / (count << _UNIT)  # dividing integers rounds once, to the nearest float
 
 
 def most_within(budget: float, count: int) -> int:
-    """The largest sum, in units, whose mean over ``count`` rows is within ``budget``, to twelve digits: a budget that
-    is a computed average is rounded, and the costs that it was computed from must still fit."""
+    """Return the largest exact sum whose mean over ``count`` rows is within ``budget``.
+
+    The budget counts to twelve digits: one that is a computed average is rounded, and the costs
+    from which it was computed must still fit.
+    """
     return units(budget) * count * (10**DIGITS + 1) // 10**DIGITS

@@ -1,8 +1,9 @@
 """The exact frontier: the best accuracy for every budget at once, from one sort.
 
-Draw a question's accuracy against its cost. Only the corners of the upper concave envelope can win at some price, the
-slope from one to the next: gain per unit cost. Sort those steps, of all questions together, from the steepest down:
-every prefix is the oracle's allocation at some price, so the running sums of cost and gain are the whole frontier.
+Draw a question's accuracy against its cost. Only the corners of the upper concave envelope can win
+at some price, and that price is the slope from one corner to the next, the gain per unit of cost.
+Sort those steps of all questions together, the steepest first. Every prefix of the sorted list is
+the oracle's allocation at some price, so the running sums of cost and gain are the whole frontier.
 """
 
 from __future__ import annotations
@@ -16,19 +17,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.solve.envelope import Codes, at_once, cheapest, in_order, labels_after, steps
+from adalib.solve.envelope import cheapest_columns, envelope_steps, labels_after
 from adalib.solve.exact import DIGITS, exact_mean, exact_sum, most_within
 from adalib.solve.oracle import chosen
+from adalib.solve.step_keys import StepKeys, sort_stably
 from adalib.table import check_table
+from adalib.threads import call_all
 
 __all__ = ["Allocation", "Frontier", "Split", "frontier"]
 
-_SAME = 10.0**-DIGITS  # prices that agree to this relative precision, or to that of their keys, are one breakpoint
-_PART = 1 << 15  # steps that are added up together
+_SAME = 10.0**-DIGITS  # relative difference below which two prices are one breakpoint
+_CHUNK = 1 << 15  # steps that are added up together, because they fit into the cache
 
 
 class Split(NamedTuple):
-    """The one question, a row, to which a mixed allocation gives column ``high`` a share of the time, else ``low``."""
+    """The one question that a mixed allocation randomises.
+
+    Attributes
+    ----------
+    row : int
+        Row of the question.
+    low, high : int
+        The two columns that it gets.
+    share : float
+        Probability of column ``high``.
+    """
 
     row: int
     low: int
@@ -38,14 +51,33 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """The best point of the frontier within a budget: averages of the allocation that splits no question."""
+    """The best point of the frontier within a budget.
 
-    budget: float  # average cost allowed
-    lam: float  # price of compute here: gain per unit cost of the next step, 0 when there is none
-    cost: float  # never above the budget, read to twelve digits
+    The averages are those of the allocation that splits no question.
+
+    Attributes
+    ----------
+    budget : float
+        Average cost allowed.
+    lam : float
+        Price of compute at this budget, the gain per unit of cost of the next step; 0 if there is
+        no next step.
+    cost : float
+        Average cost, never above the budget as read to twelve digits.
+    accuracy : float
+        Average accuracy.
+    bound : float
+        Smallest value of the dual function, at most ``lam * slack`` above ``accuracy``. No
+        allocation within the budget, split or not, is more accurate. Once `split` spends the slack,
+        this is the expected accuracy.
+    slack, labels, split
+        See the properties.
+    """
+
+    budget: float
+    lam: float
+    cost: float
     accuracy: float
-    #: No allocation within the budget, split or not, is more accurate: the smallest value of the dual function, at most
-    #: ``lam * slack`` above ``accuracy``. It is what is expected once `split` spends the slack: no mixture does better.
     bound: float
     _frontier: Frontier = field(repr=False)
     _steps: int = field(repr=False)
@@ -57,12 +89,15 @@ class Allocation:
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """Column of each question, shape (N,); built on first use."""
+        """Column of each question, shape (N,); computed on first use."""
         return self._frontier._labels(self._steps)
 
     @cached_property
     def split(self) -> Split | None:
-        """The question to randomise so that the expected cost is the budget; None where nothing is left to buy."""
+        """The question to randomise so that the expected cost equals the budget.
+
+        None if the budget is spent or nothing is left to buy.
+        """
         path = self._frontier._path_cost
         if self.slack <= 0 or self._steps == path.size - 1:
             return None
@@ -74,24 +109,45 @@ class Allocation:
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """Everything a budget can buy: one point per breakpoint, from the cheapest allocation to the most accurate one.
+    """Everything that a budget can buy, from the cheapest allocation to the most accurate one.
 
-    Point j is the oracle's allocation at price ``lam[j]``, ties to the cheaper budget; ``lam[j]`` is also the slope to
-    point j+1, and the last one is 0. Between the points the frontier is straight."""
+    There is one point per breakpoint, and between the points the frontier is straight.
+
+    Attributes
+    ----------
+    lam : ndarray, shape (P,)
+        Falling prices. Point j is the oracle's allocation at price ``lam[j]``, ties to the cheaper
+        budget; ``lam[j]`` is also the slope to point j+1. The last price is 0.
+    cost, accuracy : ndarray, shape (P,)
+        Averages over the questions at each point.
+    """
 
     lam: np.ndarray
     cost: np.ndarray
     accuracy: np.ndarray
     _table: tuple[np.ndarray, np.ndarray] = field(repr=False)
     _start: np.ndarray = field(repr=False)
-    _path_lam: np.ndarray = field(repr=False)
-    _path_cost: np.ndarray = field(repr=False)
+    _path_lam: np.ndarray = field(repr=False)  # the price of every step, then 0
+    _path_cost: np.ndarray = field(repr=False)  # average cost before each step, and after the last
     _path_accuracy: np.ndarray = field(repr=False)
 
     def at(self, budget: float) -> Allocation:
-        """Return the best allocation on the frontier that costs at most ``budget``, and how to spend the rest.
+        """Return the best allocation on the frontier that costs at most ``budget``.
 
-        Its `labels` and `split` are built on first use. ValueError if the budget is below the cheapest allocation.
+        Parameters
+        ----------
+        budget : float
+            Average cost allowed.
+
+        Returns
+        -------
+        Allocation
+            Its `labels` and `split` are computed on first use.
+
+        Raises
+        ------
+        ValueError
+            If the budget is not finite or is below the cheapest allocation.
 
         Examples
         --------
@@ -104,21 +160,28 @@ class Frontier:
         budget = float(budget)
         least = float(self.cost[0])
         if budget < least * (1 - _SAME):
-            raise ValueError(f"the budget is {budget!r}; the cheapest allocation costs {least!r}, give at least that")
+            raise ValueError(
+                f"the budget is {budget!r}; the cheapest allocation costs {least!r}, "
+                "give at least that"
+            )
         steps, cost = self._fit(budget)
-        accuracy, lam = float(self._path_accuracy[steps]), float(self._path_lam[steps])
-        return Allocation(budget, lam, cost, accuracy, accuracy + lam * (budget - cost), self, steps)
+        accuracy = float(self._path_accuracy[steps])
+        lam = float(self._path_lam[steps])
+        bound = accuracy + lam * (budget - cost)
+        return Allocation(budget, lam, cost, accuracy, bound, self, steps)
 
     def _fit(self, budget: float) -> tuple[int, float]:
-        """How many steps fit into the budget, and the average cost they come to."""
-        path, rounding, n = self._path_cost, 2 * _SAME * budget, self._start.size
+        """Return how many steps fit into the budget, and their average cost."""
+        path = self._path_cost
         if self._whole:
             steps = max(int(path.searchsorted(budget * (1 + _SAME), side="right")) - 1, 0)
             return steps, min(float(path[steps]), budget)
+        rounding = 2 * _SAME * budget
         steps = int(path.searchsorted(budget + rounding, side="right")) - 1
-        below = max(int(path.searchsorted(budget - rounding)) - 1, 0)
-        # Steps that end at the budget, give or take rounding, count only if their labels' exact sum is within.
-        while steps > below:
+        certain = max(int(path.searchsorted(budget - rounding)) - 1, 0)
+        n = self._start.size
+        # Steps that end at the budget, up to rounding, count only if the exact sum is within it.
+        while steps > certain:
             total = exact_sum(chosen(self._table[1], self._labels(steps)))
             if total <= most_within(budget, n):
                 return steps, min(exact_mean(total, n), budget)
@@ -127,23 +190,30 @@ class Frontier:
 
     @cached_property
     def _whole(self) -> bool:
-        """Whether all costs are whole numbers, so that their sums are exact."""
-        return bool((self._table[1] == np.floor(self._table[1])).all())
+        """Whether all costs are whole numbers, so that float sums of them are exact."""
+        cost = self._table[1]
+        return bool((cost == np.floor(cost)).all())
 
     def _labels(self, steps: int) -> np.ndarray:
         """Labels after the first ``steps`` steps, found by walking the envelopes again."""
         if steps == 0:
             return self._start.copy()
-        last = -float(self._path_lam[steps - 1])
-        # Prices fall, so search among their negatives; what is counted are the steps at the last price, in row order.
-        count = steps - bisect_left(self._path_lam, last, hi=steps, key=operator.neg)
-        return labels_after(*self._table, self._start, [(last, count)])[0][0]
+        last_key = -float(self._path_lam[steps - 1])
+        # Prices fall, so their negatives are sorted; count the steps taken at the last price.
+        count = steps - bisect_left(self._path_lam, last_key, hi=steps, key=operator.neg)
+        labels, _ = labels_after(*self._table, self._start, [(last_key, count)])
+        return labels[0]
 
 
 def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Frontier:
-    """Solve the allocation problem for every budget at once, exactly.
+    r"""Solve the allocation problem for every budget at once, exactly.
 
-    Explained in chapter 3, "Budgets".
+    For every average budget B this is the relaxed problem
+
+    .. math:: \max \frac1N \sum_i \sum_j p_{ij}\, acc_{ij}
+              \quad\text{with}\quad \frac1N \sum_i \sum_j p_{ij}\, cost_{ij} \le B,
+
+    where each row of p is a distribution over the budgets. Explained in chapter 3, "Budgets".
 
     Parameters
     ----------
@@ -152,13 +222,31 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
     cost : array_like, shape (K,) or (N, K)
         Cost of budget j, non-decreasing along K.
     any_scale : bool
-        Whether ``acc`` holds values of any scale, such as money, and not accuracies. What is called accuracy in the
-        result is then their mean. Explained in the appendix "One price, other markets".
+        Whether ``acc`` holds values of any scale, such as money, and not accuracies. What is called
+        accuracy in the result is then their mean. Explained in the appendix "One price, other
+        markets".
 
     Returns
     -------
     Frontier
-        Keeps a reference to the table: do not change it afterwards.
+        Keeps a reference to the table, so do not change the table afterwards.
+
+    Raises
+    ------
+    ValueError
+        If the table is not valid; the message names the entry.
+
+    See Also
+    --------
+    bisect : The paper's way to one budget.
+    integer_optimum : The best allocation of all that splits no question.
+
+    References
+    ----------
+    .. [1] H. Everett, "Generalized Lagrange multiplier method for solving problems of optimum
+       allocation of resources", Operations Research 11 (1963).
+    .. [2] P. Sinha and A. A. Zoltners, "The multiple-choice knapsack problem", Operations
+       Research 27 (1979).
 
     Examples
     --------
@@ -168,47 +256,62 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
     """
     acc, cost = check_table(acc, cost, any_scale)
     n, k = acc.shape
-    start, accuracy = cheapest(acc, cost)
-    codes = Codes(k)
-    keys, own = steps(acc, cost, start, codes)
-    if own is None:
+    start, accuracy = cheapest_columns(acc, cost)
+    step_keys = StepKeys(k)
+    keys, before, after = envelope_steps(acc, cost, start, step_keys)
+    if before is None or after is None:
         keys.sort()
-        rise = (cost[codes.high] - cost[codes.low]).take(codes.of(keys))
+        rise_by_code = cost[step_keys.high] - cost[step_keys.low]
+        rise = rise_by_code.take(step_keys.codes(keys))
         least = float(cost[0])
     else:
-        keys, order = in_order(keys)
-        rise = (own[1] - own[0])[order]
+        keys, order = sort_stably(keys)
+        rise = (after - before)[order]
         least = exact_mean(exact_sum(cost[:, 0]), n)
-        del own, order  # a large table needs the room
+        del before, after, order  # a large table needs the memory
     lam = np.zeros(keys.size + 1)
     np.abs(keys, out=lam[:-1])
-    path_cost, path_accuracy, points = at_once(
+    same = max(_SAME, step_keys.precision)
+    path_cost, path_accuracy, points = call_all(
         [
             lambda: _running_mean(rise, None, least, n),
             lambda: _running_mean(rise, lam, float(accuracy.mean()), n),
-            lambda: _breakpoints(keys, max(_SAME, codes.precision)),
+            lambda: _breakpoints(keys, same),
         ],
-        worth=keys.size,
+        size=keys.size,
     )
-    corners = lam[points], path_cost[points], path_accuracy[points]
-    return Frontier(*corners, (acc, cost), start, lam, path_cost, path_accuracy)
+    return Frontier(
+        lam[points],
+        path_cost[points],
+        path_accuracy[points],
+        (acc, cost),
+        start,
+        lam,
+        path_cost,
+        path_accuracy,
+    )
 
 
 def _running_mean(rise: np.ndarray, price: np.ndarray | None, first: float, n: int) -> np.ndarray:
-    """A mean over n questions after every step of ``rise * price``, or ``rise``; by parts, which stay in the cache."""
-    path, total = np.empty(rise.size + 1), first * n
+    """Mean over n questions after every step of ``rise`` or ``rise * price``, from ``first``."""
+    path = np.empty(rise.size + 1)
     path[0] = first
-    for begin in range(0, rise.size, _PART):
-        part = slice(begin, min(begin + _PART, rise.size))
-        after = np.cumsum(rise[part] if price is None else rise[part] * price[part], out=path[1:][part])
-        after += total
-        total = after[-1]
-        after /= n
+    total = first * n
+    for begin in range(0, rise.size, _CHUNK):
+        chunk = slice(begin, min(begin + _CHUNK, rise.size))
+        added = rise[chunk] if price is None else rise[chunk] * price[chunk]
+        means = np.cumsum(added, out=path[1:][chunk])
+        means += total
+        total = means[-1]
+        means /= n
     return path
 
 
 def _breakpoints(keys: np.ndarray, same: float) -> slice | np.ndarray:
-    """Where the price changes: before the first step, between two steps that differ clearly, and after the last."""
-    new = np.ones(keys.size + 1, dtype=bool)
-    np.greater(keys[1:], keys[:-1] * (1 - same), out=new[1 : keys.size])
-    return slice(None) if new.all() else new
+    """Where the price changes: before the first step, between clearly different ones, at the end.
+
+    ``same`` is the relative difference that is not clear.
+    """
+    changes = np.ones(keys.size + 1, dtype=bool)
+    np.greater(keys[1:], keys[:-1] * (1 - same), out=changes[1 : keys.size])
+    return slice(None) if changes.all() else changes

@@ -1,9 +1,10 @@
 """The integer optimum: the best allocation of all that splits no question.
 
-The frontier gives an allocation within the budget and a bound that nothing beats; between them lies a gap, at most
-price times slack. What a choice gives up in net value it gives up against the bound, so a choice that gives up more
-than the gap is in no optimum. A dynamic programme therefore takes the questions by what their second best choice gives
-up, least first, keeps the sums of cost and loss that no other pair beats on both, and stops once the gap is closed.
+The frontier gives an allocation within the budget and an upper bound; between them lies a gap, at
+most price times slack. Whatever net value a choice gives up, it gives up against the bound, so a
+choice that gives up more than the gap is part of no optimum. A dynamic programme therefore opens
+the questions in the order of what their second-best choice gives up, least first. It keeps the
+pairs of (cost, loss) that no other pair beats on both, and stops once the gap is closed.
 """
 
 from __future__ import annotations
@@ -19,32 +20,70 @@ from adalib.table import check_table
 
 __all__ = ["IntegerOptimum", "integer_optimum"]
 
-_ROOM = 1e-12  # losses and, relative to the budget, costs that differ by less are equal
+# Losses that differ by less are equal; so are costs, relative to the budget.
+_TOLERANCE = 1e-12
 
 
 class IntegerOptimum(NamedTuple):
-    """The best allocation that splits no question, and its averages over the questions."""
+    """The best allocation that splits no question.
 
-    labels: np.ndarray  # column given to each question
+    Attributes
+    ----------
+    labels : ndarray of int, shape (N,)
+        Column given to each question.
+    cost, accuracy : float
+        Averages over the questions.
+    bound : float
+        What the relaxed problem attains; ``bound - accuracy`` is the duality gap.
+    open_rows : int
+        Questions that the dynamic programme had to open before the gap was closed.
+    """
+
+    labels: np.ndarray
     cost: float
     accuracy: float
-    bound: float  # what the relaxed problem attains; bound - accuracy is the duality gap
-    open_rows: int  # questions the dynamic programme had to open before the gap was closed
+    bound: float
+    open_rows: int
 
 
 def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOptimum:
-    """Find the most accurate allocation within the budget, one budget per question, exactly.
+    r"""Find the most accurate allocation within the budget, one budget per question, exactly.
 
-    With whole costs the work is bounded by (open questions) x (distinct sums of cost); with other costs it is exact
-    too, up to the rounding of sums, but only the pruning keeps it small: the problem is NP-hard once the number
-    of budgets, or one cost list per question, is part of the input. Explained in chapter 3, "Budgets".
+    .. math:: \max_j \frac1N \sum_i acc_{i j_i}
+              \quad\text{with}\quad \frac1N \sum_i cost_{i j_i} \le B
+
+    With whole costs the work is bounded by (open questions) x (distinct sums of cost). With other
+    costs the result is exact too, up to the rounding of sums, but only the pruning keeps the work
+    small: this multiple-choice knapsack problem [1]_ is NP-hard once the number of budgets, or one
+    cost list per question, is part of the input. Explained in chapter 3, "Budgets".
 
     Parameters
     ----------
-    acc, cost
-        As for `oracle_labels`.
+    acc : array_like, shape (N, K)
+        Accuracy of question i at budget j, in [0, 1].
+    cost : array_like, shape (K,) or (N, K)
+        Cost of budget j, non-decreasing along K.
     budget : float
-        Average cost allowed.
+        Average cost allowed, B.
+
+    Returns
+    -------
+    IntegerOptimum
+        Labels, averages, and the bound of the relaxed problem.
+
+    Raises
+    ------
+    ValueError
+        If the budget is below the cheapest allocation.
+
+    See Also
+    --------
+    frontier : The relaxed problem, for every budget.
+
+    References
+    ----------
+    .. [1] P. Sinha and A. A. Zoltners, "The multiple-choice knapsack problem", Operations
+       Research 27 (1979).
 
     Examples
     --------
@@ -58,40 +97,41 @@ def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOp
     labels = start.labels.copy()
     for row, column in changes:
         labels[row] = column
-    return IntegerOptimum(labels, average(cost, labels), average(acc, labels), start.bound, len(changes))
+    return IntegerOptimum(
+        labels, average(cost, labels), average(acc, labels), start.bound, len(changes)
+    )
 
 
 def _improve(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> list[tuple[int, int]]:
-    """The labels of the rows that had to be opened to get from the frontier's allocation to the optimum.
+    """Return the opened rows, each with its best column, that lead from ``start`` to the optimum.
 
-    Sums are counted from that allocation: it spends nothing, loses nothing, and may still spend ``room``. An allocation
-    that spends s and loses l is worth ``lam * s - l`` more accuracy; none is worth more than ``lam * room``."""
-    n, lam, base = len(acc), start.lam, start.labels[:, None]
-    room = n * (start.slack + _ROOM * start.budget)
-    net = acc - lam * cost
-    loss = np.maximum(np.take_along_axis(net, base, axis=1) - net, 0.0)
-    extra = cost - np.take_along_axis(cost, base, axis=1)
-    others = loss.copy()
-    np.put_along_axis(others, base, np.inf, axis=1)
-    second = others.min(axis=1)
+    Sums are counted from the starting allocation: it spends nothing, loses nothing, and may still
+    spend ``room``. An allocation that spends s more and loses l gains ``lam * s - l`` in accuracy,
+    and none gains more than ``lam * room``.
+    """
+    lam = start.lam
+    room = len(acc) * (start.slack + _TOLERANCE * start.budget)
+    loss, extra = _against(acc, cost, start)
+    second = _second_best(loss, start.labels)
     rows = np.argsort(second, kind="stable")
-    rows = rows[second[rows] <= lam * room + _ROOM]
-    # The most that the rows not opened yet could still save.
-    saving = np.where(loss[rows] <= lam * room + _ROOM, extra[rows], 0.0).min(axis=1)
-    still = np.append(np.cumsum(saving[::-1])[::-1], 0.0)[1:]
-    spent, lost, history = np.zeros(1), np.zeros(1), []
-    for row, later in zip(rows, still, strict=True):
+    rows = rows[second[rows] <= lam * room + _TOLERANCE]
+    # The most that the rows not opened yet could still save (a negative extra cost).
+    saving = np.where(loss[rows] <= lam * room + _TOLERANCE, extra[rows], 0.0).min(axis=1)
+    still_saved = np.append(np.cumsum(saving[::-1])[::-1], 0.0)[1:]
+    spent = np.zeros(1)  # one entry per undominated state
+    lost = np.zeros(1)
+    history = []
+    for row, saved_later in zip(rows, still_saved, strict=True):
         gap = lam * room - np.max((lam * spent - lost)[spent <= room])
-        if gap <= _ROOM or second[row] > gap + _ROOM:
+        if gap <= _TOLERANCE or second[row] > gap + _TOLERANCE:
             break
-        options = np.flatnonzero(loss[row] <= gap + _ROOM)
-        more_spent = np.add.outer(spent, extra[row, options]).ravel()
-        more_lost = np.add.outer(lost, loss[row, options]).ravel()
-        worth = lam * more_spent - more_lost
-        kept = np.flatnonzero((more_lost <= gap + _ROOM) & (more_spent + later <= room))
-        kept = kept[np.lexsort((-worth[kept], more_spent[kept]))]
-        kept = kept[np.append(True, worth[kept[1:]] > np.maximum.accumulate(worth[kept])[:-1])]
-        spent, lost = more_spent[kept], more_lost[kept]
+        options = np.flatnonzero(loss[row] <= gap + _TOLERANCE)
+        new_spent = np.add.outer(spent, extra[row, options]).ravel()
+        new_lost = np.add.outer(lost, loss[row, options]).ravel()
+        possible = (new_lost <= gap + _TOLERANCE) & (new_spent + saved_later <= room)
+        kept = _undominated(new_spent, lam * new_spent - new_lost, np.flatnonzero(possible))
+        spent = new_spent[kept]
+        lost = new_lost[kept]
         history.append((row, kept // options.size, options[kept % options.size]))
     state = int(np.argmax(np.where(spent <= room, lam * spent - lost, -np.inf)))
     changes = []
@@ -99,3 +139,26 @@ def _improve(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> list[tuple
         changes.append((row, columns[state]))
         state = parents[state]
     return changes
+
+
+def _against(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> tuple[np.ndarray, np.ndarray]:
+    """Net value lost and cost added by every column, compared with the starting labels."""
+    base = start.labels[:, None]
+    net = acc - start.lam * cost
+    loss = np.maximum(np.take_along_axis(net, base, axis=1) - net, 0.0)
+    extra = cost - np.take_along_axis(cost, base, axis=1)
+    return loss, extra
+
+
+def _second_best(loss: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The smallest loss of every row among the columns that it does not have."""
+    others = loss.copy()
+    np.put_along_axis(others, labels[:, None], np.inf, axis=1)
+    return others.min(axis=1)
+
+
+def _undominated(spent: np.ndarray, gain: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """Keep the states that gain more than every cheaper one, ordered by what they spend."""
+    states = states[np.lexsort((-gain[states], spent[states]))]
+    best_before = np.maximum.accumulate(gain[states])[:-1]
+    return states[np.append(True, gain[states[1:]] > best_before)]

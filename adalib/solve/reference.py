@@ -1,7 +1,7 @@
-"""Reference solvers: the same allocation problem handed to HiGHS, a general linear and integer programming code.
+"""Reference solvers: the same allocation problem given to HiGHS, a linear and integer solver.
 
-They know nothing about prices or envelopes: the tests and the chapters hold our own solvers against them. They are
-orders of magnitude slower than `adalib.frontier`; nothing else should call them.
+They use neither prices nor envelopes, so the tests and the chapters compare our own solvers with
+them. They are orders of magnitude slower than `adalib.frontier`; nothing else should call them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from adalib.table import check_table
 
 __all__ = ["LPSolution", "MILPSolution", "lp_solution", "lp_value", "milp_solution"]
 
-# HiGHS accepts violations of 1e-7 unless told otherwise; we compare to 1e-9.
+# HiGHS accepts violations of 1e-7 by default; we compare to 1e-9.
 _TOLERANCE = 1e-10
 
 
@@ -39,49 +39,57 @@ class MILPSolution(NamedTuple):
 
 
 def lp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> LPSolution:
-    """Solve the relaxed allocation problem; ValueError where no allocation is as cheap as ``budget``."""
+    """Solve the relaxed allocation problem; ValueError if no allocation is within ``budget``."""
     acc, cost = check_table(acc, cost)
-    n, full = len(acc), np.broadcast_to(cost, acc.shape)
+    n = len(acc)
+    cost_of_each = np.broadcast_to(cost, acc.shape)
     result = linprog(
         -acc.ravel(),
-        A_ub=csr_array(full.reshape(1, -1)),
+        A_ub=csr_array(cost_of_each.reshape(1, -1)),
         b_ub=[n * budget],
         A_eq=_one_each(*acc.shape),
         b_eq=np.ones(n),
         bounds=(0, None),
         method="highs",
-        options={"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
+        options={
+            "primal_feasibility_tolerance": _TOLERANCE,
+            "dual_feasibility_tolerance": _TOLERANCE,
+        },
     )
     if not result.success:
-        raise ValueError(f"HiGHS found no allocation within budget {budget}; its words: {result.message}")
-    return LPSolution(-result.fun / n, result.x.reshape(acc.shape), -float(result.ineqlin.marginals[0]))
+        raise ValueError(f"HiGHS found no allocation within budget {budget} ({result.message})")
+    price = -float(result.ineqlin.marginals[0])
+    return LPSolution(-result.fun / n, result.x.reshape(acc.shape), price)
 
 
 def lp_value(acc: ArrayLike, cost: ArrayLike, budget: float) -> float:
-    """Average accuracy of `lp_solution`."""
+    """Return the average accuracy of `lp_solution`."""
     return lp_solution(acc, cost, budget).value
 
 
 def milp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> MILPSolution:
-    """Solve the allocation problem, one budget per question, by branch and cut; errors as in `lp_solution`."""
+    """Solve the allocation problem, one budget per question; ValueError as in `lp_solution`."""
     acc, cost = check_table(acc, cost)
-    (n, k), full = acc.shape, np.broadcast_to(cost, acc.shape)
+    n, k = acc.shape
+    cost_of_each = np.broadcast_to(cost, acc.shape)
     result = milp(
         -acc.ravel(),
         integrality=np.ones(acc.size),
         bounds=Bounds(0, 1),
         constraints=[
-            LinearConstraint(csr_array(full.reshape(1, -1)), ub=n * budget),
+            LinearConstraint(csr_array(cost_of_each.reshape(1, -1)), ub=n * budget),
             LinearConstraint(_one_each(n, k), 1, 1),
         ],
         options={"mip_rel_gap": 0.0},
     )
     if result.x is None:
-        raise ValueError(f"HiGHS found no allocation within budget {budget}; its words: {result.message}")
+        raise ValueError(f"HiGHS found no allocation within budget {budget} ({result.message})")
     labels = result.x.reshape(n, k).argmax(axis=1)
     return MILPSolution(average(acc, labels), labels, average(cost, labels))
 
 
 def _one_each(n: int, k: int) -> csr_array:
     """The N x NK matrix that sums the shares of each question."""
-    return csr_array((np.ones(n * k), np.arange(n * k), np.arange(0, n * k + 1, k)), shape=(n, n * k))
+    columns = np.arange(n * k)
+    row_starts = np.arange(0, n * k + 1, k)
+    return csr_array((np.ones(n * k), columns, row_starts), shape=(n, n * k))

@@ -1,10 +1,12 @@
 r"""The judge: are two formulas the same mathematics?
 
-Each formula is read once, by math-verify, and becomes a *form*: its shape and its fingerprint, the values of its parts
-to 60 digits at four fixed points. Formulas of equal shape whose fingerprints agree to 30 digits are the same.
+Each formula is parsed once, by math-verify, and becomes a *form*: its shape and its fingerprint,
+the values of its components to 60 digits at four fixed points. Formulas of equal shape whose
+fingerprints agree to 30 digits are equal.
 
-Computer algebra can be made to run for ever (``9^{9^{9^9}}``). So every limit counts something in the text or in a
-value and is asked before the dear operation: what is given up is the same on every machine, busy or idle.
+Computer algebra can be made to run for ever (``9^{9^{9^9}}``). So every limit counts something in
+the text or in a value and is checked before the expensive operation. What is not compared is
+therefore the same on every machine, busy or idle.
 """
 
 from __future__ import annotations
@@ -38,17 +40,21 @@ _POINTS = 4
 _BASE = math_verify.parser.LatexExtractionConfig()
 # Units are dropped before we are asked; here the m of 5m is a variable.
 _LATEX = [replace(_BASE, normalization_config=replace(_BASE.normalization_config, units=False))]
-math_verify.parser.TIMEOUT_WARNING_SHOWN = True  # it warns that it keeps no clock; our limits are counted
+math_verify.parser.TIMEOUT_WARNING_SHOWN = (
+    True  # it warns that it keeps no clock; our limits are counted
+)
 
 _parse = PSParser.math
 
 
 def _in_two_stages(parser: Any) -> Any:
-    """Parse by ANTLR's quick prediction, whose tree is right where it finds one, and else by the full one."""
+    """Parse with ANTLR's fast prediction, which is right if it succeeds, else with the full one."""
     parser._interp.predictionMode = PredictionMode.SLL
     try:
         return _parse(parser)
-    except Exception:  # a syntax error, which the parser's listener raises without a class of its own
+    except (
+        Exception
+    ):  # a syntax error, which the parser's listener raises without a class of its own
         parser.reset()
         parser._interp.predictionMode = PredictionMode.LL
         return _parse(parser)
@@ -90,7 +96,9 @@ class Form(NamedTuple):
 
     shape: tuple
     values: tuple[tuple, ...] = ()
-    loose: tuple[bool, ...] = ()  # the parts that are decimals, which agree with what rounds to them at six places
+    loose: tuple[
+        bool, ...
+    ] = ()  # the parts that are decimals, which agree with what rounds to them at six places
 
     def agrees(self, other: Form) -> bool:
         """Whether the shapes are equal and the fingerprints agree."""
@@ -109,11 +117,13 @@ class Reading(NamedTuple):
     given_up: str = ""  # the limit that it met
 
     def equals(self, other: Reading) -> bool:
-        """Whether the two have a form in common; an equation is also the same as its right-hand side."""
+        """Whether the two share a form; an equation also equals its right-hand side."""
         pairs = [(self.forms, other.forms)]
         if bool(self.told) != bool(other.told):
             pairs.append((self.told or self.forms, other.told or other.forms))
-        return any(one.agrees(another) for ones, others in pairs for one in ones for another in others)
+        return any(
+            one.agrees(another) for ones, others in pairs for one in ones for another in others
+        )
 
 
 def work(text: str) -> int:
@@ -127,11 +137,20 @@ def read(text: str) -> Reading:
     try:
         _check(text)
         with _lock:
-            parsed = math_verify.parse(f"${text}$", _LATEX, fallback_mode="no_fallback", parsing_timeout=None)
+            parsed = math_verify.parse(
+                f"${text}$", _LATEX, fallback_mode="no_fallback", parsing_timeout=None
+            )
             return _meaning(parsed[0]) if parsed else Reading()
     except _GivenUpError as limit:
         return Reading(given_up=str(limit))
-    except (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError):
+    except (
+        ArithmeticError,
+        AttributeError,
+        NotImplementedError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ):
         return Reading()  # it has no value, or is no mathematics
 
 
@@ -161,7 +180,9 @@ def _check(text: str) -> None:
             raised.append(last == "^")
         elif mark in ")]}":
             del raised[-1:]
-        elif mark == "^" and (sum(raised) > 1 or (any(raised) and re.match(r"\^[\s{(+-]*\d\d", text[at:]))):
+        elif mark == "^" and (
+            sum(raised) > 1 or (any(raised) and re.match(r"\^[\s{(+-]*\d\d", text[at:]))
+        ):
             raise _GivenUpError("a tower")
         elif mark == "^" and last in ")}" and (power := re.match(r"\^[\s{(+-]*(\d+)", text[at:])):
             grown *= int(power[1])  # powers of powers
@@ -175,14 +196,24 @@ def _check(text: str) -> None:
 def _meaning(node: Any) -> Reading:
     """All that a parsed formula may mean, the plainest first."""
     if isinstance(node, sympy.And | Relational):
-        links = list(getattr(node, "_unsorted_args", node.args)) if isinstance(node, sympy.And) else [node]
-        told = _meaning(links[-1].rhs).forms if all(isinstance(link, sympy.Eq) for link in links) else ()
+        links = (
+            list(getattr(node, "_unsorted_args", node.args))
+            if isinstance(node, sympy.And)
+            else [node]
+        )
+        told = (
+            _meaning(links[-1].rhs).forms
+            if all(isinstance(link, sympy.Eq) for link in links)
+            else ()
+        )
         return Reading((_joined("and", [_relation(link) for link in links]), *_range(links)), told)
     forms = [_form(node)]
     if isinstance(node, sympy.FiniteSet):
         written = [_form(part) for part in getattr(node, "_unsorted_args", node.args)]
         forms += [_joined("tuple", written), *(written if len(written) == 1 else ())]
-    elif isinstance(node, sympy.Interval) and node.left_open and node.right_open:  # (1, 2) may be a pair
+    elif (
+        isinstance(node, sympy.Interval) and node.left_open and node.right_open
+    ):  # (1, 2) may be a pair
         forms.append(_joined("tuple", [_form(node.start), _form(node.end)]))
     return Reading(tuple(forms))
 
@@ -193,8 +224,15 @@ def _form(node: Any) -> Form:
     if isinstance(node, sympy.FiniteSet):
         return _joined("set", sorted((_form(part) for part in node.args), key=_order))
     if isinstance(node, sympy.Interval):
-        return _joined("interval", [_form(node.start), _form(node.end)], bool(node.left_open), bool(node.right_open))
-    if isinstance(node, sympy.Set):  # by its pieces, in whatever unions and differences it was written
+        return _joined(
+            "interval",
+            [_form(node.start), _form(node.end)],
+            bool(node.left_open),
+            bool(node.right_open),
+        )
+    if isinstance(
+        node, sympy.Set
+    ):  # by its pieces, in whatever unions and differences it was written
         simple = _rounded(node)
         if isinstance(simple, sympy.Interval | sympy.FiniteSet):
             return _form(simple)
@@ -202,8 +240,12 @@ def _form(node: Any) -> Form:
         return _joined("union", sorted(pieces, key=_order)) if pieces else Form((str(simple),))
     if isinstance(node, sympy.MatrixBase):
         return _joined("matrix", [_form(entry) for entry in node.flat()], *node.shape)
-    if isinstance(node, sympy.MatMul) and all(not part.is_Matrix for part in node.args[:-1]):  # a number times a matrix
-        return _form(node.args[-1].applyfunc(lambda entry: sympy.Mul(*node.args[:-1], entry, evaluate=False)))
+    if isinstance(node, sympy.MatMul) and all(
+        not part.is_Matrix for part in node.args[:-1]
+    ):  # a number times a matrix
+        return _form(
+            node.args[-1].applyfunc(lambda entry: sympy.Mul(*node.args[:-1], entry, evaluate=False))
+        )
     if isinstance(node, Relational):
         return _relation(node)
     if not isinstance(node, sympy.Expr) or node.is_Matrix:
@@ -213,18 +255,22 @@ def _form(node: Any) -> Form:
 
 def _joined(kind: str, parts: list[Form], *more: object) -> Form:
     shape = (kind, *more, *(part.shape for part in parts))
-    return Form(shape, sum((part.values for part in parts), ()), sum((part.loose for part in parts), ()))
+    return Form(
+        shape, sum((part.values for part in parts), ()), sum((part.loose for part in parts), ())
+    )
 
 
 def _order(form: Form) -> tuple:
     """Sorts the elements of a set, also where two of them differ by a rounding."""
     first = form.values[0][0] if form.values else _mp.mpc(0)
-    rounded = [_mp.nint(part * 10**20) if _mp.isfinite(part) else part for part in (first.real, first.imag)]
+    rounded = [
+        _mp.nint(part * 10**20) if _mp.isfinite(part) else part for part in (first.real, first.imag)
+    ]
     return str(form.shape), *rounded
 
 
 def _relation(node: Any) -> Form:
-    """An equation up to a factor, an inequality up to a positive one, with the smaller side on the left."""
+    """Normalise an equation up to a factor, an inequality up to a positive one, smaller side left."""
     left, right, kind = node.lhs, node.rhs, type(node).__name__
     if kind in ("StrictGreaterThan", "GreaterThan"):
         left, right, kind = right, left, {"G": "LessThan", "S": "StrictLessThan"}[kind[0]]
@@ -232,7 +278,9 @@ def _relation(node: Any) -> Form:
         return _joined(kind, [_form(left), _form(right)])
     gap = [u - v for u, v in zip(_at_points(left), _at_points(right), strict=True)]
     scale = gap[0] if kind in ("Equality", "Unequality") else abs(gap[0])
-    return Form((kind, ("value",)), (tuple(d / scale if abs(scale) > _ZERO else d for d in gap),), (False,))
+    return Form(
+        (kind, ("value",)), (tuple(d / scale if abs(scale) > _ZERO else d for d in gap),), (False,)
+    )
 
 
 def _range(links: list) -> list[Form]:
@@ -255,9 +303,11 @@ def _range(links: list) -> list[Form]:
 
 
 def _rounded(node: Any) -> Any:
-    """The same set with every number rounded to a fraction, so that sympy works it out at once and exactly."""
+    """Return the set with every number rounded to a fraction, which sympy handles exactly."""
     if isinstance(node, sympy.Interval):
-        return sympy.Interval(_rounded(node.start), _rounded(node.end), node.left_open, node.right_open)
+        return sympy.Interval(
+            _rounded(node.start), _rounded(node.end), node.left_open, node.right_open
+        )
     if isinstance(node, sympy.Expr):
         value = _at_points(node)[0].real
         return node if _mp.isinf(value) else sympy.Rational(int(_mp.nint(value * 10**30)), 10**30)
@@ -273,7 +323,9 @@ def _near(u: Any, v: Any, loose: bool) -> bool:
 def _at_points(node: Any) -> list:
     """The values of an expression at the fixed points; one without variables is worked out once."""
     varies = node.free_symbols or node.atoms(AppliedUndef)
-    return [_value(node, point) for point in range(_POINTS)] if varies else [_value(node, 0)] * _POINTS
+    return (
+        [_value(node, point) for point in range(_POINTS)] if varies else [_value(node, 0)] * _POINTS
+    )
 
 
 def _value(node: Any, point: int) -> Any:
@@ -302,7 +354,10 @@ def _value(node: Any, point: int) -> Any:
 
 @lru_cache(maxsize=10_000)
 def _place(name: str, point: int) -> Any:
-    """The value of a variable at a point: from 1 to 2 at the first, of either sign at the others, at some below 1."""
+    """Return the value of a variable at a point.
+
+    It lies from 1 to 2 at the first point; at the others it has either sign, at some below 1.
+    """
     digits = int.from_bytes(hashlib.sha256(f"{point} {name}".encode()).digest(), "big")
     return (-1 if point and digits & 1 else 1) * (1 - point % 2 + _mp.mpf(digits) / 2**256)
 
@@ -347,5 +402,8 @@ _OPERATIONS: dict[str, Callable] = {
     "Mod": _limited(lambda x, y: x - y * _mp.floor(x / y + _FINE), real=True),
     "Max": _limited(max, real=True),
     "Min": _limited(min, real=True),
-    **{name: _limited(getattr(_mp, name)) for name in (*_TRIGONOMETRIC, *_INVERSE, "factorial", "binomial", "gamma")},
+    **{
+        name: _limited(getattr(_mp, name))
+        for name in (*_TRIGONOMETRIC, *_INVERSE, "factorial", "binomial", "gamma")
+    },
 }

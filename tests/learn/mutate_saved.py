@@ -17,11 +17,45 @@ from adalib.datasets.files import DataError
 from adalib.datasets.sealed import digest, seal
 from adalib.learn.policies import load_policy
 from adalib.router.router import Router
-from adalib.sequential.priced import load_stopping
+from adalib.sequential.files import load_stopping
 
 GROWN = ("label.json", "curve.json", "histogram.json")
-ODD = (-1, 0, 1, 2, 3, 7, 2**31 - 1, 2**31, -(2**31), 2**63, 10**299, -1.5, 0.5, 1e300, 5e-324, True, None)
-ODD += ("", "0", "1", "-1", "999999", "4294967295", "1e9", "[1,2]", "nan", "gbtree", "x" * 300, [], {}, [[]], [0] * 5)
+ODD = (
+    -1,
+    0,
+    1,
+    2,
+    3,
+    7,
+    2**31 - 1,
+    2**31,
+    -(2**31),
+    2**63,
+    10**299,
+    -1.5,
+    0.5,
+    1e300,
+    5e-324,
+    True,
+    None,
+)
+ODD += (
+    "",
+    "0",
+    "1",
+    "-1",
+    "999999",
+    "4294967295",
+    "1e9",
+    "[1,2]",
+    "nan",
+    "gbtree",
+    "x" * 300,
+    [],
+    {},
+    [[]],
+    [0] * 5,
+)
 
 
 def mutate(value, rng):
@@ -47,7 +81,9 @@ def mutate(value, rng):
     elif how == 3 and isinstance(child, int | float) and not isinstance(child, bool):
         inside[key] = child + rng.choice((-1, 1, 2, 1000, -1000))
     elif how == 3 and isinstance(child, str):
-        inside[key] = child.replace(rng.choice("0123456789[]:"), rng.choice(("", "0", "9", "99", "-")))
+        inside[key] = child.replace(
+            rng.choice("0123456789[]:"), rng.choice(("", "0", "9", "99", "-"))
+        )
     else:
         inside[key] = copy.deepcopy(rng.choice(ODD))
 
@@ -58,7 +94,9 @@ def damaged(content, rng, reseal):
         found = bytearray(content)
         for _ in range(rng.randint(1, 3)):
             place = rng.randrange(len(found))
-            found[place : place + rng.choice((0, 1, 1, 5))] = rng.randbytes(rng.choice((0, 1, 1, 4)))
+            found[place : place + rng.choice((0, 1, 1, 5))] = rng.randbytes(
+                rng.choice((0, 1, 1, 4))
+            )
         return bytes(found[: rng.randrange(len(found))] if rng.random() < 0.1 else found)
     lines = [json.loads(line) for line in content.splitlines()]
     for _ in range(rng.randint(1, 2)):

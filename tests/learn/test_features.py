@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
 from adalib.datasets.responses import ReadText
 from adalib.evaluate.baselines import length
-from adalib.learn.embedding import TextEmbedding, ngram_counts
+from adalib.learn.embedding import TextEmbedding, character_ngrams, ngram_counts
 from adalib.learn.features import TEXT_FEATURES, text_features
 from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, extra_features
 
@@ -63,15 +63,30 @@ def test_a_question_counted_by_hand():
 FRUIT = "他有三个苹果。他吃了一个？"
 CASES = {
     "prompt_length_words": [("", 0), ("Bob's cat isn't Bob's", 4)],
-    "sentence_count": [("", 0), ("One. Two! Three?", 3), ("It is 3.5 m long, e.g. a rope", 2), ("...", 0), (FRUIT, 2)],
+    "sentence_count": [
+        ("", 0),
+        ("One. Two! Three?", 3),
+        ("It is 3.5 m long, e.g. a rope", 2),
+        ("...", 0),
+        (FRUIT, 2),
+    ],
     "question_marks": [(FRUIT, 1), ("Really?? Why?", 3)],
     "numbers_count": [("0.5 and .25 and 3", 3), ("f(1,2)", 2)],
     "number_magnitude_avg": [("0.5 and .25 and 3", math.log(3.75 / 3)), ("0 and 0", 0)],
-    "number_magnitude_max": [("1,234,567", math.log(1234567)), ("1,2345", math.log(2345)), ("٣٤ apples", math.log(34))],
+    "number_magnitude_max": [
+        ("1,234,567", math.log(1234567)),
+        ("1,2345", math.log(2345)),
+        ("٣٤ apples", math.log(34)),
+    ],
     "has_percentage": [("5 % off", 1), ("Percentages matter", 1)],
     "has_fraction": [("3/4 of it", 1), (r"\dfrac{1}{2}", 1), ("½ cup", 1), ("and/or", 0)],
     "has_time_word": [("at 5 o'clock", 1), ("a daytime show", 0)],
-    "has_money_word": [("He PAID", 1), ("It is $5 each", 1), ("It is $2,000.", 1), (r"a toy at \$3", 1)],
+    "has_money_word": [
+        ("He PAID", 1),
+        ("It is $5 each", 1),
+        ("It is $2,000.", 1),
+        (r"a toy at \$3", 1),
+    ],
     "has_rate_word": [("60 miles per hour", 1), ("a person", 0)],
     "has_multi_step_word": [("How many are left?", 1)],
     "unique_word_ratio": [("Bob's cat isn't bob's", 3 / 4)],
@@ -82,7 +97,9 @@ CASES["has_money_word"] += [("Find $5$ and $3x + 1$ and $4 + 4$", 0)]
 
 @pytest.mark.parametrize("name", CASES)
 def test_one_feature(name):
-    assert {text: features_of(text)[name] for text, _ in CASES[name]} == pytest.approx(dict(CASES[name]))
+    assert {text: features_of(text)[name] for text, _ in CASES[name]} == pytest.approx(
+        dict(CASES[name])
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,7 +148,10 @@ def test_huge_texts(piece):
         (lambda: text_features(["fine", None]), r"questions\[1\] is NoneType"),
         (lambda: text_features(["a", "b"], entropy=[0.1]), r"shape \(1,\); give 2 numbers"),
         (lambda: text_features(["a", "b"], entropy=[0.1, np.inf]), r"entropy\[1\] is inf"),
-        (lambda: extra_features(["x", "y"], single_pass_acc=[0.5, np.nan]), r"single_pass_acc\[1\] is nan"),
+        (
+            lambda: extra_features(["x", "y"], single_pass_acc=[0.5, np.nan]),
+            r"single_pass_acc\[1\] is nan",
+        ),
         (lambda: TextEmbedding().fit(["", "  "]), "at least one that is not blank"),
         (lambda: TextEmbedding().transform(["a"]), "call fit"),
         (lambda: TextEmbedding(dims=0), "dims is 0"),
@@ -142,16 +162,23 @@ def test_what_is_refused(action, message):
         action()
 
 
-TRAINING = ["Three red hens lay 4 eggs", "Two red hens lay 9 eggs", "A train leaves at noon", "A train arrives late"]
+TRAINING = [
+    "Three red hens lay 4 eggs",
+    "Two red hens lay 9 eggs",
+    "A train leaves at noon",
+    "A train arrives late",
+]
 
 
 def tfidf() -> TfidfVectorizer:
     return TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
 
 
-def test_embedding_puts_like_texts_together_and_keeps_the_angles_at_full_rank():
+def test_embedding_keeps_the_angles_at_full_rank():
     embedding = TextEmbedding(dims=2).fit(TRAINING)
-    hens, train, blank = embedding.transform(["Five red hens lay 7 eggs", "The train leaves late", ""]).to_numpy()
+    hens, train, blank = embedding.transform(
+        ["Five red hens lay 7 eggs", "The train leaves late", ""]
+    ).to_numpy()
     seen = embedding.transform(TRAINING).to_numpy()
     assert np.linalg.norm(seen[0] - hens) < np.linalg.norm(seen[2] - hens)
     assert np.linalg.norm(seen[2] - train) < np.linalg.norm(seen[0] - train)
@@ -162,7 +189,7 @@ def test_embedding_puts_like_texts_together_and_keeps_the_angles_at_full_rank():
     np.testing.assert_allclose(found @ found.T, weights @ weights.T, atol=1e-9)
 
 
-def test_embedding_is_learned_from_the_training_texts_alone():
+def test_embedding_learns_from_training_texts_only():
     embedding, again = (TextEmbedding(dims=3).fit(TRAINING) for _ in range(2))
     alone = embedding.transform(["Ten trains"])
     among = embedding.transform(["Ten trains", *["something else entirely"] * 50]).iloc[:1]
@@ -174,8 +201,10 @@ def test_embedding_is_learned_from_the_training_texts_alone():
 def test_n_grams_found_word_by_word_are_scikit_learns(texts):
     taught = [*TRAINING, "ΟΔΟΣ İi ﬁn"]
     embedding = TextEmbedding(dims=2).fit(taught)
-    found = embedding._weigh(embedding._counts([*texts, *TRAINING]))
-    np.testing.assert_array_equal(found.toarray(), tfidf().fit(taught).transform([*texts, *TRAINING]).toarray())
+    found = embedding._weighted(embedding._counts([*texts, *TRAINING]))
+    np.testing.assert_array_equal(
+        found.toarray(), tfidf().fit(taught).transform([*texts, *TRAINING]).toarray()
+    )
 
 
 def carrying(text: str, name: str) -> ReadText:
@@ -189,13 +218,23 @@ def test_numbers_stand_in_for_a_text():
     absent = pickle.loads(pickle.dumps(absent))  # as they travel to other machines
     pd.testing.assert_frame_equal(text_features(absent), text_features(TRAINING))
     pd.testing.assert_frame_equal(extra_features(absent), extra_features(TRAINING))
-    assert length(absent, [1, 16], 6).weights.tolist() == length(TRAINING, [1, 16], 6).weights.tolist()
+    assert (
+        length(absent, [1, 16], 6).weights.tolist() == length(TRAINING, [1, 16], 6).weights.tolist()
+    )
     counts = np.array([ngram_counts(text) for text in TRAINING])
     weights = TfidfTransformer(sublinear_tf=True).fit_transform(counts).toarray()
     found = TextEmbedding(dims=4).fit(absent).transform(absent).to_numpy()
     np.testing.assert_allclose(found @ found.T, weights @ weights.T, atol=1e-9)
     with pytest.raises(ValueError, match="have counted"):
         TextEmbedding(ngrams=(1, 2)).fit(absent)
+
+
+@given(st.text(min_size=1, max_size=9), st.integers(1, 6), st.integers(0, 4))
+def test_ngrams_are_those_of_scikit_learn(word, shortest, more):
+    lengths = (shortest, shortest + more)
+    analyze = TfidfVectorizer(analyzer="char_wb", ngram_range=lengths).build_analyzer()
+    expected = [character_ngrams(one, lengths) for one in word.lower().split()]
+    assert analyze(word) == [ngram for one in expected for ngram in one]
 
 
 @given(st.text(max_size=60))
@@ -206,7 +245,9 @@ def test_a_new_text_is_hashed_as_those_that_are_not_at_hand(text):
         np.testing.assert_array_equal(kept.embed(one), embedding.transform([text]).to_numpy()[0])
 
 
-@pytest.mark.parametrize("texts", [["a"], ["ab", ""], ["漢字"] * 3, ["7" * 10**6], ["\0"], [r"\frac{1}{2}", "½"]])
+@pytest.mark.parametrize(
+    "texts", [["a"], ["ab", ""], ["漢字"] * 3, ["7" * 10**6], ["\0"], [r"\frac{1}{2}", "½"]]
+)
 def test_embedding_of_odd_texts(texts):
     frame = TextEmbedding(dims=5).fit(texts).transform([*texts, ""])
     assert frame.shape == (len(texts) + 1, 5)

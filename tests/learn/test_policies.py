@@ -53,10 +53,12 @@ def fitted(known):
 def separable(n=200, seed=0):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 5, n)
-    return np.column_stack([labels + rng.uniform(-0.4, 0.4, n), rng.standard_normal((n, 3))]), labels
+    return np.column_stack(
+        [labels + rng.uniform(-0.4, 0.4, n), rng.standard_normal((n, 3))]
+    ), labels
 
 
-def test_labels_that_features_separate_are_learned_perfectly_and_weights_count_only_in_proportion():
+def test_separable_labels_are_learned_perfectly():
     features, labels = separable()
     policy = LabelPolicy().fit_labels(features, labels)
     assert (policy.predict(features) == labels).all()
@@ -64,7 +66,10 @@ def test_labels_that_features_separate_are_learned_perfectly_and_weights_count_o
     assert policy.importance().sum() == pytest.approx(1)
     features, labels = separable(seed=5)
     weights = np.random.default_rng(1).random(200)
-    first, other = (LabelPolicy().fit_labels(features, labels, w).predict(features) for w in (weights, 1000 * weights))
+    first, other = (
+        LabelPolicy().fit_labels(features, labels, w).predict(features)
+        for w in (weights, 1000 * weights)
+    )
     assert (first == other).all()
     assert LabelPolicy().fit_labels(features, labels, np.zeros(200)).predict(features).size == 200
 
@@ -72,7 +77,9 @@ def test_labels_that_features_separate_are_learned_perfectly_and_weights_count_o
 def test_gbm_is_xgboost_at_the_papers_hyper_parameters():
     rng = np.random.default_rng(3)
     features, labels = rng.standard_normal((200, 16)), rng.integers(0, 5, 200)
-    theirs = XGBClassifier(n_estimators=100, max_depth=5, learning_rate=0.1, n_jobs=1).fit(features, labels)
+    theirs = XGBClassifier(n_estimators=100, max_depth=5, learning_rate=0.1, n_jobs=1).fit(
+        features, labels
+    )
     policy = LabelPolicy().fit_labels(features, labels)
     unseen = rng.standard_normal((500, 16))
     assert (policy.predict(unseen) == theirs.predict(unseen)).all()
@@ -81,7 +88,7 @@ def test_gbm_is_xgboost_at_the_papers_hyper_parameters():
 
 
 @pytest.mark.parametrize("name", ZOO)
-def test_the_zoo_learns_repeats_itself_and_ignores_the_scale(name):
+def test_other_classifiers_learn(name):
     features, labels = separable()
     stretched = features * [1000, 1, 1, 1]
     found, again, scaled = (
@@ -104,7 +111,7 @@ def test_fit_imitates_the_exact_labels(known):
     assert priced.lam_ == 0.02
 
 
-def test_regret_weights_by_brute_force_and_the_weighted_policy_sides_with_what_is_at_stake():
+def test_regret_weights_by_brute_force():
     rng = np.random.default_rng(0)
     acc, cost = rng.random((20, 4)), np.sort(rng.random((20, 4)), axis=1)
     for prices in (cost, cost[0]):
@@ -118,13 +125,15 @@ def test_regret_weights_by_brute_force_and_the_weighted_policy_sides_with_what_i
         assert set(policy.predict(np.zeros((90, 1)))) == {int(weighted)}
 
 
-def test_missing_and_single_classes_and_features_that_are_constant(known):
+def test_missing_classes_or_constant_features(known):
     features, acc = np.random.default_rng(2).standard_normal((60, 2)), known[1][:SEEN]
     labels = np.where(features[:, 0] > 0, 4, 1)
     for policy in zoo().values():
         assert set(policy.fit_labels(features, labels).predict(features)) == {1, 4}
         assert policy.fit_labels(features, np.full(60, 3)).predict(features[:2]).tolist() == [3, 3]
-        assert policy.fit_labels(features[:1], labels[:1]).predict(features[:1]).tolist() == [labels[0]]
+        assert policy.fit_labels(features[:1], labels[:1]).predict(features[:1]).tolist() == [
+            labels[0]
+        ]
         assert policy.predict(features[:0]).shape == (0,)
     for policy in (*zoo().values(), CurvePolicy()):
         policy.fit(np.ones((SEEN, 3)), acc, COST, budget=3)
@@ -156,7 +165,7 @@ def test_curves_that_features_determine_are_recovered(known):
         assert (found - mix) / (oracle - mix) > 0.9
 
 
-def test_the_price_is_the_lowest_that_the_training_questions_can_pay(known):
+def test_the_price_is_the_lowest_within_the_budget(known):
     features, acc = known
     policy = CurvePolicy(seed=4).fit(features[:80], acc[:80], COST)
     unseen = policy._unseen_curves(features[:80].to_numpy(), acc[:80], None)
@@ -169,7 +178,7 @@ def test_the_price_is_the_lowest_that_the_training_questions_can_pay(known):
         policy.price(0.9)
 
 
-def test_the_questions_asked_about_have_no_say_in_the_price_and_costs_by_question_count_with_their_mean(known, fitted):
+def test_new_questions_do_not_change_the_price(known, fitted):
     unseen, policy = known[0][SEEN:], fitted[2]
     together = policy.predict(unseen)
     assert together[:40].tolist() == [policy.predict(unseen[i : i + 1])[0] for i in range(40)]
@@ -180,10 +189,12 @@ def test_the_questions_asked_about_have_no_say_in_the_price_and_costs_by_questio
     by_question = CurvePolicy().fit(features[:SEEN], acc[:SEEN], cost, lam=0.02)
     shared = CurvePolicy().fit(features[:SEEN], acc[:SEEN], COST, lam=0.02)
     assert (by_question.predict(features) == shared.predict(features)).all()
-    assert LabelPolicy().fit(features[:SEEN], acc[:SEEN], cost, budget=2).predict(features).shape == (600,)
+    assert LabelPolicy().fit(features[:SEEN], acc[:SEEN], cost, budget=2).predict(
+        features
+    ).shape == (600,)
 
 
-def test_noise_features_gain_nothing_held_out_and_much_on_their_own_training_questions():
+def test_noise_features_gain_nothing_held_out():
     population = beta_population(200, 0.25, 0.24, wrong=5, seed=11)
     responses, true = population.sample(48, seed=12), population.acc()
     acc = responses.table(estimator="windows", ties="first").acc
@@ -270,7 +281,9 @@ def test_a_given_booster_is_saved_with_its_own_trees(known, tmp_path):
     policy = LabelPolicy(XGBClassifier(n_estimators=7, max_depth=2)).fit_labels(features, labels)
     assert policy.model_.get_booster().num_boosted_rounds() == 7
     policy.save(tmp_path / "label.json")
-    assert (load_policy(tmp_path / "label.json").predict(features) == policy.predict(features)).all()
+    assert (
+        load_policy(tmp_path / "label.json").predict(features) == policy.predict(features)
+    ).all()
     stumps = XGBRegressor(n_estimators=9, max_depth=1, multi_strategy="multi_output_tree")
     curve = CurvePolicy(stumps).fit(features, acc, COST, budget=2)
     curve.save(tmp_path / "curve.json")
@@ -284,10 +297,16 @@ def test_a_given_booster_is_saved_with_its_own_trees(known, tmp_path):
         (lambda about, trees: [{**about, "format": "other"}, trees], "not what adalib saves"),
         (lambda about, trees: [{**about, "kind": "spell"}, trees], "not a sound policy file"),
         (lambda about, trees: [{**about, "width": 3}, trees], "names 2 features, its width is 3"),
-        (lambda about, trees: [{**about, "width": 1, "names": None}, trees], "feature holds a number"),
+        (
+            lambda about, trees: [{**about, "width": 1, "names": None}, trees],
+            "feature holds a number",
+        ),
         (lambda about, trees: [{**about, "cost": [1, 2]}, trees], "cost has shape"),
         (lambda about, trees: [{**about, "prices": None}, trees], "not a sound policy file"),
-        (lambda about, trees: [{**about, "kind": "label", "weighted": 0, "classes": [1]}, trees], "list of classes"),
+        (
+            lambda about, trees: [{**about, "kind": "label", "weighted": 0, "classes": [1]}, trees],
+            "list of classes",
+        ),
         (lambda about, trees: [about, {}], "has no trees"),
         (lambda about, trees: [about, {"learner": 3}], "trees are not as XGBoost writes them"),
         (lambda about, trees: [{k: v for k, v in about.items() if k != "names"}, trees], "'names'"),
@@ -318,7 +337,7 @@ GOOD = {"features": [[0.0], [1.0]], "acc": [[0.1, 0.9], [0.5, 0.5]], "cost": [1,
         ({"features": [[], []]}, "at least one column"),
         ({"features": [["a"], ["b"]]}, "table of numbers"),
         ({"features": pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])}, "two columns named 'a'"),
-        ({"features": [[0.0]]}, "one a question|one row per question"),
+        ({"features": [[0.0]]}, "one per question|one row per question"),
         ({"acc": [[0.1, 1.9], [0.5, 0.5]]}, r"acc\[0, 1\]"),
         ({"lam": 0.1}, "either budget or lam"),
         ({"budget": 0.5}, "cheapest allocation"),
@@ -334,20 +353,35 @@ def test_what_fit_refuses(policy, change, message):
     ("action", "message"),
     [
         (lambda: LabelPolicy("oak").fit_labels([[1.0]], [0]), "model is 'oak'; give a classifier"),
-        (lambda: CurvePolicy("oak").fit(GOOD["features"], GOOD["acc"], GOOD["cost"]), "'oak'; give a regressor"),
-        (lambda: LabelPolicy(KNeighborsClassifier(), True).fit(**GOOD), "takes sample_weight, not KNeighbors"),
+        (
+            lambda: CurvePolicy("oak").fit(GOOD["features"], GOOD["acc"], GOOD["cost"]),
+            "'oak'; give a regressor",
+        ),
+        (
+            lambda: LabelPolicy(KNeighborsClassifier(), True).fit(**GOOD),
+            "takes sample_weight, not KNeighbors",
+        ),
         (lambda: LabelPolicy().predict([[1.0]]), "call fit first"),
         (lambda: CurvePolicy().predict([[1.0]]), "call fit first"),
         (lambda: CurvePolicy().price(2), "call fit first"),
         (lambda: CurvePolicy().save("nowhere.json"), "call fit first"),
         (lambda: LabelPolicy().save("nowhere.json"), "call fit first"),
-        (lambda: LabelPolicy().fit(GOOD["features"], GOOD["acc"], GOOD["cost"]), "either budget or lam"),
-        (lambda: CurvePolicy().fit(GOOD["features"], GOOD["acc"], GOOD["cost"]).predict([[1.0]]), "has no price"),
-        (lambda: LabelPolicy().fit_labels([[1.0]], [-1]), "column numbers"),
-        (lambda: LabelPolicy().fit_labels([[1.0]], [0.5]), "column numbers"),
+        (
+            lambda: LabelPolicy().fit(GOOD["features"], GOOD["acc"], GOOD["cost"]),
+            "either budget or lam",
+        ),
+        (
+            lambda: CurvePolicy().fit(GOOD["features"], GOOD["acc"], GOOD["cost"]).predict([[1.0]]),
+            "has no price",
+        ),
+        (lambda: LabelPolicy().fit_labels([[1.0]], [-1]), "non-negative integers"),
+        (lambda: LabelPolicy().fit_labels([[1.0]], [0.5]), "non-negative integers"),
         (lambda: LabelPolicy().fit_labels([[1.0]], [0], [-1.0]), "weights must be 1 finite"),
         (lambda: zoo()["mlp"].fit_labels([[1.0]], [0], [1.0]), "takes sample_weight, not Pipeline"),
-        (lambda: LabelPolicy(SVC()).fit_labels([[1.0], [2.0]], [0, 1]).importance(), "importance needs"),
+        (
+            lambda: LabelPolicy(SVC()).fit_labels([[1.0], [2.0]], [0, 1]).importance(),
+            "importance needs",
+        ),
         (lambda: LabelPolicy().importance(), "call fit first"),
         (lambda: LabelPolicy().fit_labels([[1.0]], [0]).predict([[1.0, 2.0]]), "trained on 1"),
     ],
@@ -360,19 +394,30 @@ def test_what_else_is_refused(action, message):
 # Scikit-learn's contract: its own checks where they do not need fit(X, y), and the same laws for our fit.
 
 
-def test_scikit_learns_own_checks_and_parameters_of_the_model_reached_from_outside():
-    laws = ["no_attributes_set_in_init", "parameters_default_constructible", "get_params_invariance"]
+def test_scikit_learn_checks_pass():
+    laws = [
+        "no_attributes_set_in_init",
+        "parameters_default_constructible",
+        "get_params_invariance",
+    ]
     for kind, law in product((LabelPolicy, CurvePolicy), [*laws, "set_params", "estimator_repr"]):
         getattr(estimator_checks, f"check_{law}")(kind.__name__, kind())
-    policy = LabelPolicy(RandomForestClassifier(n_estimators=3)).set_params(model__max_depth=1, seed=5)
+    policy = LabelPolicy(RandomForestClassifier(n_estimators=3)).set_params(
+        model__max_depth=1, seed=5
+    )
     assert policy.get_params()["model__max_depth"] == policy.model.max_depth == 1
     assert clone(policy).get_params()["model__n_estimators"] == 3
 
 
 @pytest.mark.parametrize(
-    "policy", [LabelPolicy(RandomForestClassifier(10), seed=3), LabelPolicy(weighted=True), CurvePolicy(seed=3)]
+    "policy",
+    [
+        LabelPolicy(RandomForestClassifier(10), seed=3),
+        LabelPolicy(weighted=True),
+        CurvePolicy(seed=3),
+    ],
 )
-def test_fit_leaves_the_parameters_alone_and_a_clone_learns_the_same(known, policy):
+def test_a_clone_learns_the_same(known, policy):
     features, acc = known
     before = repr(policy.get_params(deep=False)), set(vars(policy))
     assert not any(name.endswith("_") for name in vars(policy))
@@ -402,18 +447,23 @@ def test_any_regressor_predicts_the_curves(known):
     assert (policy.predict(features) == oracle_labels(expected, COST, 0.01)).all()
 
 
-def test_families_are_priced_by_trees_that_did_not_know_them():
+def test_families_are_priced_by_trees_that_did_not_see_them():
     """Curves belong to families that features name: only trees of the same family know them."""
     family = np.arange(60) % 6
     acc = two_answer(np.tile([0.97, 0.65, 0.03], 2)[family]).acc()
     known = np.eye(6)[family]
-    policy, apart = CurvePolicy().fit(known, acc, COST), CurvePolicy().fit(known, acc, COST, groups=family)
+    policy, apart = (
+        CurvePolicy().fit(known, acc, COST),
+        CurvePolicy().fit(known, acc, COST, groups=family),
+    )
     np.testing.assert_array_equal(apart.curves(known), policy.curves(known))
     assert (apart.price(3), policy.price(3)) == tuple(
         adalib.frontier(p._unseen_curves(known, acc, groups), COST).at(3).lam
         for p, groups in ((apart, family), (policy, None))
     )
-    errors = [np.abs(policy._unseen_curves(known, acc, groups) - acc).mean() for groups in (None, family)]
+    errors = [
+        np.abs(policy._unseen_curves(known, acc, groups) - acc).mean() for groups in (None, family)
+    ]
     assert errors[0] < 0.02
     assert errors[1] > 0.1
     one = CurvePolicy().fit(known, acc, COST, groups=["all"] * 60)

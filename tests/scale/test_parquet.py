@@ -20,9 +20,11 @@ from adalib.commands.cli import main
 from adalib.datasets.files import line_parts, read_lines
 from adalib.evaluate.heldout import as_table
 from adalib.scale import stream, tables
+from adalib.scale.labels import as_values
 from adalib.scale.machines import Cluster, Here, Machines, need
+from adalib.scale.parquet import open_parquet, write_parquet
 from adalib.scale.stream import solve_files
-from adalib.scale.tables import open_parquet, tabulate, write_parquet
+from adalib.scale.tables import tabulate
 from adalib.sequential.peers import PEERS, TunedRules
 
 BUDGETS = (1, 2, 4, 8, 16)
@@ -32,7 +34,9 @@ def write_table(folder, acc, cost=None, files=3, ids=True):
     folder.mkdir()
     sides = [("acc", acc)] if cost is None else [("acc", acc), ("cost", cost)]
     for number, rows in enumerate(np.array_split(np.arange(len(acc)), files)):
-        columns = {f"{side}_{BUDGETS[j]}": of[rows, j] for side, of in sides for j in range(acc.shape[1])}
+        columns = {
+            f"{side}_{BUDGETS[j]}": of[rows, j] for side, of in sides for j in range(acc.shape[1])
+        }
         if ids:
             columns["id"] = [f"q{row}" for row in rows]
         write_parquet(folder / f"{number}.parquet", columns)
@@ -42,8 +46,11 @@ def write_table(folder, acc, cost=None, files=3, ids=True):
 def read_labels(solved):
     """Labels of every budget, as columns of the table, in the order of the rows."""
     table = pq.read_table(solved.folder)
-    names = stream.as_values(solved.budgets)
-    return [[names.index(label) for label in table[f"at_{p.budget:.12g}"].to_pylist()] for p in solved.points], table
+    names = as_values(solved.budgets)
+    return [
+        [names.index(label) for label in table[f"at_{p.budget:.12g}"].to_pylist()]
+        for p in solved.points
+    ], table
 
 
 @pytest.fixture
@@ -52,21 +59,28 @@ def table():
 
 
 @pytest.mark.parametrize("kind", ["counted", "tokens", "by row", "concave", "anything"])
-def test_files_equal_the_frontier_and_one_and_seven_agree_bit_by_bit(tmp_path, monkeypatch, kind):
+def test_any_number_of_files_equals_the_frontier(tmp_path, monkeypatch, kind):
     rng = np.random.default_rng(1)
     acc, cost = random_table(kind, 400, 5, rng)
     if cost.ndim == 1:
         cost = np.tile(cost, (400, 1))
-    monkeypatch.setattr(stream, "_MOST", 23)  # many runs to a file
+    monkeypatch.setattr(stream, "_MAX_BATCH_ROWS", 23)  # many runs to a file
     whole = adalib.frontier(acc, cost)
     budgets = [whole.cost[0], *rng.uniform(whole.cost[0], whole.cost[-1], 2), whole.cost[-1] + 1]
     one, solved = (
-        solve_files(write_table(tmp_path / f"t{files}", acc, cost, files), budgets, tmp_path / f"out{files}")
+        solve_files(
+            write_table(tmp_path / f"t{files}", acc, cost, files), budgets, tmp_path / f"out{files}"
+        )
         for files in (1, 7)
     )
-    assert len(open_parquet(tmp_path / "t1").pieces(23)) == 1  # a huge row group is read a few rows at a time
+    assert (
+        len(open_parquet(tmp_path / "t1").pieces(23)) == 1
+    )  # a huge row group is read a few rows at a time
     found, written = read_labels(solved)
-    assert (one.as_json()["points"], read_labels(one)) == (solved.as_json()["points"], (found, written))
+    assert (one.as_json()["points"], read_labels(one)) == (
+        solved.as_json()["points"],
+        (found, written),
+    )
     assert json.loads((tmp_path / "out7" / "_solution.json").read_text()) == solved.as_json()
     assert written["id"].to_pylist() == [f"q{row}" for row in range(400)]
     for labels, point, name, counts, budget in zip(
@@ -82,7 +96,7 @@ def test_files_equal_the_frontier_and_one_and_seven_agree_bit_by_bit(tmp_path, m
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out1", "out7", "t1", "t7"]
 
 
-def test_a_second_table_under_the_same_names_is_another_and_one_without_ids_numbers_its_rows(tmp_path, table):
+def test_a_second_table_under_the_same_names(tmp_path, table):
     """In one process, as in a notebook or on a worker: the first run's steps lay in files of the same names."""
     for acc in (table, table[:120], 1 - table):
         for folder in ("t", "out"):
@@ -91,7 +105,9 @@ def test_a_second_table_under_the_same_names_is_another_and_one_without_ids_numb
         best = adalib.frontier(acc, BUDGETS[: acc.shape[1]]).at(2.5)
         assert read_labels(solved)[0] == [best.labels.tolist()]
         assert solved.points[0].accuracy == pytest.approx(best.accuracy, abs=1e-12)
-    solved = solve_files(write_table(tmp_path / "unnamed", table, ids=False), [2], tmp_path / "numbered")
+    solved = solve_files(
+        write_table(tmp_path / "unnamed", table, ids=False), [2], tmp_path / "numbered"
+    )
     assert read_labels(solved)[1]["row"].to_pylist() == list(range(500))
     assert solved.split_ids == [str(solved.points[0].split.row)]
 
@@ -113,7 +129,7 @@ class InTurn(Machines):
 
 
 @pytest.mark.parametrize("pieces", [2, 7])
-def test_an_interrupted_run_leaves_no_result_and_is_gone_on_with(tmp_path, monkeypatch, table, pieces):
+def test_an_interrupted_run_is_resumed(tmp_path, monkeypatch, table, pieces):
     source = write_table(tmp_path / "t", table, files=5)
     with pytest.raises(KeyboardInterrupt):
         solve_files(source, [1.5, 2.0], tmp_path / "out", machines=InTurn(pieces))
@@ -128,14 +144,14 @@ def test_an_interrupted_run_leaves_no_result_and_is_gone_on_with(tmp_path, monke
     assert read_labels(solved)[0][0] == adalib.frontier(table, BUDGETS).at(1.5).labels.tolist()
 
 
-def test_an_unfinished_run_goes_on_with_other_budgets_and_not_with_another_table(tmp_path, table):
+def test_an_unfinished_run_resumes_with_other_budgets(tmp_path, table):
     source, out = write_table(tmp_path / "t", table, files=5), tmp_path / "out"
     for name in ("out", "other"):
         with pytest.raises(KeyboardInterrupt):
             solve_files(source, [1.5], tmp_path / name, machines=InTurn(7))
     solved = solve_files(source, [3.0], out)  # with the same sorted steps, and not with old labels
     assert read_labels(solved)[0][0] == adalib.frontier(table, BUDGETS).at(3.0).labels.tolist()
-    with pytest.raises(ValueError, match="out: is there already"):
+    with pytest.raises(ValueError, match="out: already exists"):
         solve_files(source, [1.5], out)
     write_parquet(source / "0.parquet", ONE)
     with pytest.raises(ValueError, match=r"other\.part: is an unfinished run with other input"):
@@ -152,7 +168,10 @@ ONE = {"id": ["a"], **{f"acc_{b}": [0.5] for b in BUDGETS}}
 BROKEN = {
     "cut short": (lambda whole: whole[: len(whole) // 2], "is not sound Parquet"),
     "empty": (lambda whole: b"", "is not sound Parquet"),
-    "flipped": (lambda whole: whole[:4] + b"\xff" * 200 + whole[204:], "is not sound Parquet"),  # its footer is sound
+    "flipped": (
+        lambda whole: whole[:4] + b"\xff" * 200 + whole[204:],
+        "is not sound Parquet",
+    ),  # its footer is sound
     "out of range": ({"acc_4": [1.5]}, r"counting from row 0: acc\[0, 2\] is 1\.5"),
     "null": ({"acc_4": pa.array([None], pa.float64())}, r"counting from row 0: acc\[0, 2\] is nan"),
     "text": ({"acc_4": ["x"]}, "column acc_4 holds no numbers"),
@@ -172,7 +191,7 @@ def damage(source, how):
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_a_broken_shard_is_one_clear_line_and_no_result(tmp_path, table, how):
+def test_a_broken_shard_is_one_clear_line(tmp_path, table, how):
     source = write_table(tmp_path / "t", table)
     said = damage(source, how)
     with pytest.raises(ValueError, match=said) as caught:
@@ -182,7 +201,7 @@ def test_a_broken_shard_is_one_clear_line_and_no_result(tmp_path, table, how):
     assert not (tmp_path / "out").exists()
 
 
-def test_tables_that_are_none_and_a_package_that_is_not_there(tmp_path):
+def test_bad_tables_or_a_missing_package(tmp_path):
     with pytest.raises(RuntimeError, match=r"pip install 'adalib\[scale\]'"):
         need("nosuchmodule")
     with pytest.raises(ValueError, match="there is no such file or folder"):
@@ -206,7 +225,9 @@ def dask():
     """Two workers of one thread each, on loopback; one that dies is replaced."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+    ) as cluster:
         yield cluster
 
 
@@ -222,18 +243,25 @@ class WithADeath(Cluster):
             yield result
 
 
-def test_dask_survives_the_death_of_workers_bit_by_bit_and_names_a_broken_shard(tmp_path, table, dask):
+def test_dask_survives_the_death_of_workers(tmp_path, table, dask):
     source = write_table(tmp_path / "t", table, files=20)
     here = solve_files(source, [1.5, 2.0], tmp_path / "here", machines=Here())
     with WithADeath(dask.scheduler_address) as machines:
         there = solve_files(source, [1.5, 2.0], tmp_path / "there", machines=machines)
         assert machines.deaths == 2  # while sorting and while labelling
-    told = [[{**point, "rounds": 0} for point in solved.as_json()["points"]] for solved in (here, there)]
+    told = [
+        [{**point, "rounds": 0} for point in solved.as_json()["points"]] for solved in (here, there)
+    ]
     assert told[0] == told[1]
-    assert there.points[0].rounds < here.points[0].rounds / 2  # where answers travel far, more prices at once
+    assert (
+        there.points[0].rounds < here.points[0].rounds / 2
+    )  # where answers travel far, more prices at once
     assert read_labels(here)[0] == read_labels(there)[0]
     said = damage(source, "out of range")
-    with Cluster(dask.scheduler_address) as machines, pytest.raises(ValueError, match=rf"1\.parquet, {said}"):
+    with (
+        Cluster(dask.scheduler_address) as machines,
+        pytest.raises(ValueError, match=rf"1\.parquet, {said}"),
+    ):
         solve_files(source, [2], tmp_path / "out", machines=machines)
 
 
@@ -241,25 +269,40 @@ def test_the_commands_take_a_scheduler(tmp_path, capsys, refused, dask):
     given = ["--scheduler", dask.scheduler_address, "--json"]
     toy = adalib.load("drill-fewshot").take(range(12))
     toy.save(tmp_path / "toy.jsonl")
-    words = ["table", str(tmp_path / "toy.jsonl"), "--out", str(tmp_path / "t"), "--budgets", "1,2,4"]
+    words = [
+        "table",
+        str(tmp_path / "toy.jsonl"),
+        "--out",
+        str(tmp_path / "t"),
+        "--budgets",
+        "1,2,4",
+    ]
     assert main([*words, *given[:2]]) == 0
     found = []
-    for name, more in (("there", ["--budget", "1.5,2", *given]), ("here", ["--budget=1.5", "--budget=2", *given[2:]])):
+    for name, more in (
+        ("there", ["--budget", "1.5,2", *given]),
+        ("here", ["--budget=1.5", "--budget=2", *given[2:]]),
+    ):
         capsys.readouterr()
         assert main(["solve", str(tmp_path / "t"), "--out", str(tmp_path / name), *more]) == 0
         found.append(json.loads(capsys.readouterr().out))
     for one, other in zip(*(part["points"] for part in found), strict=True):
         assert {**one, "rounds": 0} == {**other, "rounds": 0}
-    refused(["solve", str(tmp_path / "toy.jsonl"), "--budget", "2", *given], "--scheduler are for tables in Parquet")
+    refused(
+        ["solve", str(tmp_path / "toy.jsonl"), "--budget", "2", *given],
+        "--scheduler are for tables in Parquet",
+    )
 
 
-def test_folds_run_on_machines_and_no_digit_changes(dask):
+def test_folds_on_machines_change_no_digit(dask):
     answers = adalib.load("drill-fewshot").take(range(24))
     rule = {"margin": TunedRules(PEERS["margin"])}
     how = {"learners": rule, "noises": 1}
     here = adalib.held_out(answers, [2], (1, 2, 4), **how, protocol=adalib.Protocol(folds=2))
     with Cluster(dask.scheduler_address) as machines:
-        there = adalib.held_out(answers, [2], (1, 2, 4), **how, protocol=adalib.Protocol(folds=2, machines=machines))
+        there = adalib.held_out(
+            answers, [2], (1, 2, 4), **how, protocol=adalib.Protocol(folds=2, machines=machines)
+        )
     assert as_table(here).equals(as_table(there))
 
 
@@ -267,7 +310,9 @@ def test_folds_run_on_machines_and_no_digit_changes(dask):
 def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path, monkeypatch, refused, word):
     monkeypatch.setattr("adalib.scale.machines._PATIENCE", 1)
     write_table(tmp_path / "t", np.array([[0.1, 0.2]]), files=1)
-    (tmp_path / "a.jsonl").write_text('{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2", "1", "1"]}\n')
+    (tmp_path / "a.jsonl").write_text(
+        '{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2", "1", "1"]}\n'
+    )
     words = {
         "solve": [str(tmp_path / "t"), "--budget", "1", "--out", str(tmp_path / "out")],
         "table": [str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "out"), "--budgets", "1,2"],
@@ -303,7 +348,9 @@ def test_parts_of_a_file_hold_every_line_once(tmp_path, lines, end):
     parts = list(line_parts(path, lines))
     assert [entry for part in parts for entry in read_lines(path, part=part)] == whole
     path.write_bytes(path.read_bytes().rstrip())  # no line end after the last line
-    assert [entry for part in line_parts(path, lines) for entry in read_lines(path, part=part)] == whole
+    assert [
+        entry for part in line_parts(path, lines) for entry in read_lines(path, part=part)
+    ] == whole
 
 
 @pytest.mark.parametrize("cost", ["samples", "tokens"])
@@ -325,7 +372,7 @@ def test_the_table_is_that_of_the_files_read_whole(tmp_path, monkeypatch, cost):
     assert open_parquet(tmp_path / "t").rows == 60
 
 
-def test_an_interrupted_table_is_none_and_is_gone_on_with(tmp_path, monkeypatch):
+def test_an_interrupted_table_is_resumed(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "_LINES", 7)
     source = write_answers(tmp_path / "a.jsonl", range(30))
     with pytest.raises(KeyboardInterrupt):
@@ -339,9 +386,12 @@ def test_an_interrupted_table_is_none_and_is_gone_on_with(tmp_path, monkeypatch)
     assert open_parquet(tmp_path / "t").rows == 30
 
 
-def test_what_no_part_sees_alone_is_seen(tmp_path, monkeypatch):
+def test_faults_across_parts_are_found(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "_LINES", 7)
-    one, two = write_answers(tmp_path / "a.jsonl", range(28)), write_answers(tmp_path / "b.jsonl", range(27, 40))
+    one, two = (
+        write_answers(tmp_path / "a.jsonl", range(28)),
+        write_answers(tmp_path / "b.jsonl", range(27, 40)),
+    )
     with pytest.raises(ValueError, match=r"b\.jsonl: id 'q27' is also in .*a\.jsonl"):
         tabulate([one, two], tmp_path / "t", budgets=(1, 2), machines=InTurn())
     more = write_answers(tmp_path / "c.jsonl", range(50, 57), samples=9)
@@ -361,7 +411,10 @@ def test_the_commands_from_answers_to_labels(tmp_path, capsys):
     assert main(["solve", str(source), "--budget", "1.5", "--budgets", "1,2,4", "--json"]) == 0
     whole = json.loads(capsys.readouterr().out)
     (one, two), labels = told["points"], pq.read_table(out)
-    assert dict(zip(labels["id"].to_pylist(), labels["at_1.5"].to_pylist(), strict=True)) == whole["labels"]
+    assert (
+        dict(zip(labels["id"].to_pylist(), labels["at_1.5"].to_pylist(), strict=True))
+        == whole["labels"]
+    )
     assert one["lam"] == whole["lam"]
     assert one["split"] == pytest.approx(whole["split"])
     assert two["budget"] == 2
@@ -374,17 +427,23 @@ def test_the_commands_from_answers_to_labels(tmp_path, capsys):
     [
         (["solve", "TABLE", "--budget", "2"], "--out FOLDER"),
         (["solve", "TABLE", "--budget", "0.5", "--out", "OUT"], "cheapest allocation costs 1"),
-        (["solve", "TABLE", "--budget", "2", "--out", "OUT", "--memory", "much"], "--memory is 'much'"),
-        (["solve", "TABLE", "--budget", "2", "--out", "OUT", "--memory", "100MB"], "are too few for"),
+        (
+            ["solve", "TABLE", "--budget", "2", "--out", "OUT", "--memory", "much"],
+            "--memory is 'much'",
+        ),
+        (
+            ["solve", "TABLE", "--budget", "2", "--out", "OUT", "--memory", "100MB"],
+            "are too few for",
+        ),
         (["solve", "TABLE", "--budget", "2,2", "--out", "OUT"], "not all different"),
         (["solve", "SOURCE", "--budget", "2,3", "--budgets", "1,2"], "tables in Parquet"),
         (["solve", "nosuch.parquet", "--budget", "2", "--out", "OUT"], "no such file"),
         (["table", "nosuch.jsonl", "--out", "OUT"], "no such file"),
         (["table", "SOURCE", "--out", "OUT", "--budgets", "1,200"], "200"),
-        (["table", "SOURCE", "--out", "TABLE"], "is there already"),
+        (["table", "SOURCE", "--out", "TABLE"], "already exists"),
     ],
 )
-def test_bad_input_of_large_tables_is_one_line_and_exit_code_2(tmp_path, refused, words, said):
+def test_bad_input_is_one_line(tmp_path, refused, words, said):
     source = write_answers(tmp_path / "a.jsonl", range(5))
     assert main(["table", str(source), "--out", str(tmp_path / "t"), "--budgets", "1,2"]) == 0
     places = {"TABLE": str(tmp_path / "t"), "SOURCE": str(source), "OUT": str(tmp_path / "out")}

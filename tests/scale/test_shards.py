@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from random_tables import KINDS, budgets_for, random_table, tables
 
 import adalib
-from adalib.scale import shards as runs
-from adalib.scale.shards import Market, Run, clear, make_run, solve_shards
-from adalib.solve.envelope import Codes, cheapest, steps
+from adalib.scale import runs
+from adalib.scale.auction import Market, clear
+from adalib.scale.runs import Run, make_run
+from adalib.scale.shards import solve_shards
+from adalib.solve.envelope import cheapest_columns, envelope_steps
 from adalib.solve.exact import exact_mean, exact_sum, most_within, units
 from adalib.solve.reference import lp_value
+from adalib.solve.step_keys import StepKeys
 
 
 def cut_up(acc, cost, pieces, rng):
@@ -25,8 +28,9 @@ def cut_up(acc, cost, pieces, rng):
 def all_steps(acc, cost):
     """Key and exact cost of every step, one by one."""
     own = np.tile(cost, (len(acc), 1)) if cost.ndim == 1 else cost
-    keys, sides = steps(acc, own, cheapest(acc, own)[0], Codes(acc.shape[1]))
-    lists = (array.tolist() for array in (keys, *sides))
+    start, _ = cheapest_columns(acc, own)
+    steps = envelope_steps(acc, own, start, StepKeys(acc.shape[1]))
+    lists = (array.tolist() for array in steps)
     return [(key, units(after) - units(before)) for key, before, after in zip(*lists, strict=True)]
 
 
@@ -43,7 +47,9 @@ def test_shards_equal_the_whole_table(kind):
         acc, cost = random_table(kind, int(rng.integers(1, 40)), int(rng.integers(1, 7)), rng)
         whole = adalib.frontier(acc, cost)
         budgets = budgets_for(whole, rng, 3)
-        for found, budget in zip(solve_shards(cut_up(acc, cost, 7, rng), budgets), budgets, strict=True):
+        for found, budget in zip(
+            solve_shards(cut_up(acc, cost, 7, rng), budgets), budgets, strict=True
+        ):
             best = whole.at(budget)
             np.testing.assert_array_equal(np.concatenate(found.labels), best.labels)
             assert found.lam == best.lam
@@ -59,16 +65,20 @@ def test_shards_equal_the_whole_table(kind):
 
 
 @given(tables(), st.integers(0, 2**32), st.integers(1, 7))
-def test_neither_the_number_of_shards_nor_their_order_changes_a_bit(table, seed, pieces):
+def test_number_and_order_of_shards_change_nothing(table, seed, pieces):
     acc, cost = table
     rng = np.random.default_rng(seed)
     budgets = budgets_for(adalib.frontier(acc, cost), rng, 2)
     whole = solve_shards([(acc, cost)], budgets)
     parts = cut_up(acc, cost, pieces, rng)
-    assert [plain(found) for found in solve_shards(parts, budgets)] == [plain(found) for found in whole]
+    assert [plain(found) for found in solve_shards(parts, budgets)] == [
+        plain(found) for found in whole
+    ]
     firsts = np.cumsum([0, *(len(own) for own, _ in parts)])
     made = [make_run(*part, int(first)) for part, first in zip(parts, firsts, strict=False)]
-    assert clear(Market([made[i] for i in rng.permutation(len(made))]), budgets) == clear(Market(made), budgets)
+    assert clear(Market([made[i] for i in rng.permutation(len(made))]), budgets) == clear(
+        Market(made), budgets
+    )
 
 
 @given(st.lists(st.floats(0, 1e300, allow_subnormal=True)), st.randoms())
@@ -82,16 +92,16 @@ def test_exact_sums_are_sums_of_fractions(values, random):
 
 
 @given(st.floats(0, 1e6), st.integers(1, 10**9))
-def test_the_most_within_a_budget_is_the_budget_to_twelve_digits(budget, count):
+def test_a_budget_counts_to_twelve_digits(budget, count):
     most, room = most_within(budget, count), Fraction(budget) * (1 + Fraction(1, 10**12))
     assert Fraction(most, units(1.0) * count) <= room < Fraction(most + 1, units(1.0) * count)
 
 
 @given(tables(), st.integers(1, 5), st.floats(0, 2))
-def test_a_run_answers_from_its_index_or_from_a_file_as_from_all_its_steps(tmp_path_factory, table, every, price):
+def test_index_and_file_answer_as_all_steps_do(tmp_path_factory, table, every, price):
     acc, cost = table
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "_EVERY", every)
+        patch.setattr(runs, "_INDEX_EVERY", every)
         run = make_run(acc, cost, 5)
         path = tmp_path_factory.mktemp("run") / "a.run"
         run.save(path)
@@ -102,8 +112,13 @@ def test_a_run_answers_from_its_index_or_from_a_file_as_from_all_its_steps(tmp_p
                 assert one.spent(at) == sum(paid for key, paid in each if key < -at)
                 same = [paid for key, paid in each if key == -at]
                 assert one.tied(at) == (len(same), sum(same))
-        assert (opened.first, opened.rows, opened.start, opened.total) == (5, len(acc), run.start, run.total)
-        assert opened.ends == run.ends
+        assert (opened.first, opened.rows, opened.start, opened.total) == (
+            5,
+            len(acc),
+            run.start,
+            run.total,
+        )
+        assert opened.price_range == run.price_range
 
 
 def test_a_run_that_is_cut_short_is_refused(tmp_path):
@@ -117,9 +132,13 @@ def test_a_run_that_is_cut_short_is_refused(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["a.run"]
 
 
-def test_bad_shards_and_budgets_are_named():
+def test_bad_arguments_are_named():
     one, other = ([[0.1, 0.2]], [1, 2]), ([[0.1]], [1])
-    told = {0.5: r"cheapest allocation costs 1\.0", float("nan"): "the budget is nan", 1: "differ in their columns"}
+    told = {
+        0.5: r"cheapest allocation costs 1\.0",
+        float("nan"): "the budget is nan",
+        1: "differ in their columns",
+    }
     for budget, said in told.items():
         with pytest.raises(ValueError, match=said):
             solve_shards([one, other] if budget == 1 else [one], [budget])

@@ -16,7 +16,9 @@ def test_with_true_guesses_every_stream_takes_its_best_way(steps, streams, seed)
     prices = np.sort(rng.random(3)) / 3
     value, unit = rng.random((streams, steps + 1)), rng.random() + 0.1
     up = rng.random((streams, 3)) * 4, rng.random((streams, 3))
-    paid, worth = settle([np.zeros((0, streams))] * (steps + 1), value, up, unit, prices, lambda step, state, y: y)
+    paid, worth = settle(
+        [np.zeros((0, streams))] * (steps + 1), value, up, unit, prices, lambda step, state, y: y
+    )
     for m in range(streams):
         for j, price in enumerate(prices):
             kept = [value[m, s] - price * s * unit for s in range(steps + 1)]
@@ -30,13 +32,20 @@ def two_models(n=120, hard=0.4, dear_right=True):
     easy = np.arange(n) >= hard * n
     cheap = [["7"] * 16 if known else [str(100 + j) for j in range(16)] for known in easy]
     dear = [["7" if dear_right else "8"] * 16 for _ in rows]
-    models = {name: Responses(rows, rows, ["7"] * n, told) for name, told in (("cheap", cheap), ("dear", dear))}
+    models = {
+        name: Responses(rows, rows, ["7"] * n, told)
+        for name, told in (("cheap", cheap), ("dear", dear))
+    }
     return Menu(models, prices={"cheap": 1, "dear": 10})
 
 
 def played(menu, budget):
     """Cost and accuracy of every other question, by a policy of the others."""
-    ((paid, worth),) = PricedEscalation().fit(menu.take(range(0, 120, 2))).replay(menu.take(range(1, 120, 2)), [budget])
+    ((paid, worth),) = (
+        PricedEscalation()
+        .fit(menu.take(range(0, 120, 2)))
+        .replay(menu.take(range(1, 120, 2)), [budget])
+    )
     return paid, worth
 
 

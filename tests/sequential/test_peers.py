@@ -18,8 +18,10 @@ from sympy.utilities.iterables import partitions
 from adalib import load
 from adalib.datasets.populations import beta_population
 from adalib.sequential import peers
-from adalib.sequential.peers import PEERS, Confidence, TunedRules, dirichlet_holds, leader_holds, points_of
-from adalib.sequential.streams import Streams, Votes, count_votes
+from adalib.sequential.peers import PEERS, TunedRules, dirichlet_holds
+from adalib.sequential.rules import Confidence, leader_holds, points_of
+from adalib.sequential.streams import Streams
+from adalib.sequential.votes import Votes, count_votes
 
 
 def state(*every) -> Votes:
@@ -27,7 +29,9 @@ def state(*every) -> Votes:
     log_sum = [sum(c * math.log(c) for c in counts) for counts in every]
     parts = [[sum(c), c[0], c[1] if len(c) > 1 else 0, len(c)] for c in every]
     n, leader, runner, distinct = np.array(parts, dtype=float).T
-    return Votes(n, leader, runner, distinct, np.zeros(len(n)), np.zeros(len(n)), np.array(log_sum), np.nan)
+    return Votes(
+        n, leader, runner, distinct, np.zeros(len(n)), np.zeros(len(n)), np.array(log_sum), np.nan
+    )
 
 
 def answers(counts) -> list[str]:
@@ -40,7 +44,9 @@ def test_beta_equals_both_packages_up_to_forty_answers():
             counts = (a, b) if b else (a,)
             told = theirs.BetaStoppingCriteria(0.95).should_stop(answers(counts))
             assert leader_holds(a, b) == pytest.approx(told["prob"], abs=1e-7)
-            assert leader_holds(a, b) == pytest.approx(BetaSelfConsistency.beta_stopping_probability(a, b), abs=1e-12)
+            assert leader_holds(a, b) == pytest.approx(
+                BetaSelfConsistency.beta_stopping_probability(a, b), abs=1e-12
+            )
             assert bool(Confidence(0.95).stops(state(counts))[0]) == told["stop"]
 
 
@@ -54,7 +60,9 @@ def test_majority_equals_adaptive_consistency_up_to_forty_answers():
 
 
 def test_entropy_equals_adaptive_consistency_up_to_forty_answers():
-    every = [tuple(Counter(parts).elements()) for n in range(1, 41) for parts in partitions(n)]  # largest part first
+    every = [
+        tuple(Counter(parts).elements()) for n in range(1, 41) for parts in partitions(n)
+    ]  # largest part first
     assert len(every) == 215_307  # all ways to share out up to forty answers
     chosen = every[:2713] + every[2713::60]  # all up to twenty answers, and some of the others
     rule = theirs.EntropyStoppingCriteria(0.75)
@@ -68,19 +76,27 @@ def test_entropy_equals_adaptive_consistency_up_to_forty_answers():
 def test_dirichlet_equals_adaptive_consistency():
     # Its default integrates by random points and fails with today's numpy; its other way is quadrature.
     for counts in [(5, 1, 1), (4, 3, 1), (12, 2, 2), (6, 6, 3)]:
-        told = theirs.DirichletStoppingCriteria(0.95, use_markov=False).should_stop(answers(counts))["prob"]
+        told = theirs.DirichletStoppingCriteria(0.95, use_markov=False).should_stop(
+            answers(counts)
+        )["prob"]
         assert dirichlet_holds([counts])[0] == pytest.approx(told, abs=0.005)
-    assert dirichlet_holds([(7, 2), (3, 0)]) == pytest.approx(leader_holds([7, 3], [2, 0]), abs=1e-6)
+    assert dirichlet_holds([(7, 2), (3, 0)]) == pytest.approx(
+        leader_holds([7, 3], [2, 0]), abs=1e-6
+    )
     assert dirichlet_holds([(2, 2, 2)]) == pytest.approx(1 / 3)
 
 
 def test_dirichlet_in_replay_is_the_rule_at_every_step():
     classes = np.random.default_rng(5).integers(-1, 7, size=(12, 20))
-    streams = Streams(np.arange(12), classes, (classes == 0) * 1.0, np.arange(1, 21) * np.ones((12, 1)), {}.get)
+    streams = Streams(
+        np.arange(12), classes, (classes == 0) * 1.0, np.arange(1, 21) * np.ones((12, 1)), {}.get
+    )
     for threshold, cap in ((0.6, 40), (0.9, 13)):
         stops, worth = peers.Dirichlet(threshold, cap).play(streams)
         for row, stop in zip(classes, stops, strict=True):
-            held = [np.sort([np.sum(row[: n + 1] == c) for c in range(7)])[:1:-1] for n in range(20)]
+            held = [
+                np.sort([np.sum(row[: n + 1] == c) for c in range(7)])[:1:-1] for n in range(20)
+            ]
             safe = dirichlet_holds(held) >= threshold
             safe[min(cap, 20) - 1 :] = True
             assert safe.argmax() == stop
@@ -115,17 +131,29 @@ def test_decides_as_its_hub(theirs, ours):
         classes = rng.integers(0, rng.integers(1, 5), size=16)
         rule = theirs(orchestrator=Spoken(classes))
         asked = run_to_end(rule.ainfer(None, "?", 16, return_response_only=False)).responses
-        assert peers.stopping_points(ours, count_votes(classes[None], np.zeros((1, 16))))[0] + 1 == len(asked)
+        assert peers.stopping_points(ours, count_votes(classes[None], np.zeros((1, 16))))[
+            0
+        ] + 1 == len(asked)
 
 
 def test_a_gateway_that_asks_for_all_at_once_decides_as_its_hub_and_pays_for_what_it_cancels():
     rng, rule = np.random.default_rng(4), peers.Together(0.95, 8)
     classes, tokens = rng.integers(0, 3, (20, 8)), rng.integers(5, 60, (20, 8))
-    streams = Streams(np.arange(20), classes, classes == 0, np.ones((20, 8)).cumsum(axis=1), {"tokens": tokens}.get)
+    streams = Streams(
+        np.arange(20),
+        classes,
+        classes == 0,
+        np.ones((20, 8)).cumsum(axis=1),
+        {"tokens": tokens}.get,
+    )
     stops, _ = rule.play(streams)
-    for came, length, stop, paid in zip(classes, tokens, stops, rule.paid(streams, stops), strict=True):
+    for came, length, stop, paid in zip(
+        classes, tokens, stops, rule.paid(streams, stops), strict=True
+    ):
         said = Spoken(came[np.argsort(length, kind="stable")])  # who writes less is back first
-        asked = BetaSelfConsistency(0.95, orchestrator=said).ainfer(None, "?", 8, return_response_only=False)
+        asked = BetaSelfConsistency(0.95, orchestrator=said).ainfer(
+            None, "?", 8, return_response_only=False
+        )
         assert len(run_to_end(asked).responses) == stop + 1
         assert paid == pytest.approx(sum(min(sorted(length)[stop] / one, 1) for one in length))
 
@@ -135,14 +163,23 @@ def test_windows_ratios_and_filters_by_hand():
     asked = {
         peers.Window(2): [4, 6],  # answers 3 and 4 are the first window that agrees
         peers.Window(3): [6, 6],
-        peers.ProbabilityRatio(0.1, high=0.75): [4, 6],  # an error of 1 in 10 needs a lead of two over all others
+        peers.ProbabilityRatio(0.1, high=0.75): [
+            4,
+            6,
+        ],  # an error of 1 in 10 needs a lead of two over all others
         peers.Fixed(3): [3, 3],
         peers.Margin(9, patience=2): [2, 2],
     }
     assert {rule: (peers.stopping_points(rule, votes) + 1).tolist() for rule in asked} == asked
     # Filtering drops the unsure.
-    classes, worth, logprob = np.array([[0, 0, 1]]), np.array([[0.0, 0.0, 1.0]]), -np.array([[3, 2, 0.1]])
-    streams = Streams(np.array([0]), classes, worth, np.arange(1, 4)[None], {"logprob": logprob}.get)
+    classes, worth, logprob = (
+        np.array([[0, 0, 1]]),
+        np.array([[0.0, 0.0, 1.0]]),
+        -np.array([[3, 2, 0.1]]),
+    )
+    streams = Streams(
+        np.array([0]), classes, worth, np.arange(1, 4)[None], {"logprob": logprob}.get
+    )
     for keep, right in ((1.0, 0.0), (0.3, 1.0)):
         stops, value = peers.Filtered(3, keep, 0.0).play(streams)
         assert (stops.tolist(), value.tolist()) == ([2], [right])
@@ -155,7 +192,9 @@ def test_votes_by_confidence_are_tuned_to_a_budget(name):
     teach, score = load("word-hot").take(range(0, 372, 4)).split_samples(0)
     tuned = TunedRules(peers.CONFIDENT[name], repeats=4).fit(teach)
     played = tuned.replay(score, [1.0, 3.0, 5.0])
-    assert played.cost.mean(axis=0) == pytest.approx([1.0, 3.0, 5.0])  # whoever never stops early spends what was said
+    assert played.cost.mean(axis=0) == pytest.approx(
+        [1.0, 3.0, 5.0]
+    )  # whoever never stops early spends what was said
     plain = score.table((1, 4)).acc.mean(axis=0)
     assert played.accuracy[:, 0].mean() == pytest.approx(plain[0], abs=1e-9)
     assert played.accuracy[:, 2].mean() > plain[1] + 0.03
@@ -219,4 +258,6 @@ def test_rules_by_certainty_against_loops():
         assert stops[row] == n
         assert value[row] == (max(opened)[1] if opened else 0.0)
     assert peers.Agreeing(2).stops(state((2, 1), (1, 1, 1))).tolist() == [True, False]
-    assert peers.InARow(2).stops(count_votes([[0, 1, 0, 0]], np.zeros((1, 4)))).tolist() == [[False] * 3 + [True]]
+    assert peers.InARow(2).stops(count_votes([[0, 1, 0, 0]], np.zeros((1, 4)))).tolist() == [
+        [False] * 3 + [True]
+    ]

@@ -9,14 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adalib.datasets.populations import beta_population
-from adalib.sequential.streams import BallotBox, Money, corners, count_votes, make_streams, mix_for
+from adalib.sequential.replay import mix_for
+from adalib.sequential.streams import Money, make_streams
+from adalib.sequential.votes import BallotBox, count_votes
 from adalib.solve.frontier import frontier
+from adalib.solve.hull import concave_hull
 
 
 @given(st.lists(st.integers(-1, 4), min_size=1, max_size=15), st.booleans())
 def test_every_prefix(classes, weighted):
     weights = np.linspace(0.5, 1.7, len(classes)) if weighted else np.ones(len(classes))
-    votes = count_votes([classes], [[(c % 2) * 1.0 for c in classes]], weights[None] if weighted else None)
+    votes = count_votes(
+        [classes], [[(c % 2) * 1.0 for c in classes]], weights[None] if weighted else None
+    )
     box, held = BallotBox(), Counter()
     for at, (answer, weight) in enumerate(zip(classes, weights, strict=True)):
         box.add(None if answer < 0 else answer, weight)
@@ -26,8 +31,15 @@ def test_every_prefix(classes, weighted):
         first, second = ([*sorted(held.values(), reverse=True), 0, 0])[:2]
         best = [c for c, w in held.items() if w == first]
         for state in (votes.at(at), box.votes()):
-            assert (np.squeeze(state.leader), np.squeeze(state.runner)) == (pytest.approx(first), pytest.approx(second))
-            assert (state.n, state.distinct, state.empty) == (at + 1, len(held), sum(c < 0 for c in came))
+            assert (np.squeeze(state.leader), np.squeeze(state.runner)) == (
+                pytest.approx(first),
+                pytest.approx(second),
+            )
+            assert (state.n, state.distinct, state.empty) == (
+                at + 1,
+                len(held),
+                sum(c < 0 for c in came),
+            )
         run = next((k for k, c in enumerate(came[::-1]) if c != answer), at + 1)
         assert votes.run[0, at] == (run if answer >= 0 else 0)
         assert set(box.leaders) == set(best)
@@ -39,7 +51,9 @@ def test_every_prefix(classes, weighted):
 def test_streams_are_the_answers_in_other_orders():
     answers = beta_population(5, 1.5, 1.5).sample(12)
     streams = make_streams(answers, limit=12, repeats=12)
-    assert np.array_equal(np.sort(streams.classes, axis=1), np.sort(answers.classes, axis=1)[streams.question])
+    assert np.array_equal(
+        np.sort(streams.classes, axis=1), np.sort(answers.classes, axis=1)[streams.question]
+    )
     # All rotations: every answer comes first once, so one answer is worth exactly the mean.
     assert streams.mean(streams.votes().value[:, 0]) == pytest.approx(answers.table([1]).acc[:, 0])
     assert np.array_equal(streams.cost[0], np.arange(1, 13))
@@ -50,12 +64,19 @@ def test_streams_are_the_answers_in_other_orders():
     # In tokens and in money.
     answers = replace(beta_population(3, 1.5, 1.5).sample(6), tokens=np.arange(18.0).reshape(3, 6))
     paid = Money(per_token=2, per_answer=1)
-    tokens, money = (make_streams(answers, 6, repeats=2, cost=cost).cost[:, -1] for cost in ("tokens", paid))
-    assert tokens == pytest.approx(answers.tokens.sum(axis=1)[make_streams(answers, 6, repeats=2).question])
+    tokens, money = (
+        make_streams(answers, 6, repeats=2, cost=cost).cost[:, -1] for cost in ("tokens", paid)
+    )
+    assert tokens == pytest.approx(
+        answers.tokens.sum(axis=1)[make_streams(answers, 6, repeats=2).question]
+    )
     assert money == pytest.approx(2 * tokens + 6)
 
 
-@given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 20)), min_size=1, max_size=12), st.floats(0, 1))
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(0, 20)), min_size=1, max_size=12),
+    st.floats(0, 1),
+)
 def test_the_envelope_is_the_frontier_of_one_question(points, place):
     cost, accuracy = (np.array(part, dtype=float) for part in zip(*points, strict=True))
     accuracy /= 20
@@ -63,12 +84,14 @@ def test_the_envelope_is_the_frontier_of_one_question(points, place):
     budget = cost.min() + place * (cost.max() - cost.min())
     best = frontier(accuracy[None, order], cost[order]).at(budget)
     mix = mix_for(cost, accuracy, budget)
-    paid, right = ((1 - mix.share) * part[mix.low] + mix.share * part[mix.high] for part in (cost, accuracy))
+    paid, right = (
+        (1 - mix.share) * part[mix.low] + mix.share * part[mix.high] for part in (cost, accuracy)
+    )
     assert right == pytest.approx(best.bound, abs=1e-9)
     assert paid <= budget + 1e-9
     if mix.share:
         assert paid == pytest.approx(budget)
-    kept = corners(cost, accuracy)
+    kept = concave_hull(cost, accuracy)
     slopes = np.diff(accuracy[kept]) / np.diff(cost[kept])
     assert (slopes > 0).all()
     assert (np.diff(slopes) < 1e-12).all()

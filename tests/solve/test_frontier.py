@@ -29,7 +29,9 @@ def averages(acc, cost, labels):
 def within(budget, cost, labels):
     """Whether the labels' exact average cost is within the budget, to twelve digits."""
     paid = np.broadcast_to(cost, (labels.size, cost.shape[-1]))[np.arange(labels.size), labels]
-    return sum(map(Fraction, paid.tolist())) / labels.size <= Fraction(budget) * (1 + Fraction(1, 10**12))
+    return sum(map(Fraction, paid.tolist())) / labels.size <= Fraction(budget) * (
+        1 + Fraction(1, 10**12)
+    )
 
 
 def check_allocation(acc, cost, best):
@@ -65,7 +67,9 @@ def test_equals_the_linear_programme(kind):
             check_allocation(acc, cost, best)
             reference = lp_solution(acc, cost, budget)
             assert best.bound == pytest.approx(reference.value, abs=1e-9)
-            assert np.interp(budget, found.cost, found.accuracy) == pytest.approx(reference.value, abs=1e-9)
+            assert np.interp(budget, found.cost, found.accuracy) == pytest.approx(
+                reference.value, abs=1e-9
+            )
             # A vertex splits at most one question, over two columns.
             fractional = (np.abs(reference.shares - reference.shares.round()) > 1e-7).sum(axis=1)
             assert (fractional > 0).sum() <= 1
@@ -73,7 +77,7 @@ def test_equals_the_linear_programme(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_integer_optimum_equals_enumeration_and_breakpoints_are_optimal(kind):
+def test_integer_optimum_equals_enumeration(kind):
     rng = np.random.default_rng(100 + KINDS.index(kind))
     for _ in range(100):
         acc, cost = random_table(kind, int(rng.integers(1, 6)), int(rng.integers(1, 5)), rng)
@@ -81,14 +85,18 @@ def test_integer_optimum_equals_enumeration_and_breakpoints_are_optimal(kind):
         found = frontier(acc, cost)
         for budget in [*budgets_for(found, rng, 2), rng.choice(costs)]:
             exact = integer_optimum(acc, cost, budget)
-            assert exact.accuracy == pytest.approx(accuracies[costs <= budget + 1e-12 * budget].max(), abs=1e-11)
+            assert exact.accuracy == pytest.approx(
+                accuracies[costs <= budget + 1e-12 * budget].max(), abs=1e-11
+            )
             assert averages(acc, cost, exact.labels) == (exact.cost, exact.accuracy)
             assert exact.cost <= budget * (1 + 1e-12)
             assert exact.bound >= exact.accuracy - 1e-12
             assert exact.accuracy >= found.at(budget).accuracy - 1e-12
         # Everett: an allocation that a price produces is the integer optimum of its own cost.
         for spent, accuracy in zip(found.cost, found.accuracy, strict=True):
-            assert accuracy == pytest.approx(accuracies[costs <= spent * (1 + 1e-12)].max(), abs=1e-11)
+            assert accuracy == pytest.approx(
+                accuracies[costs <= spent * (1 + 1e-12)].max(), abs=1e-11
+            )
 
 
 @pytest.mark.parametrize("kind", ["anything", "ties", "counted", "by row", "tokens"])
@@ -100,7 +108,11 @@ def test_integer_optimum_equals_the_integer_programme(kind):
         budget = rng.uniform(found.cost[0], found.cost[-1])
         exact, reference = integer_optimum(acc, cost, budget), milp_solution(acc, cost, budget)
         assert exact.accuracy == pytest.approx(reference.value, abs=1e-9)
-        assert 0 <= found.at(budget).bound - exact.accuracy <= found.at(budget).lam * found.at(budget).slack + 1e-11
+        assert (
+            0
+            <= found.at(budget).bound - exact.accuracy
+            <= found.at(budget).lam * found.at(budget).slack + 1e-11
+        )
 
 
 def test_integer_optimum_equals_the_textbook_dynamic_programme():
@@ -138,13 +150,17 @@ def test_laws_of_the_frontier(table, share):
 
 
 @given(tables(), st.floats(0, 1))
-def test_points_are_the_oracle_at_their_price_and_are_found_again_by_their_cost(table, share):
+def test_points_are_the_oracle_at_their_price(table, share):
     acc, cost = table
     found = frontier(acc, cost)
     again = average_cost(acc, cost, found.lam)
     np.testing.assert_allclose(again, found.cost, rtol=1e-11)
-    for lam, spent, other, accuracy in zip(found.lam, found.cost, again, found.accuracy, strict=True):
-        np.testing.assert_array_equal(found.at(spent * (1 + 1e-11)).labels, oracle_labels(acc, cost, lam))
+    for lam, spent, other, accuracy in zip(
+        found.lam, found.cost, again, found.accuracy, strict=True
+    ):
+        np.testing.assert_array_equal(
+            found.at(spent * (1 + 1e-11)).labels, oracle_labels(acc, cost, lam)
+        )
         for budget in (spent, other):  # however the cost was added up
             assert found.at(budget).accuracy == pytest.approx(accuracy, abs=1e-9)
     # Between breakpoints the labels lie between the cheapest and the dearest choice at the price.
@@ -154,19 +170,19 @@ def test_points_are_the_oracle_at_their_price_and_are_found_again_by_their_cost(
 
 
 @given(tables(), st.integers(1, 4), st.floats(0, 1))
-def test_neither_the_size_of_a_block_nor_costs_repeated_in_every_row_change_anything(table, size, share):
+def test_block_size_and_repeated_costs_change_nothing(table, size, share):
     acc, cost = table
     whole, each = frontier(acc, cost), frontier(acc, np.broadcast_to(cost, acc.shape))
     budget = whole.cost[0] + share * (whole.cost[-1] - whole.cost[0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(envelope, "_BLOCK", size)
+        patch.setattr(envelope, "_BLOCK_ROWS", size)
         for other, rtol in ((frontier(acc, cost), 1e-12), (each, 1e-11)):
             for name in ("lam", "cost", "accuracy"):
                 np.testing.assert_allclose(getattr(other, name), getattr(whole, name), rtol=rtol)
             np.testing.assert_array_equal(other.at(budget).labels, whole.at(budget).labels)
 
 
-def test_a_budget_on_a_step_is_met_to_twelve_digits_although_the_costs_are_rounded():
+def test_a_budget_on_a_step_is_met_to_twelve_digits():
     rng = np.random.default_rng(3)
     acc, cost = rng.random((300, 5)), np.array([0.1, 0.2, 0.3, 0.7, 1.3])
     found = frontier(acc, cost)
@@ -178,7 +194,7 @@ def test_a_budget_on_a_step_is_met_to_twelve_digits_although_the_costs_are_round
     assert found.at(0.1).labels.tolist() == [0] * 300
 
 
-def test_a_tie_class_is_filled_one_question_at_a_time_and_rounding_noise_buys_nothing():
+def test_ties_are_filled_one_question_at_a_time():
     found = frontier(np.tile([0.0, 1.0], (10, 1)), [1, 16])
     assert found.lam == pytest.approx([1 / 15, 0])
     assert found.cost.tolist() == [1, 16]
@@ -191,12 +207,21 @@ def test_a_tie_class_is_filled_one_question_at_a_time_and_rounding_noise_buys_no
     assert (found.lam.tolist(), found.cost.tolist()) == ([0.0], [1.0])
 
 
-def test_beyond_the_dearest_and_below_the_cheapest():
+def test_budgets_outside_the_frontier():
     found = frontier([[0.2, 0.8, 0.7], [0.5, 0.5, 0.9]], [1, 2, 4])
     best = found.at(10)
-    assert (best.lam, best.cost, best.slack, best.split, best.labels.tolist()) == (0.0, 3.0, 7.0, None, [1, 2])
+    assert (best.lam, best.cost, best.slack, best.split, best.labels.tolist()) == (
+        0.0,
+        3.0,
+        7.0,
+        None,
+        [1, 2],
+    )
     assert best.accuracy == best.bound == pytest.approx(0.85)
-    with pytest.raises(ValueError, match=r"the budget is 0\.5; the cheapest allocation costs 1\.0, give at least that"):
+    with pytest.raises(
+        ValueError,
+        match=r"the budget is 0\.5; the cheapest allocation costs 1\.0, give at least that",
+    ):
         found.at(0.5)
     with pytest.raises(ValueError, match="the budget is nan"):
         found.at(float("nan"))
@@ -216,7 +241,9 @@ BAD_TABLES = [
 ]
 
 
-@pytest.mark.parametrize("solve", [lambda *table: frontier(*table[:2]), integer_optimum, oracle_labels, average_cost])
+@pytest.mark.parametrize(
+    "solve", [lambda *table: frontier(*table[:2]), integer_optimum, oracle_labels, average_cost]
+)
 @pytest.mark.parametrize(("acc", "cost", "told"), BAD_TABLES)
 def test_bad_tables_are_named(solve, acc, cost, told):
     with pytest.raises(ValueError, match=told):
@@ -249,15 +276,17 @@ def wide_tables(k):
     concave = 1 - np.exp(-np.outer(rng.random(n) * 3, np.linspace(0, 1, k)))
     even, own = np.arange(1.0, k + 1), np.cumsum(rng.integers(0, 3, (n, k)), axis=1) + 1.0
     accuracies = (rng.random((n, k)), rising, concave, np.round(rising, 1), np.full((n, k), 0.5))
-    return itertools.product(accuracies, (even, own, np.maximum(even, 4.0)))  # in the last, the first cost the same
+    return itertools.product(
+        accuracies, (even, own, np.maximum(even, 4.0))
+    )  # in the last, the first cost the same
 
 
 @pytest.mark.parametrize("k", [2, 3, 9, 70])
-def test_one_pass_over_the_columns_finds_the_walk_s_steps(monkeypatch, k):
+def test_the_scan_finds_the_steps_of_the_walk(monkeypatch, k):
     for acc, cost in wide_tables(k):
-        monkeypatch.setattr(envelope, "_WIDE", 10**6)
+        monkeypatch.setattr(envelope, "_SCAN_COLUMNS", 10**6)
         walked = frontier(acc, cost)
-        monkeypatch.setattr(envelope, "_WIDE", 0)
+        monkeypatch.setattr(envelope, "_SCAN_COLUMNS", 0)
         scanned = frontier(acc, cost)
         low, high = walked.cost[0], walked.cost[-1]
         assert scanned.cost[[0, -1]] == pytest.approx([low, high])

@@ -20,7 +20,7 @@ prices = st.one_of(st.just(0.0), st.floats(0, 3), st.integers(1, 24).map(lambda 
 
 
 @given(tables(5, 4), prices)
-def test_labels_follow_the_rule_written_out_and_what_is_bought_pays_its_price(table, lam):
+def test_labels_follow_the_rule(table, lam):
     acc, cost = table
     wide, labels = np.broadcast_to(cost, acc.shape), oracle_labels(acc, cost, lam)
     for i, label in enumerate(labels):
@@ -33,18 +33,29 @@ def test_labels_follow_the_rule_written_out_and_what_is_bought_pays_its_price(ta
 
 
 @given(tables(5, 4), prices)
-def test_labels_as_a_plan_reach_the_linear_programme_s_bound_at_their_own_cost(table, lam):
+def test_labels_reach_the_linear_programme_at_their_cost(table, lam):
     acc, cost = table
     (n, k), wide = acc.shape, np.broadcast_to(cost, acc.shape)
     plan = from_labels(oracle_labels(acc, cost, lam), k)
     one_each, paid = np.kron(np.eye(n), np.ones(k)), plan.expected(wide).sum()
     exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog(-acc.ravel(), A_ub=[wide.ravel()], b_ub=[paid], A_eq=one_each, b_eq=np.ones(n), options=exact)
+    found = linprog(
+        -acc.ravel(),
+        A_ub=[wide.ravel()],
+        b_ub=[paid],
+        A_eq=one_each,
+        b_eq=np.ones(n),
+        options=exact,
+    )
     assert plan.expected(acc).mean() == pytest.approx(-found.fun / n, abs=1e-9)
 
 
 @given(
-    st.integers(0, 47), st.integers(1, 48), st.integers(1, 30), st.integers(1, 30), st.sampled_from([1.0, 1e-6, 700.0])
+    st.integers(0, 47),
+    st.integers(1, 48),
+    st.integers(1, 30),
+    st.integers(1, 30),
+    st.sampled_from([1.0, 1e-6, 700.0]),
 )
 def test_ties_at_a_computed_breakpoint(low, gain, base, step, unit):
     acc = np.array([[low / 48, min(low + gain, 48) / 48]])
@@ -68,8 +79,10 @@ def test_three_choices_by_hand():
 
 
 @given(tables(5, 4), st.lists(prices, min_size=2, max_size=6), st.sampled_from(RULES))
-def test_average_cost_never_rises_with_the_price_whatever_the_tie_rule(table, lams, ties):
-    lams = np.unique(np.round(lams, 6))  # two prices closer than the tolerance are one price, and may draw either way
+def test_average_cost_never_rises_with_the_price(table, lams, ties):
+    lams = np.unique(
+        np.round(lams, 6)
+    )  # two prices closer than the tolerance are one price, and may draw either way
     costs = average_cost(*table, lams, ties=ties, rng=0)
     assert (np.diff(costs) <= 1e-12).all()
 
@@ -79,7 +92,10 @@ def test_dual_bounds_every_allocation_and_is_convex(table, lams, budget):
     acc, cost = table
     wide = np.broadcast_to(cost, acc.shape)
     values = dual(acc, cost, lams, budget)
-    by_hand = [np.mean([max(a - lam * c) for a, c in zip(acc, wide, strict=True)]) + lam * budget for lam in lams]
+    by_hand = [
+        np.mean([max(a - lam * c) for a, c in zip(acc, wide, strict=True)]) + lam * budget
+        for lam in lams
+    ]
     np.testing.assert_allclose(values, by_hand, atol=1e-12)
     assert dual(acc, cost, lams[0], budget) == values[0]
     costs, accuracies = allocations(acc, cost)
@@ -91,7 +107,7 @@ def test_dual_bounds_every_allocation_and_is_convex(table, lams, budget):
 
 
 @given(tables(5, 4), st.floats(0, 1))
-def test_subdifferential_holds_zero_at_the_optimal_price_and_only_there(table, share):
+def test_subdifferential_is_zero_at_the_optimal_price(table, share):
     acc, cost = table
     found = frontier(acc, cost)
     budget = found.cost[0] + share * (found.cost[-1] - found.cost[0])
@@ -108,7 +124,7 @@ def test_subdifferential_holds_zero_at_the_optimal_price_and_only_there(table, s
                 assert dual(acc, cost, other, budget) >= line - 1e-9
 
 
-def test_subdifferential_inside_a_jump_and_at_price_zero():
+def test_subdifferential_in_a_jump_or_at_zero():
     acc, cost = [[0.0, 1.0], [0.0, 1.0]], [1, 16]
     assert subdifferential(acc, cost, 1 / 15, 8.5) == (8.5 - 16, 8.5 - 1)
     assert subdifferential(acc, cost, 0.01, 8.5) == (-7.5, -7.5)
@@ -117,7 +133,7 @@ def test_subdifferential_inside_a_jump_and_at_price_zero():
 
 
 @given(tables(5, 4), st.floats(0, 1.2))
-def test_bisection_keeps_its_bracket_and_halves_it(table, share):
+def test_bisection_halves_its_bracket(table, share):
     acc, cost = table
     lowest = average_cost(acc, cost, 50.0, ties="first")
     budget = lowest + share * (average_cost(acc, cost, 0, ties="first") - lowest)
@@ -126,7 +142,9 @@ def test_bisection_keeps_its_bracket_and_halves_it(table, share):
     assert len(path) == 50
     np.testing.assert_array_equal(path["mid"], (path["lo"] + path["hi"]) / 2)
     np.testing.assert_allclose(path["hi"] - path["lo"], 50.0 / 2.0 ** np.arange(50), rtol=1e-6)
-    np.testing.assert_array_equal(path["cost_mid"], average_cost(acc, cost, path["mid"], ties="first"))
+    np.testing.assert_array_equal(
+        path["cost_mid"], average_cost(acc, cost, path["mid"], ties="first")
+    )
     assert (path["cost_hi"] <= budget).all()
     assert found.feasible.cost <= budget
     assert found.error == abs(found.cost - budget)
@@ -140,9 +158,21 @@ def test_bisection_keeps_its_bracket_and_halves_it(table, share):
 @pytest.mark.parametrize(
     ("acc", "cost", "budget", "ends", "lam"),
     [
-        ([[0.0, 1.0], [0.0, 1.0]], [1, 16], 8.5, (1.0, 16.0, 7.5), 1 / 15),  # a budget inside a jump
+        (
+            [[0.0, 1.0], [0.0, 1.0]],
+            [1, 16],
+            8.5,
+            (1.0, 16.0, 7.5),
+            1 / 15,
+        ),  # a budget inside a jump
         # Both gain 1/48 a unit of cost, one in a step of 1 and one in a step of 12: no price lies between them.
-        ([[1 / 48, 2 / 48, 2 / 48], [3 / 48, 3 / 48, 15 / 48]], [1, 2, 13], 4, (1.0, 7.5, 3.0), 1 / 48),
+        (
+            [[1 / 48, 2 / 48, 2 / 48], [3 / 48, 3 / 48, 15 / 48]],
+            [1, 2, 13],
+            4,
+            (1.0, 7.5, 3.0),
+            1 / 48,
+        ),
         ([[0.2, 0.9, 0.9], [1.0, 1.0, 1.0]], [1, 2, 4], 3, (1.5, 1.5, 1.5), 0),  # budget to spare
     ],
 )
@@ -154,7 +184,7 @@ def test_bisection_where_no_price_meets_the_budget(acc, cost, budget, ends, lam)
 
 
 @given(tables(5, 4), st.floats(0, 1.1))
-def test_mixing_meets_the_budget_and_attains_the_relaxed_optimum(table, share):
+def test_mixing_attains_the_relaxed_optimum(table, share):
     acc, cost = table
     found = frontier(acc, cost)
     top = found.lam[0] * 2 + 1
@@ -178,11 +208,13 @@ def test_a_draw_mixes_question_by_question():
     assert (both.cheap.cost, both.dear.cost, both.share) == (1.5, 2.0, 0.0)
 
 
-def test_bad_prices_rules_and_brackets_are_named():
+def test_bad_arguments_are_named():
     for call in (oracle_labels, average_cost):
         with pytest.raises(ValueError, match="the price is -1"):
             call([[0.1, 0.2]], [1, 2], -1)
         with pytest.raises(ValueError, match="ties is 'coin'"):
             call([[0.1, 0.2]], [1, 2], 0.1, ties="coin")
-    with pytest.raises(ValueError, match=r"price 0\.5 still costs 2 .* budget 1\.5; raise the bracket.*at least 1$"):
+    with pytest.raises(
+        ValueError, match=r"price 0\.5 still costs 2 .* budget 1\.5; raise the bracket.*at least 1$"
+    ):
         bisect([[0, 1]], [1, 2], 1.5, bracket=(0.0, 0.5))

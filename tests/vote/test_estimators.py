@@ -21,7 +21,9 @@ def vote(classes, value, ties):
     if not votes:
         return 0.0
     most = max(votes.values())
-    winners = [c for c in votes if votes[c] == most]  # a Counter keeps the order of first appearance
+    winners = [
+        c for c in votes if votes[c] == most
+    ]  # a Counter keeps the order of first appearance
     return value[winners[0]] if ties == "first" else float(np.mean([value[c] for c in winners]))
 
 
@@ -30,7 +32,9 @@ def enumerated(row, value, b, ties):
 
 
 def windows(row, value, b, ties):
-    return float(np.mean([vote(row[i * b : (i + 1) * b], value, ties) for i in range(len(row) // b)]))
+    return float(
+        np.mean([vote(row[i * b : (i + 1) * b], value, ties) for i in range(len(row) // b)])
+    )
 
 
 def spread(classes, value):
@@ -43,7 +47,9 @@ rows = st.integers(1, 9).flatmap(
 class_values = st.lists(st.sampled_from([0.0, 1.0, 0.25]), min_size=5, max_size=5)
 
 
-@pytest.mark.parametrize(("estimator", "slowly"), [(acc_subsets, enumerated), (acc_windows, windows)])
+@pytest.mark.parametrize(
+    ("estimator", "slowly"), [(acc_subsets, enumerated), (acc_windows, windows)]
+)
 @pytest.mark.parametrize("ties", TIES)
 @settings(deadline=None, max_examples=150)
 @given(classes=rows, value=class_values)
@@ -74,7 +80,9 @@ def test_a_class_is_worth_the_mean_of_its_members_and_empty_answers_nothing(esti
 
 @settings(deadline=None)
 @given(
-    classes=st.integers(2, 40).flatmap(lambda r: st.lists(st.integers(0, 6), min_size=r, max_size=r)),
+    classes=st.integers(2, 40).flatmap(
+        lambda r: st.lists(st.integers(0, 6), min_size=r, max_size=r)
+    ),
     value=st.lists(st.floats(0, 1), min_size=7, max_size=7),
 )
 def test_two_samples_are_worth_one_when_ties_are_shared(classes, value):
@@ -93,7 +101,9 @@ def test_two_answers_at_large_r_follow_the_hypergeometric_and_different_ones_tie
     assert np.isfinite(found).all()
     # Everybody ties: 2,000 answers, all different, so each is right with chance 1/2000 whatever the budget.
     classes = np.arange(r)[None]
-    assert acc_subsets(classes, classes == 7, (1, 16, 64)) == pytest.approx(np.full((1, 3), 1 / 2000))
+    assert acc_subsets(classes, classes == 7, (1, 16, 64)) == pytest.approx(
+        np.full((1, 3), 1 / 2000)
+    )
 
 
 @settings(deadline=None, max_examples=60)
@@ -105,7 +115,9 @@ def test_two_answers_at_large_r_follow_the_hypergeometric_and_different_ones_tie
 def test_iid_equals_enumeration_of_all_sequences(weights, b, data):
     p = np.array(weights) / sum(weights)
     correct = data.draw(st.integers(-1, len(p) - 1))
-    empty = data.draw(st.integers(-1, len(p) - 1).filter(lambda column: column < 0 or column != correct))
+    empty = data.draw(
+        st.integers(-1, len(p) - 1).filter(lambda column: column < 0 or column != correct)
+    )
     value = [float(c == correct) for c in range(len(p))]
     exact = sum(
         np.prod(p[list(seq)]) * vote([-1 if c == empty else c for c in seq], value, "share")
@@ -120,7 +132,11 @@ def test_iid_is_the_limit_of_subsets_and_takes_batches():
     for r in (100, 400, 1600):
         classes = np.repeat([0, 1, 2, -1], (p * r).astype(int))[None]
         budgets = (1, 2, 4, 8, 16)
-        errors.append(np.abs(acc_subsets(classes, classes == 0, budgets)[0] - acc_iid(p, 0, budgets, empty=3)).max())
+        errors.append(
+            np.abs(
+                acc_subsets(classes, classes == 0, budgets)[0] - acc_iid(p, 0, budgets, empty=3)
+            ).max()
+        )
     assert errors[0] > 3 * errors[1] > 9 * errors[2]  # the bias falls as 1 / R
     assert errors[2] < 1e-3
     # A batch, with padding.
@@ -140,14 +156,18 @@ def test_best_of_equals_enumeration(data, r):
         top = max(scores[i] for i in chosen)
         return np.mean([correct[i] for i in chosen if scores[i] == top])
 
-    exact = [np.mean([best(chosen) for chosen in combinations(range(r), b)]) for b in range(1, r + 1)]
+    exact = [
+        np.mean([best(chosen) for chosen in combinations(range(r), b)]) for b in range(1, r + 1)
+    ]
     assert best_of([correct], [scores], range(1, r + 1))[0] == pytest.approx(np.array(exact))
 
 
 @given(r=st.integers(1, 200), data=st.data())
 def test_pass_at_closed_form(r, data):
     c, b = data.draw(st.integers(0, r)), data.draw(st.integers(1, r))
-    assert pass_at([[1] * c + [0] * (r - c)], [b])[0, 0] == pytest.approx(1 - comb(r - c, b) / comb(r, b))
+    assert pass_at([[1] * c + [0] * (r - c)], [b])[0, 0] == pytest.approx(
+        1 - comb(r - c, b) / comb(r, b)
+    )
 
 
 def test_majority():
@@ -174,7 +194,7 @@ def test_majority():
         ([[0, 1]], [[0, 1]], [1], "last", "'share' or 'first'"),
         ([[0, 1]], [[0, 2]], [1], "share", "sample 1 in row 0 is 2.0"),
         ([[0, 1]], [[0, np.nan]], [1], "share", "sample 1 in row 0 is nan"),
-        ([[0, 1]], [[0]], [1], "share", "one column a sample"),
+        ([[0, 1]], [[0]], [1], "share", "one column per sample"),
         ([0, 1], [0, 1], [1], "share", "one row per question"),
         ([[0.5, 1]], [[0, 1]], [1], "share", "whole numbers, not float64"),
     ],
@@ -188,7 +208,11 @@ def test_refusals(estimator, classes, values, budgets, ties, says):
 @pytest.mark.parametrize(
     ("estimator", "arguments", "says"),
     [
-        (acc_subsets, (np.zeros((1, 5000), int), np.zeros((1, 5000)), (2500,)), "too many subsets of 2500 out of 5000"),
+        (
+            acc_subsets,
+            (np.zeros((1, 5000), int), np.zeros((1, 5000)), (2500,)),
+            "too many subsets of 2500 out of 5000",
+        ),
         (best_of, ([[1, 0]], [[np.nan, 1]], [1]), "scores hold NaN"),
         (best_of, ([[1, 0]], [[0, 1]], [3]), "budget 3 is too large"),
         (acc_iid, ([0.5, 0.4], 0, [1]), "every row summing to 1"),

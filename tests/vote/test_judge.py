@@ -15,18 +15,41 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adalib.vote import judge
-from adalib.vote.answers import answer_classes, arithmetic, judged, same_answer
+from adalib.vote.answers import answer_classes, judged, same_answer
 from adalib.vote.judge import read, read_number
+from adalib.vote.plain import arithmetic
 
 # What is given up, by the limit that it passes.
 PASSED = {
-    "a tower": ["9^9^9^9", "9^{9^{9^9}}", "[0,9^{1*9^{1*9^{9}}}]", "x^" * 20 + "x", "x_" * 50 + "x", r"e^{e^{e^{9}}}"],
-    "a number too large to work out": [r"\sin(9^{99})", "((9^{99})^{99})^{99}", "2^{99999}+x", "x+12345!"],
+    "a tower": [
+        "9^9^9^9",
+        "9^{9^{9^9}}",
+        "[0,9^{1*9^{1*9^{9}}}]",
+        "x^" * 20 + "x",
+        "x_" * 50 + "x",
+        r"e^{e^{e^{9}}}",
+    ],
+    "a number too large to work out": [
+        r"\sin(9^{99})",
+        "((9^{99})^{99})^{99}",
+        "2^{99999}+x",
+        "x+12345!",
+    ],
     "a root that is no plain number": [r"\sqrt[9^{99}]{2}"],
-    "brackets nested deeper than 8": ["(" * 40 + "x" + ")" * 40, r"\frac{" * 15 + "1" + "}{2}" * 15],
+    "brackets nested deeper than 8": [
+        "(" * 40 + "x" + ")" * 40,
+        r"\frac{" * 15 + "1" + "}{2}" * 15,
+    ],
     "more than 10 functions": [r"\sin" * 30 + "x"],
-    "longer than 200 characters": ["+".join(["x"] * 1000), rf"\begin{{pmatrix}}{'1&' * 999}1\end{{pmatrix}}"],
-    "an operation that is not worked out": [r"\sum_{k=1}^{999}k", r"\Gamma(99999999)", r"x|_{x=9^{999}}"],
+    "longer than 200 characters": [
+        "+".join(["x"] * 1000),
+        rf"\begin{{pmatrix}}{'1&' * 999}1\end{{pmatrix}}",
+    ],
+    "an operation that is not worked out": [
+        r"\sum_{k=1}^{999}k",
+        r"\Gamma(99999999)",
+        r"x|_{x=9^{999}}",
+    ],
     "Derivative, which is not worked out": [r"\frac{d}{dx}x^{9}"],
 }
 PASSED["a tower"] += ["[0,((((9)!)!)!)]", "[0,(9^{9})!]"]
@@ -36,9 +59,23 @@ PASSED["an operation that is not worked out"] += [r"\begin{vmatrix}1&2\\3&4\end{
 HOSTILE = {text: limit for limit, texts in PASSED.items() for text in texts}
 
 HALF = Fraction(1, 2)
-WORKED_OUT = {"12 + 5": 17, "3 x 4": 12, r"3\times4": 12, r"2 \cdot (3 - 1)": 4, "-2^2": -4, "2(3 + 1)(2)": 16}
-WORKED_OUT |= {"(1 + 2)^2 / 6": 3 * HALF, "0.1 + 0.2": Fraction(3, 10), "2^-2": HALF / 2, "-" * 99 + "1": -1}
-WORKED_OUT |= dict.fromkeys(["1/0", "9^9^9^9", "9**9**9**9", "2^0.5", "(((", "5x", "1 2", "", "1+" * 5000 + "1"])
+WORKED_OUT = {
+    "12 + 5": 17,
+    "3 x 4": 12,
+    r"3\times4": 12,
+    r"2 \cdot (3 - 1)": 4,
+    "-2^2": -4,
+    "2(3 + 1)(2)": 16,
+}
+WORKED_OUT |= {
+    "(1 + 2)^2 / 6": 3 * HALF,
+    "0.1 + 0.2": Fraction(3, 10),
+    "2^-2": HALF / 2,
+    "-" * 99 + "1": -1,
+}
+WORKED_OUT |= dict.fromkeys(
+    ["1/0", "9^9^9^9", "9**9**9**9", "2^0.5", "(((", "5x", "1 2", "", "1+" * 5000 + "1"]
+)
 
 
 @pytest.mark.parametrize(("text", "value"), WORKED_OUT.items())
@@ -52,19 +89,49 @@ def test_arithmetic_agrees_with_python(terms):
     assert arithmetic(text) == eval(text)
 
 
-SAME = [(r"\sqrt{50}", r"5\sqrt{2}"), (r"\sqrt{3+2\sqrt{2}}", r"1+\sqrt{2}"), (r"\frac{x^2-1}{x-1}", "x+1")]
+SAME = [
+    (r"\sqrt{50}", r"5\sqrt{2}"),
+    (r"\sqrt{3+2\sqrt{2}}", r"1+\sqrt{2}"),
+    (r"\frac{x^2-1}{x-1}", "x+1"),
+]
 SAME += [(r"\sin(x)^{2}+\cos(x)^{2}+y", "1+y"), (r"\binom{5}{2}x", "10x"), (r"f(x+1)", "f(1+x)")]
-SAME += [(r"1\pm\sqrt{2}", r"1+\sqrt{2},1-\sqrt{2}"), (r"\{1,2,3\}", r"\{3,\sqrt{4},1\}"), ("(1,2)", "1,2")]
+SAME += [
+    (r"1\pm\sqrt{2}", r"1+\sqrt{2},1-\sqrt{2}"),
+    (r"\{1,2,3\}", r"\{3,\sqrt{4},1\}"),
+    ("(1,2)", "1,2"),
+]
 SAME += [(r"[\frac{1}{2},\infty)", r"[\frac{2}{4},\infty)")]
 SAME += [(r"(-\infty,2)\cup(2,\infty)", r"\mathbb{R}\setminus\{2\}"), (r"(0,2)\cup(1,3)", "(0,3)")]
-SAME += [(r"(2,3)\cup(0,1)", r"(0,1)\cup(2,3)"), ("x>2", r"(2,\infty)"), (r"3<x\le4", "(3,4]"), ("2x+2y=10", "y+x=5")]
+SAME += [
+    (r"(2,3)\cup(0,1)", r"(0,1)\cup(2,3)"),
+    ("x>2", r"(2,\infty)"),
+    (r"3<x\le4", "(3,4]"),
+    ("2x+2y=10", "y+x=5"),
+]
 SAME += [("x<y", "y>x"), ("x+y=3z", "3z")]
-SAME += [(r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", r"\begin{pmatrix}1&\sqrt{4}\\3&\frac{8}{2}\end{pmatrix}")]
+SAME += [
+    (
+        r"\begin{pmatrix}1&2\\3&4\end{pmatrix}",
+        r"\begin{pmatrix}1&\sqrt{4}\\3&\frac{8}{2}\end{pmatrix}",
+    )
+]
 SAME += [("(x+1)^{99}(x+1)", "(x+1)^{100}")]
-SAME += [(r"\frac{8}{49}\begin{pmatrix}2\\x\end{pmatrix}", r"\begin{pmatrix}16/49\\\frac{8x}{49}\end{pmatrix}")]
-DIFFERENT = [(r"\sqrt{x^2}", "x"), (r"\frac{1+\min(k^{2},1)}{4}", r"\frac{1}{2}"), ("(1,2)", "(2,1)")]
+SAME += [
+    (
+        r"\frac{8}{49}\begin{pmatrix}2\\x\end{pmatrix}",
+        r"\begin{pmatrix}16/49\\\frac{8x}{49}\end{pmatrix}",
+    )
+]
+DIFFERENT = [
+    (r"\sqrt{x^2}", "x"),
+    (r"\frac{1+\min(k^{2},1)}{4}", r"\frac{1}{2}"),
+    ("(1,2)", "(2,1)"),
+]
 DIFFERENT += [("(1,2)", "[1,2]"), (r"(0,1)\cup(1,2)", "(0,2)"), ("x<y", "y<x"), ("x+y=5", "x-y=5")]
-DIFFERENT += [(r"\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}1\\2\end{pmatrix}"), ("(x+1)^{999}", "(1+x)^{998}")]
+DIFFERENT += [
+    (r"\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}1\\2\end{pmatrix}"),
+    ("(x+1)^{999}", "(1+x)^{998}"),
+]
 DIFFERENT += [(r"2\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}1&2\end{pmatrix}")]
 DIFFERENT += [(r"e^{\pi\sqrt{163}}", "262537412640768744"), (r"\frac{1}{0}", r"\frac{2}{0}")]
 
@@ -77,7 +144,9 @@ def test_the_quick_parse_reads_what_the_full_one_reads(monkeypatch):
     assert quick == [read.__wrapped__(text) for text in texts]
 
 
-@pytest.mark.parametrize(("a", "b", "same"), [(*pair, True) for pair in SAME] + [(*pair, False) for pair in DIFFERENT])
+@pytest.mark.parametrize(
+    ("a", "b", "same"), [(*pair, True) for pair in SAME] + [(*pair, False) for pair in DIFFERENT]
+)
 def test_formulas(a, b, same):
     assert read(a).equals(read(b)) is same
     assert read(b).equals(read(a)) is same
@@ -86,7 +155,9 @@ def test_formulas(a, b, same):
 def test_from_another_thread_and_in_silence(capfd, caplog):
     answers = []
     with caplog.at_level(logging.DEBUG):
-        thread = threading.Thread(target=lambda: answers.append(same_answer(r"\sqrt{98}", r"7\sqrt{2}")))
+        thread = threading.Thread(
+            target=lambda: answers.append(same_answer(r"\sqrt{98}", r"7\sqrt{2}"))
+        )
         thread.start()
         thread.join()
     assert answers == [True]
@@ -123,8 +194,12 @@ def test_a_formula_is_read_once_across_questions_and_compared_only_with_those_ne
     """Nearly linear: forty different values are never held against each other."""
     asked, compared = [], []
     parse, agrees = judge.math_verify.parse, judge.Form.agrees
-    monkeypatch.setattr(judge.math_verify, "parse", lambda *a, **k: asked.append(a[0]) or parse(*a, **k))
-    monkeypatch.setattr(judge.Form, "agrees", lambda one, other: compared.append(1) or agrees(one, other))
+    monkeypatch.setattr(
+        judge.math_verify, "parse", lambda *a, **k: asked.append(a[0]) or parse(*a, **k)
+    )
+    monkeypatch.setattr(
+        judge.Form, "agrees", lambda one, other: compared.append(1) or agrees(one, other)
+    )
     for _ in range(3):
         answer_classes([r"\sqrt{1234}+y", r"y+\sqrt{1234}", r"\sqrt{1235}+y"])
     assert len(asked) == 3
@@ -159,7 +234,8 @@ def test_another_process_in_another_order_finds_the_same(tmp_path):
     runs = [
         subprocess.run(
             [sys.executable, "-c", CODE, seed, *answers],
-            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(judge.__file__).parents[2])},
+            env=os.environ
+            | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(judge.__file__).parents[2])},
             capture_output=True,
             text=True,
             check=True,
@@ -184,7 +260,9 @@ TREES = st.recursive(
 
 
 def _exact(text):
-    return sympy.simplify(judge.math_verify.parse(f"${text}$", judge._LATEX, parsing_timeout=None)[0].doit())
+    return sympy.simplify(
+        judge.math_verify.parse(f"${text}$", judge._LATEX, parsing_timeout=None)[0].doit()
+    )
 
 
 @settings(deadline=None, max_examples=40)
@@ -196,12 +274,21 @@ def test_small_formulas_agree_with_sympy_and_equality_is_an_equivalence(a, b):
     if one.forms and other.forms:
         gap = sympy.simplify(_exact(a) - _exact(b))
         # Where simplifying does not settle it, a point that the judge did not look at does.
-        point = {symbol: sympy.Rational(22, 7) + i for i, symbol in enumerate(sorted(gap.free_symbols, key=str))}
+        point = {
+            symbol: sympy.Rational(22, 7) + i
+            for i, symbol in enumerate(sorted(gap.free_symbols, key=str))
+        }
         assert one.equals(other) == (gap == 0 or abs(gap.evalf(30, subs=point)) < 1e-20)
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.lists(st.sampled_from([text for pair in SAME + DIFFERENT for text in pair] + ["7", "3.5", "word", ""])))
+@given(
+    st.lists(
+        st.sampled_from(
+            [text for pair in SAME + DIFFERENT for text in pair] + ["7", "3.5", "word", ""]
+        )
+    )
+)
 def test_the_classes_are_a_partition_that_the_order_does_not_change(answers):
     classes = answer_classes(answers)
     order = random.Random(len(answers)).sample(range(len(answers)), len(answers))

@@ -1,0 +1,433 @@
+"""The priced race: start several answers at once, and close when the running ones are not worth it.
+
+At every finish the state is the vote so far with its signals, how many answers still run, and how
+long they have run. There are three options: wait for the next finish, start a second wave, or close
+and cancel. Backward induction over the finishes values them at many pairs of prices at once, one
+price per token and one per unit of waiting, as `adalib.sequential.induction` does for answers that
+are asked one by one. Plain races join the priced ones in one library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from itertools import product
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adalib.datasets.responses import Responses
+from adalib.sequential.courses import Course, Courses
+from adalib.sequential.evidence import Evidence, SignalPolicy
+from adalib.sequential.induction import cross_fitted
+from adalib.sequential.policy import LEAST, training_folds
+from adalib.sequential.race_rules import Outcome, TunedRaces, plain_races
+from adalib.sequential.race_session import RaceSession
+from adalib.sequential.race_state import (
+    STARTS,
+    Finish,
+    PricedMember,
+    race_features,
+    second_waves,
+)
+from adalib.sequential.replay import Mix, mix_for
+from adalib.sequential.signals import SIGNALS, usual_signals
+from adalib.sequential.signals.base import Lesson
+from adalib.sequential.streams import Streams
+from adalib.solve.hull import concave_hull
+
+__all__ = ["TOKEN_PRICES", "WAITING_PRICES", "Heat", "PricedRace", "settle_race"]
+
+#: Prices tried: accuracy per tokens of one average answer, and per time of one average answer.
+TOKEN_PRICES = np.geomspace(1e-3, 0.2, 10)
+WAITING_PRICES = (0.0, 0.02, 0.05, 0.15)
+#: Prices of waiting at which the best races are kept.
+_KEPT_AT = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
+_RIDGE = 0.01
+
+#: Predicts the net gains of the options at a finish, from its features and the true gains.
+Predictor = Callable[[Finish, np.ndarray, np.ndarray], np.ndarray]
+
+
+def settle_race(
+    heat: Heat, start: int, most: int, prices: np.ndarray, predict: Predictor
+) -> Outcome:
+    r"""Decide from the last finish to the first, and carry the outcomes back.
+
+    With prices :math:`\lambda` and :math:`\mu`, the option with the highest predicted
+    :math:`v - \lambda c - \mu w` is taken: accuracy, tokens and waiting at the close. What is
+    carried back is what the decisions really brought; the predictions only decide.
+
+    Parameters
+    ----------
+    heat : Heat
+        Courses of the streams with their features.
+    start, most : int
+        Answers of the first wave, and of both waves at most.
+    prices : ndarray, shape (2, L)
+        Prices per token and per tick of the clock.
+    predict : callable
+        Returns the net gains of the options over closing, (M, options * L), from the finish, its
+        features, and the gains that they really had.
+
+    Returns
+    -------
+    Outcome
+        Arrays of shape (M, L).
+    """
+
+    def settle(look: int, more: int, finishes: range) -> Outcome:
+        outcome: Outcome | None = None
+        for finished in reversed(finishes):
+            close = heat.closed(start, look, more, finished, prices.shape[1])
+            options = [] if outcome is None else [outcome]
+            if not more:
+                for size in second_waves(start, finished, most):
+                    after = range(finished + 1, start + size + 1)
+                    options.append(settle(finished, size, after))
+            outcome = close
+            if options:
+                gains = [_net(option, prices) - _net(close, prices) for option in options]
+                features = heat.features(start, look, more, finished)
+                predicted = predict((look, more, finished), features, np.hstack(gains))
+                outcome = _best_of(close, options, np.split(predicted, len(options), axis=1))
+        assert outcome is not None
+        return outcome
+
+    return settle(0, 0, range(1, start + 1))
+
+
+def _best_of(close: Outcome, options: list[Outcome], gains: list[np.ndarray]) -> Outcome:
+    """Return the outcome of the option with the highest predicted gain; close if none is positive."""
+    chosen = Outcome(*(np.array(figures) for figures in close))
+    highest = np.zeros(gains[0].shape)
+    for option, gain in zip(options, gains, strict=True):
+        better = gain > highest
+        np.copyto(highest, gain, where=better)
+        for target, source in zip(chosen, option, strict=True):
+            np.copyto(target, source, where=better)
+    return chosen
+
+
+def _net(outcome: Outcome, prices: np.ndarray) -> np.ndarray:
+    """Return accuracy less what tokens and waiting cost, (M, L)."""
+    return outcome.accuracy - prices[0] * outcome.tokens - prices[1] * outcome.clock
+
+
+class Heat:
+    """The courses of some streams, with what a policy's signals know at every finish."""
+
+    def __init__(
+        self, policy: PricedRace, streams: Streams, features: Any = None, trained_on: bool = False
+    ) -> None:
+        self.courses = Courses(streams)
+        self._policy = policy
+        self._features = features
+        self._trained_on = trained_on
+        self._evidence: dict[tuple[int, int, int], Evidence] = {}
+
+    def evidence(self, start: int, look: int, more: int) -> Evidence:
+        """Return the states of the signals at every finish of a course, kept as `Courses` are."""
+        key = (start, look, more)
+        if any(kept[0] != start for kept in self._evidence):
+            self._evidence.clear()
+        if key not in self._evidence:
+            course = self.courses.course(*key)
+            self._evidence[key] = self._policy.evidence(
+                course, self._features, trained_on=self._trained_on
+            )
+        return self._evidence[key]
+
+    def closed(self, start: int, look: int, more: int, finished: int, levels: int) -> Outcome:
+        """Return the outcome of closing at a finish, the same at every price."""
+        course = self.courses.course(start, look, more)
+        column = finished - 1
+        value = course.value(self.evidence(start, look, more).votes)
+        clock = course.clock
+        figures = (
+            course.tokens[:, column],
+            value[:, column],
+            clock[:, column],
+            np.full(len(clock), finished),
+            np.full(len(clock), start + more),
+        )
+        shape = (len(clock), levels)
+        return Outcome(*(np.broadcast_to(one[:, None], shape) for one in figures))
+
+    def features(self, start: int, look: int, more: int, finished: int) -> np.ndarray:
+        """Return the features at a finish, (d, M)."""
+        course = self.courses.course(start, look, more)
+        column = finished - 1
+        clock = course.clock[:, column]
+        unit = self._policy.unit
+        return race_features(
+            self.evidence(start, look, more).at(column),
+            clock / unit,
+            (clock - course.second_start) / unit,
+            course.first_running[:, column],
+            second=more > 0,
+        )
+
+
+class PricedRace(SignalPolicy, TunedRaces):
+    r"""Start several answers at once, and close the race when going on is not worth its price.
+
+    With :math:`v` the accuracy of the vote among finished answers, :math:`c` the tokens generated by
+    all answers, cancelled ones included, and :math:`w` the time until the race is closed, the policy
+    at prices :math:`\lambda` and :math:`\mu` maximises :math:`E[v - \lambda c - \mu w]`. One fit
+    serves every pair of prices.
+
+    Parameters
+    ----------
+    signals : sequence of str, optional
+        Names in `adalib.sequential.signals.SIGNALS`, as for `PricedStopping`. Default: the usual
+        ones, except "length", since a race always knows how long answers have run.
+    waiting_price : float
+        Price of waiting for the time of one average answer, in accuracy, unless another is given
+        with the budget.
+    most : int
+        Answers per question that start, at most.
+    repeats, seed : int
+        Orders in which every training question is played back, and their seed.
+
+    Attributes
+    ----------
+    signals_in_use : dict of str to Signal
+        The fitted signals that say something.
+    deciding_count : VoteCount
+        The signal whose count closes the vote.
+    members : list of PricedMember or PlainRace
+        The races that are best at some pair of prices.
+    costs, accuracies, waiting : ndarray, shape (members,)
+        Their average tokens, accuracy and waiting (in average answers) in training.
+    unit : float
+        Tokens of an average training answer.
+
+    References
+    ----------
+    "First Finish Search", arXiv 2505.18149, and "short-m@k", arXiv 2505.17813, are plain members.
+    Backward induction is Longstaff and Schwartz 2001.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from adalib import beta_population
+    >>> answers = beta_population(60, 2, 1).sample(16)
+    >>> tokens = np.random.default_rng(0).exponential(100, (60, 16))
+    >>> teach, score = replace(answers, tokens=tokens).split_samples(0)
+    >>> race = PricedRace(most=4, repeats=2).fit(teach)
+    >>> played = race.replay(score, [2 * race.unit], waiting_price=0.05)
+    >>> bool(played.waiting.mean() < 1)
+    True
+    """
+
+    def __init__(
+        self,
+        signals: Sequence[str] | None = None,
+        *,
+        waiting_price: float = 0.07,
+        most: int = 12,
+        repeats: int = 16,
+        seed: int = 0,
+    ) -> None:
+        self.signals = self.checked_names(signals)
+        if most < 1 or not waiting_price >= 0:
+            raise ValueError(
+                f"most is {most} and waiting_price {waiting_price}; give 1 or more, and 0 or more"
+            )
+        super().__init__([], waiting_price=waiting_price, repeats=repeats, seed=seed)
+        self.most = most
+
+    def fit(
+        self,
+        responses: Responses,
+        features: ArrayLike | None = None,
+        groups: Sequence | None = None,
+    ) -> Self:
+        """Learn what going on is worth, at every pair of prices.
+
+        Parameters
+        ----------
+        responses : Responses
+            Answers to the training questions, with tokens.
+        features : array_like, shape (N, d), optional
+            Features of the questions, for the signal "text".
+        groups : sequence, optional
+            The group of each question; a group is left out together. Default: each its own.
+
+        Returns
+        -------
+        PricedRace
+            The policy itself.
+        """
+        self.most = min(self.most, responses.samples)
+        plain = plain_races(self.most)
+        self.members = list(plain)
+        streams = self.streams(responses, self.seed, self.repeats)
+        self.unit = max(float(np.asarray(responses.tokens).mean()), 1e-9)
+        _, fold = training_folds(groups, responses.n, self.seed)
+        schedule = np.arange(1, self.most + 1)
+        lesson = Lesson(responses, streams, schedule, fold, features)
+        # A race knows how long its answers run, so no other signal need look at their tokens.
+        usual = [name for name in usual_signals() if SIGNALS[name].reads != "tokens"]
+        self.fit_signals(lesson, usual)
+        heat = Heat(self, streams, trained_on=True)
+        priced, outcome = self._fit_priced(heat, fold[streams.question])
+        outcomes = [outcome, self.play(plain, streams, trained_on=True, heat=heat)]
+        self._keep_best([*priced, *plain], outcomes)
+        return self
+
+    def limited(self, most: int) -> Self:
+        policy = copy(self)
+        policy.most = min(self.most, most)
+        return policy
+
+    def _fit_priced(self, heat: Heat, fold: np.ndarray) -> tuple[list[PricedMember], Outcome]:
+        """Fit a race for every first wave and pair of prices, and return what each costs and scores."""
+        pairs = np.array(list(product(TOKEN_PRICES, WAITING_PRICES))).T
+        prices = pairs / self.unit
+        members: list[PricedMember] = []
+        outcomes = []
+        for start in [n for n in STARTS if n <= self.most]:
+            fitted, outcome = self._fit_start(heat, start, prices, fold)
+            outcomes.append(outcome)
+            for level, (token_price, waiting_price) in enumerate(pairs.T.tolist()):
+                rules = {finish: rule[:, :, level] for finish, rule in fitted.items()}
+                members.append(PricedMember(start, self.most, token_price, waiting_price, rules))
+        return members, _side_by_side(outcomes)
+
+    def _fit_start(
+        self, heat: Heat, start: int, prices: np.ndarray, fold: np.ndarray
+    ) -> tuple[dict[Finish, np.ndarray], Outcome]:
+        """Fit the rules of one first wave, (options, d + 1, L) per finish, and play them."""
+        levels = prices.shape[1]
+        fitted: dict[Finish, np.ndarray] = {}
+
+        def learn(finish: Finish, x: np.ndarray, gains: np.ndarray) -> np.ndarray:
+            coefficients, predicted = cross_fitted(x, gains, fold, _RIDGE * finish[2])
+            options = gains.shape[1] // levels
+            fitted[finish] = np.array(np.split(coefficients, options, axis=1))
+            return predicted
+
+        def follow(finish: Finish, x: np.ndarray, gains: np.ndarray) -> np.ndarray:
+            return np.hstack([rule[0] + x.T @ rule[1:] for rule in fitted[finish]])
+
+        left_out = settle_race(heat, start, self.most, prices, learn)
+        # Accuracy by fits that did not see the question, cost and waiting by the rule itself.
+        itself = settle_race(heat, start, self.most, prices, follow)
+        return fitted, itself._replace(accuracy=left_out.accuracy)
+
+    def _keep_best(self, members: list[Any], outcomes: list[Outcome]) -> None:
+        """Keep the races that are on the envelope at some price of waiting."""
+        outcome = _side_by_side(outcomes)
+        costs = outcome.tokens.mean(axis=0)
+        accuracies = outcome.accuracy.mean(axis=0)
+        waiting = outcome.clock.mean(axis=0) / self.unit
+        best: set[int] = set()
+        for price in (*_KEPT_AT, self.waiting_price):
+            net = accuracies - price * waiting + LEAST * costs / self.unit
+            best |= set(concave_hull(costs, net))
+        order = sorted(best, key=lambda place: (costs[place], place))
+        self.members = [members[place] for place in order]
+        self.costs = costs[order]
+        self.accuracies = accuracies[order]
+        self.waiting = waiting[order]
+
+    def mix(self, budget: float, waiting_price: float | None = None) -> Mix:
+        """Return the two members, and the share of the second, that cost at most ``budget``."""
+        price = self.waiting_price if waiting_price is None else waiting_price
+        net = self.accuracies - price * self.waiting - LEAST * self.costs / self.unit
+        return mix_for(self.costs, net, budget)
+
+    def spends(self, budget: float, waiting_price: float | None = None) -> float:
+        """Return the average tokens in training; the rest of the budget is not worth spending."""
+        low, high, share = self.mix(budget, waiting_price)
+        return float((1 - share) * self.costs[low] + share * self.costs[high])
+
+    def waits(self, budget: float, waiting_price: float | None = None) -> float:
+        """Return the average waiting in training, in average answers."""
+        low, high, share = self.mix(budget, waiting_price)
+        return float((1 - share) * self.waiting[low] + share * self.waiting[high])
+
+    def at_price(self, token_price: float, waiting_price: float | None = None) -> int:
+        """Return the member with the most accuracy less its tokens and waiting at these prices.
+
+        Prices are in accuracy per token and per time of one average answer; ties to the cheaper.
+        """
+        price = self.waiting_price if waiting_price is None else waiting_price
+        net = self.accuracies - token_price * self.costs - price * self.waiting
+        return int(np.argmax(net))
+
+    def start(
+        self,
+        budget: float,
+        features: ArrayLike | None = None,
+        rng: np.random.Generator | int | None = None,
+        *,
+        waiting_price: float | None = None,
+    ) -> RaceSession:
+        """Begin with one question.
+
+        Parameters
+        ----------
+        budget : float
+            Average tokens over many questions; which of two members decides on this one is random.
+        features : array_like, shape (d,), optional
+            Features of the question, where a signal needs them.
+        rng : Generator or int, optional
+            Source of that random choice.
+        waiting_price : float, optional
+            Price of waiting; default: the policy's own.
+
+        Returns
+        -------
+        RaceSession
+        """
+        mix = self.mix(budget, waiting_price)
+        use_high = np.random.default_rng(rng).random() < mix.share
+        return self.begin(mix.high if use_high else mix.low, features)
+
+    def begin(self, number: int, features: ArrayLike | None = None) -> RaceSession:
+        """Begin with one question by the member of this number, as `at_price` returns it."""
+        return RaceSession(self, self.members[number], features)
+
+    def evidence(
+        self, course: Course, features: ArrayLike | None = None, *, trained_on: bool = False
+    ) -> Evidence:
+        """Return what the signals know at every finish of a course."""
+        columns = np.arange(course.clock.shape[1])
+        return self.evidence_at(columns, course.streams, features, trained_on=trained_on)
+
+    def play(
+        self,
+        members: Sequence[Any],
+        streams: Streams,
+        features: ArrayLike | None = None,
+        *,
+        trained_on: bool = False,
+        heat: Heat | None = None,
+    ) -> Outcome:
+        heat = heat or Heat(self, streams, features, trained_on)
+        columns = []
+        for member in members:
+            if isinstance(member, PricedMember):
+                columns.append(_played(member, heat, self.unit))
+            else:
+                columns.append(member.play(heat.courses, self.deciding_count))
+        return Outcome(*(np.column_stack(figures) for figures in zip(*columns, strict=True)))
+
+
+def _played(member: PricedMember, heat: Heat, unit: float) -> Outcome:
+    """Return the outcome of every stream under a priced member, arrays of shape (M,)."""
+
+    def follow(finish: Finish, x: np.ndarray, gains: np.ndarray) -> np.ndarray:
+        return member.gains(finish, x)
+
+    prices = np.array([[member.token_price], [member.waiting_price]]) / unit
+    outcome = settle_race(heat, member.start, member.most, prices, follow)
+    return Outcome(*(figures[:, 0] for figures in outcome))
+
+
+def _side_by_side(outcomes: Sequence[Outcome]) -> Outcome:
+    return Outcome(*(np.hstack(figures) for figures in zip(*outcomes, strict=True)))

@@ -1,0 +1,166 @@
+"""Libraries of rules: what each costs and scores, the best mix for a budget, and replays.
+
+A rule's cost and accuracy are a point. Choosing between two rules at random gives any point on the
+line between them, so the best policies lie on the upper concave envelope, as in chapter 3.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adalib.datasets.responses import Responses
+from adalib.sequential.streams import Cost, Streams, make_streams
+from adalib.solve.hull import concave_hull
+
+__all__ = ["REPLAYS", "WHOLE", "Library", "Mix", "Replay", "mix_for", "shares_of"]
+
+#: Orders in which a question is played back for scoring: each of 48 answers comes first once.
+REPLAYS = 48
+#: Up to this many questions are played back at once, in all orders; more in pieces, in fewer orders.
+WHOLE = 2000
+_FEWEST = 4  # orders per question, however many questions there are
+_CELLS = 1 << 15  # answers played back at a time in pieces: some megabytes
+
+
+class Mix(NamedTuple):
+    """Two members of a library and the chance of using the second."""
+
+    low: int
+    high: int
+    share: float
+
+
+def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
+    """Return the best mix of two rules that costs ``budget`` on average, or less if more gains nothing."""
+    cost = np.asarray(cost, dtype=float)
+    accuracy = np.asarray(accuracy, dtype=float)
+    if not budget >= cost.min() * (1 - 1e-9):
+        raise ValueError(
+            f"the budget is {budget}; the cheapest rule costs {cost.min():g}, give at least that"
+        )
+    best = concave_hull(cost, accuracy)
+    after = int(np.searchsorted(cost[best], budget, side="right"))
+    low = best[max(after - 1, 0)]
+    high = best[min(after, len(best) - 1)]
+    share = 0.0 if low == high else float((budget - cost[low]) / (cost[high] - cost[low]))
+    return Mix(low, high, share)
+
+
+def shares_of(mixes: Sequence[Mix]) -> tuple[list[int], np.ndarray]:
+    """Return the members that any mix uses, and the share of each in each mix, (mixes, members)."""
+    used = sorted({number for mix in mixes for number in (mix.low, mix.high)})
+    shares = [
+        [(1 - m.share) * (number == m.low) + m.share * (number == m.high) for number in used]
+        for m in mixes
+    ]
+    return used, np.array(shares)
+
+
+class Replay(NamedTuple):
+    """Every question's expected outcome at every budget, arrays of shape (N, budgets)."""
+
+    cost: np.ndarray
+    accuracy: np.ndarray
+    answers: np.ndarray
+    rounds: np.ndarray  #: how often one had to wait
+
+    def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return cost and accuracy of every question, one pair per budget."""
+        return list(zip(self.cost.T, self.accuracy.T, strict=True))
+
+
+class Library(ABC):
+    """Base class: rules that stop at the checkpoints of a schedule, with training costs and accuracies."""
+
+    cost: Cost = "samples"
+    schedule: np.ndarray
+    members: list[Any]
+    costs: np.ndarray
+    accuracies: np.ndarray
+
+    def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
+        """Play the answers back, as many per question as a member may ask for."""
+        longest = int(self.schedule[-1])
+        return make_streams(responses, longest, repeats=repeats, seed=seed, cost=self.cost)
+
+    @abstractmethod
+    def play(
+        self, members: Sequence[Any], streams: Streams, features: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the checkpoint at which each member stops each stream, and the accuracy there, (M, K)."""
+
+    def walk(
+        self, members: Sequence[Any], streams: Streams, features: Any = None
+    ) -> tuple[np.ndarray, ...]:
+        """Return what `play` returns, and the rounds waited: one per checkpoint unless overridden."""
+        stops, accuracy = self.play(members, streams, features)
+        return stops, accuracy, stops + 1
+
+    def paid(self, members: Sequence[Any], streams: Streams, stops: np.ndarray) -> np.ndarray:
+        """Return what each member pays for each stream if it stops at these checkpoints, (M, K)."""
+        return np.take_along_axis(streams.cost, self.schedule[stops] - 1, axis=1)
+
+    def mix(self, budget: float) -> Mix:
+        """Return the two members, and the share of the second, that cost ``budget`` in training."""
+        return mix_for(self.costs, self.accuracies, budget)
+
+    def replay(
+        self,
+        responses: Responses,
+        budgets: Sequence[float],
+        features: ArrayLike | None = None,
+        *,
+        seed: int = 1,
+    ) -> Replay:
+        """Play answers to unseen questions back, at every budget.
+
+        Parameters
+        ----------
+        responses : Responses
+            Answers to the questions, at least as many as the last checkpoint.
+        budgets : sequence of float
+            Average costs per question, each a limit.
+        features : array_like, shape (N, d), optional
+            Features of the questions, where a signal needs them.
+        seed : int
+            Seed of the orders in which answers are played back.
+
+        Returns
+        -------
+        Replay
+        """
+        used, shares = shares_of([self.mix(budget) for budget in budgets])
+        members = [self.members[number] for number in used]
+        size = responses.n
+        orders = REPLAYS
+        if responses.n > WHOLE:  # memory must not grow with the questions; chance evens out
+            orders = max(REPLAYS * WHOLE // responses.n, _FEWEST)
+            size = max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
+        pieces = []
+        for begin in range(0, responses.n, size):
+            rows = np.arange(begin, min(begin + size, responses.n))
+            piece = responses if size == responses.n else responses.take(rows)
+            piece_features = None if features is None else np.asarray(features)[rows]
+            streams = self.streams(piece, seed + begin, orders)
+            stops, accuracy, rounds = self.walk(members, streams, piece_features)
+            paid = self.paid(members, streams, stops)
+            outcome = (paid, accuracy, self.schedule[stops], rounds)
+            pieces.append([streams.mean(figures @ shares.T) for figures in outcome])
+        return Replay(*(np.concatenate(figures) for figures in zip(*pieces, strict=True)))
+
+    def trial(
+        self, train: Any, test: Any, targets: Sequence[float]
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Learn from ``train`` and return cost and accuracy on ``test``, for `adalib.held_out`."""
+        policy: Any = copy(self)
+        # One half may have an answer more than the other; plan for what both have.
+        longest = min(train.answers.samples, test.answers.samples)
+        policy.schedule = self.schedule[self.schedule <= longest]
+        policy.fit(train.answers, train.features, train.groups)
+        return policy.replay(test.answers, targets, test.features).pairs()

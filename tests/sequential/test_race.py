@@ -1,0 +1,411 @@
+"""The priced race: against closed forms, simulation by hand, and live."""
+
+import asyncio
+import json
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from adalib.datasets.files import DataError
+from adalib.datasets.populations import beta_population
+from adalib.datasets.responses import Responses
+from adalib.datasets.sealed import seal
+from adalib.evaluate.heldout import Protocol, held_out
+from adalib.sequential.courses import Courses
+from adalib.sequential.induction import cross_fitted
+from adalib.sequential.race import PricedRace, settle_race
+from adalib.sequential.race_files import load_race, save_race
+from adalib.sequential.race_rules import FAMILIES, InRounds, Outcome, PlainRace, TunedRaces
+from adalib.sequential.race_session import RaceSession
+from adalib.sequential.race_state import PricedMember, decision_points
+from adalib.sequential.streams import make_streams
+
+
+def with_lengths(answers, rng, slow_if_wrong=1.5):
+    """Give every answer an exponential length, longer in the mean where it is wrong."""
+    mean = 100 * np.where(answers.values > 0, 1.0, slow_if_wrong)
+    return replace(answers, tokens=np.ceil(rng.exponential(mean)))
+
+
+@pytest.fixture(scope="module")
+def halves():
+    answers = beta_population(150, 1.5, 1.2, seed=3).sample(48)
+    return with_lengths(answers, np.random.default_rng(0)).split_samples(0)
+
+
+@pytest.fixture(scope="module")
+def race(halves):
+    return PricedRace(("votes",), most=8, repeats=4).fit(halves[0])
+
+
+@pytest.fixture(scope="module")
+def courses():
+    rng = np.random.default_rng(1)
+    answers = beta_population(4000, 2, 1, seed=1).sample(8)
+    answers = replace(answers, tokens=rng.exponential(1.0, (4000, 8)))
+    return Courses(make_streams(answers, 8, repeats=1, cost="tokens"))
+
+
+class TestClosedForms:
+    """Exponential lengths that say nothing about being right."""
+
+    @pytest.mark.parametrize("n", [2, 4, 8])
+    def test_first_of_n_costs_one_answer_in_a_share_of_the_time(self, courses, n):
+        first = PlainRace(n, 1).play(courses)
+        # n runners until the first of n finishes: n * (1/n) tokens in 1/n of the time.
+        assert first.tokens.mean() == pytest.approx(1.0, abs=0.06)
+        assert first.clock.mean() == pytest.approx(1 / n, abs=0.06 / n)
+        assert np.allclose(first.tokens, n * first.clock)
+
+    def test_kth_of_n(self, courses):
+        # The k-th of n exponentials: 1/n + ... + 1/(n-k+1) of the time, and k answers' tokens.
+        for n, k in ((4, 2), (8, 3), (8, 8)):
+            played = PlainRace(n, k).play(courses)
+            harmonic = sum(1 / (n - i) for i in range(k))
+            assert played.clock.mean() == pytest.approx(harmonic, rel=0.05)
+            assert played.tokens.mean() == pytest.approx(k, rel=0.05)
+
+    def test_all_of_n_is_the_parallel_vote(self, courses):
+        whole = PlainRace(8, 8).play(courses)
+        votes = courses.streams.votes()
+        assert np.allclose(whole.accuracy, votes.value[:, 7])
+        assert np.allclose(whole.tokens, courses.streams.cost[:, 7])
+
+
+def by_hand(lengths, classes, worth, rule):
+    """Play a plain race one token at a time, and return tokens, accuracy and clock."""
+    start = [0] * rule.start
+    second = False
+    clock = 0
+    while True:
+        ends = [s + length for s, length in zip(start, lengths, strict=False)]
+        finished = sorted((e, j) for j, e in enumerate(ends) if e <= clock)
+        for count in range(1, len(finished) + 1):
+            if finished[count - 1][0] < clock:
+                continue  # decided before
+            held = {}
+            for _, j in finished[:count]:
+                if classes[j] >= 0:
+                    held[classes[j]] = held.get(classes[j], 0) + 1
+            top = sorted([0, 0, *held.values()])[-2:]
+            if top[1] - top[0] >= rule.lead or count >= rule.last:
+                held = {}
+                for _, j in finished:  # all that finished by now, tied ones too, have a vote
+                    if classes[j] >= 0:
+                        held[classes[j]] = held.get(classes[j], 0) + 1
+                most = max(held.values(), default=0)
+                best = {c for c, votes in held.items() if votes == most}
+                right = [worth[list(classes).index(c)] for c in best]
+                tokens = sum(min(clock - s, lengths[j]) for j, s in enumerate(start))
+                return tokens, np.mean(right) if right else 0.0, clock
+            if rule.more and not second and count == rule.look:
+                start += [clock] * rule.more
+                second = True
+                break
+        else:
+            clock += 1
+            continue
+
+
+def test_plain_races_by_hand():
+    rng = np.random.default_rng(5)
+    answers = beta_population(30, 1, 1, seed=5).sample(8)
+    answers = replace(answers, tokens=rng.integers(1, 40, (30, 8)).astype(float))
+    streams = make_streams(answers, 8, repeats=2, cost="tokens")
+    courses = Courses(streams)
+    lengths = streams.read("tokens").astype(int)
+    rules = [PlainRace(4, 2), PlainRace(5, 5, 2), PlainRace(3, 3, 2, 2, 4, 6), PlainRace(2, 1)]
+    for rule in rules:
+        played = rule.play(courses)
+        for row in range(len(lengths)):
+            tokens, accuracy, clock = by_hand(
+                lengths[row].tolist(), streams.classes[row].tolist(), streams.worth[row], rule
+            )
+            assert (played.tokens[row], played.clock[row]) == (tokens, clock)
+            assert played.accuracy[row] == pytest.approx(accuracy)
+
+
+def test_rounds_wait_for_the_longest_of_each():
+    answers = beta_population(20, 1, 1, seed=2).sample(6)
+    answers = replace(
+        answers, tokens=np.random.default_rng(2).integers(1, 9, (20, 6)).astype(float)
+    )
+    courses = Courses(make_streams(answers, 6, repeats=1, cost="tokens"))
+    lengths = courses.streams.read("tokens")
+    played = InRounds(2, 1.1, 3).play(courses)  # never sure enough: three rounds
+    assert np.array_equal(played.clock, lengths.reshape(20, 3, 2).max(axis=2).sum(axis=1))
+    assert np.array_equal(played.tokens, lengths.sum(axis=1))
+
+
+class TestInduction:
+    """One price pair against dynamic programming, in a world with two runners and two lengths."""
+
+    PRICES = [(0.0, 0.0), (0.02, 0.0), (0.0, 0.05), (0.05, 0.02), (0.3, 0.1)]
+
+    @pytest.mark.parametrize(("token", "waiting"), PRICES)
+    def test_two_runners(self, token, waiting):
+        # An answer takes 1 or 3 ticks with equal chance; it is right with 0.8 if short, else 0.4.
+        # Wrong answers are all the same one. Start two, close at the first finish or the second.
+        rng = np.random.default_rng(0)
+        m = 40_000
+        lengths = rng.choice([1.0, 3.0], (m, 2))
+        right = rng.random((m, 2)) < np.where(lengths == 1, 0.8, 0.4)
+        heat = TwoRunners(lengths, right)
+        fold = rng.integers(0, 5, m)
+
+        def learn(finish, x, gains):
+            return cross_fitted(x, gains, fold, 1e-9)[1]
+
+        prices = np.array([[token], [waiting]])
+        played = settle_race(heat, 2, 2, prices, learn)
+        net = (played.accuracy - token * played.tokens - waiting * played.clock).mean()
+        assert net == pytest.approx(self.best(token, waiting), abs=0.006)
+
+    @staticmethod
+    def best(token, waiting):
+        """The value by enumeration: after the first finish one knows its length."""
+        accuracy = {1: 0.8, 3: 0.4}
+        total = 0.0
+        # Both short (1/4): tied at 1; both votes count. Tokens 2, clock 1.
+        both_short = 0.8  # two answers, ties shared: the mean of the two
+        total += 0.25 * (both_short - token * 2 - waiting)
+        # Both long (1/4): tokens 6, clock 3.
+        total += 0.25 * (0.4 - token * 6 - waiting * 3)
+        # One short, one long (1/2): close at 1 with tokens 2, or go on to clock 3 with tokens 4.
+        # With ties shared, the second vote turns 0.8 into the mean of both.
+        close = accuracy[1] - token * 2 - waiting
+        on = (accuracy[1] + accuracy[3]) / 2 - token * 4 - waiting * 3
+        total += 0.5 * max(close, on)
+        return total
+
+
+class TwoRunners:
+    """Courses of two runners for the induction, with the first length as the only feature."""
+
+    def __init__(self, lengths, right):
+        order = np.argsort(lengths, axis=1, kind="stable")
+        self.clock = np.take_along_axis(lengths, order, axis=1)
+        came = np.take_along_axis(right, order, axis=1).astype(float)
+        tied = self.clock[:, 0] == self.clock[:, 1]
+        both = came.mean(axis=1)
+        self.value = np.column_stack([np.where(tied, both, came[:, 0]), both])
+        self.tokens = np.column_stack([2 * self.clock[:, 0], self.clock.sum(axis=1)])
+
+    def closed(self, start, look, more, finished, levels):
+        column = [self.tokens, self.value, self.clock]
+        figures = [one[:, finished - 1 : finished] for one in column]
+        count = np.full_like(figures[0], finished)
+        return Outcome(*figures, count, np.full_like(count, 2))
+
+    def features(self, start, look, more, finished):
+        return np.array([self.clock[:, 0] == 3.0], dtype=float)
+
+
+def test_a_close_counts_all_that_finished_at_that_time():
+    # Three answers of the same length: whoever closes at the first finish has paid for all.
+    answers = beta_population(50, 1, 1, seed=4).sample(3)
+    answers = replace(answers, tokens=np.full((50, 3), 7.0))
+    streams = make_streams(answers, 3, repeats=1, cost="tokens")
+    first = PlainRace(3, 1).play(Courses(streams))
+    assert np.allclose(first.accuracy, streams.votes().value[:, 2])
+    assert (first.tokens == 21).all()
+
+
+class TestPolicy:
+    def test_budgets_are_met_and_more_is_better(self, race, halves):
+        budgets = [race.unit * b for b in (1.2, 2, 3)]
+        assert race.replay(halves[0], budgets).cost.mean(axis=0) == pytest.approx(budgets, rel=0.07)
+        played = race.replay(halves[1], budgets)
+        assert played.cost.mean(axis=0) == pytest.approx(budgets, rel=0.15)
+        accuracy = played.accuracy.mean(axis=0)
+        assert accuracy[0] < accuracy[1] < accuracy[2]
+        assert (played.finished <= played.started).all()
+
+    def test_waiting_has_its_price(self):
+        # All answers take nearly as long: few at once and then more is cheap in tokens, but slow.
+        answers = beta_population(150, 1.5, 1.2, seed=6).sample(16)
+        tokens = 100 + np.random.default_rng(6).random((150, 16))
+        teach, score = replace(answers, tokens=tokens).split_samples(0)
+        race = PricedRace(("votes",), most=6, repeats=3).fit(teach)
+        budget = 3 * race.unit
+        waits = [race.replay(score, [budget], waiting_price=p).waiting.mean() for p in (0.0, 0.2)]
+        assert waits[0] > 1.2
+        assert waits[1] < 1.1
+        assert race.waits(budget, 0.2) == pytest.approx(waits[1], rel=0.05)
+        assert race.spends(budget) <= budget * (1 + 1e-9)
+
+    def test_at_least_as_good_as_its_plain_members(self, race, halves):
+        teach, score = halves
+        budgets = [race.unit * b for b in (1.5, 2, 3)]
+        ours = race.replay(score, budgets, waiting_price=0.0).accuracy.mean(axis=0)
+        for name in ("parallel", "first_finish", "short_m_at_k"):
+            tuned = TunedRaces(FAMILIES[name](8), repeats=4).fit(teach)
+            theirs = tuned.replay(score, budgets).accuracy.mean(axis=0)
+            assert (ours > theirs - 0.01).all(), name
+
+    def test_a_saved_race_plays_the_same(self, race, halves, tmp_path):
+        save_race(race, tmp_path / "race.json")
+        again = load_race(tmp_path / "race.json")
+        budgets = [race.unit * b for b in (1.2, 2, 3)]
+        for price in (0.0, 0.1):
+            played = (one.replay(halves[1], budgets, waiting_price=price) for one in (race, again))
+            assert all(map(np.array_equal, *played))
+
+    def test_a_wrong_file_ends_in_one_line(self, race, tmp_path):
+        path = tmp_path / "race.json"
+        save_race(race, path)
+        record = json.loads(path.read_text())
+        for key, value in (("most", 1), ("unit", -1), ("members", []), ("costs", [1.0])):
+            path.write_text(json.dumps(seal([record | {key: value}])[0]) + "\n")
+            with pytest.raises(DataError, match=r"\A[^\n]+ is not a sound race file[^\n]*\Z"):
+                load_race(path)
+
+    def test_what_it_needs(self, halves):
+        with pytest.raises(ValueError, match="no signal"):
+            PricedRace(("mood",))
+        with pytest.raises(ValueError, match="waiting_price -1"):
+            PricedRace(waiting_price=-1)
+        with pytest.raises(DataError, match="tokens"):
+            PricedRace(most=4).fit(replace(halves[0], tokens=None))
+
+    def test_held_out(self, halves):
+        protocol = Protocol(folds=2, table=partial(Responses.table, cost="tokens"))
+        learners = {
+            "race": PricedRace(("votes",), most=4, repeats=2),
+            "first": TunedRaces(FAMILIES["first_finish"](4), repeats=2),
+        }
+        few = halves[0].take(range(40))
+        target = 1.5 * few.tokens.mean()
+        rows = held_out(few, [target], (1, 2, 4), learners=learners, noises=0, protocol=protocol)
+        costs = {row.policy: row.cost for row in rows}
+        assert costs["race"] == pytest.approx(target, rel=0.25)
+        assert costs["first"] <= target * 1.25
+
+    def test_every_decision_point_has_a_rule(self, race):
+        for member in race.members:
+            if isinstance(member, PricedMember):
+                assert set(member.rules) == set(decision_points(member.start, member.most))
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop whose sleep takes no time: the clock jumps to the next timer."""
+
+    def __init__(self):
+        super().__init__()
+        self._now = 0.0
+        select = self._selector.select
+
+        def jump(timeout=None):
+            if timeout:
+                self._now += timeout
+            return select(0)
+
+        self._selector.select = jump
+
+    def time(self):
+        return self._now
+
+
+def run(coroutine):
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(coroutine)
+
+
+@pytest.fixture(scope="module")
+def played(race, halves):
+    streams = race.streams(halves[1], 1, 1)
+    return streams, race.play(race.members, streams)
+
+
+class TestSession:
+    def test_live_as_replayed(self, race, played):
+        streams, outcome = played
+        lengths = streams.read("tokens")
+
+        async def live(row, number):
+            session = race.begin(number)
+
+            async def ask(runner):
+                await asyncio.sleep(lengths[row, runner.number])
+                answer = int(streams.classes[row, runner.number])
+                return None if answer < 0 else answer, {"tokens": lengths[row, runner.number]}
+
+            await session.run(ask)
+            return session
+
+        for row in range(0, len(lengths), 11):
+            for number in range(len(race.members)):
+                session = run(live(row, number))
+                assert session.tokens == pytest.approx(outcome.tokens[row, number])
+                assert session.clock == outcome.clock[row, number]
+                started = session.finished + session.cancelled
+                assert started == outcome.started[row, number]
+                assert session.finished >= outcome.finished[row, number]  # more where some tie
+                worth = dict(zip(streams.classes[row], streams.worth[row], strict=True))
+                value = np.mean([worth[leader] for leader in session.leaders] or [0.0])
+                assert value == pytest.approx(outcome.accuracy[row, number])
+
+    def test_an_answer_that_finishes_while_being_cancelled_votes(self, race):
+        session = RaceSession(race, PlainRace(3, 1))
+        cancelled = []
+
+        async def ask(runner):
+            try:
+                await asyncio.sleep(1 + 9 * (runner.number > 0))
+            except asyncio.CancelledError:
+                cancelled.append(runner.number)
+                return "late", {"tokens": 10}  # it was done before the cancellation arrived
+            return "early", {"tokens": 1}
+
+        run(session.run(ask))
+        assert session.cancelled == 0
+        assert session.finished == 3
+        assert len(cancelled) == 2
+        assert session.tokens == 1 + 10 + 10
+        assert session.leaders == ["late"]
+
+    def test_cancelled_answers_cost_what_they_had_generated(self, race):
+        session = RaceSession(race, PlainRace(3, 1))
+
+        async def ask(runner):
+            if runner.number == 0:
+                await asyncio.sleep(5)
+                return "7", {"tokens": 5}
+            for _ in range(100):
+                await asyncio.sleep(2)
+                runner.tokens = (runner.tokens or 0) + 1
+            return "8", {"tokens": 100}
+
+        assert run(session.run(ask)) == ["7"]
+        assert session.cancelled == 2
+        assert session.tokens == 5 + 2 * session.cancelled  # at time 5 each had written two
+
+    def test_an_error_is_raised_and_nothing_keeps_running(self, race):
+        session = RaceSession(race, PlainRace(4, 4))
+        stopped = []
+
+        async def ask(runner):
+            if runner.number == 0:
+                await asyncio.sleep(2)
+                raise RuntimeError("the endpoint is gone")
+            if runner.number == 1:
+                return "7", {"tokens": 1}
+            try:
+                await asyncio.sleep(100)
+            finally:
+                stopped.append(runner.number)
+
+        with pytest.raises(RuntimeError, match="gone"):
+            run(session.run(ask))
+        assert session.leaders == ["7"]
+        assert not session.running
+        assert (session.finished, session.cancelled, stopped) == (1, 3, [2, 3])
+
+    def test_tokens_must_be_a_number(self, race):
+        session = race.begin(0)
+        (runner, *_) = session.begin_answers()
+        with pytest.raises(ValueError, match="nan tokens"):
+            session.finish(runner.number, "7", tokens=float("nan"))
+        assert runner.number in session.running  # and is not lost
