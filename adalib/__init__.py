@@ -1,8 +1,8 @@
 """adalib: who deserves more samples when the average budget is fixed?
 
-The package behind the book. Public names live in the module that explains them and are re-exported here;
-they are loaded on first use, so that ``import adalib`` is quick and a notebook depends only on what it touches.
-What speaks of the paper alone is in `adalib.paper`.
+The package behind the book. Public names live in the module that explains them and are re-exported
+here. They are loaded on first use, so that ``import adalib`` is quick and a notebook depends only
+on what it uses. What concerns the paper alone is in `adalib.paper`.
 """
 
 import lazy_loader
@@ -13,8 +13,16 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "table": ["UtilityTable", "archetypes"],
-        "vote.answers": ["answer_classes", "extract_answer", "same_answer"],
-        "vote.estimators": ["acc_iid", "acc_subsets", "acc_windows", "best_of", "majority", "pass_at"],
+        "vote.answers": ["answer_classes", "same_answer"],
+        "vote.extract": ["extract_answer"],
+        "vote.estimators": [
+            "acc_iid",
+            "acc_subsets",
+            "acc_windows",
+            "best_of",
+            "majority",
+            "pass_at",
+        ],
         "datasets.files": ["DataError"],
         "datasets.responses": ["Responses"],
         "datasets.menu": ["Menu"],
@@ -29,12 +37,15 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "scale.shards": ["solve_shards"],
         "learn.features": ["text_features"],
         "learn.embedding": ["TextEmbedding"],
-        "learn.policies": ["CurvePolicy", "LabelPolicy", "load_policy", "regret_weights"],
-        "sequential.priced": ["PricedStopping", "load_stopping", "save_stopping"],
+        "learn.label_policy": ["LabelPolicy", "regret_weights"],
+        "learn.curve_policy": ["CurvePolicy"],
+        "learn.policies": ["load_policy"],
+        "sequential.policy": ["PricedStopping"],
+        "sequential.files": ["load_stopping", "save_stopping"],
         "sequential.escalation": ["PricedEscalation"],
         "sequential.peers": ["TunedRules"],
         "evaluate.baselines": ["Plan", "best_mix", "noise_features"],
-        "evaluate.intervals": ["mean_interval", "question_interval"],
+        "evaluate.intervals": ["mean_interval"],
         "evaluate.crossfit": ["cross_fitted_oracle", "score_oracle", "rehearse_oracle"],
         "evaluate.heldout": ["Known", "Protocol", "first_vote_table", "held_out", "unseen_curves"],
         "evaluate.verdict": ["verdict"],

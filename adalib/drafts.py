@@ -1,6 +1,6 @@
-"""Nothing half-written is ever taken for a result: files and folders appear under their name when they are complete.
+"""Write files and folders so that they appear under their name only when they are complete.
 
-A folder of many files is filled as ``NAME.part``; a later run that wants the same finds it and goes on.
+A folder of many files is filled as ``NAME.part``; a later run with the same input resumes it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _STALE = re.compile(r"\.(.*)\.(\d+)-[0-9a-f]{8}\.part")  # a draft of one file, 
 
 @contextmanager
 def filling(out: Path, plan: dict) -> Iterator[Path]:
-    """A draft folder to fill, as `claim` finds it; an error leaves it to be gone on with, unless it holds nothing."""
+    """Yield the draft folder of `claim`; an error leaves it to be resumed, unless it is empty."""
     draft = claim(out, plan)
     try:
         yield draft
@@ -32,20 +32,23 @@ def filling(out: Path, plan: dict) -> Iterator[Path]:
 
 
 def claim(out: Path, plan: dict) -> Path:
-    """Return the draft folder in which ``out`` is made: a new one, or that of an interrupted run with the same plan."""
+    """Return the folder in which ``out`` is made, a new one or that of an interrupted run.
+
+    ``plan`` describes the input; a run with another plan is not resumed.
+    """
     plan = json.loads(json.dumps(plan))
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(
-            f"{out}: is there already, and complete, or it would be {out.name}.part; name another, or use it"
-        )
+        raise ValueError(f"{out}: already exists and is complete; use it, or choose another folder")
     draft = out.with_name(out.name + ".part")
     note = draft / "work" / "plan.json"
-    noted = None
-    with suppress(FileNotFoundError, ValueError):  # there is no note, or one that is none
-        noted = json.loads(note.read_text(encoding="utf-8"))
-    if noted != plan:
+    previous_plan = None
+    with suppress(FileNotFoundError, ValueError):  # no note, or a damaged one
+        previous_plan = json.loads(note.read_text(encoding="utf-8"))
+    if previous_plan != plan:
         if note.exists() and _begun(draft):
-            raise ValueError(f"{draft}: is an unfinished run with other input; give another folder, or remove it")
+            raise ValueError(
+                f"{draft}: is an unfinished run with other input; give another folder, or remove it"
+            )
         note.parent.mkdir(parents=True, exist_ok=True)
         with replacing(note) as file:
             file.write_text(json.dumps(plan), encoding="utf-8")
@@ -54,28 +57,30 @@ def claim(out: Path, plan: dict) -> Path:
 
 def _begun(draft: Path) -> bool:
     """Whether a draft holds more than its plan."""
-    files = (file for file in draft.rglob("*") if file.is_file() and not _STALE.fullmatch(file.name))
+    files = (
+        file for file in draft.rglob("*") if file.is_file() and not _STALE.fullmatch(file.name)
+    )
     return any(file != draft / "work" / "plan.json" for file in files)
 
 
 def publish(draft: Path, out: Path, keep: set[str]) -> None:
-    """Give a complete draft its name; what is not to be kept is removed first."""
+    """Rename a complete draft, after removing the files that are not in ``keep``."""
     for file in draft.iterdir():
         if file.is_file() and file.name not in keep:
             file.unlink()
     shutil.rmtree(draft / "work")
     if out.exists():
-        out.rmdir()  # empty, or there would have been an error long before
+        out.rmdir()  # it is empty, as `claim` has checked
     draft.rename(out)
 
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A path to write to; it takes the target's place when the block ends well, and is gone when it does not."""
+    """Yield a path to write to, which replaces the target if the block ends without an error."""
     draft = target.with_name(f".{target.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         yield draft
-        with draft.open("r+b") as file:  # Windows writes out only what may be written
+        with draft.open("r+b") as file:  # Windows flushes only files that are open for writing
             os.fsync(file.fileno())
         draft.replace(target)
     finally:
@@ -91,12 +96,13 @@ def clear_drafts(target: Path) -> None:
 
 
 def _alive(process: int) -> bool:
-    if os.name == "nt":  # where asking so ends the process: drafts of the killed stay there
+    """Whether a process is running, as far as the system tells."""
+    if os.name == "nt":  # os.kill ends the process there, so assume that it runs
         return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except (OSError, OverflowError):  # another user's
+    except (OSError, OverflowError):  # it belongs to another user
         pass
     return True

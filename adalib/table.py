@@ -1,6 +1,7 @@
-"""The utility table: what each question gains, and pays, at each budget.
+"""The utility table: what each question gains and pays at each budget.
 
-Everything in the book starts from this pair of arrays; a broken one is refused here, so that no solver looks twice.
+Everything in the book starts from this pair of arrays. A broken one is refused here, so that no
+solver has to check again.
 """
 
 from __future__ import annotations
@@ -28,17 +29,31 @@ class UtilityTable:
     acc : array_like, shape (N, K)
         Accuracy of question i at budget j, in [0, 1].
     cost : array_like, shape (K,) or (N, K)
-        Cost of budget j, the same for all questions or one row per question: never negative, never falling in a row.
+        Cost of budget j, the same for all questions or one row per question. Costs are never
+        negative and never fall along a row.
     budgets : sequence of K distinct labels, optional
-        What the columns are called. Default: the costs, when they are one increasing row of whole numbers; else 1..K.
+        Names of the columns. Default: the costs, if they are one increasing row of whole numbers,
+        else 1 to K.
     ids : sequence of N distinct names, optional
-        What the rows are called. Default: "0" to "N-1".
+        Names of the rows. Default: "0" to "N-1".
 
     Attributes
     ----------
-    acc, cost : ndarray
-        Read-only float64 arrays, sharing memory with the input where that was float64 already.
-    budgets, ids : tuple
+    acc : ndarray, shape (N, K)
+        Accuracies, read-only float64; shares memory with the input if that was float64 already.
+    cost : ndarray, shape (K,) or (N, K)
+        Costs, likewise.
+    budgets : tuple
+        Names of the columns.
+    ids : tuple of str
+        Names of the rows.
+    n, k : int
+        Number of questions and of budgets.
+
+    Raises
+    ------
+    ValueError
+        If an entry is invalid; the message names its place and the mend.
 
     Examples
     --------
@@ -53,19 +68,25 @@ class UtilityTable:
     ids: tuple[str, ...]
 
     def __init__(
-        self, acc: ArrayLike, cost: ArrayLike, budgets: Sequence | None = None, ids: Iterable | None = None
+        self,
+        acc: ArrayLike,
+        cost: ArrayLike,
+        budgets: Sequence | None = None,
+        ids: Iterable | None = None,
     ) -> None:
         acc, cost = (array.view() for array in check_table(acc, cost))
         acc.flags.writeable = cost.flags.writeable = False
         n, k = acc.shape
         if budgets is None:
-            plain = cost.ndim == 1 and (cost == np.round(cost)).all() and (np.diff(cost) > 0).all()
-            budgets = cost.astype(int).tolist() if plain else range(1, k + 1)
+            whole = cost.ndim == 1 and (cost == np.round(cost)).all()
+            increasing = (np.diff(cost) > 0).all()
+            budgets = cost.astype(int).tolist() if whole and increasing else range(1, k + 1)
+        names = [str(name) for name in (range(n) if ids is None else ids)]
         vars(self).update(
             acc=acc,
             cost=cost,
-            budgets=_labels(budgets, k, "budgets", "column"),
-            ids=_labels([str(name) for name in (range(n) if ids is None else ids)], n, "ids", "row"),
+            budgets=_checked_labels(budgets, k, "budgets", "column"),
+            ids=_checked_labels(names, n, "ids", "row"),
         )
 
     @property
@@ -79,7 +100,7 @@ class UtilityTable:
         return self.acc.shape[1]
 
     def take(self, rows: ArrayLike) -> UtilityTable:
-        """Keep some questions, by row number and in the order given."""
+        """Return the table of some questions, given by row number, in that order."""
         rows = np.asarray(rows)
         cost = self.cost if self.cost.ndim == 1 else self.cost[rows]
         return UtilityTable(self.acc[rows], cost, self.budgets, [self.ids[row] for row in rows])
@@ -88,18 +109,25 @@ class UtilityTable:
 def archetypes(table: UtilityTable) -> np.ndarray:
     """Name the shape of every question's curve: easy, responsive, diminishing or hard.
 
-    Easy: right three times in four at the first budget. Hard: never above one in four. Responsive: neither, and still
-    gains at least 0.10 beyond a budget of 4. Diminishing: neither, and what it gains it has gained by then. The borders
-    are a convention. Explained in chapter 1, "Four kinds of question".
+    An easy question has an accuracy of at least 0.75 at the first budget, a hard one is below 0.25
+    at every budget. Of the others, a responsive one gains at least 0.10 beyond a budget of 4, and a
+    diminishing one does not. The borders are a convention. Explained in chapter 1, "Four kinds of
+    question".
 
     Parameters
     ----------
     table : UtilityTable
-        With numbers as budgets, at least one of them 4 or more.
+        Its budgets are numbers, at least one of them 4 or more.
 
     Returns
     -------
     ndarray of str, shape (N,)
+        "easy", "responsive", "diminishing" or "hard" for each question.
+
+    Raises
+    ------
+    ValueError
+        If all budgets are below 4.
 
     Examples
     --------
@@ -109,46 +137,79 @@ def archetypes(table: UtilityTable) -> np.ndarray:
     """
     from_four = [column for column, budget in enumerate(table.budgets) if budget >= 4]
     if not from_four:
-        raise ValueError(f"the largest budget is {table.budgets[-1]}; give one of 4 or more to tell the kinds apart")
-    first, four, last = table.acc[:, 0], table.acc[:, from_four[0]], table.acc[:, -1]
-    conditions = [first >= 0.75, table.acc.max(axis=1) < 0.25, last - four >= 0.10]
+        raise ValueError(
+            f"the largest budget is {table.budgets[-1]}; "
+            "give one of 4 or more to tell the kinds apart"
+        )
+    easy = table.acc[:, 0] >= 0.75
+    hard = table.acc.max(axis=1) < 0.25
+    responsive = table.acc[:, -1] - table.acc[:, from_four[0]] >= 0.10
+    conditions = [easy, hard, responsive]
     return np.select(conditions, ["easy", "hard", "responsive"], default="diminishing")
 
 
-def check_table(acc: ArrayLike, cost: ArrayLike, any_scale: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Accuracy (or, on ``any_scale``, any finite values) and cost as valid float64 arrays, copied only if they must."""
-    acc, cost = _floats(acc, "acc"), _floats(cost, "cost")
+def check_table(
+    acc: ArrayLike, cost: ArrayLike, any_scale: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return accuracies and costs as valid float64 arrays, copied only if necessary.
+
+    With ``any_scale`` the values may be any finite numbers. ValueError names the faulty entry.
+    """
+    acc = _floats(acc, "acc")
+    cost = _floats(cost, "cost")
     if acc.ndim != 2 or 0 in acc.shape:
-        mend = "give one row per question and one column a budget, at least one each"
-        raise ValueError(f"acc has shape {acc.shape}; {mend}")
+        raise ValueError(
+            f"acc has shape {acc.shape}; "
+            "give one row per question and one column per budget, at least one each"
+        )
     n, k = acc.shape
     if cost.shape not in ((k,), (n, k)):
-        raise ValueError(f"cost has shape {cost.shape}; for acc of shape {acc.shape} give shape ({k},) or ({n}, {k})")
-    # min and max carry a NaN along, so two passes settle the whole array; only a broken one is searched for the place.
+        raise ValueError(
+            f"cost has shape {cost.shape}; "
+            f"for acc of shape {acc.shape} give shape ({k},) or ({n}, {k})"
+        )
+    _check_values(acc, any_scale)
+    _check_costs(cost)
+    return acc, cost
+
+
+def _check_values(acc: np.ndarray, any_scale: bool) -> None:
+    # min and max pass a NaN on, so two passes check the whole array; only a broken one is searched.
     if any_scale:
         if not np.isfinite(acc).all():
             place = _first(~np.isfinite(acc))
-            raise ValueError(f"the value at {list(place)} is {acc[place]:g}; every value must be a finite number")
+            raise ValueError(
+                f"the value at {list(place)} is {acc[place]:g}; every value must be a finite number"
+            )
     elif not (acc.min() >= 0 and acc.max() <= 1):
         place = _first(~((acc >= 0) & (acc <= 1)))
-        raise ValueError(f"acc{list(place)} is {acc[place]:g}; give a number from 0 to 1, or drop row {place[0]}")
+        raise ValueError(
+            f"acc{list(place)} is {acc[place]:g}; give a number from 0 to 1, or drop row {place[0]}"
+        )
+
+
+def _check_costs(cost: np.ndarray) -> None:
     if not (cost.min() >= 0 and cost.max() < np.inf):
         place = _first(~((cost >= 0) & (cost < np.inf)))
-        raise ValueError(f"cost{list(place)} is {cost[place]:g}; every cost must be a finite number, 0 or more")
+        raise ValueError(
+            f"cost{list(place)} is {cost[place]:g}; every cost must be a finite number, 0 or more"
+        )
     falls = np.zeros(cost.shape, dtype=bool)
-    np.less(cost.ravel()[1:], cost.ravel()[:-1], out=falls.ravel()[:-1])  # in one go, not five numbers a row at a time
+    # All rows as one long row, which is faster than comparing along short rows.
+    np.less(cost.ravel()[1:], cost.ravel()[:-1], out=falls.ravel()[:-1])
     falls[..., -1] = False  # a row may begin below the end of the one before
     if falls.any():
         *row, j = _first(falls)
-        before, after = (*row, j), (*row, j + 1)
+        before = (*row, j)
+        after = (*row, j + 1)
         raise ValueError(
             f"cost{list(after)} is {cost[after]:g}, less than the {cost[before]:g} in column {j}; "
             "order the columns from the cheapest budget to the dearest"
         )
-    return acc, cost
 
 
 def _floats(values: ArrayLike, name: str) -> np.ndarray:
+    """Return numbers as float64; ValueError for texts, dates and ragged lists."""
     mend = f"{name} must be a rectangle of plain numbers"
     try:
         array = np.asarray(values)
@@ -160,15 +221,16 @@ def _floats(values: ArrayLike, name: str) -> np.ndarray:
 
 
 def _first(bad: np.ndarray) -> tuple[int, ...]:
+    """Return the place of the first True."""
     return tuple(int(i) for i in np.unravel_index(bad.argmax(), bad.shape))
 
 
-def _labels(labels: Sequence, size: int, name: str, axis: str) -> tuple:
-    """Labels name rows and columns in every answer that is printed, so two of the same would hide one."""
+def _checked_labels(labels: Sequence, size: int, name: str, axis: str) -> tuple:
+    """Return labels as a tuple; they name rows or columns in every output, so none may repeat."""
     labels = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     if len(labels) != size:
-        raise ValueError(f"{name} has {len(labels)} entries; give {size}, one a {axis}")
+        raise ValueError(f"{name} has {len(labels)} entries; give {size}, one per {axis}")
     if len(set(labels)) != size:
-        twice, _ = Counter(labels).most_common(1)[0]
-        raise ValueError(f"{name} holds {twice!r} twice; give every {axis} its own name")
+        repeated, _ = Counter(labels).most_common(1)[0]
+        raise ValueError(f"{name} holds {repeated!r} twice; give every {axis} its own name")
     return labels

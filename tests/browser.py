@@ -14,7 +14,13 @@ from fontTools.ttLib import TTFont
 from installing import install_from_system, run
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
 FLAGS += ["--disable-component-update", "--disable-sync"]
 # Resolves once all formulas of a page are typeset and all its figures drawn: as for the Print button, since
 # otherwise both wait for a reader who scrolls.
@@ -61,7 +67,9 @@ def find_browser() -> str:
     if named:
         if _starts(named):
             return named
-        raise RuntimeError(f"ADALIB_BROWSER is {named!r}, which does not start as a browser: set it to Chromium's path")
+        raise RuntimeError(
+            f"ADALIB_BROWSER is {named!r}, which does not start as a browser: set it to Chromium's path"
+        )
     for attempt in (lambda: None, lambda: install_from_system(PACKAGES), _install_from_playwright):
         attempt()
         for path in _candidates():

@@ -25,7 +25,9 @@ settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
-pytest.register_assert_rewrite("explorer_page")  # its checks tell what they compared, as those of a test do
+pytest.register_assert_rewrite(
+    "explorer_page"
+)  # its checks tell what they compared, as those of a test do
 
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,7 +52,9 @@ def on_a_loop(test):
 
 def toc_pages() -> list[str]:
     """The pages that _toc.yml names, in order, without suffix: "book/intro", "notebooks/00_data", ..."""
-    return re.findall(r"^[ -]*(?:root|file): *(\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"), re.M)
+    return re.findall(
+        r"^[ -]*(?:root|file): *(\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"), re.M
+    )
 
 
 @functools.cache
@@ -62,7 +66,11 @@ def prose(name: str) -> str:
 
 def luminance(colour: str) -> float:
     """Relative luminance of a colour, "#123456" or "rgb(18, 52, 86)", as the accessibility guidelines define it."""
-    coded = [int(colour[at : at + 2], 16) for at in (1, 3, 5)] if colour[0] == "#" else re.findall(r"\d+", colour)[:3]
+    coded = (
+        [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+        if colour[0] == "#"
+        else re.findall(r"\d+", colour)[:3]
+    )
     channels = np.array(coded, dtype=float) / 255
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])
@@ -117,7 +125,9 @@ def browser(tmp_path_factory):
 
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=find_browser(), args=FLAGS, env=environment(tmp_path_factory.mktemp("fonts"))
+            executable_path=find_browser(),
+            args=FLAGS,
+            env=environment(tmp_path_factory.mktemp("fonts")),
         )
         yield chromium
         chromium.close()
@@ -127,7 +137,9 @@ def browser(tmp_path_factory):
 def styles(html) -> str:
     """The style sheets of a chapter, for a page that stands elsewhere: fonts, theme and our own."""
     page = html / "notebooks" / "02_oracle.html"
-    linked = re.findall(r'<link[^>]*rel="stylesheet"[^>]*href="([^"?]+)', page.read_text(encoding="utf-8"))
+    linked = re.findall(
+        r'<link[^>]*rel="stylesheet"[^>]*href="([^"?]+)', page.read_text(encoding="utf-8")
+    )
     assert linked
     files = dict.fromkeys((page.parent / href).resolve().as_uri() for href in linked)
     return "".join(f'<link rel="stylesheet" href="{file}">' for file in files)
@@ -155,12 +167,16 @@ def play(html, styles, new_page, tmp_path):
 
     def opened(markup: str, *scripts: str, width: int = 390):
         names = ("parts.js", *scripts)
-        tags = "".join(f'<script src="{(html / "_static" / name).as_uri()}"></script>' for name in names)
+        tags = "".join(
+            f'<script src="{(html / "_static" / name).as_uri()}"></script>' for name in names
+        )
         article = f'<article class="bd-article">{markup}</article>'
         head = f'<!doctype html><html data-theme="light"><meta charset="utf-8">{styles}'
         file = tmp_path / "page.html"
         file.write_text(head + article + tags, encoding="utf-8")
-        page = new_page(viewport={"width": width, "height": 844}, has_touch=True, reduced_motion="reduce")
+        page = new_page(
+            viewport={"width": width, "height": 844}, has_touch=True, reduced_motion="reduce"
+        )
         page.goto(file.as_uri())
         return page
 

@@ -58,7 +58,9 @@ class FaultServer:
         refuses: Sequence[str] = (),
         together: int = 0,
     ):
-        self.fault = faults if callable(faults) else lambda k: faults[k] if k < len(faults) else "ok"
+        self.fault = (
+            faults if callable(faults) else lambda k: faults[k] if k < len(faults) else "ok"
+        )
         self.latency, self.text, self.retry_after = latency, text, retry_after
         self.replies, self.refuses, self.together = replies or {}, refuses, together
         self.calls: list[tuple[str, dict[str, str]]] = []
@@ -101,7 +103,9 @@ class FaultServer:
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])}
+        headers = {
+            name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])
+        }
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         request = json.loads(body) if body.startswith(b"{") else {}
         self.calls.append((head[0].rsplit(" ", 1)[0], headers))
@@ -134,7 +138,11 @@ class FaultServer:
             return False
         status, body, extra = self._reply(fault, request, key)
         kind = "text/html" if fault.startswith("html") else "application/json"
-        kind = "text/event-stream" if request.get("stream") and status == 200 and body[:1] == b"d" else kind
+        kind = (
+            "text/event-stream"
+            if request.get("stream") and status == 200 and body[:1] == b"d"
+            else kind
+        )
         # Whole before the write: a client that is killed now has lost an answer in flight, not one that was refused.
         self.sent += fault in ("ok", "echo", "surrogate")
         writer.write(_head(status, len(body), kind, extra) + body)
@@ -152,28 +160,67 @@ class FaultServer:
         if fault in FIXED:
             return *FIXED[fault], ""
         for name in filter(request.__contains__, self.refuses):
-            error = {"message": f"Unsupported parameter: '{name}' is not supported with this model.", "param": name}
-            return 400, json.dumps({"error": error | {"code": "unsupported_parameter"}}).encode(), ""
+            error = {
+                "message": f"Unsupported parameter: '{name}' is not supported with this model.",
+                "param": name,
+            }
+            return (
+                400,
+                json.dumps({"error": error | {"code": "unsupported_parameter"}}).encode(),
+                "",
+            )
         if self.calls[-1][0].endswith("/embeddings"):  # which cities a text names
-            rows = [[float(city in text) for city in ("Paris", "London", "Rome")] for text in request.get("input", [])]
-            told = [{"index": k, "object": "embedding", "embedding": row} for k, row in enumerate(rows)]
+            rows = [
+                [float(city in text) for city in ("Paris", "London", "Rome")]
+                for text in request.get("input", [])
+            ]
+            told = [
+                {"index": k, "object": "embedding", "embedding": row} for k, row in enumerate(rows)
+            ]
             usage = {"prompt_tokens": 3 * len(rows), "total_tokens": 3 * len(rows)}
-            return 200, json.dumps({"object": "list", "data": told, "model": "cities", "usage": usage}).encode(), ""
+            return (
+                200,
+                json.dumps(
+                    {"object": "list", "data": told, "model": "cities", "usage": usage}
+                ).encode(),
+                "",
+            )
         if request.get("stream"):
             told = (request.get("stream_options") or {}).get("include_usage")
             return 200, b"".join(STREAM if told else STREAM[:2] + STREAM[3:]), ""
-        text = {"echo": f"your key is {key}\nAnswer: 7", "surrogate": "broken \ud83d\nAnswer: 7"}.get(fault, self.text)
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        text = {
+            "echo": f"your key is {key}\nAnswer: 7",
+            "surrogate": "broken \ud83d\nAnswer: 7",
+        }.get(fault, self.text)
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "content": text},
+            "finish_reason": "stop",
+        }
         if fault == "odd":
             choice["message"] = "not an object"
         if request.get("tools"):
-            call = {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": '{"a": 3, "b": 4}'}}
+            call = {
+                "id": "call_1",
+                "type": "function",
+                "function": {"name": "add", "arguments": '{"a": 3, "b": 4}'},
+            }
             choice |= {"finish_reason": "tool_calls"}
             choice["message"] = {"role": "assistant", "content": None, "tool_calls": [call]}
         if request.get("logprobs"):
-            top = [{"token": token, "logprob": value, "bytes": None} for token, value in zip("ab", TOP, strict=True)]
-            choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}, {**top[1], "top_logprobs": top}]}
-        reply = {"id": "x", "object": "chat.completion", "created": 0, "model": request.get("model")}
+            top = [
+                {"token": token, "logprob": value, "bytes": None}
+                for token, value in zip("ab", TOP, strict=True)
+            ]
+            choice["logprobs"] = {
+                "content": [{**top[0], "top_logprobs": top}, {**top[1], "top_logprobs": top}]
+            }
+        reply = {
+            "id": "x",
+            "object": "chat.completion",
+            "created": 0,
+            "model": request.get("model"),
+        }
         reply |= {"system_fingerprint": "fp_1"}
         reply |= {"choices": [] if fault == "empty" else [choice]}
         reply |= {"usage": USAGE}

@@ -35,6 +35,8 @@ def run(command: list[str]) -> bool:
     """Run a command with its messages on standard error, where the reason of a failure is worth reading."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:
-        return subprocess.run(command, stdout=sys.stderr, env=environment, timeout=900).returncode == 0
+        return (
+            subprocess.run(command, stdout=sys.stderr, env=environment, timeout=900).returncode == 0
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False

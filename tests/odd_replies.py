@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 
-from adalib.llm.endpoint import MAX_REPLY, MAX_TEXT
+from adalib.llm.client import MAX_REPLY
+from adalib.llm.reply import MAX_TEXT
 
 GOOD = {
     "choices": [{"message": {"content": "Answer: 7"}, "finish_reason": "stop"}],
@@ -47,7 +48,9 @@ STRANGE = {
     "tokens-huge": changed(usage={"completion_tokens": 10**400, "prompt_tokens": 10**400}),
     "tokens-negative": changed(usage={"completion_tokens": -1, "prompt_tokens": "20"}),
     "usage-list": changed(usage=[1]),
-    "sure-positive": choice(logprobs={"content": [{"logprob": 0.5, "top_logprobs": [{"logprob": 0.5}]}]}),
+    "sure-positive": choice(
+        logprobs={"content": [{"logprob": 0.5, "top_logprobs": [{"logprob": 0.5}]}]}
+    ),
     "sure-infinite": choice(logprobs={"content": [{"logprob": float("-inf"), "top_logprobs": []}]}),
     "sure-mixed": choice(logprobs={"content": [{"logprob": -1}, {"logprob": "-2"}, 3]}),
 }
@@ -55,7 +58,11 @@ STRANGE = {
 
 def bomb(encoding: str = "gzip") -> tuple[int, str, bytes]:
     """A small reply that becomes a large one."""
-    body = gzip.compress(b" " * (MAX_REPLY + 10), 9) if encoding == "gzip" else b"\x78\x9c" + b"\x00" * 100
+    body = (
+        gzip.compress(b" " * (MAX_REPLY + 10), 9)
+        if encoding == "gzip"
+        else b"\x78\x9c" + b"\x00" * 100
+    )
     return 200, f"Content-Encoding: {encoding}\r\n", body
 
 

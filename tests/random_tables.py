@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from adalib.table import check_table
 
 
-def random_table(kind: str, n: int, k: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def random_table(
+    kind: str, n: int, k: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     acc = rng.random((n, k))
     cost = np.cumsum(rng.uniform(0.1, 2, k))
     if kind == "ties":
@@ -37,21 +39,38 @@ def random_table(kind: str, n: int, k: int, rng: np.random.Generator) -> tuple[n
     return check_table(acc, cost)
 
 
-KINDS = ["anything", "ties", "counted", "flat rows", "decreasing", "concave", "collinear", "equal costs", "zero costs"]
+KINDS = [
+    "anything",
+    "ties",
+    "counted",
+    "flat rows",
+    "decreasing",
+    "concave",
+    "collinear",
+    "equal costs",
+    "zero costs",
+]
 KINDS += ["by row", "tokens", "equal by row"]
 
 
 def budgets_for(found, rng, count):
     """Budgets between the ends, on a breakpoint, and beyond the dearest."""
     inside = rng.uniform(found.cost[0], found.cost[-1], count)
-    return [found.cost[0], rng.choice(found.cost), found.cost[-1] + 1.0, *np.maximum(inside, found.cost[0])]
+    return [
+        found.cost[0],
+        rng.choice(found.cost),
+        found.cost[-1] + 1.0,
+        *np.maximum(inside, found.cost[0]),
+    ]
 
 
 def allocations(acc, cost):
     """Average cost and accuracy of every allocation there is."""
     labels = np.array(list(itertools.product(range(acc.shape[1]), repeat=len(acc))))
     rows = np.arange(len(acc))
-    return np.broadcast_to(cost, acc.shape)[rows, labels].mean(axis=1), acc[rows, labels].mean(axis=1)
+    return np.broadcast_to(cost, acc.shape)[rows, labels].mean(axis=1), acc[rows, labels].mean(
+        axis=1
+    )
 
 
 @st.composite

@@ -43,8 +43,20 @@ class RedisServer:
         self.url, self.folder, self.process = f"redis://127.0.0.1:{self.port}/0", folder, None
 
     def start(self) -> None:
-        command = [find_redis(), "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", self.folder]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = [
+            find_redis(),
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            self.folder,
+        ]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         deadline = time.monotonic() + 60
         while True:
             try:

@@ -1,4 +1,4 @@
-"""What stands in examples/, against a stub of what it plugs into: Inspect AI's EarlyStopping, as its source has it."""
+"""The examples: the README's lines as they are printed, and examples/ against a stub of what it plugs into."""
 
 import sys
 from importlib import import_module
@@ -9,14 +9,35 @@ from conftest import ROOT, run_to_end
 from adalib import Router, load
 
 
+def test_the_lines_of_the_readme_run(tmp_path, monkeypatch, capsys):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = [block.split("```")[0] for block in readme.split("```python\n")[1:]]
+    load("word-fewshot").take(range(0, 372, 12)).save(tmp_path / "answers.jsonl")
+    monkeypatch.chdir(tmp_path)
+
+    def ask(question):
+        return "Three and four are seven.\nAnswer: 7"
+
+    async def ask_async(question):
+        return ask(question)
+
+    exec(compile(code, "README.md", "exec"), {"ask": ask, "ask_async": ask_async})
+    assert capsys.readouterr().out == "7\n7\n"
+
+
 def test_inspect_skips_the_epochs_that_the_router_would_not_ask_for(tmp_path, monkeypatch):
     stub = ModuleType("inspect_ai.util")
     stub.EarlyStop = SimpleNamespace
     monkeypatch.setitem(sys.modules, "inspect_ai", ModuleType("inspect_ai"))
     monkeypatch.setitem(sys.modules, "inspect_ai.util", stub)
     monkeypatch.syspath_prepend(ROOT / "examples")
-    Router.fit(load("word-fewshot").take(range(0, 372, 12)), budget=3, signals=("votes",)).save(tmp_path)
-    hook, asked = import_module("inspect_stopping").PricedEpochs(tmp_path), {"agree": 0, "differ": 0}
+    Router.fit(load("word-fewshot").take(range(0, 372, 12)), budget=3, signals=("votes",)).save(
+        tmp_path
+    )
+    hook, asked = (
+        import_module("inspect_stopping").PricedEpochs(tmp_path),
+        {"agree": 0, "differ": 0},
+    )
 
     async def evaluate():
         samples = [SimpleNamespace(id=name, input=f"What is it, {name}?") for name in asked]

@@ -20,14 +20,33 @@ def test_the_wheel_holds_the_modules_the_front_end_and_the_data(tmp_path):
         shutil.copytree(ROOT / name, source / name, ignore=hidden)
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "."]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        ".",
+    ]
     subprocess.run([*command, "--wheel-dir", str(tmp_path)], cwd=source, check=True)
 
     with zipfile.ZipFile(next(tmp_path.glob("adalib-*.whl"))) as wheel:
         held = set(wheel.namelist())
-    expected = {file.relative_to(source).as_posix() for file in (source / "adalib").rglob("*") if file.is_file()}
-    expected |= {f"adalib/{f.relative_to(source).as_posix()}" for f in (source / "data").rglob("*") if f.is_file()}
-    expected |= {file.relative_to(source / "book").as_posix() for file in (source / "book").rglob("*.py")}
+    expected = {
+        file.relative_to(source).as_posix()
+        for file in (source / "adalib").rglob("*")
+        if file.is_file()
+    }
+    expected |= {
+        f"adalib/{f.relative_to(source).as_posix()}"
+        for f in (source / "data").rglob("*")
+        if f.is_file()
+    }
+    expected |= {
+        file.relative_to(source / "book").as_posix() for file in (source / "book").rglob("*.py")
+    }
     assert {name for name in expected if "/build/" not in name} - held == set()
 
 

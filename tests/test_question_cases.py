@@ -21,7 +21,11 @@ CASES = json.loads(Path(__file__).with_name("question_cases.json").read_text(enc
 
 
 def body(case: dict) -> bytes:
-    return bytes.fromhex(case["hex"]) if "hex" in case else "\n".join(case["lines"]).encode("utf-8", "surrogatepass")
+    return (
+        bytes.fromhex(case["hex"])
+        if "hex" in case
+        else "\n".join(case["lines"]).encode("utf-8", "surrogatepass")
+    )
 
 
 def agrees(message: str | None, ids: list[str] | None, case: dict, readers: str) -> None:
@@ -45,7 +49,11 @@ def test_python_agrees(tmp_path, case, readers):
     file.write_bytes(body(case))
     message = ids = None
     try:
-        ids = list(load(file).ids) if readers == "answers" else [question["id"] for question in load_questions(file)]
+        ids = (
+            list(load(file).ids)
+            if readers == "answers"
+            else [question["id"] for question in load_questions(file)]
+        )
     except DataError as error:
         message = str(error)
     agrees(message, ids, case, readers)

@@ -14,7 +14,7 @@ from adalib.table import check_table
 ACC = np.array([[0.5, 0.9, 1.0], [0.0, 0.2, 0.2]])
 
 
-def test_input_is_not_copied_and_a_table_is_read_only():
+def test_a_table_is_read_only():
     cost = np.array([1.0, 2.0, 4.0])
     acc_out, cost_out = check_table(ACC, cost)
     assert acc_out is ACC
@@ -46,14 +46,16 @@ def test_default_labels(cost, budgets):
     assert (table.n, table.k) == (2, 3)
 
 
-def test_given_labels_the_smallest_table_and_rows_that_are_taken():
+def test_given_labels():
     table = UtilityTable(ACC, [1, 2, 4], budgets=np.array([1, 2, 4]), ids=["a", 7])
     assert table.budgets == (1, 2, 4)
     assert type(table.budgets[0]) is int
     assert table.ids == ("a", "7")
     table = UtilityTable([[0.5]], [0])
     assert (table.n, table.k, table.budgets) == (1, 1, (0,))
-    table = UtilityTable([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], [[1, 2], [3, 4], [5, 6]], ids=["a", "b", "c"])
+    table = UtilityTable(
+        [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], [[1, 2], [3, 4], [5, 6]], ids=["a", "b", "c"]
+    )
     part = table.take([2, 0])
     assert part.acc.tolist() == [[0.5, 0.6], [0.1, 0.2]]
     assert part.cost.tolist() == [[5, 6], [1, 2]]

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from adalib import __version__
@@ -26,8 +27,24 @@ if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Responses
 
-__all__ = ["COMMANDS", "KINDS", "add_shared", "check_learn_from", "check_libraries", "main", "parse_budgets"]
-__all__ += ["parse_numbers", "price", "read_answers", "shown", "whole"]
+__all__ = [
+    "COMMANDS",
+    "KINDS",
+    "add_shared",
+    "check_learn_from",
+    "check_libraries",
+    "main",
+    "parse_budgets",
+]
+__all__ += [
+    "missing_extra",
+    "parse_numbers",
+    "price",
+    "read_answers",
+    "read_source",
+    "shown",
+    "whole",
+]
 
 # The word on the command line -> what `--help` says about it. The module is called the same, with "_" for "-".
 COMMANDS = {
@@ -42,8 +59,19 @@ COMMANDS = {
     "serve-llm": "start a small real language model on this machine",
 }
 
+# The extra of pyproject.toml that installs a library, by the library's name in an import.
+_EXTRAS = {
+    **dict.fromkeys(("pandas", "scipy", "sklearn", "threadpoolctl", "xgboost"), "learn"),
+    **dict.fromkeys(("math_verify", "latex2sympy2_extended", "sympy", "mpmath"), "math"),
+    "openai": "client",
+    **dict.fromkeys(("starlette", "uvicorn", "prometheus_client", "redis", "re2"), "serve"),
+    "plotly": "pages",
+    **dict.fromkeys(("pyarrow", "dask", "distributed"), "scale"),
+}
 _OUT_OF_MEMORY = "bad_alloc|[Cc]annot allocate memory|failed to map segment|can't start new thread"
-_OUT_OF_MEMORY += "|without exception set|without setting an exception"  # extensions without room for an error
+_OUT_OF_MEMORY += (
+    "|without exception set|without setting an exception"  # extensions without room for an error
+)
 _SPARE = 4_000_000  # bytes kept back, so that there is room to say that there is none
 _LIBRARIES = 500_000_000  # bytes of address space that pandas, scikit-learn and XGBoost take before they do anything
 KINDS = "what an answer is: auto, number, choice, yesno, label:a,b, json:field, regex:..., python:module:function"
@@ -101,6 +129,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             if isinstance(error, MemoryError) or re.search(_OUT_OF_MEMORY, str(error)):
                 spare.clear()
                 say(_too_little(error))
+            elif extra := missing_extra(error):
+                say(extra)
             elif isinstance(error, ImportError | SystemError):
                 raise
             else:
@@ -108,20 +138,45 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 2
 
 
+def missing_extra(error: Exception) -> str:
+    """One sentence on the extra that installs the library which an import did not find; "" for other errors."""
+    library = str(getattr(error, "name", None) or "").partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError) or library not in _EXTRAS:
+        return ""
+    extra = _EXTRAS[library]
+    return f"needs adalib[{extra}], because {library} is missing: run pip install 'adalib[{extra}]'"
+
+
 def _too_little(error: Exception) -> str:
-    error.__traceback__ = error.__context__ = None  # they hold what filled the memory, and telling takes some too
+    error.__traceback__ = error.__context__ = (
+        None  # they hold what filled the memory, and telling takes some too
+    )
     asked = re.search(r"allocate ([\d.]+ \w*B)\b", str(error))  # numpy says how much it asked for
     more = f", {asked[1]} at once" if asked else ""
     room = f"over {most_memory() / 1e9:.1f} GB in all{more}, and {free_memory() / 1e9:.1f} GB are free now"
-    return f"this needs more memory than there is ({room}); split the file, or ask for less at a time"
+    return (
+        f"this needs more memory than there is ({room}); split the file, or ask for less at a time"
+    )
 
 
 _PRICES = "prices of a token (or answer) for a file of several models, such as small=0.5,large=1.5"
 _SCHEDULER = "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they must see the same files"
 _SHARED: dict[str, dict[str, Any]] = {
-    "--budgets": {"metavar": "LIST", "default": "1,2,4,8,16", "help": "budgets on offer (default 1,2,4,8,16)"},
-    "--estimator": {"choices": ("subsets", "windows"), "default": "subsets", "help": "how accuracy is estimated"},
-    "--ties": {"choices": ("share", "first"), "default": "share", "help": "what happens to tied votes"},
+    "--budgets": {
+        "metavar": "LIST",
+        "default": "1,2,4,8,16",
+        "help": "budgets on offer (default 1,2,4,8,16)",
+    },
+    "--estimator": {
+        "choices": ("subsets", "windows"),
+        "default": "subsets",
+        "help": "how accuracy is estimated",
+    },
+    "--ties": {
+        "choices": ("share", "first"),
+        "default": "share",
+        "help": "what happens to tied votes",
+    },
     "--cost": {"choices": ("samples", "tokens"), "help": "what a budget costs (default samples)"},
     "--prices": {"metavar": "LIST", "help": _PRICES},
     "--scheduler": {"metavar": "ADDRESS", "help": _SCHEDULER},
@@ -192,23 +247,54 @@ def parse_budgets(text: str) -> tuple[int, ...]:
 
 def _parse_prices(text: str) -> dict[str, float]:
     try:
-        return {name.strip(): float(price) for name, price in (part.rsplit("=", 1) for part in text.split(","))}
+        return {
+            name.strip(): float(price)
+            for name, price in (part.rsplit("=", 1) for part in text.split(","))
+        }
     except ValueError:
-        raise ValueError(f"--prices is {text!r}; give model=price with commas, such as small=0.5,large=1.5") from None
+        raise ValueError(
+            f"--prices is {text!r}; give model=price with commas, such as small=0.5,large=1.5"
+        ) from None
 
 
-def read_answers(file: str, prices: str | None = None, per: Any = None, kind: str | None = None) -> Responses | Menu:
+def read_source(
+    file: str, *, gold: str | None = None, prices: str | None = None, kind: str | None = None
+) -> tuple[Responses | Menu, str]:
+    """The answers of a file of any kind, and one sentence on what was left out of a log ("" where there is none).
+
+    A file of answers has its correct answers inside. A gateway's log and the votes of `serve --keep` do not: there
+    ``gold`` names a file of them, or a field of the log's lines.
+    """
+    from adalib.datasets.logs import is_log, read_log
+
+    if not is_log(file):
+        if gold:
+            raise ValueError(f"{file}: has its own correct answers; leave out --gold")
+        return read_answers(file, prices, kind=kind), ""
+    if not gold:
+        raise ValueError(
+            f"{file}: is a log of requests; give the correct answers with --gold FILE or FIELD"
+        )
+    return read_log(file, gold, kind or "auto")
+
+
+def read_answers(
+    file: str, prices: str | None = None, per: Any = None, kind: str | None = None
+) -> Responses | Menu:
     """Sampled answers; those of several models at the prices given, or at the file's own; of a kind, from the texts."""
     from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
 
     answers = load(file)
     if kind and isinstance(answers, Menu):
-        raise ValueError(f"{file}: holds several models, and --kind reads one; give the answers of one model")
+        raise ValueError(
+            f"{file}: holds several models, and --kind reads one; give the answers of one model"
+        )
     if kind and not isinstance(answers, Menu):
         answers = _read_anew(answers, kind)
     for one in answers.models.values() if isinstance(answers, Menu) else [answers]:
         _check_read(one)
+        _check_formulas(one)
     if isinstance(answers, Menu):
         return answers.priced(_parse_prices(prices) if prices else answers.prices or {}, per)
     if prices:
@@ -218,19 +304,36 @@ def read_answers(file: str, prices: str | None = None, per: Any = None, kind: st
 
 def _read_anew(answers: Responses, kind: str) -> Responses:
     """The answers as they are read by kind out of the texts that the file keeps."""
-    from adalib.vote.answers import answer_reader
+    from adalib.vote.kinds import answer_reader
 
     read, texts = answer_reader(kind), answers.extras.get("texts")
     if texts is None:
-        raise ValueError(f"{answers.source}: keeps no texts to read a {kind} from; collect again, or leave --kind out")
+        raise ValueError(
+            f"{answers.source}: keeps no texts to read a {kind} from; collect again, or leave --kind out"
+        )
     ended = answers.extras.get("finish") or [["stop"] * len(row) for row in texts]
-    rows = [[read(t, e == "stop") for t, e in zip(*pair, strict=True)] for pair in zip(texts, ended, strict=True)]
+    rows = [
+        [read(t, e == "stop") for t, e in zip(*pair, strict=True)]
+        for pair in zip(texts, ended, strict=True)
+    ]
     return replace(answers, answers=rows, correct=None)
+
+
+def _check_formulas(answers: Responses) -> None:
+    """Refuse formulas where the library that compares them is missing: the accuracies would be wrong."""
+    from adalib.vote.answers import is_formula
+
+    if find_spec("math_verify") or "classes" in answers.extras:
+        return
+    if any(is_formula(answer) for row in answers.answers for answer in row):
+        raise ModuleNotFoundError(name="math_verify")
 
 
 def _check_read(answers: Responses) -> None:
     """Refuse whole texts in the place of answers: no two agree, and none is right."""
-    first, gold = (sorted(map(len, texts)) for texts in ([row[0] for row in answers.answers], answers.golds))
+    first, gold = (
+        sorted(map(len, texts)) for texts in ([row[0] for row in answers.answers], answers.golds)
+    )
     if answers.correct is None and first[len(first) // 2] > 200 > gold[-1]:
         told = "its answers are whole texts; read the answer out of each (adalib.extract_answer)"
         raise ValueError(f"{answers.source}: {told}, or say which are right in a field correct")

@@ -11,8 +11,12 @@ from adalib.commands.cli import shown
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="answers (.jsonl), accuracies (.csv), or a bundled setting")
-    parser.add_argument("--out", metavar="PAGE", default="explore.html", help="page to write (default explore.html)")
+    parser.add_argument(
+        "file", metavar="FILE", help="answers (.jsonl), accuracies (.csv), or a bundled setting"
+    )
+    parser.add_argument(
+        "--out", metavar="PAGE", default="explore.html", help="page to write (default explore.html)"
+    )
     told = "what a budget costs: its answers, or their tokens (default samples)"
     parser.add_argument("--cost", choices=("samples", "tokens"), help=told)
 
@@ -29,7 +33,9 @@ def run(args: argparse.Namespace) -> None:
     about: dict[str, Any] = {"name": path.name, "title": path.name, "kind": kind}
     if path.suffix.lower() == ".csv":
         if args.cost is not None:
-            raise ValueError(f"{args.file}: a table of accuracies has its own costs; leave out --cost")
+            raise ValueError(
+                f"{args.file}: a table of accuracies has its own costs; leave out --cost"
+            )
         source: Any = read_csv(path)
     else:
         source = load(args.file)
@@ -37,4 +43,6 @@ def run(args: argparse.Namespace) -> None:
             about |= {"responses": source, "unit": "tokens"}
             source = source.table(cost="tokens")
     out = page([setting(source, **about)], args.out)
-    print(f"wrote {shown(str(out))} ({out.stat().st_size / 1024:.0f} KB); open it in a browser, no network needed")
+    print(
+        f"wrote {shown(str(out))} ({out.stat().st_size / 1024:.0f} KB); open it in a browser, no network needed"
+    )

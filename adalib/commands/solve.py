@@ -22,12 +22,21 @@ _OPTIMISTIC = "best in hindsight on these answers, so optimistic: see chapter 5 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("file", metavar="FILE", help="answers (.jsonl), accuracies (.csv, .parquet or a folder), or a bundled setting")
+    add(
+        "file",
+        metavar="FILE",
+        help="answers (.jsonl), accuracies (.csv, .parquet or a folder), or a bundled setting",
+    )
     told = "what a question may cost on average (Parquet: several, 1.5,2,3)"
     add("--budget", metavar="B", required=True, action="append", help=told)
     add_shared(parser, "--budgets", "--estimator", "--ties", "--cost", "--prices")
     add("--out", metavar="LABELS", help="Parquet: folder for the labels; must not exist yet")
-    add("--memory", metavar="SIZE", default="1GB", help="Parquet: stay under this, here or a worker (default 1GB)")
+    add(
+        "--memory",
+        metavar="SIZE",
+        default="1GB",
+        help="Parquet: stay under this, here or a worker (default 1GB)",
+    )
     add_shared(parser, "--scheduler", "--json")
 
 
@@ -39,7 +48,9 @@ def run(args: argparse.Namespace) -> None:
     if Path(args.file).suffix == ".parquet" or Path(args.file).is_dir():
         return _run_parquet(args, budgets)
     if len(budgets) > 1 or args.out or args.scheduler:
-        raise ValueError("several budgets, --out and --scheduler are for tables in Parquet; `adalib table` makes one")
+        raise ValueError(
+            "several budgets, --out and --scheduler are for tables in Parquet; `adalib table` makes one"
+        )
     if Path(args.file).suffix.lower() == ".csv":
         from adalib.explorer import read_csv
 
@@ -47,14 +58,26 @@ def run(args: argparse.Namespace) -> None:
     else:
         answers = read_answers(args.file, args.prices, args.cost)
         how = parse_budgets(args.budgets), args.estimator, args.ties
-        table = answers.table(*how) if isinstance(answers, Menu) else answers.table(*how, args.cost or "samples")
+        table = (
+            answers.table(*how)
+            if isinstance(answers, Menu)
+            else answers.table(*how, args.cost or "samples")
+        )
     best = frontier(table.acc, table.cost).at(budgets[0])
     split = None
     if best.split:
         row, low, high, share = best.split
-        split = {"id": table.ids[row], "low": table.budgets[low], "high": table.budgets[high], "share": share}
+        split = {
+            "id": table.ids[row],
+            "low": table.budgets[low],
+            "high": table.budgets[high],
+            "share": share,
+        }
     numbers = {name: getattr(best, name) for name in _NUMBERS}
-    labels = {name: table.budgets[label] for name, label in zip(table.ids, best.labels.tolist(), strict=True)}
+    labels = {
+        name: table.budgets[label]
+        for name, label in zip(table.ids, best.labels.tolist(), strict=True)
+    }
     if args.json:
         print(json.dumps({**numbers, "labels": labels, "split": split}, ensure_ascii=False))
         return

@@ -12,8 +12,12 @@ from adalib.commands.cli import add_shared, parse_budgets
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", metavar="ANSWERS", nargs="+", help="files of answers (.jsonl or .jsonl.gz)")
-    parser.add_argument("--out", metavar="FOLDER", required=True, help="folder for the table; must not exist yet")
+    parser.add_argument(
+        "files", metavar="ANSWERS", nargs="+", help="files of answers (.jsonl or .jsonl.gz)"
+    )
+    parser.add_argument(
+        "--out", metavar="FOLDER", required=True, help="folder for the table; must not exist yet"
+    )
     add_shared(parser, "--budgets", "--estimator", "--ties", "--cost", "--scheduler")
 
 
@@ -23,5 +27,7 @@ def run(args: argparse.Namespace) -> None:
 
     how = {"estimator": args.estimator, "ties": args.ties, "cost": args.cost or "samples"}
     with Cluster(args.scheduler) if args.scheduler else Here(processes=True) as machines:
-        rows = tabulate(args.files, args.out, budgets=parse_budgets(args.budgets), machines=machines, **how)
+        rows = tabulate(
+            args.files, args.out, budgets=parse_budgets(args.budgets), machines=machines, **how
+        )
     print(f"wrote {args.out}: {rows:,} questions")

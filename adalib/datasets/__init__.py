@@ -1,1 +1,1 @@
-"""Anyone's sampled answers, and populations whose truth is known."""
+"""Sampled answers from files, and simulated populations whose true accuracy is known."""

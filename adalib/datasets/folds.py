@@ -1,11 +1,10 @@
-"""Deal questions into folds, so that none is scored by a model that saw it, nor one of its group."""
+"""Deal questions into folds, so that no model is scored on a question or a group it has seen."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from adalib.datasets.files import DataError
@@ -14,50 +13,73 @@ from adalib.datasets.responses import Responses
 
 __all__ = ["FEWEST", "deal", "drawn", "group_numbers", "members"]
 
-#: With fewer questions than this there is nothing to learn from and nothing to be sure of.
+#: Fewer questions than this are too few to learn from and to score on.
 FEWEST = 10
 
 
 def members(responses: Responses | Menu, groups: Sequence | None) -> np.ndarray:
-    """The group of every question, numbered in the order of appearance."""
+    """Return the group of every question, numbered in the order of appearance.
+
+    Without ``groups``, questions with the same text are one group.
+    """
     n = responses.n
     if n < FEWEST:
-        raise DataError(f"{responses.source}: has {n} questions; give at least {FEWEST} to learn from and score on")
+        raise DataError(
+            f"{responses.source}: has {n} questions; "
+            f"give at least {FEWEST} to learn from and score on"
+        )
     if groups is None:
-        # Copies of a question must not stand on both sides. A handful of texts for all is no copying: then the texts
-        # are kinds of questions, and it is fair to learn about a kind.
+        # Copies of a question must not be on both sides. If there are only a few texts for all
+        # questions, they are kinds of questions, and learning about a kind is fair.
         groups = responses.questions if len(set(responses.questions)) >= FEWEST else range(n)
     member = group_numbers(groups, n)
     if not member.any():
-        raise DataError(f"{responses.source}: all questions are in one group; give at least two, or no groups")
+        raise DataError(
+            f"{responses.source}: all questions are in one group; give at least two, or no groups"
+        )
     return member
 
 
 def group_numbers(groups: Sequence, n: int, sort: bool = False) -> np.ndarray:
-    """Number the groups of ``n`` questions from 0, in the order of appearance or sorted; equal texts are one group."""
+    """Number the groups of ``n`` questions from 0, in the order of appearance or sorted."""
     if len(groups) != n:
-        raise ValueError(f"groups has {len(groups)} entries for {n} questions; give one a question")
-    return pd.factorize(np.array([str(group) for group in groups], dtype=object), sort=sort)[0]
+        raise ValueError(
+            f"groups has {len(groups)} entries for {n} questions; give one per question"
+        )
+    names = [str(group) for group in groups]
+    distinct = sorted(set(names)) if sort else dict.fromkeys(names)
+    numbers = {name: number for number, name in enumerate(distinct)}
+    return np.array([numbers[name] for name in names], dtype=int)
 
 
 def drawn(rows: ArrayLike, most: int, rng: np.random.Generator | int) -> np.ndarray:
-    """All of the rows or, where there are more than ``most``, so many of them, drawn at random and in order."""
+    """Return all rows, or ``most`` of them drawn at random and sorted if there are more."""
     rows = np.asarray(rows)
-    return np.sort(np.random.default_rng(rng).choice(rows, most, replace=False)) if rows.size > most else rows
+    if rows.size <= most:
+        return rows
+    return np.sort(np.random.default_rng(rng).choice(rows, most, replace=False))
 
 
-def deal(member: ArrayLike, folds: int, seed: int = 0, order: ArrayLike | None = None) -> np.ndarray:
-    """The fold of every question: folds of nearly one size, none of which parts a group.
+def deal(
+    member: ArrayLike, folds: int, seed: int = 0, order: ArrayLike | None = None
+) -> np.ndarray:
+    """Return the fold of every question; folds are of nearly equal size and split no group.
 
-    ``member`` is the group of every question, from 0. Groups are shuffled by the seed, or dealt in the given order."""
+    ``member`` is the group of every question, from 0. Groups are shuffled by the seed, or dealt in
+    the given order.
+    """
     if folds < 2:
         raise ValueError(f"folds is {folds}; give at least 2")
     member = np.asarray(member)
     sizes = np.bincount(member)
-    order = np.random.default_rng(seed).permutation(sizes.size) if order is None else np.asarray(order)
-    place, load = np.empty(sizes.size, dtype=int), np.zeros(min(folds, sizes.size), dtype=int)
-    # Largest groups first, each to the fold with the fewest questions so far: folds of nearly one size.
+    order = (
+        np.random.default_rng(seed).permutation(sizes.size) if order is None else np.asarray(order)
+    )
+    fold_of_group = np.empty(sizes.size, dtype=int)
+    fold_sizes = np.zeros(min(folds, sizes.size), dtype=int)
+    # Largest groups first, each to the fold with the fewest questions so far.
     for group in order[np.argsort(-sizes[order], kind="stable")]:
-        place[group] = load.argmin()
-        load[place[group]] += sizes[group]
-    return place[member]
+        fold = fold_sizes.argmin()
+        fold_of_group[group] = fold
+        fold_sizes[fold] += sizes[group]
+    return fold_of_group[member]

@@ -1,10 +1,11 @@
 """Load questions and sampled answers: a bundled setting, or a file of your own.
 
-A file has one question per line, ``{"id", "question", "gold", "answers": [...]}``, and may add ``"correct"`` (0 or
-1 a sample, used instead of comparing with the gold), ``"classes"`` (a class number a sample, used instead of comparing
-answers), ``"level"``, ``"tokens"`` (a number a sample) and anything else, which is kept. With several models it has a
-line a question and model, with ``"model"`` on each and perhaps ``"price"`` (of a token, or of an answer where there
-are no tokens). A fault names the file, the line and the mend.
+A file has one question per line, ``{"id", "question", "gold", "answers": [...]}``. Optional fields
+with one entry per sample are ``"correct"`` (0 or 1, used instead of comparing with the gold
+answer), ``"classes"`` (class numbers, used instead of comparing answers), ``"tokens"``,
+``"logprob"`` and ``"entropy"``. ``"level"`` and any other field are kept. With several models there
+is one line per question and model, with ``"model"`` on each and optionally ``"price"`` (of a token,
+or of an answer if there are no tokens). A fault names the file, the line and the mend.
 """
 
 from __future__ import annotations
@@ -22,26 +23,51 @@ from adalib.datasets.files import DataError, kind_of, read_lines
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import BUCKETS, FEATURES, REQUIRED, SAMPLED, ReadText, Responses
 
-__all__ = ["DataError", "QuestionRules", "bundled", "data_folder", "from_records", "load", "text_hash"]
+__all__ = [
+    "DataError",
+    "QuestionRules",
+    "bundled",
+    "data_folder",
+    "from_records",
+    "load",
+    "text_hash",
+]
 
 
 class QuestionRules:
-    """Checks the questions of one file, line by line; the explorer's page has the same rules in its own language."""
+    """Check the questions of one file, line by line.
+
+    The explorer's page has the same rules and messages in JavaScript; change both together.
+    """
 
     def __init__(self, required: tuple[str, ...]):
         self.required = required
         self._lines: dict[str, int] = {}
 
-    def texts(self, record: dict[str, Any], where: str, number: int, blank: tuple[str, ...] = ()) -> dict[str, Any]:
-        """The id, the question and the gold of a line as texts, and its level; those in ``blank`` may be empty."""
+    def texts(
+        self, record: dict[str, Any], where: str, number: int, blank: tuple[str, ...] = ()
+    ) -> dict[str, Any]:
+        """Return id, question and gold of a line as texts, and its level.
+
+        Only the fields in ``blank`` may be empty.
+        """
         for name in self.required:
             if name not in record:
-                raise DataError(f'{where}: has no "{name}"; every line needs {", ".join(self.required)}')
-        row: dict[str, Any] = {name: text(record[name], f'{where}: "{name}"') for name in ("id", "question", "gold")}
+                raise DataError(
+                    f'{where}: has no "{name}"; every line needs {", ".join(self.required)}'
+                )
+        row: dict[str, Any] = {
+            name: text(record[name], f'{where}: "{name}"') for name in ("id", "question", "gold")
+        }
         line = self._lines.setdefault(row["id"], number)
         if line != number:
-            raise DataError(f"{where}: id {row['id'][:60]!r} is already on line {line}; give it another")
-        mends = {"question": "write it out", "gold": 'give the right answer, or "correct" for every sample'}
+            raise DataError(
+                f"{where}: id {row['id'][:60]!r} is already on line {line}; give it another"
+            )
+        mends = {
+            "question": "write it out",
+            "gold": 'give the right answer, or "correct" for every sample',
+        }
         for name, mend in mends.items():
             if name not in blank and not row[name].strip():
                 raise DataError(f'{where}: "{name}" is empty; {mend}')
@@ -52,25 +78,30 @@ class QuestionRules:
 
 
 def _listed(value: Any, what: str, check: Callable[[Any, str], Any]) -> list:
-    """A list with one entry a sample, each of them checked."""
+    """Return a list with one entry per sample, each of them checked."""
     if not isinstance(value, list) or not value:
-        raise DataError(f"{what} is {'empty' if value == [] else kind_of(value)}; give a list with one entry a sample")
+        found = "empty" if value == [] else kind_of(value)
+        raise DataError(f"{what} is {found}; give a list with one entry a sample")
     return [check(entry, f"{what}[{i}]") for i, entry in enumerate(value)]
 
 
 def text(value: Any, what: str) -> str:
-    """A text, or a number written as one: 7 and 7.0 are both ``"7"``."""
+    """Return a text, or a number written as one: 7 and 7.0 are both ``"7"``."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f'{what} is {kind_of(value)}; write it as a text in quotes ("" for no answer)')
+        raise DataError(
+            f'{what} is {kind_of(value)}; write it as a text in quotes ("" for no answer)'
+        )
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e16
     return str(int(value) if whole else value)
 
 
 def _number(value: Any, what: str, mend: str, fits: Callable[[float], bool]) -> float:
+    """Return a number that fits; DataError otherwise."""
     if not isinstance(value, int | float) or not fits(value):
-        raise DataError(f"{what} is {value if isinstance(value, int | float) else kind_of(value)}; give {mend}")
+        found = value if isinstance(value, int | float) else kind_of(value)
+        raise DataError(f"{what} is {found}; give {mend}")
     return value
 
 
@@ -79,31 +110,48 @@ def _flag(value: Any, what: str) -> float:
 
 
 def _count(value: Any, what: str) -> float:
-    return _number(value, what, "a number, 0 or more", lambda x: not isinstance(x, bool) and 0 <= x <= 1e15)
+    return _number(
+        value, what, "a number, 0 or more", lambda x: not isinstance(x, bool) and 0 <= x <= 1e15
+    )
 
 
 def _logprob(value: Any, what: str) -> float:
-    # A model that is certain may come out a rounding above 0.
-    return _number(value, what, "a mean log-probability, 0 or less", lambda x: not isinstance(x, bool) and x <= 1e-6)
+    # The log-probability of a certain model may be slightly above 0, by rounding.
+    return _number(
+        value,
+        what,
+        "a mean log-probability, 0 or less",
+        lambda x: not isinstance(x, bool) and x <= 1e-6,
+    )
 
 
 def _class(value: Any, what: str) -> float:
-    return _number(value, what, "a class number, -1 for no answer", lambda x: type(x) is int and -1 <= x < 2**31)
+    return _number(
+        value,
+        what,
+        "a class number, -1 for no answer",
+        lambda x: type(x) is int and -1 <= x < 2**31,
+    )
 
 
 def data_folder() -> Path:
-    """Return the folder of the bundled data: inside an installed package, beside it in a checkout."""
+    """Return the folder of the bundled data: in an installed package, or next to a checkout."""
     package = Path(__file__).parent.parent
     inside = package / "data"
     return inside if inside.is_dir() else package.parent / "data"
 
 
 def bundled() -> list[str]:
-    """Name the bundled settings of real sampled answers. Explained in chapter 0, "One question, many answers"."""
-    return sorted(path.name.removesuffix(".jsonl.gz") for path in (data_folder() / "answers").glob("*.jsonl.gz"))
+    """Return the names of the bundled settings of real sampled answers."""
+    return sorted(
+        path.name.removesuffix(".jsonl.gz")
+        for path in (data_folder() / "answers").glob("*.jsonl.gz")
+    )
 
 
-def load(name_or_path: str | os.PathLike, texts: str | os.PathLike | None = None) -> Responses | Menu:
+def load(
+    name_or_path: str | os.PathLike, texts: str | os.PathLike | None = None
+) -> Responses | Menu:
     """Load a bundled setting by its name, or a JSON Lines file of your own by its path.
 
     Explained in chapter 0, "One question, many answers".
@@ -111,72 +159,92 @@ def load(name_or_path: str | os.PathLike, texts: str | os.PathLike | None = None
     Parameters
     ----------
     name_or_path : str or path
-        One of `bundled`, or a ``.jsonl`` or ``.jsonl.gz`` file with one question per line. ``gsm8k`` and ``math`` are
-        short for ``gsm8k-qwen15`` and ``math-qwen15``.
+        The name of a bundled setting, or a ``.jsonl`` or ``.jsonl.gz`` file with one question per
+        line. ``gsm8k`` and ``math`` are short for ``gsm8k-qwen15`` and ``math-qwen15``.
     texts : path, optional
-        The texts of a benchmark's questions are not bundled: there a question is its id, and policies learn from the
-        numbers that were read off its text. Your copy of the benchmark's file puts the texts back: JSON Lines with
-        ``id`` and ``question``, or the official test file, whose line N (from 0) is the question ``...-test-N``.
+        Your copy of a benchmark's file, which restores the texts of its questions. They are not
+        bundled: there a question is its id, and policies learn from numbers that were computed from
+        its text. The file is JSON Lines with ``id`` and ``question``, or the official test file,
+        whose line N (from 0) is the question ``...-test-N``.
 
     Returns
     -------
     Responses or Menu
-        A menu where the same question is answered by several models.
+        A menu if several models answered the same question.
 
     Raises
     ------
     DataError
         One sentence that names the file, the line, what is wrong and the mend.
+
+    Examples
+    --------
+    >>> answers = load("gsm8k")
+    >>> answers.n, answers.samples
+    (300, 96)
     """
-    name, known = os.fspath(name_or_path), bundled()
+    name = os.fspath(name_or_path)
     name = _SHORT.get(name, name)
-    path = data_folder() / "answers" / f"{name}.jsonl.gz" if name in known else Path(name)
+    names = bundled()
+    path = data_folder() / "answers" / f"{name}.jsonl.gz" if name in names else Path(name)
     if path.name == name and not path.suffix and not path.exists():
         raise DataError(
-            f"{name}: is neither a bundled setting ({', '.join(known) or 'none here'}) nor a file; "
+            f"{name}: is neither a bundled setting ({', '.join(names) or 'none here'}) nor a file; "
             "give one of these names, or the path of a .jsonl or .jsonl.gz file"
         )
     records = [(f"{path}, line {number}", number, record) for number, record in read_lines(path)]
     if not records:
-        raise DataError(f"{path}: holds no questions; write one JSON object with {', '.join(REQUIRED)} a line")
+        raise DataError(
+            f"{path}: holds no questions; write one JSON object with {', '.join(REQUIRED)} a line"
+        )
     if texts is not None:
         _join(records, texts)
-    # A menu is where a question comes again with another model; a file may only note its model.
+    # It is a menu if a question comes again with another model; a file may just note its model.
     pairs = {(str(record.get("id")), str(record.get("model"))) for _, _, record in records}
     several = len(pairs) > len({question for question, _ in pairs})
     return _menu(name, records) if several else from_records(name, records)
 
 
-_Line = tuple[str, int, dict[str, Any]]  # its place in words, its number, what it says
+_Line = tuple[str, int, dict[str, Any]]  # place in words, line number, record
 _SHORT = {"gsm8k": "gsm8k-qwen15", "math": "math-qwen15"}
 
 
-def text_hash(question: str) -> str:  # by which a text is known again
+def text_hash(question: str) -> str:
+    """Return a short hash by which a text is recognised."""
     return hashlib.sha256(question.strip().encode()).hexdigest()[:16]
 
 
 def _join(records: list[_Line], texts: str | os.PathLike) -> None:
-    """Put the texts of a benchmark's file in their places, by id, or by line where its lines have none."""
-    known: dict[str, str] = {}
+    """Add the texts of a benchmark's file to the records, by id or, without ids, by line."""
+    question_of: dict[str, str] = {}
     for place, (number, line) in enumerate(read_lines(texts)):
-        question = text(line.get("question", line.get("problem")), f'{texts}, line {number}: "question"')
-        known[text(line["id"], f'{texts}, line {number}: "id"') if "id" in line else f"test-{place}"] = question
+        where = f"{texts}, line {number}"
+        key = text(line["id"], f'{where}: "id"') if "id" in line else f"test-{place}"
+        question = line.get("question", line.get("problem"))
+        question_of[key] = text(question, f'{where}: "question"')
     for where, _, record in records:
         name = str(record.get("id"))
-        told = known.get(name, known.get("test-" + name.rpartition("-test-")[2]))
-        if told is None:
-            raise DataError(f"{texts}: has no question {name[:60]!r}; give a file that has all of them")
-        if _is_read(record) and record["read"].get("text") != text_hash(told):
-            raise DataError(f"{where}: {name[:60]!r} has another text in {texts}; give the benchmark's own test file")
-        record["question"] = told
+        by_line = question_of.get("test-" + name.rpartition("-test-")[2])
+        question = question_of.get(name, by_line)
+        if question is None:
+            raise DataError(
+                f"{texts}: has no question {name[:60]!r}; give a file that has all of them"
+            )
+        if _has_numbers(record) and record["read"].get("text") != text_hash(question):
+            raise DataError(
+                f"{where}: {name[:60]!r} has another text in {texts}; "
+                "give the benchmark's own test file"
+            )
+        record["question"] = question
 
 
-def _is_read(record: dict[str, Any]) -> bool:
+def _has_numbers(record: dict[str, Any]) -> bool:
+    """Whether a record carries numbers that were computed from the question's text."""
     return isinstance(record.get("read"), dict) and {"features", "ngrams"} <= record["read"].keys()
 
 
 def _read_text(question: str, read: dict[str, Any], where: str) -> ReadText:
-    """A question with the numbers that were read off its text."""
+    """Return a question with the numbers that were computed from its text."""
     counts = partial(_number, mend="a count", fits=lambda x: type(x) is int and 0 <= x <= 100_000)
     values = partial(_number, mend="a number", fits=lambda x: abs(x) <= 1e15)
     for name, width, check in (("features", FEATURES, values), ("ngrams", BUCKETS, counts)):
@@ -186,6 +254,7 @@ def _read_text(question: str, read: dict[str, Any], where: str) -> ReadText:
 
 
 def _menu(source: str, records: list[_Line]) -> Menu:
+    """Check the lines of several models, and put them together in one order of questions."""
     by_model: dict[str, list[_Line]] = {}
     prices: dict[str, float] = {}
     for where, number, record in records:
@@ -196,7 +265,10 @@ def _menu(source: str, records: list[_Line]) -> Menu:
         if price <= 0:
             raise DataError(f'{where}: "price" is {price}; give a number above 0')
         if prices.setdefault(model, price) != price:
-            raise DataError(f'{where}: "price" is {price:g}, and was {prices[model]:g} for {model!r}; give a model one')
+            raise DataError(
+                f'{where}: "price" is {price:g}, and was {prices[model]:g} for {model!r}; '
+                "give a model one"
+            )
         by_model.setdefault(model, []).append((where, number, record))
     models = {model: from_records(source, lines) for model, lines in by_model.items()}
     first, *_ = models
@@ -204,54 +276,84 @@ def _menu(source: str, records: list[_Line]) -> Menu:
     for model, responses in models.items():
         only = set(responses.ids) ^ set(order)
         if only:
-            both = f"is not answered by both {first!r} and {model!r}"
-            raise DataError(f"{source}: question {min(only)[:60]!r} {both}; give every model all questions")
+            raise DataError(
+                f"{source}: question {min(only)[:60]!r} is not answered by both "
+                f"{first!r} and {model!r}; give every model all questions"
+            )
         models[model] = responses.take(np.argsort([order[name] for name in responses.ids]))
     return Menu(models, prices)
 
 
 def from_records(source: str, records: list[_Line]) -> Responses:
-    """Check the lines of a file, each with its place in words and its number, and put them together."""
-    checks = dict(zip((*SAMPLED, "classes"), (_flag, _count, _logprob, _count, _class), strict=True))
+    """Check the lines of a file, each with its place in words and its number, and join them."""
+    checks = {
+        "correct": _flag,
+        "tokens": _count,
+        "logprob": _logprob,
+        "entropy": _count,
+        "classes": _class,
+    }
     columns: dict[str, list] = {name: [] for name in (*REQUIRED, "level", *checks)}
     rules = QuestionRules(REQUIRED)
     _, line1, first = records[0]
     for where, number, record in records:
         given = record.get("correct") is not None
-        row = rules.texts(record, where, number, blank=("question", "gold") if given else ("question",))
-        if _is_read(record):
+        row = rules.texts(
+            record, where, number, blank=("question", "gold") if given else ("question",)
+        )
+        if _has_numbers(record):
             row["question"] = _read_text(row["question"], record["read"], where)
         row["answers"] = _listed(record["answers"], f'{where}: "answers"', text)
         samples = len(row["answers"])
         if columns["answers"] and samples != len(columns["answers"][0]):
             raise DataError(
-                f"{where}: has {samples} answers, line {line1} has {len(columns['answers'][0])}; give every question "
-                'equally many ("" where nothing was extracted)'
+                f"{where}: has {samples} answers, "
+                f"line {line1} has {len(columns['answers'][0])}; "
+                'give every question equally many ("" where nothing was extracted)'
             )
         for name, check in checks.items():
             if (record.get(name) is None) != (first.get(name) is None):
                 has, other = ("has no", "has") if record.get(name) is None else ("has", "has none")
-                raise DataError(f'{where}: {has} "{name}", line {line1} {other}; give it on every line, or on none')
+                raise DataError(
+                    f'{where}: {has} "{name}", line {line1} {other}; '
+                    "give it on every line, or on none"
+                )
             if record.get(name) is not None:
                 row[name] = _listed(record[name], f'{where}: "{name}"', check)
                 if len(row[name]) != samples:
                     entries = f"has {len(row[name])} entries for {samples} answers"
                     raise DataError(f'{where}: "{name}" {entries}; give one each')
-        if any((c < 0) != (answer == "") for c, answer in zip(row.get("classes", ()), row["answers"], strict=False)):
-            raise DataError(f'{where}: "classes" must be -1 where the answer is empty, and only there; mend that')
+        if any(
+            (c < 0) != (answer == "")
+            for c, answer in zip(row.get("classes", ()), row["answers"], strict=False)
+        ):
+            raise DataError(
+                f'{where}: "classes" must be -1 where the answer is empty, and only there; '
+                "mend that"
+            )
         for name, column in columns.items():
             column.append(row.get(name))
-    for name in dict.fromkeys(name for _, _, record in records for name in record if name not in columns):
+    for name in dict.fromkeys(
+        name for _, _, record in records for name in record if name not in columns
+    ):
         columns[name] = [record.get(name) for _, _, record in records]
-    told = {name: column for name, column in columns.items() if any(value is not None for value in column)}
-    ids, questions, golds, answers = (told.pop(name) for name in REQUIRED)
+    given_columns = {
+        name: column
+        for name, column in columns.items()
+        if any(value is not None for value in column)
+    }
+    ids, questions, golds, answers = (given_columns.pop(name) for name in REQUIRED)
     return Responses(
         ids,
         questions,
         golds,
         answers,
-        levels=told.pop("level", None),
-        **{name: np.array(told.pop(name), dtype=float) for name in SAMPLED if name in told},
-        extras=told,
+        levels=given_columns.pop("level", None),
+        **{
+            name: np.array(given_columns.pop(name), dtype=float)
+            for name in SAMPLED
+            if name in given_columns
+        },
+        extras=given_columns,
         source=source,
     )

@@ -1,7 +1,8 @@
-"""Logs of a gateway as sampled answers: what LiteLLM, Helicone or OpenRouter keep, one request and its reply per line.
+"""Read logs as sampled answers: what `serve --keep`, LiteLLM, Helicone or OpenRouter write.
 
-Requests with the same messages are samples of one question. A log does not know which answers are right: a field of its
-lines says it, or a file with ``question`` and ``gold``.
+A line is one request and its reply, and requests with the same messages are samples of one
+question. A log does not contain the correct answers: a field of its lines gives them, or a file
+with ``gold`` and with ``question`` or ``id`` (`adalib.datasets.golds`).
 """
 
 from __future__ import annotations
@@ -10,80 +11,150 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from adalib.datasets.files import DataError, read_lines
+from adalib.datasets.golds import read_golds
 from adalib.datasets.loading import from_records, text_hash
 from adalib.datasets.responses import Responses
-from adalib.vote.answers import answer_reader
+from adalib.vote.kinds import answer_reader
 
 __all__ = ["is_log", "read_log"]
 
 
+class _Reply(NamedTuple):
+    """One logged answer."""
+
+    text: str
+    finish: str
+    tokens: float | None  # generated, where the log has it for each answer
+    logprob: float | None  # mean per token, likewise
+
+
 def is_log(path: str | os.PathLike) -> bool:
-    """Whether a file begins with a request that somebody logged."""
+    """Whether a file begins with a logged request."""
     first = next(read_lines(path), None) if Path(path).is_file() else None
-    return first is not None and "answers" not in first[1] and bool(_asked(first[1]))
+    return first is not None and "answers" not in first[1] and bool(_request(first[1]))
 
 
 def read_log(path: str | os.PathLike, gold: str, kind: str = "auto") -> tuple[Responses, str]:
-    """The questions of a log with R answers or more, the first R of each, for the R that keeps the most answers.
+    """Read the questions of a log that have at least R answers, and keep the first R of each.
 
-    And one line on what was left out. ``gold`` names a file, or a field such as ``metadata.gold``."""
-    lines = read_lines(gold) if Path(gold).is_file() else ()
-    golds = {str(line.get("question")).strip(): line.get("gold") for _, line in lines}
+    R is the number that keeps the most answers in all.
+
+    Parameters
+    ----------
+    path : path
+        The log, JSON Lines.
+    gold : str
+        A file of correct answers, or a field such as ``metadata.gold``.
+    kind : str
+        What an answer is, as in `adalib.vote.answers`.
+
+    Returns
+    -------
+    Responses, str
+        The answers, and one sentence on what was left out.
+    """
+    golds = read_golds(gold) if Path(gold).is_file() else None
     questions: dict[str, dict[str, Any]] = {}
-    replies: dict[str, list[tuple[str, str]]] = {}
-    models, count, read = set(), 0, answer_reader(kind)
+    replies: dict[str, list[_Reply]] = {}
+    models: set[str] = set()
+    count = 0
+    extract = answer_reader(kind)
     for _, record in read_lines(path):
-        count, asked, said = count + 1, _asked(record), _replies(record)
-        if not asked or not said or str(record.get("cache_hit")).lower() == "true":  # a copy is no new sample
+        count += 1
+        request = _request(record)
+        given = _replies(record)
+        cached = str(record.get("cache_hit")).lower() == "true"  # a copy is no new sample
+        if not request or not given or cached:
             continue
         models.add(str(_find(record, "model") or _find(record, "request_model")))
-        key, question = text_hash(json.dumps(asked, sort_keys=True)), _question(asked)
-        right = golds.get(question.strip()) if golds else _at(record, gold)
-        questions.setdefault(key, {"id": key, "question": question, "gold": right})
-        replies.setdefault(key, []).extend(said)
+        key = text_hash(json.dumps(request, sort_keys=True))
+        question = _question(request)
+        correct = golds.of(question, record.get("id")) if golds else _at(record, gold)
+        questions.setdefault(key, {"id": key, "question": question, "gold": correct})
+        replies.setdefault(key, []).extend(given)
     if len(models) > 1:
-        raise DataError(f"{path}: holds replies of {', '.join(sorted(models))[:200]}; give the lines of one model")
-    known = [key for key, one in questions.items() if one["gold"] is not None]
-    if questions and not known:
-        raise DataError(f"{path}: {gold} tells no right answer to its questions; name another field, or a file")
-    sizes = [len(replies[key]) for key in known]
-    most = max(set(sizes), key=lambda size: size * sum(other >= size for other in sizes), default=0)
-    if most < 2:
-        raise DataError(f"{path}: hardly a prompt comes twice; sample its questions again with adalib collect")
+        raise DataError(
+            f"{path}: holds replies of {', '.join(sorted(models))[:200]}; "
+            "give the lines of one model"
+        )
+    with_gold = [key for key, one in questions.items() if one["gold"] is not None]
+    if questions and not with_gold:
+        raise DataError(
+            f"{path}: {gold} has no correct answer to its questions; name another field, or a file"
+        )
+    sizes = [len(replies[key]) for key in with_gold]
+    # As many answers per question as keep the most answers in all.
+    samples = max(
+        set(sizes), key=lambda size: size * sum(other >= size for other in sizes), default=0
+    )
+    if samples < 2:
+        raise DataError(
+            f"{path}: hardly a prompt comes twice; sample its questions again with adalib collect"
+        )
+    enough = [key for key in with_gold if len(replies[key]) >= samples]
+    # A number of each answer is kept where every answer has it.
+    measured = [
+        name
+        for name in ("tokens", "logprob")
+        if all(getattr(reply, name) is not None for key in enough for reply in replies[key])
+    ]
     rows: list[tuple[str, int, dict[str, Any]]] = []
-    for key in (key for key in known if len(replies[key]) >= most):
-        texts, finish = map(list, zip(*replies[key][:most], strict=True))
-        answers = [read(said, end == "stop") for said, end in zip(texts, finish, strict=True)]
-        row = questions[key] | {"answers": answers, "texts": texts, "finish": finish}
-        rows.append((f"{path}, question {len(rows) + 1}", len(rows) + 1, row))
-    told = f"{count:,} lines hold {len(questions):,} prompts; kept are {len(rows):,} with {most} answers each"
-    return from_records(os.fspath(path), rows), told
+    for key in enough:
+        kept = replies[key][:samples]
+        row = questions[key] | {
+            "answers": [extract(reply.text, reply.finish == "stop") for reply in kept],
+            "texts": [reply.text for reply in kept],
+            "finish": [reply.finish for reply in kept],
+        }
+        row |= {name: [getattr(reply, name) for reply in kept] for name in measured}
+        number = len(rows) + 1
+        rows.append((f"{path}, question {number}", number, row))
+    summary = (
+        f"{count:,} lines hold {len(questions):,} prompts; "
+        f"kept are {len(rows):,} with {samples} answers each"
+    )
+    if len(rows) < len(with_gold):
+        summary += (
+            ", and a router asks hard questions more often: these may be harder than your traffic"
+        )
+    return from_records(os.fspath(path), rows), summary
 
 
-def _asked(record: dict[str, Any]) -> Any:
+def _request(record: dict[str, Any]) -> Any:
+    """Return the messages or the prompt of a logged request."""
     return _find(record, "messages") or _find(record, "prompt")
 
 
-def _replies(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """The texts of a reply, each with how it ended; none where it failed."""
+def _replies(record: dict[str, Any]) -> list[_Reply]:
+    """Return the answers of a logged reply; none if it failed."""
     choices = _find(record, "choices")
     choices = choices if isinstance(choices, list) else [{"text": _find(record, "completion")}]
-    told = [(_at(one, "message.content") or _at(one, "text"), _at(one, "finish_reason")) for one in choices]
-    return [(said, str(finish or "stop")) for said, finish in told if isinstance(said, str)]
+    replies = []
+    for choice in choices:
+        text = _at(choice, "message.content") or _at(choice, "text")
+        if isinstance(text, str):
+            finish = str(_at(choice, "finish_reason") or "stop")
+            tokens = _at(choice, "tokens")
+            logprob = _at(choice, "logprob")
+            replies.append(_Reply(text, finish, tokens, logprob))
+    return replies
 
 
-def _question(asked: Any) -> str:
-    """What the user said last; of parts, the texts."""
-    turns = asked if isinstance(asked, list) else [{"role": "user", "content": asked}]
-    said = next((_at(turn, "content") for turn in reversed(turns) if _at(turn, "role") == "user"), "")
-    return "\n".join(str(_at(part, "text") or "") for part in said) if isinstance(said, list) else str(said)
+def _question(request: Any) -> str:
+    """Return the user's last message; if it has several pieces, their texts."""
+    turns = request if isinstance(request, list) else [{"role": "user", "content": request}]
+    by_user = (_at(turn, "content") for turn in reversed(turns) if _at(turn, "role") == "user")
+    content = next(by_user, "")
+    if isinstance(content, list):
+        return "\n".join(str(_at(piece, "text") or "") for piece in content)
+    return str(content)
 
 
 def _find(value: Any, name: str, deep: int = 4) -> Any:
-    """The first field of this name that is not empty, wherever it stands."""
+    """Return the first field of this name that is not empty, at any depth up to ``deep``."""
     value = _opened(value)
     if not isinstance(value, dict) or not deep:
         return None
@@ -92,7 +163,7 @@ def _find(value: Any, name: str, deep: int = 4) -> Any:
 
 
 def _at(value: Any, path: str) -> Any:
-    """A field within fields, None where there is none."""
+    """Return a field within fields, such as ``metadata.gold``; None if there is none."""
     for name in path.split("."):
         value = _opened(value)
         value = value.get(name) if isinstance(value, dict) else None
@@ -100,7 +171,7 @@ def _at(value: Any, path: str) -> Any:
 
 
 def _opened(value: Any) -> Any:
-    """JSON that is kept as a text, as what it says."""
+    """Return the value of JSON that was logged as a text; other values unchanged."""
     with suppress(ValueError, RecursionError):
         return json.loads(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
     return value

@@ -1,6 +1,7 @@
-"""A menu of models: several models' answers to the same questions, and what one answer of each costs.
+"""A menu of models: several models' answers to the same questions, and what an answer costs.
 
-Whom to ask and how often is one choice, an arm; with a column an arm the table, the frontier and the price settle both.
+Which model to ask and how often is one choice, an arm. With one column per arm, the table, the
+frontier and the price decide both.
 """
 
 from __future__ import annotations
@@ -29,19 +30,36 @@ class Menu:
     Parameters
     ----------
     models : mapping of str to Responses
-        What each model answered; all have the same questions in the same order.
+        Answers of each model; all have the same questions in the same order.
     prices : mapping of str to float, optional
-        Price of one token of each model: its parameters, or money. Default: 1 for all. Where a model has no tokens,
-        the price of one answer, for all.
+        Price of one token of each model: its parameters, or money. Default: 1 for all. If a model
+        has no tokens, these are the prices of one answer for all models.
     unit : mapping of str to float, optional
-        What one answer of each model costs. Default: the price times the mean tokens of its answers. It is fixed here,
-        so that halves and parts of a menu cost the same.
+        Cost of one answer of each model. Default: the price times the mean tokens of its answers.
+        It is fixed here, so that halves of a menu have the same costs.
+
+    Attributes
+    ----------
+    models, prices, unit : mapping
+        As given, or the defaults.
+    n, samples : int
+        Number of questions, and of answers per question that every model has.
+    ids, questions, golds, levels, extras
+        As in `Responses`, of the first model.
+    source : str
+        Name of the file or setting, for messages.
+
+    Raises
+    ------
+    DataError
+        If the models' questions differ, or prices are missing or not positive.
 
     Examples
     --------
     >>> small = Responses(["a", "b"], ["?", "??"], ["7", "8"], [["7", "7"], ["3", "4"]])
     >>> large = Responses(["a", "b"], ["?", "??"], ["7", "8"], [["7", "7"], ["8", "8"]])
-    >>> table = Menu({"small": small, "large": large}, prices={"small": 1, "large": 3}).table([1, 2])
+    >>> menu = Menu({"small": small, "large": large}, prices={"small": 1, "large": 3})
+    >>> table = menu.table([1, 2])
     >>> table.budgets, table.cost.tolist(), table.acc[1].tolist()
     (('small x1', 'small x2', 'large x1', 'large x2'), [1.0, 2.0, 3.0, 6.0], [0.0, 0.0, 1.0, 1.0])
     """
@@ -60,21 +78,34 @@ class Menu:
             raise DataError("a menu needs at least one model")
         object.__setattr__(self, "models", models)
         for name, responses in models.items():
-            for what in ("ids", "questions", "golds"):
-                if list(getattr(responses, what)) != list(getattr(self, what)):
-                    fault = f"{name} has other {what} than the first model"
-                    raise DataError(f"{self.source}: {fault}; give the same, in order")
+            for column in ("ids", "questions", "golds"):
+                if list(getattr(responses, column)) != list(getattr(self, column)):
+                    raise DataError(
+                        f"{self.source}: {name} has other {column} than the first model; "
+                        "give the same, in order"
+                    )
         prices = dict.fromkeys(models, 1.0) if prices is None else dict(prices)
         if set(prices) != set(models):
-            fault = f"the prices are for {', '.join(prices)}"
-            raise DataError(f"{self.source}: {fault}; give one for each of {', '.join(models)}")
+            raise DataError(
+                f"{self.source}: the prices are for {', '.join(prices)}; "
+                f"give one for each of {', '.join(models)}"
+            )
         for name, price in prices.items():
             if not 0 < price < np.inf:
-                raise DataError(f"{self.source}: the price of {name} is {price}; give a number above 0")
+                raise DataError(
+                    f"{self.source}: the price of {name} is {price}; give a number above 0"
+                )
         if unit is None:
-            tokens = {name: responses.tokens for name, responses in models.items()}
-            means = {name: float(counts.mean()) for name, counts in tokens.items() if counts is not None}
-            unit = {name: prices[name] * (means[name] if len(means) == len(models) else 1.0) for name in models}
+            mean_tokens = {
+                name: float(responses.tokens.mean())
+                for name, responses in models.items()
+                if responses.tokens is not None
+            }
+            all_have_tokens = len(mean_tokens) == len(models)
+            unit = {
+                name: prices[name] * (mean_tokens[name] if all_have_tokens else 1.0)
+                for name in models
+            }
         object.__setattr__(self, "prices", prices)
         object.__setattr__(self, "unit", unit)
 
@@ -87,28 +118,36 @@ class Menu:
         """Number of answers per question that every model has."""
         return min(responses.samples for responses in self.models.values())
 
-    source = property(lambda self: self._first.source, doc="Where it came from, for messages.")
+    source = property(lambda self: self._first.source, doc="Name of the file, for messages.")
     n = property(lambda self: self._first.n, doc="Number of questions.")
     ids = property(lambda self: self._first.ids, doc="Names of the questions.")
     questions = property(lambda self: self._first.questions, doc="Texts of the questions.")
-    golds = property(lambda self: self._first.golds, doc="Right answers.")
-    levels = property(lambda self: self._first.levels, doc="How hard each question is said to be.")
-    extras = property(lambda self: self._first.extras, doc="Every other field of the first model's lines.")
+    golds = property(lambda self: self._first.golds, doc="Correct answers.")
+    levels = property(lambda self: self._first.levels, doc="Difficulty levels.")
+    extras = property(
+        lambda self: self._first.extras, doc="Every other field of the first model's lines."
+    )
 
-    def priced(self, prices: Mapping[str, float], per: Literal["tokens", "samples"] | None = None) -> Menu:
-        """The same answers at other prices: of a token (by default, where all models have tokens) or of an answer.
+    def priced(
+        self, prices: Mapping[str, float], per: Literal["tokens", "samples"] | None = None
+    ) -> Menu:
+        """Return the same answers at other prices, ``per`` token or per answer.
 
-        Explained in chapter 11, "Several models".
+        The default is per token if all models have tokens. Explained in chapter 11, "Several
+        models".
         """
         for name, responses in self.models.items():
             if per == "tokens" and responses.tokens is None:
-                raise DataError(f'{self.source}: {name} has no tokens; add "tokens" to its lines, or price answers')
+                raise DataError(
+                    f'{self.source}: {name} has no tokens; add "tokens" to its lines, '
+                    "or price answers"
+                )
         return Menu(self.models, prices, unit=dict(prices) if per == "samples" else None)
 
     def arms(self, budgets: Sequence[int] = (1, 2, 4, 8, 16)) -> list[tuple[str, int]]:
-        """Every model with every number of answers, from the cheapest to the dearest, as the table's columns are."""
-        every = [(name, b) for name in self.models for b in budgets]
-        return sorted(every, key=lambda arm: arm[1] * self.unit[arm[0]])
+        """Return every model with every number of answers, cheapest first, as table columns."""
+        arms = [(name, b) for name in self.models for b in budgets]
+        return sorted(arms, key=lambda arm: arm[1] * self.unit[arm[0]])
 
     def table(
         self,
@@ -116,11 +155,15 @@ class Menu:
         estimator: Literal["subsets", "windows"] = "subsets",
         ties: Ties = "share",
     ) -> UtilityTable:
-        """Estimate the accuracy of every arm, a majority vote over b answers of one model, as `Responses.table` does.
+        """Estimate the accuracy of every arm, a majority vote over b answers of one model.
 
-        A column is an arm, named "model x b", ordered by what it costs. Explained in chapter 11, "Several models".
+        Columns are arms, named "model xb", in the order of their cost; the estimate is that of
+        `Responses.table`. Explained in chapter 11, "Several models".
         """
-        acc = {name: responses.table(budgets, estimator, ties).acc for name, responses in self.models.items()}
+        acc = {
+            name: responses.table(budgets, estimator, ties).acc
+            for name, responses in self.models.items()
+        }
         place = {b: j for j, b in enumerate(budgets)}
         arms = self.arms(budgets)
         return UtilityTable(
@@ -131,11 +174,14 @@ class Menu:
         )
 
     def take(self, rows: ArrayLike) -> Menu:
-        """Keep some questions, in the order given. Explained in chapter 11, "Several models"."""
-        return replace(self, models={name: responses.take(rows) for name, responses in self.models.items()})
+        """Return the menu of some questions, in the order given."""
+        return replace(
+            self, models={name: responses.take(rows) for name, responses in self.models.items()}
+        )
 
     def split_samples(self, seed: int) -> tuple[Menu, Menu]:
-        """Deal every model's samples at random into two halves. Explained in chapter 11, "Several models"."""
+        """Deal every model's samples at random into two halves."""
         halves = {name: responses.split_samples(seed) for name, responses in self.models.items()}
-        one, other = ({name: pair[i] for name, pair in halves.items()} for i in (0, 1))
-        return replace(self, models=one), replace(self, models=other)
+        first = {name: pair[0] for name, pair in halves.items()}
+        second = {name: pair[1] for name, pair in halves.items()}
+        return replace(self, models=first), replace(self, models=second)

@@ -26,23 +26,29 @@ __all__ = ["BUCKETS", "FEATURES", "REQUIRED", "SAMPLED", "ReadText", "Responses"
 
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
 _COLUMNS = ("ids", "questions", "golds", "answers")
-SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number a sample
-FEATURES, BUCKETS = 18, 512  # how many numbers a `ReadText` carries
+SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number per sample
+FEATURES = 18  # numbers that a `ReadText` carries: features of the text,
+BUCKETS = 512  # and hashed n-grams
 if sys.platform == "emscripten":
-    tqdm.monitor_interval = 0  # a browser has no thread that could look after a bar
+    tqdm.monitor_interval = 0  # a browser has no thread that could refresh a progress bar
 
 
 class ReadText(str):
-    """A question that carries the numbers read off its text, so that policies learn from it without the text.
+    """A question that carries numbers computed from its text, so that policies need no text.
 
-    Features are those of `text_features` and `adalib.paper.ablations.extra_features`, n-grams of `ngram_counts`."""
+    Features are those of `text_features` and `adalib.paper.ablations.extra_features`; n-grams are
+    those of `ngram_counts`.
+    """
 
     features: tuple[float, ...]
     ngrams: tuple[int, ...]
 
-    def __new__(cls, text: str, features: Sequence[float] = (), ngrams: Sequence[int] = ()) -> ReadText:
+    def __new__(
+        cls, text: str, features: Sequence[float] = (), ngrams: Sequence[int] = ()
+    ) -> ReadText:
         read = super().__new__(cls, text)
-        read.features, read.ngrams = tuple(features), tuple(ngrams)
+        read.features = tuple(features)
+        read.ngrams = tuple(ngrams)
         return read
 
 
@@ -52,20 +58,57 @@ class Responses:
 
     Explained in chapter 0, "One question, many answers".
 
+    Parameters
+    ----------
+    ids : sequence of N str
+        Distinct names of the questions.
+    questions : sequence of N str
+        Texts of the questions.
+    golds : sequence of N str
+        Correct answers.
+    answers : sequence of N sequences of R str
+        Extracted answers in the order they were sampled; "" where nothing was extracted.
+    levels : sequence of N int or str, optional
+        Difficulty level of each question.
+    tokens : array_like, shape (N, R), optional
+        Tokens generated for each sample.
+    correct : array_like, shape (N, R), optional
+        0 or 1 for each sample, used instead of comparing with the gold answer.
+    logprob : array_like, shape (N, R), optional
+        Mean log-probability of each sample's tokens, how certain the model was.
+    entropy : array_like, shape (N, R), optional
+        Mean entropy of the model's choice at each token, in nats.
+    extras : dict of str to list
+        Every other field, one value per question (None where a line had none). ``classes`` given
+        here are not compared again.
+    source : str
+        Name of the file or setting, for messages.
+
     Attributes
     ----------
-    ids, questions, golds : sequence of N str
-    answers : list of N lists of R str
-        Extracted answers in the order they were sampled; "" where nothing was extracted.
-    levels : list of N int or str, optional
-        How hard each question is said to be.
-    tokens, correct, logprob, entropy : ndarray, shape (N, R), optional
-        Of each sample: the tokens generated, 0 or 1 (used instead of comparing with the gold), and of its tokens the
-        mean log-probability (how sure the model was) and the mean entropy in nats (how many ways it saw to go on).
-    extras : dict of str to list
-        Every other field, one value a question (None where a line had none). Given ``classes`` are not compared again.
-    source : str
-        Where it came from: a file or a setting, for messages.
+    n, samples : int
+        Number of questions N, and of answers per question R.
+    classes : ndarray of int, shape (N, R)
+        Answer class of every sample; -1 for an empty answer.
+    values : ndarray, shape (N, R)
+        Value of every sample, 1 where it is correct.
+
+    Raises
+    ------
+    ValueError
+        If lengths or shapes do not agree, or two ids are equal.
+
+    See Also
+    --------
+    load : Reads them from a file.
+
+    Examples
+    --------
+    >>> sampled = Responses(["q"], ["2 + 2?"], ["4"], answers=[["4", "5", "4.0", ""]])
+    >>> sampled.classes.tolist(), sampled.values.tolist()
+    ([[0, 1, 0, -1]], [[1.0, 0.0, 1.0, 0.0]])
+    >>> sampled.table([1, 2]).acc.round(3).tolist()
+    [[0.5, 0.667]]
     """
 
     ids: Sequence[str]
@@ -85,20 +128,31 @@ class Responses:
         columns = {name: getattr(self, name) for name in _COLUMNS} | self.extras | levels
         for name, column in columns.items():
             if len(column) != self.n:
-                raise ValueError(f"{self.source}: {name} has {len(column)} entries for {self.n} ids; give one each")
+                raise ValueError(
+                    f"{self.source}: {name} has {len(column)} entries for {self.n} ids; "
+                    "give one each"
+                )
         if self.n == 0 or self.samples == 0:
             raise ValueError(f"{self.source}: there must be at least one question with one answer")
         if len(set(self.ids)) != self.n:
-            raise ValueError(f"{self.source}: two questions have the same id; give every question its own")
+            raise ValueError(
+                f"{self.source}: two questions have the same id; give every question its own"
+            )
         for name, row in zip(self.ids, self.answers, strict=True):
             if len(row) != self.samples:
-                fault = f"question {name!r} has {len(row)} answers and the first {self.samples}"
-                raise ValueError(f"{self.source}: {fault}; give equally many")
+                raise ValueError(
+                    f"{self.source}: question {name!r} has {len(row)} answers "
+                    f"and the first {self.samples}; give equally many"
+                )
         for name, array in self._sampled(lambda values: np.asarray(values, dtype=float)).items():
             if array.shape != (self.n, self.samples):
-                raise ValueError(f"{self.source}: {name} has shape {array.shape}; give {(self.n, self.samples)}")
+                raise ValueError(
+                    f"{self.source}: {name} has shape {array.shape}; give {(self.n, self.samples)}"
+                )
             if not np.isfinite(array).all():
-                raise ValueError(f"{self.source}: {name} holds a value that is no number; give one a sample")
+                raise ValueError(
+                    f"{self.source}: {name} holds a value that is no number; give one per sample"
+                )
             vars(self)[name] = array
 
     @property
@@ -116,30 +170,38 @@ class Responses:
         """The answer class of every sample, (N, R); -1 for an empty answer."""
         if "classes" in self.extras:
             return _renumbered(np.array(self.extras["classes"], dtype=np.int32))
-        # Comparing formulas takes milliseconds a pair: on a terminal, a long wait shows how long.
-        rows = tqdm(self.answers, desc="comparing answers", unit=" questions", delay=3, disable=None, leave=False)
+        # Comparing formulas takes milliseconds per pair, so a terminal shows a progress bar.
+        rows = tqdm(
+            self.answers,
+            desc="comparing answers",
+            unit=" questions",
+            delay=3,
+            disable=None,
+            leave=False,
+        )
         judged_rows = [judged(row) for row in rows]
-        given_up = {text: limit for _, limits in judged_rows for text, limit in limits.items()}
-        if given_up:
-            text, limit = next(iter(given_up.items()))
+        not_compared = {text: limit for _, limits in judged_rows for text, limit in limits.items()}
+        if not_compared:
+            text, limit = next(iter(not_compared.items()))
             warnings.warn(
-                f"{self.source}: {len(given_up):,} formulas were not compared and count as answers of their own, such "
-                f"as {text[:60]!r} ({limit})",
+                f"{self.source}: {len(not_compared):,} formulas were not compared and count as "
+                f"answers of their own, such as {text[:60]!r} ({limit})",
                 stacklevel=2,
             )
         return np.stack([row for row, _ in judged_rows], dtype=np.int32, casting="same_kind")
 
     @cached_property
     def values(self) -> np.ndarray:
-        """What every sample is worth, (N, R): the given ``correct``, else 1 where its class equals the gold."""
+        """Value of every sample, (N, R): ``correct`` if given, else 1 if it equals the gold."""
         if self.correct is not None:
             return self.correct
         values = np.zeros(self.classes.shape)
         for i, (gold, row) in enumerate(zip(self.golds, self.answers, strict=True)):
-            own = self.classes[i].tolist()
-            first = dict(zip(reversed(own), reversed(row), strict=True))  # the first member speaks for its class
-            right = {c for c, answer in first.items() if c >= 0 and same_answer(answer, gold)}
-            values[i] = [c in right for c in own]
+            classes = self.classes[i].tolist()
+            # The first answer of a class is compared for all of them.
+            first = dict(zip(reversed(classes), reversed(row), strict=True))
+            correct = {c for c, answer in first.items() if c >= 0 and same_answer(answer, gold)}
+            values[i] = [c in correct for c in classes]
         return values
 
     def table(
@@ -160,14 +222,16 @@ class Responses:
         estimator : {"subsets", "windows"}
             Average over all subsets of b samples, or over disjoint windows as in the paper.
         ties : {"share", "first"}
-            Tied answers share the win, or the one seen first takes it. The paper says only "majority vote"; its
-            printed numbers exclude shared ties, and "first" is our choice among the other rules.
+            Tied answers share the win, or the one seen first takes it. The paper says only
+            "majority vote"; its printed numbers exclude shared ties, and "first" is our choice
+            among the other rules.
         cost : {"samples", "tokens"}
             A budget costs its samples, or its samples times the question's mean tokens.
 
         Returns
         -------
         UtilityTable
+            One row per question and one column per budget.
         """
         if estimator not in ESTIMATORS:
             raise ValueError(f"estimator must be 'subsets' or 'windows', got {estimator!r}")
@@ -178,76 +242,98 @@ class Responses:
             raise ValueError(f"budgets must increase, got {budgets}")
         if budgets and budgets[-1] > self.samples:
             raise DataError(
-                f"{self.source}: has {self.samples} answers per question, and budget {budgets[-1]} needs as many; "
+                f"{self.source}: has {self.samples} answers per question, "
+                f"and budget {budgets[-1]} needs as many; "
                 "lower the largest budget, or sample more answers"
             )
         paid = np.asarray(budgets, dtype=float)
         if cost == "tokens":
             if self.tokens is None:
-                raise DataError(f'{self.source}: has no tokens; add "tokens" to every line, or let cost be "samples"')
+                raise DataError(
+                    f'{self.source}: has no tokens; add "tokens" to every line, '
+                    'or let cost be "samples"'
+                )
             paid = self.tokens.mean(1, keepdims=True) * paid
         acc = ESTIMATORS[estimator](self.classes, self.values, budgets, ties)
         return UtilityTable(acc, paid, budgets=budgets, ids=self.ids)
 
     def take(self, rows: ArrayLike) -> Responses:
-        """Keep some questions, by row number or by a mask, in the order given. Explained in chapter 5, "Estimation"."""
+        """Return some questions, given by row number or by a mask, in the order given."""
         kept = np.arange(self.n)[np.asarray(rows)].tolist()
-        columns: dict[str, Any] = {name: [getattr(self, name)[i] for i in kept] for name in _COLUMNS}
-        columns["extras"] = {name: [column[i] for i in kept] for name, column in self.extras.items()}
+        columns: dict[str, Any] = {
+            name: [getattr(self, name)[i] for i in kept] for name in _COLUMNS
+        }
+        columns["extras"] = {
+            name: [column[i] for i in kept] for name, column in self.extras.items()
+        }
         if self.levels is not None:
             columns["levels"] = [self.levels[i] for i in kept]
         some = replace(self, **columns, **self._sampled(lambda values: values[kept]))
         # What has been compared is not compared again.
-        vars(some).update({name: vars(self)[name][kept] for name in ("classes", "values") if name in vars(self)})
+        vars(some).update(
+            {name: vars(self)[name][kept] for name in ("classes", "values") if name in vars(self)}
+        )
         return some
 
     def split_samples(self, seed: int) -> tuple[Responses, Responses]:
-        """Deal the samples of every question at random into two halves, R // 2 and the rest, each in its old order.
+        """Deal the samples of every question at random into two halves, R // 2 and the rest.
 
-        Choose on one half and score on the other, and the score is honest. Extra fields that hold R values a question
-        are dealt with them. Explained in chapter 5, "Estimation".
+        The samples of a half keep their order. Choose on one half and score on the other, and the
+        score is honest. Extra fields with R values per question are dealt in the same way.
+        Explained in chapter 5, "Estimation".
         """
         if self.samples < 2:
-            raise DataError(f"{self.source}: has one answer a question; sample at least two to split them")
-        places = np.random.default_rng(seed).permuted(np.tile(np.arange(self.samples), (self.n, 1)), axis=1)
+            raise DataError(
+                f"{self.source}: has one answer per question; sample at least two to split them"
+            )
+        places = np.random.default_rng(seed).permuted(
+            np.tile(np.arange(self.samples), (self.n, 1)), axis=1
+        )
         one, other = np.split(places, [self.samples // 2], axis=1)
         return self._samples(np.sort(one, 1)), self._samples(np.sort(other, 1))
 
     def set_aside(self, sample: int) -> tuple[Responses, Responses]:
-        """Take one sample of every question, by its place from 0, away from the others, to look at it first.
+        """Return one sample of every question, given by its place from 0, and the others.
 
-        Extra fields that hold R values a question are dealt with them. Explained in chapter 6, "Learning".
+        Extra fields with R values per question are dealt in the same way. Explained in chapter 6,
+        "Learning".
         """
         if not 0 <= sample < self.samples or self.samples < 2:
             mend = "sample at least two answers per question, and give a place from 0"
-            raise DataError(f"{self.source}: cannot set sample {sample} of {self.samples} aside; {mend}")
+            raise DataError(
+                f"{self.source}: cannot set sample {sample} of {self.samples} aside; {mend}"
+            )
         places = np.tile(np.arange(self.samples), (self.n, 1))
         return self._samples(places[:, [sample]]), self._samples(np.delete(places, sample, axis=1))
 
     def _samples(self, places: np.ndarray) -> Responses:
+        """Return the samples at these places of every question."""
+
         def deal(column: Sequence) -> list:
             rows = zip(column, places.tolist(), strict=True)
             return [row if row is None else [row[j] for j in js] for row, js in rows]
 
         extras = dict(self.extras)
         for name, column in extras.items():
-            if all(row is None or (isinstance(row, list) and len(row) == self.samples) for row in column):
+            if all(
+                row is None or (isinstance(row, list) and len(row) == self.samples)
+                for row in column
+            ):
                 extras[name] = deal(column)
         sampled = self._sampled(lambda values: np.take_along_axis(values, places, 1))
-        part = replace(self, answers=deal(self.answers), extras=extras, **sampled)
+        some = replace(self, answers=deal(self.answers), extras=extras, **sampled)
         if "classes" in vars(self):  # what has been compared is not compared again
-            vars(part)["classes"] = _renumbered(np.take_along_axis(self.classes, places, 1))
-        return part
+            vars(some)["classes"] = _renumbered(np.take_along_axis(self.classes, places, 1))
+        return some
 
     def _sampled(self, change: Callable[[np.ndarray], np.ndarray]) -> dict[str, Any]:
-        """The fields with one number a sample that are there, changed."""
-        return {name: change(getattr(self, name)) for name in SAMPLED if getattr(self, name) is not None}
+        """Return the fields with one number per sample that are given, each changed."""
+        return {
+            name: change(getattr(self, name)) for name in SAMPLED if getattr(self, name) is not None
+        }
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the file that `load` reads, compressed when the name ends in ``.gz``; all of it, or nothing.
-
-        Explained in chapter 0, "One question, many answers".
-        """
+        """Write the file that `load` reads, completely or not at all; gzip if named ``.gz``."""
         write_lines(path, (self._record(i) for i in range(self.n)))
 
     def _record(self, i: int) -> dict[str, Any]:
@@ -262,9 +348,11 @@ class Responses:
 
 
 def _renumbered(classes: np.ndarray) -> np.ndarray:
-    """Number the classes of every row in order of first appearance, as `answer_classes` does; -1 stays."""
-    read, numbers = classes >= 0, np.zeros(classes.shape, dtype=classes.dtype)
-    apart = classes + (classes.max() + 1) * np.arange(len(classes))[:, None]  # no two rows have a class in common
+    """Number the classes of every row in order of first appearance; -1 stays."""
+    read = classes >= 0
+    numbers = np.zeros(classes.shape, dtype=classes.dtype)
+    # Shifted so that no two rows have a class in common.
+    apart = classes + (classes.max() + 1) * np.arange(len(classes))[:, None]
     _, first, own = np.unique(apart[read], return_index=True, return_inverse=True)
     numbers[read] = first.argsort().argsort()[own]
     start = numbers.min(axis=1, keepdims=True, where=read, initial=classes.size)

@@ -39,10 +39,16 @@ class Plan:
     def __post_init__(self) -> None:
         weights = np.array(self.weights, dtype=float)
         if weights.ndim != 2 or 0 in weights.shape:
-            raise ValueError(f"weights have shape {weights.shape}; give one row per question and one column a budget")
-        bad = np.flatnonzero(~((weights >= 0).all(axis=1) & (np.abs(weights.sum(axis=1) - 1) < 1e-9)))
+            raise ValueError(
+                f"weights have shape {weights.shape}; give one row per question and one column a budget"
+            )
+        bad = np.flatnonzero(
+            ~((weights >= 0).all(axis=1) & (np.abs(weights.sum(axis=1) - 1) < 1e-9))
+        )
         if bad.size:
-            raise ValueError(f"row {bad[0]} of weights is {weights[bad[0]]}; give chances of 0 or more that sum to 1")
+            raise ValueError(
+                f"row {bad[0]} of weights is {weights[bad[0]]}; give chances of 0 or more that sum to 1"
+            )
         weights.flags.writeable = False
         object.__setattr__(self, "weights", weights)
 
@@ -63,7 +69,11 @@ class Plan:
 def from_labels(labels: ArrayLike, k: int) -> Plan:
     """Return the plan that gives every question its label, of ``k`` columns."""
     labels = np.asarray(labels)
-    if labels.ndim != 1 or labels.dtype.kind not in "iu" or not ((labels >= 0) & (labels < k)).all():
+    if (
+        labels.ndim != 1
+        or labels.dtype.kind not in "iu"
+        or not ((labels >= 0) & (labels < k)).all()
+    ):
         raise ValueError(f"labels must be column numbers from 0 to {k - 1}, one a question")
     return Plan(np.eye(k)[labels])
 
@@ -153,5 +163,7 @@ def _below(cost: ArrayLike, budget: float) -> tuple[np.ndarray, int]:
     """The costs of the columns, and the dearest column within the budget, to rounding."""
     row = _row(cost)
     if not np.isfinite(budget) or budget < row[0] * (1 - 1e-12):
-        raise ValueError(f"the budget is {budget}; give a finite number, at least the cheapest column's {row[0]:g}")
+        raise ValueError(
+            f"the budget is {budget}; give a finite number, at least the cheapest column's {row[0]:g}"
+        )
     return row, int(row.searchsorted(budget * (1 + 1e-12), side="right")) - 1

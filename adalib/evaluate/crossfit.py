@@ -13,12 +13,19 @@ from adalib.datasets.files import DataError
 from adalib.datasets.menu import Menu
 from adalib.datasets.populations import Population, draw
 from adalib.datasets.responses import Responses
-from adalib.evaluate.intervals import Interval, mean_interval, question_interval
+from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 from adalib.vote.estimators import ESTIMATORS, Ties
 
-__all__ = ["OracleScore", "check_halves", "compared", "cross_fitted_oracle", "rehearse_oracle", "score_oracle"]
+__all__ = [
+    "OracleScore",
+    "check_halves",
+    "compared",
+    "cross_fitted_oracle",
+    "rehearse_oracle",
+    "score_oracle",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,24 +35,26 @@ class OracleScore:
     One row a question (in `adalib.rehearse_oracle`: a draw of all samples), one column a target."""
 
     targets: np.ndarray  # average costs that the oracle was allowed
-    claimed: np.ndarray  # accuracy of the labels on the samples that chose them: in-sample, too good on average
+    claimed: (
+        np.ndarray
+    )  # accuracy of the labels on the samples that chose them: in-sample, too good on average
     accuracy: np.ndarray  # accuracy of the same labels on the other samples
     cost: np.ndarray  # and what they cost there
-    draws: bool = False  # whether a row is a draw, a mean over all questions
 
     @cached_property
     def value(self) -> Interval:
         """Mean accuracy with its interval, one entry a target."""
-        return mean_interval(self.accuracy) if self.draws else question_interval(self.accuracy, bounds=(0, 1))
+        return mean_interval(self.accuracy)
 
     @cached_property
     def optimism(self) -> Interval:
         """Mean of claimed minus accuracy with its interval, one entry a target."""
-        excess = self.claimed - self.accuracy
-        return mean_interval(excess) if self.draws else question_interval(excess)
+        return mean_interval(self.claimed - self.accuracy)
 
 
-def score_oracle(choose: UtilityTable, score: UtilityTable, targets: Sequence[float]) -> OracleScore:
+def score_oracle(
+    choose: UtilityTable, score: UtilityTable, targets: Sequence[float]
+) -> OracleScore:
     """Choose labels on one table at the exact frontier's feasible point, and look them up in another.
 
     With two tables from separate samples the score is honest; with the truth of a simulated population as the second
@@ -61,7 +70,9 @@ def score_oracle(choose: UtilityTable, score: UtilityTable, targets: Sequence[fl
     (np.float64(0.55), np.float64(0.5), np.float64(1.5))
     """
     if choose.ids != score.ids or choose.budgets != score.budgets:
-        raise ValueError("the two tables have different questions or budgets; make both from the same ones")
+        raise ValueError(
+            "the two tables have different questions or budgets; make both from the same ones"
+        )
     path = frontier(choose.acc, choose.cost)
     labels = np.column_stack([path.at(target).labels for target in targets])
     arrays = choose.acc, score.acc, np.broadcast_to(score.cost, score.acc.shape)
@@ -96,7 +107,9 @@ def cross_fitted_oracle(
     votes = compared(responses)
     scores = []
     for number in range(splits):
-        first, second = (half.table(budgets, **table) for half in votes.split_samples(seed + number))
+        first, second = (
+            half.table(budgets, **table) for half in votes.split_samples(seed + number)
+        )
         scores += [score_oracle(first, second, targets), score_oracle(second, first, targets)]
     return _averaged(scores, lambda parts: np.mean(parts, axis=0))
 
@@ -120,7 +133,9 @@ def compared(responses: Menu) -> Menu: ...
 def compared(responses: Responses | Menu) -> Responses | Menu:
     """The same votes with class numbers as answers: answers are compared once, not again in every half."""
     if isinstance(responses, Menu):
-        return replace(responses, models={name: compared(one) for name, one in responses.models.items()})
+        return replace(
+            responses, models={name: compared(one) for name, one in responses.models.items()}
+        )
     names = [["" if c < 0 else str(c) for c in row] for row in responses.classes.tolist()]
     numbered = replace(responses, answers=names, correct=responses.values, extras={})
     numbered.__dict__["classes"] = responses.classes
@@ -152,7 +167,9 @@ def rehearse_oracle(
     (array([0.5]), True)
     """
     budgets, cost, n = tuple(budgets), np.array(budgets, dtype=float), population.n
-    uniforms = np.concatenate([np.random.default_rng(seed + d).random((n, R)) for d in range(draws)])
+    uniforms = np.concatenate(
+        [np.random.default_rng(seed + d).random((n, R)) for d in range(draws)]
+    )
     classes = draw(np.tile(population.probs, (draws, 1)), uniforms)
     values = classes == np.tile(population.correct, draws)[:, None]
     if population.empty is not None:
@@ -163,19 +180,27 @@ def rehearse_oracle(
         acc = ESTIMATORS[estimator](classes[:, samples], values[:, samples], budgets, ties)
         return [UtilityTable(part, cost, budgets) for part in acc.reshape(draws, n, -1)]
 
-    if halves:  # the samples come in no order, so the first half and the second are one random split
+    if (
+        halves
+    ):  # the samples come in no order, so the first half and the second are one random split
         first, second = estimated(slice(R // 2)), estimated(slice(R // 2, R))
         pairs = [*zip(first, second, strict=True), *zip(second, first, strict=True)]
     else:
         truth = UtilityTable(population.acc(budgets), cost, budgets)
         pairs = [(table, truth) for table in estimated(slice(R))]
     scores = [score_oracle(choose, score, targets) for choose, score in pairs]
-    by_draw = _averaged(scores, lambda parts: parts.mean(axis=1).reshape(-1, draws, len(targets)).mean(axis=0))
-    return replace(by_draw, draws=True)
+    return _averaged(
+        scores, lambda parts: parts.mean(axis=1).reshape(-1, draws, len(targets)).mean(axis=0)
+    )
 
 
-def _averaged(scores: Sequence[OracleScore], mean: Callable[[np.ndarray], np.ndarray]) -> OracleScore:
+def _averaged(
+    scores: Sequence[OracleScore], mean: Callable[[np.ndarray], np.ndarray]
+) -> OracleScore:
     """One score of several, whose arrays (S, N, T) are averaged as told."""
-    averages = (mean(np.array([getattr(score, name) for score in scores])) for name in ("claimed", "accuracy", "cost"))
+    averages = (
+        mean(np.array([getattr(score, name) for score in scores]))
+        for name in ("claimed", "accuracy", "cost")
+    )
     claimed, accuracy, cost = averages
     return OracleScore(scores[0].targets, claimed, accuracy, cost)

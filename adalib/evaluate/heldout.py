@@ -22,17 +22,26 @@ from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.intervals import Interval, mean_interval, question_interval
+from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.evaluate.trials import BASELINES, Fold, Half, Learner, Planner, checked, learned
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
 from adalib.learn.policies import CurvePolicy, LabelPolicy
 from adalib.scale.machines import Machines
-from adalib.sequential.streams import corners
 from adalib.solve.frontier import frontier
+from adalib.solve.hull import mix_cost
 from adalib.table import UtilityTable
 
-__all__ = ["TAUGHT", "HeldOutRow", "Known", "Protocol", "Scores", "as_table", "check_targets", "first_vote_table"]
+__all__ = [
+    "TAUGHT",
+    "HeldOutRow",
+    "Known",
+    "Protocol",
+    "Scores",
+    "as_table",
+    "check_targets",
+    "first_vote_table",
+]
 __all__ += ["held_out", "joined", "oracles_at", "unseen_curves"]
 
 #: Training questions that a fold learns from, at most: the text's prior takes time with their cube. More may do better.
@@ -42,7 +51,15 @@ _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick
 #: How a half of the answers, Responses or a Menu, becomes a table: a function of them and of the budgets on offer.
 MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 
-_FIGURES = ("accuracy", "low", "high", "mix_accuracy", "gain", "gain_low", "gain_high")  # means and their intervals
+_FIGURES = (
+    "accuracy",
+    "low",
+    "high",
+    "mix_accuracy",
+    "gain",
+    "gain_low",
+    "gain_high",
+)  # means and their intervals
 _MEANS = ("cost", "mix_cost", "imitation", "majority")
 
 
@@ -88,22 +105,51 @@ def held_out(
     noises: int = 2,
     protocol: Protocol | None = None,
 ) -> list[HeldOutRow]:
-    """Score every policy on questions and samples that it has not seen: a row a policy and target, an average cost.
+    """Score every policy on questions and samples that it has not seen.
 
-    It takes at least ten questions, with at least twice as many samples as the largest budget. ``oracle`` is
-    cross-fitted; ``oracle_in_sample`` is chosen and scored on all samples, and so is its mix; ``noise`` is ``label``
-    with features that know nothing. Explained in chapter 7, "Results"; ``learners`` in chapter 6, "Learning".
+    One half of every question's samples teaches and the other half scores, both ways round. The
+    questions are dealt into folds, and each is scored by models that learned from the others.
+    Explained in chapter 7, "Results"; ``learners`` in chapter 6, "Learning".
 
     Parameters
     ----------
+    responses : Responses or Menu
+        Recorded answers of one model, or of several models at their prices, to at least ten
+        questions. Every question needs at least twice as many samples as the largest budget.
+    targets : sequence of float
+        Average costs per question, in the unit of the table: answers unless ``protocol`` says
+        otherwise. None may be below the cost of the smallest budget.
+    budgets : sequence of int
+        Numbers of answers on offer to the policies that plan, to the mix and to the oracle, in
+        increasing order.
     learners : mapping of str to learner, optional
-        What learns, by the name of its rows: a policy that plans, with ``fit`` and ``predict``
-        (`adalib.evaluate.trials.Planner`), or anything that says what each question cost and how accurate it was, with
-        ``trial`` (`adalib.evaluate.trials.Learner`). Default: ``label`` and ``curve``.
+        What learns, by the name of its rows. A policy that plans has ``fit`` and ``predict``
+        (`adalib.evaluate.trials.Planner`); anything else has ``trial``, which returns what each
+        question cost and how accurate it was (`adalib.evaluate.trials.Learner`). Default:
+        ``label`` and ``curve``.
     features : DataFrame, array_like of shape (N, d), or Known, optional
-        Known of a question before it is asked. Default: `text_features`, and a small `TextEmbedding` of every fold.
+        What is known of a question before it is asked. Default: `text_features`, and a small
+        `TextEmbedding` fitted in every fold.
     noises : int
-        Noise policies a half, so that the control does not stand on one draw; with 0 there is no such row.
+        Number of noise policies per half, so that the control does not rest on one draw; with 0
+        there is no such row.
+    protocol : Protocol, optional
+        How questions and answers are dealt: folds, groups that stay together, training questions
+        per fold, cost table, machines and seed. Default: five folds of questions.
+
+    Returns
+    -------
+    list of HeldOutRow
+        One row per policy and target, sorted by target: the baselines (``oracle``, which is
+        cross-fitted, ``oracle_in_sample``, which is chosen and scored on all samples as is its
+        mix, ``mix``, ``fixed``, ``random``, ``length``), the learners, and ``noise``, which is
+        ``label`` with random numbers as features. Intervals are those of `mean_interval`, over
+        questions, or over groups if ``protocol`` gives some.
+
+    Raises
+    ------
+    ValueError
+        If there are too few questions, samples or training questions, or a target cannot be met.
 
     Examples
     --------
@@ -123,7 +169,9 @@ def held_out(
     if how.taught < 2:
         raise ValueError(f"taught is {how.taught}; give at least 2 questions to learn from")
     if known.first is not None and how.table is not None:
-        raise ValueError("the table of a vote that a first answer opens is given; give first or table, not both")
+        raise ValueError(
+            "the table of a vote that a first answer opens is given; give first or table, not both"
+        )
     opening, votes = _votes(responses, known.first)
     table: MakeTable = how.table or type(responses).table
     full = table(votes, budgets)
@@ -131,13 +179,17 @@ def held_out(
     inputs = list(_inputs(responses, fold, known.features, how.taught, how.seed))
     scores = Scores([*BASELINES, *trained, "noise"])
 
-    def turn(number: int) -> None:  # the one half teaches and then the other; nothing but the scores outlives it
+    def turn(
+        number: int,
+    ) -> None:  # the one half teaches and then the other; nothing but the scores outlives it
         first, second = votes.split_samples(how.seed)[:: 1 if number == 0 else -1]
         teach, score = Half(first, table(first, budgets)), Half(second, table(second, budgets))
         if opening is not None:
             score = Half(joined(opening, second), first_vote_table(opening, second, budgets))
         seeds = range(1000 * how.seed + noises * number, 1000 * how.seed + noises * (number + 1))
-        noise = (noise_features(responses.n, seed=one).astype(np.float32) for one in seeds)  # as trees read it
+        noise = (
+            noise_features(responses.n, seed=one).astype(np.float32) for one in seeds
+        )  # as trees read it
         blind = [(LabelPolicy(seed=how.seed), one) for one in noise]
         outcomes = learned(teach, score, targets, inputs, member, trained, blind, how.machines)
         oracles = oracles_at(teach.table, targets)
@@ -162,7 +214,9 @@ def held_out(
 
 
 def unseen_curves(
-    responses: Responses, budgets: Sequence[int] = (1, 2, 4, 8, 16), protocol: Protocol | None = None
+    responses: Responses,
+    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    protocol: Protocol | None = None,
 ) -> np.ndarray:
     """Predict the curve of every question, shape (N, K), with a `CurvePolicy` of the other folds.
 
@@ -178,7 +232,9 @@ def unseen_curves(
     return curves
 
 
-def first_vote_table(first: Responses, rest: Responses, budgets: Sequence[int] = (1, 2, 4, 8, 16)) -> UtilityTable:
+def first_vote_table(
+    first: Responses, rest: Responses, budgets: Sequence[int] = (1, 2, 4, 8, 16)
+) -> UtilityTable:
     r"""Estimate the accuracy of a vote of b answers that is opened by one given answer; ties are shared.
 
     Whoever looked at an answer must be scored with votes that hold it, for one given with doubt is more often wrong.
@@ -199,18 +255,23 @@ def first_vote_table(first: Responses, rest: Responses, budgets: Sequence[int] =
     without, together = rest.table(budgets), joined(first, rest).table(budgets)
     b = np.asarray(without.budgets, dtype=float)
     acc = together.acc + (rest.samples - b + 1) / b * (together.acc - without.acc)
-    return replace(without, acc=acc.clip(0, 1))  # the difference of two averages may miss 0 and 1 by rounding
+    return replace(
+        without, acc=acc.clip(0, 1)
+    )  # the difference of two averages may miss 0 and 1 by rounding
 
 
 def joined(first: Responses, rest: Responses) -> Responses:
     """Put one answer in front of the others of the same questions; fields that are not one number each are dropped."""
     if list(first.ids) != list(rest.ids) or first.samples != 1:
-        raise ValueError("the first answers must be one a question, to the same questions; see Responses.set_aside")
+        raise ValueError(
+            "the first answers must be one a question, to the same questions; see Responses.set_aside"
+        )
     answers = [[*one, *more] for one, more in zip(first.answers, rest.answers, strict=True)]
     pairs = {name: [getattr(first, name), getattr(rest, name)] for name in SAMPLED}
     pairs["correct"] = [first.values, rest.values]
     sampled: dict[str, Any] = {
-        name: None if any(part is None for part in pair) else np.hstack(pair) for name, pair in pairs.items()
+        name: None if any(part is None for part in pair) else np.hstack(pair)
+        for name, pair in pairs.items()
     }
     return replace(rest, answers=answers, extras={}, **sampled)
 
@@ -226,23 +287,35 @@ class HeldOutRow:
     accuracy: float  # mean over the questions and its 95% interval
     low: float
     high: float
-    mix_accuracy: float  # of the best random mix at the same cost, chosen on the samples that score it
+    mix_accuracy: (
+        float  # of the best random mix at the same cost, chosen on the samples that score it
+    )
     gain: float  # ``accuracy - mix_accuracy`` with its 95% interval, question by question
     gain_low: float | None  # the mix's own gain is 0 but for rounding, and has no interval
     gain_high: float | None
     #: Gain as a share of the cross-fitted oracle's at this target; None where that one gains nothing. It may exceed 1
     #: where samples are few: the oracle knows a question from half of its samples, a policy learns from all others.
     share: float | None
-    imitation: float | None  # how often the oracle's labels are repeated, where one target's labels are learned
+    imitation: (
+        float | None
+    )  # how often the oracle's labels are repeated, where one target's labels are learned
     majority: float | None  # and how often the commonest would be right
-    mix_cost: float | None = None  # what the best random mix must spend to be as accurate; None where it never is
-    families: bool = field(default=False, repr=False)  # whether ``gains`` are those of groups that were given
-    gains: np.ndarray = field(repr=False)  # what the interval is computed from: of every question, or of every group
+    mix_cost: float | None = (
+        None  # what the best random mix must spend to be as accurate; None where it never is
+    )
+    families: bool = field(
+        default=False, repr=False
+    )  # whether ``gains`` are those of groups that were given
+    #: The largest group's size over the average size, which is the most that a group can lose.
+    largest: float = field(default=1.0, repr=False)
+    gains: np.ndarray = field(
+        repr=False
+    )  # what the interval is computed from: of every question, or of every group
 
 
 def as_table(rows: Sequence) -> pd.DataFrame:
     """Return rows as a table whose first column names the protocol."""
-    names = [f.name for f in fields(rows[0]) if f.name not in ("families", "gains")]
+    names = [f.name for f in fields(rows[0]) if f.name not in ("families", "largest", "gains")]
     return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
 
 
@@ -252,7 +325,9 @@ class Scores:
     def __init__(self, order: Sequence[str]) -> None:
         self._order = list(order)
         self._turns: dict[tuple[float, str], list[tuple[float, ...]]] = {}  # a row of means a half
-        self._sums: dict[tuple[float, str], np.ndarray] = {}  # every question's accuracy and the mix's, shape (2, N)
+        self._sums: dict[
+            tuple[float, str], np.ndarray
+        ] = {}  # every question's accuracy and the mix's, shape (2, N)
 
     def add(
         self,
@@ -271,7 +346,9 @@ class Scores:
         mix = best_mix(score.acc, score.cost, spent, n=1).expected(score.acc)
         means = cost.mean(), _mix_cost(score, accuracy.mean()), *imitated
         self._turns.setdefault((target, policy), []).append(means)
-        self._sums[target, policy] = np.array([accuracy, mix]) + self._sums.get((target, policy), 0.0)
+        self._sums[target, policy] = np.array([accuracy, mix]) + self._sums.get(
+            (target, policy), 0.0
+        )
 
     def add_learned(
         self,
@@ -294,26 +371,63 @@ class Scores:
     def rows(self, member: np.ndarray, families: bool = False) -> list[HeldOutRow]:
         """Average the halves question by question, and put intervals on the averages.
 
-        The groups are copies of one question, or ``families``, each with a mean of its own: those get Student's."""
+        ``member`` numbers the group of every question. The groups are copies of one question or, with
+        ``families``, those that were given.
+        """
         keys = sorted(self._turns, key=lambda key: (key[0], self._order.index(key[1])))
         # A column at a time, for there may be very many questions.
         values, gains = np.empty((2, member.max() + 1, len(keys)))
         bars = np.empty(len(keys))
         for j, key in enumerate(keys):
             accuracy, mix = self._sums[key] / len(self._turns[key])
-            values[:, j], gains[:, j], bars[j] = _units(accuracy, member), _units(accuracy - mix, member), mix.mean()
+            values[:, j], gains[:, j], bars[j] = (
+                _units(accuracy, member),
+                _units(accuracy - mix, member),
+                mix.mean(),
+            )
         families = families and len(gains) < len(member)
-        value, gain = (_interval(part, low, families) for part, low in ((values, 0.0), (gains, -1.0)))
+        largest = float(np.bincount(member).max() * len(gains) / len(member))
+        value = _interval(values, least=0.0)
+        gain = _interval(gains, least=-1.0)
         means = np.array([np.mean(self._turns[key], axis=0) for key in keys]).T
-        own = np.where([policy == "mix" for _, policy in keys], np.nan, 1.0)  # the mix beside itself
-        figures = [value.mean, value.low, value.high, bars, gain.mean, own * gain.low, own * gain.high, *means]
-        told = [dict(zip(_FIGURES + _MEANS, row, strict=True)) for row in np.column_stack(figures).tolist()]
-        best = {target: row["gain"] for (target, policy), row in zip(keys, told, strict=True) if policy == "oracle"}
+        own = np.where(
+            [policy == "mix" for _, policy in keys], np.nan, 1.0
+        )  # the mix beside itself
+        figures = [
+            value.mean,
+            value.low,
+            value.high,
+            bars,
+            gain.mean,
+            own * gain.low,
+            own * gain.high,
+            *means,
+        ]
+        told = [
+            dict(zip(_FIGURES + _MEANS, row, strict=True))
+            for row in np.column_stack(figures).tolist()
+        ]
+        best = {
+            target: row["gain"]
+            for (target, policy), row in zip(keys, told, strict=True)
+            if policy == "oracle"
+        }
         rows = []
         for j, (target, policy) in enumerate(keys):
-            known: dict[str, Any] = {name: figure if np.isfinite(figure) else None for name, figure in told[j].items()}
+            known: dict[str, Any] = {
+                name: figure if np.isfinite(figure) else None for name, figure in told[j].items()
+            }
             known["share"] = known["gain"] / best[target] if best.get(target, 0) > 0 else None
-            rows.append(HeldOutRow(policy=policy, target=target, families=families, gains=gains[:, j], **known))
+            rows.append(
+                HeldOutRow(
+                    policy=policy,
+                    target=target,
+                    families=families,
+                    largest=largest,
+                    gains=gains[:, j],
+                    **known,
+                )
+            )
         return rows
 
 
@@ -345,11 +459,17 @@ def _embedded(train: tuple[str, ...], texts: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _inputs(
-    responses: Responses | Menu, fold: np.ndarray, features: ArrayLike | None, taught: int, seed: int
+    responses: Responses | Menu,
+    fold: np.ndarray,
+    features: ArrayLike | None,
+    taught: int,
+    seed: int,
 ) -> Iterator[Fold]:
     """One fold after the other."""
     texts = np.array(responses.questions, dtype=object)
-    given = pd.DataFrame(text_features(responses.questions) if features is None else features).reset_index(drop=True)
+    given = pd.DataFrame(
+        text_features(responses.questions) if features is None else features
+    ).reset_index(drop=True)
     draw = np.random.default_rng(seed)
     for out in np.unique(fold):
         train, test = drawn(np.flatnonzero(fold != out), taught, draw), np.flatnonzero(fold == out)
@@ -366,24 +486,22 @@ def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Respon
     if first is None:
         return None, compared(responses)
     if isinstance(responses, Menu):
-        raise ValueError("a menu has no first answer, for it is not known whose; give the answers of one model")
+        raise ValueError(
+            "a menu has no first answer, for it is not known whose; give the answers of one model"
+        )
     return compared(joined(first, responses)).set_aside(0)
 
 
 def _mix_cost(score: UtilityTable, accuracy: float) -> float:
     """The least that the best random mix spends to be this accurate; infinite where it never is."""
     cost, mean = np.broadcast_to(score.cost, score.acc.shape).mean(axis=0), score.acc.mean(axis=0)
-    best = corners(cost, mean)
-    return float(np.interp(accuracy, mean[best], cost[best], right=np.inf if accuracy > mean[best[-1]] else None))
+    return mix_cost(cost, mean, accuracy)
 
 
-def _interval(units: np.ndarray, low: float, families: bool) -> Interval:
-    """Of a mean of values from ``low`` to 1; copies of a question may add up to more, and move the bounds."""
-    if families:
-        found = mean_interval(units)
-        return Interval(found.mean, np.maximum(found.low, low), np.minimum(found.high, 1.0))
-    beyond = max(low - units.min(), units.max() - 1, 0.0)
-    return question_interval(units, bounds=(low - beyond, 1 + beyond))
+def _interval(units: np.ndarray, least: float) -> Interval:
+    """Student's interval, cut where no mean can lie: below ``least`` and above 1."""
+    found = mean_interval(units)
+    return Interval(found.mean, np.maximum(found.low, least), np.minimum(found.high, 1.0))
 
 
 def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:

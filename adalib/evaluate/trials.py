@@ -21,7 +21,7 @@ from adalib.evaluate.baselines import from_labels
 from adalib.learn.policies import CurvePolicy, LabelPolicy, side_by_side
 from adalib.scale.machines import Machines
 from adalib.sequential.peers import PEERS, TunedRules
-from adalib.sequential.priced import PricedStopping
+from adalib.sequential.policy import PricedStopping
 from adalib.table import UtilityTable
 
 __all__ = ["BASELINES", "STOPPING", "Fold", "Half", "Learner", "Planner", "Questions", "checked"]
@@ -39,7 +39,9 @@ class Questions:
     features: pd.DataFrame  # known of a question before it is asked
     answers: Any  # of one half, in the order in which they came: Responses with class numbers as texts, or a Menu
     table: UtilityTable  # what those answers say of every budget
-    groups: np.ndarray  # questions of one group belong together: folds inside a learner must not part them either
+    groups: (
+        np.ndarray
+    )  # questions of one group belong together: folds inside a learner must not part them either
 
 
 class Half(NamedTuple):
@@ -60,7 +62,9 @@ class Fold(NamedTuple):
 class Learner(typing.Protocol):
     """What `adalib.held_out` scores."""
 
-    def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> Sequence[tuple[np.ndarray, ...]]:
+    def trial(
+        self, train: Questions, test: Questions, targets: Sequence[float]
+    ) -> Sequence[tuple[np.ndarray, ...]]:
         """Learn, keeping nothing, and return costs and accuracies of ``test``, whose answers are paid before read."""
 
 
@@ -69,7 +73,9 @@ class Planner(typing.Protocol):
 
     One with ``for_budget(features, budget)`` is fitted once, without a budget but with ``groups``, for all targets."""
 
-    def fit(self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float) -> Planner: ...
+    def fit(
+        self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float
+    ) -> Planner: ...
     def predict(self, features: pd.DataFrame) -> np.ndarray: ...
 
 
@@ -87,7 +93,9 @@ def stopping_policies(seed: int = 0) -> dict[str, Learner | Planner]:
     }
 
 
-def checked(learners: Mapping[str, Learner | Planner] | None, seed: int) -> dict[str, Learner | Planner]:
+def checked(
+    learners: Mapping[str, Learner | Planner] | None, seed: int
+) -> dict[str, Learner | Planner]:
     """The learners to put on trial: those given, each under a name of its own, or those that plan."""
     if learners is None:
         return planning_policies(seed)
@@ -95,7 +103,9 @@ def checked(learners: Mapping[str, Learner | Planner] | None, seed: int) -> dict
         raise ValueError("learners is empty; give at least one")
     taken = [name for name in learners if name in (*BASELINES, "noise")]
     if taken:
-        raise ValueError(f"a learner is called {taken[0]!r}, which is a row of its own; give it another name")
+        raise ValueError(
+            f"a learner is called {taken[0]!r}, which is a row of its own; give it another name"
+        )
     return dict(learners)
 
 
@@ -115,10 +125,14 @@ def learned(
 
     def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
         train, test = (
-            Questions(fold.known.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows])
+            Questions(
+                fold.known.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows]
+            )
             for half, rows in ((teach, fold.train), (score, fold.test))
         )
-        unseeing = [(policy, known.iloc[fold.train], known.iloc[fold.test]) for policy, known in blind]
+        unseeing = [
+            (policy, known.iloc[fold.train], known.iloc[fold.test]) for policy, known in blind
+        ]
         return train, test, targets, learners, unseeing
 
     if machines is None:
@@ -126,7 +140,9 @@ def learned(
     else:
         by_fold = iter(machines.map(_one_fold, [job(fold) for fold in folds], what="folds"))
     every = np.empty((len(learners) + len(blind), len(targets), 3, len(member)))
-    done = tqdm(by_fold, total=len(folds), desc="evaluating", unit=" folds", disable=None, leave=False)
+    done = tqdm(
+        by_fold, total=len(folds), desc="evaluating", unit=" folds", disable=None, leave=False
+    )
     for fold, outcomes in zip(folds, done, strict=True):
         every[..., fold.test] = outcomes
     noise = {"noise": every[len(learners) :]} if blind else {}
@@ -136,18 +152,26 @@ def learned(
 def _one_fold(job: tuple) -> list[np.ndarray]:
     """Every learner's outcomes in one fold, and then those of the blind."""
     train, test, targets, learners, unseeing = job
-    return [_outcomes(name, learner, train, test, targets) for name, learner in learners.items()] + [
-        _outcomes("noise", policy, replace(train, features=known), replace(test, features=held), targets)
+    return [
+        _outcomes(name, learner, train, test, targets) for name, learner in learners.items()
+    ] + [
+        _outcomes(
+            "noise", policy, replace(train, features=known), replace(test, features=held), targets
+        )
         for policy, known, held in unseeing
     ]
 
 
-def _outcomes(name: str, learner: Any, train: Questions, test: Questions, targets: Sequence[float]) -> np.ndarray:
+def _outcomes(
+    name: str, learner: Any, train: Questions, test: Questions, targets: Sequence[float]
+) -> np.ndarray:
     """Put a learner on trial and check what it returns, shape (targets, 3, n); the column is -1 where none is named."""
     trial = learner.trial if hasattr(learner, "trial") else partial(_planned, learner)
     told, n = list(trial(train, test, targets)), len(test.groups)
     outcomes = np.full((len(targets), 3, n), -1.0)
-    if len(told) == len(targets) and all(len(parts) <= 3 and {np.shape(p) for p in parts} == {(n,)} for parts in told):
+    if len(told) == len(targets) and all(
+        len(parts) <= 3 and {np.shape(p) for p in parts} == {(n,)} for parts in told
+    ):
         for outcome, parts in zip(outcomes, told, strict=True):
             outcome[: len(parts)] = parts
     cost, accuracy = outcomes[:, 0], outcomes[:, 1]  # -1 where nothing was told
@@ -159,11 +183,19 @@ def _outcomes(name: str, learner: Any, train: Questions, test: Questions, target
     return outcomes
 
 
-def _planned(policy: Any, train: Questions, test: Questions, targets: Sequence[float]) -> list[tuple[np.ndarray, ...]]:
+def _planned(
+    policy: Any, train: Questions, test: Questions, targets: Sequence[float]
+) -> list[tuple[np.ndarray, ...]]:
     """Look a policy's columns up in the table of the scoring half; told too where one target's labels are imitated."""
     policy, acc, cost, k = deepcopy(policy), train.table.acc, train.table.cost, train.table.k
     if hasattr(policy, "for_budget"):
         policy.fit(train.features, acc, cost, groups=train.groups)
-        return [from_labels(policy.for_budget(test.features, target), k).outcome(test.table) for target in targets]
-    chosen = [policy.fit(train.features, acc, cost, budget=target).predict(test.features) for target in targets]
+        return [
+            from_labels(policy.for_budget(test.features, target), k).outcome(test.table)
+            for target in targets
+        ]
+    chosen = [
+        policy.fit(train.features, acc, cost, budget=target).predict(test.features)
+        for target in targets
+    ]
     return [(*from_labels(columns, k).outcome(test.table), columns) for columns in chosen]

@@ -1,4 +1,10 @@
-"""The verdict: does adaptive allocation pay here? Policies are chosen on some questions and scored on others."""
+"""The verdict: is adaptive allocation worth it on these questions, at which target, with which policy?
+
+Many policies are tried at several targets, and the best of them looks good by luck. So the
+questions are put in random order, and each is scored by the policy that gained most on the
+questions before it. No question judges a choice in which it had a part, and nearly all of them
+count. That chain of gains takes one test, with a bound that allows for rare losses.
+"""
 
 from __future__ import annotations
 
@@ -10,169 +16,288 @@ import numpy as np
 import pandas as pd
 
 from adalib.evaluate.heldout import HeldOutRow
-from adalib.evaluate.intervals import Interval, in_points, mean_interval, question_interval
+from adalib.evaluate.intervals import (
+    Interval,
+    cautious_bound,
+    hidden_loss,
+    in_points,
+    mean_interval,
+)
 from adalib.evaluate.trials import BASELINES, STOPPING
 
-__all__ = ["Judgement", "judged", "summary", "verdict"]
+__all__ = ["WRONG", "Judgement", "judge", "judged", "summary", "verdict"]
 
-_CHOOSE = 1 / 3  # of the questions choose a policy; the others score it
-_WRONG = 0.05  # chance that any interval of a verdict misses
-_UNSPENT = 0.05  # of a budget: what is worth a word
-_MOST = 1e4  # times the questions at hand: nobody is told to find more
+_FIRST = 1 / 20  # of the questions only choose, since there is none before them
+
+#: Chance of a false claim by each test. The approximations then stay within 5%.
+WRONG = 0.04
+
+_UNSPENT = 0.05  # of a budget: a policy that leaves more than this unspent is said to
+_MOST_TIMES = 1e4  # times the questions at hand: more are not asked for
 
 
 def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
-    """Say whether adaptive allocation pays: at which target, with which policy, and what it saves.
+    """Say whether adaptive allocation pays, at which target, with which policy, and what it saves.
 
-    At every target a random third of the questions chooses the policy with the largest gain, and the others score it,
-    so that no question judges a policy that it helped to choose. (Choosing by turns, as in cross-validation, would use
-    more of them; but the turns depend on one another, and an interval that does not know it is too short.) The
-    intervals share 5% (Bonferroni), hence they all hold together with 95%. Adaptive allocation *pays* where one lies
-    above 0. It *does not pay* where all end below a gain that ``matters``. Otherwise the questions *cannot tell*, and
-    the verdict says about how many would. Where stopping rules were tried, what can be decided before asking is judged
-    separately. Explained in chapter 7, "Results", and chapter 9, "When to stop".
+    Adaptive allocation *pays* if a policy gains over the best random mix of the same cost. The
+    questions are put in random order. Each is scored by the policy and target that gained most
+    on the questions before it, and the mean of these gains is tested once, by `cautious_bound`.
+    Adaptive allocation *does not pay* if at every target the upper bound of the gain, computed
+    in the same way, is below a gain that ``matters``. Otherwise the questions *cannot tell*, and
+    the verdict estimates how many would. Each of the two claims is false in at most 5% of
+    cases, also if a few questions or groups lose a lot.
+
+    The intervals in the text are the ordinary ones of `mean_interval`. If stopping rules were
+    tried, the policies that decide before asking are judged a second time without them.
+    Explained in chapter 7, "Results", and chapter 9, "When to stop".
 
     Parameters
     ----------
     rows : sequence of HeldOutRow
-        As `adalib.held_out` returns them.
+        The rows that `adalib.held_out` returns.
     matters : float
         The smallest gain of accuracy that would be worth having.
+
+    Returns
+    -------
+    str
+        A few sentences without a line break.
+
+    Examples
+    --------
+    >>> from adalib import CurvePolicy, flat_null, held_out
+    >>> rows = held_out(flat_null(40).sample(8), [2], (1, 4), learners={"curve": CurvePolicy()})
+    >>> verdict(rows).partition(";")[0]
+    'Cannot tell with these 40 questions whether to allocate adaptively'
     """
     main, *before = judged(rows, matters)
-    said = _main(main, [row for row in rows if row.policy == "oracle"])
-    return " ".join([said, *map(_before, before)])
+    oracles = [row for row in rows if row.policy == "oracle"]
+    return " ".join([_main(main, oracles), *map(_before, before)])
 
 
 def summary(rows: Sequence[HeldOutRow]) -> pd.DataFrame:
-    """One line a target, in points: the best mix, what `verdict` chose, and what a mix would spend to match it."""
-    found, lines = judged(rows), []
-    names = [*(["before asking"] if len(found) > 1 else []), "best policy"]
+    """Tabulate, per target and in points, the best mix and the policies that `verdict` chose.
+
+    The last column is the cost at which a mix would be as accurate as the best policy.
+    """
+    found = judged(rows)
+    names = ["best policy"] if len(found) == 1 else ["before asking", "best policy"]
+    lines = []
     for number, best in enumerate(found[0].rows):
         mix = next(row for row in rows if (row.policy, row.target) == ("mix", best.target))
         line = {"budget": f"{best.target:g}"}
         line["best mix"] = f"{100 * mix.accuracy:.1f} [{100 * mix.low:.1f}, {100 * mix.high:.1f}]"
-        line |= {name: kind.told(number, short=True) for name, kind in zip(names, found[::-1], strict=True)}
-        lines.append(line | {"mix needs": "–" if best.mix_cost is None else f"{best.mix_cost:.2f}"})
+        for name, judgement in zip(names, found[::-1], strict=True):
+            line[name] = f"{judgement.rows[number].policy} {judgement.points(number)}"
+        line["mix needs"] = "–" if best.mix_cost is None else f"{best.mix_cost:.2f}"
+        lines.append(line)
     return pd.DataFrame(lines)
 
 
 def judged(rows: Sequence[HeldOutRow], matters: float = 0.01) -> list[Judgement]:
-    """What `verdict` puts into words: of all policies and, where some are stopping rules, of those that are not."""
+    """Return what `verdict` puts into words.
+
+    The first judgement is of all policies. If some of them are stopping rules and some are not,
+    a second one is of those that are not. It may say "pays" only if the first one does, and so
+    the two together have no more false claims than the first.
+    """
     tried = [row for row in rows if row.policy not in (*BASELINES, "noise")]
     if not tried:
         raise ValueError("no row is of a policy that learns; give held_out at least one learner")
+    main = judge(tried, matters)
     planned = [row for row in tried if row.policy not in STOPPING]
-    kinds = [tried] if len(planned) in (0, len(tried)) else [tried, planned]
-    targets = sorted({row.target for row in tried})
-    level = 1 - _WRONG / (len(kinds) * len(targets))
-    found = [zip(*(_chosen(kind, target) for target in targets), strict=True) for kind in kinds]
-    return [Judgement(level, matters, *parts) for parts in found]
+    if len(planned) in (0, len(tried)):
+        return [main]
+    return [main, judge(planned, matters, may_pay=main.word() == "pays")]
 
 
-def _chosen(rows: Sequence[HeldOutRow], target: float) -> tuple[HeldOutRow, np.ndarray]:
-    """The row that is best on some questions, and its gains on the others."""
-    here = [row for row in rows if row.target == target]
-    n = len(here[0].gains)
-    choose = np.random.default_rng(0).permutation(n) < max(round(_CHOOSE * n), 1)
-    best = max(here, key=lambda row: row.gains[choose].mean())
-    return best, best.gains[~choose]
+def judge(rows: Sequence[HeldOutRow], matters: float = 0.01, may_pay: bool = True) -> Judgement:
+    """Choose among rows of policies that learn, and score the choices."""
+    gains = np.column_stack([row.gains for row in rows])
+    gains = gains[np.random.default_rng(0).permutation(len(gains))]
+    means = gains.mean(axis=0)
+    targets = sorted({row.target for row in rows})
+    chosen = []
+    scored = []
+    for target in targets:
+        here = [number for number, row in enumerate(rows) if row.target == target]
+        chosen.append(rows[max(here, key=lambda number: means[number])])
+        scored.append(_leaders_gains(gains[:, here]))
+    return Judgement(
+        rows=tuple(chosen),
+        gains=np.column_stack(scored),
+        best=targets.index(rows[int(means.argmax())].target),
+        best_gains=_leaders_gains(gains),
+        matters=matters,
+        may_pay=may_pay,
+    )
 
 
-@dataclass(frozen=True, eq=False)
+def _leaders_gains(gains: np.ndarray) -> np.ndarray:
+    """Score every question by the column that gained most on the questions before it."""
+    first = max(round(_FIRST * len(gains)), 1)
+    leader = gains.cumsum(axis=0)[first - 1 : -1].argmax(axis=1)
+    return np.take_along_axis(gains[first:], leader[:, None], axis=1)[:, 0]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Judgement:
-    """What is chosen at every target, and the gains of the choices on questions that had no part in them."""
+    """The policies chosen at every target, and gains on questions that had no part in the choice.
 
-    level: float
-    matters: float
+    Attributes
+    ----------
+    rows : tuple of HeldOutRow
+        The row with the largest gain at every target, on all questions.
+    gains : array, shape (n, number of targets)
+        At every target, the gain of each question by the policy that led before it.
+    best : int
+        Number of the target with the largest gain, on all questions.
+    best_gains : array, shape (n,)
+        The gain of each question by the policy and target that led before it.
+    matters : float
+        The smallest gain worth having.
+    may_pay : bool
+        Whether this judgement may say "pays".
+    """
+
     rows: tuple[HeldOutRow, ...]
-    gains: tuple[np.ndarray, ...]
+    gains: np.ndarray
+    best: int
+    best_gains: np.ndarray
+    matters: float
+    may_pay: bool
 
     @cached_property
     def gain(self) -> Interval:
-        """The mean gain at every target, with its interval."""
-        return self.gain_of(1.0)
+        """The mean gain at every target with its ordinary interval."""
+        return mean_interval(self.gains)
 
-    def gain_of(self, times: float) -> Interval:
-        """As if every question had come so many times."""
-        gains = np.column_stack(self.gains)
-        if self.rows[0].families:
-            return mean_interval(gains, self.level, times)
-        most = max(1.0, np.abs(gains).max())  # copies of a question may add up to more
-        return question_interval(gains, self.level, (-most, most), times)
+    @cached_property
+    def least(self) -> float:
+        """The lower bound of the best policy's gain, which decides on "pays"."""
+        return self.least_of(1.0)
+
+    @cached_property
+    def most(self) -> np.ndarray:
+        """The upper bound of the gain at every target, which decides on "does not pay"."""
+        return self.most_of(1.0)
+
+    def least_of(self, times: float) -> float:
+        """Return the lower bound as if every question had come so many times."""
+        return float(cautious_bound(self.best_gains, WRONG, self.rows[0].largest, times))
+
+    def most_of(self, times: float) -> np.ndarray:
+        """Return the upper bounds as if every question had come so many times."""
+        return -np.asarray(cautious_bound(-self.gains, WRONG, self.rows[0].largest, times))
 
     def word(self, times: float = 1.0) -> str:
-        """One of "pays", "does not" and "cannot tell"."""
-        gain = self.gain if times == 1 else self.gain_of(times)
-        if np.any(np.asarray(gain.low) > 0):
+        """Return "pays", "does not" or "cannot tell"."""
+        if self.may_pay and (self.least if times == 1 else self.least_of(times)) > 0:
             return "pays"
-        return "does not" if np.all(np.asarray(gain.high) < self.matters) else "cannot tell"
+        most = self.most if times == 1 else self.most_of(times)
+        return "does not" if np.all(most < self.matters) else "cannot tell"
 
-    @property
+    @cached_property
     def paying(self) -> list[int]:
-        """The targets at which it pays, by number."""
-        return np.flatnonzero(np.asarray(self.gain.low) > 0).tolist()
+        """Numbers of the targets at which it pays, the best first.
 
-    @property
-    def most(self) -> int:
-        """The target at which the gain may be the largest."""
-        return int(np.argmax(self.gain.high))
+        Once it pays at all, every other target is tested by itself, and these tests share the
+        chance of a false claim (Bonferroni).
+        """
+        if self.word() != "pays":
+            return []
+        share = WRONG / len(self.rows)
+        least = np.atleast_1d(cautious_bound(self.gains, share, self.rows[0].largest))
+        others = [number for number in np.flatnonzero(least > 0).tolist() if number != self.best]
+        return [self.best, *others]
 
     @property
     def needed(self) -> float:
-        """About how many questions would tell, were the others like these."""
+        """About how many questions could tell, if the others were like these."""
         times = 1.0
-        while times < _MOST and self.word(times) == "cannot tell":
+        while times < _MOST_TIMES and self.word(times) == "cannot tell":
             times *= 1.1
         return times * len(self.rows[0].gains)
 
-    def told(self, number: int, more: str = "", short: bool = False) -> str:
-        """A policy and its gain; ``short`` for a table, which names target and unit elsewhere."""
+    @property
+    def unit(self) -> str:
+        """What the gains are counted by."""
+        return "groups" if self.rows[0].families else "questions"
+
+    def points(self, number: int) -> str:
+        """Write the gain at a target, in points with its interval."""
+        ends = self.gain.mean, self.gain.low, self.gain.high
+        gain, low, high = (float(np.asarray(end)[number]) for end in ends)
+        return f"{in_points(gain, 2)} [{in_points(low, 2)}, {in_points(high, 2)}]"
+
+    def choice(self, number: int, remark: str = "") -> str:
+        """Name the policy chosen at a target, with its gain."""
         row = self.rows[number]
-        gain, low, high = (np.asarray(part)[number] for part in (self.gain.mean, self.gain.low, self.gain.high))
-        if short:
-            return f"{row.policy} {_points(gain, low, high).replace(' points', '')}"
-        return f"{row.policy} at target {row.target:g} ({_points(gain, low, high)}{more})"
+        points = self.points(number).replace(" ", " points ", 1)
+        return f"{row.policy} at target {row.target:g} ({points}{remark})"
 
 
 def _main(found: Judgement, oracles: list[HeldOutRow]) -> str:
     """The main sentence, and how it was found."""
-    most, unit = found.told(found.most), "groups" if found.rows[0].families else "questions"
-    how = (
-        f"Gains are over the best random mix at equal cost; a third of the {unit} chose the policies and the others "
-        "scored them; the intervals hold jointly with 95% confidence."
-    )
+    best = found.choice(found.best)
+    method = _method(found)
     if found.word() == "pays":
-        use = ", ".join(found.told(number, _saving(found.rows[number])) for number in found.paying)
-        rest = ", ".join(found.told(number) for number in range(len(found.rows)) if number not in found.paying)
-        return f"Adaptive allocation pays here: use {use}.{f' Not shown: {rest}.' if rest else ''} {how}"
-    room = "".join(_room(row) for row in oracles if row.target == found.rows[found.most].target)
+        use = ", ".join(found.choice(j, _saving(found.rows[j])) for j in found.paying)
+        others = [found.choice(j) for j in range(len(found.rows)) if j not in found.paying]
+        not_shown = (
+            f" Not shown once rare losses are allowed for: {', '.join(others)}." if others else ""
+        )
+        return f"Adaptive allocation pays here: use {use}.{not_shown} {method}"
+    room = "".join(_room(row) for row in oracles if row.target == found.rows[found.best].target)
     if found.word() == "does not":
         large = f"no gain reaches {100 * found.matters:g} points"
-        return f"Adaptive allocation does not pay here: {large}; at most {most}. {how}{room}"
-    few = f"Cannot tell with these {len(found.rows[0].gains):,} {unit} whether to allocate adaptively"
-    return f"{few}; about {float(f'{found.needed:.2g}'):,.0f} would do: {most}. {how}{room}"
+        return f"Adaptive allocation does not pay here: {large}; at most {best}. {method}{room}"
+    number = f"{len(found.rows[0].gains):,} {found.unit}"
+    needed = f"about {float(f'{found.needed:.2g}'):,.0f} would do"
+    return (
+        f"Cannot tell with these {number} whether to allocate adaptively; {needed}: {best}. "
+        f"{method}{room}"
+    )
+
+
+def _method(found: Judgement) -> str:
+    """How gains were scored, and what rare losses could hide."""
+    n = len(found.best_gains)
+    unseen = hidden_loss(n)
+    points = 100 * found.rows[0].largest * unseen
+    return (
+        "Gains are over the best random mix at equal cost, with ordinary 95% intervals; each of the "
+        f"{found.unit} was scored by the policy that gained most on those before it. Among {n:,} "
+        f"{found.unit}, up to {unseen:.1%} that lose everything may stay unseen ({points:.1f} points), "
+        "which the verdict allows for."
+    )
 
 
 def _before(found: Judgement) -> str:
     """What can be decided before asking."""
-    word = {"pays": "pays too", "does not": "does not pay", "cannot tell": "may or may not pay (too few questions)"}
-    return f"Deciding before asking {word[found.word()]}: {', '.join(map(found.told, found.paying or [found.most]))}."
+    words = {
+        "pays": "pays too",
+        "does not": "does not pay",
+        "cannot tell": f"may or may not pay (too few {found.unit})",
+    }
+    choices = ", ".join(map(found.choice, found.paying or [found.best]))
+    return f"Deciding before asking {words[found.word()]}: {choices}."
 
 
 def _saving(row: HeldOutRow) -> str:
-    """What a policy has, and what a mix would pay for that."""
-    spent = "more than any mix has" if row.mix_cost is None else f"what a mix has for {row.mix_cost:.2f}"
+    """How accurate a policy is at which cost, and what a mix would pay for that."""
+    mix_cost = row.mix_cost
+    equal = "more than any mix reaches" if mix_cost is None else f"which costs a mix {mix_cost:.2f}"
     allowed = f" of the {row.target:g} allowed" if row.cost < (1 - _UNSPENT) * row.target else ""
-    return f"; {row.accuracy:.4f} for {row.cost:.2f}{allowed}, {spent}"
+    return f"; accuracy {row.accuracy:.4f} for {row.cost:.2f}{allowed}, {equal}"
 
 
 def _room(oracle: HeldOutRow) -> str:
-    """What an oracle could gain there."""
-    gain = _points(oracle.gain, oracle.gain_low, oracle.gain_high)
-    return f" The cross-fitted oracle, which reads the answer key, gains {gain} there."
-
-
-def _points(gain: float, low: float | None, high: float | None) -> str:
-    ends = "" if low is None or high is None else f" [{in_points(low, 2)}, {in_points(high, 2)}]"
-    return f"{in_points(gain, 2)} points{ends}"
+    """What an oracle gains at the same target."""
+    gain = f"{in_points(oracle.gain, 2)} points"
+    if oracle.gain_low is not None and oracle.gain_high is not None:
+        gain += f" [{in_points(oracle.gain_low, 2)}, {in_points(oracle.gain_high, 2)}]"
+    return (
+        " The cross-fitted oracle, which reads the answer key but decides before asking, gains "
+        f"{gain} there; a policy that stops while answers come in sees more and may gain more."
+    )

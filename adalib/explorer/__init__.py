@@ -1,12 +1,13 @@
 """The lambda explorer: drag the price of compute and watch who gets how much of it.
 
-One front end, in parts under ``front/``, in two hosts: `explore` shows it in Jupyter; `static_html` (a fragment) and
-`page` (a whole file) inline it with the tables, and the reader's browser computes: nothing is fetched, nothing is sent.
+One front end, in the scripts of ``front/``, runs in two hosts. `explore` shows it in Jupyter;
+`static_html` (a fragment) and `page` (a whole file) contain it together with the tables. There the
+reader's browser computes, and nothing is fetched or sent.
 """
 
 import lazy_loader
 
-# On first use, because only Jupyter has widgets.
+# Loaded on first use, because only Jupyter has widgets.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={

@@ -1,4 +1,4 @@
-"""What the explorer is told about a setting: a compact, JSON-ready dictionary."""
+"""The data of a setting for the explorer: a compact dictionary that is ready for JSON."""
 
 from __future__ import annotations
 
@@ -34,29 +34,47 @@ def setting(
     estimated: bool = True,
     lam: float | None = None,
 ) -> dict[str, Any]:
-    """Describe one setting for the explorer, ready for JSON: a table, or answers over all subsets, cost in samples.
+    """Describe one setting for the explorer, ready for JSON.
 
-    ``responses`` are those that a table was made from; ``name`` stands in the address (``#set=name``), ``kind`` says
-    where it is listed; an oracle on ``estimated`` accuracies is called optimistic; ``lam`` is the price at the start.
+    The source is a table, or answers, whose accuracies are then taken over all subsets at a cost in
+    samples. ``responses`` are those that a table was made from. ``name`` appears in the address
+    (``#set=name``) and ``kind`` decides where the setting is listed. An oracle on ``estimated``
+    accuracies is labelled optimistic. ``lam`` is the price at the start.
     """
     if isinstance(source, Responses | Menu):
-        table, responses = source.table(_offered(source)), source if isinstance(source, Responses) else None
+        table = source.table(_offered_budgets(source))
+        responses = source if isinstance(source, Responses) else None
     elif isinstance(source, UtilityTable):
         table = source
     else:
-        raise ValueError(f"the explorer shows a UtilityTable, Responses or a Menu, not {type(source).__name__}")
+        raise ValueError(
+            f"the explorer shows a UtilityTable, Responses or a Menu, not {type(source).__name__}"
+        )
     if responses is not None and responses.n != table.n:
-        raise ValueError(f"the table has {table.n} rows, the responses {responses.n}; give those it was made from")
+        raise ValueError(
+            f"the table has {table.n} rows and the responses {responses.n}; "
+            "give the responses that the table was made from"
+        )
     if unit is None:
-        samples = table.cost.ndim == 1 and [str(b) for b in table.budgets] == [f"{c:g}" for c in table.cost]
-        unit = "samples" if samples else "cost"
-    described: dict[str, Any] = {"name": name, "title": title, "kind": kind, "about": about, "unit": unit}
-    described |= {"estimated": estimated, "lam": _start(table) if lam is None else float(lam)}
-    described |= {"budgets": [str(budget) for budget in table.budgets], "ids": list(table.ids)}
-    # To the last bit: rounded accuracies would tie where these do not.
-    described |= {"cost": _short(table.cost), "acc": _short(table.acc)}
+        unit = "samples" if _costs_are_budgets(table) else "cost"
+    described: dict[str, Any] = {
+        "name": name,
+        "title": title,
+        "kind": kind,
+        "about": about,
+        "unit": unit,
+        "estimated": estimated,
+        "lam": _start_price(table) if lam is None else float(lam),
+        "budgets": [str(budget) for budget in table.budgets],
+        "ids": list(table.ids),
+        # Unrounded, because rounded accuracies would tie where these do not.
+        "cost": _plain_numbers(table.cost),
+        "acc": _plain_numbers(table.acc),
+    }
     if isinstance(source, Menu):
-        described |= {"colours": arm_colours([model for model, _ in source.arms(_offered(source))]), **_texts(source)}
+        models = [model for model, _ in source.arms(_offered_budgets(source))]
+        described["colours"] = arm_colours(models)
+        described |= _texts(source)
     if responses is not None:
         described |= _texts(responses)
         described["votes"] = _votes(responses)
@@ -66,94 +84,142 @@ def setting(
 
 
 def read_csv(path: str | os.PathLike[str]) -> UtilityTable:
-    """Read accuracies as the page does: a header of costs, then one row per question; an id column may come first."""
-    read = 0  # lines, for messages
+    """Read accuracies as the page does: a header of costs, then one row per question.
+
+    A column of ids may come first. DataError names the file, the line and the cell.
+    """
+    line_number = 0  # for messages
 
     def lines() -> Iterator[str]:
-        nonlocal read
+        nonlocal line_number
         for number, line in open_lines(path):
-            read = number
+            line_number = number
             yield line.decode("utf-8")
 
     header: list[str] = []
-    rows: list[np.ndarray] = []
-    ids, skip = [], 0
+    rows: list[np.ndarray] = []  # the costs, then one row per question
+    ids: list[str] = []
+    skip = 0  # 1 if the first column holds ids
     try:
         for cells in csv.reader(lines()):
-            where = f"{path}, line {read}"
+            where = f"{path}, line {line_number}"
             if not any(cell.strip() for cell in cells):
                 continue
             if not header:
-                header, skip = cells, int(len(cells) > 1 and np.isnan(_number(cells[0])))
+                header = cells
+                skip = int(len(cells) > 1 and np.isnan(_number(cells[0])))
             if len(cells) != len(header):
-                raise DataError(f"{where}: has {len(cells)} cells and the header {len(header)}; give as many")
-            # Kept as numbers at once: the texts of a large file would take ten times its size.
+                raise DataError(
+                    f"{where}: has {len(cells)} cells and the header {len(header)}; give as many"
+                )
+            # Kept as numbers at once, because the texts of a large file take ten times its size.
             values = np.array([_number(cell) for cell in cells[skip:]])
             bad = np.flatnonzero(~(values >= 0) | ((values > 1) if rows else np.isinf(values)))
             if bad.size:
-                cell, want = skip + int(bad[0]), "an accuracy from 0 to 1" if rows else "a cost, 0 or more"
-                raise DataError(f"{where}, column {cell + 1}: {cells[cell][:40]!r} is not {want}; mend that cell")
+                column = skip + int(bad[0])
+                expected = "an accuracy from 0 to 1" if rows else "a cost, 0 or more"
+                raise DataError(
+                    f"{where}, column {column + 1}: {cells[column][:40]!r} is not {expected}; "
+                    "mend that cell"
+                )
             ids.append(cells[0] if skip else str(len(rows) - 1))
             rows.append(values)
     except (UnicodeDecodeError, csv.Error) as error:
-        told = f"cannot be read as CSV ({error}); save it as comma-separated UTF-8 text"
-        raise DataError(f"{path}, line {read}: {told}") from None
+        raise DataError(
+            f"{path}, line {line_number}: cannot be read as CSV ({error}); "
+            "save it as comma-separated UTF-8 text"
+        ) from None
     if len(rows) < 2:
-        raise DataError(f"{path}: holds no accuracies; write a header of costs, then one row per question")
+        raise DataError(
+            f"{path}: holds no accuracies; write a header of costs, then one row per question"
+        )
     try:
-        return UtilityTable(np.array(rows[1:]), rows[0], tuple(cell.strip() for cell in header[skip:]), tuple(ids[1:]))
+        return UtilityTable(
+            np.array(rows[1:]),
+            rows[0],
+            tuple(cell.strip() for cell in header[skip:]),
+            tuple(ids[1:]),
+        )
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
 
 
 def _texts(source: Responses | Menu) -> dict[str, list[str]]:
-    """What is known of the questions themselves."""
-    told = {"questions": [str(text) for text in source.questions], "golds": [str(gold) for gold in source.golds]}
+    """Return the questions, the gold answers and, if there are any, the levels."""
+    texts = {
+        "questions": [str(text) for text in source.questions],
+        "golds": [str(gold) for gold in source.golds],
+    }
     if source.levels is not None:
-        told["levels"] = ["" if level is None else str(level) for level in source.levels]
-    return told
+        texts["levels"] = ["" if level is None else str(level) for level in source.levels]
+    return texts
 
 
-def _offered(source: Responses | Menu) -> tuple[int, ...]:
+def _costs_are_budgets(table: UtilityTable) -> bool:
+    """Whether every budget is named after its cost, as numbers of samples are."""
+    if table.cost.ndim == 2:
+        return False
+    return [str(budget) for budget in table.budgets] == [f"{cost:g}" for cost in table.cost]
+
+
+def _offered_budgets(source: Responses | Menu) -> tuple[int, ...]:
+    """Return the default budgets for which there are enough answers."""
     return tuple(b for b in _BUDGETS if b <= source.samples)
 
 
-def _short(numbers: np.ndarray) -> list[float]:
-    """Numbers as they are, whole ones written without a point: a page of token counts is half as long."""
+def _plain_numbers(numbers: np.ndarray) -> list[float]:
+    """Return numbers unrounded, whole ones as int, which halves a page of token counts."""
     return [int(x) if x == int(x) else x for x in numbers.ravel().tolist()]
 
 
-def _start(table: UtilityTable) -> float:
-    """Begin in the middle of the path, where something is at stake."""
+def _start_price(table: UtilityTable) -> float:
+    """Return the median breakpoint, a price at which allocations change."""
     prices = frontier(table.acc, table.cost).lam
     prices = prices[(prices > 0) & np.isfinite(prices)]
     return float(f"{np.median(prices):.3g}") if prices.size else 0.01
 
 
 def _votes(responses: Responses) -> list[list]:
-    """Votes as the page draws them: top answers as [answer, count, share right], then the others and the empty ones."""
+    """Return the votes on each question as the page draws them.
+
+    A row is the top answers as [answer, count, share correct], then the number of other answers,
+    the number of their votes, and the number of empty answers.
+    """
     votes = []
-    for answers, classes, worth in zip(responses.answers, responses.classes, responses.values, strict=True):
+    for answers, classes, values in zip(
+        responses.answers, responses.classes, responses.values, strict=True
+    ):
         counts = np.bincount(classes[classes >= 0])
         order = np.argsort(-counts, kind="stable")
-        shown = (np.flatnonzero(classes == c) for c in order[:_TOP])
-        top = [[answers[at[0]].strip(), at.size, round(float(worth[at].mean()), 3)] for at in shown]
+        top = []
+        for shown in order[:_TOP]:
+            places = np.flatnonzero(classes == shown)
+            share_correct = round(float(values[places].mean()), 3)
+            top.append([answers[places[0]].strip(), places.size, share_correct])
         rest = order[_TOP:]
         votes.append([top, len(rest), int(counts[rest].sum()), int((classes < 0).sum())])
     return votes
 
 
 def _half(responses: Responses, half: int) -> list[list[int]]:
-    """Every second vote of a question as counts, from which the page cross-fits: empty, then votes and right ones."""
-    counted = []
-    for classes, worth in zip(responses.classes[:, half::2], responses.values[:, half::2], strict=True):
-        counted.append([int((classes < 0).sum())])
-        for c in np.unique(classes[classes >= 0]):
-            counted[-1] += [int((classes == c).sum()), int(worth[classes == c].sum())]
-    return counted
+    """Count every second vote of each question, from which the page cross-fits.
+
+    A row is the number of empty answers, then votes and correct votes of each class in turn.
+    """
+    counts = []
+    for classes, values in zip(
+        responses.classes[:, half::2], responses.values[:, half::2], strict=True
+    ):
+        row = [int((classes < 0).sum())]
+        for number in np.unique(classes[classes >= 0]):
+            votes = classes == number
+            row += [int(votes.sum()), int(values[votes].sum())]
+        counts.append(row)
+    return counts
 
 
 def _number(cell: str) -> float:
+    """Return the number in a cell, NaN if there is none."""
     try:
         return float(cell)
     except ValueError:

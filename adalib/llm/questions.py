@@ -12,9 +12,7 @@ from adalib.datasets.loading import QuestionRules
 
 __all__ = ["Prompt", "Workload", "load_prompt", "load_questions", "workload"]
 
-DEFAULT_PROMPT = (
-    "{question}\n\nThink step by step. Then give the result on a last line of its own, in the form\nAnswer: ..."
-)
+DEFAULT_PROMPT = "{question}\n\nThink step by step. Then give the result on a last line of its own, in the form\nAnswer: ..."
 
 
 class Prompt(NamedTuple):
@@ -24,7 +22,10 @@ class Prompt(NamedTuple):
 
     def fill(self, question: str) -> list[dict[str, str]]:
         """The conversation that asks this question. Only ``{question}`` is replaced: other braces are just text."""
-        return [{**turn, "content": turn["content"].replace("{question}", question)} for turn in self.messages]
+        return [
+            {**turn, "content": turn["content"].replace("{question}", question)}
+            for turn in self.messages
+        ]
 
     def tokens(self, question: str) -> float:
         """About how many tokens the filled prompt has: a token is four characters of English, more or less."""
@@ -56,7 +57,9 @@ def workload(
         raise ValueError("a workload needs counts and prices that are numbers, 0 or more")
     calls = n_questions * samples * settings
     tokens_in, tokens_out = round(calls * prompt_tokens), calls * max_tokens
-    return Workload(calls, tokens_in, tokens_out, (tokens_in * price_in + tokens_out * price_out) / 1e6)
+    return Workload(
+        calls, tokens_in, tokens_out, (tokens_in * price_in + tokens_out * price_out) / 1e6
+    )
 
 
 def load_prompt(name: str | os.PathLike | None = None) -> Prompt:
@@ -66,7 +69,9 @@ def load_prompt(name: str | os.PathLike | None = None) -> Prompt:
     if name is None:
         return Prompt([{"role": "user", "content": DEFAULT_PROMPT}])
     path = _find(name, "prompts", ".json")
-    wanted = 'a prompt is {"messages": [...]} of turns with "role" and "content", the last by the user, '
+    wanted = (
+        'a prompt is {"messages": [...]} of turns with "role" and "content", the last by the user, '
+    )
     wanted += 'and "{question}" stands in one of them'
     try:
         messages = read_json(read_whole(path, limit=1_000_000), str(path)).get("messages")
@@ -91,19 +96,28 @@ def load_questions(name: str | os.PathLike) -> list[dict]:
     for number, record in read_lines(path):
         questions.append(record | rules.texts(record, f"{path}, line {number}", number))
     if not questions:
-        raise DataError(f"{path}: holds no questions; write one JSON object with id, question, gold a line")
+        raise DataError(
+            f"{path}: holds no questions; write one JSON object with id, question, gold a line"
+        )
     return questions
 
 
 def _find(name: str | os.PathLike, shelf: str, ending: str) -> Path:
     """A file of the user's, else a bundled one."""
     path = Path(name)
-    if path.exists() and (path.suffix or not path.is_dir()):  # a pipe or a folder is refused where it is opened
+    if path.exists() and (
+        path.suffix or not path.is_dir()
+    ):  # a pipe or a folder is refused where it is opened
         return path
     from adalib.datasets.loading import data_folder  # here, because it brings all of scipy with it
 
     bundled = data_folder() / shelf
     if (bundled / f"{name}{ending}").is_file():
         return bundled / f"{name}{ending}"
-    known = ", ".join(sorted(file.name.removesuffix(ending) for file in bundled.glob(f"*{ending}"))) or "none"
-    raise DataError(f"{name}: is neither a file nor one of the bundled {shelf} ({known}); check the name")
+    known = (
+        ", ".join(sorted(file.name.removesuffix(ending) for file in bundled.glob(f"*{ending}")))
+        or "none"
+    )
+    raise DataError(
+        f"{name}: is neither a file nor one of the bundled {shelf} ({known}); check the name"
+    )

@@ -26,11 +26,19 @@ from adalib.datasets.responses import ReadText, Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import OracleScore, compared, cross_fitted_oracle, score_oracle
-from adalib.evaluate.intervals import Interval, mean_interval, question_interval
+from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.learn.features import check_texts, one_each, question_marks, text_features
 from adalib.learn.policies import LabelPolicy, regret_weights, side_by_side
 from adalib.paper.results import recorded_part
-from adalib.paper.settings import PAPER_SETTINGS, PAPER_WAY, REAL, TARGETS, answers, paper_setting, utility
+from adalib.paper.settings import (
+    PAPER_SETTINGS,
+    PAPER_WAY,
+    REAL,
+    TARGETS,
+    answers,
+    paper_setting,
+    utility,
+)
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
 
@@ -45,7 +53,9 @@ _EQUATION = re.compile(r"(?<![<>!])=|\\begin\{(?:equation|align)|\bequations?\b"
 _PARTS = (("(a)", "(b)"), ("(i)", "(ii)"), ("(1)", "(2)"))
 
 
-def extra_features(questions: Sequence[str], single_pass_acc: ArrayLike | None = None) -> pd.DataFrame:
+def extra_features(
+    questions: Sequence[str], single_pass_acc: ArrayLike | None = None
+) -> pd.DataFrame:
     """The features that the paper's figure names and its list does not; ``single_pass_acc`` takes the answer key."""
     texts = check_texts(questions)
     told = [text.features[-3:] if isinstance(text, ReadText) else _look(text) for text in texts]
@@ -111,15 +121,27 @@ def pool(
     blocks = []
     for name, target in product(names, targets):
         search = bisect(tables[name].acc, tables[name].cost, target)
-        known = np.column_stack([shared, np.asarray(own[name], dtype=float), np.full(first.n, target)])
+        known = np.column_stack(
+            [shared, np.asarray(own[name], dtype=float), np.full(first.n, target)]
+        )
         cells = ([name] * first.n, known[:, -1], np.full(first.n, search.lam), search.labels)
         blocks.append((known, *cells, tables[name].acc, score[name].acc))
-    known, setting, aim, lam, labels, choose, acc = (np.concatenate(part) for part in zip(*blocks, strict=True))
-    columns = list(features.columns) if hasattr(features, "columns") else [f"x{j}" for j in range(shared.shape[1])]
+    known, setting, aim, lam, labels, choose, acc = (
+        np.concatenate(part) for part in zip(*blocks, strict=True)
+    )
+    columns = (
+        list(features.columns)
+        if hasattr(features, "columns")
+        else [f"x{j}" for j in range(shared.shape[1])]
+    )
     extra = known.shape[1] - len(columns) - 1
-    frame = pd.DataFrame(known, columns=[*columns, *(f"setting_{j}" for j in range(extra)), "target"])
+    frame = pd.DataFrame(
+        known, columns=[*columns, *(f"setting_{j}" for j in range(extra)), "target"]
+    )
     question = np.tile(np.arange(first.n), len(names) * len(targets))
-    return Pooled(frame, question, setting, aim, lam, labels, choose, acc, np.asarray(first.cost, dtype=float))
+    return Pooled(
+        frame, question, setting, aim, lam, labels, choose, acc, np.asarray(first.cost, dtype=float)
+    )
 
 
 def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
@@ -133,13 +155,17 @@ def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
 
 
 def real_pool(
-    names: Sequence[str] = REAL[:3], features: ArrayLike | None = None, targets: Sequence[float] = TARGETS
+    names: Sequence[str] = REAL[:3],
+    features: ArrayLike | None = None,
+    targets: Sequence[float] = TARGETS,
 ) -> Pooled:
     """Pool real settings that share their questions: labels from one half of the answers, scores from the other."""
     sets = {name: answers(name) for name in names}
     if features is None:
         features = text_features(sets[names[0]].questions)
-    halves = {name: [half.table() for half in compared(r).split_samples(0)] for name, r in sets.items()}
+    halves = {
+        name: [half.table() for half in compared(r).split_samples(0)] for name, r in sets.items()
+    }
     choose, score = ({name: pair[j] for name, pair in halves.items()} for j in range(2))
     return pool(choose, features, targets=targets, score=score)
 
@@ -206,7 +232,9 @@ class Comparison:
         columns = ["accuracy", "gap", "imitation", "cost", "first", "oracle", "majority", "gain"]
         grouped = self.runs.groupby("classifier", sort=False)[columns]
         spread = grouped.std(ddof=0).add_suffix("_std")
-        return pd.concat([grouped.mean(), spread, grouped.size().rename("splits")], axis=1).reset_index()
+        return pd.concat(
+            [grouped.mean(), spread, grouped.size().rename("splits")], axis=1
+        ).reset_index()
 
     def confusion(self, classifier: str) -> np.ndarray:
         """Count held-out rows by oracle column (row) and predicted column, shape (K, K), over all splits."""
@@ -220,7 +248,9 @@ class Comparison:
         index, predicted = self._all(classifier)
         labels, at = self.pooled.labels[index], np.arange(index.size)
         net = self.pooled.choose[index] - self.pooled.lam[index, None] * self.pooled.budgets
-        frame = pd.DataFrame({"label": labels, "predicted": predicted, "loss": net[at, labels] - net[at, predicted]})
+        frame = pd.DataFrame(
+            {"label": labels, "predicted": predicted, "loss": net[at, labels] - net[at, predicted]}
+        )
         wrong = frame[labels != predicted].groupby(["label", "predicted"]).loss
         return wrong.agg(count="size", loss="mean").reset_index()
 
@@ -231,18 +261,23 @@ class Comparison:
                 f'an interval over questions needs split "fold", where each is scored once; not {self.split!r}'
             )
         gains = self._gains(classifier) - (0.0 if over is None else self._gains(over))
-        cells = pd.MultiIndex.from_arrays([self.pooled.question, self.pooled.setting, self.pooled.target])
-        return (mean_interval if cells.has_duplicates else question_interval)(gains.to_numpy())
+        return mean_interval(gains.to_numpy())
 
     def _gains(self, classifier: str) -> pd.Series:
         index, predicted = self._all(classifier)
-        return pd.Series(_over_mix(self.pooled, index, predicted)).groupby(self.pooled.question[index]).mean()
+        return (
+            pd.Series(_over_mix(self.pooled, index, predicted))
+            .groupby(self.pooled.question[index])
+            .mean()
+        )
 
     def _all(self, classifier: str) -> tuple[np.ndarray, np.ndarray]:
         mine = [trial for trial in self.trials if trial.classifier == classifier]
         if not mine:
             raise ValueError(f"no trial is called {classifier!r}")
-        return np.concatenate([trial.rows for trial in mine]), np.concatenate([trial.predicted for trial in mine])
+        return np.concatenate([trial.rows for trial in mine]), np.concatenate(
+            [trial.predicted for trial in mine]
+        )
 
     def _measure(self, trial: Trial) -> dict:
         pooled, rows, predicted = self.pooled, trial.rows, trial.predicted
@@ -257,14 +292,32 @@ class Comparison:
         eps, majority = wrong.mean(), np.bincount(labels).max() / rows.size
         run = {"classifier": trial.classifier, "number": trial.number, "rows": rows.size}
         run |= {"imitation": 1 - eps, "majority": majority, "accuracy": accuracy, "oracle": oracle}
-        run |= {"cost": pooled.budgets[predicted].mean(), "first": acc[:, 0].mean(), "gap": oracle - accuracy}
-        run |= {"mix": accuracy - gain, "gain": gain, "eps": eps, "lost": lost, "saved": saved, "regret": lost - saved}
-        bounds = {"weighted": (worst * wrong).mean(), "largest": worst.max() * eps, "average": worst.mean() * eps}
+        run |= {
+            "cost": pooled.budgets[predicted].mean(),
+            "first": acc[:, 0].mean(),
+            "gap": oracle - accuracy,
+        }
+        run |= {
+            "mix": accuracy - gain,
+            "gain": gain,
+            "eps": eps,
+            "lost": lost,
+            "saved": saved,
+            "regret": lost - saved,
+        }
+        bounds = {
+            "weighted": (worst * wrong).mean(),
+            "largest": worst.max() * eps,
+            "average": worst.mean() * eps,
+        }
         return run | bounds
 
 
 def classifiers(
-    pooled: Pooled, split: str = "row", splits: int = 10, models: Sequence[str] | Mapping[str, int] = TRIES
+    pooled: Pooled,
+    split: str = "row",
+    splits: int = 10,
+    models: Sequence[str] | Mapping[str, int] = TRIES,
 ) -> Comparison:
     """Train the paper's five classifiers on the same splits of a pool.
 
@@ -292,7 +345,12 @@ def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10)
     """What the classifiers that ``data/record_paper.py`` trained did: as `classifiers` on the same pool and splits."""
     held = [np.sort(rows) for rows in _splits(pooled, split, splits)]
     trials = [
-        Trial(line["classifier"], line["number"], held[line["number"]], np.array(list(line["predicted"]), dtype=int))
+        Trial(
+            line["classifier"],
+            line["number"],
+            held[line["number"]],
+            np.array(list(line["predicted"]), dtype=int),
+        )
         for line in recorded_part(part)
     ]
     return Comparison(pooled, split, tuple(trials))
@@ -304,8 +362,15 @@ def _splits(pooled: Pooled, split: str, splits: int) -> Iterator[np.ndarray]:
         raise ValueError(f'split is {split!r}; choose "row", "question" or "fold"')
     names = np.unique(pooled.question)
     if split == "fold":
-        fold = deal(range(names.size), splits, order=np.random.default_rng(0).permutation(names.size).argsort())
-        yield from (np.flatnonzero(np.isin(pooled.question, names[fold == number])) for number in range(splits))
+        fold = deal(
+            range(names.size),
+            splits,
+            order=np.random.default_rng(0).permutation(names.size).argsort(),
+        )
+        yield from (
+            np.flatnonzero(np.isin(pooled.question, names[fold == number]))
+            for number in range(splits)
+        )
         return
     for rng in map(np.random.default_rng, range(splits)):
         if split == "row":
@@ -358,14 +423,19 @@ def granularity(
     rows = []
     for (name, value), score in scores.items():
         change = score.accuracy - scores["default", value].accuracy
-        interval = question_interval(change)
+        interval = mean_interval(change)
         gain = np.asarray(interval.mean)
-        known = (value == "true") | (np.abs(change).max(axis=0) < 1e-12)  # nothing is estimated, or no question moves
+        known = (value == "true") | (
+            np.abs(change).max(axis=0) < 1e-12
+        )  # nothing is estimated, or no question moves
         low, high = np.where(known, gain, interval.low), np.where(known, gain, interval.high)
         for j, target in enumerate(targets):
             at = score.accuracy[:, j].mean(), score.cost[:, j].mean(), gain[j], low[j], high[j]
             rows.append((name, len(menus[name]), target, value, *map(float, at)))
-    return pd.DataFrame(rows, columns=["menu", "tiers", "target", "value", "accuracy", "cost", "gain", "low", "high"])
+    return pd.DataFrame(
+        rows,
+        columns=["menu", "tiers", "target", "value", "accuracy", "cost", "gain", "low", "high"],
+    )
 
 
 #: The shares of the training data that the paper's figure shows.
@@ -389,7 +459,11 @@ def learning_curve(
     def train(job: tuple[float, float, int]) -> np.ndarray:
         target, share, seed = job
         seen = _seen(table, share, seed)
-        return LabelPolicy(seed=seed).fit_labels(inputs.iloc[seen], labels[target][seen]).predict(inputs)
+        return (
+            LabelPolicy(seed=seed)
+            .fit_labels(inputs.iloc[seen], labels[target][seen])
+            .predict(inputs)
+        )
 
     jobs = list(product(targets, shares, range(seeds)))
     return _curve(table, jobs, side_by_side(train, jobs))
@@ -412,7 +486,9 @@ def _seen(table: UtilityTable, share: float, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]
 
 
-def _curve(table: UtilityTable, jobs: Sequence[tuple], predicted: Iterable[np.ndarray]) -> pd.DataFrame:
+def _curve(
+    table: UtilityTable, jobs: Sequence[tuple], predicted: Iterable[np.ndarray]
+) -> pd.DataFrame:
     """Score what the models of a learning curve predicted for all questions, on those seen, unseen and all."""
     every, rows = np.arange(table.n), []
     for (target, share, seed), columns in zip(jobs, predicted, strict=True):
@@ -425,8 +501,14 @@ def _curve(table: UtilityTable, jobs: Sequence[tuple], predicted: Iterable[np.nd
             plan = from_labels(columns[at], table.k)
             cost, value = plan.expected(paid).mean(), plan.expected(acc)
             over = value - best_mix(acc, paid, cost).expected(acc)
-            same, oracle = (columns == labels)[at].mean(), acc[np.arange(at.size), labels[at]].mean()
+            same, oracle = (
+                (columns == labels)[at].mean(),
+                acc[np.arange(at.size), labels[at]].mean(),
+            )
             scores = value.mean(), cost, same, fixed[at].mean(), value.mean() - over.mean(), oracle
             rows.append((target, share, seed, part, at.size, *scores))
-    run, scored = ["target", "share", "seed", "part", "questions"], ["accuracy", "cost", "imitation", "fixed"]
+    run, scored = (
+        ["target", "share", "seed", "part", "questions"],
+        ["accuracy", "cost", "imitation", "fixed"],
+    )
     return pd.DataFrame(rows, columns=[*run, *scored, "mix", "oracle"])

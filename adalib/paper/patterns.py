@@ -17,27 +17,43 @@ from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.intervals import Interval, question_interval
+from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.learn.policies import LabelPolicy
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
 
-def group_means(values: ArrayLike, groups: ArrayLike, k: int, bounds: tuple[float, float] = (-1.0, 1.0)) -> Interval:
+def group_means(
+    values: ArrayLike, groups: ArrayLike, k: int, bounds: tuple[float, float] = (-1.0, 1.0)
+) -> Interval:
     """Mean of each of ``k`` groups with its 95% interval; a question looked at several times counts as one."""
-    values, groups = np.atleast_2d(np.asarray(values, dtype=float)), np.atleast_2d(np.asarray(groups))
-    if values.shape != groups.shape or groups.dtype.kind not in "iu" or not np.isin(groups, range(k)).all():
-        raise ValueError(f"groups must be numbers from 0 to {k - 1}, one for each of the {values.size} values")
+    values, groups = (
+        np.atleast_2d(np.asarray(values, dtype=float)),
+        np.atleast_2d(np.asarray(groups)),
+    )
+    if (
+        values.shape != groups.shape
+        or groups.dtype.kind not in "iu"
+        or not np.isin(groups, range(k)).all()
+    ):
+        raise ValueError(
+            f"groups must be numbers from 0 to {k - 1}, one for each of the {values.size} values"
+        )
     inside = groups[:, :, None] == np.arange(k)
     size = inside.sum(axis=(0, 1))
     with np.errstate(invalid="ignore"):
         mean = (values[:, :, None] * inside).sum(axis=(0, 1)) / size
     there = size > 0
-    # What each question adds to its groups' means (the linearised ratio of totals to sizes), and can add at most.
-    excess = ((values[:, :, None] - mean[there]) * inside[:, :, there]).sum(axis=0) * values.shape[1] / size[there]
-    most = [mean[there] + (bound - mean[there]) * values.size / size[there] for bound in bounds]
-    interval = question_interval(mean[there] + excess, bounds=(most[0], most[1]))
+    # What each question adds to its groups' means: the linearised ratio of totals to sizes.
+    excess = (
+        ((values[:, :, None] - mean[there]) * inside[:, :, there]).sum(axis=0)
+        * values.shape[1]
+        / size[there]
+    )
     low, high = np.full(k, np.nan), np.full(k, np.nan)
+    if values.shape[1] < 2:  # one question has no spread, so that its means have no interval
+        return Interval(mean, low, high)
+    interval = mean_interval(mean[there] + excess)
     low[there], high[there] = np.clip(interval.low, *bounds), np.clip(interval.high, *bounds)
     return Interval(mean, low, high)
 
@@ -66,13 +82,17 @@ def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
     return place
 
 
-def by_difficulty(acc1: ArrayLike, labels: ArrayLike, budgets: Sequence[float], bins: int = 5) -> pd.DataFrame:
+def by_difficulty(
+    acc1: ArrayLike, labels: ArrayLike, budgets: Sequence[float], bins: int = 5
+) -> pd.DataFrame:
     """Budgets by bin of the accuracy of one answer: the numbers behind the paper's scatter and quintile figure."""
     place, weights = difficulty_bins(acc1, bins), from_labels(labels, len(budgets)).weights
     frame = pd.DataFrame({"bin": np.arange(1, bins + 1), "questions": np.bincount(place)})
     frame["acc1"] = np.bincount(place, acc1) / frame["questions"]
     ends = min(budgets), max(budgets)
-    _put(frame, "budget", group_means(weights @ np.asarray(budgets, dtype=float), place, bins, ends))
+    _put(
+        frame, "budget", group_means(weights @ np.asarray(budgets, dtype=float), place, bins, ends)
+    )
     for budget, column in zip(budgets, weights.T, strict=True):
         frame[f"b={budget}"] = np.bincount(place, column) / frame["questions"]
     return frame
@@ -87,7 +107,11 @@ def level_shares(labels: ArrayLike, levels: Sequence, k: int) -> pd.DataFrame:
 
 def _put(frame: pd.DataFrame, name: str, interval: Interval) -> None:
     """Add a mean and the ends of its interval to a table, in place: ``name``, ``name_low``, ``name_high``."""
-    frame[name], frame[f"{name}_low"], frame[f"{name}_high"] = interval.mean, interval.low, interval.high
+    frame[name], frame[f"{name}_low"], frame[f"{name}_high"] = (
+        interval.mean,
+        interval.low,
+        interval.high,
+    )
 
 
 def _codes(levels: Sequence, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -116,16 +140,25 @@ def gain_by(
     votes, looks = compared(responses), []
     for number in range(splits):
         halves = [part.table(budgets, **table) for part in votes.split_samples(seed + number)]
-        plans = [from_labels(frontier(half.acc, half.cost).at(target).labels, half.k) for half in halves]
+        plans = [
+            from_labels(frontier(half.acc, half.cost).at(target).labels, half.k) for half in halves
+        ]
         for one, other in ((0, 1), (1, 0)):
-            gains = (plans[one].expected(halves[half].acc) - halves[half].acc[:, 0] for half in (one, other))
+            gains = (
+                plans[one].expected(halves[half].acc) - halves[half].acc[:, 0]
+                for half in (one, other)
+            )
             spent = (plans[half].expected(halves[half].cost) for half in (one, other))
             looks.append((np.asarray(group_of(halves[one])), *spent, *gains))
     groups, *columns = (np.array(part) for part in zip(*looks, strict=True))
     # What was spent is between the cheapest and the dearest; the half that chose never claims a loss.
     ends = [(part.min(), part.max()) for part in columns[:2]] + [(0.0, 1.0), (-1.0, 1.0)]
-    means = [group_means(values, groups, k, bounds) for values, bounds in zip(columns, ends, strict=True)]
-    frame = pd.DataFrame({"group": range(k), "share": np.bincount(groups.ravel(), minlength=k) / groups.size})
+    means = [
+        group_means(values, groups, k, bounds) for values, bounds in zip(columns, ends, strict=True)
+    ]
+    frame = pd.DataFrame(
+        {"group": range(k), "share": np.bincount(groups.ravel(), minlength=k) / groups.size}
+    )
     for name, mean in zip(("budget", "budget_apart", "claimed", "gain"), means, strict=True):
         _put(frame, name, mean)
     return frame
@@ -148,7 +181,9 @@ def out_of_fold(
     fold = deal(member, folds, order=order)
     for out in np.unique(fold):
         train, test = np.flatnonzero(fold != out), np.flatnonzero(fold == out)
-        policy = LabelPolicy(seed=seed).fit(inputs.iloc[train], table.acc[train], table.cost, budget=budget)
+        policy = LabelPolicy(seed=seed).fit(
+            inputs.iloc[train], table.acc[train], table.cost, budget=budget
+        )
         columns[test] = policy.predict(inputs.iloc[test])
     return columns
 
@@ -177,11 +212,15 @@ def curve_clusters(acc: ArrayLike, clusters: int = 4) -> Clusters:
     rise = centres[:, -1] - centres[:, 0]
     if clusters == len(SHAPES) and rise[order[1]] < rise[order[2]]:
         order[[1, 2]] = order[[2, 1]]
-    names = SHAPES if clusters == len(SHAPES) else tuple(str(number + 1) for number in range(clusters))
+    names = (
+        SHAPES if clusters == len(SHAPES) else tuple(str(number + 1) for number in range(clusters))
+    )
     return Clusters(np.argsort(order)[model.labels_], centres[order], names)
 
 
-def nearest_mix(by_level: ArrayLike, overall: ArrayLike, n: int = 200) -> tuple[tuple[int, ...], float]:
+def nearest_mix(
+    by_level: ArrayLike, overall: ArrayLike, n: int = 200
+) -> tuple[tuple[int, ...], float]:
     """The whole numbers of questions a level whose averages come nearest to printed overall accuracies."""
     by_level, overall = np.asarray(by_level, dtype=float), np.asarray(overall, dtype=float)
     mixes = np.array([(i, j, n - i - j) for i in range(n, -1, -1) for j in range(n - i, -1, -1)])
@@ -190,9 +229,15 @@ def nearest_mix(by_level: ArrayLike, overall: ArrayLike, n: int = 200) -> tuple[
 
 
 def whole_counts(
-    shares: Sequence[float], cost: float, budgets: Sequence[int], n: int = 200, half_digit: float = 0.005
+    shares: Sequence[float],
+    cost: float,
+    budgets: Sequence[int],
+    n: int = 200,
+    half_digit: float = 0.005,
 ) -> list[tuple[int, ...]]:
     """All whole numbers of questions a budget that print as these shares and have this average cost."""
-    near = [[c for c in range(n + 1) if abs(c / n - share) <= half_digit + 1e-9] for share in shares]
+    near = [
+        [c for c in range(n + 1) if abs(c / n - share) <= half_digit + 1e-9] for share in shares
+    ]
     spent = round(cost * n)
     return [c for c in product(*near) if sum(c) == n and np.dot(c, budgets) == spent]

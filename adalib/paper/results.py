@@ -43,7 +43,9 @@ def _record() -> dict[str, list[dict]]:
 
 def recorded_part(part: str) -> list[dict]:
     """The lines of one part of the record of ``data/record_paper.py``: what takes minutes was trained once."""
-    return [{key: value for key, value in line.items() if key != "part"} for line in _record()[part]]
+    return [
+        {key: value for key, value in line.items() if key != "part"} for line in _record()[part]
+    ]
 
 
 def recorded_frame(part: str) -> pd.DataFrame:
@@ -60,7 +62,10 @@ def recorded_rows(part: str) -> list[HeldOutRow]:
     >>> rows["oracle", 2] > rows["curve", 2] > rows["label", 2] > rows["noise", 2]
     True
     """
-    fields = [{key: value for key, value in line.items() if key != "protocol"} for line in recorded_part(part)]
+    fields = [
+        {key: value for key, value in line.items() if key != "protocol"}
+        for line in recorded_part(part)
+    ]
     return [HeldOutRow(**line | {"gains": np.array(line["gains"])}) for line in fields]
 
 
@@ -105,15 +110,23 @@ def reconstructed(
         labelled: dict[str, list[np.ndarray]] = {
             "Fixed": [baselines.fixed(table.cost, target, n).weights.argmax(axis=1)],
             "Random": [chance.draw(seed) for seed in range(seeds)],
-            "Heuristic": [baselines.length(responses.questions, table.cost, target).weights.argmax(axis=1)],
+            "Heuristic": [
+                baselines.length(responses.questions, table.cost, target).weights.argmax(axis=1)
+            ],
             "Ours": [mostly_seen(inputs, oracle, seed) for seed in range(seeds)],
             "Oracle": [oracle],
         }
         for method, drawn in labelled.items():
             plans = [from_labels(labels, k) for labels in drawn]
-            scores = [[plan.expected(part).mean() for plan in plans] for part in (table.acc, table.cost)]
-            (accuracy, accuracy_std), (cost, cost_std) = ((float(np.mean(run)), float(np.std(run))) for run in scores)
-            same = float(np.mean([labels == oracle for labels in drawn])) if method == "Ours" else None
+            scores = [
+                [plan.expected(part).mean() for plan in plans] for part in (table.acc, table.cost)
+            ]
+            (accuracy, accuracy_std), (cost, cost_std) = (
+                (float(np.mean(run)), float(np.std(run))) for run in scores
+            )
+            same = (
+                float(np.mean([labels == oracle for labels in drawn])) if method == "Ours" else None
+            )
             rows.append(PaperRow(method, target, accuracy, accuracy_std, cost, cost_std, same))
     return rows
 
@@ -147,18 +160,25 @@ def main_table(seed: int | None = None) -> pd.DataFrame:
 def main_rows(seed: int | None = None) -> list[dict]:
     """The reconstructed rows behind `main_table`, trained now."""
     drawn = {name: paper_setting(name, seed=seed) for name in PAPER_SETTINGS}
-    scored = {name: reconstructed(each, TARGETS, features=noise_features(each.n)) for name, each in drawn.items()}
+    scored = {
+        name: reconstructed(each, TARGETS, features=noise_features(each.n))
+        for name, each in drawn.items()
+    }
     return [{"setting": name} | asdict(row) for name, rows in scored.items() for row in rows]
 
 
 def oracle_gap() -> pd.DataFrame:
     """The paper's oracle-gap table beside ours, a row a setting and target; the gap is oracle minus learned."""
     table = main_table()
-    ours, oracle = (table[table.method == method].reset_index(drop=True) for method in ("Ours", "Oracle"))
+    ours, oracle = (
+        table[table.method == method].reset_index(drop=True) for method in ("Ours", "Oracle")
+    )
     gaps = [PAPER[name]["oracle_gap"] for name in PAPER_SETTINGS]
     printed = {part: np.ravel([gap[part] for gap in gaps]) for part in ("imitation", "gap")}
     kept = ours[["setting", "target", "printed_accuracy", "accuracy", "printed_cost", "cost"]]
-    kept = kept.assign(printed_imitation=printed["imitation"], imitation=ours.imitation.astype(float))
+    kept = kept.assign(
+        printed_imitation=printed["imitation"], imitation=ours.imitation.astype(float)
+    )
     return kept.assign(printed_gap=printed["gap"], gap=oracle.accuracy - ours.accuracy)
 
 
@@ -169,7 +189,9 @@ def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
         row = {"simulated": PAPER[name]["title"], "method": method}
         for cell in cells.to_dict("records"):
             # Spaces that do not break keep a cell on one line.
-            print_, ours, spread = (f"{cell[key]:.{digits}f}" for key in (f"printed_{part}", part, f"{part}_std"))
+            print_, ours, spread = (
+                f"{cell[key]:.{digits}f}" for key in (f"printed_{part}", part, f"{part}_std")
+            )
             text = f"{print_} → {ours}" + (f" ±{spread}" if float(spread) else "")
             row[f"B = {cell['target']:g}"] = text.replace(" ", "\N{NO-BREAK SPACE}")
         rows.append(row)
@@ -191,10 +213,18 @@ def implied_held_out() -> pd.DataFrame:
             ours, paid = main["Ours"]["accuracy"][t], _rest(main["Ours"]["cost"][t], oracle_cost)
             imitation, majority = paper["oracle_gap"]["imitation"][t], paper["label_shares"][t][0]
             row = {"setting": name, "target": target, "imitation": imitation, "accuracy": ours}
-            row |= {"majority": majority, "one_answer": one, "held_out_cost": paid, "mix": _printed_mix(name, paid)}
+            row |= {
+                "majority": majority,
+                "one_answer": one,
+                "held_out_cost": paid,
+                "mix": _printed_mix(name, paid),
+            }
             row["imitation_if"] = _TRAINED + (1 - _TRAINED) * majority
             row["accuracy_if"] = _TRAINED * oracle + (1 - _TRAINED) * one
-            row["held_out_imitation"], row["held_out_accuracy"] = _rest(imitation, 1.0), _rest(ours, oracle)
+            row["held_out_imitation"], row["held_out_accuracy"] = (
+                _rest(imitation, 1.0),
+                _rest(ours, oracle),
+            )
             rows.append(row)
     return pd.DataFrame(rows).eval("gain = held_out_accuracy - mix")
 
@@ -203,10 +233,21 @@ def claimed_gains() -> pd.DataFrame:
     """Gains stated in the paper's text, beside its own table at B = 3, and at equal cost: from print alone."""
     rows = []
     for name in PAPER_SETTINGS:
-        ours, fixed = ({part: PAPER[name]["main"][row][part][-1] for part in TOLERANCE} for row in ("Ours", "Fixed"))
+        ours, fixed = (
+            {part: PAPER[name]["main"][row][part][-1] for part in TOLERANCE}
+            for row in ("Ours", "Fixed")
+        )
         mix, difference = _printed_mix(name, ours["cost"]), ours["accuracy"] - fixed["accuracy"]
-        spent = {"fixed_cost": fixed["cost"], "cost": ours["cost"], "mix": mix, "over_mix": ours["accuracy"] - mix}
-        rows.append({"setting": name, "claimed": PAPER[name]["claimed_gain"], "difference": difference} | spent)
+        spent = {
+            "fixed_cost": fixed["cost"],
+            "cost": ours["cost"],
+            "mix": mix,
+            "over_mix": ours["accuracy"] - mix,
+        }
+        rows.append(
+            {"setting": name, "claimed": PAPER[name]["claimed_gain"], "difference": difference}
+            | spent
+        )
     return pd.DataFrame(rows)
 
 

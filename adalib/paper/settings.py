@@ -86,7 +86,9 @@ def build(spec: dict) -> Population:
     # One fixed shuffle, the same for all settings, so that a question's number says nothing about it.
     order = np.argsort(np.random.default_rng(0).random(len(levels)))
     shuffled = tuple(levels[i] for i in order)
-    return Population(probs[order], np.zeros(len(levels), dtype=int), levels=shuffled, label=spec["label"])
+    return Population(
+        probs[order], np.zeros(len(levels), dtype=int), levels=shuffled, label=spec["label"]
+    )
 
 
 def fit_table(name: str) -> pd.DataFrame:
@@ -104,7 +106,9 @@ def fit_table(name: str) -> pd.DataFrame:
 
 def _spec(name: str) -> dict:
     if name not in PAPER_SETTINGS:
-        raise ValueError(f"no simulated setting is called {name!r}; choose one of {', '.join(PAPER_SETTINGS)}")
+        raise ValueError(
+            f"no simulated setting is called {name!r}; choose one of {', '.join(PAPER_SETTINGS)}"
+        )
     return _SPECS[name]
 
 

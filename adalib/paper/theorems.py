@@ -55,7 +55,11 @@ class Statement(NamedTuple):
     def rows(self) -> list[tuple]:
         """One tuple a claim: version ("printed", "step" or "ours"), text, both sides, the gap, and whether it holds."""
         versions = [("printed", self.printed), ("step", self.steps), ("ours", self.corrected)]
-        return [(v, c.text, c.left, c.relation, c.right, c.gap, c.holds) for v, claims in versions for c in claims]
+        return [
+            (v, c.text, c.left, c.relation, c.right, c.gap, c.holds)
+            for v, claims in versions
+            for c in claims
+        ]
 
     def frame(self) -> pd.DataFrame:
         """The `rows` as a table."""
@@ -75,19 +79,28 @@ def equal(text: str, left: float | np.ndarray, right: float | np.ndarray) -> Rel
 def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> Statement:
     """Theorem 1: a higher price never costs more. Ours needs no tie rule, so it is measured with the worst one."""
     if not low < high:
-        raise ValueError(f"the prices are {low} and {high}; give two different ones, the lower first")
+        raise ValueError(
+            f"the prices are {low} and {high}; give two different ones, the lower first"
+        )
     before = average_cost(acc, cost, low)
     return Statement(
         "Theorem 1",
         (at_most("C(high) ≤ C(low), ties to the cheaper", average_cost(acc, cost, high), before),),
-        (at_most("C(high) ≤ C(low), worst ties", average_cost(acc, cost, high, "dearest"), before),),
+        (
+            at_most(
+                "C(high) ≤ C(low), worst ties", average_cost(acc, cost, high, "dearest"), before
+            ),
+        ),
     )
 
 
 def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
     """Theorem 1's count: how often a question changes its label as the price runs through all values."""
     acc, cost = check_table(acc, cost)
-    k, labels = acc.shape[1], np.array([oracle_labels(acc, cost, price) for price in frontier(acc, cost).lam])
+    k, labels = (
+        acc.shape[1],
+        np.array([oracle_labels(acc, cost, price) for price in frontier(acc, cost).lam]),
+    )
     most = (np.diff(labels, axis=0) != 0).sum(axis=0).max()
     return Statement(
         "Switches",
@@ -108,7 +121,9 @@ def free_compute(acc: ArrayLike, cost: ArrayLike) -> Statement:
         (equal("C(0) = cost of the largest budget", spent, wide[:, -1].mean()),),
         (
             equal("C(0) = cost of the cheapest best budgets", spent, best.mean()),
-            equal("V(C(0)) = best accuracy at any cost", affordable.accuracy, acc.max(axis=1).mean()),
+            equal(
+                "V(C(0)) = best accuracy at any cost", affordable.accuracy, acc.max(axis=1).mean()
+            ),
         ),
     )
 
@@ -123,7 +138,9 @@ def weak_duality(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> 
     )
 
 
-def subgradient(acc: ArrayLike, cost: ArrayLike, lam: float, other: float, budget: float) -> Statement:
+def subgradient(
+    acc: ArrayLike, cost: ArrayLike, lam: float, other: float, budget: float
+) -> Statement:
     """The dual function lies above its tangents at ``lam``; ours takes the steepest of them towards ``other``."""
     here, there = np.asarray(dual(acc, cost, [lam, other], budget))
     low, high = subdifferential(acc, cost, lam, budget)
@@ -147,12 +164,16 @@ def optimal_price(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
         (
             at_most("B − C(λ*-) ≤ 0", low, 0.0),
             at_most("0 ≤ B − C(λ*)", 0.0, high),
-            equal("G(λ*) = min G", dual(acc, cost, lam, budget), _least_dual(acc, cost, path, budget)),
+            equal(
+                "G(λ*) = min G", dual(acc, cost, lam, budget), _least_dual(acc, cost, path, budget)
+            ),
         ),
     )
 
 
-def vertex(acc: ArrayLike, cost: ArrayLike, budget: float, shares: ArrayLike | None = None) -> Statement:
+def vertex(
+    acc: ArrayLike, cost: ArrayLike, budget: float, shares: ArrayLike | None = None
+) -> Statement:
     """An optimal vertex of the relaxed problem splits at most one question, over two columns that tie at the price."""
     acc, cost = check_table(acc, cost)
     best = frontier(acc, cost).at(budget)
@@ -182,7 +203,10 @@ def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
     gain = 0.0 if split is None else acc[split.row, split.high] - acc[split.row, split.low]
     return Statement(
         "Proposition 1",
-        (equal("V(B) = min G", value, least), equal("accuracy of the oracle at λ* = V(B)", oracle, value)),
+        (
+            equal("V(B) = min G", value, least),
+            equal("accuracy of the oracle at λ* = V(B)", oracle, value),
+        ),
         (
             equal("accuracy of the mixture = min G", (shares * acc).sum() / n, least),
             at_most("cost of the mixture ≤ B", (shares * cost).sum() / n, budget),
@@ -193,7 +217,9 @@ def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
     )
 
 
-def everett(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike | None = None) -> Statement:
+def everett(
+    acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike | None = None
+) -> Statement:
     """What a price chooses is exactly optimal, among mixtures too, for the budget that it spends."""
     acc, cost = check_table(acc, cost)
     labels = oracle_labels(acc, cost, lam) if labels is None else check_labels(labels, acc.shape)
@@ -201,12 +227,20 @@ def everett(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike | Non
     given_up = net.max(axis=1) - chosen(net, labels)
     if given_up.max() > TIE:
         row = int(given_up.argmax())
-        raise ValueError(f"labels[{row}] gives up {given_up[row]:g} of net value at price {lam:g}; give a maximiser")
-    accuracy, spent = chosen(acc, labels).mean(), chosen(np.broadcast_to(cost, acc.shape), labels).mean()
+        raise ValueError(
+            f"labels[{row}] gives up {given_up[row]:g} of net value at price {lam:g}; give a maximiser"
+        )
+    accuracy, spent = (
+        chosen(acc, labels).mean(),
+        chosen(np.broadcast_to(cost, acc.shape), labels).mean(),
+    )
     best = integer_optimum(acc, cost, spent)
     return Statement(
         "Everett",
-        corrected=(equal("Acc = V(cost)", accuracy, best.accuracy), equal("Acc = V_LP(cost)", accuracy, best.bound)),
+        corrected=(
+            equal("Acc = V(cost)", accuracy, best.accuracy),
+            equal("Acc = V_LP(cost)", accuracy, best.bound),
+        ),
     )
 
 
@@ -214,7 +248,12 @@ def check_labels(labels: ArrayLike, shape: tuple[int, int]) -> np.ndarray:
     """The labels as an array, or a ValueError that says what they must be."""
     n, k = shape
     labels = np.asarray(labels)
-    if labels.shape != (n,) or labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= k:
+    if (
+        labels.shape != (n,)
+        or labels.dtype.kind not in "iu"
+        or labels.min() < 0
+        or labels.max() >= k
+    ):
         raise ValueError(f"labels must be {n} column indices from 0 to {k - 1}, one a question")
     return labels
 
@@ -239,12 +278,17 @@ def _shares(best: Allocation, shape: tuple[int, int]) -> np.ndarray:
     return shares
 
 
-def ledger(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike) -> Statement:
+def ledger(
+    acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike
+) -> Statement:
     """The identity behind the chapter: what is missing to the bound is regret plus the price of the money unspent."""
     policy = _Policy(acc, cost, lam, labels)
     missing, unspent = dual(acc, cost, lam, budget) - policy.accuracy, budget - policy.cost
     return Statement(
-        "Ledger", corrected=(equal("G(λ) − Acc = Reg + λ (B − cost)", missing, policy.regret + lam * unspent),)
+        "Ledger",
+        corrected=(
+            equal("G(λ) − Acc = Reg + λ (B − cost)", missing, policy.regret + lam * unspent),
+        ),
     )
 
 
@@ -252,7 +296,9 @@ def decomposition(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
     """Corollary 1: regret is the accuracy lost minus the price of the cost saved."""
     policy = _Policy(acc, cost, lam, labels)
     net = policy.lost - lam * policy.saved
-    return Statement("Corollary 1", (equal("Reg = accuracy lost − λ × cost saved", policy.regret, net),))
+    return Statement(
+        "Corollary 1", (equal("Reg = accuracy lost − λ × cost saved", policy.regret, net),)
+    )
 
 
 def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
@@ -274,15 +320,24 @@ def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
     covariance = ((policy.gaps - policy.gaps.mean()) * (policy.differs - policy.eps)).mean()
     return Statement(
         "Theorem 2, drawn",
-        (at_most("accuracy lost ≤ max M × ε", policy.lost, largest), at_most("Reg ≤ mean M × ε", policy.regret, mean)),
         (
-            at_most("accuracy lost ≤ max M × ε + λ × cost saved", policy.lost, largest + lam * policy.saved),
+            at_most("accuracy lost ≤ max M × ε", policy.lost, largest),
+            at_most("Reg ≤ mean M × ε", policy.regret, mean),
+        ),
+        (
+            at_most(
+                "accuracy lost ≤ max M × ε + λ × cost saved",
+                policy.lost,
+                largest + lam * policy.saved,
+            ),
             at_most("Reg ≤ mean M × ε + Cov(M, differs)", policy.regret, mean + covariance),
         ),
     )
 
 
-def recovery(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike) -> Statement:
+def recovery(
+    acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike
+) -> Statement:
     """Theorem 3: a near copy of an affordable oracle is nearly affordable (1); how near to optimal is priced (2)."""
     policy = _Policy(acc, cost, lam, labels)
     slack = budget - policy.oracle_cost
@@ -298,10 +353,18 @@ def recovery(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels:
         "Theorem 3",
         (
             at_most("(1) cost ≤ B'", policy.cost, more),
-            at_most("(2) V(B') − Acc ≤ max M × ε", best.accuracy - policy.accuracy, policy.worst * policy.eps),
+            at_most(
+                "(2) V(B') − Acc ≤ max M × ε",
+                best.accuracy - policy.accuracy,
+                policy.worst * policy.eps,
+            ),
         ),
         (
-            at_most("(2) V_LP(B') − Acc ≤ E[M 1(differs)] + λ (B' − cost)", best.bound - policy.accuracy, bound),
+            at_most(
+                "(2) V_LP(B') − Acc ≤ E[M 1(differs)] + λ (B' − cost)",
+                best.bound - policy.accuracy,
+                bound,
+            ),
             at_most("that bound ≤ max M × ε + λ (s + 2 ε ΔC)", bound, simple),
         ),
         (
@@ -320,7 +383,9 @@ def own_cost(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> 
         "Own cost",
         corrected=(
             at_most("V_LP(cost) − Acc ≤ Reg", behind, policy.regret),
-            equal("V_LP(cost) − Acc = least Reg", behind, _Policy(acc, cost, best.lam, labels).regret),
+            equal(
+                "V_LP(cost) − Acc = least Reg", behind, _Policy(acc, cost, best.lam, labels).regret
+            ),
         ),
     )
 
@@ -370,7 +435,10 @@ class Case:
         """The case to read: the accuracies, the budget the oracle takes at the price, and the one the policy takes."""
         names = np.array(self.table.budgets)
         columns = {f"Acc({b})": self.acc[:, j] for j, b in enumerate(names)}
-        chosen = {"oracle": names[oracle_labels(self.acc, self.cost, self.lam)], "policy": names[self.labels]}
+        chosen = {
+            "oracle": names[oracle_labels(self.acc, self.cost, self.lam)],
+            "policy": names[self.labels],
+        }
         return pd.DataFrame({"question": self.table.ids} | columns | chosen)
 
 
@@ -404,10 +472,16 @@ def random_cases(count: int, seed: int = 0, questions: int = 5, budgets: int = 4
     rng = np.random.default_rng(seed)
     for number in range(count):
         kind = KINDS[number % len(KINDS)]
-        table = _table(kind, int(rng.integers(1, questions + 1)), int(rng.integers(1, budgets + 1)), rng)
+        table = _table(
+            kind, int(rng.integers(1, questions + 1)), int(rng.integers(1, budgets + 1)), rng
+        )
         path = frontier(table.acc, table.cost)
         # On a breakpoint, anywhere between the ends, or beyond what is useful.
-        places = rng.choice(path.cost), rng.uniform(path.cost[0], path.cost[-1]), path.cost[-1] * 1.2
+        places = (
+            rng.choice(path.cost),
+            rng.uniform(path.cost[0], path.cost[-1]),
+            path.cost[-1] * 1.2,
+        )
         budget = float(max(places[rng.choice(3, p=[0.15, 0.75, 0.1])], path.cost[0]))
         lam, top = path.at(budget).lam, path.lam[0]
         if rng.random() < 0.3:
@@ -446,7 +520,9 @@ def survey(check: Callable[[Case], Statement], cases: Iterable[Case]) -> pd.Data
 STATEMENTS: dict[str, Callable[[Case], Statement]] = {
     "Ledger": lambda c: ledger(c.acc, c.cost, c.other, c.budget, c.labels),
     "Weak duality": lambda c: weak_duality(c.acc, c.cost, c.other, c.budget),
-    "Theorem 1": lambda c: cost_monotone(c.acc, c.cost, min(c.lam, c.other), max(c.lam, c.other) + 1e-3),
+    "Theorem 1": lambda c: cost_monotone(
+        c.acc, c.cost, min(c.lam, c.other), max(c.lam, c.other) + 1e-3
+    ),
     "Switches": lambda c: switches(c.acc, c.cost),
     "The price 0": lambda c: free_compute(c.acc, c.cost),
     "Subgradient": lambda c: subgradient(c.acc, c.cost, c.lam, c.other, c.budget),

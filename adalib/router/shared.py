@@ -1,11 +1,14 @@
-"""One budget for several servers: what was overspent by all of them is one number, and it lives in Redis.
+"""One budget for several servers: what was overspent by all of them is one number, kept in Redis.
 
-The price depends on nothing but that number (`adalib.router.controller`). Each server adds what its questions cost, in
-one atomic step, and reads the sum over all. A step carries a number, so that one that was sent twice counts once. What
-a server has open is kept under its own name and expires: a server that dies takes nothing with it. While Redis does not
-answer, each server goes on by itself from what it last knew, and hands in what it did when Redis is back. The bound
-holds for all together if a question counts as open until the others know that it was closed, without Redis for each.
-A total in money is lent out in small parts, so that all servers together never pass it.
+The price depends on nothing but that number (`adalib.router.controller`). Each server adds what its
+questions cost, in one atomic step, and reads the sum over all. A step carries a number, so that one that
+was sent twice counts once. What a server has open is kept under its own name: if the server dies, what
+its open questions had cost is added to the debt when the entry expires. The largest number of questions
+that were ever open is kept too, so the bound survives restarts of all servers.
+
+While Redis does not answer, each server goes on by itself from what it last knew, and hands in what it
+did when Redis is back. A total in money is lent out in small parts, so that all servers together never
+pass it; requests for a loan that come while one is under way wait for the same next one.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ from redis import Redis as Plain
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from adalib.router.controller import BudgetController, Purse
+from adalib.router.controller import BudgetController
+from adalib.router.purse import Purse
 from adalib.router.router import Router
 
 __all__ = ["Share", "ShareError", "SharedController", "SharedPurse"]
@@ -34,7 +38,6 @@ _LIFE = 10_000  # milliseconds after which what a silent server had open is forg
 _PATIENCE = 1.0  # seconds for one step
 _LOAN = 0.02  # of the total: what a server is lent beyond its need, to go on with while Redis does not answer
 _LEASE = 60_000  # milliseconds after which a loan expires that was not renewed
-_KEEP = 40 * 86_400  # seconds for which the purse of a period is kept
 _UNREACHED = (RedisError, OSError, TimeoutError, ValueError, TypeError, OverflowError)
 _LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
 
@@ -57,7 +60,8 @@ end
 
 # KEYS: the sums, the servers, the number of this server's last step.
 # ARGV: this server, its step's number, questions and cost since the last step, the change of the debt, the debt's
-# floor, what it has open (cost above the budgets, questions), milliseconds until that expires, what it knows.
+# floor, what it has open (cost above the budgets, questions), milliseconds until that expires, what it
+# knows (three sums), what its open questions have cost, the most questions that it knows to have been open.
 _STEP = (
     _SOUND
     + """
@@ -70,23 +74,31 @@ end
 local exact = '%.17g'
 redis.call('HSET', KEYS[1], 'asked', string.format('%d', asked), 'spent', exact:format(spent))
 redis.call('HSET', KEYS[1], 'debt', exact:format(debt))
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[7] .. ' ' .. ARGV[8] .. ' ' .. string.format('%d', now + ARGV[9]))
+local entry = ARGV[7] .. ' ' .. ARGV[8] .. ' ' .. string.format('%d', now + ARGV[9]) .. ' ' .. ARGV[13]
+redis.call('HSET', KEYS[2], ARGV[1], entry)
 local others, theirs, servers = 0, 0, redis.call('HGETALL', KEYS[2])
 for k = 1, #servers, 2 do
-  local opened, open, expires = string.match(servers[k + 1], '(%S+) (%S+) (%S+)')
-  opened, open, expires = sound(opened, -1e300), sound(open, 0), sound(expires, now)
-  if not (opened and open and expires) then redis.call('HDEL', KEYS[2], servers[k])
+  local opened, open, expires, cost = string.match(servers[k + 1], '(%S+) (%S+) (%S+) (%S+)')
+  opened, open, cost = sound(opened, -1e300), sound(open, 0), sound(cost, 0)
+  if not (opened and open and cost and sound(expires, now)) then
+    redis.call('HDEL', KEYS[2], servers[k])
+    if cost and cost > 0 then
+      spent, debt = spent + cost, debt + cost
+      redis.call('HSET', KEYS[1], 'spent', exact:format(spent), 'debt', exact:format(debt))
+    end
   elseif servers[k] ~= ARGV[1] then others, theirs = others + opened, theirs + open end
 end
-return {string.format('%d', asked), exact:format(spent), exact:format(debt), exact:format(others), theirs}
+local most = math.max(read('at_once', 0, ARGV[14]), tonumber(ARGV[14]), theirs + tonumber(ARGV[8]))
+redis.call('HSET', KEYS[1], 'at_once', string.format('%d', most))
+return {string.format('%d', asked), exact:format(spent), exact:format(debt), exact:format(others), theirs,
+  string.format('%d', most)}
 """
 )
 
 # A server may spend what it was lent, also while Redis does not answer, until the loan expires. What it had put aside
 # counts as spent if it is never heard of again.
 # KEYS: the purse. ARGV: this server, its step's number, dollars since the last step, what it would be lent, what of its
-# loan it keeps, the total, what it knows to be spent, milliseconds until the loan expires, seconds to keep the purse
-# (0: for good), what it has put aside.
+# loan it keeps, the total, what it knows to be spent, milliseconds until the loan expires, what it has put aside.
 _LEND = (
     _SOUND
     + """
@@ -107,8 +119,7 @@ for k = 1, #all, 2 do
 end
 local lent = math.max(math.min(tonumber(ARGV[4]), ARGV[6] - spent - others), tonumber(ARGV[5]))
 redis.call('HSET', KEYS[1], 'spent', string.format('%.17g', spent), 'step ' .. ARGV[1], ARGV[2])
-redis.call('HSET', KEYS[1], 'loan ' .. ARGV[1], string.format('%.17g %s %d', lent, ARGV[10], now + ARGV[8]))
-if tonumber(ARGV[9]) > 0 then redis.call('EXPIRE', KEYS[1], ARGV[9]) end
+redis.call('HSET', KEYS[1], 'loan ' .. ARGV[1], string.format('%.17g %s %d', lent, ARGV[9], now + ARGV[8]))
 return {string.format('%.17g', spent), string.format('%.17g', lent)}
 """
 )
@@ -126,6 +137,7 @@ class _Sums(NamedTuple):
     debt: float = 0.0
     others: float = 0.0
     theirs: int = 0
+    at_once: int = 0
 
 
 class SharedController(BudgetController):
@@ -134,7 +146,11 @@ class SharedController(BudgetController):
     def __init__(self, budget: float, price: float, **how: Any) -> None:
         super().__init__(budget, price, **how)
         self.number = 0  # of the last step
-        self._all, self._sent, self._new = _Sums(), _Sums(), _Sums()  # known there, perhaps on its way, closed since
+        self._all, self._sent, self._new = (
+            _Sums(),
+            _Sums(),
+            _Sums(),
+        )  # known there, perhaps on its way, closed since
 
     @property
     def known(self) -> _Sums:
@@ -156,7 +172,7 @@ class SharedController(BudgetController):
     def told(self, sums: _Sums) -> None:
         """The store has counted the step; these are the sums over all servers."""
         self._all, self._sent, self.others = sums, _Sums(), sums.others
-        self.at_once = max(self.at_once, self.open_now + sums.theirs)
+        self.at_once = max(self.at_once, self.open_now + sums.theirs, sums.at_once)
         self._add_up()
 
     def _settle(self, cost: float, more: float) -> None:
@@ -195,22 +211,33 @@ class SharedPurse(Purse):
 
     def take(self, need: float) -> list[str | int]:
         """What to tell the store: the sum that was not confirmed once more, else all that was paid since."""
-        self._turn()
         if not self._sent:
             self.number += 1
             self._sent, self._new = self._new, 0.0
         room = self._room()
         wanted = self.reserved + need + (0.0 if self.total == inf else self.total * _LOAN)
-        keeps = max(min(room, wanted), self.reserved)  # no more is put aside before the store has answered
+        keeps = max(
+            min(room, wanted), self.reserved
+        )  # no more is put aside before the store has answered
         self.lent = keeps + self._sent + self._new
         amounts = (self._sent, wanted, keeps, min(self.total, 1e300), self.known)
-        return [self.number, *map(repr, amounts), _LEASE, _KEEP if self.period else 0, repr(self.reserved)]
+        return [
+            self.number,
+            *map(repr, amounts),
+            _LEASE,
+            repr(self.reserved),
+        ]
 
     def told(self, spent: float, lent: float) -> None:
         """The store has counted the step."""
         if not (0 <= spent < inf and 0 <= lent < inf):
             raise ValueError("the store holds no sums of ours")
-        self.known, self._sent, self.lent, self.until = spent, 0.0, lent, monotonic() + _LEASE / 1000
+        self.known, self._sent, self.lent, self.until = (
+            spent,
+            0.0,
+            lent,
+            monotonic() + _LEASE / 1000,
+        )
         self.spent = spent + self._new
 
     def _room(self) -> float:
@@ -218,41 +245,48 @@ class SharedPurse(Purse):
             return inf
         return self.lent * (1 + 1e-12) - self._sent - self._new if monotonic() < self.until else 0.0
 
-    def _turn(self) -> None:
-        before = self.now
-        super()._turn()
-        if self.now != before:
-            self.known = self.lent = 0.0
-            self.spent = self._sent + self._new
-
 
 class Share:
     """Carries a `SharedController` and a `SharedPurse`, the router's from now on, to Redis and back, for as long as
     ``async with`` lasts.
 
-    Servers of the same router, model and tenant share the budget, those of the same model and tenant the total. Redis
+    Servers of the same router and model share the budget, those of the same model the total. Redis
     must answer at the start (`ShareError`); later that is borne."""
 
-    def __init__(self, router: Router, url: str, model: str, tenant: str = "") -> None:
+    def __init__(self, router: Router, url: str, model: str) -> None:
         old = router.controller
-        self.controller = SharedController(old.budget, old.first_price, step=old.step, reach=old.reach)
-        self.controller.low, self.controller.high, router.controller = old.low, old.high, self.controller
+        self.controller = SharedController(
+            old.budget, old.first_price, step=old.step, reach=old.reach
+        )
+        self.controller.low, self.controller.high, router.controller = (
+            old.low,
+            old.high,
+            self.controller,
+        )
         self.purse = router.purse = SharedPurse(router.purse)
         self.purse.ask = self._lend
-        about = f"{tenant} {model} {router.cost!r} {old.budget!r} {old.first_price!r} {old.step!r}".strip()
-        self.name, self.money = (_named(told) for told in (about, f"purse {tenant} {model}"))
+        about = f"{model} {router.cost!r} {old.budget!r} {old.first_price!r} {old.step!r}"
+        self.name, self.money = (_named(told) for told in (about, f"purse {model}"))
         self.server = uuid4().hex
         try:
-            with Plain.from_url(url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE) as first:
+            with Plain.from_url(
+                url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE
+            ) as first:
                 first.ping()
-            self._redis = Redis.from_url(url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE)
+            self._redis = Redis.from_url(
+                url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE
+            )
         except ValueError:
-            raise ShareError("the address of Redis must look like redis://127.0.0.1:6379/0") from None
+            raise ShareError(
+                "the address of Redis must look like redis://127.0.0.1:6379/0"
+            ) from None
         except (RedisError, OSError) as error:
             mend = "start it, or serve without --redis"
             raise ShareError(f"Redis does not answer ({type(error).__name__}); {mend}") from None
         self._step, self._lending = map(self._redis.register_script, (_STEP, _LEND))
         self._busy = asyncio.Lock()
+        self._needed = 0.0  # dollars that the next loan is asked for
+        self._next_loan: asyncio.Task | None = None  # not begun, so that more can be asked for
         self.reached = False
 
     async def __aenter__(self) -> Share:
@@ -284,7 +318,9 @@ class Share:
     async def _told(self, if_unsent: bool = False) -> None:
         """One step, one at a time; where Redis does not answer, it is kept for later."""
         async with self._busy:
-            if if_unsent and not (self.controller.unsent or self.purse.unsent):  # another's step took ours along
+            if if_unsent and not (
+                self.controller.unsent or self.purse.unsent
+            ):  # another's step took ours along
                 return
             try:
                 await self._tell_sums()
@@ -296,32 +332,56 @@ class Share:
                 self._reaches(True)
 
     async def _lend(self, need: float) -> None:
-        """Be lent so much more money; nothing, where Redis does not answer."""
+        """Be lent so much more money; nothing, where Redis does not answer.
+
+        All who ask while Redis is busy share one loan, so that a slow Redis delays nobody twice.
+        """
+        self._needed += need
+        if self._next_loan is None:
+            self._next_loan = asyncio.create_task(self._take_loan())
+        await asyncio.shield(self._next_loan)
+
+    async def _take_loan(self) -> None:
         async with self._busy:
+            need = self._needed
+            self._needed = 0.0
+            self._next_loan = None
             with contextlib.suppress(*_UNREACHED):
                 await self._tell_money(need)
 
     async def _tell_sums(self) -> None:
         controller, batch = self.controller, self.controller.take()
         amounts = map(repr, (batch.spent, batch.debt, controller.floor, controller.opened))
-        told: list[str | int] = [self.server, controller.number, batch.asked, *amounts, controller.open_now, _LIFE]
+        told: list[str | int] = [
+            self.server,
+            controller.number,
+            batch.asked,
+            *amounts,
+            controller.open_now,
+            _LIFE,
+        ]
         known = controller.known
         told += [known.asked, repr(known.spent), repr(known.debt)]
+        told += [repr(controller.open_cost), controller.at_once]
         keys = [self.name, f"{self.name}:servers", f"{self.name}:step:{self.server}"]
-        asked, spent, debt, others, theirs = await self._step(keys, told)
-        sums = _Sums(int(asked), float(spent), float(debt), float(others), int(theirs))
+        asked, spent, debt, others, theirs, most = await self._step(keys, told)
+        sums = _Sums(int(asked), float(spent), float(debt), float(others), int(theirs), int(most))
         if sums.asked < 0 or sums.spent < 0 or sums.theirs < 0 or not all(map(isfinite, sums)):
             raise ValueError("the store holds no sums of ours")
         controller.told(sums)
 
     async def _tell_money(self, need: float) -> None:
         told = self.purse.take(need)
-        spent, lent = await self._lending([f"{self.money}:{self.purse.now}"], [self.server, *told])
+        spent, lent = await self._lending([f"{self.money}"], [self.server, *told])
         self.purse.told(float(spent), float(lent))
 
     def _reaches(self, reached: bool, why: str = "") -> None:
         if self.reached != reached and self.controller.number > 1:
-            told = "Redis answers again" if reached else f"Redis does not answer ({why}): each server goes on alone"
+            told = (
+                "Redis answers again"
+                if reached
+                else f"Redis does not answer ({why}): each server goes on alone"
+            )
             _LOG.warning(told)
         self.reached = reached
 

@@ -23,22 +23,46 @@ ID_COLUMNS = ("student", "SIS Login ID", "ID number", "Username", "Email address
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one word and return its exit code: 0 done, 1 a token was refused, 2 bad input."""
-    parser = argparse.ArgumentParser(prog="python -m adalib.teach", description="Homework, tokens and quizzes.")
+    parser = argparse.ArgumentParser(
+        prog="python -m adalib.teach", description="Homework, tokens and quizzes."
+    )
     words = parser.add_subparsers(dest="word", metavar="WORD", required=True)
-    keys = words.add_parser("keys", help=f"print each student's key, made from the class's secret in ${SECRET}")
+    keys = words.add_parser(
+        "keys", help=f"print each student's key, made from the class's secret in ${SECRET}"
+    )
     keys.add_argument("students", nargs="+", metavar="STUDENT")
-    graded = words.add_parser("grade", help=f"check the seals of tokens and grade them, with the secret in ${SECRET}")
+    graded = words.add_parser(
+        "grade", help=f"check the seals of tokens and grade them, with the secret in ${SECRET}"
+    )
     graded.add_argument("file", type=Path, help="a text file with one token per line")
     graded.add_argument("--json", action="store_true", help="print one JSON object")
-    graded.add_argument("--roster", type=Path, help="a CSV of the class, such as Canvas or Moodle export it")
-    graded.add_argument("--id", help="the roster's column with the names that students use here (default: found)")
-    graded.add_argument("--sheet", default="1", help="with --roster: the sheet that counts (default: 1)")
-    graded.add_argument("--salt", help="the salt of the exam; without it, exams and salted homework are refused")
-    graded.add_argument("--due", type=datetime.fromisoformat, help="with --roster: the end, as 2026-11-20T18:00")
-    graded.add_argument("--csv", type=Path, help="with --roster: the same CSV with points, to import again")
-    export = words.add_parser("export", help="write quizzes and misconceptions as Moodle XML and as a QTI 2.1 package")
-    export.add_argument("--book", type=Path, default=Path(), help="folder of the book's sources (default: here)")
-    export.add_argument("--out", type=Path, required=True, help="folder to write quizzes.xml and quizzes.zip into")
+    graded.add_argument(
+        "--roster", type=Path, help="a CSV of the class, such as Canvas or Moodle export it"
+    )
+    graded.add_argument(
+        "--id", help="the roster's column with the names that students use here (default: found)"
+    )
+    graded.add_argument(
+        "--sheet", default="1", help="with --roster: the sheet that counts (default: 1)"
+    )
+    graded.add_argument(
+        "--salt", help="the salt of the exam; without it, exams and salted homework are refused"
+    )
+    graded.add_argument(
+        "--due", type=datetime.fromisoformat, help="with --roster: the end, as 2026-11-20T18:00"
+    )
+    graded.add_argument(
+        "--csv", type=Path, help="with --roster: the same CSV with points, to import again"
+    )
+    export = words.add_parser(
+        "export", help="write quizzes and misconceptions as Moodle XML and as a QTI 2.1 package"
+    )
+    export.add_argument(
+        "--book", type=Path, default=Path(), help="folder of the book's sources (default: here)"
+    )
+    export.add_argument(
+        "--out", type=Path, required=True, help="folder to write quizzes.xml and quizzes.zip into"
+    )
     args = parser.parse_args(argv)
     try:
         return {"keys": _keys, "grade": _grade, "export": _export}[args.word](args)
@@ -49,7 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _secret() -> str:
     if not os.environ.get(SECRET):
-        raise ValueError(f"the class's secret is missing; put a long random text into the variable {SECRET}")
+        raise ValueError(
+            f"the class's secret is missing; put a long random text into the variable {SECRET}"
+        )
     return os.environ[SECRET]
 
 
@@ -70,7 +96,11 @@ def _grade(args: argparse.Namespace) -> int:
         print(json.dumps({"grades": [vars(one) | {"score": len(one.right)} for one in grades]}))
     else:
         for one in grades:
-            said = f"refused: {one.refused}" if one.refused else f"{len(one.right)} of {one.of}: {', '.join(one.right)}"
+            said = (
+                f"refused: {one.refused}"
+                if one.refused
+                else f"{len(one.right)} of {one.of}: {', '.join(one.right)}"
+            )
             print(f"{one.student or '?'}\t{one.sheet}\t{said}")
     return 1 if any(one.refused for one in grades) else 0
 
@@ -81,9 +111,13 @@ def _class(args: argparse.Namespace, grades: list[Grade]) -> int:
     separator = max(",;\t", key=text.partition("\n")[0].count)  # of equally many the comma
     roster = pd.read_csv(io.StringIO(text), sep=separator, dtype=str, keep_default_na=False)
     known = [args.id] if args.id else ID_COLUMNS
-    name = next((each for each in known if each in roster and roster[each].str.strip().ne("").any()), None)
+    name = next(
+        (each for each in known if each in roster and roster[each].str.strip().ne("").any()), None
+    )
     if name is None:
-        raise ValueError(f"{args.roster}: has no column {' or '.join(known)} with names in it; name one with --id")
+        raise ValueError(
+            f"{args.roster}: has no column {' or '.join(known)} with names in it; name one with --id"
+        )
     points, left_out = class_list(roster, name, grades, args.sheet, args.due)
     if args.csv:
         points.to_csv(args.csv, index=False, sep=separator)
@@ -106,7 +140,9 @@ def _read(file: Path) -> str:
 def _export(args: argparse.Namespace) -> int:
     quizzes = args.book / "book" / "editions" / "quizzes.py"
     if not quizzes.exists():
-        raise ValueError(f"{args.book}: has no book/editions/quizzes.py; give the folder of the book's sources")
+        raise ValueError(
+            f"{args.book}: has no book/editions/quizzes.py; give the folder of the book's sources"
+        )
     return runpy.run_path(str(quizzes))["export"](args.book, args.out)
 
 

@@ -33,7 +33,18 @@ from adalib.teach.exercises import Checked, Checker, checks
 from adalib.teach.exercises.judged import Value, as_name, as_number, value
 from adalib.vote.estimators import majority
 
-__all__ = ["NULLS", "SINS", "Flaw", "Grade", "HandedIn", "Homework", "Question", "class_list", "find_the_flaw", "grade"]
+__all__ = [
+    "NULLS",
+    "SINS",
+    "Flaw",
+    "Grade",
+    "HandedIn",
+    "Homework",
+    "Question",
+    "class_list",
+    "find_the_flaw",
+    "grade",
+]
 __all__ += ["hand_in", "homework", "seal", "student_key"]
 
 
@@ -95,17 +106,26 @@ class Homework:
         if self.exam:
             said = "taken" if name in self._answers else f"no question here is called {name!r}"
             return Taken(name, None, said, token=self.token)
-        checked = Checker({key: question.exercise(key) for key, question in self.questions.items()})(name, answer)
+        checked = Checker(
+            {key: question.exercise(key) for key, question in self.questions.items()}
+        )(name, answer)
         return HandedIn(checked.name, checked.right, checked.hint, checked.more, token=self.token)
 
     @property
     def token(self) -> str:
         """All answers so far, sealed; without a key the seal is worth nothing, and grading says so."""
-        what = {"student": self.student, "sheet": self.name, "answers": self._answers, "at": int(time.time())}
+        what = {
+            "student": self.student,
+            "sheet": self.name,
+            "answers": self._answers,
+            "at": int(time.time()),
+        }
         return seal(what | {"exam": self.exam, "salt": self.salt}, self._key or "practice")
 
 
-def homework(student_id: str, name: str = "1", key: str = "", exam: bool = False, salt: str = "") -> Homework:
+def homework(
+    student_id: str, name: str = "1", key: str = "", exam: bool = False, salt: str = ""
+) -> Homework:
     """A student's own homework: the same questions as everyone's, with other numbers.
 
     Explained in the page "Homework and exams".
@@ -130,7 +150,9 @@ def homework(student_id: str, name: str = "1", key: str = "", exam: bool = False
     (False, 'adalib1.')
     """
     questions = _drawn(student_id, name, exam, salt)
-    shown = {asked: question.asked() for asked, question in questions.items()} if exam else questions
+    shown = (
+        {asked: question.asked() for asked, question in questions.items()} if exam else questions
+    )
     return Homework(student_id, name, shown, exam, salt, key)
 
 
@@ -142,7 +164,9 @@ def _drawn(student: str, sheet: str, exam: bool, salt: str) -> dict[str, Questio
     drawn = {asked: make(rng) for asked, make in _QUESTIONS.items()}
     for asked, question in drawn.items():
         if question.tolerance:
-            drawn[asked] = question._replace(text=f"{question.text}\nA number counts within {question.tolerance:g}.")
+            drawn[asked] = question._replace(
+                text=f"{question.text}\nA number counts within {question.tolerance:g}."
+            )
     return drawn
 
 
@@ -154,8 +178,19 @@ def hand_in(check: Checker, student: str, key: str) -> str:
     answers = {}
     for name, answer in check.given.items():
         number = as_number(answer)
-        answers[name] = answer if isinstance(answer, bool) else number if np.isfinite(number) else as_name(answer)
-    what = {"student": student, "sheet": f"chapter {check.chapter}", "answers": answers, "at": int(time.time())}
+        answers[name] = (
+            answer
+            if isinstance(answer, bool)
+            else number
+            if np.isfinite(number)
+            else as_name(answer)
+        )
+    what = {
+        "student": student,
+        "sheet": f"chapter {check.chapter}",
+        "answers": answers,
+        "at": int(time.time()),
+    }
     return seal(what, key or "practice")
 
 
@@ -193,27 +228,53 @@ def grade(token: str, secret: str, salt: str | None = None) -> Grade:
     except ValueError as error:
         return Grade(student, "", (), 0, str(error))
     sheet, answers, at = content.get("sheet"), content.get("answers"), content.get("at", 0)
-    if not (isinstance(sheet, str) and isinstance(answers, dict) and isinstance(at, int) and 0 <= at < 2**33):
-        return Grade(student, "", (), 0, "it holds no sheet and answers, or no time; hand in what check returned")
+    if not (
+        isinstance(sheet, str)
+        and isinstance(answers, dict)
+        and isinstance(at, int)
+        and 0 <= at < 2**33
+    ):
+        return Grade(
+            student,
+            "",
+            (),
+            0,
+            "it holds no sheet and answers, or no time; hand in what check returned",
+        )
     exam, used = bool(content.get("exam")), str(content.get("salt", ""))
     if (exam, used) != (salt is not None, salt or ""):
-        why = "an exam, or of salted homework" if salt is None else "another exam, or of practice: the salt is another"
+        why = (
+            "an exam, or of salted homework"
+            if salt is None
+            else "another exam, or of practice: the salt is another"
+        )
         return Grade(student, sheet, (), 0, f"it is of {why}")
     if sheet.startswith("chapter "):
         asked: Mapping[str, Any] = checks(sheet.removeprefix("chapter "))[0].exercises
     else:
-        asked = {name: question.exercise(name) for name, question in _drawn(student, sheet, exam, used).items()}
+        asked = {
+            name: question.exercise(name)
+            for name, question in _drawn(student, sheet, exam, used).items()
+        }
 
     def holds(name: str, given: Any) -> bool:
         """Of a function or a proof the token only says that it passed; a value is checked again."""
-        return not isinstance(asked[name], Value) if given is True else asked[name].fault(given) is None
+        return (
+            not isinstance(asked[name], Value)
+            if given is True
+            else asked[name].fault(given) is None
+        )
 
     right = [name for name in asked if name in answers and holds(name, answers[name])]
     return Grade(student, sheet, tuple(right), len(asked), at=at)
 
 
 def class_list(
-    roster: pd.DataFrame, id_column: str, grades: Iterable[Grade], sheet: str, due: datetime | None = None
+    roster: pd.DataFrame,
+    id_column: str,
+    grades: Iterable[Grade],
+    sheet: str,
+    due: datetime | None = None,
 ) -> tuple[pd.DataFrame, list[Grade]]:
     """The roster with points, and the grades that did not count.
 
@@ -236,7 +297,9 @@ def class_list(
     rows = [best.get(student) for student in names]
     told = [str(len(one.right)) if one else "" for one in rows]
     made = [one and datetime.fromtimestamp(one.at, UTC).isoformat(" ", "minutes") for one in rows]
-    when = [at or (who and "absent") for at, who in zip(made, names, strict=True)]  # Canvas: a nameless row
+    when = [
+        at or (who and "absent") for at, who in zip(made, names, strict=True)
+    ]  # Canvas: a nameless row
     return roster.assign(**{f"Homework {sheet}": told, "made at (UTC)": when}), left_out
 
 
@@ -248,8 +311,12 @@ _MARK = "adalib1"
 def student_key(secret: str, student: str) -> str:
     """The key of one student, made from the class's secret; it tells nothing about the secret or another's key."""
     if not secret:
-        raise ValueError("the class's secret is empty; give a long random text that only the teacher has")
-    return hmac.new(secret.encode(), f"student:{_signed(student)}".encode(), hashlib.sha256).hexdigest()[:32]
+        raise ValueError(
+            "the class's secret is empty; give a long random text that only the teacher has"
+        )
+    return hmac.new(
+        secret.encode(), f"student:{_signed(student)}".encode(), hashlib.sha256
+    ).hexdigest()[:32]
 
 
 def _signed(student: str) -> str:
@@ -299,7 +366,9 @@ def _table(rng: np.random.Generator, n: int = 4) -> np.ndarray:
 
 def _shown(acc: np.ndarray) -> str:
     rows = ["question  " + "".join(f"b={c:<5g}" for c in _COST)]
-    rows += [f"{'ABCDEFGH'[i]:<10}" + "".join(f"{a:<7.2f}" for a in row) for i, row in enumerate(acc)]
+    rows += [
+        f"{'ABCDEFGH'[i]:<10}" + "".join(f"{a:<7.2f}" for a in row) for i, row in enumerate(acc)
+    ]
     return "\n".join(rows)
 
 
@@ -321,7 +390,8 @@ def _label(rng: np.random.Generator) -> Question:
             "that is a column; the budget is asked for": label if label not in _COST else -1,
             "that is the most accurate budget; the price counts": _COST[acc[0].argmax()],
             "that is where the next step stops paying; look past it, too": _COST[pays.argmin()],
-            "that is the net value; the budget that has it is asked for": acc[0, label] - lam * _COST[label],
+            "that is the net value; the budget that has it is asked for": acc[0, label]
+            - lam * _COST[label],
         },
         tolerance=0,
     )
@@ -339,7 +409,9 @@ def _bill(rng: np.random.Generator) -> Question:
         {
             "that is the sum; the average is asked for": paid * len(acc),
             "that is the average accuracy": float(chosen(acc, labels).mean()),
-            "that is the cost at a price of zero; the price counts": float(_COST[acc.argmax(axis=1)].mean()),
+            "that is the cost at a price of zero; the price counts": float(
+                _COST[acc.argmax(axis=1)].mean()
+            ),
             "that is in money; answers are asked for": lam * paid,
         },
     )
@@ -351,16 +423,22 @@ def _price(rng: np.random.Generator) -> Question:
     lam, prices = path.at(budget).lam, np.unique(path.lam)
     at = int(np.abs(prices - lam).argmin())
     # What the step brings that is bought at this price and not just above it.
-    after, before = (chosen(acc, oracle_labels(acc, _COST, price)) for price in (lam - 1e-9, lam + 1e-9))
+    after, before = (
+        chosen(acc, oracle_labels(acc, _COST, price)) for price in (lam - 1e-9, lam + 1e-9)
+    )
     return Question(
         f"What is the lowest price at which the oracle spends {budget:g} per question or less?\n{_shown(acc)}",
         lam,
         "try the slopes between the points of each question, from the largest down",
         "buy the steepest steps first, and add up their costs; the first that no longer fits names the price",
         {
-            "there it spends less, and a lower price still fits": prices[min(at + 1, prices.size - 1)],
+            "there it spends less, and a lower price still fits": prices[
+                min(at + 1, prices.size - 1)
+            ],
             "there it spends more than it may": prices[max(at - 1, 0)],
-            "that is the gain of the step; a price is for one answer": float((after - before).max()),
+            "that is the gain of the step; a price is for one answer": float(
+                (after - before).max()
+            ),
         },
         tolerance=1e-4,
     )
@@ -391,7 +469,10 @@ def _subsets(rng: np.random.Generator) -> Question:
     answers = [answers[i] for i in rng.permutation(5)] + [str(rng.choice(["7", "8", "9"]))]
     b = int(rng.integers(3, 5))
     votes = np.array([majority(part).get("7", 0.0) for part in combinations(answers, b)])
-    blanks = [majority([answer or "none" for answer in part]).get("7", 0.0) for part in combinations(answers, b)]
+    blanks = [
+        majority([answer or "none" for answer in part]).get("7", 0.0)
+        for part in combinations(answers, b)
+    ]
     said = ", ".join(answer or "(empty)" for answer in answers)
     return Question(
         f"Six answers: {said}. The right one is 7. Average the vote over all ways to pick {b} of them.",
@@ -426,7 +507,11 @@ def _curse(rng: np.random.Generator) -> Question:
 
 
 def _equal_cost(rng: np.random.Generator) -> Question:
-    one, four, spent = rng.integers(40, 60) / 100, rng.integers(62, 75) / 100, rng.integers(15, 36) / 10
+    one, four, spent = (
+        rng.integers(40, 60) / 100,
+        rng.integers(62, 75) / 100,
+        rng.integers(15, 36) / 10,
+    )
     mix = one + (spent - 1) / 3 * (four - one)
     accuracy = float(np.round(mix + rng.integers(-30, 60) / 1000, 3))
     quarter = accuracy - one - spent / 4 * (four - one)
@@ -445,7 +530,14 @@ def _equal_cost(rng: np.random.Generator) -> Question:
     )
 
 
-_QUESTIONS = {"label": _label, "bill": _bill, "price": _price, "bound": _bound, "subsets": _subsets, "curse": _curse}
+_QUESTIONS = {
+    "label": _label,
+    "bill": _bill,
+    "price": _price,
+    "bound": _bound,
+    "subsets": _subsets,
+    "curse": _curse,
+}
 _QUESTIONS |= {"equal cost": _equal_cost}
 
 # Find the flaw. A null is an experiment in which there is nothing to find: on a flat population no budget helps any
@@ -502,13 +594,23 @@ class Flaw:
             return "that null reports next to no gain, so it shows nothing; try the other one"
         if abs(gain - shown) > 2e-3:
             return f'read the largest gain off run("{null}"), to three digits'
-        return "" if sin == self._sin else "the null is well chosen, but that was not done; read the methods again"
+        return (
+            ""
+            if sin == self._sin
+            else "the null is well chosen, but that was not done; read the methods again"
+        )
 
     def _results(self, null: str | None) -> pd.DataFrame:
         size, runs = (10, 20) if self._sin == "noise" else (150, 1)
         seed = self._seed
-        people = flat_null(size, seed=seed) if null == "flat" else beta_population(size, 0.6, 0.5, seed=seed)
-        tables = [_once(self._sin, people, seed + number, null == "shuffled") for number in range(runs)]
+        people = (
+            flat_null(size, seed=seed)
+            if null == "flat"
+            else beta_population(size, 0.6, 0.5, seed=seed)
+        )
+        tables = [
+            _once(self._sin, people, seed + number, null == "shuffled") for number in range(runs)
+        ]
         return max(tables, key=lambda table: float(table["gain"].max())).round(4)
 
 
@@ -528,12 +630,16 @@ def find_the_flaw(seed: int = 0) -> Flaw:
     sin = list(SINS)[int(np.random.default_rng([seed, 7]).integers(len(SINS)))]
     # Some draws hide their sin from both nulls; the next draw is taken until one shows it.
     draws = (Flaw(SINS[sin], sin, seed + 1000 * again) for again in count())
-    return next(flaw for flaw in draws if max(flaw.run(null)["gain"].max() for null in NULLS) >= _LEAST)
+    return next(
+        flaw for flaw in draws if max(flaw.run(null)["gain"].max() for null in NULLS) >= _LEAST
+    )
 
 
 def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.DataFrame:
     halves = (population.sample(_SAMPLES, seed=2 * seed + half) for half in (0, 1))
-    first, second = (_generous(half) if sin == "tie rule" else half.table(_BUDGETS) for half in halves)
+    first, second = (
+        _generous(half) if sin == "tie rule" else half.table(_BUDGETS) for half in halves
+    )
     score = first if sin == "in-sample" else second
     # What is scored has chosen, too: that is the leak, whatever the features are called.
     choose = (first.acc + second.acc) / 2 if sin == "leak" else first.acc
@@ -544,8 +650,20 @@ def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.Dat
         if shuffled:
             labels = np.random.default_rng(seed).permutation(labels)
         cost, accuracy = float(first.cost[labels].mean()), float(chosen(score.acc, labels).mean())
-        mix = float(best_mix(score.acc, score.cost, target if sin == "overspent" else cost).expected(score.acc).mean())
-        rows.append({"target": target, "cost": cost, "accuracy": accuracy, "mix": mix, "gain": accuracy - mix})
+        mix = float(
+            best_mix(score.acc, score.cost, target if sin == "overspent" else cost)
+            .expected(score.acc)
+            .mean()
+        )
+        rows.append(
+            {
+                "target": target,
+                "cost": cost,
+                "accuracy": accuracy,
+                "mix": mix,
+                "gain": accuracy - mix,
+            }
+        )
     return pd.DataFrame(rows)
 
 

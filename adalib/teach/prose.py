@@ -43,7 +43,10 @@ def named(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, Interval):
             parts = {f"{name}_{part}": getattr(value, part) for part in ("mean", "low", "high")}
         # A numpy number would be quoted with its type.
-        plain |= {prefix + key: part.item() if isinstance(part, np.generic) else part for key, part in parts.items()}
+        plain |= {
+            prefix + key: part.item() if isinstance(part, np.generic) else part
+            for key, part in parts.items()
+        }
     return plain
 
 

@@ -15,12 +15,28 @@ CASES = [
         ["0.5", "1/2", "50%", " 0.5004 ", "0.4991", "0,5", "50,0%"],
         ["0.52", "half", "0.45", "50", "-0.5", "0.6", "0,503"],
     ),
-    (value("9", 0.6764, "two of three", tolerance=5e-4), ["0.6764", "0,676"], ["0.68", "0.7", "67.64", "68%", "0.9"]),
+    (
+        value("9", 0.6764, "two of three", tolerance=5e-4),
+        ["0.6764", "0,676"],
+        ["0.68", "0.7", "67.64", "68%", "0.9"],
+    ),
     (value("1", 1024, "two to the ten"), ["1024", "1,024", "1024."], ["1023", "1025", "-1024"]),
-    (value("2", -0.25, "below zero", tolerance=1e-2), ["-0.25", "−0.25", "-1/4", "-25%"], ["0.25", "-0.3"]),
-    (value("4", 3.35, "free?", tolerance=0.02, wrong={"one": 3.33}), ["3.35", "67./20"], ["3,350", "3.3", "335", "9"]),
+    (
+        value("2", -0.25, "below zero", tolerance=1e-2),
+        ["-0.25", "−0.25", "-1/4", "-25%"],
+        ["0.25", "-0.3"],
+    ),
+    (
+        value("4", 3.35, "free?", tolerance=0.02, wrong={"one": 3.33}),
+        ["3.35", "67./20"],
+        ["3,350", "3.3", "335", "9"],
+    ),
     (value("5", 0.0069, "small", tolerance=2e-4), ["0.69%"], ["0.69", "0.01"]),
-    (value("3", "word-trees", "the family"), ["word-trees", " Word-Trees "], ["word trees", "trees"]),
+    (
+        value("3", "word-trees", "the family"),
+        ["word-trees", " Word-Trees "],
+        ["word trees", "trees"],
+    ),
 ]
 NAMED = value("named", 8, "count", more="on your fingers", wrong={"that is half of it": 4})
 
@@ -29,9 +45,14 @@ NAMED = value("named", 8, "count", more="on your fingers", wrong={"that is half 
 def page(play):
     """One exercise a case, and one that wants code, on a page with the book's own scripts and a record."""
     exercises = [*(exercise for exercise, _, _ in CASES), NAMED]
-    boxes = "".join(checks("00")[0](name, None)._repr_html_() for name in [*(one.name for one in exercises), "code"])
+    boxes = "".join(
+        checks("00")[0](name, None)._repr_html_()
+        for name in [*(one.name for one in exercises), "code"]
+    )
     record = json.dumps({"00": {one.name: one._asdict() for one in exercises}})
-    return play(f"{boxes}<script>window.adalibRecorded = {record}</script>", "exercises.js", "progress.js")
+    return play(
+        f"{boxes}<script>window.adalibRecorded = {record}</script>", "exercises.js", "progress.js"
+    )
 
 
 def test_the_page_agrees_with_the_notebook(page):
@@ -51,7 +72,10 @@ def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page)
     for answer, said in (
         ("4", "Not yet. Hint: that is half of it."),
         ("5", "Not yet. Hint: count. on your fingers."),
-        ("'8'", "Not yet. Hint: that is no number; give one, such as 0.875 or 7/8. on your fingers."),
+        (
+            "'8'",
+            "Not yet. Hint: that is no number; give one, such as 0.875 or 7/8. on your fingers.",
+        ),
         ("8", "Right."),
     ):
         form.locator("input").fill(answer)

@@ -17,7 +17,9 @@ from conftest import HTML, ROOT, prose, soup, toc_pages
 from jupyter_cache import get_cache
 from listing import plain
 
-LOADING = {"link": "href"} | dict.fromkeys(("script", "img", "iframe", "source", "video", "audio"), "src")
+LOADING = {"link": "href"} | dict.fromkeys(
+    ("script", "img", "iframe", "source", "video", "audio"), "src"
+)
 CHAPTERS = [page for page in toc_pages() if page.startswith("notebooks/")]
 WANTED = (
     "Lagrangian", "dual function", "duality gap", "envelope", "net value", "regret", "subgradient", "optimism",
@@ -67,25 +69,41 @@ def figures_shown(code: str) -> int:
 
 
 @pytest.mark.parametrize("page", toc_pages())
-def test_page_has_one_title_its_own_ids_an_icon_and_a_card_and_folds_code_after_what_it_draws(html, page):
+def test_page_has_one_title_its_own_ids_an_icon_and_a_card_and_folds_code_after_what_it_draws(
+    html, page
+):
     ids = [tag["id"] for tag in soup(page).find_all(id=True)]
     assert sorted(set(ids)) == sorted(ids)
     assert len(soup(page).find_all("h1")) == 1
-    assert len(soup(page).select("meta[name=description][content], meta[property='og:title'], link[rel=icon]")) == 3
+    assert (
+        len(
+            soup(page).select(
+                "meta[name=description][content], meta[property='og:title'], link[rel=icon]"
+            )
+        )
+        == 3
+    )
     assert not soup(page).select(".cell > details.adalib-code.above-input + .cell_output")
 
 
 @functools.cache
 def places(page: str) -> set[str]:
     """What a link may name on a page; nothing on what is no page."""
-    return {tag["id"] for tag in soup(page).find_all(id=True)} if (HTML / f"{page}.html").exists() else set()
+    return (
+        {tag["id"] for tag in soup(page).find_all(id=True)}
+        if (HTML / f"{page}.html").exists()
+        else set()
+    )
 
 
 @pytest.mark.parametrize("page", toc_pages())
 def test_page_has_its_headings_and_figures(html, page):
     article = soup(page).find("article")
     # The page puts the chapter's number before its title.
-    built = [words(re.sub(r"^(?:\d+|Appendix [A-D])\. ", "", h.get_text())) for h in article.find_all(["h1", "h2"])]
+    built = [
+        words(re.sub(r"^(?:\d+|Appendix [A-D])\. ", "", h.get_text()))
+        for h in article.find_all(["h1", "h2"])
+    ]
     expected = [words(h) for cell in cells(page, "markdown") for h in headings(cell)]
     assert expected, f"{source(page)} has no heading"
     assert [h for h in expected if h not in built] == []
@@ -96,16 +114,35 @@ def test_page_has_its_headings_and_figures(html, page):
 @pytest.mark.parametrize("page", CHAPTERS)
 def test_without_scripts_a_figure_tells_its_traces_and_a_game_its_numbers(html, page):
     for figure in soup(page).select(".adalib-figure"):
-        traces = [trace for trace in json.loads(figure.script.string)["data"] if trace.get("hoverinfo") != "skip"]
-        shown = [trace for trace in traces if trace.get("x") not in (None, [], [None]) and trace.get("visible", True)]
+        traces = [
+            trace
+            for trace in json.loads(figure.script.string)["data"]
+            if trace.get("hoverinfo") != "skip"
+        ]
+        shown = [
+            trace
+            for trace in traces
+            if trace.get("x") not in (None, [], [None]) and trace.get("visible", True)
+        ]
         told = figure.noscript.get_text()
-        assert [name for trace in shown if (name := plain(trace.get("name") or "")) not in told] == []
+        assert [
+            name for trace in shown if (name := plain(trace.get("name") or "")) not in told
+        ] == []
     assert all(re.search(r"\d", game.p.get_text()) for game in soup(page).select(".adalib-game"))
 
 
 def test_the_list_of_what_moves_leads_to_every_game_and_numbers_lead_to_their_cells(html):
     games = sum(len(soup(page).select(".adalib-game, .adalib-explorer")) for page in toc_pages())
-    assert len([link for link in soup("book/index").select(".adalib-listing a") if "#game-" in link["href"]]) == games
+    assert (
+        len(
+            [
+                link
+                for link in soup("book/index").select(".adalib-listing a")
+                if "#game-" in link["href"]
+            ]
+        )
+        == games
+    )
     for page in map(soup, ("notebooks/02_oracle", "notebooks/03_budgets", "notebooks/07_results")):
         cells = [page.select_one(link["href"]) for link in page.select("a.adalib-origin")]
         assert len([cell for cell in cells if cell.select(".cell_input")]) == len(cells) > 3
@@ -114,9 +151,15 @@ def test_the_list_of_what_moves_leads_to_every_game_and_numbers_lead_to_their_ce
 @pytest.mark.parametrize("page", CHAPTERS)
 def test_every_plotly_figure_came_through_show(html, page):
     """A bare plotly figure is drawn by JupyterLab but not by a page, and Jupyter Book drops it without a word."""
-    cache = get_cache(html.parent / ".jupyter_cache")  # the outputs of the last build; the pages' copies have none
+    cache = get_cache(
+        html.parent / ".jupyter_cache"
+    )  # the outputs of the last build; the pages' copies have none
     _, executed = cache.merge_match_into_notebook(nbformat.read(source(page), as_version=4))
-    outputs = [(cell.source, output.get("data", {})) for cell in executed.cells for output in cell.get("outputs", [])]
+    outputs = [
+        (cell.source, output.get("data", {}))
+        for cell in executed.cells
+        for output in cell.get("outputs", [])
+    ]
     assert outputs
     for code, data in outputs:
         if "application/vnd.plotly.v1+json" in data:
@@ -129,7 +172,9 @@ def test_chapters_carry_their_number_and_lead_to_each_other(html, page):
     if number:
         assert soup(page).find("h1").get_text().startswith(f"{int(number[1])}. ")
     article = copy(soup(page).find("article"))
-    for hidden in article.select("pre, a, h1, h2, h3, script, .cell_output, code, figcaption, title"):
+    for hidden in article.select(
+        "pre, a, h1, h2, h3, script, .cell_output, code, figcaption, title"
+    ):
         hidden.decompose()
     here = number and int(number[1])
     mentioned = [int(n) for n in re.findall(r"\b[Cc]hapter\s+(\d+)\b", article.get_text())]
@@ -141,7 +186,11 @@ def test_links_inside_the_book_lead_to_a_page_and_a_place_on_it(html):
     for page in toc_pages():
         for tag in soup(page).find_all(href=True) + soup(page).find_all(src=True):
             link, _, anchor = (tag.get("href") or tag.get("src")).partition("#")
-            file = posixpath.normpath(f"{posixpath.dirname(page)}/{link.split('?')[0]}") if link else f"{page}.html"
+            file = (
+                posixpath.normpath(f"{posixpath.dirname(page)}/{link.split('?')[0]}")
+                if link
+                else f"{page}.html"
+            )
             if re.match(r"[a-z]+:", link):
                 continue
             # An address with "=" holds what the explorer shows, and is no place on a page.
@@ -160,26 +209,34 @@ def test_nothing_is_loaded_from_the_network(html):
             if re.match(r"(https?:)?//", tag.get(LOADING[tag.name]) or ""):
                 outside.append(f"{page}: {tag}"[:200])
     for path in html.rglob("*.css"):
-        for url in re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//[^\"')]+", path.read_text(encoding="utf-8")):
+        for url in re.findall(
+            r"(?:url\(|@import)\s*[\"']?(?:https?:)?//[^\"')]+", path.read_text(encoding="utf-8")
+        ):
             outside.append(f"{path.relative_to(html)}: {url}")
     assert outside == []
 
 
 def test_site_is_at_most_60_megabytes(html):
-    files = (file for file in html.rglob("*") if file.is_file() and "_live" not in file.parts)  # that is `make live`
+    files = (
+        file for file in html.rglob("*") if file.is_file() and "_live" not in file.parts
+    )  # that is `make live`
     assert sum(file.stat().st_size for file in files) <= 60e6
 
 
 def test_every_notebook_is_in_the_table_of_contents():
     there = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("*.ipynb")}
-    assert there - set(toc_pages()) == {"notebooks/answer_key"}  # which the instructor's edition adds
+    assert there - set(toc_pages()) == {
+        "notebooks/answer_key"
+    }  # which the instructor's edition adds
     assert toc_pages()[0] == "book/intro"
 
 
 def test_the_index_of_theorems_shows_their_titles(html):
     entries = soup("prf-prf").select(".indextable a")
     assert "Weak duality" in [entry.get_text() for entry in entries]
-    assert not [entry.get_text() for entry in entries if entry["href"].endswith("#" + entry.get_text())]
+    assert not [
+        entry.get_text() for entry in entries if entry["href"].endswith("#" + entry.get_text())
+    ]
 
 
 def test_the_welcome_page_quotes_three_findings_with_their_links(html):
@@ -198,9 +255,20 @@ def test_exercises_and_theorems_are_counted_within_their_chapter_and_say_what_th
         assert [re.match(r"Exercise \S+", title)[0] for title in titles] == [
             f"Exercise {front}{number}" for number in range(1, len(titles) + 1)
         ], path.stem
-        stated = [title.get_text().split()[:2] for title in page.select(".proof:not(.remark) > .admonition-title")]
-        assert {kind for kind, _ in stated} <= {"Theorem", "Proposition", "Lemma", "Corollary", "Definition"}, path.stem
-        assert [number for _, number in stated] == [f"{front}{i}" for i in range(1, len(stated) + 1)], path.stem
+        stated = [
+            title.get_text().split()[:2]
+            for title in page.select(".proof:not(.remark) > .admonition-title")
+        ]
+        assert {kind for kind, _ in stated} <= {
+            "Theorem",
+            "Proposition",
+            "Lemma",
+            "Corollary",
+            "Definition",
+        }, path.stem
+        assert [number for _, number in stated] == [
+            f"{front}{i}" for i in range(1, len(stated) + 1)
+        ], path.stem
 
 
 def test_the_glossary_defines_the_words_of_the_book_and_chapters_use_them(html):
@@ -229,6 +297,10 @@ def test_a_gain_on_the_page_is_the_gain_that_was_computed(page, html):
     assert "{points}" not in built
     kept = html.parent / "jupyter_execute" / f"{page}.glue.json"
     values = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    for name, digits in re.findall(r"\{points\}`(\w+)(?::(\d))?`", prose(page.removeprefix("notebooks/"))):
-        said = f"{100 * float(values[name]['data']['text/plain']):+z.{digits or 1}f}".replace("-", "\N{MINUS SIGN}")
+    for name, digits in re.findall(
+        r"\{points\}`(\w+)(?::(\d))?`", prose(page.removeprefix("notebooks/"))
+    ):
+        said = f"{100 * float(values[name]['data']['text/plain']):+z.{digits or 1}f}".replace(
+            "-", "\N{MINUS SIGN}"
+        )
         assert f'<span class="pasted-text">{said}</span>' in built

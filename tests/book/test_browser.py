@@ -77,7 +77,9 @@ OPEN = """() => {
 # Controls of plotly's figures; pictures with a script of their own have tests of their own.
 CONTROLS = ".adalib-figure .adalib-controls:not(.adalib-several)"
 # The figure of a control, or the whole page.
-SCOPE = f'at == null ? document : document.querySelectorAll("{CONTROLS}")[at].closest(".adalib-figure")'
+SCOPE = (
+    f'at == null ? document : document.querySelectorAll("{CONTROLS}")[at].closest(".adalib-figure")'
+)
 # Resolves once nothing has moved or changed its look for ten frames.
 SETTLED = """async (at) => {
   const frame = () => new Promise(requestAnimationFrame);
@@ -174,7 +176,9 @@ def page(new_page):
             route.abort()
 
     page.route("**/*", guard)
-    page.on("console", lambda m: page.wrong.append(f"console: {m.text}") if m.type == "error" else None)
+    page.on(
+        "console", lambda m: page.wrong.append(f"console: {m.text}") if m.type == "error" else None
+    )
     page.on("pageerror", lambda error: page.wrong.append(f"script error: {error}"))
 
     def failed(request):
@@ -287,9 +291,13 @@ def badly_drawn(page) -> list[str]:
     found = set(page.evaluate(DRAWING))
     for at in range(page.locator(CONTROLS).count()):
         box, state = page.locator(CONTROLS).nth(at), page.evaluate(STATE, at)
-        for stop in sorted({round(state["last"] * part / (STOPS - 1)) for part in range(STOPS)} - {state["value"]}):
+        for stop in sorted(
+            {round(state["last"] * part / (STOPS - 1)) for part in range(STOPS)} - {state["value"]}
+        ):
             if state["kind"] == "range":
-                box.locator("input").evaluate("(e, v) => { e.value = v; e.dispatchEvent(new Event('input')); }", stop)
+                box.locator("input").evaluate(
+                    "(e, v) => { e.value = v; e.dispatchEvent(new Event('input')); }", stop
+                )
             else:
                 box.locator("input").nth(stop).evaluate("(e) => e.click()")
             page.evaluate(SETTLED, at)
@@ -311,7 +319,9 @@ def in_theme(page, name: str) -> None:
     page.evaluate(SETTLED)
 
 
-def test_the_index_leads_to_the_first_page_and_a_search_from_disk_shows_the_words_around_a_hit(html, page):
+def test_the_index_leads_to_the_first_page_and_a_search_from_disk_shows_the_words_around_a_hit(
+    html, page
+):
     page.goto((html / "index.html").as_uri())
     page.wait_for_url(f"**/{toc_pages()[0]}.html")
     page.goto((html / "search.html").as_uri() + "?q=envelope")
@@ -321,14 +331,24 @@ def test_the_index_leads_to_the_first_page_and_a_search_from_disk_shows_the_word
     assert page.wrong == []
 
 
-def test_every_icon_is_drawn_and_what_is_below_the_screen_waits_for_a_sign_of_the_reader(html, page):
+def test_every_icon_is_drawn_and_what_is_below_the_screen_waits_for_a_sign_of_the_reader(
+    html, page
+):
     page.goto((html / "notebooks" / "01_motivation.html").as_uri())
     assert page.locator("svg.svg-inline--fa").count() > 5
     assert page.locator("i[class*='fa-'], span[class*='fa-']").count() == 0
-    assert 10 < page.locator(".prev-next-area svg, .search-button-field svg").first.bounding_box()["height"] < 30
+    assert (
+        10
+        < page.locator(".prev-next-area svg, .search-button-field svg").first.bounding_box()[
+            "height"
+        ]
+        < 30
+    )
     formulas, set_ = page.locator(".math"), page.locator(".math mjx-container")
     page.locator(".plotly-graph-div .main-svg").first.wait_for()  # it is on the first screen
-    below = page.evaluate("document.querySelector('.math').getBoundingClientRect().top > innerHeight")
+    below = page.evaluate(
+        "document.querySelector('.math').getBoundingClientRect().top > innerHeight"
+    )
     assert below, "the test wants a page whose first formula is below the first screen"
     assert set_.count() == 0
     page.mouse.move(200, 200)
@@ -343,7 +363,9 @@ def test_every_icon_is_drawn_and_what_is_below_the_screen_waits_for_a_sign_of_th
 
 def drawn_alone(play, fig, width):
     """A page of some width with one figure, drawn by the book's own scripts."""
-    page = play(figures.show(fig, alt="Two bars.")._repr_html_(), "near.js", "figures.js", width=width)
+    page = play(
+        figures.show(fig, alt="Two bars.")._repr_html_(), "near.js", "figures.js", width=width
+    )
     page.evaluate(find.DRAWN)
     return page
 
@@ -381,14 +403,18 @@ def test_an_unscrolled_page_prints_all_its_figures_and_formulas(html, page, way)
     else:
         page.wait_for_function("window.Plotly && window.MathJax?.typesetPromise")
         page.evaluate("MathJax.typesetPromise([])")
-        page.evaluate("dispatchEvent(new Event('beforeprint')); print(); dispatchEvent(new Event('afterprint'))")
+        page.evaluate(
+            "dispatchEvent(new Event('beforeprint')); print(); dispatchEvent(new Event('afterprint'))"
+        )
     page.wait_for_function("window.printed")
     figures_drawn, formulas_set, *there = page.evaluate("printed")
     assert [figures_drawn, formulas_set] == there
     assert min(there) > 5
     page.emulate_media(media="print")
     assert page.locator("h1").is_visible()
-    assert page.locator(".bd-article :is(.adalib-controls, details.adalib-code):visible").count() == 0
+    assert (
+        page.locator(".bd-article :is(.adalib-controls, details.adalib-code):visible").count() == 0
+    )
 
 
 def finger(page):
@@ -396,8 +422,13 @@ def finger(page):
     touch = page.context.new_cdp_session(page)
 
     def swipe(*points: tuple[float, float]) -> None:
-        for kind, at in zip(["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True):
-            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": at[0], "y": at[1]}]})
+        for kind, at in zip(
+            ["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True
+        ):
+            touch.send(
+                "Input.dispatchTouchEvent",
+                {"type": kind, "touchPoints": [{"x": at[0], "y": at[1]}]},
+            )
         touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
     return swipe
@@ -406,7 +437,9 @@ def finger(page):
 def test_a_finger_that_scrolls_leaves_a_slider_alone_and_one_that_drags_does_not(new_page):
     """Whoever listens to a slider hears of no value that a scrolling finger passed."""
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
-    page.set_content("<div style='height: 3000px; padding-top: 300px'><input type=range style='width: 300px'></div>")
+    page.set_content(
+        "<div style='height: 3000px; padding-top: 300px'><input type=range style='width: 300px'></div>"
+    )
     page.add_script_tag(path=ROOT / "book" / "_static" / "touch.js")
     page.evaluate(
         "window.heard = []; document.querySelector('input').oninput = (event) => heard.push(event.target.value); 0"
@@ -449,7 +482,10 @@ def test_a_swipe_over_a_figure_scrolls_the_page_and_a_tap_shows_a_value(html, ne
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def send(kind: str, *points: float) -> None:
-        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": at} for at in points]})
+        touch.send(
+            "Input.dispatchTouchEvent",
+            {"type": kind, "touchPoints": [{"x": x, "y": at} for at in points]},
+        )
 
     before = page.evaluate("scrollY")
     send("touchStart", y)

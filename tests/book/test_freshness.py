@@ -32,7 +32,9 @@ MODULES = {
 @pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
     for name in freshness.PACKAGES:
-        monkeypatch.delitem(sys.modules, name, raising=False)  # the real one would be found before the made-up one
+        monkeypatch.delitem(
+            sys.modules, name, raising=False
+        )  # the real one would be found before the made-up one
     for name, text in MODULES.items():
         file = tmp_path / "adalib" / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +47,11 @@ def root(tmp_path, monkeypatch) -> Path:
 
 def write_notebook(path: Path, *cells: str) -> Path:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata.kernelspec = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     path.parent.mkdir(exist_ok=True)
     nbformat.write(notebook, path)
     return path
@@ -64,9 +70,14 @@ USES = {
     "import adalib\n\nadalib.solve()": {"adalib/oracle.py", "adalib/problem.py"},
     "from adalib.oracle import solve as s": {"adalib/oracle.py", "adalib/problem.py"},
     "from adalib import theory": {"adalib/theory.py", "adalib/oracle.py", "adalib/problem.py"},
-    "from adalib import explorer": {"adalib/problem.py", *(f"adalib/{m}" for m in MODULES if m.startswith("explorer"))},
+    "from adalib import explorer": {
+        "adalib/problem.py",
+        *(f"adalib/{m}" for m in MODULES if m.startswith("explorer")),
+    },
     "from adalib.datasets import load": {"adalib/datasets.py"},
-    "from importlib import import_module\n\nimport_module('ada' 'lib')  # adalib": {f"adalib/{m}" for m in MODULES},
+    "from importlib import import_module\n\nimport_module('ada' 'lib')  # adalib": {
+        f"adalib/{m}" for m in MODULES
+    },
     "!python -m adalib solve": {f"adalib/{module}" for module in MODULES},
     "import numpy": set(),
 }
@@ -110,9 +121,20 @@ def test_a_build_runs_again_exactly_what_a_change_can_affect(root):
     """Two notebooks that count their own runs, built by Jupyter Book itself: anew, with a failing page, and changed."""
     for name, uses in (("one", "oracle.solve()"), ("two", "datasets.load()")):
         count = f"with open('{name}.count', 'a') as file:\n    file.write('x')"
-        write_notebook(root / "notebooks" / f"{name}.ipynb", f"from adalib import {uses.split('.')[0]}", uses, count)
+        write_notebook(
+            root / "notebooks" / f"{name}.ipynb",
+            f"from adalib import {uses.split('.')[0]}",
+            uses,
+            count,
+        )
     (root / "intro.md").write_text("# Intro\n")
-    toc = ["format: jb-book", "root: intro", "chapters:", "- file: notebooks/one", "- file: notebooks/two"]
+    toc = [
+        "format: jb-book",
+        "root: intro",
+        "chapters:",
+        "- file: notebooks/one",
+        "- file: notebooks/two",
+    ]
     (root / "_toc.yml").write_text("\n".join(toc) + "\n")
     (root / "book").mkdir()
     shutil.copytree(ROOT / "book" / "_ext", root / "book" / "_ext")
@@ -127,8 +149,12 @@ def test_a_build_runs_again_exactly_what_a_change_can_affect(root):
         (root / "_config.yml").write_text(json.dumps(config))
         command = [str(Path(sys.executable).with_name("jupyter-book")), "build", "."]
         # The notebooks import the made-up package, not the installed one.
-        done = subprocess.run(command, cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True)
-        counts = [len((root / "notebooks" / f"{name}.count").read_text()) for name in ("one", "two")]
+        done = subprocess.run(
+            command, cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True
+        )
+        counts = [
+            len((root / "notebooks" / f"{name}.count").read_text()) for name in ("one", "two")
+        ]
         return done.returncode == 0, counts
 
     # A build that fails in its reading, after the notebooks ran, has lost none of their runs.

@@ -12,10 +12,14 @@ KNOWN = {"ch05-windows": ("notebooks/05", "id3"), "here": ("notebooks/12", "id1"
 
 def test_a_label_becomes_an_address_and_one_that_no_page_has_is_a_warning(monkeypatch):
     warned = []
-    monkeypatch.setattr(labels.logger, "warning", lambda text, *values, **place: warned.append(text % values))
+    monkeypatch.setattr(
+        labels.logger, "warning", lambda text, *values, **place: warned.append(text % values)
+    )
     app = SimpleNamespace(
         env=SimpleNamespace(get_domain=lambda name: SimpleNamespace(anonlabels=KNOWN)),
-        builder=SimpleNamespace(get_relative_uri=lambda page, target: target.split("/")[1] + ".html"),
+        builder=SimpleNamespace(
+            get_relative_uri=lambda page, target: target.split("/")[1] + ".html"
+        ),
     )
 
     def resolved(body: str) -> str:

@@ -8,8 +8,24 @@ import pytest
 from conftest import ROOT, prose
 
 # A symbol is a row of tokens; a word inside \text{} or \mathrm{} is one of them, spaces and braces are none.
-TOKEN = re.compile(r"\\(?:text|mathrm|operatorname\*?|begin|end|tag|mathbf|mathcal)\{[^{}]*\}|\\[a-zA-Z]+|\\.|\S")
-NO_TOKEN = {r"\,", r"\;", r"\!", r"\:", r"\quad", r"\big", r"\Big", r"\bigl", r"\bigr", r"\left", r"\right", "{", "}"}
+TOKEN = re.compile(
+    r"\\(?:text|mathrm|operatorname\*?|begin|end|tag|mathbf|mathcal)\{[^{}]*\}|\\[a-zA-Z]+|\\.|\S"
+)
+NO_TOKEN = {
+    r"\,",
+    r"\;",
+    r"\!",
+    r"\:",
+    r"\quad",
+    r"\big",
+    r"\Big",
+    r"\bigl",
+    r"\bigr",
+    r"\left",
+    r"\right",
+    "{",
+    "}",
+}
 
 
 def tokens(formula: str) -> list[str]:
@@ -18,7 +34,10 @@ def tokens(formula: str) -> list[str]:
 
 def formulas(path) -> list[list[str]]:
     text = re.sub(r"`[^`]*`", "", prose(path.stem))
-    return [tokens(shown or inline) for shown, inline in re.findall(r"\$\$(.+?)\$\$|\$([^$]+?)\$", text, re.S)]
+    return [
+        tokens(shown or inline)
+        for shown, inline in re.findall(r"\$\$(.+?)\$\$|\$([^$]+?)\$", text, re.S)
+    ]
 
 
 def holds(formula: list[str], symbol: list[str]) -> bool:
@@ -30,7 +49,9 @@ def holds(formula: list[str], symbol: list[str]) -> bool:
     )
 
 
-CHAPTERS = {int(path.stem[:2]): formulas(path) for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))}
+CHAPTERS = {
+    int(path.stem[:2]): formulas(path) for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+}
 LISTED: dict[str, list[int]] = {}
 for line in (ROOT / "book" / "notation.md").read_text(encoding="utf-8").split("\n"):
     if row := re.fullmatch(r"\| (.+?) \| (.+) \| chapter (\d+) \|", line.strip()):
@@ -41,7 +62,11 @@ for line in (ROOT / "book" / "notation.md").read_text(encoding="utf-8").split("\
 @pytest.mark.parametrize("written", LISTED)
 def test_a_symbol_is_met_where_the_page_says(written):
     symbol = tokens(written)
-    found = [chapter for chapter, shown in CHAPTERS.items() if any(holds(formula, symbol) for formula in shown)]
+    found = [
+        chapter
+        for chapter, shown in CHAPTERS.items()
+        if any(holds(formula, symbol) for formula in shown)
+    ]
     assert set(LISTED[written]) <= set(found), f"used only in {found}"
     assert found[0] == min(LISTED[written])
 

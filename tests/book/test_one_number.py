@@ -75,7 +75,10 @@ def pages(html):
     """The glued numbers of the book by name, and how its pages quote them."""
     values: dict[str, str] = {}
     for path in sorted((html.parent / "jupyter_execute" / "notebooks").glob("*.glue.json")):
-        values |= {name: kept["data"].get("text/plain", "") for name, kept in json.loads(path.read_text()).items()}
+        values |= {
+            name: kept["data"].get("text/plain", "")
+            for name, kept in json.loads(path.read_text()).items()
+        }
     sources = [path.read_text(encoding="utf-8") for path in (ROOT / "notebooks").glob("*.ipynb")]
     return values, formats("\n".join(sources))
 
@@ -95,5 +98,9 @@ def test_records_that_hold_the_same_row_agree():
             if cell := cells[part].get((row.policy, row.target)):
                 tried += 1
                 for figure in ("cost", "accuracy", "gain"):
-                    assert cell[figure] == pytest.approx(getattr(row, figure), abs=1e-4), (part, row.policy, figure)
+                    assert cell[figure] == pytest.approx(getattr(row, figure), abs=1e-4), (
+                        part,
+                        row.policy,
+                        figure,
+                    )
     assert tried >= 12

@@ -41,7 +41,9 @@ def test_a_curve_is_guessed_by_hand_and_by_key(play):
     assert f"you guessed {dragged - 0.02:.2f}; the vote has 0.90" in told
     assert page.locator(".guess-truth").get_attribute("points")
     words = {"axis": "cost", "unit": "answers per question", "who": "the oracle"}
-    page = play(guess([1, 2], [0.3, 0.4], start=[0.3, 0.35], ends=(0.25, 0.5), words=words).html, "guess.js")
+    page = play(
+        guess([1, 2], [0.3, 0.4], start=[0.3, 0.35], ends=(0.25, 0.5), words=words).html, "guess.js"
+    )
     handle = page.get_by_role("slider", name="accuracy of the oracle with 2 answers per question")
     assert handle.get_attribute("aria-valuenow") == "0.350"
     handle.press("PageDown")
@@ -95,7 +97,9 @@ def test_a_price_in_a_sentence_is_dragged_and_the_sentence_follows(play, word):
     page.mouse.move(x, y + 60)
     page.mouse.up()
     assert "buys 1 answer." in one.inner_text()
-    page.wait_for_function("location.hash.includes('price=0.000') && location.hash.includes('slope=0.')")
+    page.wait_for_function(
+        "location.hash.includes('price=0.000') && location.hash.includes('slope=0.')"
+    )
 
 
 def test_edges_line_up_and_fill_to_the_budget(play):
@@ -168,7 +172,9 @@ def test_prompts_take_a_number_or_a_choice(play):
     assert page.locator(".adalib-veiled").count() == 0
 
 
-@pytest.mark.parametrize("name", [name for name in toc_pages() if name.startswith(("notebooks/0", "notebooks/1"))])
+@pytest.mark.parametrize(
+    "name", [name for name in toc_pages() if name.startswith(("notebooks/0", "notebooks/1"))]
+)
 def test_every_chapter_asks_before_it_goes_on(html, name):
     page = soup(name)
     prompts = page.select(".admonition.prompt")
@@ -181,20 +187,34 @@ def test_every_chapter_asks_before_it_goes_on(html, name):
 
 @pytest.mark.parametrize("name", toc_pages())
 def test_every_table_says_what_to_see(html, name):
-    bare = [table for table in soup(name).select("table.adalib-table, table.dataframe") if not table.caption]
+    bare = [
+        table
+        for table in soup(name).select("table.adalib-table, table.dataframe")
+        if not table.caption
+    ]
     assert [table.get_text(" ", strip=True)[:100] for table in bare] == []
 
 
 def test_a_table_is_stacked_only_where_it_does_not_fit(play):
-    frame = pd.DataFrame({"setting": ["word-fewshot", ""], **{f"a long heading {i}": [0.5, 22.853] for i in range(6)}})
-    page = play(table(frame, caption="wide").html + table(frame.iloc[:, :2], caption="narrow").html, "tables.js")
+    frame = pd.DataFrame(
+        {
+            "setting": ["word-fewshot", ""],
+            **{f"a long heading {i}": [0.5, 22.853] for i in range(6)},
+        }
+    )
+    page = play(
+        table(frame, caption="wide").html + table(frame.iloc[:, :2], caption="narrow").html,
+        "tables.js",
+    )
     page.locator(".adalib-stacked").wait_for()
     wide, narrow = page.locator("table").all()
     assert "adalib-stacked" not in narrow.get_attribute("class")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     names = "(cell) => getComputedStyle(cell, '::before').content"
     assert wide.locator("td").nth(1).evaluate(names) == '"a long heading 0: "'
-    assert wide.locator("tr").nth(2).locator("td").first.evaluate(names) == '"word-fewshot"'  # named once for two rows
+    assert (
+        wide.locator("tr").nth(2).locator("td").first.evaluate(names) == '"word-fewshot"'
+    )  # named once for two rows
     assert wide.get_by_role("cell").count() == 14
     page.set_viewport_size({"width": 1280, "height": 900})
     page.locator("table:not(.adalib-stacked)").nth(1).wait_for()
@@ -206,8 +226,12 @@ def test_a_table_that_hardly_fits_is_set_tightly_before_it_is_stacked(play):
     found = []
     for width in range(1280, 400, -40):
         page.set_viewport_size({"width": width, "height": 900})
-        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        page.evaluate(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
         classes = page.locator("table").get_attribute("class")
-        found.append(next((name for name in ("stacked", "tight") if f"adalib-{name}" in classes), "as it is"))
+        found.append(
+            next((name for name in ("stacked", "tight") if f"adalib-{name}" in classes), "as it is")
+        )
     assert list(dict.fromkeys(found)) == ["as it is", "tight", "stacked"]
     assert found == sorted(found, key=["as it is", "tight", "stacked"].index)

@@ -62,7 +62,9 @@ def test_moodle_xml():
         assert question.findtext("single") == "true"
         fractions = [int(answer.get("fraction")) for answer in question.iter("answer")]
         assert sorted(fractions) == [0] * (len(fractions) - 1) + [100]
-        assert all(a.findtext("text") and a.findtext("feedback/text") for a in question.iter("answer"))
+        assert all(
+            a.findtext("text") and a.findtext("feedback/text") for a in question.iter("answer")
+        )
         assert "$" not in "".join(question.itertext())
 
 
@@ -71,7 +73,10 @@ def test_qti_package(tmp_path):
     qti(ITEMS, tmp_path / "quizzes.zip")
     with zipfile.ZipFile(tmp_path / "quizzes.zip") as pack:
         manifest = ET.fromstring(pack.read("imsmanifest.xml"))
-        space = {"p": "http://www.imsglobal.org/xsd/imscp_v1p1", "q": "http://www.imsglobal.org/xsd/imsqti_v2p1"}
+        space = {
+            "p": "http://www.imsglobal.org/xsd/imscp_v1p1",
+            "q": "http://www.imsglobal.org/xsd/imsqti_v2p1",
+        }
         files = [one.get("href") for one in manifest.iterfind(".//p:resource", space)]
         assert sorted([*files, "imsmanifest.xml"]) == sorted(pack.namelist())
         for file in files:
@@ -80,9 +85,13 @@ def test_qti_package(tmp_path):
             choices = [one.get("identifier") for one in item.iterfind(".//q:simpleChoice", space)]
             assert len(set(choices)) == len(choices) >= 3
             assert item.findtext(".//q:correctResponse/q:value", namespaces=space) in choices
-            assert [one.get("identifier") for one in item.iterfind("q:modalFeedback", space)] == choices
+            assert [
+                one.get("identifier") for one in item.iterfind("q:modalFeedback", space)
+            ] == choices
             assert re.fullmatch(r"[A-Za-z_][\w.-]*", item.get("identifier"))
-            shown = item.find("q:responseProcessing/q:setOutcomeValue[@identifier='FEEDBACK']/q:variable", space)
+            shown = item.find(
+                "q:responseProcessing/q:setOutcomeValue[@identifier='FEEDBACK']/q:variable", space
+            )
             assert shown.get("identifier") == "RESPONSE"
 
 

@@ -22,7 +22,9 @@ def executed(html):
 
 
 def test_the_record_is_what_the_solutions_say(executed):
-    assert recorded.written(recorded.solutions(executed.values())) == RECORD.read_text(encoding="utf-8")
+    assert recorded.written(recorded.solutions(executed.values())) == RECORD.read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
@@ -34,17 +36,25 @@ def test_every_exercise_is_asked_and_then_solved_rightly(executed, chapter):
     for cell in executed[name].cells:
         for output in cell.get("outputs", []):
             said += re.findall(
-                r"^Exercise (.+?): (not answered yet|right|not yet)", output.get("data", {}).get("text/plain", "")
+                r"^Exercise (.+?): (not answered yet|right|not yet)",
+                output.get("data", {}).get("text/plain", ""),
             )
     names = list(checks(chapter)[0].exercises)
-    assert sorted(said) == sorted((name, what) for name in names for what in ("not answered yet", "right"))
-    assert all(said.index((name, "not answered yet")) < said.index((name, "right")) for name in names)
+    assert sorted(said) == sorted(
+        (name, what) for name in names for what in ("not answered yet", "right")
+    )
+    assert all(
+        said.index((name, "not answered yet")) < said.index((name, "right")) for name in names
+    )
 
 
 @pytest.mark.parametrize("chapter", KEPT)
 def test_every_box_finds_its_chapters_record(html, chapter):
     script = html / "_static" / "recorded" / f"{chapter}.js"
-    assert json.loads(script.read_text(encoding="utf-8").split(" = ", 1)[1].rstrip(";\n")) == KEPT[chapter]
+    assert (
+        json.loads(script.read_text(encoding="utf-8").split(" = ", 1)[1].rstrip(";\n"))
+        == KEPT[chapter]
+    )
     pages = [path.read_text(encoding="utf-8") for path in (html / "notebooks").glob("*.html")]
     (page,) = (page for page in pages if f'class="adalib-answer" data-chapter="{chapter}"' in page)
     assert f"recorded/{chapter}.js" in page

@@ -21,7 +21,9 @@ from editions.student import for_students, solution_cells
 from editions.writing import TEACHERS, live_notebooks, read_values, student_sources
 
 BUILT = ("02_oracle", "d_markets")
-TOC = "format: jb-book\nroot: book/references\nchapters:\n" + "".join(f"  - file: notebooks/{name}\n" for name in BUILT)
+TOC = "format: jb-book\nroot: book/references\nchapters:\n" + "".join(
+    f"  - file: notebooks/{name}\n" for name in BUILT
+)
 MARKED = re.compile(r"<input[^>]*\bchecked\b[^>]*task|task[^>]*\bchecked\b")
 
 
@@ -31,7 +33,10 @@ def student(html, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("student")
     student_sources(ROOT, folder, read_values(html.parent / "jupyter_execute" / "notebooks"))
     config = (folder / "_config.yml").read_text(encoding="utf-8")
-    config = config.replace("execute_notebooks: cache", "execute_notebooks: 'off'") + "\nonly_build_toc_files: true\n"
+    config = (
+        config.replace("execute_notebooks: cache", "execute_notebooks: 'off'")
+        + "\nonly_build_toc_files: true\n"
+    )
     (folder / "_config.yml").write_text(config, encoding="utf-8")
     (folder / "_toc.yml").write_text(TOC, encoding="utf-8")
     cache = get_cache(html.parent / ".jupyter_cache")
@@ -45,7 +50,9 @@ def student(html, tmp_path_factory) -> Path:
                 cell.outputs = outputs[cell.id]
         nbformat.write(notebook, path)
     build = "from jupyter_book.cli.main import main; main()"
-    result = subprocess.run([sys.executable, "-c", build, "build", str(folder)], capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", build, "build", str(folder)], capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
     return folder / "_build" / "html"
 
@@ -59,12 +66,18 @@ def chapter(name: str):
 def secrets(html) -> dict[str, list[str]]:
     """Texts of a chapter that only a teacher has: lines of solutions and explanations of a quiz, if long enough."""
     values = read_values(html.parent / "jupyter_execute" / "notebooks")
-    taught = "\n".join(cell.source for name in BUILT for cell in for_students(chapter(name), values).cells)
+    taught = "\n".join(
+        cell.source for name in BUILT for cell in for_students(chapter(name), values).cells
+    )
     kept = {}
     for name in BUILT:
         cells = chapter(name).cells
         texts, code = solution_cells(cells)
-        lines = [line.strip() for part in [*texts, *(cell for _, cell in code)] for line in part.split("\n")]
+        lines = [
+            line.strip()
+            for part in [*texts, *(cell for _, cell in code)]
+            for line in part.split("\n")
+        ]
         for cell in cells:
             if cell.cell_type == "markdown":
                 lines += re.findall(r"^ *- \[[ xX]\] .*?\*([^*]+)\*$", cell.source, re.M)
@@ -82,13 +95,19 @@ def words(path: Path) -> str:
 
 def test_nothing_of_a_solution_or_of_a_quizs_key_is_in_any_file(student, secrets):
     kinds = (".html", ".js", ".ipynb", ".txt", ".json", ".md")
-    files = [path for path in student.rglob("*") if path.suffix in kinds and "lib" not in path.parts]
+    files = [
+        path for path in student.rglob("*") if path.suffix in kinds and "lib" not in path.parts
+    ]
     held = {path.relative_to(student).as_posix(): words(path) for path in files}
     assert {f"notebooks/{name}.html" for name in BUILT} | {"searchindex.js"} <= set(held)
     assert {f"_sources/notebooks/{name}.ipynb" for name in BUILT} <= set(held)
     kept_back = [line for name in BUILT for line in secrets[name]]
-    assert [f"{path}: {line}" for line in kept_back for path, text in held.items() if line in text] == []
-    assert [path for path, text in held.items() if path.endswith(".html") and MARKED.search(text)] == []
+    assert [
+        f"{path}: {line}" for line in kept_back for path, text in held.items() if line in text
+    ] == []
+    assert [
+        path for path, text in held.items() if path.endswith(".html") and MARKED.search(text)
+    ] == []
     sources = [text for path, text in held.items() if path.endswith(".ipynb")]
     assert not any("- [x]" in text or "solution-start" in text for text in sources)
     assert not any((student / f"{page}.html").exists() for page in TEACHERS)

@@ -18,7 +18,9 @@ RULES = {
         r"|\b(?:row|column|line|deck|file|token) an? (?:question|answer|budget|line|chapter|student|setting)\b"
     ),
     "an interval is [low, high]": re.compile(rf"\({NUMBER}(?: points)? to {NUMBER}(?: points)?\)"),
-    "the spelling is British": re.compile(r"\b(?:behavior|optimiz|randomiz|normaliz|summariz|formaliz|neighbor)\w*"),
+    "the spelling is British": re.compile(
+        r"\b(?:behavior|optimiz|randomiz|normaliz|summariz|formaliz|neighbor)\w*"
+    ),
     "a heading says what follows": re.compile(
         r"^#+ (?:The bars?|Copies|Take away|The ladder|A circle.*|Check|Near misses)$", re.MULTILINE
     ),
@@ -29,7 +31,11 @@ RULES = {
 def text_of(page: str) -> str:
     """The prose of a page, without listings and without the titles of references."""
     file = ROOT / f"{page}.md"
-    text = file.read_text(encoding="utf-8") if file.exists() else prose(page.removeprefix("notebooks/"))
+    text = (
+        file.read_text(encoding="utf-8")
+        if file.exists()
+        else prose(page.removeprefix("notebooks/"))
+    )
     return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
 
 
@@ -44,5 +50,8 @@ def test_the_book_can_be_finished():
 def test_the_style_of_the_house(page):
     text = text_of(page)
     for rule, broken in RULES.items():
-        found = [" ".join(text[max(0, one.start() - 40) : one.end() + 20].split()) for one in broken.finditer(text)]
+        found = [
+            " ".join(text[max(0, one.start() - 40) : one.end() + 20].split())
+            for one in broken.finditer(text)
+        ]
         assert found == [], rule

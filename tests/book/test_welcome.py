@@ -29,7 +29,9 @@ def given(page) -> list[int]:
 def test_the_price_spends_the_same_answers_and_does_better_and_the_budget_is_never_passed(page):
     assert page.locator(".spend-tile").count() == 60
     assert sum(given(page)) == 120
-    assert abs(score(page, "you") - score(page, "alike")) < 2  # the start deals what the mix draws by lot
+    assert (
+        abs(score(page, "you") - score(page, "alike")) < 2
+    )  # the start deals what the mix draws by lot
     page.locator(".adalib-choice label", has_text="16").tap()
     page.locator(".spend-tile").first.tap()
     assert "to take its answers back" in page.locator(".spend-left").inner_text()
@@ -45,7 +47,9 @@ def test_what_a_tile_says_stands_next_to_it_and_keys_move_by_rows(page):
     tiles = page.locator(".spend-tile")
     tiles.nth(2).focus()
     page.keyboard.press("ArrowDown")
-    at = page.evaluate("[...document.querySelectorAll('.spend-tile')].indexOf(document.activeElement)")
+    at = page.evaluate(
+        "[...document.querySelectorAll('.spend-tile')].indexOf(document.activeElement)"
+    )
     above, below = tiles.nth(2).bounding_box(), tiles.nth(at).bounding_box()
     assert (above["x"], at > 2) == (below["x"], True)
     assert abs(page.locator(".spend-said").bounding_box()["y"] - below["y"] - below["height"]) < 20

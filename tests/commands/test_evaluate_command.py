@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from adalib.commands.cli import main
+from adalib.commands.collect import arguments as collect_arguments
 from adalib.commands.fit import arguments
 from adalib.evaluate.trials import BASELINES, STOPPING
 
@@ -24,7 +25,12 @@ def write(path, chances, samples=16, text="Question {i}, of the {word} sort.", *
     with path.open("w", encoding="utf-8") as file:
         for i, kind in enumerate(chances):
             answers = np.where(rng.random(samples) < (0.97, 0.66, 0.03)[kind], "7", "8").tolist()
-            line = {"id": f"q{i}", "question": text.format(i=i, word=words[kind]), "gold": "7", "answers": answers}
+            line = {
+                "id": f"q{i}",
+                "question": text.format(i=i, word=words[kind]),
+                "gold": "7",
+                "answers": answers,
+            }
             line |= {name: value(kind, answers) for name, value in fields.items()}
             file.write(json.dumps(line) + "\n")
     return str(path)
@@ -40,11 +46,15 @@ def evaluate(capsys, *words):
 
 def test_json_has_the_promised_keys_and_the_right_sign(tmp_path, capsys):
     file = write(tmp_path / "told.jsonl", np.arange(300) % 3, samples=32)
-    found, said = evaluate(capsys, file, "--targets", "1.5,3", "--budgets", "1,4,16", "--folds", "3")
+    found, said = evaluate(
+        capsys, file, "--targets", "1.5,3", "--budgets", "1,4,16", "--folds", "3"
+    )
     assert said == ""
     assert list(found) == ["rows", "verdict"]
     assert all(list(row) == KEYS for row in found["rows"])
-    assert [(r["policy"], r["target"]) for r in found["rows"]] == [(p, t) for t in (1.5, 3) for p in POLICIES]
+    assert [(r["policy"], r["target"]) for r in found["rows"]] == [
+        (p, t) for t in (1.5, 3) for p in POLICIES
+    ]
     rows = {(r["policy"], r["target"]): r for r in found["rows"]}
     assert rows["curve", 3]["gain"] > 0.01
     assert rows["noise", 3]["gain"] < 0.005
@@ -61,12 +71,23 @@ def test_the_seed_decides_everything_and_plain_words_say_it_too(tmp_path, capsys
     assert " ".join(verdict.split()) == first["verdict"]
     heading, names, *rows = table.splitlines()
     assert heading == "Held out, 12 questions with 16 samples:"
-    assert names.split() == [*KEYS, "gain_low", "gain_high", "share", "imitation", "majority", "mix_cost"]
+    assert names.split() == [
+        *KEYS,
+        "gain_low",
+        "gain_high",
+        "share",
+        "imitation",
+        "majority",
+        "mix_cost",
+    ]
     assert [row.split()[0] for row in rows[: len(POLICIES)]] == list(POLICIES)
 
 
 def test_a_file_alone_gives_the_verdict_a_line_a_budget_and_the_next_command(tmp_path, capsys):
-    more = {"family": lambda kind, answers: f"{kind} {answers[0]}", "logprob": lambda kind, answers: [-0.1] * 32}
+    more = {
+        "family": lambda kind, answers: f"{kind} {answers[0]}",
+        "logprob": lambda kind, answers: [-0.1] * 32,
+    }
     file = write(tmp_path / "told.jsonl", np.arange(240) % 3, samples=32, **more)
     page = tmp_path / "page.html"
     assert main(["evaluate", file, "--budgets", "1,4,16", "--out", str(page)]) == 0
@@ -95,6 +116,38 @@ def test_a_file_alone_gives_the_verdict_a_line_a_budget_and_the_next_command(tmp
     assert not re.search(r"<(?:script|link|img)[^>]*(?:src|href)=.(?!data:)", html)
 
 
+def test_without_plotly_the_verdict_comes_all_the_same(tmp_path, capsys, monkeypatch):
+    file, page = write(tmp_path / "few.jsonl", np.arange(12) % 3), tmp_path / "page.html"
+    monkeypatch.setattr("adalib.commands.evaluate.find_spec", lambda name: None)
+    assert main(["evaluate", file, *QUICK, "--out", str(page)]) == 0
+    printed = capsys.readouterr()
+    assert "run pip install 'adalib[pages]'" in printed.err.splitlines()[0]
+    assert printed.out.startswith("Cannot tell with these 12 questions")
+    assert not page.exists()
+
+
+def test_too_few_questions_end_with_the_command_that_collects_more(tmp_path, capsys):
+    file = write(tmp_path / "few.jsonl", np.arange(12) % 3)
+    assert main(["evaluate", file, *QUICK]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("Next: "))
+    needed = int(re.search(r"about ([\d,]+) would do", " ".join(lines))[1].replace(",", ""))
+    assert f"about {needed - 12:,} more questions" in lines[at]
+    words = shlex.split(lines[at + 1].strip().removeprefix("python -m adalib collect "))
+    parser = argparse.ArgumentParser()
+    collect_arguments(parser)
+    assert parser.parse_args(words).samples == 16
+    assert lines[at + 2].startswith(f"  cat {file} more/responses.jsonl > all.jsonl && ")
+
+
+def test_the_oracle_is_explained_where_a_policy_may_pass_it(tmp_path, capsys):
+    file = write(tmp_path / "few.jsonl", np.arange(12) % 3)
+    assert main(["evaluate", file, *QUICK, "--all"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "which reads the answer key but decides before asking" in printed
+    assert "so its gain may exceed the oracle's" in printed
+
+
 def test_targets_by_default_lie_within_what_the_file_allows(tmp_path, capsys):
     file = write(tmp_path / "short.jsonl", np.arange(12) % 3, samples=6)
     for budgets, targets in (("1,3", {2}), ("1,2", {1.5}), ("2,3", {2.5})):
@@ -107,11 +160,22 @@ def test_targets_by_default_lie_within_what_the_file_allows(tmp_path, capsys):
     [
         (17, {}),
         (16, {"correct": lambda kind, answers: [int(a == "7") for a in answers]}),
-        (16, {"level": lambda kind, answers: 1, "tokens": lambda kind, answers: [30] * len(answers)}),
+        (
+            16,
+            {"level": lambda kind, answers: 1, "tokens": lambda kind, answers: [30] * len(answers)},
+        ),
         (16, {"gold": lambda kind, answers: "9"}),
         *((16, {"text": text}) for text in ("", "the same for all", "多少？{i}")),
     ],
-    ids=["odd samples", "correct flags", "level and tokens", "never right", "no text", "one text", "numbered texts"],
+    ids=[
+        "odd samples",
+        "correct flags",
+        "level and tokens",
+        "never right",
+        "no text",
+        "one text",
+        "numbered texts",
+    ],
 )
 def test_files_of_every_kind(tmp_path, capsys, samples, more):
     file = write(tmp_path / "kind.jsonl", np.arange(12) % 3, samples, **more)
@@ -134,12 +198,16 @@ def test_budgets_that_no_half_can_hold_are_dropped_aloud(tmp_path, capsys):
 
 
 def test_folds_by_a_field(tmp_path, capsys):
-    file = write(tmp_path / "by.jsonl", np.arange(12) % 3, family=lambda kind, answers: f"family {kind}")
+    file = write(
+        tmp_path / "by.jsonl", np.arange(12) % 3, family=lambda kind, answers: f"family {kind}"
+    )
     plain, _ = evaluate(capsys, file, *QUICK)
     grouped, _ = evaluate(capsys, file, *QUICK, "--groups", "family")
     one, other = plain["rows"][0], grouped["rows"][0]
     assert one["accuracy"] == other["accuracy"]  # the oracle has no folds
-    assert other["high"] - other["low"] > one["high"] - one["low"]  # but three families say less than twelve questions
+    assert (
+        other["high"] - other["low"] > one["high"] - one["low"]
+    )  # but three families say less than twelve questions
 
 
 @pytest.mark.parametrize(
@@ -167,6 +235,11 @@ def test_folds_by_a_field(tmp_path, capsys):
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(words, said, tmp_path, refused):
-    files = {"FILE": write(tmp_path / "file.jsonl", [0] * 12), "SMALL": write(tmp_path / "small.jsonl", [0] * 9)}
-    files["RAW"] = write(tmp_path / "raw.jsonl", [0] * 12, answers=lambda kind, answers: ["So it is 7. " * 30] * 16)
+    files = {
+        "FILE": write(tmp_path / "file.jsonl", [0] * 12),
+        "SMALL": write(tmp_path / "small.jsonl", [0] * 9),
+    }
+    files["RAW"] = write(
+        tmp_path / "raw.jsonl", [0] * 12, answers=lambda kind, answers: ["So it is 7. " * 30] * 16
+    )
     refused([files.get(word, word) for word in words.split()], said)

@@ -18,7 +18,12 @@ def toy_file(tmp_path):
     with path.open("w", encoding="utf-8") as file:
         for i, p in enumerate((1.0, 0.0, 0.5, 0.6, 0.7, 0.4)):
             answers = ["7" if u < p else str(rng.integers(10, 14)) for u in rng.random(8)]
-            line = {"id": f"q{i}", "question": '<script>"x"</script>', "gold": "7", "answers": answers}
+            line = {
+                "id": f"q{i}",
+                "question": '<script>"x"</script>',
+                "gold": "7",
+                "answers": answers,
+            }
             file.write(json.dumps(line) + "\n")
     return path
 
@@ -33,7 +38,9 @@ def test_json_is_the_exact_solution(toy_file, capsys):
     assert set(found["labels"]) == set(table.ids)
     labels = [table.budgets.index(found["labels"][name]) for name in table.ids]
     cost, accuracy = table.cost[labels].mean(), table.acc[np.arange(table.n), labels].mean()
-    assert [found[name] for name in ("cost", "accuracy", "slack")] == pytest.approx([cost, accuracy, 2.4 - cost])
+    assert [found[name] for name in ("cost", "accuracy", "slack")] == pytest.approx(
+        [cost, accuracy, 2.4 - cost]
+    )
     assert found["cost"] <= 2.4
     assert found["bound"] == pytest.approx(reference.lp_value(table.acc, table.cost, 2.4), abs=1e-9)
 
@@ -51,8 +58,12 @@ def test_the_split_spends_the_slack_and_plain_words_say_what_it_is(toy_file, cap
 def test_the_explorer_s_budgets_cost_their_tokens(toy_file, tmp_path):
     lines = [json.loads(line) for line in toy_file.read_text().splitlines()]
     path, page = tmp_path / "mine.jsonl", tmp_path / "page.html"
-    more = ({"answers": 2 * line["answers"], "tokens": [10 + i] * 16} for i, line in enumerate(lines))
-    path.write_text("".join(json.dumps(one | two) + "\n" for one, two in zip(lines, more, strict=True)))
+    more = (
+        {"answers": 2 * line["answers"], "tokens": [10 + i] * 16} for i, line in enumerate(lines)
+    )
+    path.write_text(
+        "".join(json.dumps(one | two) + "\n" for one, two in zip(lines, more, strict=True))
+    )
     for more, unit in ((["--cost", "tokens"], "tokens"), ([], "samples")):
         assert main(["explore", str(path), "--out", str(page), *more]) == 0
         assert re.search(r'"unit": ?"(\w+)"', page.read_text(encoding="utf-8"))[1] == unit

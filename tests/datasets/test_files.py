@@ -15,15 +15,16 @@ from adalib.datasets.files import DataError, free_memory, open_lines, written
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
 from adalib.explorer import page, read_csv
-from adalib.llm.collect import export, fingerprint
+from adalib.llm.collect import export
 from adalib.llm.questions import load_prompt
+from adalib.llm.store import fingerprint
 from adalib.table import UtilityTable
 
 READERS = {"csv": read_csv, "jsonl": load, "prompt": load_prompt}
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_pipe_a_device_and_a_folder_are_refused_at_once(tmp_path, reader):
+def test_only_regular_files_are_read(tmp_path, reader):
     pipe = tmp_path / f"pipe.{reader}"
     os.mkfifo(pipe)
     (tmp_path / f"folder.{reader}").mkdir()
@@ -36,12 +37,17 @@ def test_a_pipe_a_device_and_a_folder_are_refused_at_once(tmp_path, reader):
 @pytest.mark.parametrize(
     ("kind", "limit", "content", "told"),
     [
-        ("jsonl", "MAX_FILE", b" \n" * 10**6, r"is too large \(decompressed, at most 0.1 MB is read\); split it"),
+        (
+            "jsonl",
+            "MAX_FILE",
+            b" \n" * 10**6,
+            r"is too large \(decompressed, at most 0.1 MB is read\); split it",
+        ),
         ("csv", "MAX_FILE", b"1,2\n" + b"0.5,0.5\n" * 10**5, "is too large"),
         ("csv", "MAX_LINE", b"1," * 5000, "line 1: is longer than"),
     ],
 )
-def test_a_bomb_and_an_endless_line_are_refused_early(tmp_path, monkeypatch, kind, limit, content, told):
+def test_bombs_are_refused_early(tmp_path, monkeypatch, kind, limit, content, told):
     monkeypatch.setattr(files, limit, 10**5 if limit == "MAX_FILE" else 1000)
     path = tmp_path / f"bomb.{kind}.gz"
     path.write_bytes(gzip.compress(content))
@@ -49,28 +55,32 @@ def test_a_bomb_and_an_endless_line_are_refused_early(tmp_path, monkeypatch, kin
         READERS[kind](path)
 
 
-def test_what_would_not_fit_into_the_memory_is_told_early_with_the_sizes(tmp_path, monkeypatch):
+def test_too_little_memory_is_reported_early(tmp_path, monkeypatch):
     path = tmp_path / "large.jsonl"
     path.write_text('{"id": "a"}\n' * 1000)
     monkeypatch.setattr(files, "free_memory", lambda: 1000)
-    with pytest.raises(DataError, match=r"needs about \d+\.\d GB of memory and 0\.\d GB are free; split it"):
+    with pytest.raises(
+        DataError, match=r"needs about \d+\.\d GB of memory and 0\.\d GB are free; split it"
+    ):
         list(open_lines(path))
     assert len(list(open_lines(path, part=(0, 0, 10)))) == 10  # a part of it does fit
 
 
-def test_the_memory_that_is_left_heeds_the_limit_of_the_process():
+def test_free_memory_respects_the_process_limit():
     resource = pytest.importorskip("resource")  # Windows has none
     code = "from adalib.datasets.files import free_memory; print(free_memory())"
 
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 
-    left = subprocess.run([sys.executable, "-c", code], preexec_fn=limit, capture_output=True, text=True, check=True)
+    left = subprocess.run(
+        [sys.executable, "-c", code], preexec_fn=limit, capture_output=True, text=True, check=True
+    )
     assert 0 <= int(left.stdout) < 2 << 30
     assert free_memory() > 0
 
 
-def test_whatever_ends_the_writing_leaves_the_old_file(tmp_path, monkeypatch):
+def test_interrupted_writing_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "page.html"
     path.write_text("old")
 
@@ -85,14 +95,17 @@ def test_whatever_ends_the_writing_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(RuntimeError, match="in the middle"):
         fail()
     monkeypatch.setattr(os, "fsync", full)
-    for write in (partial(page, UtilityTable([[0.2, 0.4]], [1, 2])), Responses(["a"], ["?"], ["4"], [["4"]]).save):
+    for write in (
+        partial(page, UtilityTable([[0.2, 0.4]], [1, 2])),
+        Responses(["a"], ["?"], ["4"], [["4"]]).save,
+    ):
         with pytest.raises(DataError, match=r"cannot be written \(No space left on device\)"):
             write(path)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["page.html"]
 
 
-def test_drafts_of_a_killed_program_are_cleared_away_and_those_of_a_living_one_are_not(tmp_path):
+def test_only_drafts_of_dead_programs_are_cleared(tmp_path):
     path = tmp_path / "page.html"
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
@@ -106,7 +119,7 @@ def test_drafts_of_a_killed_program_are_cleared_away_and_those_of_a_living_one_a
 
 
 @pytest.mark.parametrize("name", ["", ".", "no/such/folder.html"])
-def test_a_bad_name_for_a_page_is_one_line_and_leaves_nothing(tmp_path, refused, monkeypatch, name):
+def test_a_bad_page_name_is_one_line(tmp_path, refused, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.csv").write_text("1,2\n0.1,0.2\n")
     refused(["explore", "mine.csv", "--out", name], "")
@@ -125,13 +138,19 @@ def test_explore_does_not_write_over_its_own_input(tmp_path, refused):
 LINE = {"id": "a", "sample": 0, "text": "7", "finish": "stop", "tokens": 3}
 
 
-def test_any_damage_to_a_folder_is_one_line_or_a_sound_export(tmp_path):
+def test_a_damaged_folder_is_one_line(tmp_path):
     """Seeded mutations of both files of a folder."""
     rng = random.Random(3)
     questions = tmp_path / "q.jsonl"
-    questions.write_text('{"id": "a", "question": "q", "gold": "7"}\n{"id": "b", "question": "r", "gold": "7"}\n')
-    answers = "".join(json.dumps(LINE | {"id": i, "sample": s}) + "\n" for s in range(3) for i in "ab").encode()
-    settings = json.dumps({"settings": {"questions": fingerprint([["a", "q"], ["b", "r"]])}}).encode()
+    questions.write_text(
+        '{"id": "a", "question": "q", "gold": "7"}\n{"id": "b", "question": "r", "gold": "7"}\n'
+    )
+    answers = "".join(
+        json.dumps(LINE | {"id": i, "sample": s}) + "\n" for s in range(3) for i in "ab"
+    ).encode()
+    settings = json.dumps(
+        {"settings": {"questions": fingerprint([["a", "q"], ["b", "r"]])}}
+    ).encode()
     good = 0
     for _ in range(400):
         parts = [bytearray(answers), bytearray(settings)]
@@ -153,7 +172,9 @@ def test_any_damage_to_a_folder_is_one_line_or_a_sound_export(tmp_path):
 def test_a_row_whose_texts_are_too_long_is_exported_without_them(tmp_path, monkeypatch):
     questions = tmp_path / "q.jsonl"
     questions.write_text('{"id": "a", "question": "q", "gold": "7"}\n')
-    (tmp_path / "answers.jsonl").write_text(json.dumps(LINE | {"text": "Answer: 7 " + "\x01" * 5000}) + "\n")
+    (tmp_path / "answers.jsonl").write_text(
+        json.dumps(LINE | {"text": "Answer: 7 " + "\x01" * 5000}) + "\n"
+    )
     settings = {"settings": {"questions": fingerprint([["a", "q"]])}}
     (tmp_path / "run.json").write_text(json.dumps(settings))
     monkeypatch.setattr("adalib.llm.collect.MAX_LINE", 10_000)

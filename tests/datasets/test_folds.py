@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 
 from adalib.datasets.folds import deal, group_numbers
 
-members = st.lists(st.integers(0, 7), min_size=2, max_size=60).map(lambda groups: group_numbers(groups, len(groups)))
+members = st.lists(st.integers(0, 7), min_size=2, max_size=60).map(
+    lambda groups: group_numbers(groups, len(groups))
+)
 
 
 @given(member=members, folds=st.integers(2, 9), seed=st.integers(0, 5))
-def test_no_group_is_parted_and_folds_are_even(member, folds, seed):
+def test_folds_are_even(member, folds, seed):
     fold = deal(member, folds, seed)
     sizes = np.bincount(member)
     assert all(np.unique(fold[member == group]).size == 1 for group in range(sizes.size))
@@ -31,7 +33,7 @@ def test_single_questions_are_dealt_in_turn():
     assert deal(range(11), 4, seed=3)[shuffled].tolist() == [i % 4 for i in range(11)]
 
 
-def test_groups_are_numbered_by_appearance_or_sorted_and_what_is_refused():
+def test_group_numbers():
     assert group_numbers(["b", "a", "b", 1], 4).tolist() == [0, 1, 0, 2]
     assert group_numbers(["b", "a", "b", 1], 4, sort=True).tolist() == [2, 1, 2, 0]
     with pytest.raises(ValueError, match="groups has 2 entries for 3 questions"):

@@ -35,7 +35,9 @@ def line(**changes):
 
 def write(folder, *lines, name="mine.jsonl"):
     path = folder / name
-    path.write_bytes(b"\n".join(part if isinstance(part, bytes) else part.encode() for part in lines))
+    path.write_bytes(
+        b"\n".join(part if isinstance(part, bytes) else part.encode() for part in lines)
+    )
     return path
 
 
@@ -50,7 +52,13 @@ def complaint(path):
 
 
 def test_load(tmp_path):
-    path = write(tmp_path, line(level=2, tokens=[3, 4, 5.5], family="sum"), "", line(id=7, tokens=[1, 1, 1]), "")
+    path = write(
+        tmp_path,
+        line(level=2, tokens=[3, 4, 5.5], family="sum"),
+        "",
+        line(id=7, tokens=[1, 1, 1]),
+        "",
+    )
     mine = adalib.load(str(path))
     assert isinstance(mine, adalib.Responses)
     assert (mine.n, mine.samples) == (2, 3)
@@ -63,17 +71,23 @@ def test_load(tmp_path):
     assert mine.correct is None
     assert mine.extras == {"family": ["sum", None]}
     assert mine.source == str(path)
-    body = b"\xef\xbb\xbf" + (line() + "\r\n\r\n" + line(id="ü") + "\r\n").encode()  # a byte order mark, Windows lines
+    body = (
+        b"\xef\xbb\xbf" + (line() + "\r\n\r\n" + line(id="ü") + "\r\n").encode()
+    )  # a byte order mark, Windows lines
     for name, content in (("plain.jsonl", body), ("zipped.jsonl.gz", gzip.compress(body))):
         assert list(load(write(tmp_path, content, name=name)).ids) == ["q1", "ü"]
 
 
-def test_numbers_and_half_characters_are_read_as_they_are_written(tmp_path):
-    mine = load(write(tmp_path, line(id=7.0, gold=4.0, answers=[4, 4.5, -0.0, 1e22, 12345678901234567890])))
+def test_numbers_survive_reading(tmp_path):
+    mine = load(
+        write(tmp_path, line(id=7.0, gold=4.0, answers=[4, 4.5, -0.0, 1e22, 12345678901234567890]))
+    )
     assert list(mine.ids) == ["7"]
     assert list(mine.golds) == ["4"]
     assert mine.answers == [["4", "4.5", "0", "1e+22", "12345678901234567890"]]
-    mine = load(write(tmp_path, line(question="smile \ud83d", texts=["\ud83d", "b", "\ud83d\ude00"])))
+    mine = load(
+        write(tmp_path, line(question="smile \ud83d", texts=["\ud83d", "b", "\ud83d\ude00"]))
+    )
     assert mine.questions == ["smile ?"]
     assert mine.extras["texts"] == [["?", "b", "😀"]]
 
@@ -81,16 +95,34 @@ def test_numbers_and_half_characters_are_read_as_they_are_written(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        ([line(), line(id="b", gold=...)], ', line 2: has no "gold"; every line needs id, question, gold, answers'),
-        ([line(answers=[None])], ', line 1: "answers"[0] is null; write it as a text in quotes ("" for no answer)'),
-        ([line(), "", line(id="b", answers=["4"])], ", line 3: has 1 answers, line 1 has 3; give every question"),
+        (
+            [line(), line(id="b", gold=...)],
+            ', line 2: has no "gold"; every line needs id, question, gold, answers',
+        ),
+        (
+            [line(answers=[None])],
+            ', line 1: "answers"[0] is null; write it as a text in quotes ("" for no answer)',
+        ),
+        (
+            [line(), "", line(id="b", answers=["4"])],
+            ", line 3: has 1 answers, line 1 has 3; give every question",
+        ),
         ([line(), line(id="b"), line()], ", line 3: id 'q1' is already on line 1; give it another"),
         ([line(tokens=[1, 2, math.nan])], ", line 1: holds NaN, which is no number"),
         ([line(tokens=[1, 2, -math.inf])], ", line 1: holds -Infinity, which is no number"),
-        ([line(tokens=[1, 2, 10**400])], ", line 1: holds the number 10000000000000000000..., which is too large"),
-        ([line(tokens=[1, 2, 10**20])], ', line 1: "tokens"[2] is 100000000000000000000; give a number'),
+        (
+            [line(tokens=[1, 2, 10**400])],
+            ", line 1: holds the number 10000000000000000000..., which is too large",
+        ),
+        (
+            [line(tokens=[1, 2, 10**20])],
+            ', line 1: "tokens"[2] is 100000000000000000000; give a number',
+        ),
         ([line(tokens=[1, 2])], ', line 1: "tokens" has 2 entries for 3 answers; give one each'),
-        ([line(logprob=[-1, 0, -3]), line(id="b")], ', line 2: has no "logprob", line 1 has; give it on every line'),
+        (
+            [line(logprob=[-1, 0, -3]), line(id="b")],
+            ', line 2: has no "logprob", line 1 has; give it on every line',
+        ),
         ([line(correct=[1, 0, None])], ', line 1: "correct"[2] is null; give 0 or 1'),
         ([line(), b'{"id": "\xff"}'], ", line 2: byte 9 is not UTF-8; save the file as UTF-8"),
         ([line().encode("utf-16")], ", line 1: byte 1 is not UTF-8"),
@@ -109,11 +141,18 @@ def test_faults_of_the_file_itself(tmp_path, monkeypatch):
     assert "is not sound gzip data" in complaint(write(tmp_path, line(), name="plain.jsonl.gz"))
     zipped = gzip.compress("\n".join(line(id=i) for i in range(100)).encode())
     assert "cut short or damaged" in complaint(write(tmp_path, zipped[:-20], name="cut.jsonl.gz"))
-    assert "cut short or damaged" in complaint(write(tmp_path, zipped[:30] + b"?" * 40, name="torn.jsonl.gz"))
-    assert complaint(write(tmp_path, zipped, name="zipped.jsonl")) == ": is gzip data; add .gz to its name"
+    assert "cut short or damaged" in complaint(
+        write(tmp_path, zipped[:30] + b"?" * 40, name="torn.jsonl.gz")
+    )
+    assert (
+        complaint(write(tmp_path, zipped, name="zipped.jsonl"))
+        == ": is gzip data; add .gz to its name"
+    )
     assert complaint(write(tmp_path, b"", name="empty.jsonl.gz")).startswith(": holds no questions")
     os.mkfifo(tmp_path / "pipe.jsonl")
-    assert complaint(tmp_path / "pipe.jsonl") == ": is not a regular file; save the data to one first"
+    assert (
+        complaint(tmp_path / "pipe.jsonl") == ": is not a regular file; save the data to one first"
+    )
     with pytest.raises(DataError, match=r"cannot be read \(File name too long\)"):
         load("x" * 5000 + ".jsonl")
 
@@ -122,10 +161,13 @@ def test_faults_of_the_file_itself(tmp_path, monkeypatch):
 
     path = write(tmp_path, line())
     monkeypatch.setattr("os.open", refused)
-    assert complaint(path) == ": cannot be read (Permission denied); check its name and its permissions"
+    assert (
+        complaint(path)
+        == ": cannot be read (Permission denied); check its name and its permissions"
+    )
 
 
-def test_two_gigabytes_or_a_line_without_end_are_refused_unread(tmp_path, monkeypatch):
+def test_huge_files_are_refused_unread(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "free_memory", lambda: 10**12)  # whatever this machine has
     path = tmp_path / "huge.jsonl"
     sizes = {2 * 10**9: ": is too large (2 GB, at most 1 GB is read); split it"}
@@ -162,9 +204,13 @@ def test_table(monkeypatch):
     assert table.cost.tolist() == [1, 2, 3]
     assert table.budgets == (1, 2, 3)
     assert table.ids == ("0",)
-    paid = responses([["4", "4"], ["5", "5"]], tokens=[[10, 20], [1, 3]]).table((1, 2), cost="tokens")
+    paid = responses([["4", "4"], ["5", "5"]], tokens=[[10, 20], [1, 3]]).table(
+        (1, 2), cost="tokens"
+    )
     assert paid.cost.tolist() == [[15, 30], [2, 4]]
-    first = responses([["5", "4", "4", "5"], ["4", "5", "4", "5"]]).table((1, 2), "windows", "first")
+    first = responses([["5", "4", "4", "5"], ["4", "5", "4", "5"]]).table(
+        (1, 2), "windows", "first"
+    )
     assert first.acc.tolist() == [[0.5, 0.5], [0.5, 1.0]]
     flags = responses([["4", "5", "5"]], correct=[[0, 1, 1]])  # they replace the comparison
     assert flags.table((1, 3)).acc == pytest.approx(np.array([[2 / 3, 1.0]]))
@@ -175,8 +221,14 @@ def test_table(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"budgets": (1, 4)}, "file.jsonl: has 2 answers per question, and budget 4 needs as many; lower the largest"),
-        ({"budgets": (1,), "cost": "tokens"}, 'file.jsonl: has no tokens; add "tokens" to every line'),
+        (
+            {"budgets": (1, 4)},
+            "file.jsonl: has 2 answers per question, and budget 4 needs as many; lower the largest",
+        ),
+        (
+            {"budgets": (1,), "cost": "tokens"},
+            'file.jsonl: has no tokens; add "tokens" to every line',
+        ),
         ({"budgets": (2, 1)}, "budgets must increase"),
         ({"budgets": ()}, "budgets must be whole numbers"),
         ({"budgets": (1,), "estimator": "all"}, "'subsets' or 'windows'"),
@@ -205,7 +257,12 @@ def test_table_refusals(arguments, says):
     ],
 )
 def test_construction_is_checked(change, says):
-    sound = {"ids": ["a", "b"], "questions": ["?", "?"], "golds": ["4", "4"], "answers": [["4", "5"], ["4", "5"]]}
+    sound = {
+        "ids": ["a", "b"],
+        "questions": ["?", "?"],
+        "golds": ["4", "4"],
+        "answers": [["4", "5"], ["4", "5"]],
+    }
     with pytest.raises(ValueError, match=says):
         Responses(**{**sound, **change})
 
@@ -219,7 +276,10 @@ FULL = Responses(
     tokens=np.arange(15.0).reshape(3, 5),
     correct=np.arange(15).reshape(3, 5) % 2,
     logprob=-np.arange(15).reshape(3, 5) / 4,
-    extras={"texts": [[f"t{q}{s}" for s in range(5)] for q in range(3)], "family": ["x", None, "z"]},
+    extras={
+        "texts": [[f"t{q}{s}" for s in range(5)] for q in range(3)],
+        "family": ["x", None, "z"],
+    },
 )
 
 
@@ -236,7 +296,7 @@ def test_take(rows):
     assert FULL.take([True, False, True]).ids == ["a", "c"]
 
 
-def test_split_samples_deals_everything_once_and_in_order():
+def test_split_samples_deals_everything_once():
     one, two = FULL.split_samples(seed=0)
     assert (one.samples, two.samples) == (2, 3)
     for q in range(3):
@@ -244,18 +304,27 @@ def test_split_samples_deals_everything_once_and_in_order():
             assert half.answers[q] == sorted(half.answers[q])
             assert half.extras["texts"][q] == [f"t{answer}" for answer in half.answers[q]]
             assert half.tokens[q].tolist() == [5 * q + int(answer[1]) for answer in half.answers[q]]
-            assert half.logprob[q].tolist() == [-(5 * q + int(answer[1])) / 4 for answer in half.answers[q]]
-            assert half.correct[q].tolist() == [(5 * q + int(answer[1])) % 2 for answer in half.answers[q]]
+            assert half.logprob[q].tolist() == [
+                -(5 * q + int(answer[1])) / 4 for answer in half.answers[q]
+            ]
+            assert half.correct[q].tolist() == [
+                (5 * q + int(answer[1])) % 2 for answer in half.answers[q]
+            ]
         assert sorted(one.answers[q] + two.answers[q]) == FULL.answers[q]
     assert one.extras["family"] == ["x", None, "z"]
     assert one.answers == FULL.split_samples(seed=0)[0].answers
-    assert {tuple(FULL.split_samples(seed)[0].answers[0]) for seed in range(50)} >= {("00", "01"), ("03", "04")}
+    assert {tuple(FULL.split_samples(seed)[0].answers[0]) for seed in range(50)} >= {
+        ("00", "01"),
+        ("03", "04"),
+    }
     with pytest.raises(DataError, match="sample at least two"):
         responses([["4"]]).split_samples(0)
 
 
-def test_classes_are_dealt_as_if_the_halves_had_been_compared_anew():
-    drawn = np.random.default_rng(0).choice(["", "7", "1/2", "0.5", "8", "x"], size=(60, 9)).tolist()
+def test_halves_have_the_classes_of_a_new_comparison():
+    drawn = (
+        np.random.default_rng(0).choice(["", "7", "1/2", "0.5", "8", "x"], size=(60, 9)).tolist()
+    )
     names = [str(i) for i in range(60)]
     compared, fresh = (Responses(names, names, ["7"] * 60, drawn) for _ in range(2))
     assert compared.classes.max() > 2
@@ -265,14 +334,16 @@ def test_classes_are_dealt_as_if_the_halves_had_been_compared_anew():
         np.testing.assert_array_equal(one.values, two.values)
 
 
-def test_set_aside_and_compared_keep_every_number_a_sample():
+def test_set_aside_keeps_every_sampled_field():
     first, rest = FULL.set_aside(1)
     assert first.logprob[:, 0].tolist() == FULL.logprob[:, 1].tolist()
     assert rest.logprob.tolist() == np.delete(FULL.logprob, 1, axis=1).tolist()
     votes = compared(FULL)
     for name in ("tokens", "logprob"):
         assert getattr(votes, name).tolist() == getattr(FULL, name).tolist()
-        assert getattr(joined(first, rest), name)[:, 0].tolist() == getattr(FULL, name)[:, 1].tolist()
+        assert (
+            getattr(joined(first, rest), name)[:, 0].tolist() == getattr(FULL, name)[:, 1].tolist()
+        )
     assert joined(replace(first, logprob=None), rest).logprob is None
 
 
@@ -294,7 +365,13 @@ def test_save_and_load(tmp_path, name):
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
-plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
+plain = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts
+)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -328,20 +405,26 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
             responses([["4"], ["5"]], extras={"note": ["fine", bad]}).save(path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["out.jsonl"]
-    with pytest.raises(DataError, match=r"cannot be written \(No such file or directory\); check the folder"):
+    with pytest.raises(
+        DataError, match=r"cannot be written \(No such file or directory\); check the folder"
+    ):
         FULL.save(tmp_path / "gone" / "out.jsonl")
 
 
-def test_save_through_a_link_keeps_the_link_and_numpy_values_are_plain_ones(tmp_path):
+def test_save_through_a_link(tmp_path):
     (tmp_path / "real.jsonl").write_text("old")
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
-    responses([["4"]], extras={"share": [np.array([0.5])], "size": [np.int64(3)]}).save(tmp_path / "link.jsonl")
+    responses([["4"]], extras={"share": [np.array([0.5])], "size": [np.int64(3)]}).save(
+        tmp_path / "link.jsonl"
+    )
     assert (tmp_path / "link.jsonl").is_symlink()
     assert load(tmp_path / "real.jsonl").extras == {"share": [[0.5]], "size": [3]}
 
 
 def test_given_classes_are_used_instead_of_comparing(tmp_path):
-    path = write(tmp_path, line(classes=[7, 7, -1], correct=[1, 1, 0]), line(id="q2", classes=[3, 9, -1]))
+    path = write(
+        tmp_path, line(classes=[7, 7, -1], correct=[1, 1, 0]), line(id="q2", classes=[3, 9, -1])
+    )
     assert 'line 2: has no "correct"' in complaint(path)
     mine = load(write(tmp_path, line(classes=[7, 7, -1]), line(id="q2", classes=[9, 3, -1])))
     assert mine.classes.tolist() == [[0, 0, -1], [0, 1, -1]]
@@ -351,14 +434,20 @@ def test_given_classes_are_used_instead_of_comparing(tmp_path):
     assert "is 0.5; give a class number" in complaint(write(tmp_path, line(classes=[0, 0.5, -1])))
 
 
-def test_texts_are_joined_by_id_or_by_line_and_say_what_the_numbers_said(tmp_path):
+def test_texts_are_joined_by_id_or_line(tmp_path):
     questions = [
         "If $x = 3$, what is $x^2$?",
         "Ann has 12 hens.\nShe buys 5% more. How many has she?",
         "Is $\\sqrt{2}<2$?",
     ]
     lines = [
-        {"id": f"toy-test-{i}", "question": text, "gold": "9", "texts": ["Answer: 9", "8"], "finish": ["stop"] * 2}
+        {
+            "id": f"toy-test-{i}",
+            "question": text,
+            "gold": "9",
+            "texts": ["Answer: 9", "8"],
+            "finish": ["stop"] * 2,
+        }
         for i, text in enumerate(questions)
     ]
     asked = [1, 2]
@@ -368,7 +457,9 @@ def test_texts_are_joined_by_id_or_by_line_and_say_what_the_numbers_said(tmp_pat
     assert apart.answers == [["9", "8"]] * 2
     assert apart.values.tolist() == [[1, 0]] * 2
     own = write(tmp_path, *(json.dumps(lines[i]) for i in (2, 0, 1)), name="own.jsonl")
-    official = write(tmp_path, *(json.dumps({"problem": text}) for text in questions), name="official.jsonl")
+    official = write(
+        tmp_path, *(json.dumps({"problem": text}) for text in questions), name="official.jsonl"
+    )
     for texts in (own, official):
         whole = load(path, texts=texts)
         assert whole.questions == [questions[i] for i in asked]
@@ -376,9 +467,17 @@ def test_texts_are_joined_by_id_or_by_line_and_say_what_the_numbers_said(tmp_pat
             assert features(apart.questions).equals(features([questions[i] for i in asked]))
             assert features(whole.questions).equals(features(apart.questions))
     whole.save(tmp_path / "whole.jsonl")
-    assert [text.ngrams for text in load(tmp_path / "whole.jsonl").questions] == [t.ngrams for t in apart.questions]
-    other = write(tmp_path, *(json.dumps({"question": text}) for text in reversed(questions)), name="other.jsonl")
-    with pytest.raises(DataError, match="'toy-test-2' has another text in .*give the benchmark's own"):
+    assert [text.ngrams for text in load(tmp_path / "whole.jsonl").questions] == [
+        t.ngrams for t in apart.questions
+    ]
+    other = write(
+        tmp_path,
+        *(json.dumps({"question": text}) for text in reversed(questions)),
+        name="other.jsonl",
+    )
+    with pytest.raises(
+        DataError, match="'toy-test-2' has another text in .*give the benchmark's own"
+    ):
         load(path, texts=other)
     with pytest.raises(DataError, match="has no question 'toy-test-2'"):
         load(path, texts=write(tmp_path, json.dumps(lines[1]), name="one.jsonl"))

@@ -12,13 +12,19 @@ from adalib.evaluate.baselines import Plan
 from adalib.paper.settings import PAPER, PAPER_SETTINGS, paper_setting
 
 COST = np.array([1.0, 2, 4, 8, 16])
-ACC = hnp.arrays(float, st.tuples(st.integers(1, 6), st.just(5)), elements=st.integers(0, 48).map(lambda c: c / 48))
+ACC = hnp.arrays(
+    float,
+    st.tuples(st.integers(1, 6), st.just(5)),
+    elements=st.integers(0, 48).map(lambda c: c / 48),
+)
 
 
 @given(ACC, st.floats(1, 20))
 def test_best_mix_is_the_linear_program_over_uniform_budgets(acc, budget):
     plan = baselines.best_mix(acc, COST, budget)
-    solved = linprog(-acc.mean(axis=0), A_ub=[COST], b_ub=[budget], A_eq=[np.ones(5)], b_eq=[1], bounds=(0, 1))
+    solved = linprog(
+        -acc.mean(axis=0), A_ub=[COST], b_ub=[budget], A_eq=[np.ones(5)], b_eq=[1], bounds=(0, 1)
+    )
     assert plan.expected(acc).mean() == pytest.approx(-solved.fun, abs=1e-9)
     assert plan.expected(COST).mean() <= budget + 1e-9
     assert (plan.weights == plan.weights[0]).all()
@@ -26,9 +32,13 @@ def test_best_mix_is_the_linear_program_over_uniform_budgets(acc, budget):
 
 @given(st.floats(1, 20))
 def test_random_meets_the_budget_and_fixed_stays_below(budget):
-    assert baselines.random(COST, budget, 3).expected(COST) == pytest.approx(np.full(3, min(budget, 16)))
+    assert baselines.random(COST, budget, 3).expected(COST) == pytest.approx(
+        np.full(3, min(budget, 16))
+    )
     whole = 2.0 ** int(min(budget, 5) - 1)  # a budget of the table, where both are the same
-    np.testing.assert_array_equal(*(plan(COST, whole, 2).weights for plan in (baselines.random, baselines.fixed)))
+    np.testing.assert_array_equal(
+        *(plan(COST, whole, 2).weights for plan in (baselines.random, baselines.fixed))
+    )
     assert baselines.fixed(COST, budget, 1).expected(COST)[0] == max(c for c in COST if c <= budget)
 
 
@@ -41,7 +51,9 @@ def test_length_has_the_papers_costs_and_stays_near_its_accuracy(name):
         assert f"{plan.expected(COST).mean():.2f}" == f"{printed['cost'][i]:.2f}"
         # The simulated questions have no length of their own: any order, on average, is what a blind guess gives.
         orders = [np.random.default_rng(seed).permutation(200) for seed in range(20)]
-        blind = np.mean([baselines.length(order, COST, budget).expected(acc).mean() for order in orders])
+        blind = np.mean(
+            [baselines.length(order, COST, budget).expected(acc).mean() for order in orders]
+        )
         assert blind == pytest.approx(printed["accuracy"][i], abs=0.02)
 
 
@@ -50,7 +62,11 @@ def test_length_takes_the_fewest_longest_that_reach_the_budget(lengths, budget):
     weights = baselines.length(lengths, COST, budget).weights
     dear = weights[:, 4] == 1
     assert (weights[:, 0] == ~dear).all()
-    assert not dear.any() or dear.all() or np.array(lengths)[dear].min() >= np.array(lengths)[~dear].max()
+    assert (
+        not dear.any()
+        or dear.all()
+        or np.array(lengths)[dear].min() >= np.array(lengths)[~dear].max()
+    )
     cost = weights @ COST
     assert cost.mean() >= budget - 1e-9
     assert not dear.any() or (cost.sum() - 15) / cost.size < budget
@@ -66,12 +82,16 @@ def test_costs_by_question_count_with_their_mean_and_the_papers_curve_is_mixed()
     assert baselines.fixed(cost, 3.9, 2).weights[0].tolist() == [1, 0]
     # Deepseek on MATH: .518 at 1 and .551, implied, at 4, with nothing at 2; mixing the two is .529 at a cost of 2.
     curve = [0.518, 0.517, 0.551, 0.551, 0.551]
-    assert baselines.best_mix([curve], COST, 2, n=7).expected(curve) == pytest.approx(np.full(7, 0.529))
+    assert baselines.best_mix([curve], COST, 2, n=7).expected(curve) == pytest.approx(
+        np.full(7, 0.529)
+    )
 
 
 def test_a_plan_draws_what_it_expects():
     plan = Plan([[0.2, 0.0, 0.8]] * 20_000)
-    assert np.bincount(plan.draw(rng=3), minlength=3) / 20_000 == pytest.approx([0.2, 0, 0.8], abs=0.02)
+    assert np.bincount(plan.draw(rng=3), minlength=3) / 20_000 == pytest.approx(
+        [0.2, 0, 0.8], abs=0.02
+    )
     labels = baselines.from_labels([2, 0, 1], 3)
     assert labels.draw(rng=1).tolist() == [2, 0, 1]
     assert labels.expected(np.arange(9).reshape(3, 3)).tolist() == [2, 3, 7]

@@ -22,7 +22,9 @@ def within(found: np.ndarray, expected: float, errors: float = 4.0) -> bool:
     return abs(found.mean() - expected) < errors * found.std() / np.sqrt(found.size)
 
 
-PAIRS = hnp.arrays(int, st.tuples(st.just(2), st.integers(1, 5), st.integers(1, 4)), elements=st.integers(0, 12))
+PAIRS = hnp.arrays(
+    int, st.tuples(st.just(2), st.integers(2, 5), st.integers(1, 4)), elements=st.integers(0, 12)
+)
 
 
 @settings(deadline=None, max_examples=100)
@@ -41,9 +43,16 @@ def test_labels_are_the_frontier_s_and_are_looked_up_in_the_other_table(pair, ta
 def every_sample(p, R, budgets):
     """All tables that R samples of two-answer questions can give, with their probabilities."""
     for counts in product(range(R + 1), repeat=len(p)):
-        chance = np.prod([comb(R, k) * q**k * (1 - q) ** (R - k) for k, q in zip(counts, p, strict=True)])
+        chance = np.prod(
+            [comb(R, k) * q**k * (1 - q) ** (R - k) for k, q in zip(counts, p, strict=True)]
+        )
         classes = np.array([[0] * k + [1] * (R - k) for k in counts])
-        yield chance, UtilityTable(acc_subsets(classes, classes == 0, budgets), np.array(budgets, dtype=float), budgets)
+        yield (
+            chance,
+            UtilityTable(
+                acc_subsets(classes, classes == 0, budgets), np.array(budgets, dtype=float), budgets
+            ),
+        )
 
 
 @pytest.mark.parametrize("p", [(0.5, 0.5), (0.7, 0.4), (0.6, 0.9)])
@@ -57,8 +66,13 @@ def test_the_truth_lies_between_cross_fitted_and_in_sample(p, target):
     best = adalib.frontier(truth.acc, truth.cost).at(target).accuracy
     claimed = sum(chance * score_oracle(t, t, [target]).claimed.mean() for chance, t in samples)
     known = UtilityTable(truth.acc, truth.cost, budgets)
-    labelled = sum(chance * score_oracle(t, known, [target]).accuracy.mean() for chance, t in samples)
-    pairs = ((a * b, score_oracle(one, other, [target])) for (a, one), (b, other) in product(samples, samples))
+    labelled = sum(
+        chance * score_oracle(t, known, [target]).accuracy.mean() for chance, t in samples
+    )
+    pairs = (
+        (a * b, score_oracle(one, other, [target]))
+        for (a, one), (b, other) in product(samples, samples)
+    )
     crossed = sum(chance * score.accuracy.mean() for chance, score in pairs)
     assert crossed == pytest.approx(labelled)  # scoring on fresh samples is unbiased
     assert crossed <= best + 1e-12
@@ -70,7 +84,9 @@ def test_optimism_of_two_flat_budgets_is_a_binomial_coefficient(trials):
     """The larger of two means of R fair coins exceeds 1/2 by C(2R, R) / (2 * 4^R) on average."""
     n = 40_000
     estimate = np.random.default_rng(trials).binomial(trials, 0.5, (n, 2)) / trials
-    found = score_oracle(UtilityTable(estimate, [1, 1]), UtilityTable(np.full((n, 2), 0.5), [1, 1]), [1])
+    found = score_oracle(
+        UtilityTable(estimate, [1, 1]), UtilityTable(np.full((n, 2), 0.5), [1, 1]), [1]
+    )
     assert within(found.claimed - found.accuracy, comb(2 * trials, trials) / (2 * 4**trials))
 
 
@@ -106,7 +122,9 @@ def test_cross_fitting_is_both_directions_averaged():
     there, back = score_oracle(*halves, [2]), score_oracle(*halves[::-1], [2])
     found = cross_fitted_oracle(responses, [2], splits=1, seed=3)
     for name in ("claimed", "accuracy", "cost"):
-        assert getattr(found, name) == pytest.approx((getattr(there, name) + getattr(back, name)) / 2)
+        assert getattr(found, name) == pytest.approx(
+            (getattr(there, name) + getattr(back, name)) / 2
+        )
     more = cross_fitted_oracle(responses, [1.5, 2], splits=3)
     assert more.accuracy.shape == (responses.n, 2)
     assert (more.cost.mean(axis=0) <= [1.5, 2]).all()
@@ -146,7 +164,9 @@ def test_the_interval_covers_as_often_as_it_says():
 
 def test_halves_must_hold_the_largest_vote_and_tables_the_same_questions():
     few = flat_null(10).sample(24)
-    with pytest.raises(DataError, match=r"a half of 12 cannot hold a vote of 16.*sample at least 32"):
+    with pytest.raises(
+        DataError, match=r"a half of 12 cannot hold a vote of 16.*sample at least 32"
+    ):
         cross_fitted_oracle(few, [2])
     assert cross_fitted_oracle(few, [2], budgets=(1, 4, 12)).accuracy.shape == (10, 1)
     with pytest.raises(ValueError, match="at least 1"):

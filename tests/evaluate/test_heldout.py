@@ -31,7 +31,9 @@ def told():
     kind = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], 80))
     words = np.array(["calm", "wild", "dull"])[kind]
     responses = two_answer(np.array([0.98, 0.65, 0.03])[kind]).sample(64, seed=1)
-    return replace(responses, questions=[f"Number {i}, of the {word} sort." for i, word in enumerate(words)])
+    return replace(
+        responses, questions=[f"Number {i}, of the {word} sort." for i, word in enumerate(words)]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,15 @@ def with_columns(responses, targets, budgets=BUDGETS, columns=None, protocol=TWO
     """Held out with nobody to teach, so at once: the columns are given, or all the cheapest."""
     columns = np.zeros(responses.n) if columns is None else columns
     told = {"told": Clairvoyant()}
-    return held_out(responses, targets, budgets, learners=told, features=columns[:, None], noises=0, protocol=protocol)
+    return held_out(
+        responses,
+        targets,
+        budgets,
+        learners=told,
+        features=columns[:, None],
+        noises=0,
+        protocol=protocol,
+    )
 
 
 def row(rows, policy, target):
@@ -63,7 +73,9 @@ def row(rows, policy, target):
 
 def test_a_row_a_policy_and_target_in_order(told_rows):
     policies = [*BASELINES, "label", "curve", "noise"]
-    assert [(r.policy, r.target) for r in told_rows] == [(policy, target) for target in TARGETS for policy in policies]
+    assert [(r.policy, r.target) for r in told_rows] == [
+        (policy, target) for target in TARGETS for policy in policies
+    ]
     assert (as_table(told_rows)["protocol"] == "held out").all()
     for r in told_rows:
         assert [r.gain, r.gain] == pytest.approx([r.accuracy - r.mix_accuracy, r.gains.mean()])
@@ -85,18 +97,27 @@ def test_a_text_that_tells_pays_and_noise_does_not(told_rows):
 
 
 def test_features_that_know_nothing_claim_nothing(told):
-    blind = held_out(told, TARGETS, BUDGETS, features=noise_features(told.n, 5, seed=9), noises=1, protocol=THREE)
+    blind = held_out(
+        told, TARGETS, BUDGETS, features=noise_features(told.n, 5, seed=9), noises=1, protocol=THREE
+    )
     assert "allocation pays" not in verdict(blind)
     assert max(r.gain_low for r in blind if r.policy in ("label", "curve", "noise")) <= 0
 
 
 def test_a_null_pays_nobody():
     """Twenty draws of a population that nothing helps; a false claim in twenty is allowed, and they are rarer."""
-    drawn = [held_out(flat_null(80, s).sample(48, s), [3], BUDGETS, noises=1, protocol=TWO) for s in range(20)]
+    drawn = [
+        held_out(flat_null(80, s).sample(48, s), [3], BUDGETS, noises=1, protocol=TWO)
+        for s in range(20)
+    ]
     assert sum("allocation pays" in verdict(rows) for rows in drawn) <= 1
     for policy in ("oracle", "label", "curve", "noise"):
-        assert sum(row(rows, policy, 3).gain_low > 0 for rows in drawn) <= 2  # of twenty 95% intervals, one side
-    assert min(row(rows, "oracle_in_sample", 3).gain for rows in drawn) > 0.01  # what the same draws claim in-sample
+        assert (
+            sum(row(rows, policy, 3).gain_low > 0 for rows in drawn) <= 2
+        )  # of twenty 95% intervals, one side
+    assert (
+        min(row(rows, "oracle_in_sample", 3).gain for rows in drawn) > 0.01
+    )  # what the same draws claim in-sample
 
 
 def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
@@ -105,7 +126,9 @@ def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
     crossed = cross_fitted_oracle(responses, TARGETS, BUDGETS, splits=1, seed=4)
     for t, target in enumerate(TARGETS):
         oracle, mix = row(rows, "oracle", target), row(rows, "mix", target)
-        assert (oracle.accuracy, oracle.cost) == pytest.approx((crossed.value.mean[t], crossed.cost[:, t].mean()))
+        assert (oracle.accuracy, oracle.cost) == pytest.approx(
+            (crossed.value.mean[t], crossed.cost[:, t].mean())
+        )
         assert -0.02 < mix.gain <= 1e-12  # chosen on one half, and the bar on the other
         assert mix.cost <= target + 1e-12
 
@@ -114,10 +137,14 @@ def test_the_mix_is_the_hull_at_the_realised_cost():
     """By hand: the line between the uniform budgets 1 and 16 of two-answer questions, halves apart."""
     responses = two_answer(np.full(20, 0.7)).sample(64)
     rows = with_columns(responses, [2], (1, 16))
-    uniform = np.mean([half.table((1, 16)).acc.mean(axis=0) for half in responses.split_samples(0)], axis=0)
+    uniform = np.mean(
+        [half.table((1, 16)).acc.mean(axis=0) for half in responses.split_samples(0)], axis=0
+    )
     for r in rows:
         if r.policy in ("mix", "random", "length"):
-            assert r.mix_accuracy == pytest.approx(uniform[0] + (r.cost - 1) / 15 * (uniform[1] - uniform[0]))
+            assert r.mix_accuracy == pytest.approx(
+                uniform[0] + (r.cost - 1) / 15 * (uniform[1] - uniform[0])
+            )
     assert row(rows, "random", 2).gain == pytest.approx(0)
 
 
@@ -127,7 +154,9 @@ def test_copies_and_groups_stay_in_one_fold(told):
     def folds(responses, groups=None):
         return deal(members(responses, groups), 5, seed=0)
 
-    thrice = folds(replace(told, questions=[f"question {i // 3}" for i in range(told.n)])).reshape(-1, 3)
+    thrice = folds(replace(told, questions=[f"question {i // 3}" for i in range(told.n)])).reshape(
+        -1, 3
+    )
     assert (thrice == thrice[:, :1]).all()
     kinds = folds(replace(told, questions=["easy", "hard"] * 60))  # kinds, not copies
     assert np.bincount(kinds).tolist() == np.bincount(thrice.ravel()).tolist() == [24] * 5
@@ -139,13 +168,22 @@ def test_copies_and_groups_stay_in_one_fold(told):
 def test_copies_do_not_narrow_the_interval():
     """Three copies of every question are no more evidence than one; as questions of their own they would seem so."""
     once = beta_population(40, 0.5, 0.5).sample(8)
-    copies = {name: np.repeat(getattr(once, name), 3, axis=0).tolist() for name in ("questions", "golds", "answers")}
+    copies = {
+        name: np.repeat(getattr(once, name), 3, axis=0).tolist()
+        for name in ("questions", "golds", "answers")
+    }
     thrice = replace(once, ids=[str(i) for i in range(120)], **copies)
     one, three, apart = (
-        row(with_columns(responses, [1], (1, 4), protocol=Protocol(folds=2, groups=groups)), "fixed", 1)
+        row(
+            with_columns(responses, [1], (1, 4), protocol=Protocol(folds=2, groups=groups)),
+            "fixed",
+            1,
+        )
         for responses, groups in ((once, None), (thrice, None), (thrice, range(120)))
     )
-    assert (three.accuracy, three.low, three.high) == pytest.approx((one.accuracy, one.low, one.high))
+    assert (three.accuracy, three.low, three.high) == pytest.approx(
+        (one.accuracy, one.low, one.high)
+    )
     assert apart.high - apart.low < 0.7 * (one.high - one.low)
 
 
@@ -165,7 +203,11 @@ def test_a_family_that_was_never_seen_teaches_nothing():
 
 def test_anything_that_fits_and_predicts_can_be_scored(told, told_rows):
     """Named learners stand where label and curve stand, and are not disturbed by others beside them."""
-    learners = {"weighted": LabelPolicy(weighted=True), "curve": CurvePolicy(), "label": LabelPolicy()}
+    learners = {
+        "weighted": LabelPolicy(weighted=True),
+        "curve": CurvePolicy(),
+        "label": LabelPolicy(),
+    }
     rows = held_out(told, [3], BUDGETS, learners=learners, protocol=THREE)
     assert [r.policy for r in rows] == [*BASELINES, *learners, "noise"]
     for policy in ("label", "curve", "noise", "oracle"):
@@ -180,7 +222,9 @@ def test_a_learner_that_is_told_the_column_gets_it(told):
     assert row(rows, "told", 8).cost == pytest.approx(np.asarray(BUDGETS)[column].mean())
     halves = (half.table(BUDGETS) for half in told.split_samples(0))
     oracles = [adalib.frontier(half.acc, half.cost).at(8).labels for half in halves]
-    assert row(rows, "told", 8).imitation == pytest.approx(np.mean([column == best for best in oracles]))
+    assert row(rows, "told", 8).imitation == pytest.approx(
+        np.mean([column == best for best in oracles])
+    )
     assert all(r.policy != "noise" for r in rows)
     assert "told at target 8" in verdict(rows)
 
@@ -191,11 +235,20 @@ def test_another_table_is_another_vote_or_another_cost():
 
     few = adalib.load("word-fewshot").take(range(0, 372, 12))
     target = 2 * few.tokens.mean()
-    oracle = row(with_columns(few, [target], protocol=Protocol(folds=2, table=by_tokens)), "oracle", target)
+    oracle = row(
+        with_columns(few, [target], protocol=Protocol(folds=2, table=by_tokens)), "oracle", target
+    )
     crossed = cross_fitted_oracle(few, [target], BUDGETS, splits=1, cost="tokens")
-    assert (oracle.accuracy, oracle.cost) == pytest.approx((crossed.accuracy.mean(), crossed.cost.mean()))
+    assert (oracle.accuracy, oracle.cost) == pytest.approx(
+        (crossed.accuracy.mean(), crossed.cost.mean())
+    )
     with pytest.raises(ValueError, match="give first or table, not both"):
-        held_out(few, [target], features=Known(first=few.set_aside(0)[0]), protocol=Protocol(table=by_tokens))
+        held_out(
+            few,
+            [target],
+            features=Known(first=few.set_aside(0)[0]),
+            protocol=Protocol(table=by_tokens),
+        )
 
 
 def test_curves_of_unseen_questions(told):
@@ -203,7 +256,9 @@ def test_curves_of_unseen_questions(told):
     kind = np.array([question.split()[-2] for question in told.questions])
     chance = {"calm": 0.98, "wild": 0.65, "dull": 0.03}
     truth = two_answer([chance[word] for word in kind]).acc(BUDGETS)
-    assert (np.abs(adalib.unseen_curves(told, BUDGETS, protocol=THREE) - truth).mean(axis=0) < 0.1).all()
+    assert (
+        np.abs(adalib.unseen_curves(told, BUDGETS, protocol=THREE) - truth).mean(axis=0) < 0.1
+    ).all()
     apart = adalib.unseen_curves(told, BUDGETS, protocol=Protocol(groups=kind))
     assert (np.abs(apart - truth).mean(axis=0) > 0.3).all()
 
@@ -225,14 +280,18 @@ def test_curves_of_unseen_questions(told):
 )
 def test_what_cannot_be_evaluated_is_refused(how, said):
     with pytest.raises((ValueError, DataError), match=said):
-        held_out(**{"responses": flat_null(20).sample(32), "targets": [2], "budgets": BUDGETS, **how()})
+        held_out(
+            **{"responses": flat_null(20).sample(32), "targets": [2], "budgets": BUDGETS, **how()}
+        )
 
 
 # An answer that opens the vote: against a plain enumeration, and in the held-out protocol.
 
 
 def answered(rows):
-    return adalib.Responses([str(i) for i, _ in enumerate(rows)], ["?"] * len(rows), ["7"] * len(rows), rows)
+    return adalib.Responses(
+        [str(i) for i, _ in enumerate(rows)], ["?"] * len(rows), ["7"] * len(rows), rows
+    )
 
 
 ANSWERS = st.sampled_from(["7", "8", "9", ""])
@@ -243,7 +302,9 @@ def test_every_vote_that_the_first_answer_opens(answers):
     """Brute force: all choices of b - 1 among the others."""
     acc = first_vote_table(*answered([answers]).set_aside(0), budgets=[1, 2, 3]).acc[0]
     for b, value in zip([1, 2, 3], acc, strict=True):
-        votes = [majority([answers[0], *rest]).get("7", 0.0) for rest in combinations(answers[1:], b - 1)]
+        votes = [
+            majority([answers[0], *rest]).get("7", 0.0) for rest in combinations(answers[1:], b - 1)
+        ]
         assert value == pytest.approx(np.mean(votes), abs=1e-9)
 
 
@@ -265,7 +326,9 @@ def test_what_is_set_aside_can_be_joined_again():
 
 def test_first_answers_must_be_there_and_fit():
     for answers, sample in ((["7", "8", "9"], -1), (["7", "8"], 2), (["7"], 0)):
-        with pytest.raises(DataError, match="at least two" if len(answers) == 1 else "give a place from 0"):
+        with pytest.raises(
+            DataError, match="at least two" if len(answers) == 1 else "give a place from 0"
+        ):
             answered([answers]).set_aside(sample)
     first, rest = answered([["7", "8"]]).set_aside(0)
     for change in ({"ids": ["another"]}, {"answers": [["7", "8"]]}):
@@ -281,7 +344,15 @@ def doubtful():
 
 def curve(rest, signal, target=2.0, **how):
     learners = {"curve": CurvePolicy()}
-    rows = held_out(rest, [target], (1, 8), features=Known(signal, **how), learners=learners, noises=0, protocol=THREE)
+    rows = held_out(
+        rest,
+        [target],
+        (1, 8),
+        features=Known(signal, **how),
+        learners=learners,
+        noises=0,
+        protocol=THREE,
+    )
     return row(rows, "curve", target)
 
 
@@ -303,7 +374,10 @@ def test_the_answer_that_was_looked_at_is_in_the_vote_that_is_scored(doubtful):
 def test_the_reference_rows_do_not_pay_for_the_signal(doubtful):
     signal, rest = doubtful[0].values, doubtful[1]
     plain, counted = (
-        held_out(rest, [2], (1, 8), features=Known(signal, overhead=extra), noises=1, protocol=TWO) for extra in (0, 1)
+        held_out(rest, [2], (1, 8), features=Known(signal, overhead=extra), noises=1, protocol=TWO)
+        for extra in (0, 1)
     )
     for one, other in zip(plain, counted, strict=True):
-        assert other.cost - one.cost == pytest.approx(1.0 if one.policy in ("label", "curve") else 0.0)
+        assert other.cost - one.cost == pytest.approx(
+            1.0 if one.policy in ("label", "curve") else 0.0
+        )

@@ -13,12 +13,19 @@ from adalib.evaluate import recorded as tables
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.recorded import AS_PUBLISHED, GO_UP, LADDER, MODEL_LEARNERS, recorded_cells
 from adalib.sequential.peers import NEWER, PEERS, PUBLISHED, Published, TunedRules
-from adalib.sequential.priced import PricedStopping
+from adalib.sequential.policy import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
 from record_learning import PEOPLE, best_rule
 from record_minds import reasoning_cells, way_cells
-from record_stopping import control_cells, entropy_cells, followed_cells, menu_cells, stopping_cells, weighted_bars
+from record_stopping import (
+    control_cells,
+    entropy_cells,
+    followed_cells,
+    menu_cells,
+    stopping_cells,
+    weighted_bars,
+)
 
 
 def by_name(cells):
@@ -32,8 +39,13 @@ def test_a_record_is_gone_on_with_or_begun_anew(tmp_path, monkeypatch):
     with pytest.raises(KeyError):
         tables.record("squares", [("large", lambda: [{"n": 81}]), ("broken", lambda: {}["no"])])
     kept = tables.recorded("squares")  # what was done before it broke
-    assert {part: [row["n"] for row in rows] for part, rows in kept.items()} == {"small": [1, 4], "large": [81]}
-    tables.record("squares", [("small", lambda: pytest.fail("it is there already")), ("large", lambda: [])])
+    assert {part: [row["n"] for row in rows] for part, rows in kept.items()} == {
+        "small": [1, 4],
+        "large": [81],
+    }
+    tables.record(
+        "squares", [("small", lambda: pytest.fail("it is there already")), ("large", lambda: [])]
+    )
     assert tables.recorded("squares") == kept
     tables.record("squares", [("small", lambda: [{"n": 9}])], anew=True)
     assert tables.recorded("squares") == {"small": [{"part": "small", "n": 9}]}
@@ -52,7 +64,9 @@ def test_certainty_lifts_both_bars_and_weights_that_say_nothing_leave_the_oracle
     bars = {(row.policy, row.target): row for row in weighted_bars(same, [2, 4])}
     plain = adalib.cross_fitted_oracle(answers, [2, 4], splits=1)
     for j, target in enumerate((2, 4)):
-        assert bars["oracle_weighted", target].accuracy == pytest.approx(plain.accuracy[:, j].mean(), abs=0.02)
+        assert bars["oracle_weighted", target].accuracy == pytest.approx(
+            plain.accuracy[:, j].mean(), abs=0.02
+        )
         assert bars["oracle_weighted", target].cost <= target + 1e-9
         assert bars["mix_weighted", target].accuracy <= bars["oracle_weighted", target].accuracy
 
@@ -66,7 +80,9 @@ def test_a_cell_a_policy_and_target_with_its_leads(answers):
         assert low <= mean <= high
     assert not cells["mix", 2]["over"]
     # Without log-probabilities, votes and text remain.
-    fewer = {cell["policy"] for cell in stopping_cells(replace(answers, logprob=None), [2], peers=False)}
+    fewer = {
+        cell["policy"] for cell in stopping_cells(replace(answers, logprob=None), [2], peers=False)
+    }
     assert {"votes", "votes + text"} <= fewer
     assert not {"all three", "oracle_weighted"} & fewer
 
@@ -91,7 +107,10 @@ def test_controls_are_scored_over_votes_alone_and_entropy_over_what_it_joins(ans
     assert all(cell["over"]["votes"][1] < 0.02 for cell in cells)
     with pytest.raises(ValueError, match="no log-probabilities"):
         control_cells(replace(answers, logprob=None), [3])
-    joined, kept = entropy_cells(answers.take(range(16)), [3]), recorded_cells()["word-hot, entropy"]
+    joined, kept = (
+        entropy_cells(answers.take(range(16)), [3]),
+        recorded_cells()["word-hot, entropy"],
+    )
     assert {cell["policy"] for cell in joined} == {policy for policy, _ in kept}
     assert all(set(cell["over"]) == set(kept[cell["policy"], 3]["over"]) for cell in joined)
     for cell in cells + joined:
@@ -99,49 +118,85 @@ def test_controls_are_scored_over_votes_alone_and_entropy_over_what_it_joins(ans
 
 
 def test_a_menu_has_its_oracle_its_climber_and_one_model_alone():
-    models = {name: adalib.load(f"story-{key}").take(range(24)) for name, key in (("s", "qwen05"), ("l", "qwen15"))}
+    models = {
+        name: adalib.load(f"story-{key}").take(range(24))
+        for name, key in (("s", "qwen05"), ("l", "qwen15"))
+    }
     menu = adalib.Menu(models).priced({"s": 1, "l": 3}, per="samples")
     cells = by_name(way_cells(menu, [3, 6], alone="l"))
-    assert set(cells) == {(policy, target) for policy in ("oracle", GO_UP, "l alone, priced") for target in (3, 6)}
+    assert set(cells) == {
+        (policy, target) for policy in ("oracle", GO_UP, "l alone, priced") for target in (3, 6)
+    }
     assert all(cell["gain_low"] <= cell["gain"] <= cell["gain_high"] for cell in cells.values())
 
 
 def test_paying_by_the_token_is_paying_by_the_answer_where_all_are_equally_long():
     answers = adalib.load("aime-gpt-oss-20b").take(range(0, 60, 3))
     alike = replace(answers, tokens=np.full(answers.tokens.shape, 7.0))
-    by_answer, by_token = (by_name(reasoning_cells(alike, [2, 3], cost)) for cost in ("samples", "tokens"))
-    assert {policy for policy, _ in by_token} == {"oracle", "mix", "votes"} < {policy for policy, _ in by_answer}
+    by_answer, by_token = (
+        by_name(reasoning_cells(alike, [2, 3], cost)) for cost in ("samples", "tokens")
+    )
+    assert (
+        {policy for policy, _ in by_token}
+        == {"oracle", "mix", "votes"}
+        < {policy for policy, _ in by_answer}
+    )
     for key, cell in by_token.items():
         for figure in ("cost", "accuracy", "gain"):
             assert cell[figure] == pytest.approx(by_answer[key][figure], abs=2e-4)
     mean, low, high = by_answer["votes", 2]["behind"]
-    assert mean == pytest.approx(by_answer["votes", 2]["gain"] - by_answer["oracle", 2]["gain"], abs=1e-4)
+    assert mean == pytest.approx(
+        by_answer["votes", 2]["gain"] - by_answer["oracle", 2]["gain"], abs=1e-4
+    )
     assert low <= mean <= high
 
 
 def test_what_is_recorded_of_stopping_is_what_is_computed():
     """Every part and policy is there, and a cheap part of it comes out again."""
     record, word = recorded_cells(), adalib.load("word-fewshot")
-    for name in ("gsm8k-qwen15", "math-qwen15", "word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot"):
+    for name in (
+        "gsm8k-qwen15",
+        "math-qwen15",
+        "word-fewshot",
+        "word-hot",
+        "word-zeroshot",
+        "drill-fewshot",
+    ):
         policies, targets = map(set, zip(*record[f"{name} by question"], strict=True))
         assert {*LADDER, *PEERS, "curve", "mix", "oracle", "oracle_weighted"} <= policies
         assert {1.5, 2, 3, 4, 6, 8} <= targets
     kept = record["word-fewshot by question"]
-    assert kept["all three", 2]["accuracy"] > kept["oracle", 2]["accuracy"] > kept["mix", 2]["accuracy"]
+    assert (
+        kept["all three", 2]["accuracy"]
+        > kept["oracle", 2]["accuracy"]
+        > kept["mix", 2]["accuracy"]
+    )
     for row in weighted_bars(word, [1.5, 4]):
         cell = kept[row.policy, row.target]
-        assert [cell["accuracy"], cell["gain_low"]] == pytest.approx([row.accuracy, row.gain_low], abs=1e-4)
-    learners = {"votes": PricedStopping(("votes",), exact=True), "margin": TunedRules(PEERS["margin"])}
+        assert [cell["accuracy"], cell["gain_low"]] == pytest.approx(
+            [row.accuracy, row.gain_low], abs=1e-4
+        )
+    learners = {
+        "votes": PricedStopping(("votes",), exact=True),
+        "margin": TunedRules(PEERS["margin"]),
+    }
     for row in held_out(word, [3], learners=learners, features=np.zeros((word.n, 1)), noises=0):
         if row.policy in learners:
             cell = kept[row.policy, 3]
-            assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
+            assert [cell["cost"], cell["accuracy"]] == pytest.approx(
+                [row.cost, row.accuracy], abs=1e-3
+            )
 
 
 def test_the_home_made_sets_with_the_whole_menu_come_out_again():
     """The policy is the one of the other record; a wider menu can only help the mix that is chosen in sample."""
-    narrow, wide = recorded_cells()["drill-fewshot by question"], recorded_cells("menus")["drill-fewshot by question"]
-    assert all(wide["votes", B]["accuracy"] == narrow["votes", B]["accuracy"] for B in (1.5, 2, 3, 4, 6, 8))
+    narrow, wide = (
+        recorded_cells()["drill-fewshot by question"],
+        recorded_cells("menus")["drill-fewshot by question"],
+    )
+    assert all(
+        wide["votes", B]["accuracy"] == narrow["votes", B]["accuracy"] for B in (1.5, 2, 3, 4, 6, 8)
+    )
     found = by_name(menu_cells(adalib.load("drill-fewshot"), [3]))
     for policy in ("mix", "oracle", "oracle_weighted", "all three"):
         cell = wide[policy, 3]
@@ -154,7 +209,9 @@ def test_other_folds_come_out_again():
     kept = recorded_cells()["drill-fewshot, other folds"]
     assert {policy for policy, _ in kept} == {f"deal {seed}" for seed in range(1, 5)}
     learners, protocol = {"all three": PricedStopping(exact=True)}, Protocol(seed=2)
-    rows = held_out(adalib.load("drill-fewshot"), [3], learners=learners, noises=0, protocol=protocol)
+    rows = held_out(
+        adalib.load("drill-fewshot"), [3], learners=learners, noises=0, protocol=protocol
+    )
     (row,) = (row for row in rows if row.policy in learners)
     cell = kept["deal 2", 3]
     assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
@@ -162,10 +219,19 @@ def test_other_folds_come_out_again():
 
 def test_on_new_families_a_price_that_follows_holds_the_budget_and_one_that_stays_does_not(word):
     (cell,) = followed_cells(word.take(np.arange(0, word.n, 4)), [2])
-    kept = [one for part, cells in recorded_cells().items() if part.endswith("new families") for one in cells.values()]
+    kept = [
+        one
+        for part, cells in recorded_cells().items()
+        if part.endswith("new families")
+        for one in cells.values()
+    ]
     assert len(kept) == 18
     for one in (cell, *kept):
-        assert [len(one[price]) for price in ("follows", "first", "stays")] == [10, 10, 10]  # five folds, two halves
+        assert [len(one[price]) for price in ("follows", "first", "stays")] == [
+            10,
+            10,
+            10,
+        ]  # five folds, two halves
         assert max(one["follows"]) < 0.01
     assert max(map(abs, cell["stays"])) > 0.05
     assert cell["cost"] == pytest.approx(2, rel=0.01)
@@ -174,7 +240,12 @@ def test_on_new_families_a_price_that_follows_holds_the_budget_and_one_that_stay
 def test_what_is_recorded_of_models_is_what_is_computed():
     record = recorded_cells("minds")
     for part in ("word-fewshot", "story-qwen05", "story-qwen15", "gsm8k-qwen05", "math-qwen15"):
-        assert {policy for policy, _ in record[part]} == {"oracle", "oracle_in_sample", "noise", *MODEL_LEARNERS}
+        assert {policy for policy, _ in record[part]} == {
+            "oracle",
+            "oracle_in_sample",
+            "noise",
+            *MODEL_LEARNERS,
+        }
     assert {target for _, target in record["by size"]} == {40, 60, 80, 120}
     assert {policy for policy, _ in record["1 to 10"]} == {"oracle", GO_UP}
     learners = {"curve policy": MODEL_LEARNERS["curve policy"]}
@@ -184,18 +255,33 @@ def test_what_is_recorded_of_models_is_what_is_computed():
             assert cell[name] == pytest.approx(kept[name], abs=1e-3)
 
 
-def test_no_rival_is_clearly_ahead_and_one_setting_comes_out_again():
+def test_rivals_and_one_setting_that_comes_out_again():
     record = recorded_cells("rivals")
     assert len(record) == 16
+    leads = {}
     for part, cells in record.items():
         assert {*PEERS, *NEWER, "learned_prior"} <= {policy for policy, _ in cells}, part
-        leads = {key: cell["over"] for key, cell in cells.items() if key[0] == "priced"}
-        for key, over in leads.items():
-            assert not [name for name, (_, _, high) in over.items() if high < 0 and name != "oracle"], (part, key)
+        for (policy, target), cell in cells.items():
+            for rival, lead in cell["over"].items() if policy == "priced" else ():
+                if rival not in ("oracle", "priced_votes") and " + " not in rival:
+                    leads[part, rival, target] = lead
+                    # A lead is the difference of two gains that are both in the record.
+                    assert lead[0] == pytest.approx(
+                        cell["gain"] - cells[rival, target]["gain"], abs=2e-5
+                    )
+                    assert lead[1] <= lead[0] <= lead[2]
+    behind = [key for key, lead in leads.items() if lead[2] < 0]
+    assert len(leads) == 1472
+    assert len(behind) < 0.025 * len(leads) < sum(lead[1] > 0 for lead in leads.values())
     # What is not worth its price is not asked, and the saving is recorded.
     assert record["drill-fewshot"]["priced", 8]["cost"] < 2
     assert record["drill-fewshot"]["margin", 8]["cost"] > 4
-    rows = held_out(adalib.load("drill-fewshot"), [8], learners={"two_agree": TunedRules(NEWER["two_agree"])}, noises=0)
+    rows = held_out(
+        adalib.load("drill-fewshot"),
+        [8],
+        learners={"two_agree": TunedRules(NEWER["two_agree"])},
+        noises=0,
+    )
     (row,) = (row for row in rows if row.policy == "two_agree")
     cell = record["drill-fewshot"]["two_agree", 8]
     assert [cell["cost"], cell["accuracy"]] == pytest.approx([row.cost, row.accuracy], abs=1e-3)
@@ -204,7 +290,9 @@ def test_no_rival_is_clearly_ahead_and_one_setting_comes_out_again():
 def test_regret_against_an_exact_optimum():
     record = tables.recorded("learning")
     regret = {part: np.array([row["regret"] for row in rows]) for part, rows in record.items()}
-    assert min(part.min() for part in regret.values()) > -1e-5  # nobody beats the optimum, so that it is one
+    assert (
+        min(part.min() for part in regret.values()) > -1e-5
+    )  # nobody beats the optimum, so that it is one
     assert regret["100 questions"].mean() > 2 * regret["1000 questions"].mean()
     assert regret["1000 questions"].mean() < 0.003
     missed = [abs(row["cost"] / row["budget"] - 1) for row in record["1000 questions"]]

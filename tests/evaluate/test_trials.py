@@ -39,7 +39,15 @@ def few():
 def tried(responses, targets, budgets=BUDGETS, features=None, **protocol):
     """The rule, and its rows of two folds."""
     rule, how = UntilTwoAgree(), Protocol(folds=2, **protocol)
-    rows = held_out(responses, targets, budgets, learners={"agree": rule}, features=features, noises=0, protocol=how)
+    rows = held_out(
+        responses,
+        targets,
+        budgets,
+        learners={"agree": rule},
+        features=features,
+        noises=0,
+        protocol=how,
+    )
     return rule, {row.target: row for row in rows if row.policy == "agree"}
 
 
@@ -47,10 +55,15 @@ def test_a_rule_that_watches_the_answers_is_scored_like_a_plan(few):
     """By brute force over both halves: every question once a half, on the answers of the half that did not teach."""
     rule, rows = tried(few, [3, 6])
     halves = few.split_samples(0)
-    whole = [rule.trial(None, Namespace(answers=half, groups=range(few.n)), [3])[0] for half in halves]
+    whole = [
+        rule.trial(None, Namespace(answers=half, groups=range(few.n)), [3])[0] for half in halves
+    ]
     tables = [half.table(BUDGETS) for half in halves]
     pairs = zip(tables, whole, strict=True)
-    bars = [adalib.best_mix(half.acc, half.cost, cost.mean()).expected(half.acc).mean() for half, (cost, _) in pairs]
+    bars = [
+        adalib.best_mix(half.acc, half.cost, cost.mean()).expected(half.acc).mean()
+        for half, (cost, _) in pairs
+    ]
     expected = *np.mean(whole, axis=(0, 2)), np.mean(bars)
     for row in rows.values():
         assert (row.cost, row.accuracy, row.mix_accuracy) == pytest.approx(expected)
@@ -105,22 +118,39 @@ ONES = np.ones(10)
 
 @pytest.mark.parametrize(
     "told",
-    [[], [(ONES[:3],) * 2], [(ONES,)], [(ONES, 2 * ONES)], [(np.nan * ONES, ONES)], [(ONES, ONES)] * 2, [(ONES,) * 4]],
+    [
+        [],
+        [(ONES[:3],) * 2],
+        [(ONES,)],
+        [(ONES, 2 * ONES)],
+        [(np.nan * ONES, ONES)],
+        [(ONES, ONES)] * 2,
+        [(ONES,) * 4],
+    ],
 )
 def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(told):
     odd = {"odd": Namespace(trial=lambda *_: told)}
-    with pytest.raises(ValueError, match="learner 'odd' must return, for each of the 1 targets, 10 finite costs"):
-        held_out(flat_null(20).sample(32), [2], BUDGETS, learners=odd, noises=0, protocol=Protocol(folds=2))
+    with pytest.raises(
+        ValueError, match="learner 'odd' must return, for each of the 1 targets, 10 finite costs"
+    ):
+        held_out(
+            flat_null(20).sample(32),
+            [2],
+            BUDGETS,
+            learners=odd,
+            noises=0,
+            protocol=Protocol(folds=2),
+        )
 
 
 def test_answers_are_played_back_in_parts(few, monkeypatch):
     rule = TunedRules(PEERS["margin"], limit=few.samples).fit(few)
     whole = rule.replay(few, [1.5, 2])
-    monkeypatch.setattr("adalib.sequential.streams.WHOLE", 5)
-    monkeypatch.setattr("adalib.sequential.streams._CELLS", 5 * min(48, few.samples) * few.samples)
+    monkeypatch.setattr("adalib.sequential.replay.WHOLE", 5)
+    monkeypatch.setattr("adalib.sequential.replay._CELLS", 5 * min(48, few.samples) * few.samples)
     fewer = rule.replay(few, [1.5, 2])
     assert fewer.accuracy.mean() == pytest.approx(whole.accuracy.mean(), abs=0.1)
-    monkeypatch.setattr("adalib.sequential.streams._FEWEST", 48)  # all orders, as for few questions
+    monkeypatch.setattr("adalib.sequential.replay._FEWEST", 48)  # all orders, as for few questions
     parts = rule.replay(few, [1.5, 2])
     assert parts.cost.shape == whole.cost.shape
     assert not np.array_equal(parts.cost, fewer.cost)
@@ -133,8 +163,13 @@ def test_answers_are_played_back_in_parts(few, monkeypatch):
 
 
 def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need_and_the_verdict_on_them():
-    answers, learners = beta_population(300, 1.5, 1.0).sample(32), planning_policies() | stopping_policies()
-    rows = held_out(answers, [2, 4], BUDGETS, learners=learners, noises=0, protocol=Protocol(folds=2))
+    answers, learners = (
+        beta_population(300, 1.5, 1.0).sample(32),
+        planning_policies() | stopping_policies(),
+    )
+    rows = held_out(
+        answers, [2, 4], BUDGETS, learners=learners, noises=0, protocol=Protocol(folds=2)
+    )
     by_name = {(row.policy, row.target): row for row in rows}
     # Votes say much about questions of which the text says nothing.
     assert by_name["priced_votes", 4].gain > by_name["curve", 4].gain + 0.01
@@ -149,7 +184,9 @@ def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need_and_the_v
     assert said.startswith("Adaptive allocation pays here: use ")
     assert "Deciding before asking may or may not pay (too few questions): " in said
     for left_out in (STOPPING, ("label", "curve")):
-        assert "Deciding before asking" not in verdict([row for row in rows if row.policy not in left_out])
+        assert "Deciding before asking" not in verdict(
+            [row for row in rows if row.policy not in left_out]
+        )
 
 
 def test_where_votes_say_nothing_nothing_pays():

@@ -24,7 +24,9 @@ def watched(browser, complaints: list[str], **options) -> Page:
     page = context.new_page()
     page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: request.url.startswith("file:") or complaints.append(request.url))
+    page.on(
+        "request", lambda request: request.url.startswith("file:") or complaints.append(request.url)
+    )
     return page
 
 
@@ -59,10 +61,12 @@ def show(browser, tab, tmp_path):
 @pytest.fixture(scope="session")
 def functions(browser, tmp_path_factory):
     """The front end's own functions, as ``ax``, on a bare page."""
-    names = "armColours, build, buildHalves, crossFit, oracle, priceFor, questionInterval, readFile, Slices, splitsAt, "
+    names = "armColours, build, buildHalves, crossFit, oracle, priceFor, meanInterval, readFile, Slices, splitsAt, "
     names += "subsetAccuracies, unitsOf"
     file = tmp_path_factory.mktemp("functions") / "bare.html"
-    file.write_text(f'<meta charset="utf-8"><script type="module">{script()}\nwindow.ax = {{ {names} }};</script>')
+    file.write_text(
+        f'<meta charset="utf-8"><script type="module">{script()}\nwindow.ax = {{ {names} }};</script>'
+    )
     page = browser.new_page()
     page.goto(file.as_uri())
     yield page
@@ -74,7 +78,9 @@ def random_table(seed: int, n: int = 60, per_row: bool = False) -> UtilityTable:
     rise = np.log2([1, 2, 4, 8, 16]) * rng.uniform(-0.06, 0.15, (n, 1))
     acc = np.clip(rng.beta(0.6, 0.6, (n, 1)) + rise + rng.normal(0, 0.02, (n, 5)), 0, 1)
     cost = np.array([1.0, 2, 4, 8, 16])
-    return UtilityTable(acc, cost * rng.uniform(50, 300, (n, 1)) if per_row else cost, budgets=(1, 2, 4, 8, 16))
+    return UtilityTable(
+        acc, cost * rng.uniform(50, 300, (n, 1)) if per_row else cost, budgets=(1, 2, 4, 8, 16)
+    )
 
 
 def shown(value: float, digits: int) -> str:
@@ -94,7 +100,9 @@ def best_mix(table: UtilityTable, acc: np.ndarray, cost: float) -> float:
     for i in range(table.k):
         for j in range(table.k):
             if spend[i] <= cost < spend[j]:
-                best = max(best, gain[i] + (gain[j] - gain[i]) * (cost - spend[i]) / (spend[j] - spend[i]))
+                best = max(
+                    best, gain[i] + (gain[j] - gain[i]) * (cost - spend[i]) / (spend[j] - spend[i])
+                )
     return best
 
 
@@ -140,7 +148,8 @@ def check(page: Page, table: UtilityTable) -> dict:
     assert number["gain"] == "+" + shown(100 * (accuracy - mix), 2)
     counts = np.bincount(labels, minlength=table.k)
     assert seen["shares"] == [
-        [str(b), str(c), f"{shown(100 * c / table.n, 1)}%"] for b, c in zip(table.budgets, counts, strict=True)
+        [str(b), str(c), f"{shown(100 * c / table.n, 1)}%"]
+        for b, c in zip(table.budgets, counts, strict=True)
     ]
     row = table.ids.index(re.match(r"Question (\S+)", seen["title"])[1])
     paid = lam * costs[row]

@@ -9,7 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from explorer_page import STEPS, check, choose_file, digits_of, drop, look_up, random_table, shown, until, walk
+from explorer_page import (
+    STEPS,
+    check,
+    choose_file,
+    digits_of,
+    drop,
+    look_up,
+    random_table,
+    shown,
+    until,
+    walk,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,7 +95,9 @@ def test_every_number_by_keyboard_and_a_budget_sets_the_smallest_price_that_fits
     prices = [check(page, table)["lam"], *walk(page, table, ["Home", *STEPS, "End"])]
     assert len(set(prices)) >= 10
     assert 0 in prices
-    assert re.fullmatch(r"price \S+, average cost \S+ (samples|cost units)", slider.get_attribute("aria-valuetext"))
+    assert re.fullmatch(
+        r"price \S+, average cost \S+ (samples|cost units)", slider.get_attribute("aria-valuetext")
+    )
     slider = page.locator("[data-control=budget]")
     for keys in ["End", "Home", *STEPS]:
         slider.press(keys)
@@ -94,7 +107,10 @@ def test_every_number_by_keyboard_and_a_budget_sets_the_smallest_price_that_fits
         assert seen["lam"] == pytest.approx(price, rel=1e-12, abs=1e-15)
         digits = digits_of(seen["numbers"]["cost"])
         if "No price" in seen["say"]:
-            assert f"and {shown(spent, digits)} from here on. Slack {shown(budget - spent, digits)};" in seen["say"]
+            assert (
+                f"and {shown(spent, digits)} from here on. Slack {shown(budget - spent, digits)};"
+                in seen["say"]
+            )
         else:
             assert shown(spent, digits) in seen["say"]
 
@@ -105,7 +121,10 @@ def test_a_budget_that_no_price_meets_is_said_plainly(show):
     page = show(table)
     exact = page.locator("[data-exact=budget]")
     for budget, words in [
-        ("8.5", "No price spends exactly 8.5: it is 16.00 just below this price and 1.00 from here on. Slack 7.50;"),
+        (
+            "8.5",
+            "No price spends exactly 8.5: it is 16.00 just below this price and 1.00 from here on. Slack 7.50;",
+        ),
         ("1", "This price spends exactly 1.00: no slack."),
         ("0.5", "No allocation is that cheap: the cheapest costs 1.00."),
         ("20", "Even for free the oracle spends 16.00; the other 4.00 would buy nothing."),
@@ -116,7 +135,9 @@ def test_a_budget_that_no_price_meets_is_said_plainly(show):
     price = page.locator("[data-exact=lambda]")
     price.fill("0.05")
     price.press("Enter")
-    assert check(page, table)["say"] == "The oracle spends 16.00 samples per question at this price."
+    assert (
+        check(page, table)["say"] == "The oracle spends 16.00 samples per question at this price."
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,7 +149,10 @@ def test_a_budget_that_no_price_meets_is_said_plainly(show):
         ([[0.9, 0.6, 0.1]] * 3, [1, 2, 4]),  # votes that hurt
         ([[0.1, 0.4, 0.6], [0.2, 0.2, 0.9]], [0, 0, 0]),  # free of charge
         ([[0.1, 0.4, 0.6], [0.2, 0.2, 0.9]], [2, 2, 3]),  # two budgets at one cost
-        ([[0.1, 0.2, 0.3, 0.3], [0.5, 0.4, 0.7, 0.8], [0.2] * 4], [1, 2, 3, 3]),  # and straight lines
+        (
+            [[0.1, 0.2, 0.3, 0.3], [0.5, 0.4, 0.7, 0.8], [0.2] * 4],
+            [1, 2, 3, 3],
+        ),  # and straight lines
         ([[0.1, 0.4, 0.6], [0.2, 0.2, 0.9]], [1e-6, 2e-6, 4e-6]),  # money
         (np.linspace(0, 1, 150).reshape(3, 50), np.arange(1, 51)),  # K = 50
     ],
@@ -145,7 +169,9 @@ def test_a_model_has_its_hue_on_the_page_as_in_python(functions):
     for models in (["s", "s", "l"], ["a", "b", "a", "c", "c", "b", "a"], list("abcdefab")):
         theirs = functions.evaluate("(models) => ax.armColours(models)", models)
         for one, other in zip(theirs, arm_colours(models), strict=True):
-            channels = ([int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in (one, other))
+            channels = (
+                [int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in (one, other)
+            )
             assert np.abs(np.subtract(*channels)).max() <= 1  # a half may be rounded either way
 
 
@@ -191,8 +217,12 @@ def test_the_path_is_the_exact_frontier(functions, per_row):
         return [[lam, cost, accuracy], budgets.map((b) => ax.priceFor(t, b).lam)]; }""",
         [setting(table), budgets.tolist()],
     )
-    assert np.array(path) == pytest.approx(np.array([whole.lam, whole.cost, whole.accuracy])[:, ::-1], abs=1e-11)
-    assert prices == pytest.approx([whole.at(budget).lam for budget in budgets], rel=1e-9, abs=1e-15)
+    assert np.array(path) == pytest.approx(
+        np.array([whole.lam, whole.cost, whole.accuracy])[:, ::-1], abs=1e-11
+    )
+    assert prices == pytest.approx(
+        [whole.at(budget).lam for budget in budgets], rel=1e-9, abs=1e-15
+    )
 
 
 def test_votes_are_counted_over_all_subsets_with_shared_ties(functions):
@@ -203,7 +233,8 @@ def test_votes_are_counted_over_all_subsets_with_shared_ties(functions):
         values = rng.integers(0, 2, r)
         budgets = [b for b in (1, 2, 3, 4, 8, 16) if b <= r]
         groups = [
-            {"count": int((classes == c).sum()), "right": int(values[classes == c].sum())} for c in set(classes) - {-1}
+            {"count": int((classes == c).sum()), "right": int(values[classes == c].sum())}
+            for c in set(classes) - {-1}
         ]
         ours = functions.evaluate(
             "([groups, empty, budgets]) => ax.subsetAccuracies(groups, empty, budgets)",
@@ -221,20 +252,30 @@ def test_accuracies_travel_to_the_last_bit(values):
 
 def test_hostile_texts_are_shown_as_text_and_cannot_end_their_script(show):
     answers = [[HOSTILE, "<b>7</b>", "7", "7"]] * 2
-    responses = Responses(["<i>a</i>", HOSTILE], [HOSTILE, "plain"], ["7", HOSTILE], answers, levels=["<u>1</u>", "2"])
+    responses = Responses(
+        ["<i>a</i>", HOSTILE], [HOSTILE, "plain"], ["7", HOSTILE], answers, levels=["<u>1</u>", "2"]
+    )
     page = show([setting(responses, name="<x>", title=HOSTILE, about=HOSTILE)])
-    texts = page.evaluate("() => [document.querySelector('.adalib-explorer').textContent, window.hacked]")
+    texts = page.evaluate(
+        "() => [document.querySelector('.adalib-explorer').textContent, window.hacked]"
+    )
     assert texts[1] is None
     look_up(page, "<i>a")
     assert page.locator("blockquote").text_content() == HOSTILE
     assert page.locator(".ax-qid").text_content() == "Question <i>a</i> \u00b7 level <u>1</u>"
-    assert page.locator(".ax-votes span:first-child").all_text_contents() == ["7", HOSTILE, "<b>7</b>"]
+    assert page.locator(".ax-votes span:first-child").all_text_contents() == [
+        "7",
+        HOSTILE,
+        "<b>7</b>",
+    ]
     assert page.locator(".ax-about").text_content().endswith(HOSTILE)
     assert page.locator(".adalib-explorer :is(img, b, u, script)").count() == 0
     assert page.evaluate("window.hacked") is None
     assert HOSTILE in page.title()
     html = static_html([setting(UtilityTable([[0.5]], [1], ids=[HOSTILE]), title=HOSTILE)])
-    data = re.search(r'<script type="application/json" id="[^"]+">(.*?)</script>', html, re.DOTALL)[1]
+    data = re.search(r'<script type="application/json" id="[^"]+">(.*?)</script>', html, re.DOTALL)[
+        1
+    ]
     assert not re.search("[<>&\u2028\u2029]", data)
     assert json.loads(data)[0]["ids"] == [HOSTILE]
 
@@ -256,7 +297,9 @@ def test_an_opened_jsonl_is_explored(show, tmp_path):
     rng = np.random.default_rng(2)
     answers = [[str(a) for a in rng.choice([3, 4, 5, 6], 20)] for _ in range(12)]
     answers[0][:3] = ["", " 3.0 ", "x < y"]
-    responses = Responses([f"q{i}" for i in range(12)], [f"What is {i}?" for i in range(12)], ["3"] * 12, answers)
+    responses = Responses(
+        [f"q{i}" for i in range(12)], [f"What is {i}?" for i in range(12)], ["3"] * 12, answers
+    )
     for name in ("mine.jsonl", "mine.jsonl.gz", "mine.json"):
         if name == "mine.json":  # all of it as one array
             lines = (tmp_path / "mine.jsonl").read_text(encoding="utf-8").splitlines()
@@ -271,7 +314,10 @@ def test_an_opened_jsonl_is_explored(show, tmp_path):
         walk(page, table, ["Home", "PageUp", "PageUp", "PageUp"])
         look_up(page, "q0")
         votes = page.locator(".ax-votes span:not(.ax-bar)").all_text_contents()
-        top = [(a, f"{c} \u2713" if share else str(c)) for a, c, share in setting(responses)["votes"][0][0]]
+        top = [
+            (a, f"{c} \u2713" if share else str(c))
+            for a, c, share in setting(responses)["votes"][0][0]
+        ]
         assert votes == [text for pair in [*top, ("no answer read", "1")] for text in pair]
 
 
@@ -285,7 +331,9 @@ def test_a_dropped_file_of_several_models_is_a_menu(show, tmp_path, tokens):
             answers = [str(a) for a in rng.choice([3, 4, 5], samples)]
             line = {"id": f"q{i}", "question": f"What is {i}?", "gold": "3", "answers": answers}
             line |= {"model": model, "price": price, "level": int(i % 3)}
-            lines.append(line | ({"tokens": rng.integers(5, 90, samples).tolist()} if tokens else {}))
+            lines.append(
+                line | ({"tokens": rng.integers(5, 90, samples).tolist()} if tokens else {})
+            )
     path = tmp_path / "menu.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
     menu = adalib.load(path)
@@ -301,7 +349,10 @@ def test_a_dropped_file_of_several_models_is_a_menu(show, tmp_path, tokens):
 
 def line(**fields) -> str:
     """A line of a file of answers."""
-    return json.dumps({"id": "a", "question": "?", "gold": "1", "answers": ["1", "2"], **fields}) + "\n"
+    return (
+        json.dumps({"id": "a", "question": "?", "gold": "1", "answers": ["1", "2"], **fields})
+        + "\n"
+    )
 
 
 BAD_FILES = [  # what files of answers are refused for, but for models, is in question_cases.json
@@ -312,11 +363,23 @@ BAD_FILES = [  # what files of answers are refused for, but for models, is in qu
     ("c.csv", "1,2\n0.5\n", "c.csv, line 2: 1 cell where the header has 2."),
     ("v.csv", "id,1,2\na,0.5,0.6\nb,0.5,7\n", 'v.csv, line 3, column "2": "7" is not an accuracy'),
     ("nan.csv", "1,2\n0.5,nan\n", 'nan.csv, line 2, column "2": "nan" is not an accuracy'),
-    ("t.jsonl", "".join(line(model=m) for m in "sls"), 't.jsonl, line 3: id "a" is already on line 1; give it another'),
+    (
+        "t.jsonl",
+        "".join(line(model=m) for m in "sls"),
+        't.jsonl, line 3: id "a" is already on line 1; give it another',
+    ),
     ("k.jsonl", line(answers=["1", {"x": 1}]), 'k.jsonl, line 1: "answers"[1] is an object;'),
     ("m.jsonl", line(model="s") + line(), 'm.jsonl, line 2: has no "model", and other lines have'),
-    ("o.jsonl", line(model="s") + line(model="l") + line(id="b", model="s"), 'question "b" is not answered by both'),
-    ("p.jsonl", line(model="s", price=1) + line(model="l", price=0), 'p.jsonl, line 2: "price" is 0; give a number'),
+    (
+        "o.jsonl",
+        line(model="s") + line(model="l") + line(id="b", model="s"),
+        'question "b" is not answered by both',
+    ),
+    (
+        "p.jsonl",
+        line(model="s", price=1) + line(model="l", price=0),
+        'p.jsonl, line 2: "price" is 0; give a number',
+    ),
     ("z.jsonl.gz", "not gzip", "z.jsonl.gz: cannot be read"),
     ("<img>.csv", "x", '<img>.csv, line 1: column 1 is headed "x"'),
 ]
@@ -348,7 +411,9 @@ def test_python_refuses_the_same_csv_files(tmp_path, name_text):
 
 def test_the_address_holds_the_view(show):
     tables = {"one": random_table(1), "two": random_table(2)}
-    settings = [setting(table, name=name, title=name, kind="simulated") for name, table in tables.items()]
+    settings = [
+        setting(table, name=name, title=name, kind="simulated") for name, table in tables.items()
+    ]
     page = show(settings, "#lambda=0.0123&set=two&q=7")
     seen = check(page, tables["two"])
     assert (seen["lam"], seen["title"]) == (0.0123, "Question 7")
@@ -361,7 +426,9 @@ def test_the_address_holds_the_view(show):
     until(page, "location.hash.includes('budget=1&')")
     lam = check(page, tables["one"])["lam"]
     assert page.evaluate("Object.fromEntries(new URLSearchParams(location.hash.slice(1)))") == {
-        "lambda": page.evaluate("String(Number(document.querySelector('.adalib-explorer').dataset.lam))"),
+        "lambda": page.evaluate(
+            "String(Number(document.querySelector('.adalib-explorer').dataset.lam))"
+        ),
         "budget": "1",
         "set": "one",
         "q": "3",
@@ -369,7 +436,9 @@ def test_the_address_holds_the_view(show):
     page.reload()
     assert check(page, tables["one"])["lam"] == lam
     page.get_by_label("Setting").select_option("two (simulated)")
-    assert page.locator("[data-control=budget]").input_value() == "1"  # what was asked for holds in the next setting
+    assert (
+        page.locator("[data-control=budget]").input_value() == "1"
+    )  # what was asked for holds in the next setting
     check(page, tables["two"])
     page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; }")
     page.get_by_role("button", name="Copy link to this view").click()
@@ -379,7 +448,14 @@ def test_the_address_holds_the_view(show):
     page.evaluate("location.hash = window.copied.split('#')[1]")
     until(page, "document.querySelector('[data-control=budget]').value === '1'")
     check(page, tables["two"])
-    for nonsense in ("#lambda=abc&set=none&q=9999", "#lambda=-1", "#a-heading", "#lambda=Infinity", "#q=", "#%E0%A4%A"):
+    for nonsense in (
+        "#lambda=abc&set=none&q=9999",
+        "#lambda=-1",
+        "#a-heading",
+        "#lambda=Infinity",
+        "#q=",
+        "#%E0%A4%A",
+    ):
         page.evaluate("(hash) => { location.hash = hash; }", nonsense)
         check(page, tables["two"])
 
@@ -387,7 +463,10 @@ def test_the_address_holds_the_view(show):
 def test_several_explorers_share_a_page(new_page, tmp_path):
     fragments = [static_html([setting(random_table(s), name="t")]) for s in (1, 2)]
     file = tmp_path / "two.html"
-    file.write_text("<!DOCTYPE html><meta charset='utf-8'><h2 id='top'>Two</h2>" + "".join(fragments), encoding="utf-8")
+    file.write_text(
+        "<!DOCTYPE html><meta charset='utf-8'><h2 id='top'>Two</h2>" + "".join(fragments),
+        encoding="utf-8",
+    )
     page = new_page()
     page.goto(file.as_uri() + "#top")
     price = "document.querySelectorAll('.adalib-explorer')[{}].dataset.lam"
@@ -431,7 +510,10 @@ def test_everything_has_a_name_for_a_screen_reader(show):
     assert unnamed == []
     page.locator("[data-control=lambda]").press("End")
     live = page.locator(".ax-hidden[aria-live=polite]")
-    until(page, "document.querySelector('.ax-hidden[aria-live=polite]').textContent.startsWith('Price 1.000: ')")
+    until(
+        page,
+        "document.querySelector('.ax-hidden[aria-live=polite]').textContent.startsWith('Price 1.000: ')",
+    )
     assert "average cost 1.000 samples, accuracy" in live.text_content()
     # Every control can be reached with the Tab key, and shows where it is.
     page.locator("select").focus()
@@ -449,14 +531,18 @@ def test_the_front_end_is_small_self_contained_and_made_of_all_its_parts_and_of_
     for text in (script(), style()):
         assert "</script" not in text.lower()
         assert "<!--" not in text
-        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|@import|url\(|fetch\(|innerHTML|eval\(", text)
+        assert not re.search(
+            r"https?://(?!www\.w3\.org/2000/svg)|@import|url\(|fetch\(|innerHTML|eval\(", text
+        )
     assert sorted(PARTS) == sorted(file.stem for file in FRONT.glob("*.js"))
     for part in PARTS:
         text = (FRONT / f"{part}.js").read_text(encoding="utf-8")
         assert text.startswith("// ")
         assert text in script()
         # A function, or a method of a class, ends where its own indent closes the brace again.
-        starts = re.finditer(r"^( {0,2})(?:async |static )?(?:function )?\w+\(.*\{$", text, re.MULTILINE)
+        starts = re.finditer(
+            r"^( {0,2})(?:async |static )?(?:function )?\w+\(.*\{$", text, re.MULTILINE
+        )
         for start in starts:
             body = text[start.start() : text.index(f"\n{start[1]}}}", start.start())]
             assert body.count("\n") < 60, f"{part}.js: {start[0].strip()}"
@@ -477,7 +563,9 @@ def test_settings_are_checked():
 
 
 def test_of_a_menu_every_arm_is_a_budget_and_every_model_has_a_hue():
-    small, large = (Responses(["a", "b"], ["?", "??"], ["7", "8"], [[answer] * 2] * 2) for answer in ("7", "8"))
+    small, large = (
+        Responses(["a", "b"], ["?", "??"], ["7", "8"], [[answer] * 2] * 2) for answer in ("7", "8")
+    )
     menu = adalib.Menu({"small": small, "large": large}, prices={"small": 1, "large": 3})
     one = setting(menu)
     assert one["budgets"] == ["small x1", "small x2", "large x1", "large x2"]
@@ -494,7 +582,12 @@ def test_the_widget_checks_its_traits():
     widget.observe(lambda change: seen.append(change.new), "lam")
     widget.lam = 0.5
     assert seen == [0.5]
-    for name, value in [("lam", -1.0), ("lam", float("nan")), ("budget", float("inf")), ("selected", 5)]:
+    for name, value in [
+        ("lam", -1.0),
+        ("lam", float("nan")),
+        ("budget", float("inf")),
+        ("selected", 5),
+    ]:
         with pytest.raises(Exception, match=f"{name} is {value}; give"):
             setattr(widget, name, value)
 

@@ -17,13 +17,20 @@ pytest_plugins = ["explorer_page"]
 @pytest.fixture
 def phone(show):
     """A page of 390 x 800 that is touched, and what moves one finger over it."""
-    page = show(random_table(3, n=300), viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    page = show(
+        random_table(3, n=300),
+        viewport={"width": 390, "height": 800},
+        has_touch=True,
+        is_mobile=True,
+    )
     wire = page.context.new_cdp_session(page)
 
     def swipe(node, across: float, down: float) -> None:
         box = node.bounding_box()
         x, y = box["x"] + 0.3 * box["width"], box["y"] + box["height"] / 2
-        wire.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        wire.send(
+            "Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
+        )
         for part in np.linspace(0.1, 1, 10):
             point = {"x": x + part * across, "y": y + part * down}
             wire.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
@@ -38,7 +45,9 @@ PRICE = "document.querySelector('.adalib-explorer').dataset.lam"
 def test_a_finger_that_scrolls_changes_nothing_and_one_that_drags_or_taps_does(phone):
     page, swipe = phone
     nodes = [page.locator("[data-control=lambda]"), page.locator("[data-control=budget]")]
-    nodes += [page.locator(".ax-panel > svg").nth(at) for at in range(3)] + [page.locator(".ax-map")]
+    nodes += [page.locator(".ax-panel > svg").nth(at) for at in range(3)] + [
+        page.locator(".ax-map")
+    ]
     for at, node in enumerate(nodes):
         node.scroll_into_view_if_needed()
         before, question = page.evaluate(PRICE), page.locator(".ax-qid").text_content()
@@ -96,7 +105,14 @@ def test_the_arrow_keys_walk_over_the_tiles(show):
 def test_a_large_file_is_read_in_slices_with_progress_and_can_be_stopped(show):
     rng = np.random.default_rng(0)
     lines = [
-        json.dumps({"id": f"q{i}", "question": f"{i}?", "gold": "1", "answers": rng.integers(0, 20, 32).tolist()})
+        json.dumps(
+            {
+                "id": f"q{i}",
+                "question": f"{i}?",
+                "gold": "1",
+                "answers": rng.integers(0, 20, 32).tolist(),
+            }
+        )
         for i in range(3000)
     ]
     page = show(random_table(1))
@@ -115,7 +131,9 @@ def test_a_large_file_is_read_in_slices_with_progress_and_can_be_stopped(show):
     )
     drop(page, "large.jsonl", "\n".join(lines))
     until(page, "stopped && document.querySelector('.ax-reading').hidden")
-    assert "60 questions" in page.locator(".ax-about").text_content()  # what was there before is still there
+    assert (
+        "60 questions" in page.locator(".ax-about").text_content()
+    )  # what was there before is still there
     drop(page, "large.jsonl", "\n".join(lines))
     page.get_by_text("3000 questions, 5 budgets.").wait_for(timeout=120_000)
     shares = page.evaluate("shares")
@@ -132,9 +150,16 @@ def test_letters_that_hide_or_turn_the_line_are_shown_or_kept_apart(show):
     for _ in ids:
         titles.add(page.locator(".ax-qid").text_content())
         page.get_by_label("Next question").click()
-    assert titles == {"Question a", "Question a\\u200f", "Question \\u202eb", "Question c\\u0007\\u000a"}
+    assert titles == {
+        "Question a",
+        "Question a\\u200f",
+        "Question \\u202eb",
+        "Question c\\u0007\\u000a",
+    }
     assert page.locator("option").first.text_content() == "t\\u202etitle"
     apart = "(node) => getComputedStyle(node).unicodeBidi"
     assert page.locator(".ax-gold bdi").evaluate(apart) == "isolate"
     assert page.locator(".ax-votes bdi").nth(1).evaluate(apart) == "isolate"
-    assert page.locator("blockquote").evaluate("(node) => getComputedStyle(node).display") == "block"
+    assert (
+        page.locator("blockquote").evaluate("(node) => getComputedStyle(node).display") == "block"
+    )

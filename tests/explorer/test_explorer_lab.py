@@ -74,15 +74,24 @@ def lab(tmp_path_factory):
     home = tmp_path_factory.mktemp("lab")
     head = nbformat.v4.new_markdown_cell("# A section\n\nwhich an arrow key could fold")
     notebook = nbformat.v4.new_notebook(
-        cells=[head, *map(nbformat.v4.new_code_cell, (CELL.strip(), BEFORE + slider_of_chapter_2()))]
+        cells=[
+            head,
+            *map(nbformat.v4.new_code_cell, (CELL.strip(), BEFORE + slider_of_chapter_2())),
+        ]
     )
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata.kernelspec = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     nbformat.write(notebook, home / "live.ipynb")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     token = secrets.token_hex(16)
-    folders = {f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
+    folders = {
+        f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")
+    }
     server = subprocess.Popen(
         [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
          "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={home}"],
@@ -112,7 +121,9 @@ def live(lab, browser):
     address, token, runtime = lab
     page = browser.new_page(viewport={"width": 1400, "height": 1600})
     page.goto(f"{address}/lab/tree/live.ipynb?token={token}")
-    page.get_by_text("| Idle").wait_for(timeout=300_000)  # a cell run before the kernel is there is not run at all
+    page.get_by_text("| Idle").wait_for(
+        timeout=300_000
+    )  # a cell run before the kernel is there is not run at all
     page.locator(".jp-Notebook .jp-CodeCell .cm-content").first.click()
     page.keyboard.press("Shift+Enter")
     page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=300_000)
@@ -123,7 +134,9 @@ def live(lab, browser):
     client.wait_for_ready(timeout=60)
 
     def ask(code: str) -> str:
-        reply = client.execute(code, user_expressions={"value": "str(value)"}, reply=True, timeout=60)
+        reply = client.execute(
+            code, user_expressions={"value": "str(value)"}, reply=True, timeout=60
+        )
         return reply["content"]["user_expressions"]["value"]["data"]["text/plain"].strip("'")
 
     yield page, ask
@@ -156,7 +169,9 @@ def test_the_slider_moves_the_price_in_python(live):
     price = check(page, TABLE)["lam"]
     until(lambda: float(ask("value = w.lam")) == price)
     assert float(ask("value = seen[-1]")) == price  # the observer was called
-    until(lambda: page.get_by_text(f"the price is now {price:.4f}").count())  # and what a callback prints appears
+    until(
+        lambda: page.get_by_text(f"the price is now {price:.4f}").count()
+    )  # and what a callback prints appears
     assert ask("value = w.budget") == "None"
 
 
@@ -187,7 +202,9 @@ def test_the_labs_dark_theme_is_followed_and_arrows_on_the_slider_do_not_fold_th
     page, ask = live
     ink = "getComputedStyle(document.querySelector('.adalib-explorer')).color"
     before = page.evaluate(ink)
-    page.evaluate("(({ dataset }) => { dataset.jpThemeLight = dataset.jpThemeLight !== 'true'; })(document.body)")
+    page.evaluate(
+        "(({ dataset }) => { dataset.jpThemeLight = dataset.jpThemeLight !== 'true'; })(document.body)"
+    )
     until(lambda: page.evaluate(ink) != before)
     check(page, TABLE)
     slider = page.locator("[data-control=lambda]")
@@ -205,7 +222,9 @@ def test_widgets_and_figures_are_there_after_a_reload_and_still_move(live):
 
     def drawn(title: str):
         """Wait for a figure with this title; the copy that the Lab makes of it for a picture does not count."""
-        page.locator(".jp-Notebook .js-plotly-plot .gtitle", has_text=title).wait_for(timeout=120_000)
+        page.locator(".jp-Notebook .js-plotly-plot .gtitle", has_text=title).wait_for(
+            timeout=120_000
+        )
 
     page.locator(".jp-Notebook .jp-CodeCell .cm-content").nth(1).click()
     page.keyboard.press("Shift+Enter")
@@ -214,7 +233,9 @@ def test_widgets_and_figures_are_there_after_a_reload_and_still_move(live):
     handle.focus()
     page.keyboard.press("ArrowRight")
     drawn("at 0.021: 1.79")
-    assert page.locator(".jp-Notebook .js-plotly-plot .point").count() == 2  # the old picture is gone
+    assert (
+        page.locator(".jp-Notebook .js-plotly-plot .point").count() == 2
+    )  # the old picture is gone
     page.keyboard.press("Control+s")
     until(lambda: "notebook is saved" if not page.locator(".jp-mod-dirty").count() else None)
     page.reload()

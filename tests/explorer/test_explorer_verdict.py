@@ -19,14 +19,14 @@ pytest_plugins = ["explorer_page"]
 
 TARGETS = (1.0, 1.5, 2.0, 3.0, 7.3, 40.0)
 FOUND = """async ([one, targets]) => {
-  const { Slices, buildHalves, crossFit, questionInterval, unitsOf } = ax;
+  const { Slices, buildHalves, crossFit, meanInterval, unitsOf } = ax;
   const halves = await buildHalves(one, new Slices());
   if (!halves) return null;
   const rows = [];
   for (const target of targets) {
     const { cost, accuracy, mix, gains } = crossFit(halves, target);
     const units = unitsOf(gains, halves.member);
-    rows.push([cost, accuracy, mix, [...units], ...questionInterval(units)]);
+    rows.push([cost, accuracy, mix, [...units], ...meanInterval(units)]);
   }
   return rows;
 }"""
@@ -48,7 +48,10 @@ def held_out_rows(responses: Responses, budgets) -> list:
 def answers_of(seed: int, n: int, samples: int, copies: int = 1) -> Responses:
     rng = np.random.default_rng(seed)
     right = rng.beta(0.7, 0.7, n)
-    answers = [[str(a) for a in np.where(rng.random(samples) < p, 7, rng.integers(0, 6, samples))] for p in right]
+    answers = [
+        [str(a) for a in np.where(rng.random(samples) < p, 7, rng.integers(0, 6, samples))]
+        for p in right
+    ]
     for row in answers:
         row[rng.integers(samples)] = ""
     texts = [f"question {i // copies}" for i in range(n)]
@@ -80,10 +83,15 @@ def test_a_dropped_file_gives_the_same_halves_and_too_little_is_said_so(function
     responses = answers_of(4, 40, 13)
     responses.save(tmp_path / "mine.jsonl")
     text = (tmp_path / "mine.jsonl").read_text(encoding="utf-8")
-    read = functions.evaluate("async (text) => (await ax.readFile(new File([text], 'm.jsonl'))).halves", text)
+    read = functions.evaluate(
+        "async (text) => (await ax.readFile(new File([text], 'm.jsonl'))).halves", text
+    )
 
     def alike(halves):
-        return [[[row[0], *sorted(zip(row[1::2], row[2::2], strict=True))] for row in half] for half in halves]
+        return [
+            [[row[0], *sorted(zip(row[1::2], row[2::2], strict=True))] for row in half]
+            for half in halves
+        ]
 
     assert alike(read) == alike(setting(responses)["halves"])
     assert functions.evaluate(FOUND, [setting(answers_of(5, 9, 16)), TARGETS]) is None
@@ -92,7 +100,10 @@ def test_a_dropped_file_gives_the_same_halves_and_too_little_is_said_so(function
 
 def test_the_page_says_it_in_one_sentence(show):
     pays, null = answers_of(7, 300, 32), flat_null(300).sample(32)
-    shelf = [setting(pays, name="pays", title="pays"), setting(null, name="null", title="null", kind="simulated")]
+    shelf = [
+        setting(pays, name="pays", title="pays"),
+        setting(null, name="null", title="null", kind="simulated"),
+    ]
     page = show(shelf)
     said = "document.querySelector('.ax-pays:not([aria-busy]) p')?.textContent ?? ''"
     budget = page.locator("[data-exact=budget]")
@@ -102,8 +113,12 @@ def test_the_page_says_it_in_one_sentence(show):
     row = held_out_rows(pays, (1, 2, 4, 8, 16))[TARGETS.index(3.0)]
     text = page.evaluate(said)
     assert f"at {row.cost:.2f} samples per question" in text
-    assert f"reaches {row.accuracy:.4f} on the other half, the best mix {row.mix_accuracy:.4f}" in text
-    assert re.search(rf"\+{100 * row.gain:.2f} points \(95% interval \[\+\d\.\d\d,\s\+\d+\.\d\d\]\)", text)
+    assert (
+        f"reaches {row.accuracy:.4f} on the other half, the best mix {row.mix_accuracy:.4f}" in text
+    )
+    assert re.search(
+        rf"\+{100 * row.gain:.2f} points \(95% interval \[\+\d\.\d\d,\s\+\d+\.\d\d\]\)", text
+    )
     page.get_by_label("Setting").select_option("null (simulated)")
     until(page, f"() => ({said}).startsWith('Not clearly: at ')")
     drop(page, "table.csv", "1,2\n0.5,1\n")  # accuracies without samples: nothing to cross-fit

@@ -16,8 +16,24 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 
 LACKING = {"resource", "fcntl", "termios", "pwd", "grp", "xgboost"}
-LACKING |= {"pyarrow", "dask", "distributed", "myst_nb", "starlette", "uvicorn", "redis"}  # and what is optional
-STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "os.exec"}
+LACKING |= {
+    "pyarrow",
+    "dask",
+    "distributed",
+    "myst_nb",
+    "starlette",
+    "uvicorn",
+    "redis",
+}  # and what is optional
+STARTS = {
+    "subprocess.Popen",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.system",
+    "os.exec",
+}
 
 
 class Blocked(MetaPathFinder):
@@ -44,7 +60,10 @@ def strip():
     sys.meta_path.insert(0, Blocked())
     sys.addaudithook(forbid)
     threading.Thread.start = no_thread
-    os.environ |= {"OMP_NUM_THREADS": "1", "LOKY_MAX_CPU_COUNT": "1"}  # scikit-learn asks here how many there are
+    os.environ |= {
+        "OMP_NUM_THREADS": "1",
+        "LOKY_MAX_CPU_COUNT": "1",
+    }  # scikit-learn asks here how many there are
 
 
 def command(*words):
@@ -71,7 +90,12 @@ def core(folder):
     best = adalib.frontier(utility.acc, utility.cost).at(2)
     file, page = folder / "answers.jsonl", folder / "page.html"
     lines = [
-        {"id": word.ids[i], "question": word.questions[i], "gold": word.golds[i], "answers": list(word.answers[i][:16])}
+        {
+            "id": word.ids[i],
+            "question": word.questions[i],
+            "gold": word.golds[i],
+            "answers": list(word.answers[i][:16]),
+        }
         for i in range(0, word.n, 12)
     ]
     write_lines(file, lines)
@@ -85,7 +109,9 @@ def core(folder):
     learned = adalib.CurvePolicy().fit(known, curves, cost=[1, 2, 4], budget=2)
     labels = adalib.LabelPolicy().fit(known, curves, cost=[1, 2, 4], budget=2)
     with contextlib.redirect_stdout(io.StringIO()):
-        checked = checks("02")[0]("oracle", lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1))
+        checked = checks("02")[0](
+            "oracle", lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1)
+        )
     return {
         "lam": best.lam,
         "accuracy": best.accuracy,

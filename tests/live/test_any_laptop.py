@@ -20,7 +20,9 @@ ROOT = Path(__file__).parent.parent.parent
 def ran(folder, *how):
     """What tests/live/core.py prints."""
     command = [sys.executable, str(Path(__file__).parent / "core.py"), str(folder), *how]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
 
@@ -55,12 +57,18 @@ def test_other_trees_learn_the_same_and_say_whose_they_are(both):
 
 @pytest.mark.filterwarnings("ignore:XGBoost is not installed")
 @pytest.mark.parametrize("grown_by", [xgboost, None])
-def test_saved_trees_of_either_library_predict_the_same_with_xgboost_and_without(monkeypatch, tmp_path, grown_by):
+def test_saved_trees_of_either_library_predict_the_same_with_xgboost_and_without(
+    monkeypatch, tmp_path, grown_by
+):
     from adalib import CurvePolicy, LabelPolicy, load_policy
     from adalib.learn import trees
 
     rng = np.random.default_rng(0)
-    known, asked, acc = rng.normal(size=(80, 3)), rng.normal(size=(200, 3)), np.sort(rng.random((80, 4)), axis=1)
+    known, asked, acc = (
+        rng.normal(size=(80, 3)),
+        rng.normal(size=(200, 3)),
+        np.sort(rng.random((80, 4)), axis=1),
+    )
     monkeypatch.setattr(trees, "xgboost", grown_by)
     labels = [LabelPolicy().fit_labels(known, rng.integers(0, classes, 80)) for classes in (2, 5)]
     policies = [CurvePolicy().fit(known, acc, [1, 2, 4, 8], budget=3), *labels]
@@ -76,22 +84,28 @@ def test_saved_trees_of_either_library_predict_the_same_with_xgboost_and_without
             else:
                 np.testing.assert_allclose(loaded.importance(), policy.importance(), rtol=1e-5)
             loaded.save(tmp_path / "again.json")
-            assert (tmp_path / "again.json").read_bytes() == (tmp_path / f"{number}.json").read_bytes()
+            assert (tmp_path / "again.json").read_bytes() == (
+                tmp_path / f"{number}.json"
+            ).read_bytes()
 
 
-@pytest.mark.parametrize("module", [None, ModuleType("empty")])  # as on Windows, and as in JupyterLite
+@pytest.mark.parametrize(
+    "module", [None, ModuleType("empty")]
+)  # as on Windows, and as in JupyterLite
 def test_memory_that_nobody_limits_has_no_end(monkeypatch, module):
     from adalib.datasets import files
 
     monkeypatch.setitem(sys.modules, "resource", module)
-    monkeypatch.setattr(files, "Path", lambda name: Path("/nowhere") / name.strip("/"))  # no /proc, no /sys
+    monkeypatch.setattr(
+        files, "Path", lambda name: Path("/nowhere") / name.strip("/")
+    )  # no /proc, no /sys
     assert files.free_memory() > 1e15
     assert files.most_memory() == 0
 
 
 @pytest.mark.parametrize("module", [None, ModuleType("empty")])
 def test_a_store_without_locks_says_so(monkeypatch, tmp_path, module):
-    from adalib.llm.collect import Store
+    from adalib.llm.store import Store
 
     monkeypatch.setitem(sys.modules, "fcntl", module)
     with pytest.warns(UserWarning, match="one collector per folder"), Store(tmp_path, {}) as store:
@@ -113,15 +127,17 @@ def test_work_goes_on_threads_where_no_process_can_be_started(monkeypatch):
 
 
 def test_work_that_waits_runs_without_a_thread_in_a_browser(monkeypatch):
-    from adalib.llm import endpoint
+    from adalib.llm import loop
 
     async def work():
         async with asyncio.timeout(60):
             return await asyncio.gather(asyncio.sleep(0.001, 0), asyncio.to_thread(abs, -1))
 
     async def on_a_page():  # whose own loop runs
-        return endpoint.wait_for(work())
+        return loop.wait_for(work())
 
     monkeypatch.setattr(sys, "platform", "emscripten")
-    with ThreadPoolExecutor(1) as fresh:  # where no browser of another test has left its loop running
+    with ThreadPoolExecutor(
+        1
+    ) as fresh:  # where no browser of another test has left its loop running
         assert fresh.submit(asyncio.run, on_a_page()).result() == [0, 1]

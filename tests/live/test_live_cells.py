@@ -4,7 +4,6 @@ import hashlib
 import importlib.util
 import json
 import sys
-import tomllib
 import zipfile
 from pathlib import Path
 
@@ -15,7 +14,11 @@ import pytest
 from editions import pyodide
 
 ROOT = Path(__file__).parent.parent.parent
-CHAPTERS = [path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if live.PAGES.match(f"notebooks/{path.stem}")]
+CHAPTERS = [
+    path
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+    if live.PAGES.match(f"notebooks/{path.stem}")
+]
 
 
 @pytest.fixture
@@ -23,7 +26,9 @@ def cells(monkeypatch):
     """The module that a page loads, and a page that writes down what its cells show."""
     for name in ("IPython", "IPython.display"):  # a page puts its own there
         monkeypatch.setitem(sys.modules, name, sys.modules.get(name))
-    spec = importlib.util.spec_from_file_location("adalib_live", ROOT / "book" / "_static" / "live.py")
+    spec = importlib.util.spec_from_file_location(
+        "adalib_live", ROOT / "book" / "_static" / "live.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     said = []
@@ -59,7 +64,9 @@ def test_every_name_of_a_chapter_is_made_above(cells, path):
     for cell in nbformat.read(path, as_version=4).cells:
         tags = set(cell.metadata.get("tags", []))
         if cell.cell_type == "markdown":
-            within = (within or "{solution-start}" in cell.source) and "{solution-end}" not in cell.source
+            within = (
+                within or "{solution-start}" in cell.source
+            ) and "{solution-end}" not in cell.source
         elif cell.cell_type == "code" and not tags & {"remove-cell", "skip-execution"}:
             made, taken = module.names(cell.source)
             assert taken <= known | (solved if within else set()), f"{cell.id}: {taken - known}"
@@ -103,8 +110,17 @@ def test_values_are_shown_as_a_notebook_shows_them(cells):
     assert "plotly-graph-div" in html
     check, _ = checks("02")
     assert module.shown(check("oracle", None))[0] == "unanswered"
-    assert module.shown(check("oracle", lambda acc, cost, lam: [0] * len(acc)))[0] == "html"  # with the smallest case
-    page.update([("from IPython.display import HTML, display\ndisplay(HTML('<b>1</b>'), None)\n'text'", False)])
+    assert (
+        module.shown(check("oracle", lambda acc, cost, lam: [0] * len(acc)))[0] == "html"
+    )  # with the smallest case
+    page.update(
+        [
+            (
+                "from IPython.display import HTML, display\ndisplay(HTML('<b>1</b>'), None)\n'text'",
+                False,
+            )
+        ]
+    )
     assert page.run(0)
     assert said == [("html", "<b>1</b>"), ("text", "'text'\n")]
 
@@ -168,30 +184,45 @@ def test_a_file_with_another_sum_is_refused(place):
 
 def test_where_nothing_can_be_downloaded_one_sentence_says_what_to_do(place, monkeypatch):
     monkeypatch.delenv(pyodide.SOURCE)
-    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": "/dev/null"}.items():
+    for name, value in {
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": "",
+        "PIP_CONFIG_FILE": "/dev/null",
+    }.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(RuntimeError, match="pip cannot download nobody; connect .* or set ADALIB_PYODIDE"):
+    with pytest.raises(
+        RuntimeError, match="pip cannot download nobody; connect .* or set ADALIB_PYODIDE"
+    ):
         pyodide.fetch(place / "cache")
 
 
 def test_jupyterlite_has_every_package_that_a_package_needs(tmp_path):
     """The lock names files that are there, with their sums, and all that they need; XGBoost is not among them."""
-    from editions.lite import lock
+    from editions.lite import lock, requirements
 
-    requires = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     for name in pyodide.needed()["wheels"]:
         (tmp_path / name).write_bytes(b"")
     (tmp_path / "dist").mkdir()
     wheel = tmp_path / "dist" / "adalib-0.2.0-py3-none-any.whl"
     wheel.write_bytes(b"")
-    packages = lock(tmp_path, wheel, requires)["packages"]
-    assert {"adalib", "numpy", "scikit-learn", "plotly", "ipython", "math-verify", "ipywidgets", "anywidget"} <= set(
-        packages
-    )
+    packages = lock(tmp_path, wheel, requirements(ROOT))["packages"]
+    assert {
+        "adalib",
+        "numpy",
+        "scikit-learn",
+        "plotly",
+        "ipython",
+        "math-verify",
+        "ipywidgets",
+        "anywidget",
+    } <= set(packages)
     assert not [name for name in packages if "xgboost" in name]
     for name, entry in packages.items():
         assert set(entry["depends"]) <= set(packages), name
-        assert entry["sha256"] == hashlib.sha256((tmp_path / entry["file_name"]).read_bytes()).hexdigest(), name
+        assert (
+            entry["sha256"]
+            == hashlib.sha256((tmp_path / entry["file_name"]).read_bytes()).hexdigest()
+        ), name
     with zipfile.ZipFile(tmp_path / packages["plotly"]["file_name"]) as plotly:
         assert {"plotly/__init__.py", "_plotly_utils/__init__.py"} <= set(plotly.namelist())
         assert any(name.endswith(".dist-info/METADATA") for name in plotly.namelist())
@@ -207,9 +238,13 @@ def test_what_a_page_loads_is_packed_with_its_data(place, monkeypatch):
     assert size == sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
     index = json.loads((target / "index.json").read_text())
     assert set(index["modules"]) == {"numpy", "adalib", "games", "referee", "lazy_loader", "tqdm"}
-    assert all((target / name).stat().st_size == index["bytes"][name] for name in index["modules"].values())
+    assert all(
+        (target / name).stat().st_size == index["bytes"][name] for name in index["modules"].values()
+    )
     assert all((target / "data" / f"{name}.bin").exists() for name in index["data"])
     assert "answers/word-fewshot.jsonl.gz" in index["data"]
     with zipfile.ZipFile(target / "adalib.zip") as ours:
         assert {"adalib/__init__.py", "adalib/explorer/front/explorer.css"} <= set(ours.namelist())
-        assert not [name for name in ours.namelist() if "__pycache__" in name or name.endswith(".so")]
+        assert not [
+            name for name in ours.namelist() if "__pycache__" in name or name.endswith(".so")
+        ]

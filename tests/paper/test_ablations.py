@@ -24,7 +24,9 @@ RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))  # what trained 
 def tables(count=3, n=40, seed=0):
     """Settings in which every question has its own best budget, the same in all of them."""
     rng = np.random.default_rng(seed)
-    acc = rng.choice([0.2, 0.5], size=(n, 1)) + np.outer(rng.choice([0.0, 1.0], size=n), [0.0, 0.15, 0.4])
+    acc = rng.choice([0.2, 0.5], size=(n, 1)) + np.outer(
+        rng.choice([0.0, 1.0], size=n), [0.0, 0.15, 0.4]
+    )
     ids = [f"q{i}" for i in range(n)]
     return {f"s{j}": UtilityTable(acc, [1, 2, 4], ids=ids) for j in range(count)}
 
@@ -41,7 +43,10 @@ def test_a_pool_holds_every_question_in_every_setting_at_every_target(noise_pool
     for name, table in tables().items():
         for target in (1.5, 2, 3):
             rows = (noise_pool.setting == name) & (noise_pool.target == target)
-            assert noise_pool.labels[rows].tolist() == adalib.bisect(table.acc, table.cost, target).labels.tolist()
+            assert (
+                noise_pool.labels[rows].tolist()
+                == adalib.bisect(table.acc, table.cost, target).labels.tolist()
+            )
             assert (noise_pool.features["target"][rows] == target).all()
     assert noise_pool.features.shape[1] == 6 + 3 + 1
 
@@ -57,13 +62,19 @@ def test_a_split_by_question_parts_no_question_and_one_by_row_nearly_all(noise_p
         for split, count in (("question", 4), ("fold", 4), ("row", 1))
     )
     assert [parted(trial) for trial in (*questions, *folds)] == [0] * 8
-    assert sorted(np.concatenate([trial.rows for trial in folds])) == list(range(noise_pool.n))  # each row once
+    assert sorted(np.concatenate([trial.rows for trial in folds])) == list(
+        range(noise_pool.n)
+    )  # each row once
     assert rows[0].rows.size == 72  # a fifth
     assert parted(rows[0]) > 0.99
 
 
-def test_noise_imitates_by_row_and_not_by_question_and_the_theorems_hold_in_a_pool_of_many_prices(noise_pool):
-    row, question = (ablations.classifiers(noise_pool, split, 5, ("gbm",)).runs for split in ("row", "question"))
+def test_noise_imitates_by_row_and_not_by_question_and_the_theorems_hold_in_a_pool_of_many_prices(
+    noise_pool,
+):
+    row, question = (
+        ablations.classifiers(noise_pool, split, 5, ("gbm",)).runs for split in ("row", "question")
+    )
     assert row.imitation.mean() > row.majority.mean() + 0.1
     assert row.gain.mean() > 0.01
     assert question.imitation.mean() < question.majority.mean() + 0.02
@@ -99,16 +110,22 @@ def test_the_measures_of_a_trial_are_those_of_chapter_4():
 
 def test_a_perfect_copy_has_no_gap_and_a_constant_no_gain(noise_pool):
     rows = np.arange(noise_pool.n)
-    perfect = Comparison(noise_pool, "row", (Trial("gbm", 0, rows, noise_pool.labels),)).runs.iloc[0]
+    perfect = Comparison(noise_pool, "row", (Trial("gbm", 0, rows, noise_pool.labels),)).runs.iloc[
+        0
+    ]
     assert (perfect.imitation, perfect.gap, perfect.regret) == (1.0, 0.0, 0.0)
-    first = Comparison(noise_pool, "row", (Trial("gbm", 0, rows, 0 * noise_pool.labels),)).runs.iloc[0]
+    first = Comparison(
+        noise_pool, "row", (Trial("gbm", 0, rows, 0 * noise_pool.labels),)
+    ).runs.iloc[0]
     assert first.gain == pytest.approx(0)
     assert first.cost == 1
 
 
 def test_confusion_losses_and_near_misses_count_the_errors():
     acc = np.array([[0.1, 0.6, 0.7], [0.5, 0.5, 0.5], [0.2, 0.3, 0.9]])
-    pooled = ablations.pool({"only": UtilityTable(acc, [1, 2, 4])}, adalib.noise_features(3, 2), targets=[7 / 3])
+    pooled = ablations.pool(
+        {"only": UtilityTable(acc, [1, 2, 4])}, adalib.noise_features(3, 2), targets=[7 / 3]
+    )
     assert pooled.labels.tolist() == [1, 0, 2]
     found = Comparison(pooled, "row", (Trial("gbm", 0, np.array([0, 1, 2]), np.array([0, 0, 0])),))
     assert found.confusion("gbm").tolist() == [[1, 0, 0], [1, 0, 0], [1, 0, 0]]
@@ -160,11 +177,15 @@ def test_the_simulated_pool_is_the_size_of_the_papers_and_the_real_one_scores_on
 
 def test_of_a_learning_curve_all_is_the_mean_of_seen_and_unseen_and_noise_climbs_on_the_seen_alone():
     table = adalib.paper.paper_setting("deepseek-v3-math").table(estimator="windows", ties="first")
-    curve = ablations.learning_curve(table, adalib.noise_features(200), [2], (0.2, 0.6, 1.0), seeds=3)
+    curve = ablations.learning_curve(
+        table, adalib.noise_features(200), [2], (0.2, 0.6, 1.0), seeds=3
+    )
     for _, run in curve[curve.share < 1].groupby(["share", "seed"]):
         part = run.set_index("part")
         for column in ("accuracy", "cost", "fixed", "oracle", "imitation"):
-            weighted = (part[column] * part.questions)[["seen", "unseen"]].sum() / part.questions["all"]
+            weighted = (part[column] * part.questions)[["seen", "unseen"]].sum() / part.questions[
+                "all"
+            ]
             assert weighted == pytest.approx(part[column]["all"])
     gain = (curve.accuracy - curve.fixed).groupby([curve.part, curve.share]).mean()
     assert gain["all"].is_monotonic_increasing
@@ -191,7 +212,9 @@ def test_menus_in_truth_and_from_answers():
     found = ablations.granularity(population, [2]).set_index("menu")
     for name, menu in ablations.MENUS.items():
         table = population.table(menu)
-        assert found.accuracy[name] == pytest.approx(adalib.frontier(table.acc, table.cost).at(2).accuracy)
+        assert found.accuracy[name] == pytest.approx(
+            adalib.frontier(table.acc, table.cost).at(2).accuracy
+        )
         assert found.tiers[name] == len(menu)
     assert found.gain["without 2"] == pytest.approx(0, abs=1e-12)
     assert found.gain["fine"] > 0 > found.gain["coarse"]
@@ -224,7 +247,9 @@ def test_the_printed_table_is_as_in_the_paper():
 
 def test_a_printed_spread_of_zero_needs_a_split_that_keeps_the_shares_of_the_labels():
     """A constant's imitation on a fifth of 1800 rows: by chance it varies by .02; stratified, 271 of 360 every time."""
-    shares = np.concatenate([adalib.paper.PAPER[name]["label_shares"] for name in adalib.paper.PAPER_SETTINGS[:3]])
+    shares = np.concatenate(
+        [adalib.paper.PAPER[name]["label_shares"] for name in adalib.paper.PAPER_SETTINGS[:3]]
+    )
     one = np.concatenate([np.arange(200) < round(200 * share) for share in shares[:, 0]])
     plain, even = (
         [one[test].mean() for _, test in kind(10, test_size=0.2, random_state=1).split(one, one)]
@@ -233,7 +258,9 @@ def test_a_printed_spread_of_zero_needs_a_split_that_keeps_the_shares_of_the_lab
     printed = adalib.paper.PAPER_ABLATIONS["classifiers"]["svm"]
     assert (printed["imitation"], printed["imitation_std"]) == (round(271 / 360, 3), 0.0)
     assert np.std(plain) > 0.01  # in theory, as chapter 8 says:
-    assert np.sqrt(one.mean() * (1 - one.mean()) / 360 * 1440 / 1799) == pytest.approx(0.02, abs=0.001)
+    assert np.sqrt(one.mean() * (1 - one.mean()) / 360 * 1440 / 1799) == pytest.approx(
+        0.02, abs=0.001
+    )
     assert np.std(even) < 0.0005
     assert even[0] == pytest.approx(printed["imitation"], abs=0.004)
 
@@ -247,4 +274,7 @@ def test_labels_for_training_know_nothing_of_the_questions_held_out(noise_pool):
         rows = train & (noise_pool.setting == setting) & (noise_pool.target == 2)
         alone = adalib.bisect(noise_pool.choose[rows], noise_pool.budgets, 2)
         assert noise_pool.labelled_among(train)[rows[train]].tolist() == alone.labels.tolist()
-    assert noise_pool.labelled_among(np.ones(noise_pool.n, dtype=bool)).tolist() == noise_pool.labels.tolist()
+    assert (
+        noise_pool.labelled_among(np.ones(noise_pool.n, dtype=bool)).tolist()
+        == noise_pool.labels.tolist()
+    )

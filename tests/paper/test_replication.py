@@ -57,7 +57,9 @@ def labels():
 
 @pytest.fixture(scope="module")
 def in_print():
-    return json.loads((ROOT / "data" / "simulated" / "paper_tables.json").read_text(encoding="utf-8"))["settings"]
+    return json.loads(
+        (ROOT / "data" / "simulated" / "paper_tables.json").read_text(encoding="utf-8")
+    )["settings"]
 
 
 def cells(id: str) -> dict[str, Cell]:
@@ -85,7 +87,12 @@ def test_a_row_measures_finite_numbers_and_comes_out_as_it_says(row):
 
 
 def test_no_cell_of_a_table_is_left_out():
-    sizes = {"Table1 main": 132, "Table per_level": 30, "Table oracle_dist": 60, "Table oracle_gap": 48}
+    sizes = {
+        "Table1 main": 132,
+        "Table per_level": 30,
+        "Table oracle_dist": 60,
+        "Table oracle_gap": 48,
+    }
     sizes |= {"Table lambda_sweep": 24, "Table ablation_main = Table ablation": 40}
     for id, number in sizes.items():
         assert len(register.row_of(id).outcome.cells) == len(cells(id)) == number, id
@@ -95,7 +102,9 @@ def test_labels_are_on_the_page_that_their_name_says(labels):
     for label in {item.see for item in (*ROWS, *CLAIMS)}:
         assert len(labels[label]) == 1, label
         page = labels[label][0].partition("_")[0]
-        assert chapter(label) == (f"chapter {int(page)}" if page.isdigit() else f"appendix {page.upper()}"), label
+        assert chapter(label) == (
+            f"chapter {int(page)}" if page.isdigit() else f"appendix {page.upper()}"
+        ), label
 
 
 def test_claims_are_well_formed_and_counted():
@@ -108,13 +117,21 @@ def test_claims_are_well_formed_and_counted():
         assert claim.reason.endswith(".")
         assert not (claim.inferred and claim.verdict == "stands")
     # What rests on our reconstruction is marked.
-    rests = {"table as evidence", "thrift", "faithful copy", "a few dozen questions", "features are the bottleneck"}
+    rests = {
+        "table as evidence",
+        "thrift",
+        "faithful copy",
+        "a few dozen questions",
+        "features are the bottleneck",
+    }
     assert rests <= {claim.name for claim in CLAIMS if claim.inferred}
     assert {claim.on for claim in CLAIMS} == set(GROUNDS)
     counts = register.verdict_counts()
     for part in PARTS:
         for verdict in VERDICTS:
-            assert counts.loc[part, verdict] == sum((c.part, c.verdict) == (part, verdict) for c in CLAIMS)
+            assert counts.loc[part, verdict] == sum(
+                (c.part, c.verdict) == (part, verdict) for c in CLAIMS
+            )
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
@@ -133,7 +150,13 @@ def test_a_cell_agrees_within_its_tolerance_and_differences_are_told_by_unit():
     for relation, inside, outside in (("=", 0.52, 0.521), ("<=", 0.3, 0.53), (">=", 0.7, 0.4)):
         assert Cell("x", 0.5, inside, 0.02, relation).agrees
         assert not Cell("x", 0.5, outside, 0.02, relation).agrees
-    outcome = Outcome((Cell("a", 1, 1.25, unit="cost"), Cell("b", 0.5, 0.4, unit="accuracy"), Cell("c", 9, 1, 0, "<=")))
+    outcome = Outcome(
+        (
+            Cell("a", 1, 1.25, unit="cost"),
+            Cell("b", 0.5, 0.4, unit="accuracy"),
+            Cell("c", 9, 1, 0, "<="),
+        )
+    )
     assert outcome.difference() == "cost +0.250; accuracy −0.100"
     assert outcome.frame().columns.tolist() == ["cell", "paper", "ours", "difference", "outside"]
 
@@ -141,7 +164,11 @@ def test_a_cell_agrees_within_its_tolerance_and_differences_are_told_by_unit():
 def test_what_is_not_printed_contradicts_nothing_and_shows_no_number():
     alone = Outcome((Cell("a", NOT_PRINTED, 0.4), Cell("b", NOT_PRINTED, -1e-5)))
     assert not alone.outside
-    assert (alone.paper(), alone.ours(), alone.difference()) == ("not printed", "0.400 / 0.000", "–")
+    assert (alone.paper(), alone.ours(), alone.difference()) == (
+        "not printed",
+        "0.400 / 0.000",
+        "–",
+    )
     assert alone.frame().paper.tolist() == alone.frame().difference.tolist() == ["–", "–"]
     beside = Outcome((Cell("a", 0.5, 0.4, 0.2), *alone.cells))
     assert (beside.paper(), beside.difference()) == ("0.500", "−0.100")
@@ -167,12 +194,18 @@ def test_the_numbers_decide_the_status(meant, ours, holds, status, monkeypatch):
 
 def test_the_printed_side_is_print(in_print):
     for cell in (cell for cell in cells("Table1 main").values() if cell.unit != "spread"):
-        setting, method, target, part = re.fullmatch(r"(.+), (\w+), B = (.+): (\w+)", cell.name).groups()
-        assert cell.paper == in_print[setting]["main"][method][part][("1.5", "2", "3").index(target)]
+        setting, method, target, part = re.fullmatch(
+            r"(.+), (\w+), B = (.+): (\w+)", cell.name
+        ).groups()
+        assert (
+            cell.paper == in_print[setting]["main"][method][part][("1.5", "2", "3").index(target)]
+        )
     for cell in cells("Table lambda_sweep").values():
         setting, target, part = re.fullmatch(r"(.+), B = (.+): (\w+)", cell.name).groups()
         column = {"price": "lam", "cost": "cost"}[part]
-        assert cell.paper == in_print[setting]["lambda_sweep"][column][("1.5", "2", "3").index(target)]
+        assert (
+            cell.paper == in_print[setting]["lambda_sweep"][column][("1.5", "2", "3").index(target)]
+        )
     costs = np.array([tables["lambda_sweep"]["cost"] for tables in in_print.values()])
     over = (costs > [1.5, 2.0, 3.0]).sum()
     assert over == 6
@@ -187,7 +220,10 @@ def test_levels_and_labels_by_plain_counting():
         values = [acc[i, 4] for i, found in enumerate(responses.levels) if found == level]
         cell = ours["Table per_level"][f"gpt-4o-mini-math, level {level}: accuracy at b = 16"]
         assert cell.ours == pytest.approx(sum(values) / len(values))
-    shares = {b: ours["Table oracle_dist"][f"gpt-4o-mini-math, B = 2: share of b = {b}"].ours for b in (1, 2, 4, 8, 16)}
+    shares = {
+        b: ours["Table oracle_dist"][f"gpt-4o-mini-math, B = 2: share of b = {b}"].ours
+        for b in (1, 2, 4, 8, 16)
+    }
     assert sum(shares.values()) == pytest.approx(1)
     cost = ours["Table lambda_sweep"]["gpt-4o-mini-math, B = 2: cost"].ours
     assert sum(b * share for b, share in shares.items()) == pytest.approx(cost)
@@ -197,7 +233,9 @@ def test_the_gap_of_one_question_by_an_independent_solver():
     # Acc = (0, 1), C = (1, 2), B = 1.5: the relaxed value by HiGHS, the whole one by trying both plans.
     relaxed = -linprog([0, -1], A_ub=[[1, 2]], b_ub=[1.5], A_eq=[[1, 1]], b_eq=[1]).fun
     whole = max(acc for acc, cost in ((0, 1), (1, 2)) if cost <= 1.5)
-    assert cells("Prop1")["gap of one question, Acc = (0, 1), B = 1.5"].ours == pytest.approx(relaxed - whole)
+    assert cells("Prop1")["gap of one question, Acc = (0, 1), B = 1.5"].ours == pytest.approx(
+        relaxed - whole
+    )
 
 
 def test_noise_imitates_as_printed_and_not_on_new_questions():
@@ -209,7 +247,9 @@ def test_noise_imitates_as_printed_and_not_on_new_questions():
     right = policy.predict(known) == labels
     assert right[:160].mean() > 0.97
     assert right[160:].mean() < 0.8
-    assert right.mean() == pytest.approx(cells("NEW R1")["deepseek-v3-math, B = 3: imitation"].paper, abs=0.05)
+    assert right.mean() == pytest.approx(
+        cells("NEW R1")["deepseek-v3-math, B = 3: imitation"].paper, abs=0.05
+    )
 
 
 def test_text_and_table_of_the_gains_on_math_by_hand(in_print):
@@ -227,10 +267,15 @@ def test_text_and_table_of_the_gains_on_math_by_hand(in_print):
 
 def test_labels_from_sixteen_trials_by_counting_pairs():
     """Another seed, and every pair of runs by itself; by best-of-K the chance comes from one answer's."""
-    table, rng = adalib.Population.from_responses(adalib.load("math-qwen15")).table(), np.random.default_rng(7)
+    table, rng = (
+        adalib.Population.from_responses(adalib.load("math-qwen15")).table(),
+        np.random.default_rng(7),
+    )
     tried = {False: table.acc, True: 1 - (1 - table.acc[:, :1]) ** np.array([1, 2, 4, 8, 16])}
     for best_of, acc in tried.items():
-        runs = [adalib.frontier(rng.binomial(16, acc) / 16, table.cost).at(3).labels for _ in range(12)]
+        runs = [
+            adalib.frontier(rng.binomial(16, acc) / 16, table.cost).at(3).labels for _ in range(12)
+        ]
         agree = np.mean([np.mean(a == b) for a, b in combinations(runs, 2)])
         assert measures.trials(best_of).agree[16] == pytest.approx(agree, abs=0.02)
 
@@ -238,7 +283,9 @@ def test_labels_from_sixteen_trials_by_counting_pairs():
 def test_twelve_cells_fit_a_remembered_share(in_print):
     main = [tables["main"] for tables in in_print.values()]
     x, y = (
-        np.ravel([np.subtract(one[method]["accuracy"], one["Fixed"]["accuracy"][0]) for one in main])
+        np.ravel(
+            [np.subtract(one[method]["accuracy"], one["Fixed"]["accuracy"][0]) for one in main]
+        )
         for method in ("Oracle", "Ours")
     )
     assert np.corrcoef(x, y)[0, 1] > 0.998
@@ -265,7 +312,10 @@ def in_each(settings, change):
 
 def row(*ours: float):
     """A row whose cells, all meant to be 0, came out so."""
-    return said("row", Outcome(tuple(Cell(f"x, Ours, {number}", 0, value) for number, value in enumerate(ours))))
+    return said(
+        "row",
+        Outcome(tuple(Cell(f"x, Ours, {number}", 0, value) for number, value in enumerate(ours))),
+    )
 
 
 def fared(failures: int):
@@ -277,7 +327,10 @@ def fared(failures: int):
 
 def scored(**gains: float):
     """Held-out rows with these gains, each with an interval of 0.01 to both sides."""
-    rows = {name: SimpleNamespace(gain=g, gain_low=g - 0.01, gain_high=g + 0.01) for name, g in gains.items()}
+    rows = {
+        name: SimpleNamespace(gain=g, gain_low=g - 0.01, gain_high=g + 0.01)
+        for name, g in gains.items()
+    }
     return {"rows": lambda *part: rows}
 
 
@@ -320,29 +373,49 @@ def one_level(tables):
 def curve(accuracy: float):
     """A learning curve over all questions that stays at one accuracy; Fixed has 0.5, the oracle 0.6."""
     shares = pd.MultiIndex.from_product([["all"], [0.1, 0.5, 1.0]], names=["part", "share"])
-    return said("curve", pd.DataFrame({"accuracy": [0.4, 0.4, accuracy], "fixed": 0.5, "oracle": 0.6}, index=shares))
+    return said(
+        "curve",
+        pd.DataFrame({"accuracy": [0.4, 0.4, accuracy], "fixed": 0.5, "oracle": 0.6}, index=shares),
+    )
 
 
-TRIED = pd.DataFrame(0.55, [1, 8, 16], ["claimed", "worth", "common", "spread"]).assign(agree=0.95, error=0.0)
-CLUSTERS = {"easy_first": 0.6, "hard_highest": 0.1, "responsive_first": 0.35, "responsive_share": 0.99}
-RULES = {name: SimpleNamespace(gains=np.full(300, gain)) for name, gain in (("curve", 0.05), ("label", 0.0))}
+TRIED = pd.DataFrame(0.55, [1, 8, 16], ["claimed", "worth", "common", "spread"]).assign(
+    agree=0.95, error=0.0
+)
+CLUSTERS = {
+    "easy_first": 0.6,
+    "hard_highest": 0.1,
+    "responsive_first": 0.35,
+    "responsive_share": 0.99,
+}
+RULES = {
+    name: SimpleNamespace(gains=np.full(300, gain), gain_low=gain)
+    for name, gain in (("curve", 0.05), ("label", 0.0))
+}
 
 OTHERWISE = {
     "formulation": {"names": ("drill-fewshot",)},
     "kinds": {"names": ("deepseek-v3-gsm8k",)},
     "decoupling": row(0.0, 0.1),
     "one price": row(3),
-    "free compute": printed(lambda t: t["deepseek-v3-gsm8k"]["lambda_sweep"].update(cost=[1.5, 2.0, 16.0])),
+    "free compute": printed(
+        lambda t: t["deepseek-v3-gsm8k"]["lambda_sweep"].update(cost=[1.5, 2.0, 16.0])
+    ),
     "who leaves first": {"setting": "deepseek-v3-gsm8k"},
     "budget targeting": said("misses", [-0.01] * 12),
     "nine of nine": said("misses", [0.04] * 12),
     "mixing": said("misses", [0.1]),
     "logarithmic search": {"budget": 16},
     "plateaus": {"finer": PAPER_WAY},
-    **{name: fared(1) for name in ("Theorem 1", "weak duality", "relaxation", "Theorem 2", "Corollary 1")},
+    **{
+        name: fared(1)
+        for name in ("Theorem 1", "weak duality", "relaxation", "Theorem 2", "Corollary 1")
+    },
     **{name: fared(0) for name in ("Proposition 1", "exact solution", "optimality condition")},
     "figure of Theorem 2": said("lines", (0, 0)),
-    "proportional": said("compared", SimpleNamespace(runs=pd.DataFrame({"regret": [0.9], "largest": [1.0]}))),
+    "proportional": said(
+        "compared", SimpleNamespace(runs=pd.DataFrame({"regret": [0.9], "largest": [1.0]}))
+    ),
     "Theorem 3 (1)": fared(1),
     "Theorem 3 (2)": fared(0),
     "vanishing gap": said("copies", (0, 700)),
@@ -356,7 +429,9 @@ OTHERWISE = {
     "stratified": in_each(MATH, one_level),
     "sixteen features": row(0, 0),
     "overhead": said("seconds", 0.01),
-    "three seeds": in_each(PAPER_SETTINGS, lambda tables: tables["main"]["Ours"].update(std=[0.05] * 3)),
+    "three seeds": in_each(
+        PAPER_SETTINGS, lambda tables: tables["main"]["Ours"].update(std=[0.05] * 3)
+    ),
     "beats everyone": said("implied", frame(results.implied_held_out, gain=0.03)),
     "table as evidence": said("rows", frame(measures.reconstructed, accuracy=0.4)),
     "matched budgets": said("gains", frame(results.claimed_gains, cost=2.0, fixed_cost=2.0)),
@@ -364,28 +439,38 @@ OTHERWISE = {
     "imitation": said("implied", frame(results.implied_held_out, held_out_imitation=0.99)),
     "thrift": said("rows", frame(measures.reconstructed, cost=3.0)),
     "heuristic": said("gains", np.full((4, 3), 0.01)),
-    "baselines": printed(lambda t: t["gpt-4o-mini-math"]["main"]["Random"].update(accuracy=[0.48, 0.49, 0.5])),
+    "baselines": printed(
+        lambda t: t["gpt-4o-mini-math"]["main"]["Random"].update(accuracy=[0.48, 0.49, 0.5])
+    ),
     "largest gains": said("along", frame(measures.along, low=0.01)),
     "plateau at 3": printed(lambda t: [t[name].update(level_gain=[0.005] * 3) for name in MATH]),
     "predictable": said("told", {"a": (0.3, 0.3), "b": (0.3, 0.3)}),
     "gains by level": said("levels", [at_level_3(0.2)] * 2),
     "difficulty, not model": said("contrast", measures.contrast(("math-qwen15", "math-qwen15"))),
     "selective oracle": {"budget": 8},
-    "b = 2 is rare": printed(lambda t: t["gpt-4o-mini-math"]["main"]["Fixed"].update(accuracy=[0.474, 0.5, 0.5])),
-    "b = 2 is frequent": in_each(MATH, lambda tables: tables.update(label_shares=[[0.6, 0.2, 0.15, 0.03, 0.02]] * 3)),
+    "b = 2 is rare": printed(
+        lambda t: t["gpt-4o-mini-math"]["main"]["Fixed"].update(accuracy=[0.474, 0.5, 0.5])
+    ),
+    "b = 2 is frequent": in_each(
+        MATH, lambda tables: tables.update(label_shares=[[0.6, 0.2, 0.15, 0.03, 0.02]] * 3)
+    ),
     "inverted U": said("null", 0.1),
     "by level": in_each(MATH, lambda tables: tables.update(level_gain=[0.01, 0.05, 0.09])),
     "faithful copy": said("copied", (0.05, 0.05)),
     "four clusters": said("clusters", CLUSTERS),
     "responsive minority": said("clusters", CLUSTERS),
     "trees beat linear": {"compared": leading},
-    "oracle gap of the ablation": printed(lambda t: t["classifiers"]["svm"].update(accuracy=0.496), PAPER_ABLATIONS),
+    "oracle gap of the ablation": printed(
+        lambda t: t["classifiers"]["svm"].update(accuracy=0.496), PAPER_ABLATIONS
+    ),
     "8 to 25%": printed(lambda t: t["classifiers"]["gbm"].update(imitation=0.92), PAPER_ABLATIONS),
     "near misses": said("compared", SimpleNamespace(confusion=lambda name: NEXT)),
     "a few dozen questions": curve(0.55),
     "features are the bottleneck": curve(0.55),
     "powers of two": said("menus", {"fine": 0.01, "coarse": -0.01, "without 2": 0.0}),
-    "even importances": said("importances", frame(measures.importances, noise_low=0.01, noise_high=0.4)),
+    "even importances": said(
+        "importances", frame(measures.importances, noise_low=0.01, noise_high=0.4)
+    ),
     "first to formalise": row(3),
     "unlike marginal rewards": said("rows", RULES),
     "any setting": {"settings": ("word-fewshot", "word-hot")},

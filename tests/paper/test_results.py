@@ -52,15 +52,43 @@ def test_the_gap_is_the_difference_of_two_rows_of_the_main_table(main):
     assert len(gap) == 12
     by = main.set_index(["setting", "target", "method"]).accuracy
     for row in gap.itertuples():
-        assert row.gap == pytest.approx(by[row.setting, row.target, "Oracle"] - by[row.setting, row.target, "Ours"])
+        assert row.gap == pytest.approx(
+            by[row.setting, row.target, "Oracle"] - by[row.setting, row.target, "Ours"]
+        )
     assert gap.imitation.between(0.8, 1).all()
 
 
 # As printed in an independent reading of the same tables: setting, then three targets each.
 IMPLIED = {
-    "held_out_imitation": [0.865, 0.725, 0.665, 0.790, 0.690, 0.560, 0.825, 0.710, 0.640, 0.925, 0.885, 0.885],
+    "held_out_imitation": [
+        0.865,
+        0.725,
+        0.665,
+        0.790,
+        0.690,
+        0.560,
+        0.825,
+        0.710,
+        0.640,
+        0.925,
+        0.885,
+        0.885,
+    ],
     "majority": [0.86, 0.77, 0.69, 0.82, 0.73, 0.63, 0.84, 0.76, 0.66, 0.92, 0.91, 0.91],
-    "held_out_accuracy": [0.530, 0.526, 0.531, 0.477, 0.480, 0.478, 0.501, 0.501, 0.498, 0.946, 0.949, 0.949],
+    "held_out_accuracy": [
+        0.530,
+        0.526,
+        0.531,
+        0.477,
+        0.480,
+        0.478,
+        0.501,
+        0.501,
+        0.498,
+        0.946,
+        0.949,
+        0.949,
+    ],
     "held_out_cost": [1.21, 1.55, 1.57, 1.19, 1.45, 2.17, 1.12, 1.37, 1.56, 1.23, 1.34, 1.34],
     "mix": [0.520, 0.524, 0.524, 0.476, 0.478, 0.484, 0.497, 0.500, 0.503, 0.947, 0.947, 0.947],
     "gain": [0.010, 0.002, 0.007, 0.001, 0.002, -0.006, 0.004, 0.001, -0.005, -0.001, 0.002, 0.002],
@@ -95,7 +123,9 @@ def test_frontiers_meet_their_closed_forms():
 
 def test_the_mix_costs_what_its_hull_says():
     curve, cost = [[0.4, 0.4, 0.6]], [1, 2, 4]
-    assert [results.mix_cost(curve, cost, accuracy) for accuracy in (0.4, 0.5, 0.6)] == pytest.approx([1, 2.5, 4])
+    assert [
+        results.mix_cost(curve, cost, accuracy) for accuracy in (0.4, 0.5, 0.6)
+    ] == pytest.approx([1, 2.5, 4])
     assert np.isnan(results.mix_cost(curve, cost, 0.61))
 
 
@@ -105,7 +135,10 @@ def test_mix_cost_is_the_inverse_of_the_best_mix(curve, budget):
     plan = adalib.best_mix([curve], cost, budget)
     needed = results.mix_cost([curve], cost, float(plan.expected([curve])[0]))
     assert needed <= plan.expected(cost)[0] + 1e-6
-    assert adalib.best_mix([curve], cost, needed + 1e-9).expected([curve])[0] >= plan.expected([curve])[0] - 1e-6
+    assert (
+        adalib.best_mix([curve], cost, needed + 1e-9).expected([curve])[0]
+        >= plan.expected([curve])[0] - 1e-6
+    )
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +149,9 @@ def small():
 def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
     noise = adalib.noise_features(small.n)
     found = RECORD["in_sample_gains"](small, noise).set_index("target")
-    rows = {(row.method, row.target): row for row in paper.reconstructed(small, TARGETS, features=noise)}
+    rows = {
+        (row.method, row.target): row for row in paper.reconstructed(small, TARGETS, features=noise)
+    }
     for target in TARGETS:
         assert found.accuracy[target] == rows["Ours", target].accuracy
         assert found.fixed[target] == rows["Fixed", target].accuracy
@@ -131,18 +166,28 @@ def test_along_a_grid_the_rows_are_those_of_held_out(small):
     whole = adalib.held_out(few, [2.0], noises=0)
     for row in whole:
         same = along[row.policy, row.target]
-        assert (same.gain, same.gain_low, same.cost) == pytest.approx((row.gain, row.gain_low, row.cost))
+        assert (same.gain, same.gain_low, same.cost) == pytest.approx(
+            (row.gain, row.gain_low, row.cost)
+        )
 
 
 def test_a_recorded_policy_is_the_one_that_is_trained_today():
     word, known = adalib.load("word-fewshot"), adalib.noise_features(372, seed=4)
-    learner = {"learners": {"label": adalib.LabelPolicy()}, "noises": 0, "protocol": adalib.Protocol(folds=3)}
-    now = next(r for r in adalib.held_out(word, [3.0], features=known, **learner) if r.policy == "label")
+    learner = {
+        "learners": {"label": adalib.LabelPolicy()},
+        "noises": 0,
+        "protocol": adalib.Protocol(folds=3),
+    }
+    now = next(
+        r for r in adalib.held_out(word, [3.0], features=known, **learner) if r.policy == "label"
+    )
     (then,) = paper.recorded_rows("noise 4 held out")
     for part in ("cost", "accuracy", "gain", "gain_low", "gain_high", "imitation", "mix_accuracy"):
         assert getattr(now, part) == pytest.approx(getattr(then, part), abs=1e-12)
     inside = RECORD["in_sample_gains"](word, known, targets=[3.0])
-    assert inside.iloc[0].to_dict() == pytest.approx(paper.recorded_frame("noise 4 in-sample").iloc[0].to_dict())
+    assert inside.iloc[0].to_dict() == pytest.approx(
+        paper.recorded_frame("noise 4 in-sample").iloc[0].to_dict()
+    )
 
 
 def test_the_recorded_main_table_is_the_one_that_is_computed_today():
@@ -163,7 +208,9 @@ def test_recorded_classifiers_predict_as_those_trained_today():
 
 
 def test_a_recorded_learning_curve_is_the_one_that_is_trained_today():
-    now = ablations.learning_curve(settings.utility("math-qwen15"), adalib.noise_features(300), [2.0], (0.2,), seeds=2)
+    now = ablations.learning_curve(
+        settings.utility("math-qwen15"), adalib.noise_features(300), [2.0], (0.2,), seeds=2
+    )
     then = ablations.recorded_curve("math-qwen15", [2.0], (0.2,), seeds=2)
     pd.testing.assert_frame_equal(now, then, rtol=0, atol=1e-12)
 
@@ -175,11 +222,19 @@ def test_noise_reproduces_the_paper_s_table_by_its_protocol():
     printed = paper.PAPER["deepseek-v3-math"]["main"]
     for method in ("Fixed", "Random", "Ours", "Oracle"):
         told = [row for row in rows if row.method == method]
-        assert [row.accuracy for row in told] == pytest.approx(printed[method]["accuracy"], abs=0.02)
+        assert [row.accuracy for row in told] == pytest.approx(
+            printed[method]["accuracy"], abs=0.02
+        )
         assert [row.cost for row in told] == pytest.approx(printed[method]["cost"], abs=0.3)
     table = as_table(rows).set_index(["method", "target"])
     assert (table["protocol"] == "our reconstruction").all()
-    assert list(dict.fromkeys(row.method for row in rows)) == ["Fixed", "Random", "Heuristic", "Ours", "Oracle"]
+    assert list(dict.fromkeys(row.method for row in rows)) == [
+        "Fixed",
+        "Random",
+        "Heuristic",
+        "Ours",
+        "Oracle",
+    ]
     assert (table.loc["Oracle", "accuracy"] >= table.loc["Ours", "accuracy"]).all()
     assert (table.loc["Ours", "imitation"] > 0.85).all()
     assert table.loc["Oracle", "imitation"].isna().all()

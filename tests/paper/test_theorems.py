@@ -59,7 +59,9 @@ def averages(case: Case, labels) -> tuple[float, float]:
     """Mean accuracy and cost of labels, in plain Python."""
     n, k = case.acc.shape
     cost = np.broadcast_to(case.cost, (n, k))
-    return sum(case.acc[i, j] for i, j in enumerate(labels)) / n, sum(cost[i, j] for i, j in enumerate(labels)) / n
+    return sum(case.acc[i, j] for i, j in enumerate(labels)) / n, sum(
+        cost[i, j] for i, j in enumerate(labels)
+    ) / n
 
 
 # What is true, on all random cases; the keys are the names that chapter 4 knows the tests by.
@@ -92,9 +94,14 @@ def test_what_is_true(name):
 def made_up(draw) -> Case:
     """Tables on a coarse lattice, where ties and coincidences are the rule."""
     n, k = draw(st.integers(1, 4)), draw(st.integers(1, 4))
-    acc = np.array(draw(st.lists(st.integers(0, 6), min_size=n * k, max_size=n * k))).reshape(n, k) / 6
+    acc = (
+        np.array(draw(st.lists(st.integers(0, 6), min_size=n * k, max_size=n * k))).reshape(n, k)
+        / 6
+    )
     rows = draw(st.sampled_from([1, n]))
-    rises = np.array(draw(st.lists(st.integers(0, 3), min_size=rows * k, max_size=rows * k))).reshape(rows, k)
+    rises = np.array(
+        draw(st.lists(st.integers(0, 3), min_size=rows * k, max_size=rows * k))
+    ).reshape(rows, k)
     cost = rises.cumsum(axis=1) if rows > 1 else rises.cumsum(axis=1)[0]
     table = UtilityTable(acc, cost, budgets=range(k))
     path = frontier(acc, cost)
@@ -117,21 +124,29 @@ def test_all_statements_on_made_up_tables(case):
 def test_everett_with_any_maximisers(case, seed):
     for ties in ("dearest", "random"):
         labels = oracle_labels(case.acc, case.cost, case.other, ties, rng=seed)
-        assert all(claim.holds for claim in theorems.everett(case.acc, case.cost, case.other, labels).corrected)
+        assert all(
+            claim.holds
+            for claim in theorems.everett(case.acc, case.cost, case.other, labels).corrected
+        )
 
 
 def test_values_equal_enumeration():
     for case in DRAWN[:400]:
         every = itertools.product(range(case.table.k), repeat=case.table.n)
         plans = [averages(case, labels) for labels in every]
-        value, least = STATEMENTS["Proposition 1"](case).printed[0].left, case.table.cost[..., 0].mean()
+        value, least = (
+            STATEMENTS["Proposition 1"](case).printed[0].left,
+            case.table.cost[..., 0].mean(),
+        )
         afford = [accuracy for accuracy, cost in plans if cost <= case.budget * (1 + 1e-12)]
         assert value == pytest.approx(max(afford), abs=TINY)
         assert case.budget >= least * (1 - 1e-12)
         # G is the upper envelope of one line a policy: accuracy plus price times what the policy leaves unspent.
         for lam in (0.0, case.lam, case.other):
             lines = [accuracy + lam * (case.budget - cost) for accuracy, cost in plans]
-            assert dual(case.acc, case.cost, lam, case.budget) == pytest.approx(max(lines), abs=TINY)
+            assert dual(case.acc, case.cost, lam, case.budget) == pytest.approx(
+                max(lines), abs=TINY
+            )
 
 
 def test_values_equal_the_solver():
@@ -139,12 +154,16 @@ def test_values_equal_the_solver():
         statement = STATEMENTS["Proposition 1"](case)
         lp = lp_solution(case.acc, case.cost, case.budget)
         assert statement.printed[0].right == pytest.approx(lp.value, abs=TINY)
-        assert STATEMENTS["Weak duality"](case).corrected[0].left == pytest.approx(lp.value, abs=TINY)
+        assert STATEMENTS["Weak duality"](case).corrected[0].left == pytest.approx(
+            lp.value, abs=TINY
+        )
         for claim in theorems.vertex(case.acc, case.cost, case.budget, lp.shares).corrected:
             assert claim.holds, (claim, case)
     for case in DRAWN[700:800]:
         best = milp_solution(case.acc, case.cost, case.budget)
-        assert STATEMENTS["Proposition 1"](case).printed[0].left == pytest.approx(best.value, abs=TINY)
+        assert STATEMENTS["Proposition 1"](case).printed[0].left == pytest.approx(
+            best.value, abs=TINY
+        )
 
 
 def test_theorem_3_with_solver_values():
@@ -232,7 +251,9 @@ def test_without_atoms_there_is_no_gap():
 
 
 @pytest.mark.parametrize(("name", "version", "number"), FALSE)
-def test_each_false_claim_falls_to_its_counterexample_and_to_random_cases(name, version, number, record_property):
+def test_each_false_claim_falls_to_its_counterexample_and_to_random_cases(
+    name, version, number, record_property
+):
     case = COUNTEREXAMPLES[FALSE[name, version, number]]
     assert not getattr(STATEMENTS[name](case), version)[number].holds
     check_truths(name, case, STATEMENTS[name](case))
@@ -319,7 +340,9 @@ def test_a_perfect_copy_can_break_theorem_3():
 def test_random_cases_are_as_promised_and_a_survey_counts_what_the_statements_say():
     kinds = pd.Series([case.name for case in DRAWN]).value_counts()
     assert set(kinds.index) == set(theorems.KINDS)
-    assert {(case.table.n, case.table.k) for case in DRAWN} == set(itertools.product(range(1, 6), range(1, 5)))
+    assert {(case.table.n, case.table.k) for case in DRAWN} == set(
+        itertools.product(range(1, 6), range(1, 5))
+    )
     assert any(case.cost.ndim == 2 for case in DRAWN)
     assert any((case.cost == 0).any() for case in DRAWN)
     for case in DRAWN[:500]:
@@ -332,7 +355,9 @@ def test_random_cases_are_as_promised_and_a_survey_counts_what_the_statements_sa
     expected = [STATEMENTS["Theorem 3"](case).printed[1].holds for case in DRAWN[:50]]
     assert printed.holds.tolist() == expected
     assert np.allclose(found.gap, found.right - found.left)
-    assert {name: statement(case).name for name, statement in STATEMENTS.items()} == {name: name for name in STATEMENTS}
+    assert {name: statement(case).name for name, statement in STATEMENTS.items()} == {
+        name: name for name in STATEMENTS
+    }
 
 
 @pytest.mark.parametrize(

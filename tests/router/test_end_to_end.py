@@ -8,7 +8,7 @@ from conftest import ROOT
 
 import adalib
 from adalib.datasets.loading import data_folder
-from adalib.vote.answers import extract_answer
+from adalib.vote.extract import extract_answer
 
 sys.path.insert(0, str(ROOT / "data"))
 import ask_live

@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -16,11 +15,12 @@ from playback import Playback
 from adalib import CurvePolicy, DataError, PricedStopping, Router, TextEmbedding, held_out, load
 from adalib.datasets.populations import Population, beta_population
 from adalib.datasets.sealed import digest, seal
-from adalib.llm.endpoint import EndpointError
+from adalib.llm.client import EndpointError
+from adalib.llm.reply import Answer
 from adalib.router import ask as asking
 from adalib.router import router as routers
 from adalib.router.ask import NotShortError
-from adalib.router.controller import Purse
+from adalib.router.purse import Ledger, Prices, Purse
 from adalib.router.router import recommended
 from adalib.vote import judge
 from adalib.vote.answers import answer_classes
@@ -61,10 +61,14 @@ def test_the_vote_is_on_classes_and_the_text_is_the_winner_s_own(router):
 
 
 def test_a_price_and_a_cap_of_its_own(router):
-    dear, cheap = (router.answer("How much is it?", Playback(SPLIT), price=price) for price in (10.0, 1e-9))
+    dear, cheap = (
+        router.answer("How much is it?", Playback(SPLIT), price=price) for price in (10.0, 1e-9)
+    )
     assert (dear.samples, dear.rounds, dear.reason) == (1, 1, asking.WORTH)
     assert (cheap.samples, cheap.reason) == (40, asking.FULL)
-    assert cheap.rounds == 21  # the checkpoints of the schedule: from 16 on, several answers a round
+    assert (
+        cheap.rounds == 21
+    )  # the checkpoints of the schedule: from 16 on, several answers a round
     for cap in (5, 18):  # the second in the middle of a round of four
         capped = router.answer("How much is it?", Playback(SPLIT), price=1e-9, cap=cap)
         assert (capped.samples, capped.reason) == (cap, asking.CAP)
@@ -79,8 +83,12 @@ def test_played_back_the_budget_is_held(router, answers):
     assert client.most >= 8
     assert sum(client.asked.values()) == sum(one.samples for one in found)
     assert np.mean([one.cost for one in found]) == pytest.approx(4, rel=0.03)  # 400 questions
-    assert router.controller.average == pytest.approx(np.mean([one.cost for one in found if one.counted]))
-    assert all(set(one.votes) <= set(rows[question]) for question, one in zip(stream, found, strict=True))
+    assert router.controller.average == pytest.approx(
+        np.mean([one.cost for one in found if one.counted])
+    )
+    assert all(
+        set(one.votes) <= set(rows[question]) for question, one in zip(stream, found, strict=True)
+    )
 
 
 def decisions(router, questions):
@@ -102,13 +110,18 @@ print(json.dumps(decisions(Router.load(sys.argv[1]), json.load(sys.stdin))))
 """
 
 
-@pytest.mark.parametrize("how", [{}, {"policy": "curve"}, {"round_price": 0.01}], ids=["priced", "curve", "rounds"])
+@pytest.mark.parametrize(
+    "how", [{}, {"policy": "curve"}, {"round_price": 0.01}], ids=["priced", "curve", "rounds"]
+)
 def test_another_process_decides_the_same(answers, tmp_path, how):
     router = Router.fit(answers, budget=3, **how)
     router.save(tmp_path)
     questions = [*load("word-fewshot").questions[1:40:4], "", "Ünïcödé 7?"]
     run = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path)], input=json.dumps(questions), capture_output=True, text=True
+        [sys.executable, "-c", PROGRAM, str(tmp_path)],
+        input=json.dumps(questions),
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout) == decisions(router, questions)
@@ -119,7 +132,9 @@ def test_the_embedding_in_json_is_the_same_embedding():
     embedding = TextEmbedding(4).fit(texts)
     again = TextEmbedding.from_dict(json.loads(json.dumps(embedding.to_dict())))
     for text in [*texts, "new", "", "5 red hens"]:
-        assert again.embed(text) == pytest.approx(embedding.transform([text]).to_numpy()[0], abs=1e-12)
+        assert again.embed(text) == pytest.approx(
+            embedding.transform([text]).to_numpy()[0], abs=1e-12
+        )
     with pytest.raises(ValueError, match="n-grams"):
         TextEmbedding.from_dict(embedding.to_dict() | {"idf": [1.0]})
 
@@ -153,13 +168,14 @@ def test_a_spoiled_folder_is_refused_in_one_line(folder, tmp_path, part, spoil, 
     ("part", "fields", "told"),
     [
         ("router", {"budgets": [1, 10**9]}, "a budget is 1000000000"),
-        ("router", {"kind": "python:os:getcwd"}, "function of one's own"),
         ("router", {"kind": "magic"}, "kind of answers"),
         ("policy", {"schedule": [*range(1, 25), 10**8]}, "sound|times"),
         ("reader", {"ngrams": [1, 1000]}, "ngrams"),
     ],
 )
-def test_a_tampered_folder_with_new_checksums_is_refused_before_it_costs_anything(folder, tmp_path, part, fields, told):
+def test_a_tampered_folder_with_new_checksums_is_refused_before_it_costs_anything(
+    folder, tmp_path, part, fields, told
+):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     tamper(tmp_path, part, fields)
     with pytest.raises(DataError, match=told):
@@ -169,7 +185,9 @@ def test_a_tampered_folder_with_new_checksums_is_refused_before_it_costs_anythin
 def tamper(tmp_path, part, fields):
     kept = json.loads((tmp_path / f"{part}.json").read_text())
     (kept["embedding"] if part == "reader" else kept).update(fields)
-    (tmp_path / f"{part}.json").write_text(json.dumps(seal([kept])[0] if part != "reader" else kept) + "\n")
+    (tmp_path / f"{part}.json").write_text(
+        json.dumps(seal([kept])[0] if part != "reader" else kept) + "\n"
+    )
     about = json.loads((tmp_path / "router.json").read_text())
     about["files"] = {name: digest(tmp_path / name) for name in about["files"]}
     (tmp_path / "router.json").write_text(json.dumps(seal([about])[0]) + "\n")
@@ -178,7 +196,9 @@ def tamper(tmp_path, part, fields):
 def played_back(questions, answers):
     """A client that gives each question's answers in their order."""
     rows = zip(questions, answers, strict=True)
-    return Playback({question: [f"Answer: {a}" if a != "" else "I" for a in row] for question, row in rows})
+    return Playback(
+        {question: [f"Answer: {a}" if a != "" else "I" for a in row] for question, row in rows}
+    )
 
 
 def test_a_price_on_rounds_asks_what_the_induction_says(tmp_path):
@@ -204,7 +224,9 @@ def test_a_price_on_rounds_asks_what_the_induction_says(tmp_path):
 @pytest.mark.parametrize("round_price", [None, 0.003])
 def test_a_budget_is_what_is_spent_at_most(round_price):
     """Half is settled after three answers and half is a coin's toss: long votes bring less than they must."""
-    easy = Population(np.repeat([[0.95, 0.05], [0.512, 0.488]], 100, axis=0), np.zeros(200, dtype=int)).sample(64)
+    easy = Population(
+        np.repeat([[0.95, 0.05], [0.512, 0.488]], 100, axis=0), np.zeros(200, dtype=int)
+    ).sample(64)
     router, costs = Router.fit(easy, budget=10, signals=("votes",), round_price=round_price), []
     for low in (router.least, 0.0):
         router.controller = router.at_budget(10).controller
@@ -219,7 +241,13 @@ def test_a_budget_is_what_is_spent_at_most(round_price):
 def test_a_folder_that_is_nested_too_deep_is_one_line(folder, tmp_path):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     for depth in (500, 900, 985, 995):
-        about = (tmp_path / "router.json").read_text().rstrip()[:-1] + ', "x": ' + "[" * depth + "]" * depth + "}\n"
+        about = (
+            (tmp_path / "router.json").read_text().rstrip()[:-1]
+            + ', "x": '
+            + "[" * depth
+            + "]" * depth
+            + "}\n"
+        )
         (tmp_path / "router.json").write_text(about)
         with pytest.raises(DataError) as error:
             Router.load(tmp_path)
@@ -228,26 +256,42 @@ def test_a_folder_that_is_nested_too_deep_is_one_line(folder, tmp_path):
 
 def test_the_total_in_money_is_never_passed(router):
     router.purse = Purse(0.1)
-    client, rich = Playback([*SPLIT, "cut"]), {"price_in": 10.0, "price_out": 40.0}
+    client, rich = Playback([*SPLIT, "cut"]), {"prices": Prices(10.0, 40.0)}
     many = ["How much is it?"] * 400
     with pytest.raises(EndpointError, match="total in money"):
         router.answer_many(many, client, concurrency=4, price=1e-9, progress=False, **rich)
     assert 0.05 < router.purse.spent <= 0.1
     assert router.purse.reserved == pytest.approx(0, abs=1e-12)
-    router.purse = Purse(1.0)  # what an endpoint wrote beyond its limit is on the bill, and not in the average
-    found = router.answer("How much?", Playback(["Answer: 7"], tokens=70), max_tokens=50, price=10.0, price_out=1.0)
+    router.purse = Purse(
+        1.0
+    )  # what an endpoint wrote beyond its limit is on the bill, and not in the average
+    found = router.answer(
+        "How much?",
+        Playback(["Answer: 7"], tokens=70),
+        max_tokens=50,
+        price=10.0,
+        prices=Prices(written=1.0),
+    )
     assert (found.tokens, found.samples, found.cost) == (70, 1, 1)
     assert found.money == found.bill[0] == router.purse.spent == pytest.approx(70e-6)
 
 
 def test_faults_end_in_the_best_vote_so_far(router):
-    found = router.answer("How much is it?", Playback(["Answer: 7", "Answer: 8", "Answer: 7", "!"]), price=1e-9)
+    found = router.answer(
+        "How much is it?", Playback(["Answer: 7", "Answer: 8", "Answer: 7", "!"]), price=1e-9
+    )
     assert (found.answer, found.samples) == ("7", 3)
     assert found.reason.startswith("the endpoint failed")
     with pytest.raises(EndpointError, match="in a row"):
         router.answer("How much is it?", Playback(["!"]), price=1e-9)
-    late = router.answer("How much is it?", Playback(["Answer: 7", "Answer: 8", "hang"]), price=1e-9, deadline=2)
-    assert (late.samples, late.reason, late.cost) == (2, asking.LATE, 3)  # what hangs is on the bill
+    late = router.answer(
+        "How much is it?", Playback(["Answer: 7", "Answer: 8", "hang"]), price=1e-9, deadline=2
+    )
+    assert (late.samples, late.reason, late.cost) == (
+        2,
+        asking.LATE,
+        3,
+    )  # what hangs is on the bill
     before, price = router.controller.apart_spent, router.controller.price
     with pytest.raises(EndpointError, match="time for a question"):
         router.answer("How much is it?", Playback(["hang"]), deadline=0.1)
@@ -255,56 +299,77 @@ def test_faults_end_in_the_best_vote_so_far(router):
     assert router.controller.price == price
 
 
-def test_what_was_spent_outlives_the_server(tmp_path, monkeypatch):
-    """The file of a purse: kept over a restart, what was put aside with it, by one server at a time, for its period."""
-    first = Purse(1.0, "day", tmp_path / "purse.json")
+def test_what_was_spent_outlives_the_server(tmp_path):
+    """Kept over a restart, with what was put aside, and by one server at a time."""
+    path = tmp_path / "purse.json"
+    ledger = Ledger(path)
+    first = Purse(1.0, ledger)
     assert first.reserve(0.4)
     first.settle(0.4, 0.25)
     assert first.reserve(0.5)  # and then it is killed
     with pytest.raises(ValueError, match="another server writes here"):
-        Purse(1.0, "day", tmp_path / "purse.json")
-    os.close(first._file)
-    again = Purse(1.0, "day", tmp_path / "purse.json")
+        Ledger(path)
+    ledger.close()
+    ledger = Ledger(path)
+    again = Purse(1.0, ledger)
     assert again.spent == 0.75
     assert not again.reserve(0.26)
     assert again.reserve(0.25)
-    assert 0 < again.renews_in <= 86_400
-    monkeypatch.setattr(again, "now", "yesterday")
-    assert again.reserve(0.7)  # a new day; what is still open counts in it
-    assert (again.spent, again.reserved) == (0.0, 0.95)
-    os.close(again._file)
-    (tmp_path / "purse.json").write_text("x")
-    with pytest.raises(ValueError, match="is not what adalib writes"):
-        Purse(1.0, "day", tmp_path / "purse.json")
-    with pytest.raises(ValueError, match="choose hour, day, month"):
-        Purse(1.0, "week")
+    ledger.close()
+    for text in ("x", '{"spent": -1}', '{"spent": NaN}', "[]"):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="is not what adalib writes"):
+            Ledger(path)
 
 
-def test_what_was_never_sent_costs_nothing_and_all_that_was_is_in_the_tally(router):
-    """A dropped answer is on the bill if it was sent; money, tally and purse agree."""
+@pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf")])
+def test_a_price_is_dollars(price):
+    for name in ("read", "written", "cached"):
+        with pytest.raises(ValueError, match="give dollars"):
+            Prices(**{name: price})
+    with pytest.raises(ValueError, match="total"):
+        Purse(-1.0)
 
-    class Busy(Playback):
-        async def sample(self, messages, *, pause=None, **how):
-            await pause(0.0, "the connection was cut")
-            await pause(1e9, "HTTP 429")
 
-    rich = {"price_out": 1e6, "max_tokens": 2, "deadline": 0.2}
-    for client, bill in ((Busy([]), 2.0), (Playback(["hang"]), 2.0)):
-        before = router.purse.spent
-        with pytest.raises(EndpointError, match="time for a question"):
-            router.answer("How much?", client, price=10.0, **rich)
-        assert router.purse.spent - before == bill
-        assert router.tally.money == router.purse.spent
-        assert router.purse.reserved == 0
+def test_what_an_answer_costs():
+    """As reported; else by its tokens, those of the cache at their price; else the most."""
+    prices = Prices(read=2.0, written=10.0, cached=0.5)
+    cached = {"prompt_tokens_details": {"cached_tokens": 60}}
+    assert prices.of(Answer("", "stop", 10, 100, details=cached), 0, 0) == pytest.approx(210e-6)
+    assert prices.of(Answer("", "stop", 10, 100, details=cached, cost=0.5), 0, 0) == 0.5
+    assert prices.of(Answer("", "stop"), 1000, 50) == prices.most(1000, 50) == 2500e-6
+
+
+def test_what_is_under_way_at_the_deadline_costs_the_most(router):
+    rich = {"prices": Prices(written=1e6), "max_tokens": 2, "deadline": 0.2}
+    with pytest.raises(EndpointError, match="time for a question"):
+        router.answer("How much?", Playback(["hang"]), price=10.0, **rich)
+    assert router.purse.spent == router.tally.money == 2.0
+    assert router.purse.reserved == 0
+
+
+def test_each_try_that_may_be_billed_is_booked(router, monkeypatch):
+    monkeypatch.setattr(asking, "FIRST_WAIT", 0.001)
+    client = Playback(["cut", "cut", "Answer: 7"])
+    rich = {"prices": Prices(written=1e6), "max_tokens": 2}
+    found = router.answer("How much?", client, price=10.0, **rich)
+    assert found.money == router.purse.spent == 2 + 2 + 9  # the third wrote nine tokens
+    assert router.purse.reserved == 0
 
 
 def test_other_questions_get_one_answer_or_none(router):
     essay = Playback(["In 1984 we read.\nThen we slept."])
     found = router.answer("Tell me a story", essay, price=1e-9)
-    assert (found.samples, found.reason, found.answer) == (2, asking.OTHER, "")  # one may be a slip, two are none
+    assert (found.samples, found.reason, found.answer) == (
+        2,
+        asking.OTHER,
+        "",
+    )  # one may be a slip, two are none
     long = router.answer("Tell me a story", Playback(["So it came, and went. " * 20]), price=1e-9)
     assert (long.samples, long.reason) == (1, asking.OTHER)
-    slip = router.answer("How much?", Playback(["I do not know", "Answer: 7", "Answer: 7"]), price=1e-9, cap=3)
+    slip = router.answer(
+        "How much?", Playback(["I do not know", "Answer: 7", "Answer: 7"]), price=1e-9, cap=3
+    )
     assert (slip.answer, slip.votes) == ("7", {"7": 2})
     assert found.text.startswith("In 1984")
     with pytest.raises(NotShortError):
@@ -317,7 +382,11 @@ def test_all_formulas_of_a_question_share_one_count_of_work(router, monkeypatch)
     monkeypatch.setattr(judge, "WORK", 10 * judge.work("x+2y"))
     client = Playback([rf"It is \boxed{{{text}}}" for text in told])
     found = router.answer("How much?", client, price=1e-9)
-    assert list(found.votes.values()) == np.bincount(answer_classes(told)).tolist() == [2] * 5 + [1] * 30
+    assert (
+        list(found.votes.values())
+        == np.bincount(answer_classes(told)).tolist()
+        == [2] * 5 + [1] * 30
+    )
     monkeypatch.setattr(asking, "answer_classes", Mock(side_effect=TimeoutError))
     late = router.answer("How much?", client, price=1e-9)
     assert (late.samples, late.votes, late.reason) == (1, {}, asking.LATE)
@@ -344,7 +413,7 @@ def test_the_verdict_names_the_policy(monkeypatch):
         return rows
 
     policies = {"curve": CurvePolicy, "priced": PricedStopping}
-    monkeypatch.setattr(routers, "held_out", spy)
+    monkeypatch.setattr("adalib.evaluate.heldout.held_out", spy)
     name = recommended(answers, 3.0, ("votes",), "samples", None, 0)
     gains = {row.policy: row.gain for row in rows if row.policy in policies}
     assert name == max(policies, key=gains.get)
@@ -368,5 +437,7 @@ def test_what_a_reply_says_of_itself_reaches_the_vote(answers, tmp_path):
     assert routed.answer == "8"  # a third of the votes, and nearly all of their weight
     assert routed.votes["7"] > routed.votes["8"]
     assert all(how["logprobs"] for how in client.how)
-    with pytest.raises(EndpointError, match="fit it without certainty and entropy"):
-        router.answer("How much?", Playback(SPLIT))
+    plain = router.answer("How much?", Playback(SPLIT))
+    assert router.votes_alone  # as many answers as the budget pays for, weighed alike
+    assert (plain.samples, plain.answer) == (4, "8")
+    assert router.answer("How much?", Playback(SPLIT)).samples == 4

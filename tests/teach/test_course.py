@@ -43,7 +43,10 @@ class TestHomework:
             exercise = question.exercise(name)
             assert exercise.fault(question.answer) is None
             assert exercise.fault(round(question.answer, 4)) is None, "what a person copies down"
-            assert {exercise.fault(wrong) for wrong in question.wrong.values()} <= {None, *question.wrong}, name
+            assert {exercise.fault(wrong) for wrong in question.wrong.values()} <= {
+                None,
+                *question.wrong,
+            }, name
 
     def test_every_question_knows_three_mistakes_by_name_and_a_second_hint(self):
         """Two mistakes may meet in one student's numbers; each is told by its own name to somebody."""
@@ -53,7 +56,11 @@ class TestHomework:
             for name, question in mine.questions.items():
                 exercise = question.exercise(name)
                 assert len(question.wrong) >= 3, name
-                told |= {(name, said) for said, wrong in question.wrong.items() if exercise.fault(wrong) == said}
+                told |= {
+                    (name, said)
+                    for said, wrong in question.wrong.items()
+                    if exercise.fault(wrong) == said
+                }
                 checked = mine.check(name, 99)
                 assert checked.hint == question.hint, "99 is nobody's mistake"
                 assert checked.more not in ("", checked.hint)
@@ -67,8 +74,15 @@ class TestHomework:
         said = exam.check("curse", 99)
         assert (said.right, repr(said)) == (None, "Question curse: taken.")
         assert said.token
-        assert all(not question.wrong and question.answer != question.answer for question in exam.questions.values())
-        texts = {repr(homework("ada", exam=exam, salt=salt)) for exam in (True, False) for salt in ("", "heron", "owl")}
+        assert all(
+            not question.wrong and question.answer != question.answer
+            for question in exam.questions.values()
+        )
+        texts = {
+            repr(homework("ada", exam=exam, salt=salt))
+            for exam in (True, False)
+            for salt in ("", "heron", "owl")
+        }
         assert len(texts) == 6, "practice and every salt have their own numbers"
         assert "the names are" in homework("ada").check("no such", 1).hint
 
@@ -87,7 +101,11 @@ class TestTokens:
         mark, body, mac = ada(("bill",)).token.split(".")
         content = json.loads(base64.urlsafe_b64decode(body + "=="))
         content["answers"]["bill"] = homework("ada").questions["bill"].answer
-        forged = base64.urlsafe_b64encode(json.dumps(content, sort_keys=True).encode()).decode().rstrip("=")
+        forged = (
+            base64.urlsafe_b64encode(json.dumps(content, sort_keys=True).encode())
+            .decode()
+            .rstrip("=")
+        )
         assert "the seal does not fit" in grade(f"{mark}.{forged}.{mac}", CLASS).refused
         token = ada().token
         for place in range(len("adalib1."), len(token), 7):
@@ -97,7 +115,8 @@ class TestTokens:
             assert found.refused or other.split(".")[1] == token.split(".")[1]
 
     @pytest.mark.parametrize(
-        "key", ["", "practice", "guess", student_key("another secret", "ada"), student_key(CLASS, "ben")]
+        "key",
+        ["", "practice", "guess", student_key("another secret", "ada"), student_key(CLASS, "ben")],
     )
     def test_another_key_is_refused(self, key):
         """Ben, too, who seals with his own key and writes Ada's name."""
@@ -109,13 +128,29 @@ class TestTokens:
         deep = base64.urlsafe_b64encode(b"[" * 200_000).decode()
         assert "cannot be read" in grade(f"adalib1.{deep}.x", CLASS).refused
         odd = [{"sheet": "1", "answers": {}, "at": at} for at in (10**20, -1, "now", None)]
-        for content in (*odd, {}, {"sheet": "1"}, {"sheet": "1", "answers": [1]}, {"sheet": {"a": 1}, "answers": {}}):
+        for content in (
+            *odd,
+            {},
+            {"sheet": "1"},
+            {"sheet": "1", "answers": [1]},
+            {"sheet": {"a": 1}, "answers": {}},
+        ):
             token = seal({"student": "ada", **content}, student_key(CLASS, "ada"))
             assert "no sheet and answers" in grade(token, CLASS).refused
 
     def test_odd_answers_under_a_true_seal_are_wrong_and_a_claim_to_be_right_is_worth_nothing(self):
-        odd = {"bill": {"x": [1]}, "curse": None, "price": [1e308, 2], "bound": "NaN", "subsets": "1/0", "other": 7}
-        token = seal({"student": "ada", "sheet": "1", "answers": odd, "right": ["bill"]}, student_key(CLASS, "ada"))
+        odd = {
+            "bill": {"x": [1]},
+            "curse": None,
+            "price": [1e308, 2],
+            "bound": "NaN",
+            "subsets": "1/0",
+            "other": 7,
+        }
+        token = seal(
+            {"student": "ada", "sheet": "1", "answers": odd, "right": ["bill"]},
+            student_key(CLASS, "ada"),
+        )
         assert (grade(token, CLASS).refused, grade(token, CLASS).right) == ("", ())
         # The student's own copy may say what it likes: the teacher's side grades the answers anew.
         mine = ada(tuple(homework("ada").questions))
@@ -136,8 +171,15 @@ class TestTokens:
         check("letgo", 99)
         key = student_key(CLASS, "ada")
         found = grade(hand_in(check, "ada", key), CLASS)
-        assert (found.sheet, found.right, found.of) == ("chapter 02", ("oracle",), len(check.exercises))
-        claim = seal({"student": "ada", "sheet": "chapter 02", "answers": {"letgo": True, "oracle": True}}, key)
+        assert (found.sheet, found.right, found.of) == (
+            "chapter 02",
+            ("oracle",),
+            len(check.exercises),
+        )
+        claim = seal(
+            {"student": "ada", "sheet": "chapter 02", "answers": {"letgo": True, "oracle": True}},
+            key,
+        )
         assert grade(claim, CLASS).right == ("oracle",)
 
 
@@ -156,21 +198,53 @@ class TestCommand:
         forged = answered(names[30], student_key(CLASS, names[31])).token
         other = homework(names[32], "2", key=student_key(CLASS, names[32])).token
         stranger = answered("eve", student_key(CLASS, "eve")).token
-        exams = [homework(n, key=student_key(CLASS, n), exam=n == names[0], salt="own").token for n in names[:2]]
+        exams = [
+            homework(n, key=student_key(CLASS, n), exam=n == names[0], salt="own").token
+            for n in names[:2]
+        ]
         due = next(clock)
         late = answered(names[33], student_key(CLASS, names[33])).token
-        lines = [*second.values(), *first.values(), forged, other, stranger, late, first[names[5]], *exams]
+        lines = [
+            *second.values(),
+            *first.values(),
+            forged,
+            other,
+            stranger,
+            late,
+            first[names[5]],
+            *exams,
+        ]
         (tmp_path / "tokens.txt").write_text("\n".join(lines))
         when = datetime.fromtimestamp(due).isoformat()
         roster, out = str(tmp_path / "class.csv"), str(tmp_path / "out.csv")
         asked = ["--roster", roster, "--sheet", "1", "--due", when, "--csv", out]
         assert main(["grade", str(tmp_path / "tokens.txt"), *asked]) == 1
         told = capsys.readouterr().err.splitlines()
-        assert [line.split("\t")[0] for line in told] == [names[30], names[32], "eve", names[33], "Zoë", names[1]]
-        whys = ("the seal does not fit", "sheet '2'", "no student", "too late", "of an exam", "of salted homework")
+        assert [line.split("\t")[0] for line in told] == [
+            names[30],
+            names[32],
+            "eve",
+            names[33],
+            "Zoë",
+            names[1],
+        ]
+        whys = (
+            "the seal does not fit",
+            "sheet '2'",
+            "no student",
+            "too late",
+            "of an exam",
+            "of salted homework",
+        )
         assert all(why in line for line, why in zip(told, whys, strict=True))
         points = pd.read_csv(tmp_path / "out.csv", sep=";", dtype=str, keep_default_na=False)
-        assert list(points.columns[:5]) == ["Student", "SIS Login ID", "ID number", "Section", "Homework 1"]
+        assert list(points.columns[:5]) == [
+            "Student",
+            "SIS Login ID",
+            "ID number",
+            "Section",
+            "Homework 1",
+        ]
         of = len(homework("ada").questions)
         assert list(points["Homework 1"]) == [""] + [str(of)] * 10 + [str(of - 1)] * 20 + [""] * 10
         assert list(points["made at (UTC)"].iloc[[0, *range(31, 41)]]) == [""] + ["absent"] * 10
@@ -182,7 +256,9 @@ class TestCommand:
         monkeypatch.setenv(SECRET, CLASS)
         assert main(["keys", "ada"]) == 0
         key = capsys.readouterr().out.split()[1]
-        (tmp_path / "tokens.txt").write_text(answered("ada", key).token + "\n\n" + answered("ben", key).token + "\n")
+        (tmp_path / "tokens.txt").write_text(
+            answered("ada", key).token + "\n\n" + answered("ben", key).token + "\n"
+        )
         assert main(["grade", str(tmp_path / "tokens.txt"), "--json"]) == 1
         first, second = json.loads(capsys.readouterr().out)["grades"]
         assert first["score"] == first["of"]

@@ -16,7 +16,10 @@ from editions.student import for_students, lock, locked_quizzes, solution_cells,
 from editions.text import Block, Work, blocks, read_works, spelled_out
 from editions.writing import TEACHERS, refresh, student_sources
 
-SOURCES = {path.stem: nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+SOURCES = {
+    path.stem: nbformat.read(path, as_version=4)
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+}
 START, END = ":::{solution-start} ex\n:class: dropdown\n:::", ":::{solution-end}\n:::"
 
 
@@ -48,7 +51,9 @@ def test_a_student_gets_no_solution_and_no_marked_option(name):
         assert code or texts, "an exercise without a solution between marks"
     student = for_students(notebook, Anything())
     written, plain = nbformat.writes(student), [cell.source for cell in student.cells]
-    assert "solution" not in re.sub(r"\b(solutions?)\b(?!-)", "", written)  # the word may be used, the marks may not
+    assert "solution" not in re.sub(
+        r"\b(solutions?)\b(?!-)", "", written
+    )  # the word may be used, the marks may not
     assert not any(cell in plain for _, cell in code)
     assert not any(text in cell for text in texts for cell in plain)
     assert not re.search(r"- \[[xX]\]", written)
@@ -93,8 +98,17 @@ def test_no_later_cell_uses_what_a_solution_made(name):
 
 
 def test_a_use_of_a_solution_is_found():
-    sources = ["share = 1", START, "share = 2\nfor row in [1]:\n    pass", END, "row = 1\nprint(row)", "print(share)"]
-    cells = [(new_markdown_cell if text in (START, END) else new_code_cell)(text) for text in sources]
+    sources = [
+        "share = 1",
+        START,
+        "share = 2\nfor row in [1]:\n    pass",
+        END,
+        "row = 1\nprint(row)",
+        "print(share)",
+    ]
+    cells = [
+        (new_markdown_cell if text in (START, END) else new_code_cell)(text) for text in sources
+    ]
     assert uses_of_solutions(cells) == ["cell 5: share"]
     cells[4].source = "row = 1\nshare = 3"
     assert uses_of_solutions(cells) == []
@@ -133,11 +147,20 @@ def test_live_notebooks_hold_nothing_that_only_a_page_can_show(name, students, b
     live = live_notebook(notebook, book)
     nbformat.validate(live)
     text = re.sub(r"`[^`{]*`|\$[^$]*\$", "", markdown(live))
-    assert re.findall(r"^:{3,}.*|\{[\w:-]+\}`.*|^\([\w-]+\)=$|\$\$ *\([\w-]+\)|\.\./book/|quiz-lock", text, re.M) == []
+    assert (
+        re.findall(
+            r"^:{3,}.*|\{[\w:-]+\}`.*|^\([\w-]+\)=$|\$\$ *\([\w-]+\)|\.\./book/|quiz-lock",
+            text,
+            re.M,
+        )
+        == []
+    )
     assert text.count("<div") == text.count("</div>")
     assert text.count("<details>") == text.count("</details>")
     # The code is the same, cell for cell.
-    code, lived = ([c.source for c in each.cells if c.cell_type == "code"] for each in (notebook, live))
+    code, lived = (
+        [c.source for c in each.cells if c.cell_type == "code"] for each in (notebook, live)
+    )
     assert lived == code
 
 
@@ -150,7 +173,10 @@ def test_blocks_nest_and_unclosed_ones_are_refused():
 
 
 def test_live_text_spells_out_roles():
-    works = {"a": Work(("One", "Two"), "1999", "T", "J"), "b": Work(("A", "B", "C"), "2001", "T", "J")}
+    works = {
+        "a": Work(("One", "Two"), "1999", "T", "J"),
+        "b": Work(("A", "B", "C"), "2001", "T", "J"),
+    }
     book = Book({"n": "372", "s": "0.031"}, works, {"thm": "Weak duality"}, {"eq": "1.1"})
     said = live_text(
         "{glue:text}`n`, {glue:text}`n:,d`, {glue:text}`s:.1%`; {cite}`a,b`, {cite:t}`b`; {prf:ref}`thm`, "
@@ -162,17 +188,29 @@ def test_live_text_spells_out_roles():
         "the ledger, (1.1), cards, the dual"
     )
     assert live_text("$$\nx\n$$ (eq)", book) == "$$\nx \\tag{1.1}\n$$"
-    assert live_text("{points}`s`, {points}`s:2`; {glue:text}`n`. Next", book) == "+3.1, +3.10; 372. Next"
+    assert (
+        live_text("{points}`s`, {points}`s:2`; {glue:text}`n`. Next", book)
+        == "+3.1, +3.10; 372. Next"
+    )
     assert live_text("{glue:text}`n`. Next", book) == "372\\. Next"  # no list
-    assert live_text(":::{admonition} Mind\n:class: tip\nSo.\n:::", book).split("\n\n")[1:3] == ["**Mind**", "So."]
+    assert live_text(":::{admonition} Mind\n:class: tip\nSo.\n:::", book).split("\n\n")[1:3] == [
+        "**Mind**",
+        "So.",
+    ]
     with pytest.raises(KeyError, match="make book"):
         live_text("{glue:text}`missing`", book)
 
 
 def test_points_are_hundredths_with_a_sign_and_a_number_at_the_head_of_a_line_begins_no_list():
     values = {"a": "0.0361", "b": "-0.0042", "c": "-0.0001", "n": "1"}
-    assert spelled_out("{points}`a`, {points}`b:2`, {points}`c`", values) == "+3.6, \N{MINUS SIGN}0.42, +0.0"
-    assert spelled_out("it takes\n{glue:text}`n`. The {glue:text}`n`. Then", values) == "it takes\n1\\. The 1. Then"
+    assert (
+        spelled_out("{points}`a`, {points}`b:2`, {points}`c`", values)
+        == "+3.6, \N{MINUS SIGN}0.42, +0.0"
+    )
+    assert (
+        spelled_out("it takes\n{glue:text}`n`. The {glue:text}`n`. Then", values)
+        == "it takes\n1\\. The 1. Then"
+    )
 
 
 def test_a_notebook_that_its_reader_changed_is_kept(tmp_path):
@@ -182,29 +220,47 @@ def test_a_notebook_that_its_reader_changed_is_kept(tmp_path):
     assert refresh(tmp_path, {"a.ipynb": noted("a"), "b.ipynb": noted("b")}) == []
     nbformat.write(noted("mine"), tmp_path / "a.ipynb")
     assert refresh(tmp_path, {"a.ipynb": noted("new"), "b.ipynb": noted("new")}) == ["a.ipynb"]
-    kept = [nbformat.read(tmp_path / name, as_version=4).cells[0].source for name in ("a.ipynb", "b.ipynb")]
+    kept = [
+        nbformat.read(tmp_path / name, as_version=4).cells[0].source
+        for name in ("a.ipynb", "b.ipynb")
+    ]
     assert kept == ["mine", "new"]
 
 
 def test_the_students_sources_leave_the_teachers_pages_out(tmp_path):
     student_sources(ROOT, tmp_path, Anything())
     toc = (tmp_path / "_toc.yml").read_text(encoding="utf-8")
-    assert re.findall(r"(?:root|file): (\S+)", toc) == [page for page in toc_pages() if page not in TEACHERS]
+    assert re.findall(r"(?:root|file): (\S+)", toc) == [
+        page for page in toc_pages() if page not in TEACHERS
+    ]
     texts = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "book").glob("*.md"))
     assert not re.search(r"\]\([\w./]*(?:teach\.md|answer_key\.ipynb)", texts)
     assert not re.search(r"- \[[xX]\]|(?i:(?:for|to) teach)", texts + toc)
     assert not any(list(tmp_path.glob(f"{page}.*")) for page in TEACHERS)
 
 
-PROMPT = re.compile(r"^:{3,}\{admonition\} (?:Before|While) you [^\n]*\n(?::class:[^\n]*\n)?(.*?)^:{3,}$", re.M | re.S)
+PROMPT = re.compile(
+    r"^:{3,}\{admonition\} (?:Before|While) you [^\n]*\n(?::class:[^\n]*\n)?(.*?)^:{3,}$",
+    re.M | re.S,
+)
 
 
-@pytest.mark.parametrize("name", [name for name in SOURCES if name[0].isdigit() or name.startswith("appendix")])
+@pytest.mark.parametrize(
+    "name", [name for name in SOURCES if name[0].isdigit() or name.startswith("appendix")]
+)
 def test_the_answer_key_answers_every_prompt(name):
-    title = f"Chapter {int(name[:2])}" if name[0].isdigit() else SOURCES[name].cells[0].source.split("\n")[0][2:]
-    chapter = re.search(rf"^## {title}$(.*?)(?=^## |\Z)", markdown(SOURCES["answer_key"]), re.M | re.S)
+    title = (
+        f"Chapter {int(name[:2])}"
+        if name[0].isdigit()
+        else SOURCES[name].cells[0].source.split("\n")[0][2:]
+    )
+    chapter = re.search(
+        rf"^## {title}$(.*?)(?=^## |\Z)", markdown(SOURCES["answer_key"]), re.M | re.S
+    )
     quoted = re.findall(r'^\*\*"(.*?)"\*\*', chapter[1] if chapter else "", re.M)
     text = re.sub(r"\{glue:text\}`[^`]*`", "…", markdown(SOURCES[name]))
     asked = [" ".join(words.split()).removeprefix("1. ") for words in PROMPT.findall(text)]
-    assert [text for text in asked if not text.startswith(tuple(quoted))] == [], "a prompt has no answer"
+    assert [text for text in asked if not text.startswith(tuple(quoted))] == [], (
+        "a prompt has no answer"
+    )
     assert len(quoted) == len(asked), "the key answers what is not asked any more"

@@ -35,7 +35,15 @@ def test_within_tolerance_is_right_and_the_tolerance_is_stated_before_the_answer
 
 
 def test_what_a_reasonable_person_types_is_right():
-    for answer in ("7/8", "87.5%", "0.875", [0.875], np.array([[0.875]]), Fraction(7, 8), " 7 / 8 "):
+    for answer in (
+        "7/8",
+        "87.5%",
+        "0.875",
+        [0.875],
+        np.array([[0.875]]),
+        Fraction(7, 8),
+        " 7 / 8 ",
+    ):
         assert value("e", 0.875, "eighths").fault(answer) is None
     for answer in ("Word-Trees", "'word-trees'", " word-trees\n", np.array(["word-trees"])):
         assert value("e", "word-trees", "a family").fault(answer) is None
@@ -49,22 +57,33 @@ def test_an_unknown_name_is_told_the_names_and_an_answer_that_raises_is_a_hint()
         raise KeyError("gold")
 
     checked = Checker({"e": Construction(refuses, "")})("e", 3)
-    assert (checked.right, checked.hint) == (False, "your answer could not be read: KeyError: 'gold'")
+    assert (checked.right, checked.hint) == (
+        False,
+        "your answer could not be read: KeyError: 'gold'",
+    )
 
 
 class TestSolution:
     def test_it_is_known_from_then_on_and_brings_the_exercise_along(self):
         check, solution = checks("00")
         assert check("fresh", None).right is None
-        written = solution("fresh", 8, hint="count", more="on your fingers", wrong={"that is half of it": 4})
-        assert [check("fresh", answer).hint for answer in (8, 4, 5)] == ["", "that is half of it", "count"]
+        written = solution(
+            "fresh", 8, hint="count", more="on your fingers", wrong={"that is half of it": 4}
+        )
+        assert [check("fresh", answer).hint for answer in (8, 4, 5)] == [
+            "",
+            "that is half of it",
+            "count",
+        ]
         bundle = written._repr_mimebundle_()
         assert bundle["text/plain"] == "Exercise fresh: right."
         kept = bundle[written.MIME]
         assert (kept["chapter"], kept["name"], kept["hint"]) == ("00", "fresh", "count")
         assert "8" not in {kept["key"]["right"][0], kept["wrong"][0]["right"][0]}
 
-    @pytest.mark.parametrize("wrong", [{"as good as right": 0.5004}, {"one": 4, "the same": 4.0001}, {"silence": "x"}])
+    @pytest.mark.parametrize(
+        "wrong", [{"as good as right": 0.5004}, {"one": 4, "the same": 4.0001}, {"silence": "x"}]
+    )
     def test_a_mistake_that_would_be_taken_for_something_else_is_refused(self, wrong):
         with pytest.raises(ValueError, match="is told"):
             checks("00")[1]("e", 0.5, hint="think of a coin", tolerance=1e-3, wrong=wrong)
@@ -130,8 +149,13 @@ class TestAnotherRoad:
         two, three = (best_value(hot.acc, hot.cost, budget) for budget in (2, 3))
         assert self.right("03", "worth", three - two, (three - two) * 1.05)
         goal, means, cost = best_value(table.acc, table.cost, 2), table.acc.mean(axis=0), table.cost
-        pairs = [(i, j) for i in range(table.k) for j in range(table.k) if means[i] <= goal < means[j]]
-        needed = min(cost[i] + (goal - means[i]) / (means[j] - means[i]) * (cost[j] - cost[i]) for i, j in pairs)
+        pairs = [
+            (i, j) for i in range(table.k) for j in range(table.k) if means[i] <= goal < means[j]
+        ]
+        needed = min(
+            cost[i] + (goal - means[i]) / (means[j] - means[i]) * (cost[j] - cost[i])
+            for i, j in pairs
+        )
         assert self.right("03", "save", needed, needed + 0.1)
 
     def test_of_chapter_5_a_second_answer(self):
@@ -141,7 +165,12 @@ class TestAnotherRoad:
     @pytest.mark.parametrize(
         ("chapter", "name", "answer", "miss"),
         [
-            ("05", "single", np.mean([max(f"{k:03b}") == "1" for k in range(8)]), 0.8),  # by enumeration
+            (
+                "05",
+                "single",
+                np.mean([max(f"{k:03b}") == "1" for k in range(8)]),
+                0.8,
+            ),  # by enumeration
             ("06", "memory", 1.0, 0.69),  # noise is learned by heart
             ("12", "others", 0.725, 0.8),
             ("markets", "demand", 48, "no number"),  # the marginal plant's price

@@ -37,11 +37,16 @@ def test_show_needs_a_text_alternative_and_leaves_the_figure_as_it_was():
     assert fig.to_json() == before
     assert tuple(shown.fig.layout.template.layout.colorway) == figures.COLOURS
     bundle = shown._repr_mimebundle_()
-    assert set(json.loads(json.dumps(bundle))) == {"application/vnd.plotly.v1+json", "text/html"}  # no arrays
+    assert set(json.loads(json.dumps(bundle))) == {
+        "application/vnd.plotly.v1+json",
+        "text/html",
+    }  # no arrays
     assert shown._repr_html_() != bundle["text/html"]
 
 
-@pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", '" onload="alert(1)', "a < b & c", "<!--"])
+@pytest.mark.parametrize(
+    "text", ["</script><script>alert(1)</script>", '" onload="alert(1)', "a < b & c", "<!--"]
+)
 def test_text_is_data_wherever_it_stands(text):
     fig = go.Figure(go.Bar(y=[1], name=text), layout={"xaxis": {"title": text}})
     shown = figures.show(fig, alt=text)
@@ -114,19 +119,29 @@ def test_a_slider_moves_traces_title_and_layout():
 def numbers(values) -> np.ndarray:
     """What a trace on a page holds: values as they are, or plotly's encoding of numbers."""
     packed = isinstance(values, dict)
-    return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]) if packed else np.array(values)
+    return (
+        np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
+        if packed
+        else np.array(values)
+    )
 
 
 @pytest.mark.parametrize("page", [page for page in toc_pages() if page.startswith("notebooks/")])
 def test_every_figure_of_the_book_is_whole(html, page):
     """As many x as y in every trace, a frame for every stop, a mean between its ends."""
     text = (html / f"{page}.html").read_text(encoding="utf-8")
-    found = re.findall(r'<figure class="adalib-figure.*?"application/json">(.*?)</script>.*?<figcaption', text, re.S)
+    found = re.findall(
+        r'<figure class="adalib-figure.*?"application/json">(.*?)</script>.*?<figcaption',
+        text,
+        re.S,
+    )
     assert len(found) == text.count('<figure class="adalib-figure')
     for fig in map(json.loads, found):
         frames = fig.get("frames", [])
         for slider in fig["layout"].get("sliders", []):
-            assert {step["args"][0][0] for step in slider["steps"]} <= {frame["name"] for frame in frames}
+            assert {step["args"][0][0] for step in slider["steps"]} <= {
+                frame["name"] for frame in frames
+            }
         for trace in [*fig["data"], *(trace for frame in frames for trace in frame["data"])]:
             if trace["type"] != "heatmap":
                 assert len(numbers(trace["x"])) == len(numbers(trace["y"])), trace.get("name")
@@ -138,7 +153,9 @@ def test_every_figure_of_the_book_is_whole(html, page):
 
 def test_tables_show_text_as_text():
     frame = pd.DataFrame({"claim": ["one\n<script>1</script>"], "where": ["a < b"]})
-    page = BeautifulSoup(figures.linked_table(frame, "where", ['x"><b>'])._repr_html_(), "html.parser")
+    page = BeautifulSoup(
+        figures.linked_table(frame, "where", ['x"><b>'])._repr_html_(), "html.parser"
+    )
     assert page.find("script") is None
     assert page.a["href"] == '#x"><b>'
     assert page.a.text == "a < b"

@@ -34,12 +34,16 @@ def step_at(trace, x):
 
 def test_staircases_show_the_average_cost_and_jump_over_the_budget(acc):
     path = adalib.frontier(acc, COST)
-    fig = draw.staircases({"real": {"one": (path.lam, path.cost)}, "simulated": {"two": (path.lam, path.cost)}})
+    fig = draw.staircases(
+        {"real": {"one": (path.lam, path.cost)}, "simulated": {"two": (path.lam, path.cost)}}
+    )
     assert [trace.name for trace in fig.data] == ["one", "two"]
     assert {note.text for note in fig.layout.annotations} == {"real", "simulated"}
     for lam in [0.0, *np.random.default_rng(0).uniform(0, path.lam[0], 200)]:
         for trace in fig.data:
-            assert step_at(trace, lam) == pytest.approx(adalib.average_cost(acc, COST, lam), abs=1e-9)
+            assert step_at(trace, lam) == pytest.approx(
+                adalib.average_cost(acc, COST, lam), abs=1e-9
+            )
     twins = adalib.frontier([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2, COST)
     fig = draw.staircase_target(twins.lam, twins.cost, 8.5)
     assert set(fig.data[0].y) == {1.0, 16.0}
@@ -50,7 +54,9 @@ def test_a_ribbon_is_what_the_oracle_buys_and_all_shares_are_drawn(acc):
     prices = adalib.frontier(acc, COST).lam[::-1]
     labels = np.array([adalib.oracle_labels(acc, COST, lam) for lam in prices])
     own = [adalib.frontier(curve[None, :], COST) for curve in acc[:12]]
-    fig = draw.ribbons({f"q{i}": (path.lam, path.cost) for i, path in enumerate(own)}, prices, labels, BUDGETS)
+    fig = draw.ribbons(
+        {f"q{i}": (path.lam, path.cost) for i, path in enumerate(own)}, prices, labels, BUDGETS
+    )
     shares = [trace for trace in fig.data if trace.type == "scatter" and trace.stackgroup]
     for trace, column in zip(shares, range(5), strict=True):
         assert trace.y[:-1] == pytest.approx((labels == column).mean(axis=1))
@@ -61,7 +67,9 @@ def test_a_ribbon_is_what_the_oracle_buys_and_all_shares_are_drawn(acc):
     ]
     for lam in np.random.default_rng(0).uniform(0, prices[-1], 200):
         found = {row: b for row, low, high, b in pieces if low <= lam < high}
-        assert found == {row: BUDGETS[adalib.oracle_labels(acc, COST, lam)[row]] for row in range(12)}
+        assert found == {
+            row: BUDGETS[adalib.oracle_labels(acc, COST, lam)[row]] for row in range(12)
+        }
 
 
 def test_the_search_zooms_in_on_the_bracket_and_its_ends_lie_on_the_staircase(acc):
@@ -92,7 +100,9 @@ def test_tangent_lies_on_or_above_the_curve_and_touches_the_winner(acc):
         assert heights[winner] == pytest.approx(curve[0, winner])
         assert (star.x[0], star.y[0]) == (COST[winner], curve[0, winner])
         assert np.diff(line.y)[0] == pytest.approx(lam * np.diff(line.x)[0])
-    assert [step.label for step in fig.layout.sliders[0].steps] == [frame.name for frame in fig.frames]
+    assert [step.label for step in fig.layout.sliders[0].steps] == [
+        frame.name for frame in fig.frames
+    ]
 
 
 def test_filling_area_is_the_accuracy_gained_and_the_thermometer_is_what_is_spent(acc):
@@ -104,7 +114,9 @@ def test_filling_area_is_the_accuracy_gained_and_the_thermometer_is_what_is_spen
     for frame, plan, budget in zip(fig.frames, plans, targets, strict=True):
         area, *edges = (trace for trace in frame.data if trace.type == "scatter")
         gained = float(np.sum(np.diff(area.x) * np.asarray(area.y)[:-1]))
-        assert gained == pytest.approx(plan.bound - acc[:, 0].mean(), abs=1e-4)  # drawn to five digits
+        assert gained == pytest.approx(
+            plan.bound - acc[:, 0].mean(), abs=1e-4
+        )  # drawn to five digits
         assert {x for edge in edges for x in edge.x} == {budget}
         tube = [trace.x[0] for trace in frame.data if trace.type == "bar"]
         assert tube == pytest.approx(np.bincount(plan.labels, minlength=5) * COST / len(acc))
@@ -114,14 +126,24 @@ def test_filling_area_is_the_accuracy_gained_and_the_thermometer_is_what_is_spen
 
 def test_the_widget_of_chapter_2_that_the_book_does_not_run_works(word):
     """Its cells are tagged skip-execution, so nothing else would notice if they broke."""
-    cells = json.loads((ROOT / "notebooks" / "02_oracle.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json.loads((ROOT / "notebooks" / "02_oracle.ipynb").read_text(encoding="utf-8"))[
+        "cells"
+    ]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     tags = [cell["metadata"].get("tags", []) for cell in cells if cell["cell_type"] == "code"]
     start = next(number for number, text in enumerate(code) if text.startswith("def at_price"))
     end = max(number for number, tag in enumerate(tags) if "skip-execution" in tag)
     table, shown = word.table(), []
-    space = {"adalib": adalib, "np": np, "utility": table, "show": lambda fig, alt="": fig, "display": shown.append}
-    oracle = next(text for text in code if "def buy(" in text)  # the chapter's own oracle, which the widget asks
+    space = {
+        "adalib": adalib,
+        "np": np,
+        "utility": table,
+        "show": lambda fig, alt="": fig,
+        "display": shown.append,
+    }
+    oracle = next(
+        text for text in code if "def buy(" in text
+    )  # the chapter's own oracle, which the widget asks
     exec("\n".join([oracle, *code[start : end + 1]]), space)
     before = len(shown)
     space["slider"].value = 0.05

@@ -12,7 +12,7 @@ from conftest import ROOT
 
 import adalib
 import games
-from adalib.sequential.priced import PricedStopping
+from adalib.sequential.policy import PricedStopping
 from adalib.sequential.streams import make_streams
 
 BUDGETS = np.array([1, 2, 4, 8, 16])
@@ -31,10 +31,14 @@ def test_every_answer_votes_as_what_it_is(word):
     kinds = np.array(data["kinds"])
     assert (kinds == 0).sum() == word.values[row].sum()
     assert (
-        [text == "" for text in data["answers"]] == (kinds == 3).tolist() == [text == "" for text in word.answers[row]]
+        [text == "" for text in data["answers"]]
+        == (kinds == 3).tolist()
+        == [text == "" for text in word.answers[row]]
     )
     assert data["right"] in adalib.majority(data["answers"])
-    assert {text for text, kind in zip(data["answers"], kinds, strict=True) if kind == 0} == {data["right"]}
+    assert {text for text, kind in zip(data["answers"], kinds, strict=True) if kind == 0} == {
+        data["right"]
+    }
     wrong = [text for text, kind in zip(data["answers"], kinds, strict=True) if kind in (1, 2)]
     commonest = {text for text, kind in zip(data["answers"], kinds, strict=True) if kind == 1}
     assert commonest <= set(adalib.majority(wrong))
@@ -50,7 +54,9 @@ class TestHalves:
             alike = sum(kind["count"] * kind["acc"][column] for kind in data["kinds"]) / word.n
             assert alike == pytest.approx(scored.acc[:, column].mean(), abs=1e-4)
         two = data["costs"].index(2.0)
-        assert data["oracle"][two] == pytest.approx(adalib.score_oracle(seen, scored, [2.0]).accuracy.mean(), abs=1e-4)
+        assert data["oracle"][two] == pytest.approx(
+            adalib.score_oracle(seen, scored, [2.0]).accuracy.mean(), abs=1e-4
+        )
         mix = adalib.best_mix(seen.acc, seen.cost, 2.0).expected(scored.acc).mean()
         assert data["mix"][two] == pytest.approx(mix, abs=1e-4)
 
@@ -60,8 +66,12 @@ class TestHalves:
         for at in (0, 20, 77, 100):
             labels = adalib.oracle_labels(seen.acc, seen.cost, at / 1000)
             assert data["bought"][at] == np.bincount(labels, minlength=5).tolist()
-            assert data["cost"][at] == pytest.approx(adalib.average_cost(seen.acc, seen.cost, at / 1000), abs=1e-4)
-            assert data["accuracy"][at] == pytest.approx(scored.acc[np.arange(word.n), labels].mean(), abs=1e-4)
+            assert data["cost"][at] == pytest.approx(
+                adalib.average_cost(seen.acc, seen.cost, at / 1000), abs=1e-4
+            )
+            assert data["accuracy"][at] == pytest.approx(
+                scored.acc[np.arange(word.n), labels].mean(), abs=1e-4
+            )
 
 
 class TestSpend:
@@ -71,11 +81,21 @@ class TestSpend:
         for hand in (wide, phone):
             rows = [word.questions.index(question) for question in hand["questions"]]
             seen, scored = (half.table() for half in word.take(rows).split_samples(0))
-            plan, oracle = np.array(hand["oracle"]), adalib.score_oracle(seen, scored, [2.0]).accuracy.mean()
+            plan, oracle = (
+                np.array(hand["oracle"]),
+                adalib.score_oracle(seen, scored, [2.0]).accuracy.mean(),
+            )
             everyone = np.arange(len(rows))
-            assert np.mean(np.array(hand["scored"])[everyone, plan]) / 1e4 == pytest.approx(oracle, abs=1e-4)
+            assert np.mean(np.array(hand["scored"])[everyone, plan]) / 1e4 == pytest.approx(
+                oracle, abs=1e-4
+            )
             assert hand["oracle_accuracy"] == pytest.approx(oracle)
-            assert hand["total"] == 2 * len(rows) == BUDGETS[hand["start"]].sum() >= BUDGETS[plan].sum()
+            assert (
+                hand["total"]
+                == 2 * len(rows)
+                == BUDGETS[hand["start"]].sum()
+                >= BUDGETS[plan].sum()
+            )
             mix = adalib.best_mix(seen.acc, seen.cost, 2.0)
             assert hand["mix_accuracy"] == pytest.approx(mix.expected(scored.acc).mean())
             assert [word.levels[row] for row in rows] == sorted(word.levels[row] for row in rows)
@@ -87,13 +107,18 @@ def fitted():
     texts = adalib.text_features(answers.questions).to_numpy(dtype=float)
     teach, score = answers.split_samples(0)
     rungs = {
-        (text, sure): PricedStopping(("votes", *["text"] * text, *["certainty"] * sure), repeats=8).fit(
-            teach.take(range(100)), texts[:100]
-        )
+        (text, sure): PricedStopping(
+            ("votes", *["text"] * text, *["certainty"] * sure), repeats=8
+        ).fit(teach.take(range(100)), texts[:100])
         for text in (False, True)
         for sure in (False, True)
     }
-    return rungs, make_streams(teach.take(range(100)), 40, repeats=8), score.take(range(100, 110)), texts[100:110]
+    return (
+        rungs,
+        make_streams(teach.take(range(100)), 40, repeats=8),
+        score.take(range(100, 110)),
+        texts[100:110],
+    )
 
 
 class TestStop:
@@ -108,7 +133,9 @@ class TestStop:
             assert len(question["answers"]) == len(question["sure"]) == len(question["worth"]) == 40
             assert question["text"] == asked.questions[row]
             first = question["answers"][0]
-            assert question["worth"][0] == float(adalib.same_answer(first, asked.golds[row]) if first else 0)
+            assert question["worth"][0] == float(
+                adalib.same_answer(first, asked.golds[row]) if first else 0
+            )
 
     def test_a_longer_lead_goes_on_at_lower_prices_only(self, fitted):
         rungs, streams, _, _ = fitted
@@ -126,7 +153,11 @@ class TestStop:
             assert "You stopped at 2: " in page.locator(".stop-said").inner_text()
             if number < 9:
                 page.get_by_text("Next question").click()
-        assert page.locator(".adalib-stop .stop-board").inner_text().startswith("After ten questions: you ")
+        assert (
+            page.locator(".adalib-stop .stop-board")
+            .inner_text()
+            .startswith("After ten questions: you ")
+        )
 
     def test_the_picture_follows_the_price(self, fitted, play):
         rungs, streams, _, _ = fitted
@@ -167,10 +198,14 @@ class TestHold:
         page = play(stream.html, "hold.js")
 
         def agrees(shift, share, step):
-            run, still = games.hold_run(stream.data, shift, share, step), games.still_run(stream.data, shift, share)
+            run, still = (
+                games.hold_run(stream.data, shift, share, step),
+                games.still_run(stream.data, shift, share),
+            )
             text = page.locator(".stop-board").inner_text().replace("−", "-")
             average, off, factor, frozen = re.search(
-                r"average ([\d.]+) .*?by ([-+][\d.]+)%; .*factor of ([\d.]+)\. Had it stood still: ([-+][\d.]+)%", text
+                r"average ([\d.]+) .*?by ([-+][\d.]+)%; .*factor of ([\d.]+)\. Had it stood still: ([-+][\d.]+)%",
+                text,
             ).groups()
             assert float(average) == pytest.approx(run.average, abs=0.006)
             assert float(off) == pytest.approx(100 * (run.average / 3 - 1), abs=0.06)
@@ -203,10 +238,14 @@ def test_the_bill_adds_up(play):
 
     def agrees(prices):
         for number, (answers, _, mix) in enumerate(rows):
-            texts = page.locator(".adalib-bill tbody tr").nth(number).locator("td").all_inner_texts()
+            texts = (
+                page.locator(".adalib-bill tbody tr").nth(number).locator("td").all_inner_texts()
+            )
             shown = [text.removeprefix("over ").replace(",", "") for text in texts]
             day, other = (prices.questions * prices.dollars(n) for n in (answers, mix or 16))
-            assert [float(shown[k]) for k in (2, 4, 5)] == pytest.approx([day, other, other - day], abs=0.51)
+            assert [float(shown[k]) for k in (2, 4, 5)] == pytest.approx(
+                [day, other, other - day], abs=0.51
+            )
 
     agrees(games.PriceList())
     for number, value in enumerate(("2", "0.5", "8", "1000", "400", "250")):
@@ -219,7 +258,9 @@ def test_the_bill_adds_up(play):
 @pytest.fixture(scope="module")
 def menu():
     models = {"small": "story-qwen05", "large": "story-qwen15"}
-    return adalib.Menu({name: adalib.load(file).take(range(0, 300, 4)) for name, file in models.items()})
+    return adalib.Menu(
+        {name: adalib.load(file).take(range(0, 300, 4)) for name, file in models.items()}
+    )
 
 
 class TestMenu:
@@ -228,7 +269,10 @@ class TestMenu:
     @staticmethod
     def rows(page) -> dict[str, list[str]]:
         """What the table shows, by its first column."""
-        cells = [row.locator("td").all_inner_texts() for row in page.locator(".adalib-menu tbody tr").all()]
+        cells = [
+            row.locator("td").all_inner_texts()
+            for row in page.locator(".adalib-menu tbody tr").all()
+        ]
         return {name: rest for name, *rest in cells}
 
     def agrees(self, page, menu, charges, dollars):
@@ -239,7 +283,9 @@ class TestMenu:
         assert float(shown["all, one price"][0]) == pytest.approx(best.accuracy, abs=1e-3)
         assert float(shown["all, one price"][1]) == pytest.approx(best.cost, abs=1e-3)
         large = np.array([arm.startswith("large") for arm in table.budgets])
-        assert float(shown["all, one price"][3].rstrip("%")) == pytest.approx(100 * large[best.labels].mean(), abs=0.51)
+        assert float(shown["all, one price"][3].rstrip("%")) == pytest.approx(
+            100 * large[best.labels].mean(), abs=0.51
+        )
         mixed = adalib.best_mix(table.acc, table.cost, dollars).expected(table.acc).mean()
         assert float(shown["all, a mix by coin"][0]) == pytest.approx(mixed, abs=1e-3)
         for name, own in (("small", ~large), ("large", large)):
@@ -247,7 +293,9 @@ class TestMenu:
                 assert shown[f"{name} alone, one price"][0] == "too dear"
                 continue
             alone = adalib.frontier(table.acc[:, own].round(4), table.cost[own]).at(dollars)
-            assert float(shown[f"{name} alone, one price"][0]) == pytest.approx(alone.accuracy, abs=1e-3)
+            assert float(shown[f"{name} alone, one price"][0]) == pytest.approx(
+                alone.accuracy, abs=1e-3
+            )
 
     def test_an_answer_reads_the_prompt_and_writes_its_tokens(self, menu):
         tokens = menu.models["large"].tokens.mean()
@@ -308,11 +356,16 @@ class TestMarket:
     def test_no_price_parts_the_twins(self, classroom):
         twin = classroom.data["twin"]
         assert (twin["low"], twin["high"]) == (1, 16)
-        assert {int(buys(twin["points"], price)[0]) for price in np.arange(0.05, 9, 0.05)} == {1, 16}
+        assert {int(buys(twin["points"], price)[0]) for price in np.arange(0.05, 9, 0.05)} == {
+            1,
+            16,
+        }
 
     def test_the_page_adds_up_and_clears_as_the_package_does(self, play, classroom):
         style = (ROOT / "book" / "_static" / "market.css").read_text(encoding="utf-8")
-        page = play(f"<style>{style}</style><p>The rest of the page.</p>{classroom.html}", "market.js")
+        page = play(
+            f"<style>{style}</style><p>The rest of the page.</p>{classroom.html}", "market.js"
+        )
         points = np.array([card["points"] for card in classroom.data["cards"][:20]])
         said = page.locator(".market-said").first
         for price in (5, 2.5, 1):
@@ -327,7 +380,10 @@ class TestMarket:
         for budget, hands in ((1, 12), (2, 0), (4, 6), (8, 2), (16, 0)):
             page.get_by_label(f"show {budget}:", exact=True).fill(str(hands))
         page.get_by_role("button", name="Add up the hands").click()
-        assert "the class buys 52 of 60 answers: 8 are left." in page.locator(".market-said").first.inner_text()
+        assert (
+            "the class buys 52 of 60 answers: 8 are left."
+            in page.locator(".market-said").first.inner_text()
+        )
         seen = set()
         for price in ("1", "2", "2.3", "2.4", "3"):
             page.get_by_label("price for the twins").fill(price)
@@ -349,10 +405,17 @@ class TestMarket:
 def test_questions_are_data_on_the_page(fitted):
     """Four hundred questions, each of one and the same hostile text."""
     rng = np.random.default_rng(0)
-    rows = [[str(a) for a in rng.choice([7, 8, 9], size=32, p=p)] for p in rng.dirichlet([2, 2, 2], size=400)]
+    rows = [
+        [str(a) for a in rng.choice([7, 8, 9], size=32, p=p)]
+        for p in rng.dirichlet([2, 2, 2], size=400)
+    ]
     hostile = adalib.Responses([str(i) for i in range(400)], [NASTY] * 400, ["7"] * 400, rows)
     assert set(held(games.spend(hostile))["hands"][0]["questions"]) == {NASTY}
     assert held(games.market(hostile))["cards"][0]["question"] == NASTY
     rungs, _, asked, texts = fitted
-    hostile = adalib.Responses(asked.ids, [NASTY] * 10, asked.golds, asked.answers, logprob=asked.logprob)
-    assert held(games.stop(rungs[True, True], hostile, texts, 0.03))["questions"][0]["text"] == NASTY
+    hostile = adalib.Responses(
+        asked.ids, [NASTY] * 10, asked.golds, asked.answers, logprob=asked.logprob
+    )
+    assert (
+        held(games.stop(rungs[True, True], hostile, texts, 0.03))["questions"][0]["text"] == NASTY
+    )

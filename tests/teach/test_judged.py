@@ -17,7 +17,8 @@ from adalib.teach.exercises.cases import TARGETED, best_value
 from adalib.teach.exercises.judged import Build, Construction, Proof
 
 BUILDS, PROOFS, CONSTRUCTIONS = (
-    {place: one for place, one in JUDGED.items() if isinstance(one, kind)} for kind in (Build, Proof, Construction)
+    {place: one for place, one in JUDGED.items() if isinstance(one, kind)}
+    for kind in (Build, Proof, Construction)
 )
 
 BUDGETS = [1, 2, 4, 8, 16]
@@ -44,9 +45,13 @@ PACKAGE = {
     ),
     ("02", "oracle"): adalib.oracle_labels,
     ("03", "bisection"): lambda acc, cost, budget: adalib.frontier(acc, cost).at(budget).lam,
-    ("03", "frontier"): lambda *case: np.array([adalib.frontier(*case).cost, adalib.frontier(*case).accuracy]).T,
+    ("03", "frontier"): lambda *case: (
+        np.array([adalib.frontier(*case).cost, adalib.frontier(*case).accuracy]).T
+    ),
     ("03", "coin"): coin,
-    ("04", "subgradient"): lambda acc, cost, lam, budget: adalib.subdifferential(acc, cost, lam, budget)[1],
+    ("04", "subgradient"): lambda acc, cost, lam, budget: adalib.subdifferential(
+        acc, cost, lam, budget
+    )[1],
 }
 
 
@@ -88,7 +93,9 @@ def _halved(acc, cost, budget, end, steps=60):
 def test_other_right_roads_are_right_and_the_end_that_overspends_is_not():
     assert said(("03", "envelope"), _walked).right
     assert said(("03", "bisection"), lambda *case: _halved(*case, 1)).right
-    assert said(("03", "bisection"), lambda *case: np.ceil(_halved(*case, 1) * 1e4 - 1e-6) / 1e4).right  # four digits
+    assert said(
+        ("03", "bisection"), lambda *case: np.ceil(_halved(*case, 1) * 1e4 - 1e-6) / 1e4
+    ).right  # four digits
     ends = [lambda *case, n=steps: _halved(*case, 0, n) for steps in (25, 60)]
     for wrong in (*ends, lambda *case: adalib.bisect(*case).lam):
         assert "round up" in said(("03", "bisection"), wrong).hint
@@ -96,14 +103,18 @@ def test_other_right_roads_are_right_and_the_end_that_overspends_is_not():
 
 def test_the_best_value_is_the_linear_program():
     for case in TARGETED.cases(30):
-        assert best_value(**case) == pytest.approx(adalib.solve.reference.lp_value(**case), abs=1e-7)
+        assert best_value(**case) == pytest.approx(
+            adalib.solve.reference.lp_value(**case), abs=1e-7
+        )
 
 
 def test_plants_of_equal_fuel_may_share_as_they_like():
     """Merit order with turned ties, and by the linear program."""
 
     def solved(capacity, fuel, demand):
-        return linprog(fuel, A_eq=[0 * fuel + 1], b_eq=[demand], bounds=[(0, most) for most in capacity]).x.round(9)
+        return linprog(
+            fuel, A_eq=[0 * fuel + 1], b_eq=[demand], bounds=[(0, most) for most in capacity]
+        ).x.round(9)
 
     def turned(capacity, fuel, demand):
         run = np.zeros(len(fuel))
@@ -113,7 +124,9 @@ def test_plants_of_equal_fuel_may_share_as_they_like():
 
     place = "markets", "dispatch"
     assert all(said(place, plan).right for plan in (solved, turned))
-    assert "above its capacity" in said(place, lambda capacity, fuel, demand: 0 * fuel + demand).hint
+    assert (
+        "above its capacity" in said(place, lambda capacity, fuel, demand: 0 * fuel + demand).hint
+    )
     assert "the demand is" in said(place, lambda capacity, fuel, demand: 0 * fuel).hint
 
 
@@ -129,8 +142,12 @@ def test_the_failing_table_is_small():
 class TestAnyFunction:
     place = "02", "oracle"
 
-    def test_a_function_that_returns_nothing_is_no_answer_and_one_that_spoils_its_input_spoils_nothing(self):
-        assert "not answered yet. Your function returns nothing" in repr(said(self.place, lambda acc, cost, lam: None))
+    def test_a_function_that_returns_nothing_is_no_answer_and_one_that_spoils_its_input_spoils_nothing(
+        self,
+    ):
+        assert "not answered yet. Your function returns nothing" in repr(
+            said(self.place, lambda acc, cost, lam: None)
+        )
 
         def spoils(acc, cost, lam):
             labels = (acc - lam * cost).argmax(axis=1)
@@ -154,7 +171,10 @@ class TestAnyFunction:
             (lambda acc, cost, lam: {}, "it returned {}"),
             (lambda acc, cost, lam: [float("nan")] * len(acc), "not the best"),
             (lambda acc, cost, lam: [None] * len(acc), ""),
-            (lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1) if lam else None, "returned nothing"),
+            (
+                lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1) if lam else None,
+                "returned nothing",
+            ),
         ],
     )
     def test_an_error_is_a_hint_with_its_input(self, function, hint):
@@ -164,7 +184,9 @@ class TestAnyFunction:
         assert "acc" in checked.picture or "price" in checked.picture
 
     def test_a_plan_that_overspends_is_told_so_and_a_loop_without_end_is_stopped(self, monkeypatch):
-        dearest = said(("03", "coin"), lambda acc, cost, budget: np.eye(len(cost))[-np.ones(len(acc), int)])
+        dearest = said(
+            ("03", "coin"), lambda acc, cost, budget: np.eye(len(cost))[-np.ones(len(acc), int)]
+        )
         assert "more than the budget" in dearest.hint
         monkeypatch.setattr("adalib.teach.exercises.judged._SECONDS", 0.3)
 
@@ -183,14 +205,23 @@ class TestAnyFunction:
 def chain(place: tuple[str, str]) -> list:
     """The lines of the chapter's own proof."""
     paths = (ROOT / "notebooks").glob(f"*{place[0]}*.ipynb")
-    cells = ["".join(cell["source"]) for path in paths for cell in json.loads(path.read_text("utf-8"))["cells"]]
+    cells = [
+        "".join(cell["source"])
+        for path in paths
+        for cell in json.loads(path.read_text("utf-8"))["cells"]
+    ]
     names = globals() | {"check": print, "mean": lambda table, plan: chosen(table, plan).mean()}
     exec(next(cell for cell in cells if f'check("{place[1]}", proof)' in cell), names)
     return list(filter(callable, names["proof"]))
 
 
 def gaps(low, high, a_low, c_low, a_high, c_high):
-    return (a_low - low * c_low) - (a_high - low * c_high) + (a_high - high * c_high) - (a_low - high * c_low)
+    return (
+        (a_low - low * c_low)
+        - (a_high - low * c_high)
+        + (a_high - high * c_high)
+        - (a_low - high * c_low)
+    )
 
 
 def explained(lines: list) -> list:
@@ -202,21 +233,31 @@ def explained(lines: list) -> list:
     [
         (("02", "monotone"), [gaps]),
         (("03", "one split"), [lambda lam, slack: lam * slack, lambda share, n: share / n]),
-        (("09", "induction"), [lambda v, lam, q, chances, V: q * max(v, chances @ V - lam) + (1 - q) * v]),
+        (
+            ("09", "induction"),
+            [lambda v, lam, q, chances, V: q * max(v, chances @ V - lam) + (1 - q) * v],
+        ),
         (("10", "overspending"), [lambda costs, last, budget: (costs[: last + 1] - budget).sum()]),
     ],
 )
-def test_another_road_is_as_right_a_mix_of_the_sides_is_none_and_every_step_wants_its_sentence(place, road):
+def test_another_road_is_as_right_a_mix_of_the_sides_is_none_and_every_step_wants_its_sentence(
+    place, road
+):
     first, *_, last = chain(place)
     lines = [first, *road, last]
     assert said(place, explained(lines)).right
     assert "the chain jumps" in said(place, explained([first, *[last] * len(road), last])).hint
-    assert "the lines hold; now say why step 2 does" in said(place, [*explained(lines)[:3], "...", *lines[2:]]).hint
+    assert (
+        "the lines hold; now say why step 2 does"
+        in said(place, [*explained(lines)[:3], "...", *lines[2:]]).hint
+    )
 
 
 @pytest.mark.parametrize("place", PROOFS, ids="-".join)
 def test_the_right_chain_passes_and_every_wrong_line_is_named(place, monkeypatch):
-    monkeypatch.setattr("adalib.teach.exercises.judged._PROOF_CASES", 200)  # a false step shows soon
+    monkeypatch.setattr(
+        "adalib.teach.exercises.judged._PROOF_CASES", 200
+    )  # a false step shows soon
     first, *between, last = chain(place)
     assert said(place, explained([first, *between, last])).right
     assert "the chain jumps" in said(place, [first, last]).hint
@@ -239,10 +280,19 @@ class TestAnyChain:
             ("weak duality", "a list of lines"),
             ([1, 2], "a list of lines"),
             ([lambda acc: 0.0], "a list of lines"),
-            ([lambda accuracy: 0] * 2, "line 1 names accuracy; the objects are acc, budget, cost, lam, plan"),
-            ([lambda acc: 1 / 0, lambda acc: 1], "line 1 has no value: it raised ZeroDivisionError"),
+            (
+                [lambda accuracy: 0] * 2,
+                "line 1 names accuracy; the objects are acc, budget, cost, lam, plan",
+            ),
+            (
+                [lambda acc: 1 / 0, lambda acc: 1],
+                "line 1 has no value: it raised ZeroDivisionError",
+            ),
             ([lambda acc: acc, lambda acc: 1], "line 1 has no value: it is array"),
-            ([lambda acc: 0.0, *chain(place)[1:]], "the first line is 0 here, and that side of the claim is"),
+            (
+                [lambda acc: 0.0, *chain(place)[1:]],
+                "the first line is 0 here, and that side of the claim is",
+            ),
             ([*chain(place)[:2], lambda acc: 9], "the last line is 9 here"),
         ],
     )
@@ -278,11 +328,21 @@ OBJECTS = {
     ("04", "exact"): ("2.333333333", [4, 1, 2, 1.5, "many", 2.333]),
     ("duality", "perfect"): (
         ([[0, 0, 0.9], [0, 0.2, 0.2]], [1, 2, 4], 1.75),
-        [([[0, 1], [0, 1]], [1, 2], 1.5), ([[0, 1], [0.5, 0.5]], [1, 2], 1.5), ([[0, 2]], [1, 2], 1), (1, 2)],
+        [
+            ([[0, 1], [0, 1]], [1, 2], 1.5),
+            ([[0, 1], [0.5, 0.5]], [1, 2], 1.5),
+            ([[0, 2]], [1, 2], 1),
+            (1, 2),
+        ],
     ),
     ("duality", "mean gap"): (
         ([[1, 0]] + [[0.5, 0.5]] * 9, [1, 2], 0.01, [1] + [0] * 9),
-        [([[1, 0], [1, 0]], [1, 2], 0.01, [1, 0]), ([[1, 0]], [1, 2], 0.01, [0]), ([[1, 0]], [1, 2], -1, [0]), 7],
+        [
+            ([[1, 0], [1, 0]], [1, 2], 0.01, [1, 0]),
+            ([[1, 0]], [1, 2], 0.01, [0]),
+            ([[1, 0]], [1, 2], -1, [0]),
+            7,
+        ],
     ),
     ("05", "null"): (
         adalib.Population(np.full((60, 3), 1 / 3), np.zeros(60, dtype=int)),
@@ -291,7 +351,10 @@ OBJECTS = {
     ),
     ("06", "blind"): (
         ("What is 12 plus 34?", "What is 12 over 34?"),
-        [("What is 12 plus 34?", "What is 12 plus 34?"), ("what is two plus three", "three plus two is what")]
+        [
+            ("What is 12 plus 34?", "What is 12 plus 34?"),
+            ("what is two plus three", "three plus two is what"),
+        ]
         + [("What is 12 plus 34?", "What is 12 times 34?"), ("Why?", "How?"), "one text", (1, 2)],
     ),
     ("08", "thin"): (

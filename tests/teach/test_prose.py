@@ -24,7 +24,7 @@ def test_numbers_are_given_under_their_prefix_and_an_interval_as_three(glued):
     assert glued == {"c03_over": 6, "c03_share": 0.5, "c03_name": "word-hot", "c03_deepseek-v3": 7}
     assert [type(value) for value in glued.values()] == [int, float, str, int]
     glued.clear()
-    interval = adalib.question_interval([0.0, 1.0, 1.0])
+    interval = adalib.mean_interval([0.0, 1.0, 1.0])
     give(gain=interval)
     assert glued == {f"gain_{part}": getattr(interval, part) for part in ("mean", "low", "high")}
 

@@ -80,15 +80,24 @@ def decks(html, tmp_path_factory):
 
 
 def test_every_chapter_has_a_deck_without_checks_lone_commands_and_half_sentences(decks):
-    assert list(decks) == [page[10:] for page in toc_pages() if re.match(r"notebooks/(?:\d|[a-d]_)", page)]
+    assert list(decks) == [
+        page[10:] for page in toc_pages() if re.match(r"notebooks/(?:\d|[a-d]_)", page)
+    ]
     for name, path in decks.items():
-        for slide in BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").select(".deck-slide"):
-            shown, where = slide.select_one(".deck-shown"), (name, slide.find(["h1", "h2"]).get_text())
+        for slide in BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").select(
+            ".deck-slide"
+        ):
+            shown, where = (
+                slide.select_one(".deck-shown"),
+                (name, slide.find(["h1", "h2"]).get_text()),
+            )
             assert not re.search(r"^(?:assert|give)\b", shown.get_text(), re.M), where
             kinds = [str(part.get("class")) for part in shown.find_all(recursive=False)]
             assert slide.h1 or not all("highlight-" in kind for kind in kinds), where
             for told in (lead.get_text().strip() for lead in shown.select(".deck-lead, .deck-key")):
-                assert re.fullmatch(r"(?!(?:It|They|This|These|Of those)\b)[^a-z].*[.?!:)”]", told, re.S), (where, told)
+                assert re.fullmatch(
+                    r"(?!(?:It|They|This|These|Of those)\b)[^a-z].*[.?!:)”]", told, re.S
+                ), (where, told)
 
 
 # The slides that do not fit, once their formulas are set and their figures drawn.
@@ -118,7 +127,10 @@ def test_the_deck_plays(decks, new_page):
     page = new_page(viewport={"width": 1280, "height": 720})
     faults, outside = [], []
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("request", lambda request: outside.append(request.url) if request.url.startswith("http") else None)
+    page.on(
+        "request",
+        lambda request: outside.append(request.url) if request.url.startswith("http") else None,
+    )
     page.goto(decks["02_oracle"].as_uri())
     at = page.locator(".deck-at")
     total = page.locator(".deck-slide").count()

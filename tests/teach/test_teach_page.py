@@ -16,7 +16,9 @@ from adalib.paper.settings import SETTINGS, answers, utility
 TEXT = (ROOT / "book" / "teach.md").read_text(encoding="utf-8")
 VIEWS = {
     text: {key: values[0] for key, values in parse_qs(html.unescape(view)).items()}
-    for view, text in re.findall(r'<a href="\.\./notebooks/02_oracle\.html#([^"]+)">([^<]+)</a>', TEXT)
+    for view, text in re.findall(
+        r'<a href="\.\./notebooks/02_oracle\.html#([^"]+)">([^<]+)</a>', TEXT
+    )
 }
 
 
@@ -35,7 +37,9 @@ def test_every_link_opens_a_view_where_a_lost_question_buys_one_answer_and_free_
         assert "q" not in shown or shown["q"] in answers(shown["set"]).ids
     table, lam, row = view("a question that is lost")
     assert table.acc[row].max() < 0.05
-    assert all(adalib.oracle_labels(table.acc, table.cost, price)[row] == 0 for price in (0.001, 0.01, lam))
+    assert all(
+        adalib.oracle_labels(table.acc, table.cost, price)[row] == 0 for price in (0.001, 0.01, lam)
+    )
     table, lam, row = view("free compute")
     assert lam == 0
     assert adalib.oracle_labels(table.acc, table.cost, 0.0)[row] < table.k - 1
@@ -55,7 +59,9 @@ def test_a_step_pays_where_its_second_answer_does_not_prices_change_much_or_noth
     assert (np.diff(table.acc[row, [0, 2, 3, 4]]) < 0).all()
 
 
-@pytest.mark.parametrize("text", ["the same price on the drills", "the drills at the price that meets B = 2 elsewhere"])
+@pytest.mark.parametrize(
+    "text", ["the same price on the drills", "the drills at the price that meets B = 2 elsewhere"]
+)
 def test_one_price_makes_two_bills(text):
     drill, lam, _ = view(text)
     word = utility("word-fewshot")
@@ -84,11 +90,18 @@ def test_the_graph_agrees_with_what_the_chapters_say_they_need():
 
     chapters = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
     nodes = {str(int(path.stem[:2])): path for path in chapters}
-    nodes |= {"A": ROOT / "notebooks" / "a_duality.ipynb", "D": ROOT / "notebooks" / "d_markets.ipynb"}
+    nodes |= {
+        "A": ROOT / "notebooks" / "a_duality.ipynb",
+        "D": ROOT / "notebooks" / "d_markets.ipynb",
+    }
     assert nodes.keys() == {end for arrow in arrows for end in arrow}
     for name, path in nodes.items():
         # "a little of 7" is in the chapter's own words, and no arrow
         asked = {str(chapter) for chapter in needs(path)} - ({"7"} if name == "9" else set())
-        assert asked <= ancestors(name), f"{path.stem} needs {asked}, the graph leads from {ancestors(name)}"
+        assert asked <= ancestors(name), (
+            f"{path.stem} needs {asked}, the graph leads from {ancestors(name)}"
+        )
         assert name in TEXT
-        assert name in "AD" or re.search(rf"(?i)\bchapters?[^|\n]*\b{name}\b", TEXT.split("## Plans")[1])
+        assert name in "AD" or re.search(
+            rf"(?i)\bchapters?[^|\n]*\b{name}\b", TEXT.split("## Plans")[1]
+        )

@@ -66,36 +66,13 @@ function unitsOf(values, member) {
   return excess.map((x) => mean + (x * excess.length) / n);
 }
 
-/**
- * Ends of the 95% interval of a mean of values from -1 to 1: the farthest means that reweighing the units explains, with
- * half an imaginary unit at the bound, so that rare gains and losses count (question_interval of evaluate/intervals.py).
- */
-function questionInterval(values) {
-  const bound = values.reduce((most, x) => Math.max(most, Math.abs(x)), 1);
-  const critical = studentQuantile(values.length - 1) ** 2;
-  return [nearest(values.map((x) => bound + x), critical) - bound, bound - nearest(values.map((x) => bound - x), critical)];
-}
-
-/** How near to a bound the mean may come, where `far` is how far from it every unit is. */
-function nearest(far, critical) {
-  const weight = far.length + 0.5;
-  const scale = far.reduce((most, x) => Math.max(most, x), 0);
-  if (scale < 1e-12) return 0;
-  const at = (d) => {
-    let [total, logs] = [0.5 / d, 0.5 * Math.log(d)];
-    for (const x of far) {
-      total += 1 / (d + x);
-      logs += Math.log(d + x);
-    }
-    return { mean: weight / total - d, excess: 2 * (logs + weight * Math.log(total / weight)) - critical };
-  };
-  let [low, high] = [-critical / far.length - 20, Math.log(weight) / 2 + 10];
-  while (high - low > 1e-9) {
-    const middle = (low + high) / 2;
-    if (at(Math.exp(middle) * scale).excess > 0) low = middle;
-    else high = middle;
-  }
-  return at(Math.exp(low) * scale).mean;
+/** Ends of Student's 95% interval of a mean gain (mean_interval of evaluate/intervals.py), cut at -1 and 1. */
+function meanInterval(values) {
+  const n = values.length;
+  const mean = values.reduce((sum, x) => sum + x, 0) / n;
+  const squares = values.reduce((sum, x) => sum + (x - mean) ** 2, 0);
+  const half = studentQuantile(n - 1) * Math.sqrt(squares / (n - 1) / n);
+  return [Math.max(mean - half, -1), Math.min(mean + half, 1)];
 }
 
 /** Student's 97.5% quantile for nine degrees of freedom and more (Cornish and Fisher's expansion, good to 0.0002). */

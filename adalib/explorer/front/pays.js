@@ -34,7 +34,7 @@ class Pays {
     const halves = this.halves.get(setting);
     if (!halves) return `Too little to tell: it takes at least ${FEWEST} questions with 4 answers each.`;
     const found = crossFit(halves, target);
-    const [low, high] = questionInterval(unitsOf(found.gains, halves.member));
+    const [low, high] = meanInterval(unitsOf(found.gains, halves.member));
     return sayPays(found, low, high, halves.tables[0]);
   }
 

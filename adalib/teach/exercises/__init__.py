@@ -91,7 +91,9 @@ class Checker:
     def __init__(self, exercises: Mapping[str, Exercise], chapter: str = "") -> None:
         self.exercises = dict(exercises)
         self.chapter = chapter
-        self.given: dict[str, Any] = {}  # the last answer to each: a value itself, of a function whether it was right
+        self.given: dict[
+            str, Any
+        ] = {}  # the last answer to each: a value itself, of a function whether it was right
 
     def __call__(self, name: str, answer: Any) -> Checked:
         """Say whether an exercise is answered, rightly or not yet."""
@@ -104,10 +106,17 @@ class Checker:
         exercise = self.exercises.get(name)
         if answer is None:
             within = exercise.tolerance if isinstance(exercise, Value) else 0
-            return Checked(name, None, f"A number counts within {within:g}" if within else "", chapter=self.chapter)
+            return Checked(
+                name,
+                None,
+                f"A number counts within {within:g}" if within else "",
+                chapter=self.chapter,
+            )
         if exercise is None:
             names = ", ".join(self.exercises)
-            return Checked(str(name), False, f"no exercise here is called {name!r}; the names are {names}")
+            return Checked(
+                str(name), False, f"no exercise here is called {name!r}; the names are {names}"
+            )
         if isinstance(exercise, Build) and exercise.empty(answer):
             return Checked(name, None, "Your function returns nothing so far", chapter=self.chapter)
         try:
@@ -125,7 +134,9 @@ class Checker:
         exercise = value(name, answer, hint, more, **about)
         for said, mistake in {None: answer, **about.get("wrong", {})}.items():
             if exercise.fault(mistake) != said:
-                raise ValueError(f"exercise {name!r}: {mistake!r} is told {exercise.fault(mistake)!r}, not {said!r}")
+                raise ValueError(
+                    f"exercise {name!r}: {mistake!r} is told {exercise.fault(mistake)!r}, not {said!r}"
+                )
         self.exercises[name] = exercise
         return Solution(name, True, chapter=self.chapter, recorded=exercise)
 
@@ -139,7 +150,9 @@ def checks(chapter: str) -> tuple[Checker, Callable[..., Solution]]:
     >>> check("sum", [4.0]), check("sum", 5)
     (Exercise sum: right., Exercise sum: not yet. Hint: count on your fingers.)
     """
-    exercises: dict[str, Exercise] = {name: Value(name, **kept) for name, kept in recorded().get(chapter, {}).items()}
+    exercises: dict[str, Exercise] = {
+        name: Value(name, **kept) for name, kept in recorded().get(chapter, {}).items()
+    }
     exercises |= {name: exercise for (place, name), exercise in JUDGED.items() if place == chapter}
     check = Checker(exercises, chapter)
     return check, check.solution

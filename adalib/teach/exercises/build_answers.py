@@ -23,7 +23,10 @@ EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
 def _said(rng: np.random.Generator, fewest: int, most: int, chances: Sequence[float]) -> list[str]:
     """Some answers, the right one among them with the first chance; the last of the four is empty."""
-    return [["7", "8", "9", ""][i] for i in rng.choice(4, size=rng.integers(fewest, most + 1), p=chances)]
+    return [
+        ["7", "8", "9", ""][i]
+        for i in rng.choice(4, size=rng.integers(fewest, most + 1), p=chances)
+    ]
 
 
 def _winners(answers: Sequence[str]) -> list[str]:
@@ -61,13 +64,15 @@ EXERCISES["00", "vote"] = Build(
         "the first of the tied answers takes all; they must share": lambda answers, gold: float(
             gold in _winners(answers)[:1]
         ),
-        "it wants more than half of the votes; the most votes are enough": lambda answers, gold: float(
-            2 * answers.count(gold) > len([a for a in answers if a])
+        "it wants more than half of the votes; the most votes are enough": lambda answers, gold: (
+            float(2 * answers.count(gold) > len([a for a in answers if a]))
         ),
         "that is the share of right answers, not the outcome of the vote": lambda answers, gold: (
             answers.count(gold) / max(1, len(answers))
         ),
-        "a tie counts as a full win; it must be shared": lambda answers, gold: float(gold in _winners(answers)),
+        "a tie counts as a full win; it must be shared": lambda answers, gold: float(
+            gold in _winners(answers)
+        ),
     },
 )
 
@@ -103,7 +108,9 @@ EXERCISES["01", "subsets"] = Build(
             1 - comb(len(answers) - answers.count(gold), b) / comb(len(answers), b)
         ),
         "it votes over the first b answers alone": lambda answers, gold, b: _won(answers[:b], gold),
-        "that is the share of right answers, whatever b is": lambda answers, gold, b: _all_subsets(answers, gold, 1),
+        "that is the share of right answers, whatever b is": lambda answers, gold, b: _all_subsets(
+            answers, gold, 1
+        ),
         "empty answers vote; they must not": lambda answers, gold, b: float(
             np.mean([_with_empties(part, gold) for part in combinations(answers, b)])
         ),
@@ -114,17 +121,25 @@ EXERCISES["01", "subsets"] = Build(
 def _learn_known(rng: np.random.Generator, **case: Any) -> Case:
     # Distances between whole numbers tie often, so that the tie rule is tried.
     known = rng.integers(0, 6, (len(case["acc"]), 2)).astype(float)
-    return {"known": known, **case, "new": rng.integers(0, 6, (rng.integers(1, 5), 2)).astype(float)}
+    return {
+        "known": known,
+        **case,
+        "new": rng.integers(0, 6, (rng.integers(1, 5), 2)).astype(float),
+    }
 
 
-def _nearest(known: np.ndarray, acc: np.ndarray, cost: np.ndarray, lam: float, new: np.ndarray) -> list[int]:
+def _nearest(
+    known: np.ndarray, acc: np.ndarray, cost: np.ndarray, lam: float, new: np.ndarray
+) -> list[int]:
     labels = oracle(acc, cost, lam)
     return [labels[min(range(len(known)), key=lambda i: ((known[i] - x) ** 2).sum())] for x in new]
 
 
 EXERCISES["06", "label policy"] = Build(
     PRICED.turned(
-        _learn_known, {**PRICED.axes, "known": ("question", "feature"), "new": ("asked", "feature")}, valid=PRICED.valid
+        _learn_known,
+        {**PRICED.axes, "known": ("question", "feature"), "new": ("asked", "feature")},
+        valid=PRICED.valid,
     ),
     _nearest,
     "make the oracle's labels of the known questions; a new question takes the label of the known one that is "
@@ -134,8 +149,8 @@ EXERCISES["06", "label policy"] = Build(
         "that is the commonest label for everyone; look at the features": lambda known, acc, cost, lam, new: (
             [int(np.bincount(oracle(acc, cost, lam)).argmax())] * len(new)
         ),
-        "it copies the most accurate column; copy the label at the price": lambda known, acc, cost, lam, new: _nearest(
-            known, acc, cost, 0.0, new
+        "it copies the most accurate column; copy the label at the price": lambda known, acc, cost, lam, new: (
+            _nearest(known, acc, cost, 0.0, new)
         ),
         "it returns the row of the nearest question; return that question's label": lambda known, acc, cost, lam, new: [
             int(((known - x) ** 2).sum(axis=1).argmin()) for x in new
@@ -152,7 +167,11 @@ def _draw_stops(rng: np.random.Generator) -> Case:
     last = int(rng.integers(1, 3))
     first = rng.integers(0, 9, (last, 2, 1)) / 8
     worth = rng.integers(0, 9, (last + 1, 2)) / 8
-    return {"worth": worth, "moves": np.concatenate([first, 1 - first], axis=2), "lam": float(rng.integers(0, 9) / 64)}
+    return {
+        "worth": worth,
+        "moves": np.concatenate([first, 1 - first], axis=2),
+        "lam": float(rng.integers(0, 9) / 64),
+    }
 
 
 def _by_rule(rule: np.ndarray, worth: np.ndarray, moves: np.ndarray, lam: float) -> np.ndarray:
@@ -181,7 +200,11 @@ EXERCISES["09", "induct"] = Build(
         _draw_stops,
         {},
         [
-            {"worth": np.array([[0.5, 0.25], [1.0, 0.0]]), "moves": np.full((1, 2, 2), 0.5), "lam": 0.125},
+            {
+                "worth": np.array([[0.5, 0.25], [1.0, 0.0]]),
+                "moves": np.full((1, 2, 2), 0.5),
+                "lam": 0.125,
+            },
             {
                 "worth": np.array([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]),
                 "moves": np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.75, 0.25], [0.25, 0.75]]]),
@@ -195,12 +218,14 @@ EXERCISES["09", "induct"] = Build(
     "worth on average, less the price",
     "value = worth[-1]; then, for n from the last move to the first, value = maximum(worth[n], moves[n] @ value - lam)",
     {
-        "the next answer is free there; it costs the price": lambda worth, moves, lam: _best_rule(worth, moves, 0.0),
+        "the next answer is free there; it costs the price": lambda worth, moves, lam: _best_rule(
+            worth, moves, 0.0
+        ),
         "it looks one answer ahead; carry back the value of the next states, not their vote": (
             lambda worth, moves, lam: np.maximum(worth[0], moves[0] @ worth[1] - lam)
         ),
-        "it always goes on to the last answer; where the vote is worth more, stop": lambda worth, moves, lam: _by_rule(
-            np.ones(moves.shape[:2]), worth, moves, lam
+        "it always goes on to the last answer; where the vote is worth more, stop": lambda worth, moves, lam: (
+            _by_rule(np.ones(moves.shape[:2]), worth, moves, lam)
         ),
         "it pays the price where it stops, too": _pays_to_stop,
     },
@@ -220,10 +245,21 @@ EXERCISES["05", "cross-fit"] = Build(
     PRICED.turned(
         _second_half,
         {"first": ("question", "budget"), "second": ("question", "budget"), "cost": ("budget",)},
-        [{"first": np.array([[0.0, 1.0]]), "second": np.array([[1.0, 0.0]]), "cost": np.array([1.0, 2.0]), "lam": 0.0}],
-        valid=lambda case: PRICED.valid({**case, "acc": np.concatenate([case["first"], case["second"]])}),
+        [
+            {
+                "first": np.array([[0.0, 1.0]]),
+                "second": np.array([[1.0, 0.0]]),
+                "cost": np.array([1.0, 2.0]),
+                "lam": 0.0,
+            }
+        ],
+        valid=lambda case: PRICED.valid(
+            {**case, "acc": np.concatenate([case["first"], case["second"]])}
+        ),
     ),
-    lambda first, second, *price: (_one_way(first, second, *price) + _one_way(second, first, *price)) / 2,
+    lambda first, second, *price: (
+        (_one_way(first, second, *price) + _one_way(second, first, *price)) / 2
+    ),
     "choose labels on one half and look them up in the other, both ways round, and average the two",
     "labels = oracle(first, cost, lam) is scored by second[range(n), labels], and the other way round",
     {
@@ -231,11 +267,11 @@ EXERCISES["05", "cross-fit"] = Build(
             (_one_way(first, first, *price) + _one_way(second, second, *price)) / 2
         ),
         "it goes one way only; choose on the second half too": _one_way,
-        "it averages the halves before it chooses; no half is left to score": lambda first, second, *price: _one_way(
-            (first + second) / 2, (first + second) / 2, *price
+        "it averages the halves before it chooses; no half is left to score": lambda first, second, *price: (
+            _one_way((first + second) / 2, (first + second) / 2, *price)
         ),
-        "it chooses on the half that scores; look up the other half's label": lambda first, second, *price: float(
-            (first.max(axis=1).mean() + second.max(axis=1).mean()) / 2
+        "it chooses on the half that scores; look up the other half's label": lambda first, second, *price: (
+            float((first.max(axis=1).mean() + second.max(axis=1).mean()) / 2)
         ),
     },
 )

@@ -46,12 +46,18 @@ EXERCISES["02", "oracle"] = Build(
     "cheapest, of the largest",
     {
         "ties go to the dearer budget; they must go to the cheaper one": _dearest,
-        "it takes the most accurate column and forgets the price": lambda acc, *_: acc.argmax(axis=1),
-        "it returns budgets; return columns, counted from 0": lambda acc, cost, lam: cost[oracle(acc, cost, lam)],
+        "it takes the most accurate column and forgets the price": lambda acc, *_: acc.argmax(
+            axis=1
+        ),
+        "it returns budgets; return columns, counted from 0": lambda acc, cost, lam: cost[
+            oracle(acc, cost, lam)
+        ],
         "it multiplies the price by the column's number; multiply it by the column's cost": lambda acc, _, lam: (
-            acc - lam * np.arange(acc.shape[1])
-        ).argmax(axis=1),
-        "it divides accuracy by cost; subtract price times cost instead": lambda acc, cost, _: (acc / cost).argmax(1),
+            (acc - lam * np.arange(acc.shape[1])).argmax(axis=1)
+        ),
+        "it divides accuracy by cost; subtract price times cost instead": lambda acc, cost, _: (
+            acc / cost
+        ).argmax(1),
     },
     picture=sketch,
 )
@@ -65,12 +71,22 @@ def _judge_price(got: Any, best: float, case: Case) -> str | None:
     least = best if best * 2**20 % 1 == 0 else best - 16 * np.spacing(best)
     paid = bill(case["acc"], case["cost"], got)
     if got < least and paid > case["budget"] + 1e-9:
-        near = "; give the high end, or round up (for adalib.average_cost 1e-12 is a tie)" if got > best - 1e-4 else ""
+        near = (
+            "; give the high end, or round up (for adalib.average_cost 1e-12 is a tie)"
+            if got > best - 1e-4
+            else ""
+        )
         return f"at the price {got!r} the oracle spends {paid:g}, more than the budget{near}"
-    return None if got <= best + 1e-4 else f"the price {got:.6g} is too high: {best:.6g} keeps the budget too"
+    return (
+        None
+        if got <= best + 1e-4
+        else f"the price {got:.6g} is too high: {best:.6g} keeps the budget too"
+    )
 
 
-def _halving(acc: np.ndarray, cost: np.ndarray, budget: float, steps: int = 60, turned: bool = False) -> float:
+def _halving(
+    acc: np.ndarray, cost: np.ndarray, budget: float, steps: int = 60, turned: bool = False
+) -> float:
     low, high = 0.0, 5.0
     for _ in range(steps):
         middle = (low + high) / 2
@@ -81,14 +97,20 @@ def _halving(acc: np.ndarray, cost: np.ndarray, budget: float, steps: int = 60, 
 
 EXERCISES["03", "bisection"] = Build(
     TARGETED,
-    lambda acc, cost, budget: next(lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget),
+    lambda acc, cost, budget: next(
+        lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget
+    ),
     "halve the interval: where the cost is above the budget the price must rise, else it may fall",
     "keep a price that is too low and one that is high enough; try the middle, move one end, sixty times; return "
     "the high end",
     {
-        "it moves the wrong end: a cost above the budget needs a higher price": partial(_halving, turned=True),
+        "it moves the wrong end: a cost above the budget needs a higher price": partial(
+            _halving, turned=True
+        ),
         "it stops after a few steps; halve some fifty times": partial(_halving, steps=8),
-        "it returns the cost, not the price": lambda acc, cost, budget: bill(acc, cost, _halving(acc, cost, budget)),
+        "it returns the cost, not the price": lambda acc, cost, budget: bill(
+            acc, cost, _halving(acc, cost, budget)
+        ),
     },
     judge=_judge_price,
 )
@@ -110,7 +132,9 @@ def _judge_corners(got: Any, best: Any, case: Case) -> str | None:
     last = best[-1]  # dearer columns that tie with it lie on a level line, and nobody pays for them
     allowed = set(best) | {j for j in on_the_line if j < last}
     return (
-        None if set(best) <= set(columns) <= allowed and columns == sorted(columns) else "it is not the envelope here"
+        None
+        if set(best) <= set(columns) <= allowed and columns == sorted(columns)
+        else "it is not the envelope here"
     )
 
 
@@ -134,7 +158,9 @@ EXERCISES["03", "envelope"] = Build(
             j for j in range(len(acc)) if j == 0 or acc[j] > acc[:j].max()
         ],
         "it keeps all columns": lambda acc, _: list(range(len(acc))),
-        "it jumps to the most accurate column at once": lambda acc, _: sorted({0, int(acc.argmax())}),
+        "it jumps to the most accurate column at once": lambda acc, _: sorted(
+            {0, int(acc.argmax())}
+        ),
     },
     judge=_judge_corners,
 )
@@ -148,7 +174,9 @@ def _points(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
 def _judge_points(got: Any, best: Any, case: Case) -> str | None:
     points = np.asarray(got, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
-        return "it must return one pair (cost, accuracy) per point, from the cheapest to the dearest"
+        return (
+            "it must return one pair (cost, accuracy) per point, from the cheapest to the dearest"
+        )
     return same(points, best)
 
 
@@ -158,7 +186,9 @@ def _mean_curve(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
 
 
 EXERCISES["03", "frontier"] = Build(
-    PRICED.turned(lambda rng, acc, cost, lam: {"acc": acc, "cost": cost}, PRICED.axes, valid=PRICED.valid),
+    PRICED.turned(
+        lambda rng, acc, cost, lam: {"acc": acc, "cost": cost}, PRICED.axes, valid=PRICED.valid
+    ),
     _points,
     "collect the steps of all envelopes, sort them by slope, and add up costs and gains from the steepest on; steps "
     "of equal slope make one point",
@@ -166,9 +196,15 @@ EXERCISES["03", "frontier"] = Build(
     "cheapest column",
     {
         "that is the envelope of the mean curve, which treats all questions alike": _mean_curve,
-        "it returns sums; return averages over questions": lambda acc, cost: np.multiply(len(acc), _points(acc, cost)),
-        "costs and accuracies are two rows; return one pair a point": lambda *case: np.transpose(_points(*case)),
-        "it leaves out the start, where everyone has the cheapest column": lambda *case: _points(*case)[1:],
+        "it returns sums; return averages over questions": lambda acc, cost: np.multiply(
+            len(acc), _points(acc, cost)
+        ),
+        "costs and accuracies are two rows; return one pair a point": lambda *case: np.transpose(
+            _points(*case)
+        ),
+        "it leaves out the start, where everyone has the cheapest column": lambda *case: _points(
+            *case
+        )[1:],
         "it runs from the dearest to the cheapest; reverse it": lambda *case: _points(*case)[::-1],
     },
     judge=_judge_points,
@@ -206,7 +242,11 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     if (((plan > 1e-9) & (plan < 1 - 1e-9)).any(axis=1)).sum() > 1:
         return "more than one question is randomised"
     bound = best_value(acc, cost, budget)
-    return None if value >= bound - 1e-9 else f"its mean accuracy is {value:.4f}, and {bound:.4f} is possible"
+    return (
+        None
+        if value >= bound - 1e-9
+        else f"its mean accuracy is {value:.4f}, and {bound:.4f} is possible"
+    )
 
 
 EXERCISES["03", "coin"] = Build(
@@ -216,13 +256,15 @@ EXERCISES["03", "coin"] = Build(
     "the share of that step is the money left, N (B - average cost), over the step's cost; every other question has "
     "one chance of 1",
     {
-        "it leaves the slack unspent; take a part of the step that did not fit": partial(_one_coin, toss=False),
+        "it leaves the slack unspent; take a part of the step that did not fit": partial(
+            _one_coin, toss=False
+        ),
         "every question is randomised alike; one is enough": lambda acc, cost, budget: np.repeat(
             _one_coin(acc.mean(axis=0)[None], cost, budget), len(acc), axis=0
         ),
-        "everyone gets the dearest column that the budget allows": lambda acc, cost, budget: np.eye(len(cost))[
-            np.full(len(acc), np.searchsorted(cost, budget, side="right") - 1)
-        ],
+        "everyone gets the dearest column that the budget allows": lambda acc, cost, budget: np.eye(
+            len(cost)
+        )[np.full(len(acc), np.searchsorted(cost, budget, side="right") - 1)],
     },
     judge=_judge_coin,
 )
@@ -249,7 +291,9 @@ EXERCISES["04", "subgradient"] = Build(
     "a subgradient is the slope of a line through G at this price that nowhere lies above G",
     "differentiate one row's largest net value: its slope in the price is minus the cost of the column that attains it",
     {
-        "the sign is turned round: G falls where the cost is above the budget": lambda *case: bill(*case[:3]) - case[3],
+        "the sign is turned round: G falls where the cost is above the budget": lambda *case: (
+            bill(*case[:3]) - case[3]
+        ),
         "the budget is missing": lambda *case: -bill(*case[:3]),
         "that is the value of G, not its slope": _dual,
     },
@@ -261,7 +305,11 @@ EXERCISES["07", "best mix"] = Build(
         lambda rng, acc, cost, budget: {"means": acc[0], "cost": cost, "budget": budget},
         {"means": ("budget",), "cost": ("budget",)},
         [
-            {"means": np.array([0.25, 0.25, 1.0]), "cost": np.array([1.0, 2.0, 4.0]), "budget": 2.0},
+            {
+                "means": np.array([0.25, 0.25, 1.0]),
+                "cost": np.array([1.0, 2.0, 4.0]),
+                "budget": 2.0,
+            },
             {"means": np.array([0.5, 0.25]), "cost": np.array([1.0, 2.0]), "budget": 2.0},
         ],
         valid=lambda case: TARGETED.valid({**case, "acc": case["means"]}),
@@ -271,12 +319,14 @@ EXERCISES["07", "best mix"] = Build(
     "for every pair low, high with cost[low] <= B < cost[high] the accuracy is on the line between them; a budget of "
     "B or less counts alone too",
     {
-        "it mixes neighbours only; a mix of 1 and 4 may beat them": lambda means, cost, budget: float(
-            np.interp(budget, cost, means)
+        "it mixes neighbours only; a mix of 1 and 4 may beat them": lambda means, cost, budget: (
+            float(np.interp(budget, cost, means))
         ),
-        "that is the largest budget that fits, without a mix": lambda means, cost, budget: means[cost <= budget][-1],
-        "that is the best single budget that fits; a mix may do better": lambda means, cost, budget: float(
-            means[cost <= budget].max()
+        "that is the largest budget that fits, without a mix": lambda means, cost, budget: means[
+            cost <= budget
+        ][-1],
+        "that is the best single budget that fits; a mix may do better": lambda means, cost, budget: (
+            float(means[cost <= budget].max())
         ),
         "it mixes the cheapest with the dearest only": lambda means, cost, budget: float(
             np.interp(budget, cost[[0, -1]], means[[0, -1]])
@@ -296,7 +346,9 @@ def _draw_models(rng: np.random.Generator) -> Case:
     }
 
 
-def _side_by_side(small: np.ndarray, small_cost: np.ndarray, large: np.ndarray, large_cost: np.ndarray) -> np.ndarray:
+def _side_by_side(
+    small: np.ndarray, small_cost: np.ndarray, large: np.ndarray, large_cost: np.ndarray
+) -> np.ndarray:
     return np.vstack([np.append(small_cost, large_cost), np.hstack([small, large])])
 
 
@@ -308,8 +360,15 @@ def _costs_alone_sorted(*case: np.ndarray) -> np.ndarray:
 EXERCISES["11", "joined"] = Build(
     Inputs(
         _draw_models,
-        {"small": ("question", "few"), "small_cost": ("few",), "large": ("question", "many"), "large_cost": ("many",)},
-        valid=lambda case: bool(np.diff(np.sort(np.append(case["small_cost"], case["large_cost"]))).all()),
+        {
+            "small": ("question", "few"),
+            "small_cost": ("few",),
+            "large": ("question", "many"),
+            "large_cost": ("many",),
+        },
+        valid=lambda case: bool(
+            np.diff(np.sort(np.append(case["small_cost"], case["large_cost"]))).all()
+        ),
     ),
     lambda *case: np.array(sorted(_side_by_side(*case).T.tolist())).T,
     "put the columns of both models side by side and order them by cost; accuracies move with their costs",
@@ -317,14 +376,19 @@ EXERCISES["11", "joined"] = Build(
     {
         "the columns are not ordered by cost": _side_by_side,
         "the costs are ordered, but the accuracies did not move": _costs_alone_sorted,
-        "it sorts every row by itself; whole columns must move": lambda *case: np.sort(_side_by_side(*case), axis=1),
+        "it sorts every row by itself; whole columns must move": lambda *case: np.sort(
+            _side_by_side(*case), axis=1
+        ),
     },
 )
 
 
 def _draw_plants(rng: np.random.Generator) -> Case:
     n = rng.integers(1, 6)
-    return {"capacity": rng.integers(1, 13, n).astype(float), "fuel": rng.integers(1, 10, n).astype(float)}
+    return {
+        "capacity": rng.integers(1, 13, n).astype(float),
+        "fuel": rng.integers(1, 10, n).astype(float),
+    }
 
 
 #: A few power plants: what each can run, and what its fuel costs.
@@ -354,7 +418,12 @@ def _in_turn(capacity: np.ndarray, demand: float, order: Iterable[int]) -> np.nd
 
 def _judge_run(got: Any, best: np.ndarray, case: Case) -> str | None:
     """Any plan of the least bill is right: two plants with the same fuel may share as they like."""
-    run, capacity, fuel, demand = np.asarray(got, dtype=float), case["capacity"], case["fuel"], case["demand"]
+    run, capacity, fuel, demand = (
+        np.asarray(got, dtype=float),
+        case["capacity"],
+        case["fuel"],
+        case["demand"],
+    )
     if run.shape != capacity.shape:
         return f"it returned {run.size} numbers for {capacity.size} plants"
     if (run < -1e-9).any() or (run > capacity + 1e-9).any():
@@ -367,26 +436,37 @@ def _judge_run(got: Any, best: np.ndarray, case: Case) -> str | None:
 
 EXERCISES["markets", "dispatch"] = Build(
     PLANTS.turned(
-        lambda rng, **case: {**case, "demand": float(rng.integers(0, int(case["capacity"].sum()) + 1))},
+        lambda rng, **case: {
+            **case,
+            "demand": float(rng.integers(0, int(case["capacity"].sum()) + 1)),
+        },
         PLANTS.axes,
         [
             {"capacity": np.array([4.0, 4.0]), "fuel": np.array([9.0, 1.0]), "demand": 5.0},
-            {"capacity": np.array([2.0, 3.0, 2.0]), "fuel": np.array([5.0, 5.0, 1.0]), "demand": 2.0},
+            {
+                "capacity": np.array([2.0, 3.0, 2.0]),
+                "fuel": np.array([5.0, 5.0, 1.0]),
+                "demand": 2.0,
+            },
             {"capacity": np.array([3.0]), "fuel": np.array([2.0]), "demand": 0.0},
         ],
-        valid=lambda case: bool((case["capacity"] > 0).all() and 0 <= case["demand"] <= case["capacity"].sum()),
+        valid=lambda case: bool(
+            (case["capacity"] > 0).all() and 0 <= case["demand"] <= case["capacity"].sum()
+        ),
     ),
     _least_bill,
     "the cheapest fuel first, each plant up to its capacity, the last one in part",
     "for plant in fuel.argsort(): run[plant] = min(capacity[plant], what is left of the demand)",
     {
-        "it runs the plants as they are listed; begin with the cheapest fuel": lambda capacity, fuel, demand: _in_turn(
-            capacity, demand, range(len(capacity))
+        "it runs the plants as they are listed; begin with the cheapest fuel": lambda capacity, fuel, demand: (
+            _in_turn(capacity, demand, range(len(capacity)))
         ),
-        "it begins with the dearest fuel": lambda capacity, fuel, demand: _in_turn(capacity, demand, (-fuel).argsort()),
-        "it returns the cheapest plant first; keep the order given": lambda capacity, fuel, demand: _in_turn(
-            capacity, demand, fuel.argsort()
-        )[fuel.argsort()],
+        "it begins with the dearest fuel": lambda capacity, fuel, demand: _in_turn(
+            capacity, demand, (-fuel).argsort()
+        ),
+        "it returns the cheapest plant first; keep the order given": lambda capacity, fuel, demand: (
+            _in_turn(capacity, demand, fuel.argsort())[fuel.argsort()]
+        ),
         "its last plant runs at full power; it should make what is left of the demand": lambda capacity, fuel, demand: (
             np.where(_in_turn(capacity, demand, fuel.argsort()) > 0, capacity, 0)
         ),

@@ -19,8 +19,28 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PRICED", "TARGETED", "TARGETED_AND_PRICED", "Broken", "Case", "Inputs", "Late", "apply", "best_value"]
-__all__ += ["between", "bill", "described", "limited", "oracle", "prices", "shrunk", "sketch", "spent"]
+__all__ = [
+    "PRICED",
+    "TARGETED",
+    "TARGETED_AND_PRICED",
+    "Broken",
+    "Case",
+    "Inputs",
+    "Late",
+    "apply",
+    "best_value",
+]
+__all__ += [
+    "between",
+    "bill",
+    "described",
+    "limited",
+    "oracle",
+    "prices",
+    "shrunk",
+    "sketch",
+    "spent",
+]
 
 Case = dict[str, Any]
 _ATTEMPTS = 400  # at making a case smaller
@@ -58,7 +78,11 @@ class Inputs:
         return islice(self.cases(count), count)
 
     def turned(
-        self, make: Callable[..., Case], axes: Mapping[str, tuple[str, ...]], nasty: Sequence[Case] = (), **more: Any
+        self,
+        make: Callable[..., Case],
+        axes: Mapping[str, tuple[str, ...]],
+        nasty: Sequence[Case] = (),
+        **more: Any,
     ) -> Inputs:
         """Other inputs, made from these: ``make(rng, **case)`` makes one."""
         return Inputs(lambda rng: make(rng, **self.draw(rng)), axes, nasty, **more)
@@ -66,7 +90,10 @@ class Inputs:
 
 def apply(function: Callable, values: Mapping[str, Any]) -> Any:
     """Call a reader's function with copies of the values, in order; whatever goes wrong is a `Broken`."""
-    copies = [value.copy() if isinstance(value, (list, np.ndarray)) else value for value in values.values()]
+    copies = [
+        value.copy() if isinstance(value, (list, np.ndarray)) else value
+        for value in values.values()
+    ]
     try:
         return function(*copies)
     except Exception as error:
@@ -80,7 +107,10 @@ def limited(seconds: float) -> Iterator[None]:
     What counts is the processor's time, not the clock's: on a busy machine a right function is not late.
     """
     with contextlib.redirect_stdout(io.StringIO()):  # hundreds of calls print nothing
-        if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        if (
+            not hasattr(signal, "setitimer")
+            or threading.current_thread() is not threading.main_thread()
+        ):
             yield
             return
 
@@ -115,16 +145,27 @@ def shrunk(case: Case, inputs: Inputs, fails: Callable[[Case], bool]) -> Case:
 
 
 def _smaller(case: Case, axes: Mapping[str, tuple[str, ...]]) -> Iterator[Case]:
-    sizes = {axis: np.shape(case[name])[at] for name, along in axes.items() for at, axis in enumerate(along)}
+    sizes = {
+        axis: np.shape(case[name])[at]
+        for name, along in axes.items()
+        for at, axis in enumerate(along)
+    }
     for axis, size in sizes.items():
         for place in range(size if size > 1 else 0):
-            yield {name: _without(value, axes.get(name, ()), axis, place) for name, value in case.items()}
+            yield {
+                name: _without(value, axes.get(name, ()), axis, place)
+                for name, value in case.items()
+            }
     for grid in (1, 2, 8, 64):
         for name, value in case.items():
             if np.asarray(value).dtype.kind != "f":
                 continue
             rounded = np.round(np.asarray(value) * grid) / grid
-            coarser = next(g for g in (1, 2, 8, 64, np.inf) if g == np.inf or (np.asarray(value) * g % 1 == 0).all())
+            coarser = next(
+                g
+                for g in (1, 2, 8, 64, np.inf)
+                if g == np.inf or (np.asarray(value) * g % 1 == 0).all()
+            )
             if coarser > grid:
                 yield {**case, name: float(rounded) if np.ndim(value) == 0 else rounded}
 
@@ -142,7 +183,11 @@ def described(values: Mapping[str, Any], **more: Any) -> str:
     lines, width = [], max(map(len, (*values, *more)), default=0)
     for name, value in (*values.items(), *more.items()):
         with np.printoptions(precision=4, suppress=True, linewidth=100):
-            text = str(np.asarray(value)) if isinstance(value, (np.ndarray, np.generic)) else repr(value)
+            text = (
+                str(np.asarray(value))
+                if isinstance(value, (np.ndarray, np.generic))
+                else repr(value)
+            )
         first, *rest = text.split("\n")
         lines += [f"{name:>{width}} = {first}", *(" " * (width + 3) + line for line in rest)]
     return "\n".join(lines)
@@ -186,12 +231,17 @@ def prices(acc: np.ndarray, cost: np.ndarray) -> list[float]:
 def between(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
     """Every such price with one between it and the next, where nobody is undecided and nothing hangs on a digit."""
     kinks = prices(acc, cost)
-    return [(low, (low + high) / 2) for low, high in zip(kinks, [*kinks[1:], kinks[-1] + 2], strict=True)]
+    return [
+        (low, (low + high) / 2)
+        for low, high in zip(kinks, [*kinks[1:], kinks[-1] + 2], strict=True)
+    ]
 
 
 def best_value(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
     """The best mean accuracy within a budget, one coin allowed: the smallest value of the dual function."""
-    return min(float(np.mean((acc - lam * cost).max(axis=1)) + lam * budget) for lam in prices(acc, cost))
+    return min(
+        float(np.mean((acc - lam * cost).max(axis=1)) + lam * budget) for lam in prices(acc, cost)
+    )
 
 
 def _drawn(rng: np.random.Generator, priced: bool = False, targeted: bool = False) -> Case:
@@ -226,15 +276,31 @@ def _sound(case: Case) -> bool:
 
 
 def _inputs(nasty: Sequence[Case], **asked: bool) -> Inputs:
-    return Inputs(lambda rng: _drawn(rng, **asked), {"acc": ("question", "budget"), "cost": ("budget",)}, nasty, _sound)
+    return Inputs(
+        lambda rng: _drawn(rng, **asked),
+        {"acc": ("question", "budget"), "cost": ("budget",)},
+        nasty,
+        _sound,
+    )
 
 
 #: A table and a price, a table and a budget, a table with both.
 PRICED = _inputs(
-    [{**_TIED, "lam": 0.25}, {**_FLAT, "lam": 0.0}, {**_DIPS, "lam": 0.0}, {**_TWINS, "lam": 1 / 16}], priced=True
+    [
+        {**_TIED, "lam": 0.25},
+        {**_FLAT, "lam": 0.0},
+        {**_DIPS, "lam": 0.0},
+        {**_TWINS, "lam": 1 / 16},
+    ],
+    priced=True,
 )
 TARGETED = _inputs(
-    [{**_TWINS, "budget": 8.5}, {**_FLAT, "budget": 4.0}, {**_DIPS, "budget": 1.0}, {**_TIED, "budget": 2.5}],
+    [
+        {**_TWINS, "budget": 8.5},
+        {**_FLAT, "budget": 4.0},
+        {**_DIPS, "budget": 1.0},
+        {**_TIED, "budget": 2.5},
+    ],
     targeted=True,
 )
 TARGETED_AND_PRICED = _inputs(

@@ -46,7 +46,11 @@ def _parts(answer: Any, *names: str) -> Any:
     return *check_table(acc, cost), as_number(number), *rest
 
 
-@_exercise("04", "gap", "with C = (1, 2) and Acc = (0, 1) for everyone, think of a budget between two costs")
+@_exercise(
+    "04",
+    "gap",
+    "with C = (1, 2) and Acc = (0, 1) for everyone, think of a budget between two costs",
+)
 def _gap(answer: Any) -> str | None:
     acc, cost, budget = _parts(answer, "budget")
     if len(acc) < 2:
@@ -57,7 +61,9 @@ def _gap(answer: Any) -> str | None:
     return f"the gap is {gap:.3f}; make one step dear and worth much, and the budget a little too small for it"
 
 
-@_exercise("04", "exact", "adalib.frontier(*THREE).cost lists the budgets that a price spends in full")
+@_exercise(
+    "04", "exact", "adalib.frontier(*THREE).cost lists the budgets that a price spends in full"
+)
 def _exact(answer: Any) -> str | None:
     budget = as_number(answer)
     if np.isnan(budget):
@@ -71,7 +77,11 @@ def _exact(answer: Any) -> str | None:
     return "there is a gap at that budget; think of a budget that the oracle spends in full"
 
 
-@_exercise("duality", "perfect", "two questions are enough: one with a steep dear step, one with a flat cheap step")
+@_exercise(
+    "duality",
+    "perfect",
+    "two questions are enough: one with a steep dear step, one with a flat cheap step",
+)
 def _perfect(answer: Any) -> str | None:
     acc, cost, budget = _parts(answer, "budget")
     if len(np.unique(acc, axis=0)) < len(acc):
@@ -82,7 +92,9 @@ def _perfect(answer: Any) -> str | None:
     return "the oracle loses nothing at that budget; let its next step not fit, and a smaller, less steep one fit"
 
 
-@_exercise("duality", "mean gap", "let more answers ruin one question of ten, and let the policy err there")
+@_exercise(
+    "duality", "mean gap", "let more answers ruin one question of ten, and let the policy err there"
+)
 def _mean_gap(answer: Any) -> str | None:
     acc, cost, lam, labels = _parts(answer, "lam", "labels")
     drawn = figure_bounds(acc, cost, lam, labels).printed[1]
@@ -92,7 +104,11 @@ def _mean_gap(answer: Any) -> str | None:
     return f"{sides}; err on few of many questions, and only where the gap is large"
 
 
-@_exercise("05", "null", "three answers with chance 1/3 each are flat too: no vote makes any of them likelier")
+@_exercise(
+    "05",
+    "null",
+    "three answers with chance 1/3 each are flat too: no vote makes any of them likelier",
+)
 def _null(population: Any) -> str | None:
     if not isinstance(population, Population) or population.n < 50:
         return "give an adalib.Population of at least 50 questions"
@@ -107,9 +123,15 @@ def _null(population: Any) -> str | None:
     return None
 
 
-@_exercise("06", "blind", "the features count words and signs; exchange a word for one of the same length")
+@_exercise(
+    "06", "blind", "the features count words and signs; exchange a word for one of the same length"
+)
 def _blind(answer: Any) -> str | None:
-    if not isinstance(answer, (tuple, list)) or len(answer) != 2 or not all(isinstance(text, str) for text in answer):
+    if (
+        not isinstance(answer, (tuple, list))
+        or len(answer) != 2
+        or not all(isinstance(text, str) for text in answer)
+    ):
         return "give a pair of texts"
     words = [sorted(re.findall(r"\w+", text.lower())) for text in answer]
     if min(map(len, words)) < 4:
@@ -123,7 +145,11 @@ def _blind(answer: Any) -> str | None:
 
 @_exercise("08", "thin", "ten gains too small to buy, and one large gain from a small budget")
 def _thin(table: Any) -> str | None:
-    if not isinstance(table, UtilityTable) or table.acc.shape != (20, 5) or table.budgets != (1, 2, 4, 8, 16):
+    if (
+        not isinstance(table, UtilityTable)
+        or table.acc.shape != (20, 5)
+        or table.budgets != (1, 2, 4, 8, 16)
+    ):
         return "give an adalib.UtilityTable of 20 questions with cost [1, 2, 4, 8, 16]"
     gain = table.acc[:, -1] - table.acc[:, 0]
     one, other = gain[:10].mean(), gain[10:].mean()
@@ -132,7 +158,9 @@ def _thin(table: Any) -> str | None:
     labels = frontier(table.acc, table.cost).at(1.5).labels
     if labels[:10].any():
         row = np.flatnonzero(labels[:10])[0]
-        return f"the oracle buys more for row {row}, one of the first ten; spread their gain thinner"
+        return (
+            f"the oracle buys more for row {row}, one of the first ten; spread their gain thinner"
+        )
     if not labels[10:].any():
         return "the oracle buys nothing for the last ten either; let one of them gain much from a small budget"
     return None

@@ -18,9 +18,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adalib.teach.exercises.cases import Broken, Case, Inputs, Late, apply, described, limited, shrunk
+from adalib.teach.exercises.cases import (
+    Broken,
+    Case,
+    Inputs,
+    Late,
+    apply,
+    described,
+    limited,
+    shrunk,
+)
 
-__all__ = ["Build", "Construction", "Fault", "Proof", "Value", "as_name", "as_number", "hashed", "same", "value"]
+__all__ = [
+    "Build",
+    "Construction",
+    "Fault",
+    "Proof",
+    "Value",
+    "as_name",
+    "as_number",
+    "hashed",
+    "same",
+    "value",
+]
 
 _CASES = 200  # on which a function is tried
 _PROOF_CASES = 2000
@@ -57,7 +77,11 @@ def same(got: Any, best: Any, case: Case | None = None) -> str | None:
     try:
         values, wanted = np.asarray(got, dtype=float), np.asarray(best, dtype=float)
     except (TypeError, ValueError):
-        return f"it returned {got!r}, which is no number" if np.ndim(best) == 0 else f"it returned {got!r}"
+        return (
+            f"it returned {got!r}, which is no number"
+            if np.ndim(best) == 0
+            else f"it returned {got!r}"
+        )
     if values.size != wanted.size:
         return f"it returned {values.size} {'entry' if values.size == 1 else 'entries'} instead of {wanted.size}"
     close = np.isclose(values.ravel(), wanted.ravel(), rtol=1e-6, atol=1e-8)
@@ -98,16 +122,27 @@ class Build(NamedTuple):
         try:
             with limited(_SECONDS):
                 case = next(filter(fails, self.inputs.cases(_CASES)), None)
-                return None if case is None else self._shown(function, shrunk(case, self.inputs, fails))
+                return (
+                    None
+                    if case is None
+                    else self._shown(function, shrunk(case, self.inputs, fails))
+                )
         except Late:
-            return Fault(f"after {_SECONDS:g} seconds it was still at work; does its loop end", described(now))
+            return Fault(
+                f"after {_SECONDS:g} seconds it was still at work; does its loop end",
+                described(now),
+            )
 
     def empty(self, function: Any) -> bool:
         """Whether a function is still the one that was handed out, which returns nothing."""
         case = next(self.inputs.cases(1))
         try:
             with limited(_SECONDS):
-                return callable(function) and apply(function, case) is None and apply(self.best, case) is not None
+                return (
+                    callable(function)
+                    and apply(function, case) is None
+                    and apply(self.best, case) is not None
+                )
         except (Broken, Late):
             return False
 
@@ -117,9 +152,13 @@ class Build(NamedTuple):
             got = apply(function, case)
         except Broken:
             return Fault(what, described(case))
-        named = next((name for name, wrong in self.mistakes.items() if self._alike(function, wrong)), None)
+        named = next(
+            (name for name, wrong in self.mistakes.items() if self._alike(function, wrong)), None
+        )
         best = apply(self.best, case)
-        drawn = self.picture(got, best, case) if self.picture else described(case, yours=got, best=best)
+        drawn = (
+            self.picture(got, best, case) if self.picture else described(case, yours=got, best=best)
+        )
         return Fault(named or f"{what}; {self.hint}", drawn)
 
     def _wrong(self, function: Callable[..., Any], case: Case) -> str | None:
@@ -172,7 +211,11 @@ class Proof(NamedTuple):
 
     def fault(self, chain: Any) -> Fault | str | None:
         """None for a chain that holds, passes all it must and gives its reasons, else the first step that fails."""
-        lines = [part for part in chain if not isinstance(part, str)] if isinstance(chain, Sequence) else []
+        lines = (
+            [part for part in chain if not isinstance(part, str)]
+            if isinstance(chain, Sequence)
+            else []
+        )
         if len(lines) < 2 or not all(map(callable, lines)):
             return "give a list of lines, each a function such as lambda acc, lam: ..."
         known = set(self.objects(next(self.inputs.cases(1))))
@@ -187,7 +230,11 @@ class Proof(NamedTuple):
             return f"after {_PROOF_SECONDS:g} seconds a line was still at work"
 
     def _tried(self, chain: list[Line]) -> Fault | str | None:
-        broken = ((case, place) for case in self.inputs.cases(_PROOF_CASES) if (place := self._breaks(chain, case)))
+        broken = (
+            (case, place)
+            for case in self.inputs.cases(_PROOF_CASES)
+            if (place := self._breaks(chain, case))
+        )
         case, place = next(broken, ({}, None))
         if place is None:
             return None if len(chain) > 2 and self._new(chain[1:-1]) >= self.ideas else self.jump
@@ -199,7 +246,9 @@ class Proof(NamedTuple):
 
         case = shrunk(case, self.inputs, breaks_there)
         _, what = self._breaks(chain, case) or place
-        named = next((said for said, wrong in self.mistakes.items() if self._has(chain, wrong)), None)
+        named = next(
+            (said for said, wrong in self.mistakes.items() if self._has(chain, wrong)), None
+        )
         return Fault(f"{what}; {named or self.hint}", described(self.objects(case)))
 
     def _breaks(self, chain: list[Line], case: Case) -> tuple[int, str] | None:
@@ -218,13 +267,18 @@ class Proof(NamedTuple):
                 return -number, said
         for step, (low, high) in enumerate(pairwise(values), 1):
             if low > high + _ROUNDING:
-                return step, f"step {step} breaks: line {step} is {low:.4g} and line {step + 1} is {high:.4g}"
+                return (
+                    step,
+                    f"step {step} breaks: line {step} is {low:.4g} and line {step + 1} is {high:.4g}",
+                )
         return None
 
     def _new(self, lines: list[Line]) -> int:
         """How many different lines name an object that no side of the claim names, or are no mix of the two sides."""
         cases = [self.objects(case) for case in self.inputs.first(_ALIKE)]
-        sides = np.array([[1.0, _evaluated(self.first, one), _evaluated(self.last, one)] for one in cases])
+        sides = np.array(
+            [[1.0, _evaluated(self.first, one), _evaluated(self.last, one)] for one in cases]
+        )
         claimed = _used(self.first, cases) | _used(self.last, cases)
         found = set()
         for line in lines:
@@ -237,27 +291,44 @@ class Proof(NamedTuple):
     def _has(self, chain: list[Line], wrong: Line) -> bool:
         """Whether one of the lines is this one in every case that was tried."""
         cases = [self.objects(case) for case in self.inputs.first(_ALIKE)]
-        return any(all(abs(_or_nan(line, one) - _or_nan(wrong, one)) <= _ROUNDING for one in cases) for line in chain)
+        return any(
+            all(abs(_or_nan(line, one) - _or_nan(wrong, one)) <= _ROUNDING for one in cases)
+            for line in chain
+        )
 
 
 def _used(line: Line, cases: Sequence[Mapping[str, Any]]) -> set[str]:
     """The objects that a line works with, not only names: in some case it has no value without them."""
     without = {
-        name: [{**one, name: one[name] * np.nan} for one in cases] for name in inspect.signature(line).parameters
+        name: [{**one, name: one[name] * np.nan} for one in cases]
+        for name in inspect.signature(line).parameters
     }
-    return {name for name, spoilt in without.items() if any(math.isnan(_or_nan(line, one)) for one in spoilt)}
+    return {
+        name
+        for name, spoilt in without.items()
+        if any(math.isnan(_or_nan(line, one)) for one in spoilt)
+    }
 
 
 def _unexplained(chain: Sequence[Line | str]) -> str | None:
     """What to say to a chain with a step that has no sentence, between its two lines, in which a word stands."""
     lines = [callable(part) for part in chain if callable(part) or re.search(r"\w", part)]
-    step = next((sum(lines[:after]) for after in range(1, len(lines)) if lines[after - 1] and lines[after]), None)
-    return f"the lines hold; now say why step {step} does, in a sentence in quotes between its lines" if step else None
+    step = next(
+        (sum(lines[:after]) for after in range(1, len(lines)) if lines[after - 1] and lines[after]),
+        None,
+    )
+    return (
+        f"the lines hold; now say why step {step} does, in a sentence in quotes between its lines"
+        if step
+        else None
+    )
 
 
 def _evaluated(line: Line, objects: Mapping[str, Any]) -> float:
     """What a line comes to, given the objects that it names."""
-    number = np.asarray(apply(line, {name: objects[name] for name in inspect.signature(line).parameters}))
+    number = np.asarray(
+        apply(line, {name: objects[name] for name in inspect.signature(line).parameters})
+    )
     if number.size != 1 or number.dtype.kind not in "biuf" or not np.isfinite(number.item()):
         raise Broken(f"it is {number!r}, not one number")
     return float(number.item())
@@ -298,15 +369,29 @@ class Value(NamedTuple):
         if "step" in self.key and math.isnan(as_number(answer)):
             return "that is no number; give one, such as 0.875 or 7/8"
         named = next((key["said"] for key in self.wrong if self._opens(key, answer)), None)
-        return self._rounded(answer, 0.01) or named or self._rounded(answer) or self._slip(answer) or self.hint
+        return (
+            self._rounded(answer, 0.01)
+            or named
+            or self._rounded(answer)
+            or self._slip(answer)
+            or self.hint
+        )
 
     def _rounded(self, answer: Any, most: float = math.inf) -> str | None:
         """What to say to the right number with too few digits: they leave half a unit of the last one open."""
         number, step = as_number(answer), self.key.get("step", math.inf)
         written = answer.strip() if isinstance(answer, str) else repr(number)
         digits = re.fullmatch(r"[+-]?\d*(?:[.,](\d+)(%?)|%)", written)
-        half = 0.5 * 10.0 ** -(len(digits[1] or "") + 2 * written.endswith("%")) if digits and number else 0.0
-        cells = range(-round(half / step), round(half / step) + 1) if step < half < min(most, 500 * step) else ()
+        half = (
+            0.5 * 10.0 ** -(len(digits[1] or "") + 2 * written.endswith("%"))
+            if digits and number
+            else 0.0
+        )
+        cells = (
+            range(-round(half / step), round(half / step) + 1)
+            if step < half < min(most, 500 * step)
+            else ()
+        )
         if any(self._opens(self.key, number + cell * step) for cell in cells):
             within = np.format_float_positional(self.tolerance or _EXACT, trim="-")
             return f"near, but rounded too far; a number counts within {within}"
@@ -333,7 +418,12 @@ class Value(NamedTuple):
 
 
 def value(
-    name: str, answer: Any, hint: str, more: str = "", tolerance: float = 0.0, wrong: Mapping[str, Any] | None = None
+    name: str,
+    answer: Any,
+    hint: str,
+    more: str = "",
+    tolerance: float = 0.0,
+    wrong: Mapping[str, Any] | None = None,
 ) -> Value:
     """Keep an exercise: its answer, how far off still counts, two hints, and typical mistakes by what is said to them.
 
@@ -341,7 +431,9 @@ def value(
     >>> half.fault("1/2"), half.fault(1.5), half.fault(7), half.fault("half")
     (None, 'that is one more', 'think of a coin', 'that is no number; give one, such as 0.875 or 7/8')
     """
-    mistakes = [{**_key(name, mistake, tolerance), "said": said} for said, mistake in (wrong or {}).items()]
+    mistakes = [
+        {**_key(name, mistake, tolerance), "said": said} for said, mistake in (wrong or {}).items()
+    ]
     return Value(name, _key(name, answer, tolerance), hint, more, tolerance, mistakes)
 
 

@@ -53,15 +53,25 @@ def _two_buys(case: Case) -> dict[str, Any]:
     bought: dict[str, Any] = {"low": case["low"], "high": case["high"]}
     for name in ("low", "high"):
         label = int(oracle_labels(case["acc"], case["cost"], case[name])[0])
-        bought |= {f"a_{name}": float(case["acc"][0, label]), f"c_{name}": float(case["cost"][label])}
+        bought |= {
+            f"a_{name}": float(case["acc"][0, label]),
+            f"c_{name}": float(case["cost"][label]),
+        }
     return bought
 
 
 EXERCISES["02", "monotone"] = Proof(
     PRICED.turned(
-        lambda rng, acc, cost, lam: {"acc": acc[:1], "cost": cost, "low": lam, "high": lam + rng.integers(1, 9) / 64},
+        lambda rng, acc, cost, lam: {
+            "acc": acc[:1],
+            "cost": cost,
+            "low": lam,
+            "high": lam + rng.integers(1, 9) / 64,
+        },
         PRICED.axes,
-        valid=lambda case: PRICED.valid({**case, "lam": case["low"]}) and case["high"] > case["low"],
+        valid=lambda case: (
+            PRICED.valid({**case, "lam": case["low"]}) and case["high"] > case["low"]
+        ),
     ),
     _two_buys,
     lambda low: 0.0,
@@ -72,12 +82,18 @@ EXERCISES["02", "monotone"] = Proof(
     "same at the high price, where the accuracies cancel",
     {
         "the sides are exchanged: at the low price its own buy is the better one": (
-            lambda low, a_low, c_low, a_high, c_high: (a_high - low * c_high) - (a_low - low * c_low)
+            lambda low, a_low, c_low, a_high, c_high: (
+                (a_high - low * c_high) - (a_low - low * c_low)
+            )
         ),
         "that line has the high price: there the other buy is the better one": (
-            lambda high, a_low, c_low, a_high, c_high: (a_low - high * c_low) - (a_high - high * c_high)
+            lambda high, a_low, c_low, a_high, c_high: (
+                (a_low - high * c_low) - (a_high - high * c_high)
+            )
         ),
-        "accuracy alone is not what a buy maximises; the price is missing": lambda a_low, a_high: a_low - a_high,
+        "accuracy alone is not what a buy maximises; the price is missing": lambda a_low, a_high: (
+            a_low - a_high
+        ),
     },
 )
 
@@ -92,13 +108,17 @@ EXERCISES["02", "everett"] = Proof(
     "oracle's accuracy, because the plan's net value is at most the oracle's",
     {
         "the sign of the money is turned round: the plan spends less": (
-            lambda acc, cost, lam, plan, oracle: _mean(acc, plan) + lam * (_mean(cost, plan) - _mean(cost, oracle))
+            lambda acc, cost, lam, plan, oracle: (
+                _mean(acc, plan) + lam * (_mean(cost, plan) - _mean(cost, oracle))
+            )
         ),
         "that is the plan's net value, which lies below its accuracy": (
             lambda acc, cost, lam, plan: _mean(acc, plan) - lam * _mean(cost, plan)
         ),
         "money is not accuracy: multiply it by the price": (
-            lambda acc, cost, plan, oracle: _mean(acc, plan) + _mean(cost, oracle) - _mean(cost, plan)
+            lambda acc, cost, plan, oracle: (
+                _mean(acc, plan) + _mean(cost, oracle) - _mean(cost, plan)
+            )
         ),
     },
 )
@@ -150,7 +170,9 @@ EXERCISES["04", "weak duality"] = Proof(
     "line 2 is accuracy + lam * (budget - cost) of the plan; then let every question choose its best net value",
     {
         "the sign is turned round: the plan costs the budget or less": (
-            lambda acc, cost, lam, budget, plan: _mean(acc, plan) + lam * (_mean(cost, plan) - budget)
+            lambda acc, cost, lam, budget, plan: (
+                _mean(acc, plan) + lam * (_mean(cost, plan) - budget)
+            )
         ),
         "unspent money counts at its price; the price is missing": (
             lambda acc, cost, budget, plan: _mean(acc, plan) + budget - _mean(cost, plan)
@@ -185,7 +207,9 @@ EXERCISES["05", "bracket"] = Proof(
     "line 2 is truth.max(); for the second step, every draw's maximum is at least its entry at the truly best budget",
     {
         "the average budget is not the best one": lambda truth: float(truth.mean()),
-        "that is the luckiest number of all; the claim is a mean of maxima": lambda draws: float(draws.max()),
+        "that is the luckiest number of all; the claim is a mean of maxima": lambda draws: float(
+            draws.max()
+        ),
         "it takes the luckiest draw of every budget; the oracle takes the best budget of every draw": (
             lambda draws: float(draws.max(axis=0).mean())
         ),
@@ -212,16 +236,23 @@ def _policy(case: Case) -> dict[str, Any]:
 
 EXERCISES["duality", "recovery"] = Proof(
     _with_plan(TARGETED_AND_PRICED),
-    lambda case: {**_policy(case), "best": frontier(case["acc"], case["cost"]).at(case["budget"]).bound},
+    lambda case: {
+        **_policy(case),
+        "best": frontier(case["acc"], case["cost"]).at(case["budget"]).bound,
+    },
     lambda acc, policy, best: best - _mean(acc, policy),
-    lambda acc, cost, lam, budget, policy: _regret(acc, cost, lam, policy) + lam * (budget - _mean(cost, policy)),
+    lambda acc, cost, lam, budget, policy: (
+        _regret(acc, cost, lam, policy) + lam * (budget - _mean(cost, policy))
+    ),
     "the chain jumps: which bound lies above the best value",
     "put the bound at this price in place of the best value; the rest is an identity",
     "bound - accuracy = regret + lam * (budget - cost of the policy): write the bound with the oracle's net value",
     {
         "that is the loss against the oracle, which may spend more or less than the budget": _lost_accuracy,
         "unspent money is missing: a policy without regret may still have money left": _regret,
-        "the regret is missing": lambda cost, lam, budget, policy: lam * (budget - _mean(cost, policy)),
+        "the regret is missing": lambda cost, lam, budget, policy: (
+            lam * (budget - _mean(cost, policy))
+        ),
     },
     ideas=0,
 )
@@ -236,13 +267,17 @@ EXERCISES["duality", "regret"] = Proof(
     _with_plan(PRICED),
     _policy,
     _regret,
-    lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).max() * (policy != oracle).mean()),
+    lambda acc, cost, lam, policy, oracle: float(
+        _stakes(acc, cost, lam).max() * (policy != oracle).mean()
+    ),
     "the chain jumps: what is at stake on the questions where the policy errs",
     "where policy and oracle agree nothing is lost; elsewhere at most the largest less the smallest net value",
     "line 2 is the mean of M times 1 where the two differ, M the largest minus the smallest net value of a question",
     {
         "the mean of M times the share of errors is no bound: errors may sit where M is large": (
-            lambda acc, cost, lam, policy, oracle: float(_stakes(acc, cost, lam).mean() * (policy != oracle).mean())
+            lambda acc, cost, lam, policy, oracle: float(
+                _stakes(acc, cost, lam).mean() * (policy != oracle).mean()
+            )
         ),
         "regret is lost net value; that is lost accuracy": _lost_accuracy,
         "the share of errors alone does not say what they cost": lambda policy, oracle: float(
@@ -261,10 +296,14 @@ EXERCISES["markets", "floor"] = Proof(
     PLANTS.turned(
         _running,
         {**PLANTS.axes, "run": ("plant",)},
-        valid=lambda case: bool((case["run"] >= 0).all() and (case["run"] <= case["capacity"]).all()),
+        valid=lambda case: bool(
+            (case["run"] >= 0).all() and (case["run"] <= case["capacity"]).all()
+        ),
     ),
     lambda case: {**case, "demand": float(case["run"].sum())},
-    lambda capacity, fuel, demand, price: price * demand - (capacity * np.maximum(price - fuel, 0)).sum(),
+    lambda capacity, fuel, demand, price: (
+        price * demand - (capacity * np.maximum(price - fuel, 0)).sum()
+    ),
     lambda fuel, run: run @ fuel,
     "the chain jumps: what would the plants earn by what they run, if none ran at a loss",
     "no plant runs above its capacity, and a plant that stays off earns 0",
@@ -272,13 +311,17 @@ EXERCISES["markets", "floor"] = Proof(
     "off, and the fuel is left",
     {
         "what the plants earn is taken off, not added": (
-            lambda capacity, fuel, demand, price: price * demand + (capacity * np.maximum(price - fuel, 0)).sum()
+            lambda capacity, fuel, demand, price: (
+                price * demand + (capacity * np.maximum(price - fuel, 0)).sum()
+            )
         ),
         "that lets plants run at a loss; at a price below its fuel a plant stays off and earns 0": (
             lambda capacity, fuel, demand, price: price * demand - (capacity * (price - fuel)).sum()
         ),
         "the price is paid for the demand, not for all that could run": (
-            lambda capacity, fuel, run, price: price * capacity.sum() - (run * np.maximum(price - fuel, 0)).sum()
+            lambda capacity, fuel, run, price: (
+                price * capacity.sum() - (run * np.maximum(price - fuel, 0)).sum()
+            )
         ),
     },
 )
@@ -289,8 +332,17 @@ EXERCISES["markets", "floor"] = Proof(
 def _one_step(rng: np.random.Generator) -> Case:
     chances = rng.multinomial(8, [1 / 3] * 3) / 8
     later = np.sort(rng.integers(0, 9, (2, 3)) / 8, axis=0)
-    drawn = {"v": rng.integers(0, 9) / 8, "lam": rng.integers(0, 9) / 32, "q": rng.integers(0, 9) / 8}
-    return {**{name: float(value) for name, value in drawn.items()}, "chances": chances, "W": later[0], "V": later[1]}
+    drawn = {
+        "v": rng.integers(0, 9) / 8,
+        "lam": rng.integers(0, 9) / 32,
+        "q": rng.integers(0, 9) / 8,
+    }
+    return {
+        **{name: float(value) for name, value in drawn.items()},
+        "chances": chances,
+        "W": later[0],
+        "V": later[1],
+    }
 
 
 def _tossed(v: float, lam: float, q: float, chances: np.ndarray, later: np.ndarray) -> float:
@@ -301,7 +353,9 @@ EXERCISES["09", "induction"] = Proof(
     Inputs(
         _one_step,
         {},
-        valid=lambda case: bool(case["chances"].sum() == 1 and (case["W"] <= case["V"]).all() and 0 <= case["q"] <= 1),
+        valid=lambda case: bool(
+            case["chances"].sum() == 1 and (case["W"] <= case["V"]).all() and 0 <= case["q"] <= 1
+        ),
     ),
     dict,
     lambda v, lam, q, chances, W: _tossed(v, lam, q, chances, W),
@@ -310,7 +364,9 @@ EXERCISES["09", "induction"] = Proof(
     "at every next state W is at most V, and an average of two numbers is at most the larger of them",
     "line 2 is line 1 with V in place of W: q * (chances @ V - lam) + (1 - q) * v",
     {
-        "the price of the next answer is missing": lambda v, q, chances, V: q * (chances @ V) + (1 - q) * v,
+        "the price of the next answer is missing": lambda v, q, chances, V: (
+            q * (chances @ V) + (1 - q) * v
+        ),
         "a rule does not see which state comes; average over the chances": (
             lambda v, lam, q, V: q * (V.min() - lam) + (1 - q) * v
         ),
@@ -329,14 +385,23 @@ def _steered(rng: np.random.Generator) -> Case:
         dear = first * np.exp(0.5 * debt / budget) < high
         costs.append(float(rng.choice([1, 8, 16])) if dear else 1.0)
         last, debt = (t if dear else last), debt + costs[-1] - budget
-    return {"costs": np.array(costs), "last": last, "budget": budget, "first": first, "high": high, "most": 16.0}
+    return {
+        "costs": np.array(costs),
+        "last": last,
+        "budget": budget,
+        "first": first,
+        "high": high,
+        "most": 16.0,
+    }
 
 
 EXERCISES["10", "overspending"] = Proof(
     Inputs(_steered, {}, valid=lambda case: False),
     lambda case: {**case, "step": 0.5},
     lambda costs, budget: float((costs - budget).sum()),
-    lambda budget, step, first, high, most: float(budget / step * np.log(high / first) + most - budget),
+    lambda budget, step, first, high, most: float(
+        budget / step * np.log(high / first) + most - budget
+    ),
     "the chain jumps: what can the last dear question and those before it have added",
     "after the last dear question every cost is at most the budget; before it the price was below high",
     "line 2 is (costs[:last] - budget).sum() + most - budget; the price before that question says how large the sum is",
@@ -347,8 +412,8 @@ EXERCISES["10", "overspending"] = Proof(
         "the budget of the dear question is missing": (
             lambda costs, last, budget, most: float((costs[:last] - budget).sum() + most)
         ),
-        "the sum counts what is above the budget, not all that was spent": lambda costs, last: float(
-            costs[:last].sum()
+        "the sum counts what is above the budget, not all that was spent": lambda costs, last: (
+            float(costs[:last].sum())
         ),
     },
 )

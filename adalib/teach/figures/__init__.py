@@ -19,7 +19,18 @@ import plotly.io as pio
 
 from adalib.evaluate.intervals import in_points
 
-__all__ = ["COLOURS", "HTML", "cards", "faint", "finding", "folded", "in_points", "linked_table", "plain", "show"]
+__all__ = [
+    "COLOURS",
+    "HTML",
+    "cards",
+    "faint",
+    "finding",
+    "folded",
+    "in_points",
+    "linked_table",
+    "plain",
+    "show",
+]
 __all__ += ["table"]
 
 # Okabe and Ito's palette, which people with any common colour blindness can tell apart, without its black and its
@@ -28,16 +39,32 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8
 
 # Greys that read on white and on black alike, for JupyterLab; on a page book/_static/figures.js sharpens them to fit.
 _TEXT, _GRID = "#717880", "rgba(128, 134, 142, 0.3)"
-_AXIS = {"gridcolor": _GRID, "zerolinecolor": _GRID, "linecolor": _GRID, "automargin": True, "title": {"standoff": 10}}
+_AXIS = {
+    "gridcolor": _GRID,
+    "zerolinecolor": _GRID,
+    "linecolor": _GRID,
+    "automargin": True,
+    "title": {"standoff": 10},
+}
 
 pio.templates["adalib"] = go.layout.Template(
-    data={kind: [{"colorscale": "Cividis"}] for kind in ("heatmap", "contour", "surface", "histogram2d")},
+    data={
+        kind: [{"colorscale": "Cividis"}]
+        for kind in ("heatmap", "contour", "surface", "histogram2d")
+    },
     layout={
         "colorway": COLOURS,
         "colorscale": {"sequential": "Cividis", "sequentialminus": "Cividis", "diverging": "PuOr"},
         "font": {"family": "Adalib Sans, system-ui, sans-serif", "size": 14, "color": _TEXT},
         # A title hangs from the upper edge of the figure, above the legend.
-        "title": {"font": {"size": 16}, "x": 0, "xref": "paper", "y": 0.98, "yref": "container", "yanchor": "top"}
+        "title": {
+            "font": {"size": 16},
+            "x": 0,
+            "xref": "paper",
+            "y": 0.98,
+            "yref": "container",
+            "yanchor": "top",
+        }
         | {"automargin": True},
         "paper_bgcolor": "rgba(0, 0, 0, 0)",
         "plot_bgcolor": "rgba(0, 0, 0, 0)",
@@ -49,7 +76,12 @@ pio.templates["adalib"] = go.layout.Template(
         # Legends lie above the plot: they wrap on a phone, and a slider below keeps its place.
         "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
         "hoverlabel": {"font": {"size": 13}},
-        "sliderdefaults": {"pad": {"t": 44, "b": 8}, "bordercolor": _GRID, "bgcolor": _GRID, "tickcolor": _GRID},
+        "sliderdefaults": {
+            "pad": {"t": 44, "b": 8},
+            "bordercolor": _GRID,
+            "bgcolor": _GRID,
+            "tickcolor": _GRID,
+        },
         "updatemenudefaults": {"bordercolor": _GRID, "bgcolor": "rgba(0, 0, 0, 0)"},
     },
 )
@@ -92,7 +124,9 @@ def show(fig: go.Figure, alt: str | None = None) -> _Shown:
     """
     alt = alt or fig.layout.title.text
     if not alt:
-        raise ValueError("the figure has no text alternative: pass alt= with a sentence that says what it shows")
+        raise ValueError(
+            "the figure has no text alternative: pass alt= with a sentence that says what it shows"
+        )
     return _Shown(go.Figure(fig).update_layout(template="adalib"), alt)
 
 
@@ -124,23 +158,35 @@ def faint(colour: str, opacity: float) -> str:
 # What a page shows in words and numbers, with links into the chapters
 
 
-def table(frame: pd.DataFrame, digits: int = 3, caption: str = "", points: Sequence[str] = ()) -> HTML:
+def table(
+    frame: pd.DataFrame, digits: int = 3, caption: str = "", points: Sequence[str] = ()
+) -> HTML:
     """Put a table on the page: whole texts, numbers to so many digits, no row numbers; make it the last expression.
 
     Texts are shown as text, whatever they hold, and missing values left blank. The columns named in ``points`` hold
     gains of accuracy. Explained in the teaching page, "How to add a chapter".
     """
-    frame = frame.assign(**{name: frame[name].map(in_points, na_action="ignore") for name in points})
+    frame = frame.assign(
+        **{name: frame[name].map(in_points, na_action="ignore") for name in points}
+    )
     with pd.option_context("display.max_colwidth", None):
         text = frame.to_html(
-            index=False, na_rep="", float_format=lambda v: number(v, digits), border=0, classes="adalib-table"
+            index=False,
+            na_rep="",
+            float_format=lambda v: number(v, digits),
+            border=0,
+            classes="adalib-table",
         )
     return HTML(f'<div class="adalib-scroll">{captioned(text, caption)}</div>')
 
 
 def captioned(text: str, caption: str) -> str:
     """The markup of a table, with its caption."""
-    return text.replace("<thead>", f"<caption>{_bold(caption)}</caption><thead>", 1) if caption else text
+    return (
+        text.replace("<thead>", f"<caption>{_bold(caption)}</caption><thead>", 1)
+        if caption
+        else text
+    )
 
 
 def _bold(text: str) -> str:
@@ -164,7 +210,9 @@ def number(value: float, digits: int = 3) -> str:
     return text if float(text) else text.lstrip("-")
 
 
-def linked_table(frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "", caption: str = "") -> HTML:
+def linked_table(
+    frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "", caption: str = ""
+) -> HTML:
     """A table, one of whose columns links to sections by their labels; all its texts are shown as text.
 
     The build looks up where a label is (``book/_ext/labels.py``) and stops if there is none. What follows the first
@@ -183,7 +231,11 @@ def linked_table(frame: pd.DataFrame, column: str, labels: Sequence[str], bold: 
             cells.append(f'<td data-label="{html.escape(str(name), quote=True)}">{text}</td>')
         rows.append(f"<tr>{''.join(cells)}</tr>")
     parts = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return HTML(captioned(f'<div class="adalib-scroll"><table class="adalib-table">{parts}</table></div>', caption))
+    return HTML(
+        captioned(
+            f'<div class="adalib-scroll"><table class="adalib-table">{parts}</table></div>', caption
+        )
+    )
 
 
 def cards(claims: pd.DataFrame) -> HTML:
@@ -196,7 +248,15 @@ def cards(claims: pd.DataFrame) -> HTML:
     for claim in claims.itertuples():
         verdict, name, says, place, reason, number, chapter = (
             html.escape(str(part), quote=True)
-            for part in (claim.verdict, claim.name, claim.says, claim.place, claim.reason, claim.number, claim.chapter)
+            for part in (
+                claim.verdict,
+                claim.name,
+                claim.says,
+                claim.place,
+                claim.reason,
+                claim.number,
+                claim.chapter,
+            )
         )
         star = " *" if claim.inferred else ""
         made.append(
@@ -204,7 +264,9 @@ def cards(claims: pd.DataFrame) -> HTML:
             f"</span> {name}</summary><p>“{says}” <small>{place}</small></p><p>{reason}</p>"
             f'<p class="card-number">{number}</p><p>{_see(claim.see, f"The evidence: {chapter}")}</p></details>'
         )
-    return HTML(f'<div class="adalib-cards">{"".join(made)}<script type="application/json">{{}}</script></div>')
+    return HTML(
+        f'<div class="adalib-cards">{"".join(made)}<script type="application/json">{{}}</script></div>'
+    )
 
 
 def finding(number: str, words: str, label: str, link: str) -> HTML:

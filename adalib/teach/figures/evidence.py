@@ -19,7 +19,13 @@ from adalib.teach.figures.shapes import GREY, bar, dots, drag, level, line, pane
 #: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
 CLAIMED, HONEST, TRUE = COLOURS[4], COLOURS[0], COLOURS[2]
 #: One colour for a policy, wherever it appears.
-POLICY = {"oracle": COLOURS[2], "priced": COLOURS[1], "curve": COLOURS[0], "label": COLOURS[5], "noise": COLOURS[3]}
+POLICY = {
+    "oracle": COLOURS[2],
+    "priced": COLOURS[1],
+    "curve": COLOURS[0],
+    "label": COLOURS[5],
+    "noise": COLOURS[3],
+}
 POLICY |= {"mix": GREY}
 _MARKS = ("circle", "diamond", "square")  # of policies that share a colour
 _COSTS = {"type": "log", "tickvals": [1, 1.5, 2, 3, 4, 6, 8, 12, 16]}
@@ -38,17 +44,27 @@ def means(
 ) -> go.Figure:
     """Means with their intervals, one panel above the other on one scale, the same lines in each; gains in points."""
     scale = 100 if points else 1
-    values = [[scale * np.asarray(part, dtype=float) for part in group.values()] for group in groups.values()]
+    values = [
+        [scale * np.asarray(part, dtype=float) for part in group.values()]
+        for group in groups.values()
+    ]
     parts = [
-        [line(x, part, name, colour, marks=True) for name, part, colour in zip(group, own, colours, strict=False)]
+        [
+            line(x, part, name, colour, marks=True)
+            for name, part, colour in zip(group, own, colours, strict=False)
+        ]
         for group, own in zip(groups.values(), values, strict=True)
     ]
     fig = panels(parts, list(groups))
     low, high = min(0.0, np.nanmin(values)), np.nanmax(values)
     room = 0.06 * (high - low)
     fig.update_xaxes(title=x_title, row=len(groups))
-    fig.update_yaxes(title=y_title, tickformat="+.0f" if points else digits, range=[low - room, high + room])
-    return fig.update_layout(height=140 + 220 * len(groups), margin={"t": 70}, legend={"y": 1 + 0.16 / len(groups)})
+    fig.update_yaxes(
+        title=y_title, tickformat="+.0f" if points else digits, range=[low - room, high + room]
+    )
+    return fig.update_layout(
+        height=140 + 220 * len(groups), margin={"t": 70}, legend={"y": 1 + 0.16 / len(groups)}
+    )
 
 
 # Chapter 5: how much an oracle flatters itself.
@@ -74,7 +90,10 @@ def drag_samples(
         ]
 
     fig = go.Figure(line(targets, best, "best possible", GREY, dash="dash"))
-    said = [f"B = {targets[-1]:g}: claims {stop.claimed[-1]:.3f}, worth {stop.worth[-1]:.3f}" for stop in shown]
+    said = [
+        f"B = {targets[-1]:g}: claims {stop.claimed[-1]:.3f}, worth {stop.worth[-1]:.3f}"
+        for stop in shown
+    ]
     drag(fig, list(stops), moving, "answers per question, R = ", titles=said, active=active)
     low, high = min(min(stop.worth) for stop in shown), max(max(stop.claimed) for stop in shown)
     fig.update_xaxes(title="average budget B")
@@ -86,7 +105,9 @@ def drag_samples(
 
 
 def gains(
-    places: Sequence[str], groups: Mapping[str, Mapping[str, ArrayLike]], policies: Mapping[str, str] | None = None
+    places: Sequence[str],
+    groups: Mapping[str, Mapping[str, ArrayLike]],
+    policies: Mapping[str, str] | None = None,
 ) -> go.Figure:
     """Gains over the best mix at equal cost, in points, with intervals: a panel a group, the same policies in each.
 
@@ -99,11 +120,19 @@ def gains(
         parts.append([])
         for name, estimate in group.items():
             policy = whose.get(name, name)
-            mark = {"size": 9, "symbol": _MARKS[seen.count(policy)], "hovertemplate": "%{x}: %{y:+.1f} points"}
-            parts[-1].append(dots(places, 100 * np.asarray(estimate, dtype=float), name, POLICY[policy], **mark))
+            mark = {
+                "size": 9,
+                "symbol": _MARKS[seen.count(policy)],
+                "hovertemplate": "%{x}: %{y:+.1f} points",
+            }
+            parts[-1].append(
+                dots(places, 100 * np.asarray(estimate, dtype=float), name, POLICY[policy], **mark)
+            )
             seen.append(policy)
     fig = panels(parts, list(groups), 0.1 if len(groups) < 4 else 0.07)
-    fig.add_hrect(y0=-1, y1=1, fillcolor=GREY, opacity=0.18, line_width=0, layer="below", row="all", col=1)
+    fig.add_hrect(
+        y0=-1, y1=1, fillcolor=GREY, opacity=0.18, line_width=0, layer="below", row="all", col=1
+    )
     level(fig, y=0, dash="solid", row="all", col=1)
     ends = 100 * np.array([list(group.values()) for group in groups.values()], dtype=float)
     span = [min(np.nanmin(ends), -1) - 0.4, max(np.nanmax(ends), 1) + 0.4]
@@ -128,8 +157,16 @@ def price_choices(
 
     def moving(p: int) -> list[go.Scatter]:
         learned, best = offered[predicted[p]], offered[measured[p]]
-        between = [end for pair in zip(learned.tolist(), best.tolist(), strict=True) for end in (*pair, None)]
-        ring = {"color": "rgba(0, 0, 0, 0)", "size": 20, "line": {"color": POLICY["oracle"], "width": 3}}
+        between = [
+            end
+            for pair in zip(learned.tolist(), best.tolist(), strict=True)
+            for end in (*pair, None)
+        ]
+        ring = {
+            "color": "rgba(0, 0, 0, 0)",
+            "size": 20,
+            "line": {"color": POLICY["oracle"], "width": 3},
+        }
         return [
             line(between, np.repeat(labels, 3), colour=GREY, hoverinfo="skip"),
             dots(best, labels, "oracle", marker=ring),
@@ -141,38 +178,54 @@ def price_choices(
     ends = [np.log10(offered[0] / 1.4), np.log10(offered[-1] * 1.4)]
     ticks = {"tickvals": list(budgets), "ticktext": [str(b) for b in budgets]}
     fig.update_xaxes(title="budget b", type="log", range=ends, **ticks)
-    fig.update_yaxes(categoryorder="array", categoryarray=labels[::-1], range=[-0.6, len(labels) - 0.4])
+    fig.update_yaxes(
+        categoryorder="array", categoryarray=labels[::-1], range=[-0.6, len(labels) - 0.4]
+    )
     return fig.update_layout(height=540, margin={"t": 96}, legend={"y": 1.01})
 
 
 # Chapter 7: printed beside ours, the frontiers, and what is left of a gain on questions not seen.
 
 
-def on_the_line(groups: Mapping[str, tuple[ArrayLike, ArrayLike]], x_title: str, y_title: str) -> go.Figure:
+def on_the_line(
+    groups: Mapping[str, tuple[ArrayLike, ArrayLike]], x_title: str, y_title: str
+) -> go.Figure:
     """Pairs of values as dots, and the line where they are equal; one panel a quantity, across the page."""
-    fig = make_subplots(cols=len(groups), subplot_titles=[plain(name) for name in groups], horizontal_spacing=0.16)
+    fig = make_subplots(
+        cols=len(groups), subplot_titles=[plain(name) for name in groups], horizontal_spacing=0.16
+    )
     for number, pair in enumerate(groups.values(), start=1):
         x, y = (np.asarray(values, dtype=float) for values in pair)
         ends = np.array([min(x.min(), y.min()), max(x.max(), y.max())])
         span = ends + 0.06 * np.ptp(ends) * np.array([-1, 1])
-        fig.add_trace(line(span, span, colour=GREY, width=2, dash="dash", hoverinfo="skip"), row=1, col=number)
+        fig.add_trace(
+            line(span, span, colour=GREY, width=2, dash="dash", hoverinfo="skip"), row=1, col=number
+        )
         fig.add_trace(dots(x, y, "", POLICY["curve"], size=6, opacity=0.5), row=1, col=number)
         fig.update_xaxes(title=x_title, tickformat=".1f", nticks=5, row=1, col=number)
-        fig.update_yaxes(title=y_title if number == 1 else None, tickformat=".1f", row=1, col=number)
+        fig.update_yaxes(
+            title=y_title if number == 1 else None, tickformat=".1f", row=1, col=number
+        )
     return fig.update_layout(height=360, margin={"t": 50})
 
 
 def slopes(
-    groups: Mapping[str, Mapping[str, tuple[float, float]]], ends: tuple[str, str], colours: Sequence[str]
+    groups: Mapping[str, Mapping[str, tuple[float, float]]],
+    ends: tuple[str, str],
+    colours: Sequence[str],
 ) -> go.Figure:
     """Slope charts, a panel a group and a line a name, with the difference between its ends in points."""
     rows = -(-len(groups) // 2)
     names = [plain(name) for name in groups]
-    fig = make_subplots(rows, 2, subplot_titles=names, horizontal_spacing=0.06, vertical_spacing=0.16)
+    fig = make_subplots(
+        rows, 2, subplot_titles=names, horizontal_spacing=0.06, vertical_spacing=0.16
+    )
     for number, group in enumerate(groups.values()):
         place = {"row": number // 2 + 1, "col": number % 2 + 1}
         for (name, pair), colour in zip(group.items(), colours, strict=True):
-            trace = line(ends, pair, name, colour, marks=True, mode="lines+markers+text", legendgroup=name)
+            trace = line(
+                ends, pair, name, colour, marks=True, mode="lines+markers+text", legendgroup=name
+            )
             trace.hovertemplate = "%{x}: %{y:.3f}"
             said = [f"{pair[0]:.3f}", in_points(pair[1] - pair[0])]
             sides = ["middle left", "middle right"]
@@ -182,7 +235,9 @@ def slopes(
         room = 0.15 * np.ptp(values)
         fig.update_yaxes(range=[values.min() - room, values.max() + room], **place)
     fig.update_yaxes(showticklabels=False, showgrid=False).update_xaxes(range=[-0.75, 1.65])
-    return fig.update_layout(height=130 + 230 * rows, margin={"t": 80}, legend={"y": 1 + 0.2 / rows})
+    return fig.update_layout(
+        height=130 + 230 * rows, margin={"t": 80}, legend={"y": 1 + 0.2 / rows}
+    )
 
 
 def strips(rows: Mapping[str, ArrayLike], settings: Sequence[str]) -> go.Figure:
@@ -202,9 +257,13 @@ def strips(rows: Mapping[str, ArrayLike], settings: Sequence[str]) -> go.Figure:
         for values in rows.values()
     ]
     fig = panels(parts, list(rows), 0.09, shared_xaxes=True)
-    fig.add_vrect(x0=-1, x1=1, fillcolor=GREY, opacity=0.18, line_width=0, layer="below", row="all", col=1)
+    fig.add_vrect(
+        x0=-1, x1=1, fillcolor=GREY, opacity=0.18, line_width=0, layer="below", row="all", col=1
+    )
     level(fig, x=0, dash="solid", row="all", col=1)
-    fig.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-len(names) + 0.2, 0.8])
+    fig.update_yaxes(
+        showticklabels=False, showgrid=False, zeroline=False, range=[-len(names) + 0.2, 0.8]
+    )
     fig.update_xaxes(tickformat="+.1f", zeroline=False).update_xaxes(title="points", row=len(rows))
     return fig.update_layout(height=110 + 110 * len(rows), margin={"t": 90}, legend={"y": 1.09})
 
@@ -223,7 +282,9 @@ class Points(NamedTuple):
         return 100 * np.array([self.gain, self.low, self.high])
 
 
-def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[float], Sequence[float]]]) -> go.Figure:
+def real_frontiers(
+    settings: Mapping[str, tuple[Mapping[str, Points], Sequence[float], Sequence[float]]],
+) -> go.Figure:
     """Real settings, held out, by a slider: accuracy above with the hull (cost, accuracy), gains over the mix below."""
     shown = list(settings.values())
 
@@ -233,7 +294,11 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
         for name, along in policies.items():
             curve = line(along.cost, along.accuracy, name, POLICY[name], marker_size=9)
             gain = line(along.cost, along.in_points(), "", POLICY[name], marks=True, marker_size=7)
-            made += [curve, gain] if name == "oracle" else [t.update(mode="markers") for t in (curve, gain)]
+            made += (
+                [curve, gain]
+                if name == "oracle"
+                else [t.update(mode="markers") for t in (curve, gain)]
+            )
         return made
 
     def span(i: int) -> dict:
@@ -245,11 +310,15 @@ def real_frontiers(settings: Mapping[str, tuple[Mapping[str, Points], Sequence[f
             "yaxis2": {"range": [min(ends.min(), 0) - 0.4, ends.max() + 0.4], "tickformat": "+.0f"},
         }
 
-    fig = panels([[], []], ["accuracy, held out", "gain over the best mix in points, 95% interval"], 0.13)
+    fig = panels(
+        [[], []], ["accuracy, held out", "gain over the best mix in points, 95% interval"], 0.13
+    )
     level(fig, y=0, dash="solid", width=3, row=2, col=1)
     rows = [1, *[1, 2] * len(shown[0][0])]
     drag(fig, [plain(name) for name in settings], moving, "setting: ", rows=rows, layout=span)
-    fig.update_xaxes(range=[np.log10(0.84), np.log10(17)], **_COSTS).update_xaxes(title="average cost", row=2)
+    fig.update_xaxes(range=[np.log10(0.84), np.log10(17)], **_COSTS).update_xaxes(
+        title="average cost", row=2
+    )
     fig.update_yaxes(tickformat=".2f", row=1)
     return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
 
@@ -274,7 +343,12 @@ def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -
     for own in groups.values():
         # Many questions share a point: a little jitter lets them be seen.
         y = (place[own.column] + rng.uniform(-0.16, 0.16, own.column.size)).round(3)
-        size = {"size": 4 + 14 * np.clip(own.most, 0, 1), "line": {"width": 0}, "color": HONEST, "opacity": 0.35}
+        size = {
+            "size": 4 + 14 * np.clip(own.most, 0, 1),
+            "line": {"width": 0},
+            "color": HONEST,
+            "opacity": 0.35,
+        }
         tenth = own.tenths["acc1"].round(4), np.log2(own.tenths["budget"])
         said = "Acc(x,1) %{x:.2f}, mean budget %{customdata}<extra></extra>"
         told = {"customdata": own.tenths["budget"].round(2), "hovertemplate": said}
@@ -282,7 +356,12 @@ def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -
         parts.append([questions, line(*tenth, "mean of a tenth", CLAIMED, marks=True, **told)])
     fig = panels(parts, list(groups))
     fig.update_xaxes(range=[-0.04, 1.04]).update_xaxes(title="estimated Acc(x, 1)", row=len(groups))
-    fig.update_yaxes(title="budget", tickvals=place, ticktext=[str(b) for b in budgets], range=[-0.4, place[-1] + 0.4])
+    fig.update_yaxes(
+        title="budget",
+        tickvals=place,
+        ticktext=[str(b) for b in budgets],
+        range=[-0.4, place[-1] + 0.4],
+    )
     return fig.update_layout(height=140 + 230 * len(groups), margin={"t": 70}, legend={"y": 1.08})
 
 
@@ -295,8 +374,16 @@ def budgets_by_level(
 
     def stacks(i: int) -> list[go.Bar]:
         return [
-            bar([f"level {level}" for level in shares.index], shares[column], f"b={b}", colours[column], sideways=True)
-            .update(hovertemplate=f"%{{y}}: %{{x:.0%}} get b={b}<extra></extra>", legendgroup=f"b={b}")
+            bar(
+                [f"level {level}" for level in shares.index],
+                shares[column],
+                f"b={b}",
+                colours[column],
+                sideways=True,
+            )
+            .update(
+                hovertemplate=f"%{{y}}: %{{x:.0%}} get b={b}<extra></extra>", legendgroup=f"b={b}"
+            )
             .update(showlegend=number == 0)
             for number, shares in enumerate(shown[i].values())
             for column, b in enumerate(budgets)
@@ -309,11 +396,16 @@ def budgets_by_level(
     fig.update_xaxes(title="share of the level", showticklabels=True, row=count)
     fig.update_yaxes(autorange="reversed", showgrid=False)
     legend = {"y": 1.1, "traceorder": "normal"}
-    return fig.update_layout(barmode="stack", height=180 + 122 * count, margin={"t": 90}, legend=legend)
+    return fig.update_layout(
+        barmode="stack", height=180 + 122 * count, margin={"t": 90}, legend=legend
+    )
 
 
 def rows_of_dots(
-    rows: Sequence[str], series: Mapping[str, ArrayLike], x_title: str, colours: Sequence[str] = COLOURS
+    rows: Sequence[str],
+    series: Mapping[str, ArrayLike],
+    x_title: str,
+    colours: Sequence[str] = COLOURS,
 ) -> go.Figure:
     """Estimates (mean, low, high) in points: a row a name, the largest mean on top, a dot a series; a line at zero."""
     values = {name: 100 * np.asarray(estimate, dtype=float) for name, estimate in series.items()}
@@ -326,5 +418,7 @@ def rows_of_dots(
         fig.add_trace(dots(estimate[:, order], at + shift, name, colour, size=10, **said))
     fig.update_xaxes(title=x_title, tickformat="+.1~f", zeroline=False)
     names = [plain(rows[place]) for place in order]
-    fig.update_yaxes(tickvals=at, ticktext=names, range=[len(rows) - 0.45, -0.55], showgrid=False, zeroline=False)
+    fig.update_yaxes(
+        tickvals=at, ticktext=names, range=[len(rows) - 0.45, -0.55], showgrid=False, zeroline=False
+    )
     return fig.update_layout(height=130 + (30 + 16 * len(series)) * len(rows))

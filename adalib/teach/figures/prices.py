@@ -31,7 +31,15 @@ def accuracy_curves(
     y_title: str = "accuracy of the vote",
 ) -> go.Figure:
     """Accuracy against the budget b on a doubling axis, one line a name, with 95% bands where given."""
-    fig = lines(budgets, curves, "budget b (answers that vote)", y_title, bands=bands, dashed=dashed, log_x=True)
+    fig = lines(
+        budgets,
+        curves,
+        "budget b (answers that vote)",
+        y_title,
+        bands=bands,
+        dashed=dashed,
+        log_x=True,
+    )
     return fig.update_yaxes(range=[-0.02, 1.02]).update_layout(height=420)
 
 
@@ -46,23 +54,33 @@ def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
         made = []
         for name, here, colour in kinds:
             first = b * np.flatnonzero(here)
-            said = [f"answers {at + 1} to {at + b}: {name}" if b > 1 else f"answer {at + 1}: {name}" for at in first]
+            said = [
+                f"answers {at + 1} to {at + b}: {name}" if b > 1 else f"answer {at + 1}: {name}"
+                for at in first
+            ]
             style = {"base": first, "marker_line_width": 0, "hovertext": said, "hoverinfo": "text"}
             wide = np.full(first.size, b - 0.12 * min(b, 3))
             made.append(bar([""] * first.size, wide, name, colour, sideways=True).update(style))
         return made
 
     votes = [f"{share.size} vote{'s' if share.size > 1 else ''}" for share in shares]
-    titles = [f"{said} of {b}: {share.mean():.0%} right" for said, b, share in zip(votes, budgets, shares, strict=True)]
+    titles = [
+        f"{said} of {b}: {share.mean():.0%} right"
+        for said, b, share in zip(votes, budgets, shares, strict=True)
+    ]
     fig = drag(go.Figure(), budgets, windows, "budget b = ", titles=titles)
-    fig.update_xaxes(title="samples, in the order they were drawn", range=[0, samples]).update_yaxes(visible=False)
+    fig.update_xaxes(
+        title="samples, in the order they were drawn", range=[0, samples]
+    ).update_yaxes(visible=False)
     return fig.update_layout(barmode="overlay", height=300, margin={"t": 70}, bargap=0.3)
 
 
 # Chapter 2: what a price does to questions, and to the cost.
 
 
-def ribbons(paths: Mapping[str, Steps], prices: Array, labels: Array, budgets: Sequence[int]) -> go.Figure:
+def ribbons(
+    paths: Mapping[str, Steps], prices: Array, labels: Array, budgets: Sequence[int]
+) -> go.Figure:
     """What questions buy as the price rises: a ribbon for every named one, and below the shares of all.
 
     A path is (prices, costs) of one question's own frontier; ``labels`` has a row a price and a column a question.
@@ -78,14 +96,30 @@ def ribbons(paths: Mapping[str, Steps], prices: Array, labels: Array, budgets: S
         names, low, high = zip(*own, strict=True) if own else ((), (), ())
         said = f"%{{y}} buys {b}<br>from λ = %{{base:.3f}}<extra></extra>"
         width = (np.array(high) - np.array(low)).round(5)
-        rows.append(bar(names, width, f"b = {b}", colour, sideways=True, base=np.round(low, 5), hovertemplate=said))
+        rows.append(
+            bar(
+                names,
+                width,
+                f"b = {b}",
+                colour,
+                sideways=True,
+                base=np.round(low, 5),
+                hovertemplate=said,
+            )
+        )
     shares = _shares(np.append(prices, end), labels[[*range(len(labels)), -1]], budgets)
-    fig = panels([rows, shares], ["", "shares of all questions"], spacing=0.15, row_heights=[0.64, 0.36])
+    fig = panels(
+        [rows, shares], ["", "shares of all questions"], spacing=0.15, row_heights=[0.64, 0.36]
+    )
     fig.update_xaxes(title="price λ", range=[0, end])
     fig.update_yaxes(tickformat=".0%", range=[0, 1], tickvals=[0.5, 1], row=2)
     fig.update_yaxes(type="category", categoryorder="array", categoryarray=list(paths)[::-1], row=1)
     return fig.update_layout(
-        height=760, barmode="overlay", bargap=0.25, margin={"t": 70}, legend={"traceorder": "normal"}
+        height=760,
+        barmode="overlay",
+        bargap=0.25,
+        margin={"t": 70},
+        legend={"traceorder": "normal"},
     )
 
 
@@ -96,12 +130,21 @@ def _shares(prices: Array, labels: Array, budgets: Sequence) -> list[go.Scatter]
     inner = (prices > 0.04 * prices[-1]) & (prices < 0.9 * prices[-1])
     traces, written = [], []
     for column, colour in enumerate(budget_colours(len(budgets))):
-        area: Style = {"stackgroup": "shares", "fillcolor": colour, "hovertemplate": "%{y:.1%}", "showlegend": False}
-        traces.append(line(prices, shares[column], f"b = {budgets[column]}", width=0, shape="hv", **area))
+        area: Style = {
+            "stackgroup": "shares",
+            "fillcolor": colour,
+            "hovertemplate": "%{y:.1%}",
+            "showlegend": False,
+        }
+        traces.append(
+            line(prices, shares[column], f"b = {budgets[column]}", width=0, shape="hv", **area)
+        )
         if (shares[column] * inner).max(initial=0.0) > 0.08:
             widest = int((shares[column] * inner).argmax())
             middle = shares[:column, widest].sum() + shares[column, widest] / 2
-            written.append((prices[widest], middle, str(budgets[column]), "black" if column < 2 else "white"))
+            written.append(
+                (prices[widest], middle, str(budgets[column]), "black" if column < 2 else "white")
+            )
     x, y, text, ink = zip(*written, strict=True) if written else ((), (), (), ())
     font = {"color": ink, "size": 15}
     return [*traces, dots(x, y, text=text, textfont=font, hoverinfo="skip").update(mode="text")]
@@ -111,11 +154,25 @@ def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
     """Average cost against the price, one panel a group of settings, one staircase a setting: (prices, costs)."""
     right = 1.05 * max(float(np.max(lam)) for group in groups.values() for lam, _ in group.values())
     named = [zip(group.items(), COLOURS, strict=False) for group in groups.values()]
-    fig = panels([[_stairs(*steps, right, name, own) for (name, steps), own in one] for one in named], list(groups))
-    fig.update_xaxes(title="price λ", range=[0, right]).update_yaxes(title="average cost", rangemode="tozero")
-    corner = {"x": 1.0, "xanchor": "right", "yanchor": "top", "orientation": "v", "bgcolor": "rgba(0, 0, 0, 0)"}
+    fig = panels(
+        [[_stairs(*steps, right, name, own) for (name, steps), own in one] for one in named],
+        list(groups),
+    )
+    fig.update_xaxes(title="price λ", range=[0, right]).update_yaxes(
+        title="average cost", rangemode="tozero"
+    )
+    corner = {
+        "x": 1.0,
+        "xanchor": "right",
+        "yanchor": "top",
+        "orientation": "v",
+        "bgcolor": "rgba(0, 0, 0, 0)",
+    }
     for row in range(1, len(groups) + 1):
-        legend, top = "legend" if row == 1 else f"legend{row}", next(fig.select_yaxes(row=row)).domain[1]
+        legend, top = (
+            "legend" if row == 1 else f"legend{row}",
+            next(fig.select_yaxes(row=row)).domain[1],
+        )
         fig.update_traces(legend=legend, row=row).update_layout({legend: {**corner, "y": top}})
     return fig.update_layout(height=60 + 320 * len(groups), margin={"t": 40})
 
@@ -125,7 +182,15 @@ def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.S
     order = np.argsort(lam, kind="stable")
     x, y = np.asarray(lam, dtype=float)[order], np.asarray(cost, dtype=float)[order]
     said = "λ = %{x:.4f}: %{y:.3f}"
-    return line(np.append(x, end), np.append(y, y[-1]), name, colour, width=2.5, shape="hv", hovertemplate=said)
+    return line(
+        np.append(x, end),
+        np.append(y, y[-1]),
+        name,
+        colour,
+        width=2.5,
+        shape="hv",
+        hovertemplate=said,
+    )
 
 
 # Chapter 3: from a budget to a price, and the whole frontier at once.
@@ -136,9 +201,13 @@ def staircase_target(lam: Array, cost: Array, budget: float) -> go.Figure:
     end = 1.6 * float(np.max(lam))
     fig = go.Figure(_stairs(lam, cost, end, "average cost", BLUE))
     note = {"text": f"B = {budget:g}", "font": {"color": ORANGE}}
-    level(fig, y=budget, dash="dot", colour=ORANGE, annotation=note, annotation_position="top right")
+    level(
+        fig, y=budget, dash="dot", colour=ORANGE, annotation=note, annotation_position="top right"
+    )
     fig.update_xaxes(title="price λ", range=[0, end])
-    return fig.update_yaxes(title="average cost", rangemode="tozero").update_layout(height=320, showlegend=False)
+    return fig.update_yaxes(title="average cost", rangemode="tozero").update_layout(
+        height=320, showlegend=False
+    )
 
 
 def search(path: Array, lam: Array, cost: Array, budget: float, steps: int = 20) -> go.Figure:
@@ -149,20 +218,34 @@ def search(path: Array, lam: Array, cost: Array, budget: float, steps: int = 20)
     def ends(i: int) -> list[go.Scatter]:
         low, high, said = shown["lo"][i], shown["hi"][i], "λ = %{x:.6f}: %{y:.4f}<extra></extra>"
         return [
-            dots([low], [shown["cost_lo"][i]], "price too low", ORANGE, size=14, hovertemplate=said),
-            dots([high], [shown["cost_hi"][i]], "price high enough", BLUE, size=14, hovertemplate=said),
+            dots(
+                [low], [shown["cost_lo"][i]], "price too low", ORANGE, size=14, hovertemplate=said
+            ),
+            dots(
+                [high],
+                [shown["cost_hi"][i]],
+                "price high enough",
+                BLUE,
+                size=14,
+                hovertemplate=said,
+            ),
         ]
 
     def glass(i: int) -> dict:
         across, down = shown[["lo", "hi"]][i], shown[["cost_hi", "cost_lo"]][i]
         room = {"xaxis": 0.15 * (across[1] - across[0]), "yaxis": 0.2 * (down[1] - down[0])}
         ranges = {"xaxis": across, "yaxis": down}
-        return {axis: {"range": [low - room[axis], high + room[axis]]} for axis, (low, high) in ranges.items()}
+        return {
+            axis: {"range": [low - room[axis], high + room[axis]]}
+            for axis, (low, high) in ranges.items()
+        }
 
     titles = [f"λ between {row['lo']:.5f} and {row['hi']:.5f}" for row in shown]
     drag(fig, range(1, len(shown) + 1), ends, "step ", titles=titles, layout=glass)
     level(fig, y=budget, dash="dot", colour=ORANGE)
-    fig.update_xaxes(title="price λ", nticks=4, tickformat="~g").update_yaxes(title="average cost", nticks=6)
+    fig.update_xaxes(title="price λ", nticks=4, tickformat="~g").update_yaxes(
+        title="average cost", nticks=6
+    )
     # Room between title and ticks, which grow longer from step to step.
     return fig.update_yaxes(title_standoff=32).update_layout(height=430, margin={"t": 80})
 
@@ -180,25 +263,41 @@ def tangent(
     fig = go.Figure(line(cost[list(corners)], acc[list(corners)], "envelope", BLUE))
     # Neighbours on a narrow screen: a corner has its number above, a point under the envelope below.
     places = ["top center" if j in corners else "bottom center" for j in range(len(cost))]
-    said: Style = {"text": [str(b) for b in budgets], "textposition": places, "mode": "markers+text"}
+    said: Style = {
+        "text": [str(b) for b in budgets],
+        "textposition": places,
+        "mode": "markers+text",
+    }
     colours = [BLUE if j in corners else GREY for j in range(len(cost))]
-    fig.add_trace(dots(cost, acc, "the question's curve", colours, size=11, showlegend=False, **said))
+    fig.add_trace(
+        dots(cost, acc, "the question's curve", colours, size=11, showlegend=False, **said)
+    )
 
     def touching(i: int) -> list[go.Scatter]:
         x, y = cost[winners[i]], acc[winners[i]]
         slope = line(ends, y + prices[i] * (ends - x), "slope λ", ORANGE, width=2)
         return [slope, dots([x], [y], "winner", ORANGE, size=16, symbol="star")]
 
-    titles = [f"λ = {price:g}: the winner is b = {budgets[won]}" for price, won in zip(prices, winners, strict=True)]
+    titles = [
+        f"λ = {price:g}: the winner is b = {budgets[won]}"
+        for price, won in zip(prices, winners, strict=True)
+    ]
     drag(fig, prices, touching, "λ = ", titles=titles, active=len(prices) // 2)
     low, high = float(acc.min()), float(acc.max())
     fig.update_xaxes(title="cost", range=ends)
-    fig.update_yaxes(title="accuracy", range=[low - 0.25 * (high - low), high + 0.35 * (high - low)])
+    fig.update_yaxes(
+        title="accuracy", range=[low - 0.25 * (high - low), high + 0.35 * (high - low)]
+    )
     return fig.update_layout(height=460, margin={"t": 80})
 
 
 def filling(
-    lam: Array, cost: Array, first_accuracy: float, budgets: Sequence, targets: Sequence[float], labels: Array
+    lam: Array,
+    cost: Array,
+    first_accuracy: float,
+    budgets: Sequence,
+    targets: Sequence[float],
+    labels: Array,
 ) -> go.Figure:
     """Drag the budget B: steps are bought from the steepest down, and a thermometer of all answers fills up to B.
 
@@ -206,30 +305,58 @@ def filling(
     of the thermometer the answers that go to questions with b each.
     """
     colours, end, top = budget_colours(len(budgets)), 1.03 * float(cost[-1]), 1.06 * float(lam[0])
-    spent = np.array([np.bincount(row, minlength=len(budgets)) for row in labels]) * budgets / labels.shape[1]
+    spent = (
+        np.array([np.bincount(row, minlength=len(budgets)) for row in labels])
+        * budgets
+        / labels.shape[1]
+    )
     inside = [int(np.searchsorted(cost, budget, side="right")) for budget in targets]
 
     def moving(i: int) -> list:
-        x, y = np.append(cost[: inside[i]], targets[i]), np.append(lam[: inside[i]], lam[inside[i] - 1])
+        x, y = (
+            np.append(cost[: inside[i]], targets[i]),
+            np.append(lam[: inside[i]], lam[inside[i] - 1]),
+        )
         filled: Style = {"fill": "tozeroy", "fillcolor": faint(ORANGE, 0.45), "hoverinfo": "skip"}
         area = line(x.round(5), y.round(5), width=0, shape="hv", **filled)
-        edges = [line([targets[i]] * 2, ends, colour=ORANGE, width=2, dash="dash") for ends in ([0, top], [-0.6, 0.6])]
+        edges = [
+            line([targets[i]] * 2, ends, colour=ORANGE, width=2, dash="dash")
+            for ends in ([0, top], [-0.6, 0.6])
+        ]
         said = "%{x:.2f} answers per question<extra></extra>"
         parts = zip(spent[i], budgets, colours, strict=True)
-        tube = [bar([0], [part], f"b = {b}", own, sideways=True, hovertemplate=said) for part, b, own in parts]
+        tube = [
+            bar([0], [part], f"b = {b}", own, sideways=True, hovertemplate=said)
+            for part, b, own in parts
+        ]
         return [area, edges[0], *tube, edges[1]]
 
-    gains = [float(np.diff(np.append(cost[:k], B)) @ lam[:k]) for k, B in zip(inside, targets, strict=True)]
+    gains = [
+        float(np.diff(np.append(cost[:k], B)) @ lam[:k])
+        for k, B in zip(inside, targets, strict=True)
+    ]
     titles = [
         f"price {lam[k - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = {first_accuracy + gain:.3f}"
         for k, gain in zip(inside, gains, strict=True)
     ]
     start = next((i for i, budget in enumerate(targets) if budget >= 2), 0)
     fig = panels([[], []], spacing=0.24, row_heights=[0.76, 0.24])
-    drag(fig, targets, moving, "B = ", rows=(1, 1, *[2] * len(budgets), 2), titles=titles, active=start)
-    fig.add_trace(line(cost.round(5), lam.round(5), colour=BLUE, width=2.5, shape="hv"), row=1, col=1)
+    drag(
+        fig,
+        targets,
+        moving,
+        "B = ",
+        rows=(1, 1, *[2] * len(budgets), 2),
+        titles=titles,
+        active=start,
+    )
+    fig.add_trace(
+        line(cost.round(5), lam.round(5), colour=BLUE, width=2.5, shape="hv"), row=1, col=1
+    )
     fig.update_xaxes(range=[0, end]).update_xaxes(title="answers per question, on average", row=2)
-    fig.update_yaxes(title="price λ", range=[0, top], row=1).update_yaxes(visible=False, range=[-0.7, 0.7], row=2)
+    fig.update_yaxes(title="price λ", range=[0, top], row=1).update_yaxes(
+        visible=False, range=[-0.7, 0.7], row=2
+    )
     # The legend belongs to the thermometer, and stands above it.
     legend = {"y": fig.layout.yaxis2.domain[1] + 0.02, "font": {"size": 12}, "traceorder": "normal"}
     return fig.update_layout(barmode="stack", height=580, margin={"t": 80}, legend=legend)
@@ -239,7 +366,12 @@ def filling(
 
 
 def dual_lines(
-    prices: Array, accuracy: Array, cost: Array, oracle: Sequence[int], budget: float, start: int = 0
+    prices: Array,
+    accuracy: Array,
+    cost: Array,
+    oracle: Sequence[int],
+    budget: float,
+    start: int = 0,
 ) -> go.Figure:
     """Drag the price: every policy is a line, the dual function is their upper envelope, the oracle its tangent."""
     slope = budget - cost
@@ -247,7 +379,10 @@ def dual_lines(
     top, ends = heights.max(axis=0), prices[[0, -1]]
     least, value = float(top.min()), float(accuracy[slope >= 0].max())
     fig = go.Figure()
-    for name, which, colour in (("policy within B", slope >= 0, GREY), ("policy beyond B", slope < 0, ORANGE)):
+    for name, which, colour in (
+        ("policy within B", slope >= 0, GREY),
+        ("policy beyond B", slope < 0, ORANGE),
+    ):
         x = np.tile([*ends, np.nan], int(which.sum()))
         y = np.column_stack([heights[which][:, [0, -1]], np.full(which.sum(), np.nan)]).ravel()
         fig.add_trace(line(x, y, name, colour, width=1, opacity=0.6, hoverinfo="skip"))
@@ -255,36 +390,58 @@ def dual_lines(
     fig.add_trace(line(ends, [value, value], "V̂(B), the best within B", GREY, width=2, dash="dot"))
 
     def moving(i: int) -> list[go.Scatter]:
-        touching = line(ends, heights[oracle[i], [0, -1]], "the oracle's line", GREEN, width=2.5, dash="dash")
+        touching = line(
+            ends, heights[oracle[i], [0, -1]], "the oracle's line", GREEN, width=2.5, dash="dash"
+        )
         said = "λ = %{x:.3f}<br>G = %{y:.3f}<extra></extra>"
         dot = dots([prices[i]], [top[i]], colour=GREEN, size=13, hovertemplate=said)
         return [touching, dot.update(marker_line={"width": 2, "color": "white"})]
 
     def notes(i: int) -> dict:
-        gap = _note(f"gap {least - value:.3f}", x=1, y=(least + value) / 2, xanchor="right", yref="y")
+        gap = _note(
+            f"gap {least - value:.3f}", x=1, y=(least + value) / 2, xanchor="right", yref="y"
+        )
         text = f"C̄ = {cost[oracle[i]]:.2f}<br>slope B − C̄ = {slope[oracle[i]]:+.2f}<br>G = {top[i]:.3f}"
         return {"annotations": [gap, _note(text, x=0.45, y=1, yanchor="top")]}
 
-    drag(fig, [f"{price:.3f}" for price in prices], moving, "price λ = ", layout=notes, active=start)
+    drag(
+        fig, [f"{price:.3f}" for price in prices], moving, "price λ = ", layout=notes, active=start
+    )
     fig.add_hrect(value, least, fillcolor=GREY, opacity=0.25, line_width=0)
     height = float(np.ptp(top))
     fig.update_xaxes(title="price λ", range=[float(prices[0]), float(prices[-1])])
-    fig.update_yaxes(title="accuracy", range=[value - 0.7 * height, float(top.max()) + 0.05 * height])
+    fig.update_yaxes(
+        title="accuracy", range=[value - 0.7 * height, float(top.max()) + 0.05 * height]
+    )
     return fig.update_layout(height=580)
 
 
 def _note(text: str, x: float, y: float, **place) -> dict:
     """A note inside a plot, x and by default y in shares of the plot."""
     ground = {"bgcolor": "rgba(128, 128, 128, 0.2)", "borderpad": 3, "showarrow": False}
-    return {"text": text, "x": x, "xref": "x domain", "y": y, "yref": "y domain", "align": "left", **ground, **place}
+    return {
+        "text": text,
+        "x": x,
+        "xref": "x domain",
+        "y": y,
+        "yref": "y domain",
+        "align": "left",
+        **ground,
+        **place,
+    }
 
 
-def copies(prices: Array, dual: Array, counts: Sequence[int], values: Sequence[float], start: int = 0) -> go.Figure:
+def copies(
+    prices: Array, dual: Array, counts: Sequence[int], values: Sequence[float], start: int = 0
+) -> go.Figure:
     """Drag N: the dual function stays where it is, the best accuracy climbs towards its minimum, the gap closes."""
     least, ends = float(dual.min()), prices[[0, -1]]
     gaps = least - np.asarray(values)
     bound = line(counts, [1 / n for n in counts], "1/N", GREY, dash="dot", width=2)
-    parts = [[line(prices, dual, "G(λ)", BLUE, width=4)], [dots(counts, gaps, "gap", GREY, size=7), bound]]
+    parts = [
+        [line(prices, dual, "G(λ)", BLUE, width=4)],
+        [dots(counts, gaps, "gap", GREY, size=7), bound],
+    ]
     fig = panels(parts, spacing=0.17, row_heights=[0.6, 0.4])
 
     def moving(i: int) -> list[go.Scatter]:
@@ -314,7 +471,12 @@ def claim_bars(fails: Mapping[str, float]) -> go.Figure:
     ):
         text = [f"{said} in {part:.1%}" if part < 1 else f"{said} in all cases" for part in parts]
         text = [words if here else "" for words, here in zip(text, written, strict=True)]
-        inner: Style = {"text": text, "textposition": "inside", "insidetextanchor": "start", "width": 0.34}
+        inner: Style = {
+            "text": text,
+            "textposition": "inside",
+            "insidetextanchor": "start",
+            "width": 0.34,
+        }
         inner |= {"textfont": {"color": "white", "size": 13}, "hoverinfo": "skip", "textangle": 0}
         fig.add_trace(bar(rows, parts, colour=colour, sideways=True, **inner))
     for row, claim in enumerate(fails):
@@ -322,7 +484,9 @@ def claim_bars(fails: Mapping[str, float]) -> go.Figure:
         fig.add_annotation(note | {"x": 0, "xanchor": "left", "y": row - 0.2, "yanchor": "bottom"})
     fig.update_xaxes(visible=False, range=[0, 1])
     fig.update_yaxes(visible=False, range=[len(fails) - 0.6, -0.85])
-    return fig.update_layout(barmode="stack", height=20 + 66 * len(fails), showlegend=False, margin={"t": 8})
+    return fig.update_layout(
+        barmode="stack", height=20 + 66 * len(fails), showlegend=False, margin={"t": 8}
+    )
 
 
 def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
@@ -352,4 +516,6 @@ def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
     for (x, y), c, shift in zip(corners, cost, (-18, -18, 18), strict=True):
         fig.add_annotation(x=x, y=y, text=f"always cost {c:g}", showarrow=False, yshift=shift)
     fig.update_xaxes(visible=False, range=[-0.25, 1.25])
-    return fig.update_yaxes(visible=False, range=[-0.14, 1.0], scaleanchor="x").update_layout(height=400)
+    return fig.update_yaxes(visible=False, range=[-0.14, 1.0], scaleanchor="x").update_layout(
+        height=400
+    )

@@ -18,7 +18,20 @@ from plotly.subplots import make_subplots
 from adalib.colours import BUDGETS
 from adalib.teach.figures import COLOURS, faint, plain
 
-__all__ = ["band", "bar", "bars", "clouds", "dots", "drag", "heatmap", "level", "line", "lines", "panels", "stacked"]
+__all__ = [
+    "band",
+    "bar",
+    "bars",
+    "clouds",
+    "dots",
+    "drag",
+    "heatmap",
+    "level",
+    "line",
+    "lines",
+    "panels",
+    "stacked",
+]
 
 GREY = COLOURS[6]
 #: Numbers, names, or the (mean, low, high) of an estimate.
@@ -40,11 +53,20 @@ def line(
 ) -> go.Scatter:
     """A line through points; ``marks`` shows the points, too."""
     style = {"color": colour, "width": width, "dash": dash, "shape": shape}
-    return go.Scatter(_said(x, y, name) | {"mode": "lines+markers" if marks else "lines", "line": style} | more)
+    return go.Scatter(
+        _said(x, y, name) | {"mode": "lines+markers" if marks else "lines", "line": style} | more
+    )
 
 
 def dots(
-    x: Values, y: Values, name: str = "", colour: Any = None, *, size: Any = 9, symbol: Any = None, **more: Any
+    x: Values,
+    y: Values,
+    name: str = "",
+    colour: Any = None,
+    *,
+    size: Any = 9,
+    symbol: Any = None,
+    **more: Any,
 ) -> go.Scatter:
     """Points alone; ``opacity`` lets those below be seen."""
     marker = {"color": colour, "size": size, "symbol": symbol}
@@ -52,11 +74,20 @@ def dots(
 
 
 def bar(
-    groups: Sequence, values: Values, name: str = "", colour: Any = None, *, sideways: bool = False, **more: Any
+    groups: Sequence,
+    values: Values,
+    name: str = "",
+    colour: Any = None,
+    *,
+    sideways: bool = False,
+    **more: Any,
 ) -> go.Bar:
     """A bar for each of the groups, upright or sideways."""
     x, y = (values, groups) if sideways else (groups, values)
-    made = _said(x, y, name) | {"orientation": "h" if sideways else None, "marker": {"color": colour}}
+    made = _said(x, y, name) | {
+        "orientation": "h" if sideways else None,
+        "marker": {"color": colour},
+    }
     return go.Bar(made | more)
 
 
@@ -67,7 +98,14 @@ def band(x: Values, low: Values, high: Values, colour: str, opacity: float = 0.2
     return line(np.r_[x, x[::-1]], np.r_[low, high[::-1]], width=0, **around)
 
 
-def level(fig: go.Figure, *, x: float | None = None, y: float | None = None, dash: str = "dash", **more: Any) -> None:
+def level(
+    fig: go.Figure,
+    *,
+    x: float | None = None,
+    y: float | None = None,
+    dash: str = "dash",
+    **more: Any,
+) -> None:
     """A thin straight line across a figure or one of its panels, at an x or a y."""
     style = {"color": more.pop("colour", GREY), "width": more.pop("width", 2), "dash": dash}
     if x is not None:
@@ -94,15 +132,24 @@ def lines(
     for (name, y), colour in zip(series.items(), colours, strict=False):
         if bands and name in bands:
             fig.add_trace(band(x, *bands[name], colour))
-        fig.add_trace(line(x, y, name, colour, dash="dash" if name in dashed else "solid", marks=True))
+        fig.add_trace(
+            line(x, y, name, colour, dash="dash" if name in dashed else "solid", marks=True)
+        )
     for (name, y), dash in zip((exact or {}).items(), _DASHES[1:], strict=False):
         fig.add_trace(line(x, y, name, GREY, dash=dash))
     ticks = {"type": "log", "tickvals": list(x), "ticktext": [f"{v:g}" for v in x]} if log_x else {}
-    return fig.update_xaxes(title=x_title, **ticks).update_yaxes(title=y_title).update_layout(height=height)
+    return (
+        fig.update_xaxes(title=x_title, **ticks)
+        .update_yaxes(title=y_title)
+        .update_layout(height=height)
+    )
 
 
 def clouds(
-    groups: Mapping[str, tuple[Values, Values]], rays: Mapping[str, float], x_title: str, y_title: str
+    groups: Mapping[str, tuple[Values, Values]],
+    rays: Mapping[str, float],
+    x_title: str,
+    y_title: str,
 ) -> go.Figure:
     """Dots in groups, (x, y) by name, and straight lines from the origin, their slopes by name."""
     right = 1.05 * max(float(np.max(x)) for x, _ in groups.values())
@@ -130,22 +177,41 @@ def bars(
     fig = go.Figure()
     for (name, values), colour in zip(series.items(), colours, strict=False):
         values = 100 * np.asarray(values, dtype=float) if points else values
-        fig.add_trace(bar(groups, values, name, colour, texttemplate=f"%{{y:{written}}}" if written else None))
+        fig.add_trace(
+            bar(groups, values, name, colour, texttemplate=f"%{{y:{written}}}" if written else None)
+        )
     fig.update_yaxes(title=y_title, tickformat="+.1f" if points else None)
     return fig.update_layout(barmode="group", height=380)
 
 
 def stacked(
-    rows: Sequence[str], parts: Mapping[str, Sequence], x_title: str, *, colours: Sequence = COLOURS, share: bool = True
+    rows: Sequence[str],
+    parts: Mapping[str, Sequence],
+    x_title: str,
+    *,
+    colours: Sequence = COLOURS,
+    share: bool = True,
 ) -> go.Figure:
     """A bar a row, made of parts that lie end to end, their size written on them: shares of the whole, or counts."""
     fig = go.Figure()
     for (name, values), colour in zip(parts.items(), colours, strict=False):
-        text = [f"{v:.0%}" if v >= 0.045 else "" for v in values] if share else [v or "" for v in values]
+        text = (
+            [f"{v:.0%}" if v >= 0.045 else "" for v in values]
+            if share
+            else [v or "" for v in values]
+        )
         ink = {"color": "white" if colour in (*COLOURS[:4], *BUDGETS[3:]) else "black"}
-        said = {"text": text, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "textfont": ink}
+        said = {
+            "text": text,
+            "textposition": "inside",
+            "insidetextanchor": "middle",
+            "textangle": 0,
+            "textfont": ink,
+        }
         fig.add_trace(bar(rows, values, name, colour, sideways=True, **said))
-    fig.update_xaxes(title=x_title, **({"tickformat": ".0%", "range": [0, 1]} if share else {"dtick": 2}))
+    fig.update_xaxes(
+        title=x_title, **({"tickformat": ".0%", "range": [0, 1]} if share else {"dtick": 2})
+    )
     fig.update_yaxes(autorange="reversed")
     fig.update_layout(uniformtext={"minsize": 11, "mode": "hide"}, legend={"traceorder": "normal"})
     return fig.update_layout(barmode="stack", height=120 + 45 * len(rows))
@@ -153,13 +219,20 @@ def stacked(
 
 def heatmap(x: Sequence[str], y: Sequence[str], z: Values, text: Any, **more: Any) -> go.Heatmap:
     """A tile for every x and y, with a text on it: one for each, or a template for all."""
-    said = {"texttemplate": text} if isinstance(text, str) else {"text": text, "texttemplate": "%{text}"}
+    said = (
+        {"texttemplate": text}
+        if isinstance(text, str)
+        else {"text": text, "texttemplate": "%{text}"}
+    )
     names = {"x": [plain(name) for name in x], "y": [plain(name) for name in y], "z": z}
     return go.Heatmap(names | said | {"showscale": False} | more)
 
 
 def panels(
-    parts: Sequence[Sequence[BaseTraceType]], titles: Sequence[str] = (), spacing: float = 0.16, **more: Any
+    parts: Sequence[Sequence[BaseTraceType]],
+    titles: Sequence[str] = (),
+    spacing: float = 0.16,
+    **more: Any,
 ) -> go.Figure:
     """Panels below each other, each under its title; a name that several of them hold stands in the legend once."""
     names = [plain(title) for title in titles] or None
@@ -197,11 +270,24 @@ def drag(
         fig.add_trace(trace, **({"row": rows[number], "col": 1} if rows else {}))
     places = list(range(before, len(fig.data)))
     names = [stop if isinstance(stop, str) else f"{stop:g}" for stop in stops]
-    fig.frames = [go.Frame(name=name, data=traces(i), traces=places, layout=moved(i)) for i, name in enumerate(names)]
-    at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
+    fig.frames = [
+        go.Frame(name=name, data=traces(i), traces=places, layout=moved(i))
+        for i, name in enumerate(names)
+    ]
+    at_once = {
+        "mode": "immediate",
+        "frame": {"duration": 0, "redraw": True},
+        "transition": {"duration": 0},
+    }
     steps = [{"label": name, "method": "animate", "args": [[name], at_once]} for name in names]
     # Shorter than the figure, so that names at its ends have room.
-    slider = {"active": active, "steps": steps, "currentvalue": {"prefix": prefix}, "x": 0.07, "len": 0.84}
+    slider = {
+        "active": active,
+        "steps": steps,
+        "currentvalue": {"prefix": prefix},
+        "x": 0.07,
+        "len": 0.84,
+    }
     return fig.update_layout(**moved(active), sliders=[slider])
 
 

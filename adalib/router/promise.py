@@ -1,0 +1,111 @@
+"""What a router promises: its accuracy, cost and rounds on questions that it has not learned from.
+
+The questions are dealt into folds. A router is fitted on all folds but one, with the same options, and the answers to
+the questions of the last one are played back to it. The bar is the best random mix of fixed budgets at the same cost,
+chosen on the answers that score it, which favours the mix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from adalib.datasets.folds import deal, drawn, members
+from adalib.datasets.responses import Responses
+from adalib.evaluate.baselines import from_labels
+from adalib.evaluate.crossfit import compared
+from adalib.evaluate.heldout import Scores
+from adalib.router.router import Router
+from adalib.table import UtilityTable
+
+__all__ = ["Promise", "held_out_promise"]
+
+_FOLDS = 5
+_BUDGETS = (1, 2, 4, 8, 16, 32)  # of the mix that a router is compared with
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The averages over held-out questions, each interval with 95% confidence; costs in the router's unit."""
+
+    questions: int
+    accuracy: float
+    low: float
+    high: float
+    cost: float
+    rounds: float
+    mix_accuracy: float
+    gain: float
+    gain_low: float
+    gain_high: float
+
+
+def held_out_promise(responses: Responses, options: Mapping[str, Any], *, seed: int = 0) -> Promise:
+    """Measure what `Router.fit` with these options achieves on questions that it has not seen.
+
+    Parameters
+    ----------
+    responses : Responses
+        At least ten questions. Where there are many, a random sample is used, so that each fold learns from as many
+        questions as the router itself, ``options["taught"]``.
+    options : mapping
+        The keyword arguments of `Router.fit`; ``policy`` is "priced" or "curve".
+
+    Returns
+    -------
+    Promise
+    """
+    rows = drawn(range(responses.n), options["taught"] * _FOLDS // (_FOLDS - 1), seed)
+    answers = compared(responses.take(rows))
+    member = members(answers, None)
+    fold = deal(member, _FOLDS, seed)
+    cost, accuracy, rounds = np.empty((3, answers.n))
+    for out in tqdm(np.unique(fold), desc="holding out", unit=" folds", disable=None, leave=False):
+        test = np.flatnonzero(fold == out)
+        router = Router.fit(answers.take(fold != out), **options)
+        cost[test], accuracy[test], rounds[test] = _played(router, answers.take(test))
+    scores = Scores(["router"])
+    budget = float(options["budget"])
+    scores.add("router", budget, cost, accuracy, _table(answers, options["cost"]))
+    (row,) = scores.rows(member)
+    return Promise(
+        questions=answers.n,
+        accuracy=row.accuracy,
+        low=row.low,
+        high=row.high,
+        cost=row.cost,
+        rounds=float(rounds.mean()),
+        mix_accuracy=row.mix_accuracy,
+        gain=row.gain,
+        gain_low=float(row.gain_low or 0.0),
+        gain_high=float(row.gain_high or 0.0),
+    )
+
+
+def _played(router: Router, unseen: Responses) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What each question costs, how accurate it is and how many rounds it takes, when its answers are played back."""
+    features = None if router.reader is None else router.reader.read(unseen.questions)
+    budget = router.controller.budget
+    if router.name == "curve":
+        policy: Any = router.policy
+        table = unseen.table(router.budgets, cost=router.cost)  # type: ignore[arg-type]
+        labels = policy.for_budget(features, budget)
+        cost, accuracy = from_labels(labels, table.k).outcome(table)
+        return cost, accuracy, np.ones(unseen.n)
+    replay = router.policy.replay(unseen, [budget], features)
+    return replay.cost[:, 0], replay.accuracy[:, 0], replay.rounds[:, 0]
+
+
+def _table(answers: Responses, cost: Any) -> UtilityTable:
+    """The accuracy of a vote of each budget, and its cost in the router's unit."""
+    budgets = tuple(budget for budget in _BUDGETS if budget <= answers.samples)
+    if isinstance(cost, str):
+        return answers.table(budgets, cost=cost)  # type: ignore[arg-type]
+    each = cost(answers).mean(
+        axis=1, keepdims=True
+    )  # of one answer to each question, by a price list
+    return replace(answers.table(budgets), cost=each * np.array(budgets, dtype=float))
