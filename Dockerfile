@@ -8,4 +8,4 @@ USER adalib
 EXPOSE 8081
 HEALTHCHECK CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8081/health')"]
 ENTRYPOINT ["adalib", "serve", "/router", "--host", "0.0.0.0", "--port", "8081"]
-CMD ["--config", "/router/serve.toml"]
+CMD ["--help"]

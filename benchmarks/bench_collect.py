@@ -32,12 +32,17 @@ async def bare(url: str, questions: list[dict], samples: int) -> None:
     """Ask everything at once through a semaphore, and keep nothing."""
     prompt, gate = load_prompt(), asyncio.Semaphore(CONCURRENCY)
     http = openai.DefaultAsyncHttpxClient(trust_env=False)
-    async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0, http_client=http) as client:
+    async with openai.AsyncOpenAI(
+        base_url=url, api_key="none", max_retries=0, http_client=http
+    ) as client:
 
         async def ask(question: dict) -> None:
             async with gate:
                 await client.chat.completions.create(
-                    model="m", messages=prompt.fill(question["question"]), temperature=0.7, max_tokens=256
+                    model="m",
+                    messages=prompt.fill(question["question"]),
+                    temperature=0.7,
+                    max_tokens=256,
                 )
 
         await asyncio.gather(*(ask(question) for _ in range(samples) for question in questions))
@@ -65,21 +70,36 @@ def main() -> None:
     ):
         url = server.stdout.readline().strip()
         file = Path(folder) / "questions.jsonl"
-        lines = [{"id": str(i), "question": f"What is {i} + 4?", "gold": str(i + 4)} for i in range(args.questions)]
+        lines = [
+            {"id": str(i), "question": f"What is {i} + 4?", "gold": str(i + 4)}
+            for i in range(args.questions)
+        ]
         file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         questions = load_questions(file)
 
         def ours(number: int) -> None:
-            collect(file, f"{folder}/{number}", base_url=url, model="m", samples=args.samples, concurrency=CONCURRENCY)
+            collect(
+                file,
+                f"{folder}/{number}",
+                base_url=url,
+                model="m",
+                samples=args.samples,
+                concurrency=CONCURRENCY,
+            )
 
         asyncio.run(bare(url, questions, 2))  # imports, sockets and caches warm up
         times = [
-            (seconds(lambda: asyncio.run(bare(url, questions, args.samples))), seconds(lambda k=k: ours(k)))
+            (
+                seconds(lambda: asyncio.run(bare(url, questions, args.samples))),
+                seconds(lambda k=k: ours(k)),
+            )
             for k in range(args.rounds)
         ]
         server.terminate()
     without, withal = (statistics.median(column) for column in zip(*times, strict=True))
-    print(f"bare loop: {calls / without:.0f} answers a second; collect: {calls / withal:.0f} answers a second")
+    print(
+        f"bare loop: {calls / without:.0f} answers a second; collect: {calls / withal:.0f} answers a second"
+    )
     print(f"ratio: {without / withal:.3f} (at least 0.95 wanted)")
 
 

@@ -24,7 +24,14 @@ import numpy as np
 from timing import in_a_process, report
 
 SAMPLES, ANSWERS = 16, 6
-THINGS = ("apples", "red pens", "tickets to the fair", "litres of milk", "hours of work", "old books")
+THINGS = (
+    "apples",
+    "red pens",
+    "tickets to the fair",
+    "litres of milk",
+    "hours of work",
+    "old books",
+)
 
 
 def make_file(path: Path, questions: int) -> None:
@@ -33,12 +40,19 @@ def make_file(path: Path, questions: int) -> None:
     with path.open("w") as file:
         for i in range(questions):
             steps = int(rng.integers(1, 9))
-            things = [f"{rng.integers(2, 99)} {THINGS[j]}" for j in rng.integers(0, len(THINGS), steps)]
+            things = [
+                f"{rng.integers(2, 99)} {THINGS[j]}" for j in rng.integers(0, len(THINGS), steps)
+            ]
             right = rng.beta(6, 1 + steps)
             wrong = rng.dirichlet(np.full(ANSWERS - 1, 0.5)) * (1 - right)
             answers = rng.choice(ANSWERS, SAMPLES, p=[right, *wrong])
             text = f"Customer {i} buys {' and then '.join(things)}. How many things is that?"
-            line = {"id": f"q{i}", "question": text, "gold": "0", "answers": [str(answer) for answer in answers]}
+            line = {
+                "id": f"q{i}",
+                "question": text,
+                "gold": "0",
+                "answers": [str(answer) for answer in answers],
+            }
             file.write(json.dumps(line) + "\n")
 
 
@@ -74,11 +88,15 @@ def main() -> None:
         for questions in args.sizes:
             path = Path(folder) / f"{questions}.jsonl"
             make_file(path, questions)
-            read, took = (in_a_process(__file__, "--child", what, path) for what in ("load", "evaluate"))
+            read, took = (
+                in_a_process(__file__, "--child", what, path) for what in ("load", "evaluate")
+            )
             if read is None or took is None:
                 continue
             above = 2**10 * (took["peak"] - read["peak"])  # in kilobytes
-            grown = "" if before is None else f"{(above - before[1]) / (questions - before[0]):,.1f}"
+            grown = (
+                "" if before is None else f"{(above - before[1]) / (questions - before[0]):,.1f}"
+            )
             before = questions, above
             print(
                 f"{f'N={questions:,}':<22}{took['wall']:>14,.1f}{took['cpu']:>14,.1f}{took['peak']:>14,.0f}"

@@ -53,14 +53,18 @@ def main() -> None:
             tab = chromium.new_page(viewport={"width": 1200, "height": 900})
             tab.goto(file.as_uri())
             scripted, layout = np.median(tab.evaluate(MOVES), axis=0)
-            load = tab.evaluate("performance.timing.loadEventEnd - performance.timing.navigationStart")
+            load = tab.evaluate(
+                "performance.timing.loadEventEnd - performance.timing.navigationStart"
+            )
             print(
                 f"N = {n:>6,}: one slider move takes {scripted:.1f} ms of script (limit {limit:g} ms), {layout:.1f} ms "
                 f"with layout; page of {file.stat().st_size / 1024:,.0f} KB, ready after {load} ms"
             )
             tab.close()
         chromium.close()
-    sizes = {name: len(text.encode()) / 1024 for name, text in (("script", script()), ("style", style()))}
+    sizes = {
+        name: len(text.encode()) / 1024 for name, text in (("script", script()), ("style", style()))
+    }
     print("front end: " + " + ".join(f"{name} {size:.1f}" for name, size in sizes.items()), end=" ")
     print(f"= {sum(sizes.values()):.1f} KB (limit 150 KB)")
 

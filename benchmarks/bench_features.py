@@ -27,7 +27,9 @@ def main() -> None:
     texts = list(np.resize(np.array(responses.questions, dtype=object), args.questions))
     size = np.mean([len(text) for text in texts])
     rate = args.questions / best_seconds(lambda: text_features(texts), args.rounds)[1]
-    print(f"text features: {rate:,.0f} questions a second ({size:.0f} characters each; at least 20,000 wanted)")
+    print(
+        f"text features: {rate:,.0f} questions a second ({size:.0f} characters each; at least 20,000 wanted)"
+    )
     embedding = TextEmbedding().fit(responses.questions)
     rate = args.questions / best_seconds(lambda: embedding.transform(texts), 1)[1]
     print(f"text embedding: {rate:,.0f} questions a second")
@@ -36,7 +38,8 @@ def main() -> None:
     rows = slice(0, 200)
     for name, policy in (("label", LabelPolicy()), ("curve", CurvePolicy())):
         _, taken = best_seconds(
-            lambda policy=policy: policy.fit(features[rows], table.acc[rows], table.cost, budget=2), args.rounds
+            lambda policy=policy: policy.fit(features[rows], table.acc[rows], table.cost, budget=2),
+            args.rounds,
         )
         print(f"{name} policy: {taken:.2f} s to learn from 200 questions (under 1 s wanted)")
 

@@ -49,7 +49,9 @@ def uniform(n: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).random((n, COST.size))
 
 
-def race(slow: Callable, fast: Callable, rounds: int, fast_calls: int = 1) -> tuple[float, float, float, float]:
+def race(
+    slow: Callable, fast: Callable, rounds: int, fast_calls: int = 1
+) -> tuple[float, float, float, float]:
     """Best wall and processor seconds of one call, of each side: they take turns."""
     turns = [(*best_seconds(slow, 1), *best_seconds(fast, fast_calls)) for _ in range(rounds)]
     wall_slow, cpu_slow, wall_fast, cpu_fast = (min(column) for column in zip(*turns, strict=True))
@@ -67,7 +69,11 @@ def every_kind(n: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     yield "falling", -np.sort(-rng.random((n, COST.size)), axis=1), COST
     yield "few values", rng.integers(0, 5, (n, COST.size)) / 4, COST
     yield "equal costs", rng.random((n, COST.size)), np.array([1.0, 1.0, 2.0, 2.0, 4.0])
-    yield "own costs", rng.random((n, COST.size)), np.cumsum(rng.uniform(0, 2, (n, COST.size)), axis=1)
+    yield (
+        "own costs",
+        rng.random((n, COST.size)),
+        np.cumsum(rng.uniform(0, 2, (n, COST.size)), axis=1),
+    )
     tokens = np.sort(rng.integers(0, 400, (n, COST.size)), axis=1).astype(float)
     yield "own costs, tokens", rng.integers(0, 9, (n, COST.size)) / 8, tokens
 
@@ -75,7 +81,11 @@ def every_kind(n: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 def bisection_rows(rounds: int, n: int) -> None:
     for name, acc, cost in every_kind(n):
         found = frontier(acc, cost)
-        budget = min(BUDGET, (found.cost[0] + found.cost[-1]) / 2) if cost.ndim == 1 else found.cost[[0, -1]].mean()
+        budget = (
+            min(BUDGET, (found.cost[0] + found.cost[-1]) / 2)
+            if cost.ndim == 1
+            else found.cost[[0, -1]].mean()
+        )
 
         def one(acc: np.ndarray = acc, cost: np.ndarray = cost, budget: float = budget) -> None:
             bisect(acc, cost, budget)
@@ -89,16 +99,34 @@ def lp_rows(rounds: int) -> None:
         acc = make(5_000)
         solvers = {"HiGHS LP": lp_solution, "HiGHS LP by interior point": interior_point}
         for solver, solve in solvers.items():
-            best = race(lambda s=solve, a=acc: s(a, COST, BUDGET), lambda a=acc: frontier(a, COST), rounds, 20)
-            line(f"N=5,000 {name}: {solver}, one budget", best, "at least 1,000" if solve is lp_solution else "")
+            best = race(
+                lambda s=solve, a=acc: s(a, COST, BUDGET),
+                lambda a=acc: frontier(a, COST),
+                rounds,
+                20,
+            )
+            line(
+                f"N=5,000 {name}: {solver}, one budget",
+                best,
+                "at least 1,000" if solve is lp_solution else "",
+            )
 
 
 def interior_point(acc: np.ndarray, cost: np.ndarray, budget: float) -> None:
     """The method of HiGHS that suits this problem best, although `linprog` does not choose it by itself."""
     n, k = acc.shape
-    one_each = csr_array((np.ones(n * k), np.arange(n * k), np.arange(0, n * k + 1, k)), shape=(n, n * k))
+    one_each = csr_array(
+        (np.ones(n * k), np.arange(n * k), np.arange(0, n * k + 1, k)), shape=(n, n * k)
+    )
     spent = csr_array(np.tile(cost, n)[None, :])
-    linprog(-acc.ravel(), A_ub=spent, b_ub=[n * budget], A_eq=one_each, b_eq=np.ones(n), method="highs-ipm")
+    linprog(
+        -acc.ravel(),
+        A_ub=spent,
+        b_ub=[n * budget],
+        A_eq=one_each,
+        b_eq=np.ones(n),
+        method="highs-ipm",
+    )
 
 
 def line(what: str, best: tuple[float, float, float, float], target: str) -> None:
@@ -127,7 +155,9 @@ def grow(n: int) -> None:
 
 
 def lookup_rows() -> None:
-    print(f"\n{'one .at(B) after the build, labels not touched':<58}{'microseconds (median of 2,000)':>34}  at most 50")
+    print(
+        f"\n{'one .at(B) after the build, labels not touched':<58}{'microseconds (median of 2,000)':>34}  at most 50"
+    )
     for name, make in (("counted", counted), ("random", uniform)):
         found = frontier(make(1_000_000), COST)
         times = []
@@ -143,14 +173,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
-    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the tables of every kind")
+    parser.add_argument(
+        "--rows", type=int, default=1_000_000, help="rows of the tables of every kind"
+    )
     parser.add_argument("--grow", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.grow:
         grow(args.grow)
         return
     heads = ("other, ms", "ours, ms", "ratio", "CPU ratio")
-    print(f"{'the whole frontier against':<58}{heads[0]:>11}{heads[1]:>11}{heads[2]:>10}{heads[3]:>10}  target")
+    print(
+        f"{'the whole frontier against':<58}{heads[0]:>11}{heads[1]:>11}{heads[2]:>10}{heads[3]:>10}  target"
+    )
     bisection_rows(args.rounds, args.rows)
     lp_rows(args.rounds)
     growth_rows(args.sizes)

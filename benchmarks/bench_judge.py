@@ -21,9 +21,13 @@ def main() -> None:
     first, seconds = timed(questions)
     again, _ = timed(questions[::-1])
     given_up = [limits for _, limits in first]
-    assert [classes.tolist() for classes, _ in first] == [classes.tolist() for classes, _ in again[::-1]]
+    assert [classes.tolist() for classes, _ in first] == [
+        classes.tolist() for classes, _ in again[::-1]
+    ]
     assert given_up == [limits for _, limits in again[::-1]]
-    print(f"{QUESTIONS * SAMPLES / seconds:,.0f} answers per second ({QUESTIONS} x {SAMPLES} in {seconds:.1f} s)")
+    print(
+        f"{QUESTIONS * SAMPLES / seconds:,.0f} answers per second ({QUESTIONS} x {SAMPLES} in {seconds:.1f} s)"
+    )
     print(f"{sum(map(len, given_up))} formulas given up, the same in both runs: {limits(given_up)}")
     read.cache_clear()
     some = questions[:PAIRWISE]
@@ -37,7 +41,9 @@ def main() -> None:
             for other in row[:i]:
                 read.cache_clear()
                 same_answer(one, other)
-    print(f"{(time.process_time() - begun) / grouped:,.0f} times the work when every pair is read and compared")
+    print(
+        f"{(time.process_time() - begun) / grouped:,.0f} times the work when every pair is read and compared"
+    )
 
 
 def timed(questions: list[list[str]]) -> tuple[list, float]:
@@ -63,20 +69,28 @@ def question(rng: random.Random) -> list[str]:
 
 def fraction(n: int, form: int) -> str:
     """n / (n + 1) of pi."""
-    return [rf"\frac{{{n}\pi}}{{{n + 1}}}", rf"\frac{{{2 * n}}}{{{2 * n + 2}}}\pi", rf"\pi-\frac{{\pi}}{{{n + 1}}}"][
-        form
-    ]
+    return [
+        rf"\frac{{{n}\pi}}{{{n + 1}}}",
+        rf"\frac{{{2 * n}}}{{{2 * n + 2}}}\pi",
+        rf"\pi-\frac{{\pi}}{{{n + 1}}}",
+    ][form]
 
 
 def root(n: int, form: int) -> str:
     """n times the root of two, and one."""
-    return [rf"{n}\sqrt{{2}}+1", rf"1+\sqrt{{{2 * n * n}}}", rf"\frac{{{2 * n}}}{{\sqrt{{2}}}}+1"][form]
+    return [rf"{n}\sqrt{{2}}+1", rf"1+\sqrt{{{2 * n * n}}}", rf"\frac{{{2 * n}}}{{\sqrt{{2}}}}+1"][
+        form
+    ]
 
 
 def interval(n: int, form: int) -> str:
     """From -n to the root of n, and beyond n."""
     low, high = f"({-n},\\sqrt{{{n}}}]", rf"({n},\infty)"
-    return [rf"{low}\cup{high}", rf"{high}\cup{low}", rf"({-n},\frac{{{n}}}{{\sqrt{{{n}}}}}]\cup{high}"][form]
+    return [
+        rf"{low}\cup{high}",
+        rf"{high}\cup{low}",
+        rf"({-n},\frac{{{n}}}{{\sqrt{{{n}}}}}]\cup{high}",
+    ][form]
 
 
 def matrix(n: int, form: int) -> str:

@@ -57,13 +57,19 @@ def main() -> None:
     if not (BUILT / "index.html").exists():
         sys.exit("there is no built book: run `make book` first")
     pages = [f"notebooks/{path.name}" for path in sorted((BUILT / "notebooks").glob("*.html"))]
-    pages = ["book/intro.html", *(page for page in pages if all((folder / page).exists() for folder in folders))]
+    pages = [
+        "book/intro.html",
+        *(page for page in pages if all((folder / page).exists() for folder in folders)),
+    ]
     with sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=find_browser(), args=FLAGS)
         for page in pages:
-            runs = [[measure(chromium, folder / page) for folder in folders] for _ in range(args.rounds)]
+            runs = [
+                [measure(chromium, folder / page) for folder in folders] for _ in range(args.rounds)
+            ]
             ours, *other = [
-                [statistics.median(part) for part in zip(*run, strict=True)] for run in zip(*runs, strict=True)
+                [statistics.median(part) for part in zip(*run, strict=True)]
+                for run in zip(*runs, strict=True)
             ]
             line = f"{page:<35} ready after {ours[0]:6.0f} ms, longest task {ours[1]:5.0f} ms, {ours[2]:6.0f} nodes"
             for ready, longest, nodes in other:

@@ -36,7 +36,7 @@ from starlette.routing import Route
 
 from adalib import Router, load
 from adalib.commands.serve import listen
-from adalib.llm.endpoint import Answer, Endpoint
+from adalib.llm.client import Answer, Client
 from adalib.router.ask import Asking
 from adalib.router.server import Service, make_app
 
@@ -44,7 +44,9 @@ UPSTREAM = Path(__file__).parent.parent / "tests" / "fault_server.py"
 CONCURRENCY = 64
 BODY = {
     "model": "m",
-    "messages": [{"role": "user", "content": "Tim has 3 nuts and finds 4 more. How many are there?"}],
+    "messages": [
+        {"role": "user", "content": "Tim has 3 nuts and finds 4 more. How many are there?"}
+    ],
     "temperature": 0.7,
     "adalib": {"price": 100.0},  # so dear that one answer is all
 }
@@ -55,7 +57,9 @@ async def ask(url: str, requests: int, at_a_time: int) -> tuple[float, list[floa
     waits: list[float] = []
     left = iter(range(requests))
     # A line each: one pool of 64 costs its owner more than the server's whole work.
-    clients = [httpx.AsyncClient(timeout=60, trust_env=False, verify=False) for _ in range(at_a_time)]
+    clients = [
+        httpx.AsyncClient(timeout=60, trust_env=False, verify=False) for _ in range(at_a_time)
+    ]
 
     async def worker(client: httpx.AsyncClient) -> None:
         for _ in left:
@@ -77,15 +81,27 @@ def compare(bare: str, others: dict[str, str], rounds: int, requests: int) -> No
     added, kept = defaultdict(list), defaultdict(list)
     for _ in range(rounds):
         urls = {"": bare, **others}
-        alone = {name: statistics.median(asyncio.run(ask(url, requests // 16, 1))[1]) for name, url in urls.items()}
-        busy = {name: requests / asyncio.run(ask(url, requests, CONCURRENCY))[0] for name, url in urls.items()}
+        alone = {
+            name: statistics.median(asyncio.run(ask(url, requests // 16, 1))[1])
+            for name, url in urls.items()
+        }
+        busy = {
+            name: requests / asyncio.run(ask(url, requests, CONCURRENCY))[0]
+            for name, url in urls.items()
+        }
         for name in others:
             added[name].append(1e3 * (alone[name] - alone[""]))
             kept[name].append((busy[name] / busy[""], busy[name], busy[""]))
     for name in others:
-        share, after, before = (statistics.median(column) for column in zip(*kept[name], strict=True))
-        print(f"  {name} adds {statistics.median(added[name]):.2f} ms to a request, p50 (under 5 wanted)")
-        print(f"    and keeps {share:.0%} of the throughput at {CONCURRENCY} ({after:.0f} of {before:.0f} a second)")
+        share, after, before = (
+            statistics.median(column) for column in zip(*kept[name], strict=True)
+        )
+        print(
+            f"  {name} adds {statistics.median(added[name]):.2f} ms to a request, p50 (under 5 wanted)"
+        )
+        print(
+            f"    and keeps {share:.0%} of the throughput at {CONCURRENCY} ({after:.0f} of {before:.0f} a second)"
+        )
 
 
 def pass_through(upstream: str) -> None:
@@ -100,7 +116,9 @@ def pass_through(upstream: str) -> None:
     app = Starlette(routes=[Route("/v1/chat/completions", chat, methods=["POST"])])
     with listen("127.0.0.1", 0) as listening:
         print(f"m listens at http://127.0.0.1:{listening.getsockname()[1]}/v1,", flush=True)
-        uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(sockets=[listening])
+        uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(
+            sockets=[listening]
+        )
 
 
 @contextmanager
@@ -114,7 +132,7 @@ def started(*command: str) -> Iterator[str]:
         process.communicate()
 
 
-class Instant(Endpoint):
+class Instant(Client):
     """An upstream that takes no time."""
 
     async def sample(self, messages, **how) -> Answer:
@@ -125,8 +143,19 @@ async def grown(router: Router, requests: int) -> list[float]:
     """Megabytes in use after each tenth of the requests, all through the application."""
     service = Service(router, Instant("http://127.0.0.1:9/v1", "m"), Asking())
     app, body, found = make_app(service), json.dumps(BODY).encode(), []
-    scope = {"type": "http", "http_version": "1.1", "method": "POST", "path": "/v1/chat/completions", "headers": []}
-    scope |= {"raw_path": b"/v1/chat/completions", "query_string": b"", "scheme": "http", "root_path": ""}
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "path": "/v1/chat/completions",
+        "headers": [],
+    }
+    scope |= {
+        "raw_path": b"/v1/chat/completions",
+        "query_string": b"",
+        "scheme": "http",
+        "root_path": "",
+    }
 
     async def one() -> None:
         told = [{"type": "http.request", "body": body, "more_body": False}]
@@ -150,10 +179,18 @@ async def grown(router: Router, requests: int) -> list[float]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--latency", type=float, nargs="+", default=[0.02, 0.5], help="seconds that the upstream takes")
+    parser.add_argument(
+        "--latency",
+        type=float,
+        nargs="+",
+        default=[0.02, 0.5],
+        help="seconds that the upstream takes",
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--requests", type=int, default=640, help="a round, at 64 at a time")
-    parser.add_argument("--memory", type=int, default=100_000, help="requests while the memory is watched")
+    parser.add_argument(
+        "--memory", type=int, default=100_000, help="requests while the memory is watched"
+    )
     parser.add_argument("--pass-through", metavar="URL", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.pass_through:
@@ -165,14 +202,33 @@ def main() -> None:
         for latency in args.latency:
             print(f"an upstream that takes {1e3 * latency:g} ms:")
             with started(str(UPSTREAM), "--latency", str(latency)) as url:
-                serve = ("-m", "adalib", "serve", folder, "--upstream", url, "--model", "m", "--port", "0")
-                with started(__file__, "--pass-through", url) as plain, started(*serve, "--limit", "200") as ours:
+                serve = (
+                    "-m",
+                    "adalib",
+                    "serve",
+                    folder,
+                    "--upstream",
+                    url,
+                    "--model",
+                    "m",
+                    "--port",
+                    "0",
+                )
+                with (
+                    started(__file__, "--pass-through", url) as plain,
+                    started(*serve, "--limit", "200") as ours,
+                ):
                     lines = {"a pass-through": plain, "adalib serve": ours}
-                    others = {name: line.split(" listens at ")[1].split(",")[0] for name, line in lines.items()}
+                    others = {
+                        name: line.split(" listens at ")[1].split(",")[0]
+                        for name, line in lines.items()
+                    }
                     compare(url, others, args.rounds, args.requests)
     if args.memory:
         sizes = asyncio.run(grown(router, args.memory))
-        print(f"memory over {args.memory:,} requests: {sizes[0]:.1f} MB after a tenth, {sizes[-1]:.1f} MB at the end")
+        print(
+            f"memory over {args.memory:,} requests: {sizes[0]:.1f} MB after a tenth, {sizes[-1]:.1f} MB at the end"
+        )
 
 
 if __name__ == "__main__":

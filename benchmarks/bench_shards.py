@@ -40,7 +40,9 @@ def make_table(folder: Path, rows: int) -> Path:
     for number in range(-(-rows // PER_FILE)):
         path = table / f"{number:05d}.parquet"
         if not path.exists():
-            acc = np.random.default_rng(number).random((min(PER_FILE, rows - number * PER_FILE), COST.size))
+            acc = np.random.default_rng(number).random(
+                (min(PER_FILE, rows - number * PER_FILE), COST.size)
+            )
             columns = {f"acc_{int(cost)}": acc[:, j] for j, cost in enumerate(COST)}
             with replacing(path) as draft:
                 pq.write_table(pa.table(columns), draft, compression="none", use_dictionary=False)
@@ -53,8 +55,9 @@ def make_increments(folder: Path, rows: int) -> Path:
     import pyarrow.parquet as pq
 
     from adalib.drafts import replacing
-    from adalib.scale.tables import open_parquet
-    from adalib.solve.envelope import Codes, cheapest, steps
+    from adalib.scale.parquet import open_parquet
+    from adalib.solve.envelope import cheapest_columns, envelope_steps
+    from adalib.solve.step_keys import StepKeys
 
     out = folder / f"increments-{rows}"
     out.mkdir(exist_ok=True)
@@ -63,9 +66,12 @@ def make_increments(folder: Path, rows: int) -> Path:
         path = out / f"{piece.first:014d}.parquet"
         if not path.exists():
             (batch,) = table.form.batches(piece, PER_FILE)
-            keys, _ = steps(batch.acc, batch.cost, cheapest(batch.acc, batch.cost)[0], Codes(COST.size))
+            start, _ = cheapest_columns(batch.acc, batch.cost)
+            keys = envelope_steps(batch.acc, batch.cost, start, StepKeys(COST.size)).keys
             with replacing(path) as draft:
-                pq.write_table(pa.table({"price": -keys}), draft, compression="none", use_dictionary=False)
+                pq.write_table(
+                    pa.table({"price": -keys}), draft, compression="none", use_dictionary=False
+                )
     return out
 
 
@@ -73,7 +79,9 @@ def ours(folder: Path, rows: int, memory: int) -> None:
     """Solve for five budgets, end to end: Parquet in, labels in Parquet out."""
     from adalib.scale.stream import solve_files
 
-    solve_files(folder / f"table-{rows}", BUDGETS, scratch(folder) / "labels", memory=memory * 6 // 10)
+    solve_files(
+        folder / f"table-{rows}", BUDGETS, scratch(folder) / "labels", memory=memory * 6 // 10
+    )
 
 
 def duck(folder: Path, rows: int, memory: int) -> None:
@@ -85,20 +93,30 @@ def duck(folder: Path, rows: int, memory: int) -> None:
 
     where = scratch(folder)
     connection = duckdb.connect()
-    for setting in (f"memory_limit='{memory * 6 // 10 // 2**20}MiB'", "threads=2", f"temp_directory='{where}'"):
+    for setting in (
+        f"memory_limit='{memory * 6 // 10 // 2**20}MiB'",
+        "threads=2",
+        f"temp_directory='{where}'",
+    ):
         connection.execute(f"set {setting}")
     source = folder / f"increments-{rows}" / "*.parquet"
-    connection.execute(f"copy (select price from '{source}' order by price desc) to '{where}/sorted.parquet'")
+    connection.execute(
+        f"copy (select price from '{source}' order by price desc) to '{where}/sorted.parquet'"
+    )
 
 
 def in_memory(folder: Path, rows: int, memory: int) -> None:
     """The frontier of the whole table in memory, and the labels of five budgets."""
-    from adalib.scale.tables import open_parquet
+    from adalib.scale.parquet import open_parquet
     from adalib.solve.frontier import frontier
 
     table = open_parquet(folder / f"table-{rows}")
     acc = np.concatenate(
-        [batch.acc for piece in table.pieces(PER_FILE) for batch in table.form.batches(piece, PER_FILE)]
+        [
+            batch.acc
+            for piece in table.pieces(PER_FILE)
+            for batch in table.form.batches(piece, PER_FILE)
+        ]
     )
     found = frontier(acc, COST)
     for budget in BUDGETS:
@@ -113,16 +131,25 @@ def on_dask(folder: Path, rows: int, memory: int, workers: int) -> float:
     from adalib.scale.stream import solve_files
 
     options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
-    with LocalCluster(n_workers=workers, **options) as cluster, Cluster(cluster.scheduler_address) as machines:
+    with (
+        LocalCluster(n_workers=workers, **options) as cluster,
+        Cluster(cluster.scheduler_address) as machines,
+    ):
         start = time.perf_counter()
         solve_files(
-            folder / f"table-{rows}", BUDGETS, scratch(folder) / "labels", memory=memory * 6 // 10, machines=machines
+            folder / f"table-{rows}",
+            BUDGETS,
+            scratch(folder) / "labels",
+            memory=memory * 6 // 10,
+            machines=machines,
         )
         return time.perf_counter() - start
 
 
 WORK: dict[str, Callable] = {"ours": ours, "duck": duck, "numpy": in_memory}
-WORK |= {f"dask{n}": lambda folder, rows, memory, n=n: on_dask(folder, rows, memory, n) for n in (1, 2)}
+WORK |= {
+    f"dask{n}": lambda folder, rows, memory, n=n: on_dask(folder, rows, memory, n) for n in (1, 2)
+}
 
 
 def scratch(folder: Path) -> Path:
@@ -142,7 +169,9 @@ def child(what: str, folder: Path, rows: int, memory: int, limit: bool) -> None:
     report(wall=wall or time.perf_counter() - start)
 
 
-def measure(what: str, folder: Path, rows: int, memory: int, limit: bool = True) -> dict[str, float] | None:
+def measure(
+    what: str, folder: Path, rows: int, memory: int, limit: bool = True
+) -> dict[str, float] | None:
     """Seconds and peak megabytes of one thing in a process of its own; None where it does not fit."""
     return in_a_process(__file__, "--child", what, folder, rows, memory, int(limit))
 
@@ -150,7 +179,9 @@ def measure(what: str, folder: Path, rows: int, memory: int, limit: bool = True)
 def growth(folder: Path, sizes: list[int], memory: int) -> dict[int, dict[str, float]]:
     """Ours at every size, next to DuckDB's sort and to numpy where it fits."""
     heads = ("seconds", "CPU s", "ns CPU/row", "peak MB", "wall ratio", "CPU ratio")
-    print(f"{f'5 budgets under {memory / 1e9:g} GB':<34}" + "".join(f"{head:>12}" for head in heads))
+    print(
+        f"{f'5 budgets under {memory / 1e9:g} GB':<34}" + "".join(f"{head:>12}" for head in heads)
+    )
     found = {}
     for rows in sizes:
         make_table(folder, rows)
@@ -159,11 +190,18 @@ def growth(folder: Path, sizes: list[int], memory: int) -> dict[int, dict[str, f
         others = {"DuckDB sorts increments": "duck", "numpy in memory": "numpy"}
         line(f"N={rows:,} ours", base, base, rows)
         for name, what in others.items():
-            line(f"N={rows:,} {name}", measure(what, folder, rows, memory, limit=what != "duck"), base, rows)
+            line(
+                f"N={rows:,} {name}",
+                measure(what, folder, rows, memory, limit=what != "duck"),
+                base,
+                rows,
+            )
     return found
 
 
-def line(what: str, took: dict[str, float] | None, base: dict[str, float] | None, rows: int) -> None:
+def line(
+    what: str, took: dict[str, float] | None, base: dict[str, float] | None, rows: int
+) -> None:
     """One row of the table; a ratio says how many times longer than ours."""
     if took is None or base is None:
         print(f"{what:<34}{'does not fit':>12}", flush=True)
@@ -181,7 +219,9 @@ def workers(folder: Path, rows: int, memory: int) -> None:
     took = [measure(f"dask{n}", folder, rows, memory, limit=False) for n in (1, 2)]
     if None not in took:
         one, two = (t["wall"] for t in took)
-        print(f"\nN={rows:,} on Dask: one worker {one:.1f} s, two {two:.1f} s, ratio {one / two:.2f}")
+        print(
+            f"\nN={rows:,} on Dask: one worker {one:.1f} s, two {two:.1f} s, ratio {one / two:.2f}"
+        )
 
 
 def projection(found: dict[int, dict[str, float]]) -> None:
@@ -189,19 +229,31 @@ def projection(found: dict[int, dict[str, float]]) -> None:
     sizes = [rows for rows, took in found.items() if took]
     if len(sizes) < 2:
         return
-    slope, constant = np.polyfit(sizes, [found[rows]["cpu"] for rows in sizes], 1, w=1 / np.sqrt(sizes))
-    print(f"\nprojected, not measured: {max(constant, 0):.1f} s + {1e9 * slope:.0f} ns of processor a row,")
-    print("2 cores a machine, disks and network as fast as here, the rounds (a number a worker each) not counted")
+    slope, constant = np.polyfit(
+        sizes, [found[rows]["cpu"] for rows in sizes], 1, w=1 / np.sqrt(sizes)
+    )
+    print(
+        f"\nprojected, not measured: {max(constant, 0):.1f} s + {1e9 * slope:.0f} ns of processor a row,"
+    )
+    print(
+        "2 cores a machine, disks and network as fast as here, the rounds (a number a worker each) not counted"
+    )
     for machines in (1, 10, 100):
-        print(f"a billion rows on {machines:>3} machines: {max(constant, 0) + 1e9 * slope / (2 * machines):>8,.0f} s")
+        print(
+            f"a billion rows on {machines:>3} machines: {max(constant, 0) + 1e9 * slope / (2 * machines):>8,.0f} s"
+        )
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "adalib-bench-shards")
+    parser.add_argument(
+        "--folder", type=Path, default=Path(tempfile.gettempdir()) / "adalib-bench-shards"
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000])
-    parser.add_argument("--memory", type=int, default=2_000_000_000, help="bytes of address space a process")
+    parser.add_argument(
+        "--memory", type=int, default=2_000_000_000, help="bytes of address space a process"
+    )
     parser.add_argument("--child", nargs=5, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:

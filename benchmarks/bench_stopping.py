@@ -13,7 +13,7 @@ from adalib.datasets.loading import load
 from adalib.evaluate.heldout import held_out
 from adalib.evaluate.trials import planning_policies, stopping_policies
 from adalib.learn.features import text_features
-from adalib.sequential.priced import PricedStopping
+from adalib.sequential.policy import PricedStopping
 
 
 def main() -> None:
@@ -24,7 +24,9 @@ def main() -> None:
     start = time.process_time()
     policy = PricedStopping().fit(answers, features)
     taken = time.process_time() - start
-    print(f"fit: {taken:.2f} s of processor time for {answers.n} x {answers.samples} answers (under 10 s wanted)")
+    print(
+        f"fit: {taken:.2f} s of processor time for {answers.n} x {answers.samples} answers (under 10 s wanted)"
+    )
     waits = []
     for _ in range(200):
         session = policy.start(policy.costs[len(policy.costs) // 2], features[0])
@@ -32,11 +34,15 @@ def main() -> None:
         begin = time.perf_counter()
         session.add("8", logprob=-0.5)
         waits.append(time.perf_counter() - begin)
-    print(f"decision: {1e3 * np.min(waits):.3f} ms, the quickest of {len(waits)} (under 0.05 ms wanted)")
+    print(
+        f"decision: {1e3 * np.min(waits):.3f} ms, the quickest of {len(waits)} (under 0.05 ms wanted)"
+    )
     begin, start = time.perf_counter(), time.process_time()
     held_out(answers, (1.5, 2, 3), learners=planning_policies() | stopping_policies())
     taken, waited = time.process_time() - start, time.perf_counter() - begin
-    print(f"evaluate: {taken:.1f} s of processor time, {waited:.1f} s by the clock (under 40 s on 2 idle cores wanted)")
+    print(
+        f"evaluate: {taken:.1f} s of processor time, {waited:.1f} s by the clock (under 40 s on 2 idle cores wanted)"
+    )
 
 
 if __name__ == "__main__":

@@ -26,8 +26,16 @@ SERIF = "source-serif/package/VAR/SourceSerif4Variable"
 FONTS = {
     "serif": (f"{SERIF}-Roman.ttf", "Adalib Serif", LETTERS),
     "serif-italic": (f"{SERIF}-Italic.ttf", "Adalib Serif", LETTERS),
-    "sans": ("source-sans/package/VF/SourceSans3VF-Upright.ttf", "Adalib Sans", f"{LETTERS} {SIGNS}"),
-    "mono": ("source-code-pro/package/VF/SourceCodeVF-Upright.ttf", "Adalib Mono", f"{LETTERS} {SIGNS}"),
+    "sans": (
+        "source-sans/package/VF/SourceSans3VF-Upright.ttf",
+        "Adalib Sans",
+        f"{LETTERS} {SIGNS}",
+    ),
+    "mono": (
+        "source-code-pro/package/VF/SourceCodeVF-Upright.ttf",
+        "Adalib Mono",
+        f"{LETTERS} {SIGNS}",
+    ),
 }
 TEXT_SIZE = 14  # points: the drawing of the letters, where a font has one for every size
 
@@ -35,7 +43,9 @@ TEXT_SIZE = 14  # points: the drawing of the letters, where a font has one for e
 def cut(source: Path, family: str, ranges: str) -> TTFont:
     """A part of a variable font, under its own name."""
     font = TTFont(source)
-    options = Options(layout_features=["kern", "liga", "mark", "mkmk", "ccmp", "tnum", "lnum"], flavor="woff2")
+    options = Options(
+        layout_features=["kern", "liga", "mark", "mkmk", "ccmp", "tnum", "lnum"], flavor="woff2"
+    )
     subsetter = Subsetter(options)
     for ends in ranges.split():
         low, _, high = ends.partition("-")

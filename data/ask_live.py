@@ -32,7 +32,17 @@ HERE = Path(__file__).parent
 SETTING = "word-fewshot"
 SEED = 11  # not that of the bundled questions, nor the pilot's
 TEMPERATURE, MAX_TOKENS = 0.7, 96  # as the bundled answers were sampled
-KEPT = ("answer", "votes", "samples", "rounds", "cost", "confidence", "agreement", "reason", "price")
+KEPT = (
+    "answer",
+    "votes",
+    "samples",
+    "rounds",
+    "cost",
+    "confidence",
+    "agreement",
+    "reason",
+    "price",
+)
 
 
 def fresh_questions(count: int) -> list[dict]:
@@ -50,7 +60,17 @@ def fresh_questions(count: int) -> list[dict]:
 @contextmanager
 def serving(folder: Path, upstream: str, model: str) -> Iterator[str]:
     """`adalib serve` in a process of its own; yields the base URL for a client."""
-    command = [sys.executable, "-m", "adalib", "serve", str(folder), "--upstream", upstream, "--model", model]
+    command = [
+        sys.executable,
+        "-m",
+        "adalib",
+        "serve",
+        str(folder),
+        "--upstream",
+        upstream,
+        "--model",
+        model,
+    ]
     command += [
         "--prompt",
         SETTING,
@@ -78,7 +98,9 @@ def ask(base_url: str, model: str, questions: list[dict], at_a_time: int) -> lis
 
     def one(question: dict) -> dict:
         message = {"role": "user", "content": question["question"]}
-        reply = client.chat.completions.create(model=model, messages=[message], temperature=TEMPERATURE)
+        reply = client.chat.completions.create(
+            model=model, messages=[message], temperature=TEMPERATURE
+        )
         told = reply.model_extra["adalib"]
         return {"text": reply.choices[0].message.content} | {name: told[name] for name in KEPT}
 
@@ -88,13 +110,21 @@ def ask(base_url: str, model: str, questions: list[dict], at_a_time: int) -> lis
 
 def live(questions: list[dict], budget: float, fixed: int, at_a_time: int = 4) -> Iterator[dict]:
     """Yield a line a question: ``answers`` of the fixed number, and ``routed``, what came through the server."""
-    with tempfile.TemporaryDirectory() as folder, local_model(parallel=at_a_time, context=768) as local:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        local_model(parallel=at_a_time, context=768) as local,
+    ):
         router, asked = Path(folder) / "router", Path(folder) / "questions.jsonl"
         adalib.Router.fit(adalib.load(SETTING), budget=budget).save(router)
         with serving(router, local.base_url, local.model) as base_url:
             routed = ask(base_url, local.model, questions, at_a_time)
         write_lines(asked, questions)
-        how = {"prompt": SETTING, "temperature": TEMPERATURE, "max_tokens": MAX_TOKENS, "seed": SEED}
+        how = {
+            "prompt": SETTING,
+            "temperature": TEMPERATURE,
+            "max_tokens": MAX_TOKENS,
+            "seed": SEED,
+        }
         path = collect(
             asked,
             Path(folder) / "fixed",
@@ -109,23 +139,33 @@ def live(questions: list[dict], budget: float, fixed: int, at_a_time: int = 4) -
         found = adalib.load(path)
         for number, question in enumerate(questions):
             tokens = found.tokens[number].astype(int).tolist()
-            yield question | {"answers": list(found.answers[number]), "tokens": tokens, "routed": routed[number]}
+            yield question | {
+                "answers": list(found.answers[number]),
+                "tokens": tokens,
+                "routed": routed[number],
+            }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--budget", type=float, default=3.0)
-    parser.add_argument("--fixed", type=int, default=4, help="answers a question without the router")
+    parser.add_argument(
+        "--fixed", type=int, default=4, help="answers a question without the router"
+    )
     parser.add_argument("--out", type=Path, default=HERE / "live" / "word-live.jsonl")
     args = parser.parse_args()
     rows = list(live(fresh_questions(args.questions), args.budget, args.fixed))
     write_lines(args.out, rows)
-    right = sum(adalib.same_answer(row["routed"]["answer"], row["gold"]) for row in rows) / len(rows)
+    right = sum(adalib.same_answer(row["routed"]["answer"], row["gold"]) for row in rows) / len(
+        rows
+    )
     spent = sum(row["routed"]["cost"] for row in rows) / len(rows)
     fixed = [b for b in (1, 2, 3, 4) if b <= args.fixed]
     accuracy = adalib.load(args.out).table(fixed).acc.mean(axis=0)
-    print(f"the router: {right:.3f} right at {spent:.2f} answers a question (budget {args.budget:g})")
+    print(
+        f"the router: {right:.3f} right at {spent:.2f} answers a question (budget {args.budget:g})"
+    )
     print("; ".join(f"always {b}: {acc:.3f}" for b, acc in zip(fixed, accuracy, strict=True)))
 
 

@@ -18,7 +18,11 @@ import adalib
 
 HERE = Path(__file__).parent
 AIM = {1: 0.75, 2: 0.60, 3: 0.45, 4: 0.30, 5: 0.15}  # right answers of one sample, by level
-FLOOR = {1: 0.35, 2: 0.25, 3: 0.10}  # a family of these levels that the model answers less often is dropped
+FLOOR = {
+    1: 0.35,
+    2: 0.25,
+    3: 0.10,
+}  # a family of these levels that the model answers less often is dropped
 HARDEST = 4  # families kept of levels 4 and 5, the most often answered
 
 
@@ -27,15 +31,24 @@ def pilot() -> dict[str, list[float]]:
     responses = adalib.load(HERE / "pilot" / "story-qwen05.jsonl.gz")
     found = defaultdict(lambda: defaultdict(list))
     for family, dial, value in zip(
-        responses.extras["family"], responses.extras["dial"], responses.values.mean(axis=1), strict=True
+        responses.extras["family"],
+        responses.extras["dial"],
+        responses.values.mean(axis=1),
+        strict=True,
     ):
         found[family][dial].append(value)
-    return {family: [sum(v) / len(v) for _, v in sorted(dials.items())] for family, dials in found.items()}
+    return {
+        family: [sum(v) / len(v) for _, v in sorted(dials.items())]
+        for family, dials in found.items()
+    }
 
 
 def choose(shares: list[float], level: int) -> list[int]:
     """The three neighbouring dials whose mean share is nearest to the level's aim; the easier ones where two are."""
-    return min(([d, d + 1, d + 2] for d in range(3)), key=lambda dials: abs(_mean(shares, dials) - AIM[level]))
+    return min(
+        ([d, d + 1, d + 2] for d in range(3)),
+        key=lambda dials: abs(_mean(shares, dials) - AIM[level]),
+    )
 
 
 def report() -> dict:
@@ -45,8 +58,14 @@ def report() -> dict:
     value = {name: _mean(shares[name], run) for name, run in dials.items()}
     kept = []
     for level in AIM:
-        names = sorted((f.name for f in CANDIDATES if f.level == level), key=lambda name: -value[name])
-        kept += names[:HARDEST] if level > 3 else [name for name in names if value[name] >= FLOOR[level]]
+        names = sorted(
+            (f.name for f in CANDIDATES if f.level == level), key=lambda name: -value[name]
+        )
+        kept += (
+            names[:HARDEST]
+            if level > 3
+            else [name for name in names if value[name] >= FLOOR[level]]
+        )
     return {
         "aim": AIM,
         "shares": {family: [round(float(x), 3) for x in row] for family, row in shares.items()},

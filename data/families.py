@@ -13,7 +13,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
-NAMES = ("Ana", "Ben", "Chloe", "Dev", "Elif", "Femi", "Grace", "Hugo", "Ines", "Jun", "Kofi", "Lena", "Mara", "Nils")
+NAMES = (
+    "Ana",
+    "Ben",
+    "Chloe",
+    "Dev",
+    "Elif",
+    "Femi",
+    "Grace",
+    "Hugo",
+    "Ines",
+    "Jun",
+    "Kofi",
+    "Lena",
+    "Mara",
+    "Nils",
+)
 NAMES += ("Omar", "Priya", "Rosa", "Sam", "Tess", "Vera", "Yusuf", "Zoe")
 THINGS = (
     "pens",
@@ -47,12 +62,20 @@ class Family:
     dials: tuple[int, ...] = (0, 1, 2)
 
 
-def _pair(low: int, highs: tuple[int, int, int], low_b: int | None = None, highs_b: tuple[int, int, int] | None = None):
+def _pair(
+    low: int,
+    highs: tuple[int, int, int],
+    low_b: int | None = None,
+    highs_b: tuple[int, int, int] | None = None,
+):
     """Draw a and b uniformly, each from its low to the high of the dial."""
 
     def draw(rng: Random, dial: int) -> Numbers:
         first = rng.randint(low, highs[dial])
-        return {"a": first, "b": rng.randint(low if low_b is None else low_b, (highs_b or highs)[dial])}
+        return {
+            "a": first,
+            "b": rng.randint(low if low_b is None else low_b, (highs_b or highs)[dial]),
+        }
 
     return draw
 
@@ -62,13 +85,26 @@ def _count_product(n: Numbers) -> int:
 
 
 def _times(
-    name: str, level: int, highs_a: tuple[int, int, int], highs_b: tuple[int, int, int], *phrasings: str
+    name: str,
+    level: int,
+    highs_a: tuple[int, int, int],
+    highs_b: tuple[int, int, int],
+    *phrasings: str,
 ) -> Family:
     """A story whose answer is a times b; checked by counting the objects one by one."""
-    return Family(name, level, phrasings, _pair(2, highs_a, 2, highs_b), lambda n: n["a"] * n["b"], _count_product)
+    return Family(
+        name,
+        level,
+        phrasings,
+        _pair(2, highs_a, 2, highs_b),
+        lambda n: n["a"] * n["b"],
+        _count_product,
+    )
 
 
-def _by_constant(name: str, level: int, constant: int, highs: tuple[int, int, int], *phrasings: str) -> Family:
+def _by_constant(
+    name: str, level: int, constant: int, highs: tuple[int, int, int], *phrasings: str
+) -> Family:
     """A story that multiplies a by a constant the reader must know (days in a week); checked by repeated addition."""
     return Family(
         name,
@@ -397,7 +433,9 @@ WORD: tuple[Family, ...] = (
         _percent,
         lambda n: n["a"] * n["b"] // 100,
         # Walk through the b things and take one each time the running share passes a whole number.
-        lambda n: sum((i * n["a"]) // 100 > ((i - 1) * n["a"]) // 100 for i in range(1, n["b"] + 1)),
+        lambda n: sum(
+            (i * n["a"]) // 100 > ((i - 1) * n["a"]) // 100 for i in range(1, n["b"] + 1)
+        ),
     ),
     Family(
         "shelves",
@@ -446,7 +484,10 @@ WORD: tuple[Family, ...] = (
             "What is the remainder when {a} is divided by {b}?",
             "{a} {things} are shared equally among {b} children. How many {things} are left over?",
         ),
-        lambda rng, dial: {"a": rng.randint(11, (20, 50, 99)[dial]), "b": rng.randint(3, (5, 8, 10)[dial])},
+        lambda rng, dial: {
+            "a": rng.randint(11, (20, 50, 99)[dial]),
+            "b": rng.randint(3, (5, 8, 10)[dial]),
+        },
         lambda n: n["a"] % n["b"],
         lambda n: n["a"] - n["b"] * _count_shares(n),
     ),

@@ -42,7 +42,9 @@ def printed_targets(paper: dict) -> list[dict]:
     rows = []
 
     def add(statistic, printed, tolerance=None, scale=None):
-        rows.append({"statistic": statistic, "printed": printed, "tolerance": tolerance, "scale": scale})
+        rows.append(
+            {"statistic": statistic, "printed": printed, "tolerance": tolerance, "scale": scale}
+        )
 
     for level, row in paper["per_level"].items():
         add(f"Acc(1), level {level}", row["acc1"], 0.015)
@@ -56,7 +58,9 @@ def printed_targets(paper: dict) -> list[dict]:
         add(f"oracle cost, B={target}", paper["lambda_sweep"]["cost"][i], 0.3, 0.1)
         for k, b in enumerate(BUDGETS):
             add(
-                f"share of b={b}, B={target}", paper["label_shares"][i][k], *((0.05, 0.015) if b == 1 else (None, 0.03))
+                f"share of b={b}, B={target}",
+                paper["label_shares"][i][k],
+                *((0.05, 0.015) if b == 1 else (None, 0.03)),
             )
         add(f"lambda, B={target}", paper["lambda_sweep"]["lam"][i], None, 0.01)
     return rows
@@ -89,13 +93,18 @@ def measure(acc: np.ndarray, levels: np.ndarray) -> dict[str, np.ndarray]:
     found = {}
     for level in np.unique(levels):
         by_level = acc[:, levels == level].mean(axis=1)
-        found[f"Acc(1), level {level}"], found[f"Acc(16), level {level}"] = by_level[:, 0], by_level[:, 4]
+        found[f"Acc(1), level {level}"], found[f"Acc(16), level {level}"] = (
+            by_level[:, 0],
+            by_level[:, 4],
+        )
     for k, b in enumerate(BUDGETS[:3]):
         found[f"Acc({b})"] = acc[:, :, k].mean(axis=1)
     found["unconstrained cost"] = BUDGETS[labels(acc, np.zeros(len(acc)))].mean(axis=1)
     for target in TARGETS:
         chosen, lam = closest_labels(acc, target)
-        found[f"oracle accuracy, B={target}"] = np.take_along_axis(acc, chosen[..., None], 2)[..., 0].mean(axis=1)
+        found[f"oracle accuracy, B={target}"] = np.take_along_axis(acc, chosen[..., None], 2)[
+            ..., 0
+        ].mean(axis=1)
         found[f"oracle cost, B={target}"] = BUDGETS[chosen].mean(axis=1)
         for k, b in enumerate(BUDGETS):
             found[f"share of b={b}, B={target}"] = (chosen == k).mean(axis=1)
@@ -107,12 +116,16 @@ def sampled_tables(population, uniforms: np.ndarray) -> np.ndarray:
     """Accuracy tables (S, N, K) by the paper's protocol from uniforms (S, N, R): windows, first-seen ties."""
     answers = draw(population.probs, uniforms).reshape(-1, uniforms.shape[-1])
     values = answers == np.tile(population.correct, len(uniforms))[:, None]
-    return acc_windows(answers, values, BUDGETS, ties="first").reshape(*uniforms.shape[:2], len(BUDGETS))
+    return acc_windows(answers, values, BUDGETS, ties="first").reshape(
+        *uniforms.shape[:2], len(BUDGETS)
+    )
 
 
 def loss(found: dict[str, np.ndarray], targets: list[dict]) -> np.ndarray:
     """Sum of squared misses in units of their scale, one value a table."""
-    return sum(((found[t["statistic"]] - t["printed"]) / t["scale"]) ** 2 for t in targets if t["scale"])
+    return sum(
+        ((found[t["statistic"]] - t["printed"]) / t["scale"]) ** 2 for t in targets if t["scale"]
+    )
 
 
 def start(paper: dict) -> dict:
@@ -126,7 +139,13 @@ def start(paper: dict) -> dict:
         uncertain = round(uncertain_share * n)
         easy = round(n * acc1 - mean * uncertain)
         levels.append(
-            {"level": level, "hard": n - uncertain - easy, "uncertain": uncertain, "easy": easy, "acc1": acc1}
+            {
+                "level": level,
+                "hard": n - uncertain - easy,
+                "uncertain": uncertain,
+                "easy": easy,
+                "acc1": acc1,
+            }
         )
     return {
         "label": "sim-" + paper["dataset"].lower(),
@@ -150,9 +169,13 @@ def settle(spec: dict) -> bool:
         if not 0.03 < wanted < 0.97:
             return False
         mean, grid = wanted, (np.arange(level["uncertain"]) + 0.5) / level["uncertain"]
-        for _ in range(8):  # the mean of evenly spaced quantiles is not quite the mean of the distribution
+        for _ in range(
+            8
+        ):  # the mean of evenly spaced quantiles is not quite the mean of the distribution
             c = spec["concentration"]
-            mean = np.clip(mean + wanted - betaincinv(mean * c, (1 - mean) * c, grid).mean(), 0.01, 0.99)
+            mean = np.clip(
+                mean + wanted - betaincinv(mean * c, (1 - mean) * c, grid).mean(), 0.01, 0.99
+            )
         level["mean"] = round(float(mean), 6)
     return True
 
@@ -200,7 +223,12 @@ def default_draw(population, targets: list[dict]) -> tuple[int, dict[str, np.nda
     ]
     found = measure(np.concatenate(tables), np.array(population.levels))
     kept = np.all(
-        [np.abs(found[t["statistic"]] - t["printed"]) <= t["tolerance"] for t in targets if t["tolerance"]], axis=0
+        [
+            np.abs(found[t["statistic"]] - t["printed"]) <= t["tolerance"]
+            for t in targets
+            if t["tolerance"]
+        ],
+        axis=0,
     )
     score = np.where(kept, 0, 1e9) + loss(found, targets)
     return int(score.argmin()), found | {"kept": kept}
@@ -211,7 +239,10 @@ def true_values(population) -> dict[str, float]:
     acc, levels = population.acc(BUDGETS), np.array(population.levels)
     values = {f"Acc({b})": acc[:, k].mean() for k, b in enumerate(BUDGETS)}
     for level in np.unique(levels):
-        values |= {f"Acc({b}), level {level}": acc[levels == level, k].mean() for k, b in enumerate(BUDGETS)}
+        values |= {
+            f"Acc({b}), level {level}": acc[levels == level, k].mean()
+            for k, b in enumerate(BUDGETS)
+        }
     return values
 
 
@@ -227,7 +258,11 @@ def main() -> None:
         population = build(spec)
         seed, found = default_draw(population, targets)
         true = true_values(population)
-        spec |= {"seed": seed, "draws_tried": DEFAULT_DRAWS, "draws_within_tolerance": int(found.pop("kept").sum())}
+        spec |= {
+            "seed": seed,
+            "draws_tried": DEFAULT_DRAWS,
+            "draws_within_tolerance": int(found.pop("kept").sum()),
+        }
         spec["fit"] = [
             {
                 "statistic": (key := t["statistic"]),

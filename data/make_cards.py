@@ -27,6 +27,8 @@ STORY = {
     "word-qwen05": "The questions and the prompt of `word-fewshot`, answered by the middle model: easy for it.",
     "word-qwen15": "The questions and the prompt of `word-fewshot`, answered by the largest model: easier still.",
     "gsm8k-qwen15": "Questions of GSM8K, after four worked examples of our own. `load` also calls it `gsm8k`.",
+    "gsm8k-more-qwen15": "Further questions of GSM8K for `gsm8k-qwen15`: same prompt, model and temperature, "
+    "fewer answers each.",
     "gsm8k-qwen05": "The same questions and prompt as `gsm8k-qwen15`, answered by the middle model.",
     "math-qwen15": "Questions of MATH, after four worked examples of our own. `load` also calls it `math`.",
     "math-qwen05": "The same questions and prompt as `math-qwen15`, answered by the middle model: hard for it.",
@@ -92,11 +94,17 @@ def card(name: str) -> str:
         "nothing could be read": f"{empty.mean():.2%} of the answers",
         "cut by the length limit": f"{cut.mean():.2%} of the answers",
         "tokens per answer": f"{responses.tokens.mean():.1f} on average",
-        "kinds of question": ", ".join(f"{kind} {np.mean(kinds == kind):.0%}" for kind in ARCHETYPES),
+        "kinds of question": ", ".join(
+            f"{kind} {np.mean(kinds == kind):.0%}" for kind in ARCHETYPES
+        ),
     }
     if benchmark:
-        facts["formulas not compared"] = f"{sum(responses.extras['given_up']) / empty.size:.2%} of the answers"
-        facts["not here"] = "the texts of questions and answers; `load` joins those of your own copy (`texts=FILE`)"
+        facts["formulas not compared"] = (
+            f"{sum(responses.extras['given_up']) / empty.size:.2%} of the answers"
+        )
+        facts["not here"] = (
+            "the texts of questions and answers; `load` joins those of your own copy (`texts=FILE`)"
+        )
     if (HERE / "checks" / f"{name}-cpu.jsonl").exists():
         facts["repeated on a CPU"] = repeated(name, responses)
     return listed(STORY[name], facts) + accuracies(responses, table)
@@ -118,11 +126,21 @@ def public_card(name: str) -> str:
         f"{responses.tokens[responses.values == 1].mean():,.0f} where right and "
         f"{responses.tokens[responses.values == 0].mean():,.0f} where wrong",
     }
-    return listed(f"Answers of the reasoning model {model}.", facts) + accuracies(responses, responses.table())
+    return listed(f"Answers of the reasoning model {model}.", facts) + accuracies(
+        responses, responses.table()
+    )
 
 
 def listed(story: str, facts: dict[str, str]) -> str:
-    lines = [story, "", "| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in facts.items()), "", ""]
+    lines = [
+        story,
+        "",
+        "| | |",
+        "|---|---|",
+        *(f"| {key} | {value} |" for key, value in facts.items()),
+        "",
+        "",
+    ]
     return "\n".join(lines)
 
 

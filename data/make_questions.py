@@ -26,20 +26,28 @@ def draw_family(family: Family, rng: Random, taken: set[str]) -> list[dict]:
         while made < family.per_dial:
             tries += 1
             if tries > 10_000:
-                raise RuntimeError(f"family {family.name} has too few distinct questions at dial {dial}")
+                raise RuntimeError(
+                    f"family {family.name} has too few distinct questions at dial {dial}"
+                )
             numbers = family.draw(rng, dial)
             name, other = rng.sample(NAMES, 2)
             phrasing = len(questions) % len(family.phrasings)
-            text = family.phrasings[phrasing].format(name=name, other=other, things=rng.choice(THINGS), **numbers)
+            text = family.phrasings[phrasing].format(
+                name=name, other=other, things=rng.choice(THINGS), **numbers
+            )
             gold, check = family.answer(numbers), family.check(numbers)
             if gold != check:
-                raise AssertionError(f"family {family.name}: {text!r} has answer {gold}, but counting gives {check}")
+                raise AssertionError(
+                    f"family {family.name}: {text!r} has answer {gold}, but counting gives {check}"
+                )
             # The same numbers in the same words but for a name would be the same question twice.
             key = f"{family.name} {phrasing} {sorted(numbers.items())}"
             if text in taken or key in taken:
                 continue
             taken |= {text, key}
-            questions.append({"question": text, "gold": str(gold), "level": family.level, "family": family.name})
+            questions.append(
+                {"question": text, "gold": str(gold), "level": family.level, "family": family.name}
+            )
             questions[-1] |= {"phrasing": phrasing, "dial": dial}
             made += 1
     return questions
@@ -58,18 +66,27 @@ def draw_set(name: str, families: tuple[Family, ...], seed: int) -> list[dict]:
 
 def write(path: Path, questions: list[dict]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(q, ensure_ascii=False) + "\n" for q in questions), encoding="utf-8")
-    print(f"{path.name}: {len(questions)} questions in {len({q['family'] for q in questions})} families")
+    path.write_text(
+        "".join(json.dumps(q, ensure_ascii=False) + "\n" for q in questions), encoding="utf-8"
+    )
+    print(
+        f"{path.name}: {len(questions)} questions in {len({q['family'] for q in questions})} families"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pilot", type=Path, metavar="FOLDER", help="write a pilot draw with its own seed there")
+    parser.add_argument(
+        "--pilot", type=Path, metavar="FOLDER", help="write a pilot draw with its own seed there"
+    )
     pilot = parser.parse_args().pilot
     folder, seed = (pilot, PILOT_SEED) if pilot else (HERE / "questions", SEED)
     write(folder / "word.jsonl", draw_set("word", WORD, seed))
     write(folder / "drill.jsonl", draw_set("drill", DRILL, seed))
-    write(folder / "story.jsonl", draw_set("story", story.CANDIDATES if pilot else story.chosen(), seed))
+    write(
+        folder / "story.jsonl",
+        draw_set("story", story.CANDIDATES if pilot else story.chosen(), seed),
+    )
 
 
 if __name__ == "__main__":

@@ -18,12 +18,16 @@ from adalib.datasets.loading import text_hash
 from adalib.learn.embedding import ngram_counts
 from adalib.learn.features import text_values
 from adalib.paper.ablations import extra_features
-from adalib.vote.answers import extract_answer, judged, same_answer
+from adalib.vote.answers import judged, same_answer
+from adalib.vote.extract import extract_answer
 
 HERE = Path(__file__).parent
 ORDER = ("id", "question", "gold", "level", "family", "phrasing", "dial")
 ORDER += ("answers", "tokens", "finish", "logprob", "entropy", "texts")
-LONG, WORD = 70, re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?!\})")  # characters; and a word, not a command of LaTeX
+LONG, WORD = (
+    70,
+    re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?!\})"),
+)  # characters; and a word, not a command of LaTeX
 KEPT = ("id", "question", "gold", "level", "type", "answers", "classes", "correct", "given_up")
 KEPT += ("tokens", "finish", "logprob", "entropy", "read")
 
@@ -42,19 +46,30 @@ def without_texts(line: dict) -> dict:
     """
     read(line)
     classes, given_up = judged(line["answers"])
-    first = {c: answer for c, answer in zip(classes[::-1].tolist(), line["answers"][::-1], strict=True) if c >= 0}
+    first = {
+        c: answer
+        for c, answer in zip(classes[::-1].tolist(), line["answers"][::-1], strict=True)
+        if c >= 0
+    }
     right = {c for c, answer in first.items() if same_answer(answer, line["gold"])}
     line |= {"classes": classes.tolist(), "correct": [int(c in right) for c in classes.tolist()]}
     told = zip(line["answers"], classes.tolist(), strict=True)
-    line["given_up"] = sum(answer in given_up for answer in line["answers"])  # formulas that equal only themselves
-    line["answers"] = [f"long answer {c}" if len(a) > LONG or len(WORD.findall(a)) > 3 else a for a, c in told]
+    line["given_up"] = sum(
+        answer in given_up for answer in line["answers"]
+    )  # formulas that equal only themselves
+    line["answers"] = [
+        f"long answer {c}" if len(a) > LONG or len(WORD.findall(a)) > 3 else a for a, c in told
+    ]
     line |= {"read": read_text(line["question"]), "question": line["id"]}
     return {key: line[key] for key in KEPT if key in line}
 
 
 def read_text(question: str) -> dict:
     """What a question's text says, in numbers: see `adalib.datasets.responses.ReadText`."""
-    features = [*text_values([question])[0].tolist(), *extra_features([question]).to_numpy()[0].tolist()]
+    features = [
+        *text_values([question])[0].tolist(),
+        *extra_features([question]).to_numpy()[0].tolist(),
+    ]
     short = [int(value) if value.is_integer() else value for value in features]
     return {"text": text_hash(question), "features": short, "ngrams": ngram_counts(question)}
 
@@ -62,11 +77,17 @@ def read_text(question: str) -> dict:
 def as_classes(line: dict) -> dict:
     """Read answers as class numbers, the gold's first; what upstream could not read is empty."""
     letters = line["id"].startswith("gpqa")
-    answers = ["" if a == "unextractable" or (letters and a not in set("ABCD")) else a for a in line["answers"]]
+    answers = [
+        "" if a == "unextractable" or (letters and a not in set("ABCD")) else a
+        for a in line["answers"]
+    ]
     classes, _ = judged([line["gold"], *answers])
     name = line["id"].replace("gpqa_diamond", "gpqa")
     told = {"id": name, "question": "", "gold": 0, "level": line.get("level")}
-    told |= {"answers": ["" if c < 0 else c for c in classes[1:].tolist()], "tokens": line["tokens"]}
+    told |= {
+        "answers": ["" if c < 0 else c for c in classes[1:].tolist()],
+        "tokens": line["tokens"],
+    }
     return {key: value for key, value in told.items() if value is not None}
 
 
@@ -74,12 +95,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, default=HERE / "answers")
-    parser.add_argument("--numbers", dest="how", action="store_const", const=without_texts, default=read)
+    parser.add_argument(
+        "--numbers", dest="how", action="store_const", const=without_texts, default=read
+    )
     parser.add_argument("--public", dest="how", action="store_const", const=as_classes)
     args = parser.parse_args()
     for path in args.files:
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            lines = [json.dumps(args.how(json.loads(line)), ensure_ascii=False) + "\n" for line in file]
+            lines = [
+                json.dumps(args.how(json.loads(line)), ensure_ascii=False) + "\n" for line in file
+            ]
         # No time and no name in the header: the bytes depend on the texts alone.
         data = gzip.compress("".join(lines).encode(), compresslevel=9, mtime=0)
         (args.out / path.name.replace("gpqa_diamond", "gpqa")).write_bytes(data)

@@ -1,201 +1,427 @@
-"""Compare intervals and try the verdict on worlds whose truth is known, and write data/recorded/intervals.jsonl.
+"""Compare bounds of a mean gain and try the verdict on worlds whose truth is known; write data/recorded/intervals.jsonl.
 
-Run ``python data/record_intervals.py`` (about five minutes on two cores; what is there already is kept, so that it can
-be stopped and started again; ``--anew`` begins anew). Chapter 7 reads it, and computes a part of it again.
+Run ``python data/record_intervals.py`` (about ten minutes on two cores; what is there already is
+kept, so that it can be stopped and started again; ``--anew`` begins anew). Chapter 7 reads it, and
+computes a part of it again.
+
+The first parts, one per world, compare ways to bound a mean from below, for one policy. The
+parts called "verdict: ..." let `adalib.verdict` choose among policies and targets.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import product
 
 import numpy as np
 from scipy.stats import norm
+from scipy.stats import t as student
 
-from adalib.evaluate.heldout import HeldOutRow
-from adalib.evaluate.intervals import Interval, mean_interval, question_interval
+import adalib
+from adalib.evaluate.heldout import HeldOutRow, held_out
+from adalib.evaluate.intervals import cautious_bound, mean_interval
 from adalib.evaluate.recorded import record
-from adalib.evaluate.verdict import Judgement, judged
+from adalib.evaluate.verdict import WRONG as VERDICT_WRONG
+from adalib.evaluate.verdict import Judgement, judge
+from adalib.learn.policies import CurvePolicy, LabelPolicy
+from adalib.paper.results import recorded_rows
+from adalib.sequential.policy import PricedStopping
 
-SIZES = (20, 40, 120, 400)
-SAMPLES, DRAWS = 2000, 600
-TAILS = (0.025, 0.975)
+SIZES = (31, 60, 120, 300)
+SAMPLES, RESAMPLES, EVALUATIONS = 2000, 400, 1000
+WRONG = 0.05
 MATTERS = 0.01
 
-Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
-Ends = tuple[np.ndarray, np.ndarray]
+Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
+
+
+# Worlds: how the gains of questions or groups are drawn.
 
 
 def sometimes(share: float, low: float, high: float, otherwise: float = 0.0) -> Draw:
     """A share of the questions gains between ``low`` and ``high``, and the others all the same."""
-    return lambda rng, shape: np.where(rng.random(shape) < share, rng.uniform(low, high, shape), otherwise)
+    return lambda rng, shape: np.where(
+        rng.random(shape) < share, rng.uniform(low, high, shape), otherwise
+    )
 
 
-#: How gains are drawn, and their true mean.
+def normal(sd: float, mean: float = 0.0) -> Draw:
+    """All questions move."""
+    return lambda rng, shape: rng.normal(mean, sd, shape).clip(-1, 1)
+
+
+def rare_losses(share: float, loss: float, mean: float = 0.0) -> Draw:
+    """A share of the questions loses as much, and the others gain what makes up the mean."""
+    return sometimes(share, -loss, -loss, (mean + share * loss) / (1 - share))
+
+
+def few_losses(expected: float) -> Draw:
+    """So few questions lose everything that a sample holds as many on average; the mean is 0."""
+    return lambda rng, shape: np.where(
+        rng.random(shape) < expected / shape[0], expected / shape[0] - 1, expected / shape[0]
+    )
+
+
+def heavy_tails(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Student's law with two degrees of freedom, cut at -1 and 1."""
+    return (0.03 * rng.standard_t(2, shape)).clip(-1, 1)
+
+
+#: Draws, and their true means. The gain is none or a loss in all but the last ones.
 WORLDS: dict[str, tuple[Draw, float]] = {
-    "nobody moves": (lambda rng, shape: np.zeros(shape), 0.0),
-    "no gain: everyone moves by a point": (lambda rng, shape: rng.normal(0, 0.01, shape), 0.0),
-    "no gain: one in 10 moves": (sometimes(0.1, -0.8, 0.8), 0.0),
-    "dense: everyone moves": (lambda rng, shape: rng.normal(0.03, 0.15, shape).clip(-1, 1), 0.03),
-    "rare gains: one in 20": (sometimes(0.05, 0.2, 1.0), 0.03),
-    "rare losses: one in 20": (sometimes(0.05, -1.0, -0.2), -0.03),
-    "rarer losses: one in 50, all of it": (sometimes(0.02, -1.0, -1.0), -0.02),
-    "no gain: small gains, rare losses": (sometimes(0.05, -0.97, -0.17, 0.03), 0.0),
+    "nothing moves": (normal(0.0), 0.0),
+    "all move by 1 point": (normal(0.01), 0.0),
+    "all move by 30 points": (normal(0.3), 0.0),
+    "heavy tails": (heavy_tails, 0.0),
+    "1 in 10 moves": (sometimes(0.1, -0.8, 0.8), 0.0),
+    "rare gains, small losses": (sometimes(0.05, 0.17, 0.97, -0.03), 0.0),
+    "small gains, 1 in 10 loses 50 points": (rare_losses(0.1, 0.5), 0.0),
+    "small gains, 1 in 25 loses 90 points": (rare_losses(0.04, 0.9), 0.0),
+    "small gains, 1 in 50 loses all": (rare_losses(0.02, 1.0), 0.0),
+    "small gains, 1 in 100 loses all": (rare_losses(0.01, 1.0), 0.0),
+    "small gains, 2.8 losses of all expected": (few_losses(2.8), 0.0),
+    "small gains, 9 losses of all expected": (few_losses(9), 0.0),
+    "gains of 1 point, 1 in 25 loses 49": (rare_losses(0.04, 0.49, -0.01), -0.01),
+    "gain of 2 points": (normal(0.15, 0.02), 0.02),
+    "gain of 4 points": (normal(0.15, 0.04), 0.04),
 }
 
 
-def intervals(world: str) -> list[dict]:
-    """How often the interval of every method holds the truth, misses it from above, and how wide it is on average."""
+# Ways to bound a mean from below; values have one column per sample.
+
+
+def student_bound(values: np.ndarray, imaginary: float = 0.0) -> np.ndarray:
+    """Student's lower bound, after so many imaginary questions that lose everything."""
+    weight = len(values) + imaginary
+    mean = (values.sum(axis=0) - imaginary) / weight
+    spread = ((values**2).sum(axis=0) + imaginary) / weight - mean**2
+    error = np.sqrt(np.maximum(spread, 0) / (weight - 1))
+    return mean - student.ppf(1 - WRONG, len(values) - 1) * error
+
+
+def likelihood_bound(values: np.ndarray, imaginary: float) -> np.ndarray:
+    """`cautious_bound` with another weight of the imaginary question, by bisection."""
+    n, far = len(values), values + 1
+    critical = student.ppf(1 - WRONG, n - 1) ** 2
+    weight, scale = n + imaginary, far.max(axis=0)
+    low = np.full(values.shape[1], -critical / n - 20)
+    high = np.full(values.shape[1], np.log(weight) / 2 + 10)
+    for _ in range(45):
+        middle = (low + high) / 2
+        d = np.exp(middle) * scale
+        total = (1 / (d + far)).sum(axis=0) + imaginary / d
+        logs = np.log(d + far).sum(axis=0) + imaginary * np.log(d)
+        outside = 2 * (logs + weight * np.log(total / weight)) > critical
+        low, high = np.where(outside, middle, low), np.where(outside, high, middle)
+    d = np.exp(low) * scale
+    return weight / ((1 / (d + far)).sum(axis=0) + imaginary / d) - d - 1
+
+
+def bootstrap_bounds(values: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """The studentised bootstrap and BCa; all samples are resampled by the same counts."""
+    n = len(values)
+    mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(n)
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES) / n
+    means = counts @ values
+    spread = np.sqrt(np.maximum(counts @ values**2 - means**2, 1e-12) / (n - 1))
+    quantile = np.quantile((means - mean) / spread, 1 - WRONG, axis=0)
+    return {"bootstrap-t": mean - quantile * error, "BCa": corrected(values, means, mean)}
+
+
+def corrected(values: np.ndarray, means: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """A percentile of the resampled means, moved for bias and for skewness."""
+    below = (means < mean).mean(axis=0) + 0.5 * (means == mean).mean(axis=0)
+    bias, excess = norm.ppf(below.clip(0.001, 0.999)), values - mean
+    skew = (excess**3).sum(axis=0) / (6 * np.maximum((excess**2).sum(axis=0), 1e-12) ** 1.5)
+    tail = bias + norm.ppf(WRONG)
+    share = norm.cdf(bias + tail / (1 - skew * tail))
+    return np.sort(means, axis=0)[
+        np.round(share * (RESAMPLES - 1)).astype(int), np.arange(len(mean))
+    ]
+
+
+def bernstein_bound(values: np.ndarray) -> np.ndarray:
+    """Bernstein's inequality with the empirical variance (Maurer and Pontil 2009)."""
+    n, log = len(values), np.log(2 / WRONG)
+    spread = np.sqrt(2 * values.var(axis=0, ddof=1) * log / n)
+    return values.mean(axis=0) - spread - 14 * log / (3 * (n - 1))
+
+
+def bets_win(values: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Whether bets against "the mean is at most 0" multiply the stake by 1 / `WRONG`.
+
+    The bets are the predictable plug-in of Waudby-Smith and Ramdas (2024), the same averaged
+    over eight orders, the share that was best so far, and a mixture of constant shares.
+    """
+    shares = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 0.95)
+    mixture = np.mean([np.exp(np.log1p(s * values).sum(axis=0)) for s in shares], axis=0)
+    orders = [values, *(values[rng.permutation(len(values))] for _ in range(7))]
+    plug_in = [fortune(one, growing=False) for one in orders]
+    fortunes = {
+        "bets": plug_in[0],
+        "bets, 8 orders": np.mean(plug_in, axis=0),
+        "bets, best so far": fortune(values, growing=True),
+        "bets, mixture": mixture,
+    }
+    return {name: found >= 1 / WRONG for name, found in fortunes.items()}
+
+
+def fortune(values: np.ndarray, growing: bool) -> np.ndarray:
+    """What a stake of 1 becomes; a bet depends on the questions before."""
+    count = np.arange(1, len(values) + 1)[:, None]
+    mean = values.cumsum(axis=0) / (count + 1)
+    if growing:
+        bet = mean / ((0.025 + (values**2).cumsum(axis=0)) / (count + 1))
+    else:
+        variance = (0.025 + ((values - mean) ** 2).cumsum(axis=0)) / (count + 1)
+        bet = np.sqrt(2 * np.log(1 / WRONG) / (len(values) * variance))
+    before = np.vstack([np.zeros(values.shape[1]), bet[:-1].clip(0, 0.75)])
+    return np.exp(np.log1p(before * values).sum(axis=0))
+
+
+def bounds(world: str) -> list[dict]:
+    """How often each method says that a policy gains, and how often two intervals hold the truth."""
     draw, truth = WORLDS[world]
     rows = []
     for n in SIZES:
         rng = np.random.default_rng([n, list(WORLDS).index(world)])
         values = draw(rng, (n, SAMPLES))
-        for method, ends in {**ours(values), **resampled(values, rng), **bounded(values)}.items():
-            low, high = (end.clip(-1, 1) for end in ends)  # no mean of gains lies beyond
-            held, above = np.mean((low <= truth) & (truth <= high)), np.mean(low > truth)
-            width = float(np.mean(high - low))
-            found = {"covers": float(held), "above": float(above), "width": round(width, 6)}
-            rows.append({"questions": n, "method": method, **found})
+        lower = {
+            "Student's t": np.asarray(mean_interval(values, 1 - 2 * WRONG).low),
+            "t with 1 imaginary loss": student_bound(values, 1.0),
+            "t with 1.3 imaginary losses": student_bound(values, 1.3),
+            **bootstrap_bounds(values, rng),
+            "bootstrap-t with 1 imaginary loss": bootstrap_bounds(
+                np.vstack([values, np.full((1, SAMPLES), -1.0)]), rng
+            )["bootstrap-t"],
+            "Bernstein": bernstein_bound(values),
+            "likelihood with 1/2 imaginary loss": likelihood_bound(values, 0.5),
+            "cautious bound": np.asarray(cautious_bound(values, WRONG)),
+            "likelihood with 1 imaginary loss": likelihood_bound(values, 1.0),
+        }
+        pays = {name: low > 1e-12 for name, low in lower.items()} | bets_win(values, rng)
+        covers = {
+            "Student's t": mean_interval(values),
+            "cautious bound": (cautious_bound(values, 0.025), -cautious_bound(-values, 0.025)),
+        }
+        for method, found in pays.items():
+            row = {"questions": n, "method": method, "pays": float(np.mean(found))}
+            if method in covers:
+                ends = covers[method]
+                low, high = ends if isinstance(ends, tuple) else (ends.low, ends.high)
+                row["covers"] = float(np.mean((low <= truth + 1e-12) & (high >= truth - 1e-12)))
+            rows.append(row)
     return rows
 
 
-def ours(values: np.ndarray) -> dict[str, Ends]:
-    """The two rules of the package."""
-    found = {"t": mean_interval(values), "ours": question_interval(values)}
-    return {name: (np.asarray(one.low), np.asarray(one.high)) for name, one in found.items()}
+# The verdict: four policies at three targets. The last policy gains, or none does.
+
+TARGETS = (1.5, 2.0, 3.0)
+POLICIES = ("label", "curve", "priced_votes", "priced")
+TRIAL_SIZES = (40, 80, 120, 300, 400, 1200)
 
 
-def resampled(values: np.ndarray, rng: np.random.Generator) -> dict[str, Ends]:
-    """Three bootstraps; all samples, a column each, are resampled by the same counts."""
-    n = len(values)
-    mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(n)
-    counts = rng.multinomial(n, np.full(n, 1 / n), size=DRAWS) / n
-    means = counts @ values
-    spread = np.sqrt(np.maximum(counts @ values**2 - means**2, 1e-12) / (n - 1))
-    high_t, low_t = np.quantile((means - mean) / spread, TAILS, axis=0)
-    low, high = np.quantile(means, TAILS, axis=0)
-    return {
-        "plain": (low, high),
-        "bootstrap-t": (mean - low_t * error, mean - high_t * error),
-        "BCa": corrected(values, means, mean),
-    }
+@dataclass(frozen=True)
+class Trial:
+    """A world of the verdict.
 
-
-def corrected(values: np.ndarray, means: np.ndarray, mean: np.ndarray) -> Ends:
-    """Percentiles of the resampled means, moved for bias and for skewness (bias-corrected and accelerated)."""
-    below = (means < mean).mean(axis=0) + 0.5 * (means == mean).mean(axis=0)
-    bias, excess = norm.ppf(below.clip(0.001, 0.999)), values - mean
-    skew = (excess**3).sum(axis=0) / (6 * np.maximum((excess**2).sum(axis=0), 1e-12) ** 1.5)
-    ordered, ends = np.sort(means, axis=0), []
-    for tail in norm.ppf(TAILS):
-        share = norm.cdf(bias + (bias + tail) / (1 - skew * (bias + tail)))
-        ends.append(ordered[np.round(share * (DRAWS - 1)).astype(int), np.arange(len(mean))])
-    return ends[0], ends[1]
-
-
-def bounded(values: np.ndarray, wrong: float = 0.05) -> dict[str, Ends]:
-    """Two that are never wrong too often, whatever is drawn between -1 and 1.
-
-    Bernstein's inequality with the empirical variance (Maurer and Pontil 2009), and the hedged bets of Waudby-Smith and
-    Ramdas (2024): what no fortune of 1 / ``wrong`` was made against.
+    ``draw`` gives the gains of n questions or groups under twelve policies (policy by policy,
+    three targets each) and the size of the largest group over the average. ``ahead`` is added to
+    the last policy, at all targets or at the last alone.
     """
-    n, mean = len(values), values.mean(axis=0)
-    log = np.log(4 / wrong)
-    half = np.sqrt(2 * values.var(axis=0, ddof=1) * log / n) + 14 * log / (3 * (n - 1))
-    x = (values + 1) / 2
-    count = np.arange(1, n + 1)[:, None]
-    centre = (0.5 + x.cumsum(axis=0)) / (count + 1)
-    variance = (0.25 + ((x - centre) ** 2).cumsum(axis=0)) / (count + 1)
-    before = np.vstack([np.full_like(mean, 0.25), variance[:-1]])
-    bet = np.sqrt(2 * np.log(2 / wrong) / (n * before))
 
-    def rich(m: np.ndarray) -> np.ndarray:
-        up = np.log1p(np.minimum(bet, 0.5 / m) * (x - m)).sum(axis=0)
-        down = np.log1p(-np.minimum(bet, 0.5 / (1 - m)) * (x - m)).sum(axis=0)
-        return np.maximum(up, down) > np.log(2 / wrong)
-
-    ends = []
-    for bound in (1e-9, 1 - 1e-9):
-        out, inside = np.full_like(mean, bound), x.mean(axis=0).clip(1e-9, 1 - 1e-9)
-        for _ in range(40):
-            middle = (out + inside) / 2
-            wealthy = rich(middle)
-            out, inside = np.where(wealthy, middle, out), np.where(wealthy, inside, middle)
-        ends.append(2 * out - 1)
-    return {"Bernstein": (mean - half, mean + half), "betting": (ends[0], ends[1])}
+    draw: Callable[[np.random.Generator, int], tuple[np.ndarray, float]]
+    ahead: float = 0.0
+    truth: float = 0.0
+    one_target: bool = False
+    families: bool = False
+    sizes: tuple[int, ...] = TRIAL_SIZES
 
 
-# The verdict: four policies at three targets, of which one or none gains.
+def alike(draw: Draw, shared: float = 0.5) -> Callable:
+    """Policies that share the gains of half of the questions, or of another share."""
 
-TRIED = [(policy, target) for target in (1.5, 2.0, 3.0) for policy in ("label", "curve", "priced_votes", "priced")]
+    def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, float]:
+        k = len(TARGETS) * len(POLICIES)
+        common, own = draw(rng, (n, 1)), draw(rng, (n, k))
+        return np.where(rng.random((n, k)) < shared, common, own), 1.0
 
-#: The law of all gains, and what the best policy gains on top.
-TRIALS: dict[str, tuple[Draw, float]] = {
-    **{f"{name}": (draw, 0.0) for name, (draw, truth) in WORLDS.items() if truth <= 0},
-    "everyone moves, one policy gains a point": (lambda rng, shape: rng.normal(0, 0.1, shape).clip(-1, 1), 0.01),
-    "everyone moves, one policy gains three": (lambda rng, shape: rng.normal(0, 0.1, shape).clip(-1, 1), 0.03),
-    "everyone moves, one policy gains ten": (lambda rng, shape: rng.normal(0, 0.1, shape).clip(-1, 1), 0.1),
-    "one policy gains a tenth of a point": (lambda rng, shape: rng.normal(0, 0.01, shape), 0.001),
+    return drawn
+
+
+def unequal(share: float, loss: float, mean: float, large_lose: bool = False) -> Callable:
+    """Families of unequal size, some of which lose; their gains are scaled as `held_out` scales them."""
+
+    def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, float]:
+        k = len(TARGETS) * len(POLICIES)
+        size = np.exp(rng.normal(0, 0.8, (n, 1)))
+        chance = share * (size / np.exp(0.32) if large_lose else np.ones_like(size))
+        lost = share * (np.exp(0.64) if large_lose else 1.0)  # share of the questions
+        gain = (mean + lost * loss) / (1 - lost)
+        common, own = (np.where(rng.random((n, m)) < chance, -loss, gain) for m in (1, k))
+        gains = np.where(rng.random((n, k)) < 0.9, common, own)
+        weight = size / size.mean()
+        average = (weight * gains).mean(axis=0)
+        return average + weight * (gains - average), float(weight.max())
+
+    return drawn
+
+
+@cache
+def real_gains(name: str) -> np.ndarray:
+    """Gains of real questions under real policies, less their means; the last policy is the best."""
+    if name == "gpqa":
+        learners = {
+            "label": LabelPolicy(),
+            "curve": CurvePolicy(),
+            "priced_votes": PricedStopping(("votes",)),
+            "priced": PricedStopping(),
+        }
+        answers = adalib.load("gpqa-gpt-oss-20b")
+        rows = held_out(answers, TARGETS, (1, 2, 4, 8), learners=learners, noises=0)
+        names = tuple(learners)
+    elif name == "word-fewshot":
+        rows = recorded_rows("word-fewshot by question")
+        names = ("label", "weighted label", "label", "curve")
+    else:
+        rows = recorded_rows(f"{name} held out")
+        names = ("label", "weighted label", "curve", "priced")
+    found = {(row.policy, row.target): row.gains for row in rows}
+    gains = np.column_stack([found[policy, target] for policy in names for target in TARGETS])
+    return gains - gains.mean(axis=0)
+
+
+def resampled(name: str) -> Callable:
+    """Questions drawn with replacement from real ones."""
+
+    def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, float]:
+        gains = real_gains(name)
+        return gains[rng.integers(len(gains), size=n)], 1.0
+
+    return drawn
+
+
+_POWER = {"sizes": (80, 120, 300, 400)}
+_FAMILIES = {"families": True, "sizes": (31, 60, 120)}
+
+TRIALS: dict[str, Trial] = {
+    **{
+        name: Trial(alike(draw), truth=truth)
+        for name, (draw, truth) in WORLDS.items()
+        if truth <= 0
+    },
+    "one for all: 1 in 25 loses 90 points": Trial(alike(rare_losses(0.04, 0.9), shared=1.0)),
+    "one for all: 1 in 10 loses 90 points": Trial(alike(rare_losses(0.1, 0.9), shared=1.0)),
+    "families, 1 in 25 loses 49 points": Trial(
+        alike(rare_losses(0.04, 0.49, -0.01), shared=0.9), truth=-0.01, **_FAMILIES
+    ),
+    "families, 1 in 10 loses 90 points": Trial(
+        alike(rare_losses(0.1, 0.9), shared=0.9), **_FAMILIES
+    ),
+    "unequal families, 1 in 25 loses 49 points": Trial(
+        unequal(0.04, 0.49, -0.01), truth=-0.01, **_FAMILIES
+    ),
+    "unequal families, 1 in 10 loses 90 points": Trial(unequal(0.1, 0.9, 0.0), **_FAMILIES),
+    "unequal families, the large ones lose": Trial(unequal(0.08, 0.9, 0.0, True), **_FAMILIES),
+    **{
+        f"{short} questions, no gain": Trial(resampled(name), sizes=(80, 120, 300, 1200))
+        for short, name in (("GSM8K", "gsm8k-qwen15"), ("GPQA", "gpqa"))
+    },
+    "all move by 15 points, gain of 2": Trial(alike(normal(0.15)), 0.02, **_POWER),
+    "all move by 15 points, gain of 4": Trial(alike(normal(0.15)), 0.04, **_POWER),
+    "all move by 20 points, gain of 2": Trial(alike(normal(0.2)), 0.02, **_POWER),
+    "all move by 20 points, gain of 4": Trial(alike(normal(0.2)), 0.04, **_POWER),
+    "at one target of three, gain of 2": Trial(
+        alike(normal(0.15)), 0.02, one_target=True, **_POWER
+    ),
+    "at one target of three, gain of 4": Trial(
+        alike(normal(0.15)), 0.04, one_target=True, **_POWER
+    ),
+    **{
+        f"{short} questions, gain of {100 * ahead:g}": Trial(resampled(name), ahead, **_POWER)
+        for short, name in (
+            ("GSM8K", "gsm8k-qwen15"),
+            ("MATH", "math-qwen15"),
+            ("word", "word-fewshot"),
+            ("GPQA", "gpqa"),
+        )
+        for ahead in (0.02, 0.04)
+    },
 }
 
 
-def gains_of(world: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Gains of every question, policy and target: half of them shared by all policies, the last policy ahead."""
-    draw, ahead = TRIALS[world]
-    shared, own = draw(rng, (n, 1)), draw(rng, (n, len(TRIED)))
-    gains = np.where(rng.random((n, len(TRIED))) < 0.5, shared, own)
-    return gains + ahead * np.array([policy == "priced" for policy, _ in TRIED])
+def gains_of(trial: Trial, n: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    """Gains of n questions, one column per policy and target, and the size of the largest group."""
+    gains, largest = trial.draw(rng, n)
+    last = np.zeros(gains.shape[1])
+    last[-1 if trial.one_target else -len(TARGETS) :] = trial.ahead
+    return gains + last, largest
 
 
-def verdicts(world: str, samples: int = 400) -> list[dict]:
-    """Which of the three words is said, how often, and whether what is stated holds the truth."""
-    truth = gains_of(world, 400_000, np.random.default_rng(0)).mean(axis=0).round(4)
+def verdicts(world: str, samples: int = EVALUATIONS) -> list[dict]:
+    """How often each of the three words is said, and how often a policy is named that does not gain."""
+    trial = TRIALS[world]
     rows = []
-    for n in (40, 80, 120, 400, 1200):
-        said: dict[str, list] = {"pays": [], "does not": [], "cannot tell": []}
-        paid: list[tuple[float, float]] = []  # the gains that are stated where it says "pays", and the true ones
-        for main, before in at_once(world, n, samples):
-            told, low, high = (np.asarray(part) for part in (main.gain.mean, main.gain.low, main.gain.high))
-            true = np.array([truth[TRIED.index((row.policy, row.target))] for row in main.rows])
-            word = "pays" if "pays" in (main.word(), before.word()) else main.word()
-            said[word].append(((low <= true) & (true <= high)).all())
-            paid += zip(told[low > 0], true[low > 0], strict=True)
-        told, true = np.mean(paid, axis=0).round(6).tolist() if paid else (None, None)
-        shares = {word: len(held) / samples for word, held in said.items()}
-        holds = float(np.mean(sum(said.values(), [])))
-        rows.append({"questions": n, "ahead": TRIALS[world][1], **shares, "holds": holds, "told": told, "true": true})
+    for n in trial.sizes:
+        words = {"pays": 0, "does not": 0, "cannot tell": 0}
+        named_falsely = 0
+        for main in judgements(world, n, samples):
+            words[main.word()] += 1
+            best = main.rows[main.best]
+            gains = best.policy == POLICIES[-1] and trial.ahead > 0
+            gains = gains and (best.target == TARGETS[-1] or not trial.one_target)
+            named_falsely += main.word() == "pays" and not gains
+        shares = {word: count / samples for word, count in words.items()}
+        found = {"questions": n, "ahead": trial.ahead, **shares}
+        rows.append(found | {"named falsely": named_falsely / samples})
     return rows
 
 
-def at_once(world: str, n: int, samples: int) -> list[list[Judgement]]:
-    """Both judgements of every sample, with all intervals computed in one call."""
+def judgements(world: str, n: int, samples: int) -> list[Judgement]:
+    """Judge many simulated evaluations, with all bounds computed in two calls."""
+    trial = TRIALS[world]
     found = []
     for seed in range(samples):
-        gains = gains_of(world, n, np.random.default_rng([seed, n, list(TRIALS).index(world)]))
-        found.append(judged([row(name, at, gains[:, j]) for j, (name, at) in enumerate(TRIED)], MATTERS))
-    every = [judgement for pair in found for judgement in pair]
-    columns = np.column_stack([gains for judgement in every for gains in judgement.gains])
-    gain = question_interval(columns, every[0].level)
-    for number, judgement in enumerate(every):
-        own = slice(number * len(judgement.rows), (number + 1) * len(judgement.rows))
-        ends = (np.asarray(part)[own] for part in (gain.mean, gain.low, gain.high))
-        judgement.__dict__["gain"] = Interval(*ends)
+        rng = np.random.default_rng([seed, n, list(TRIALS).index(world)])
+        gains, largest = gains_of(trial, n, rng)
+        rows = [
+            row(policy, target, gains[:, j], trial.families, largest)
+            for j, (policy, target) in enumerate(product(POLICIES, TARGETS))
+        ]
+        found.append(judge(rows, MATTERS))
+    if trial.families:  # each has a largest group of its own, and so its own bounds
+        return found
+    least = cautious_bound(np.column_stack([one.best_gains for one in found]), VERDICT_WRONG)
+    most = -cautious_bound(-np.hstack([one.gains for one in found]), VERDICT_WRONG)
+    for one, low, high in zip(found, least, np.split(most, samples), strict=True):
+        one.__dict__.update(least=float(low), most=high)
     return found
 
 
-def row(policy: str, target: float, gains: np.ndarray) -> HeldOutRow:
+def row(
+    policy: str, target: float, gains: np.ndarray, families: bool, largest: float
+) -> HeldOutRow:
     """A made-up row."""
-    rest = dict.fromkeys(("cost", "accuracy", "low", "high", "mix_accuracy", "gain_low", "gain_high"), 0.0)
-    none = dict.fromkeys(("share", "imitation", "majority"))
-    return HeldOutRow(policy=policy, target=target, gains=gains, gain=gains.mean(), **rest, **none)
+    numbers = ("cost", "accuracy", "low", "high", "mix_accuracy", "gain_low", "gain_high")
+    return HeldOutRow(
+        policy=policy,
+        target=target,
+        gains=gains,
+        gain=gains.mean(),
+        families=families,
+        largest=largest,
+        **dict.fromkeys(numbers, 0.0),
+        **dict.fromkeys(("share", "imitation", "majority")),
+    )
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its rows."""
     for world in WORLDS:
-        yield world, partial(intervals, world)
+        yield world, partial(bounds, world)
     for world in TRIALS:
         yield f"verdict: {world}", partial(verdicts, world)
 

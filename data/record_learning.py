@@ -20,8 +20,9 @@ from scipy.optimize import minimize_scalar
 
 from adalib.datasets.populations import Population
 from adalib.evaluate.recorded import record
-from adalib.sequential.priced import PricedStopping
-from adalib.sequential.streams import Streams, shares_of
+from adalib.sequential.policy import PricedStopping
+from adalib.sequential.replay import shares_of
+from adalib.sequential.streams import Streams
 
 PEOPLE, LAST = np.array([0.95, 0.7, 0.4]), 12
 SIZES, BUDGETS, SEEDS = (100, 300, 1000, 3000), (1.5, 2.0, 3.0), range(8)
@@ -36,14 +37,20 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 def world(n: int, samples: int, seed: int):
     """Answers to n questions."""
     chance = np.resize(PEOPLE, n)
-    return Population(np.column_stack([chance, 1 - chance]), np.zeros(n, dtype=int)).sample(samples, seed)
+    return Population(np.column_stack([chance, 1 - chance]), np.zeros(n, dtype=int)).sample(
+        samples, seed
+    )
 
 
 def best_rule(price: float, people: np.ndarray = PEOPLE, last: int = LAST) -> float:
     """What the best rule has of accuracy less price times cost, by dynamic programming over counts up to ``last``."""
 
-    def mass(a: int, b: int) -> tuple[float, float]:  # chance of one order of these counts, either answer being right
-        return float((people**a * (1 - people) ** b).mean()), float((people**b * (1 - people) ** a).mean())
+    def mass(
+        a: int, b: int
+    ) -> tuple[float, float]:  # chance of one order of these counts, either answer being right
+        return float((people**a * (1 - people) ** b).mean()), float(
+            (people**b * (1 - people) ** a).mean()
+        )
 
     @cache
     def best(a: int, b: int) -> float:
@@ -63,7 +70,9 @@ def every_sequence() -> tuple[Streams, np.ndarray]:
     right = (classes == 0).sum(axis=1)[:, None]
     chances = (PEOPLE**right * (1 - PEOPLE) ** (LAST - right)).mean(axis=1)
     paid = np.tile(np.arange(1.0, LAST + 1), (len(classes), 1))
-    return Streams(np.arange(len(classes)), classes, 1.0 - classes, paid, lambda field: None), chances
+    return Streams(
+        np.arange(len(classes)), classes, 1.0 - classes, paid, lambda field: None
+    ), chances
 
 
 def regrets(size: int) -> list[dict]:
@@ -71,15 +80,25 @@ def regrets(size: int) -> list[dict]:
     rows = []
     streams, chances = every_sequence()
     for seed in SEEDS:
-        policy = PricedStopping(("votes",), schedule=range(1, LAST + 1), repeats=8).fit(world(size, 24, seed))
+        policy = PricedStopping(("votes",), schedule=range(1, LAST + 1), repeats=8).fit(
+            world(size, 24, seed)
+        )
         used, shares = shares_of([policy.mix(budget) for budget in BUDGETS])
         stops, worth = policy.play([policy.members[number] for number in used], streams)
         costs, values = chances @ (stops + 1) @ shares.T, chances @ worth @ shares.T
         for budget, cost, value in zip(BUDGETS, costs, values, strict=True):
-            bound = minimize_scalar(lambda x, b=budget: best_rule(x) + b * x, bounds=(0, 0.3), method="bounded")
+            bound = minimize_scalar(
+                lambda x, b=budget: best_rule(x) + b * x, bounds=(0, 0.3), method="bounded"
+            )
             regret = bound.fun - bound.x * budget - (value - bound.x * cost)
             told = {"best": bound.fun, "price": bound.x, "regret": regret, "cost": cost}
-            rows.append({"seed": seed, "budget": budget, **{name: round(float(x), 6) for name, x in told.items()}})
+            rows.append(
+                {
+                    "seed": seed,
+                    "budget": budget,
+                    **{name: round(float(x), 6) for name, x in told.items()},
+                }
+            )
     return rows
 
 

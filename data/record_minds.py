@@ -20,17 +20,25 @@ import adalib
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.intervals import question_interval
+from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.recorded import GO_UP, LADDER, REPEATS, STOPS, figures, model_cells, record
 from adalib.evaluate.trials import STOPPING, Learner, Planner, Questions
 from adalib.sequential.escalation import PricedEscalation
 from adalib.sequential.peers import PEERS, TunedRules
-from adalib.sequential.priced import PricedStopping
+from adalib.sequential.policy import PricedStopping
 from adalib.sequential.streams import Money
 
 _PAID = ("target", "cost", "mix_cost")
 
-MODELS = ("word-fewshot", "story-qwen05", "story-qwen15", "gsm8k-qwen05", "gsm8k-qwen15", "math-qwen05", "math-qwen15")
+MODELS = (
+    "word-fewshot",
+    "story-qwen05",
+    "story-qwen15",
+    "gsm8k-qwen05",
+    "gsm8k-qwen15",
+    "math-qwen05",
+    "math-qwen15",
+)
 REASONING = {
     "math500": ("exaone-deep-32b", "gpt-oss-20b", "qwen3-14b"),
     "gpqa": ("gpt-oss-20b", "phi-4-reasoning", "qwen3-30b-a3b-thinking-2507"),
@@ -46,12 +54,18 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     models = {"0.5B": adalib.load("story-qwen05"), "1.5B": adalib.load("story-qwen15")}
     by_size = adalib.Menu(models, prices={"0.5B": 0.494, "1.5B": 1.54})
     yield "by size", partial(way_cells, by_size, [40, 60, 80, 120], "1.5B")
-    yield "1 to 10", partial(way_cells, by_size.priced({"0.5B": 1, "1.5B": 10}, per="samples"), [3, 5, 8, 12])
+    yield (
+        "1 to 10",
+        partial(way_cells, by_size.priced({"0.5B": 1, "1.5B": 10}, per="samples"), [3, 5, 8, 12]),
+    )
     for benchmark, names in REASONING.items():
         for model in names:
             answers = adalib.load(f"{benchmark}-{model}")
             yield f"{benchmark}-{model}, answers", partial(reasoning_cells, answers, AVERAGES)
-            yield f"{benchmark}-{model}, tokens", partial(reasoning_cells, answers, AVERAGES, "tokens")
+            yield (
+                f"{benchmark}-{model}, tokens",
+                partial(reasoning_cells, answers, AVERAGES, "tokens"),
+            )
 
 
 def way_cells(menu: Menu, targets: Sequence[float], alone: str | None = None) -> list[dict]:
@@ -80,16 +94,21 @@ def reasoning_cells(
         "votes": PricedStopping(("votes",), cost=cost, repeats=REPEATS, exact=True)
     }
     if cost == "samples":
-        learners |= {name: TunedRules(PEERS[name], repeats=REPEATS) for name in STOPPING if name in PEERS}
+        learners |= {
+            name: TunedRules(PEERS[name], repeats=REPEATS) for name in STOPPING if name in PEERS
+        }
     protocol = Protocol(folds=2, table=partial(Responses.table, cost=cost))
-    rows = held_out(answers, [unit * b for b in averages], menu, learners=learners, noises=0, protocol=protocol)
+    rows = held_out(
+        answers, [unit * b for b in averages], menu, learners=learners, noises=0, protocol=protocol
+    )
     oracles, cells = {row.target: row for row in rows if row.policy == "oracle"}, []
     for row in rows:
         if row.policy in ("oracle", "mix", *learners):
             cell = {
-                key: round(value / unit, 5) if key in _PAID and value else value for key, value in figures(row).items()
+                key: round(value / unit, 5) if key in _PAID and value else value
+                for key, value in figures(row).items()
             }
-            lead = question_interval(row.gains - oracles[row.target].gains)
+            lead = mean_interval(row.gains - oracles[row.target].gains)
             behind = [round(float(part), 5) for part in (lead.mean, lead.low, lead.high)]
             cells.append(cell | ({"behind": behind} if row.policy in learners else {}))
     return cells
@@ -103,9 +122,13 @@ class _Alone:
 
     def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> list:
         taught, asked = (part.answers.models[self.name] for part in (train, test))
-        rule = PricedStopping(LADDER["all three"], cost=Money(0, self.unit), schedule=range(1, 9), exact=True)
+        rule = PricedStopping(
+            LADDER["all three"], cost=Money(0, self.unit), schedule=range(1, 9), exact=True
+        )
         rule.fit(taught, train.features, tuple(train.groups))
-        return rule.replay(asked, [max(target, self.unit) for target in targets], test.features).pairs()
+        return rule.replay(
+            asked, [max(target, self.unit) for target in targets], test.features
+        ).pairs()
 
 
 if __name__ == "__main__":

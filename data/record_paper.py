@@ -39,7 +39,11 @@ from adalib.paper.settings import BENCHMARKS, PAPER_WAY, REAL, TARGETS, answers,
 
 Part = tuple[str, Callable[[], list[dict]]]
 
-THREE = {"label": LabelPolicy(), "weighted label": LabelPolicy(weighted=True), "curve": CurvePolicy()}
+THREE = {
+    "label": LabelPolicy(),
+    "weighted label": LabelPolicy(weighted=True),
+    "curve": CurvePolicy(),
+}
 CURVE = {"learners": {"curve": CurvePolicy()}, "noises": 0}
 LABEL = {"learners": {"label": LabelPolicy()}, "noises": 0, "protocol": Protocol(folds=3)}
 TREES = ("logistic", "forest", "gbm")
@@ -59,7 +63,9 @@ def plain(row, gains: bool, digits: int | None = None) -> dict:
     return cells | {"gains": every if digits is None else [round(value, digits) for value in every]}
 
 
-def held_out_along(responses: Responses, grid: Sequence[float] = paper.results.GRID) -> list[HeldOutRow]:
+def held_out_along(
+    responses: Responses, grid: Sequence[float] = paper.results.GRID
+) -> list[HeldOutRow]:
     """The curve policy and the baselines along a grid, label imitation and its noise control at `TARGETS`.
 
     The rows are those of `adalib.held_out`, which would train a classifier a budget, and two for noise; the curve
@@ -90,11 +96,23 @@ def learning() -> Iterator[Part]:
     yield "word-fewshot by question", whole
     yield "word-fewshot by family", partial(whole, protocol=Protocol(groups=word.extras["family"]))
     yield "without the embedding", partial(held, word, gains=["curve"], features=fifteen, **CURVE)
-    yield "entropy not used", partial(held, rest, gains=["curve"], features=Known(fifteen, first=first), **CURVE)
+    yield (
+        "entropy not used",
+        partial(held, rest, gains=["curve"], features=Known(fifteen, first=first), **CURVE),
+    )
     yield "entropy counted", partial(held, rest, features=Known(sixteen, overhead=1), **CURVE)
-    yield "entropy reused", partial(held, rest, gains=["curve"], features=Known(sixteen, first=first), **CURVE)
-    yield "answer key leaked", partial(held, unmarked, features=pd.concat([fifteen, key], axis=1), **CURVE)
-    yield "answer key not used", partial(held, unmarked, ("curve", "oracle"), features=fifteen, **CURVE)
+    yield (
+        "entropy reused",
+        partial(held, rest, gains=["curve"], features=Known(sixteen, first=first), **CURVE),
+    )
+    yield (
+        "answer key leaked",
+        partial(held, unmarked, features=pd.concat([fifteen, key], axis=1), **CURVE),
+    )
+    yield (
+        "answer key not used",
+        partial(held, unmarked, ("curve", "oracle"), features=fifteen, **CURVE),
+    )
 
 
 def results() -> Iterator[Part]:
@@ -107,7 +125,10 @@ def results() -> Iterator[Part]:
     yield "word-fewshot in-sample, text", partial(in_sample, "word-fewshot")
     for seed in range(1, 6):
         noise = adalib.noise_features(word.n, seed=seed)
-        yield f"noise {seed} held out", partial(held, word, ("label",), targets=[3.0], features=noise, **LABEL)
+        yield (
+            f"noise {seed} held out",
+            partial(held, word, ("label",), targets=[3.0], features=noise, **LABEL),
+        )
         yield f"noise {seed} in-sample", partial(in_sample, "word-fewshot", noise, (3.0,))
     kept, apart = ("oracle", "curve", "noise"), Protocol(groups=word.extras["family"])
     one = {"learners": {"curve": CurvePolicy()}, "noises": 1, "protocol": apart}
@@ -120,7 +141,10 @@ def benchmarks() -> Iterator[Part]:
         for kind in ("text", "noise"):
             yield f"{name} reconstructed, {kind}", partial(reconstructed, name, kind)
         yield f"{name} held out", partial(on_benchmark, name, (1.2, *TARGETS, 4.0), THREE, noises=2)
-        yield f"{name} along the grid", partial(on_benchmark, name, FRONT, {"curve": CurvePolicy()}, noises=0)
+        yield (
+            f"{name} along the grid",
+            partial(on_benchmark, name, FRONT, {"curve": CurvePolicy()}, noises=0),
+        )
 
 
 def reconstructed(name: str, kind: str) -> list[dict]:
@@ -133,9 +157,15 @@ def reconstructed(name: str, kind: str) -> list[dict]:
 def on_benchmark(name: str, targets: Sequence[float], learners: dict, noises: int) -> list[dict]:
     """Held-out rows with priced stopping among the learners; every question's gain to six digits."""
     rows = adalib.held_out(
-        answers(name), targets, learners=learners | {"priced": PricedStopping(exact=True)}, noises=noises
+        answers(name),
+        targets,
+        learners=learners | {"priced": PricedStopping(exact=True)},
+        noises=noises,
     )
-    return [plain(row, row.policy in (*learners, "oracle", "priced") and noises > 0, digits=6) for row in rows]
+    return [
+        plain(row, row.policy in (*learners, "oracle", "priced") and noises > 0, digits=6)
+        for row in rows
+    ]
 
 
 def in_sample_gains(
@@ -143,27 +173,42 @@ def in_sample_gains(
 ) -> pd.DataFrame:
     """Our reconstruction of the learned policy's scores, held against the best random mix at the cost that it had."""
     table = responses.table(**PAPER_WAY)
-    scored = pd.DataFrame(map(asdict, paper.reconstructed(responses, targets, features=features))).set_index("method")
-    rows = scored.loc[["Ours"], ["target", "accuracy", "accuracy_std", "cost", "imitation"]].reset_index(drop=True)
+    scored = pd.DataFrame(
+        map(asdict, paper.reconstructed(responses, targets, features=features))
+    ).set_index("method")
+    rows = scored.loc[
+        ["Ours"], ["target", "accuracy", "accuracy_std", "cost", "imitation"]
+    ].reset_index(drop=True)
     rows["fixed"] = scored.loc[["Fixed"], "accuracy"].to_numpy()
-    rows["mix"] = [best_mix(table.acc, table.cost, cost).expected(table.acc).mean() for cost in rows.cost]
+    rows["mix"] = [
+        best_mix(table.acc, table.cost, cost).expected(table.acc).mean() for cost in rows.cost
+    ]
     return rows.assign(gain=rows.accuracy - rows["mix"], imitation=rows.imitation.astype(float))
 
 
-def in_sample(name: str, features: ArrayLike | None = None, targets: Sequence[float] = TARGETS) -> list[dict]:
+def in_sample(
+    name: str, features: ArrayLike | None = None, targets: Sequence[float] = TARGETS
+) -> list[dict]:
     return in_sample_gains(answers(name), features, targets).to_dict("records")
 
 
 def ablations() -> Iterator[Part]:
     """Chapter 8."""
-    simulated, real, word = paper.ablations.simulated_pool(), paper.ablations.real_pool(), answers("word-fewshot")
+    simulated, real, word = (
+        paper.ablations.simulated_pool(),
+        paper.ablations.real_pool(),
+        answers("word-fewshot"),
+    )
     families = real.grouped(word.extras["family"])
     yield "simulated pool by row", partial(trials, simulated, "row")
     yield "simulated pool by question", partial(trials, simulated, "question")
     yield "real pool by question", partial(trials, real, "fold", 5, TREES)
     yield "real pool by family", partial(trials, families, "fold", 5, TREES)
     yield "deepseek-v3-math, growing shares", partial(shares, "deepseek-v3-math")
-    yield "word-fewshot, growing shares", partial(frame, held_out_curve, word, shares=(0.1, 0.3, 1.0))
+    yield (
+        "word-fewshot, growing shares",
+        partial(frame, held_out_curve, word, shares=(0.1, 0.3, 1.0)),
+    )
 
 
 MATH = ("math-qwen15", "math-qwen05")
@@ -172,13 +217,19 @@ MATH = ("math-qwen15", "math-qwen05")
 def on_math() -> Iterator[Part]:
     """Chapter 8 on MATH: a pool of two models, growing shares, importances."""
     math, blind = answers(MATH[0]), adalib.noise_features(answers(MATH[0]).n, 15)
-    for kind, pooled in (("text", paper.ablations.real_pool(MATH)), ("noise", paper.ablations.real_pool(MATH, blind))):
+    for kind, pooled in (
+        ("text", paper.ablations.real_pool(MATH)),
+        ("noise", paper.ablations.real_pool(MATH, blind)),
+    ):
         for split in ("row", "question"):
             yield f"MATH, {kind} by {split}", partial(trials, pooled, split)
         yield f"MATH, {kind} in folds", partial(trials, pooled, "fold", 5, TREES)
     yield "math-qwen15, growing shares", partial(shares, MATH[0])
     for name in BENCHMARKS:
-        yield f"{name}, held-out shares", partial(frame, held_out_curve, answers(name), shares=(0.1, 0.3, 1.0))
+        yield (
+            f"{name}, held-out shares",
+            partial(frame, held_out_curve, answers(name), shares=(0.1, 0.3, 1.0)),
+        )
     table, known = utility(MATH[0]), adalib.text_features(math.questions, math.entropy[:, 0])
     labels = adalib.frontier(table.acc, table.cost).at(2).labels
     yield "importances on MATH", partial(frame, importances, known, labels)
@@ -194,9 +245,19 @@ def importances(
     labels = np.asarray(labels)
     rng = np.random.default_rng(seed)
     mixed = [rng.permutation(labels) for _ in range(draws)]
-    blind = [noise_features(len(labels), features.shape[1], seed=seed + draw) for draw in range(draws)]
-    jobs = [(features, labels), *((features, other) for other in mixed), *((noise, labels) for noise in blind)]
-    shares = list(side_by_side(lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs))
+    blind = [
+        noise_features(len(labels), features.shape[1], seed=seed + draw) for draw in range(draws)
+    ]
+    jobs = [
+        (features, labels),
+        *((features, other) for other in mixed),
+        *((noise, labels) for noise in blind),
+    ]
+    shares = list(
+        side_by_side(
+            lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs
+        )
+    )
     shuffled, noise = np.array(shares[1 : 1 + draws]), np.array(shares[1 + draws :])
     low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
     table = pd.DataFrame(
@@ -229,7 +290,9 @@ def held_out_curve(
     """
     check_halves(responses, budgets, 1)
     n, alone = responses.n, np.arange(responses.n)
-    inputs = pd.DataFrame(text_features(responses.questions) if features is None else features).reset_index(drop=True)
+    inputs = pd.DataFrame(
+        text_features(responses.questions) if features is None else features
+    ).reset_index(drop=True)
     order, fold = np.random.default_rng(seed).permutation(n), deal(alone, folds, seed)
     halves = [Half(half, half.table(budgets)) for half in compared(responses).split_samples(seed)]
     targets = check_targets(targets, halves[0].table.cost)
@@ -240,11 +303,19 @@ def held_out_curve(
         parts = []
         for out in np.unique(fold):
             others = order[fold[order] != out]
-            parts.append(Fold(others[: max(round(share * others.size), 2)], np.flatnonzero(fold == out), inputs))
+            parts.append(
+                Fold(
+                    others[: max(round(share * others.size), 2)],
+                    np.flatnonzero(fold == out),
+                    inputs,
+                )
+            )
         scores = Scores(names)
         for number, (teach, score) in enumerate((halves, halves[::-1])):
             noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
-            plans = learned(teach, score, targets, parts, alone, learners, [(LabelPolicy(seed=seed), noise)])
+            plans = learned(
+                teach, score, targets, parts, alone, learners, [(LabelPolicy(seed=seed), noise)]
+            )
             scores.add_learned(plans, oracles_at(teach.table, targets), score.table)
         size = float(np.mean([part.train.size for part in parts]))
         for row in sorted(scores.rows(alone), key=lambda row: names.index(row.policy)):
@@ -264,7 +335,10 @@ def digits(columns) -> str:
 def trials(pooled, split: str, splits: int = 10, models=paper.ablations.TRIES) -> list[dict]:
     """What every classifier predicted for the rows that its split held out."""
     made = paper.ablations.classifiers(pooled, split, splits, models).trials
-    return [{"classifier": t.classifier, "number": t.number, "predicted": digits(t.predicted)} for t in made]
+    return [
+        {"classifier": t.classifier, "number": t.number, "predicted": digits(t.predicted)}
+        for t in made
+    ]
 
 
 def shares(name: str) -> list[dict]:
@@ -278,7 +352,12 @@ def shares(name: str) -> list[dict]:
                 train = np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]
                 policy = LabelPolicy(seed=seed).fit_labels(noise.iloc[train], labels[train])
                 rows.append(
-                    {"target": target, "share": share, "seed": seed, "predicted": digits(policy.predict(noise))}
+                    {
+                        "target": target,
+                        "share": share,
+                        "seed": seed,
+                        "predicted": digits(policy.predict(noise)),
+                    }
                 )
     return rows
 

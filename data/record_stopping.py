@@ -25,15 +25,16 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import compared
 from adalib.evaluate.heldout import HeldOutRow, Protocol, Scores, held_out, oracles_at
-from adalib.evaluate.intervals import mean_interval, question_interval
+from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.policies import CurvePolicy
 from adalib.paper.settings import BENCHMARKS, REAL
 from adalib.router.controller import BudgetController
 from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
-from adalib.sequential.priced import LEAST, PricedStopping
-from adalib.sequential.streams import REPLAYS, make_streams
+from adalib.sequential.policy import LEAST, PricedStopping
+from adalib.sequential.replay import REPLAYS
+from adalib.sequential.streams import make_streams
 from adalib.table import UtilityTable
 
 TARGETS = (1.5, 2, 3, 4, 6, 8)
@@ -42,25 +43,43 @@ _BUDGETS = (1, 2, 4, 8, 16)
 
 _SHARPNESS = (1.5, 3.0, 6.0, 12.0)
 _LEFT_OUT = ("fixed", "random", "length")  # chapter 7 has them: no better than the mix
-_PRICES = ("follows", "first", "stays")  # a price that follows what is spent, its first questions; and one that stays
-_NO_BARS = ("mix", "oracle_in_sample")  # gains count over the mix already; what is in sample is no bar
+_PRICES = (
+    "follows",
+    "first",
+    "stays",
+)  # a price that follows what is spent, its first questions; and one that stays
+_NO_BARS = (
+    "mix",
+    "oracle_in_sample",
+)  # gains count over the mix already; what is in sample is no bar
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its cells."""
     settings = {name: adalib.load(name) for name in (*BENCHMARKS, *REAL)}
-    for name, answers in settings.items():  # on the benchmarks the mix and the oracle may stop wherever the policy may
+    for (
+        name,
+        answers,
+    ) in (
+        settings.items()
+    ):  # on the benchmarks the mix and the oracle may stop wherever the policy may
         menu = STOPS if name in BENCHMARKS else _BUDGETS
         yield f"{name} by question", partial(stopping_cells, answers, TARGETS, menu=menu)
     for name, answers in settings.items():
         yield f"{name}, controls", partial(control_cells, answers, TARGETS)
         if name.startswith("word"):
-            yield f"{name} by family", partial(stopping_cells, answers, TARGETS, answers.extras["family"], peers=False)
+            yield (
+                f"{name} by family",
+                partial(stopping_cells, answers, TARGETS, answers.extras["family"], peers=False),
+            )
             yield f"{name}, new families", partial(followed_cells, answers, TARGETS)
         if name in REAL:
             yield f"{name}, entropy", partial(entropy_cells, answers, (2, 3, 4))
         yield f"{name}, other folds", partial(fold_cells, answers, TARGETS)
-    yield "votes say nothing by question", partial(stopping_cells, adalib.flat_null(300).sample(96, seed=1), TARGETS)
+    yield (
+        "votes say nothing by question",
+        partial(stopping_cells, adalib.flat_null(300).sample(96, seed=1), TARGETS),
+    )
 
 
 def wide_parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
@@ -69,7 +88,10 @@ def wide_parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
         answers = adalib.load(name)
         yield f"{name} by question", partial(menu_cells, answers, TARGETS)
         if name.startswith("word"):
-            yield f"{name} by family", partial(menu_cells, answers, TARGETS, answers.extras["family"])
+            yield (
+                f"{name} by family",
+                partial(menu_cells, answers, TARGETS, answers.extras["family"]),
+            )
 
 
 def stopping_cells(
@@ -87,7 +109,11 @@ def stopping_cells(
     """
     sure, told = responses.logprob is not None, len(set(responses.questions)) > 1
     there = {"votes", *["text"] * told, *["certainty"] * sure}
-    rungs = {name: PricedStopping(signals, exact=True) for name, signals in LADDER.items() if set(signals) <= there}
+    rungs = {
+        name: PricedStopping(signals, exact=True)
+        for name, signals in LADDER.items()
+        if set(signals) <= there
+    }
     learners: dict[str, Learner | Planner] = {**rungs, **({"curve": CurvePolicy()} if told else {})}
     own: dict[str, float] = {}
     if peers:
@@ -95,26 +121,38 @@ def stopping_cells(
         published = {f"{name} {AS_PUBLISHED}": Published(rule) for name, rule in PUBLISHED.items()}
         learners |= {**{name: TunedRules(rules) for name, rules in families.items()}, **published}
         votes = compared(responses)
-        own = {name: round(float(peer.replay(votes)[0].mean()), 2) for name, peer in published.items()}
+        own = {
+            name: round(float(peer.replay(votes)[0].mean()), 2) for name, peer in published.items()
+        }
     protocol = Protocol(groups=groups)
-    rows = held_out(responses, [*targets, *own.values()], menu, learners=learners, noises=0, protocol=protocol)
+    rows = held_out(
+        responses, [*targets, *own.values()], menu, learners=learners, noises=0, protocol=protocol
+    )
     rows += weighted_bars(responses, targets, groups, menu) if sure else []
     ends = {"votes", list(rungs)[-1]}
     # All but the baselines at the targets; at what a published peer costs, the peer and the ladder's two ends.
     shown = [
         row
         for row in rows
-        if (row.target == own[row.policy] if row.policy in own else row.target in targets or row.policy in ends)
+        if (
+            row.target == own[row.policy]
+            if row.policy in own
+            else row.target in targets or row.policy in ends
+        )
         and row.policy not in _LEFT_OUT
     ]
     leading = {*ends, "votes + text"}
     return [cell(row, shown if row.policy in leading else ()) for row in shown]
 
 
-def menu_cells(responses: Responses, targets: Sequence[float], groups: Sequence | None = None) -> list[dict]:
+def menu_cells(
+    responses: Responses, targets: Sequence[float], groups: Sequence | None = None
+) -> list[dict]:
     """Compute both ends of the ladder beside a mix and an oracle that may give any number of answers they may."""
     learners = {name: PricedStopping(LADDER[name], exact=True) for name in ("votes", "all three")}
-    rows = held_out(responses, targets, STOPS, learners=learners, noises=0, protocol=Protocol(groups=groups))
+    rows = held_out(
+        responses, targets, STOPS, learners=learners, noises=0, protocol=Protocol(groups=groups)
+    )
     rows += weighted_bars(responses, targets, groups, STOPS)
     shown = [row for row in rows if row.policy not in (*_LEFT_OUT, "oracle_in_sample")]
     return [cell(row, shown if row.policy in learners else ()) for row in shown]
@@ -136,7 +174,11 @@ def control_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
         row
         for name, answers, known, signals in tried
         for row in held_out(
-            answers, targets, learners={name: PricedStopping(signals, exact=True)}, features=known, noises=0
+            answers,
+            targets,
+            learners={name: PricedStopping(signals, exact=True)},
+            features=known,
+            noises=0,
         )
         if row.policy == name
     ]
@@ -152,9 +194,14 @@ def entropy_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
         "all four": ("all three",),
     }
     signals = {name: LADDER[name] for bars in tried.values() for name in bars}
-    signals |= {name: tuple(name.split(" + ")) for name in tried} | {"all four": (*LADDER["all three"], "entropy")}
+    signals |= {name: tuple(name.split(" + ")) for name in tried} | {
+        "all four": (*LADDER["all three"], "entropy")
+    }
     learners = {name: PricedStopping(heard, exact=True) for name, heard in signals.items()}
-    rows = {(row.policy, row.target): row for row in held_out(responses, targets, learners=learners, noises=0)}
+    rows = {
+        (row.policy, row.target): row
+        for row in held_out(responses, targets, learners=learners, noises=0)
+    }
     return [
         cell(rows[name, target], [rows[bar, target] for bar in bars])
         for name, bars in tried.items()
@@ -165,7 +212,11 @@ def entropy_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
 def fold_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
     """Compute what all three signals cost where the questions are dealt into folds, and the answers halved, anew."""
     return [
-        {"policy": f"deal {seed}", "target": row.target, **{k: figures(row)[k] for k in ("cost", "accuracy")}}
+        {
+            "policy": f"deal {seed}",
+            "target": row.target,
+            **{k: figures(row)[k] for k in ("cost", "accuracy")},
+        }
         for seed in range(1, 5)
         for row in held_out(
             responses,
@@ -181,7 +232,13 @@ def fold_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
 def followed_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
     """Compute what each fold's new families cost at a price that stays, and at one that follows what is spent."""
     families, learner = responses.extras["family"], Followed()
-    rows = held_out(responses, targets, learners={"follows": learner}, noises=0, protocol=Protocol(groups=families))
+    rows = held_out(
+        responses,
+        targets,
+        learners={"follows": learner},
+        noises=0,
+        protocol=Protocol(groups=families),
+    )
     cells = [cell(row, ()) for row in rows if row.policy == "follows"]
     return [one | learner.shares(one["target"]) for one in cells]
 
@@ -197,18 +254,32 @@ class Followed(PricedStopping):
 
     def __init__(self) -> None:
         super().__init__()
-        self._ended: list[tuple[float, float, float, float]] = []  # target, follows, its first questions, stays
+        self._ended: list[
+            tuple[float, float, float, float]
+        ] = []  # target, follows, its first questions, stays
 
-    def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+    def trial(
+        self, train: Questions, test: Questions, targets: Sequence[float]
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train``, and meet the questions of ``test`` in random order, as often as makes a thousand."""
-        policy = copy(self).fit(train.answers, train.features, train.groups)  # folds are learned side by side
+        policy = copy(self).fit(
+            train.answers, train.features, train.groups
+        )  # folds are learned side by side
         streams = policy.streams(test.answers, 1, REPLAYS)
         stops, worth = policy.play(policy.members, streams, test.features)
         paid = policy.paid(policy.members, streams, stops)
-        stay, n = policy.replay(test.answers, targets, test.features).cost.mean(axis=0), test.answers.n
-        return [policy._run(target, cost, paid, worth, n) for target, cost in zip(targets, stay, strict=True)]
+        stay, n = (
+            policy.replay(test.answers, targets, test.features).cost.mean(axis=0),
+            test.answers.n,
+        )
+        return [
+            policy._run(target, cost, paid, worth, n)
+            for target, cost in zip(targets, stay, strict=True)
+        ]
 
-    def _run(self, target: float, stay: float, paid: np.ndarray, worth: np.ndarray, n: int) -> tuple:
+    def _run(
+        self, target: float, stay: float, paid: np.ndarray, worth: np.ndarray, n: int
+    ) -> tuple:
         rng, orders = np.random.default_rng(0), len(paid) // n
         controller = BudgetController(target, max(self.price(target), 1e-6))
         controller.low = LEAST / self.unit  # as the router does: what is worth less is not asked
@@ -227,7 +298,10 @@ class Followed(PricedStopping):
     def shares(self, target: float) -> dict[str, list[float]]:
         """By what share of the budget every fold ended above it, or below where negative, from low to high."""
         ended = zip(*(above for budget, *above in self._ended if budget == target), strict=True)
-        return {name: sorted(round(one, 5) for one in part) for name, part in zip(_PRICES, ended, strict=True)}
+        return {
+            name: sorted(round(one, 5) for one in part)
+            for name, part in zip(_PRICES, ended, strict=True)
+        }
 
 
 def weighted_bars(
@@ -235,13 +309,14 @@ def weighted_bars(
     targets: Sequence[float],
     groups: Sequence | None = None,
     menu: Sequence[int] = _BUDGETS,
+    seed: int = 0,
 ) -> list[HeldOutRow]:
     """Score the best mix and the static oracle when votes are weighted by certainty: a better vote, no better plan.
 
     How steeply certainty weighs is chosen on the half that teaches. Gains count over the mix of plain votes, so that
-    they stand beside those of `adalib.held_out`.
+    they stand beside those of `adalib.held_out`, whose answers ``seed`` halves alike.
     """
-    halves = compared(responses).split_samples(0)
+    halves = compared(responses).split_samples(seed)
     voted = [{s: _weighted(half, s, menu) for s in _SHARPNESS} for half in halves]
     scores = Scores(["mix_weighted", "oracle_weighted"])
     for number in range(2):
@@ -251,7 +326,9 @@ def weighted_bars(
         for target, labels in oracles_at(chosen, targets):
             mix = best_mix(chosen.acc, chosen.cost, target)
             scores.add("mix_weighted", target, *mix.outcome(scored), plain)
-            scores.add("oracle_weighted", target, *from_labels(labels, chosen.k).outcome(scored), plain)
+            scores.add(
+                "oracle_weighted", target, *from_labels(labels, chosen.k).outcome(scored), plain
+            )
     return scores.rows(members(responses, groups), families=groups is not None)
 
 
@@ -260,8 +337,10 @@ def cell(row: HeldOutRow, others: Sequence[HeldOutRow]) -> dict:
     over = {}
     for other in others:
         if other.target == row.target and other.policy not in (row.policy, *_NO_BARS):
-            lead = (mean_interval if row.families else question_interval)(row.gains - other.gains)
-            over[other.policy] = [round(float(part), 5) for part in (lead.mean, lead.low, lead.high)]
+            lead = mean_interval(row.gains - other.gains)
+            over[other.policy] = [
+                round(float(part), 5) for part in (lead.mean, lead.low, lead.high)
+            ]
     return {**figures(row), "over": over}
 
 
@@ -269,7 +348,9 @@ def _weighted(half: Responses, sharpness: float, menu: Sequence[int]) -> Utility
     """What a vote weighted by certainty is worth at every budget, over 48 orders."""
     streams = make_streams(half, menu[-1], repeats=48)
     acc = streams.mean(streams.votes(sharpness).value[:, np.array(menu) - 1])
-    return UtilityTable(acc.clip(0, 1), np.array(menu, dtype=float), budgets=tuple(menu), ids=tuple(half.ids))
+    return UtilityTable(
+        acc.clip(0, 1), np.array(menu, dtype=float), budgets=tuple(menu), ids=tuple(half.ids)
+    )
 
 
 if __name__ == "__main__":

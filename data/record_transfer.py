@@ -22,7 +22,7 @@ from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate.heldout import Scores
 from adalib.evaluate.recorded import figures, record
 from adalib.evaluate.trials import Fold, Half, Learner, Planner, learned, planning_policies
-from adalib.sequential.priced import PricedStopping
+from adalib.sequential.policy import PricedStopping
 
 MOVES = {
     "gsm8k-qwen15": ("math-qwen15", "gsm8k-qwen05"),
@@ -81,7 +81,9 @@ def ways_to_learn(old: Responses, new: Responses, texts: Sequence[str], way: str
         before = np.array([i for i, name in enumerate(old.ids) if name not in scored])
         there = np.random.default_rng(out).permutation(np.flatnonzero(fold != out))
         some, most = old.n + np.sort(there[:REFIT]), old.n + np.sort(there)
-        train = {"as it is": before, "refit": some, "both": np.append(before, some), "home": most}[way]
+        train = {"as it is": before, "refit": some, "both": np.append(before, some), "home": most}[
+            way
+        ]
         embedding = adalib.TextEmbedding(4).fit([texts[i] for i in train])
         yield Fold(train, old.n + test, pd.concat([known, embedding.transform(texts)], axis=1))
 
@@ -93,7 +95,9 @@ def stacked(old: Responses, new: Responses) -> Responses:
         ids=[f"{place}:{name}" for place, one in enumerate(pair) for name in one.ids],
         questions=[text for one in pair for text in one.questions],
         golds=[gold for one in pair for gold in one.golds],
-        answers=[["" if c < 0 else str(c) for c in row] for one in pair for row in one.classes.tolist()],
+        answers=[
+            ["" if c < 0 else str(c) for c in row] for one in pair for row in one.classes.tolist()
+        ],
         correct=np.vstack([one.values for one in pair]),
         **{name: np.vstack([getattr(one, name) for one in pair]) for name in SAMPLED[1:]},
     )

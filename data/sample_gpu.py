@@ -1,20 +1,25 @@
-"""Sample answers to the authored questions with a model from a GGUF file on a GPU, many at a time.
+"""Sample answers with a model from a GGUF file on a GPU, many at a time.
 
     python data/sample_gpu.py --model SmolLM2-135M-Instruct.Q4_1.gguf --samples 96 --out FOLDER \
         --job word-fewshot=data/questions/word.jsonl,data/prompts/word-fewshot.json,0.7,96 ...
 
-A job is NAME=QUESTIONS,PROMPT,TEMPERATURE,MAX_TOKENS. Each writes FOLDER/NAME.jsonl.gz, one question a line, with every
-answer's text, token count, finish reason, mean token log-probability and mean token entropy. Temperature alone shapes
-the draw: no top-k, no top-p, no penalty. Log-probability and entropy (in nats) are those of the model at temperature 1.
+A job is NAME=QUESTIONS,PROMPT,TEMPERATURE,MAX_TOKENS. It writes FOLDER/NAME.jsonl.gz, one question
+per line, with the text, token count, finish reason, mean token log-probability and mean token
+entropy of every answer. Temperature alone shapes the draw: no top-k, no top-p, no penalty. The
+log-probability and the entropy (in nats) are those of the model at temperature 1.
 
-The worked examples open every prompt, so their keys and values are computed once and shared by all rows; a row holds
-only its own question and what it has written. For models of the Llama and Qwen2 kinds. `--check` compares this loop's
-log-probabilities with the library's own forward pass on a few questions, and prints the largest difference.
+Two things make it fast. The worked examples open every prompt, so their keys and values are
+computed once and shared by all rows. And a row that has finished its answer is given the next one,
+so that a few long answers do not keep the others waiting. For models of the Llama and Qwen2
+families. `--check` compares this loop's log-probabilities with the library's own forward pass on a
+few questions, and prints the largest difference.
 
-The answers of SmolLM2 to `word` and `drill` were drawn by an earlier version of this script, which shared nothing.
+Earlier versions of this script drew the bundled answers made before 17 November 2026: they drew
+the same way, in chunks that waited for their longest answer.
 
-Needs torch, transformers and gguf, which the rest of the project does not. `python -m adalib collect` against
-`python -m adalib serve-llm` repeats the same sampling on a CPU, one answer or two a second.
+Needs torch, transformers and gguf, which the rest of the project does not. `python -m adalib
+collect` with `python -m adalib serve-llm` samples the same way on a CPU, one or two answers per
+second.
 """
 
 from __future__ import annotations
@@ -31,234 +36,338 @@ import torch
 import transformers
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-ENDS = ("<|im_end|>", "<|endoftext|>")  # either closes an answer
-SLICE = 2048  # rows whose next token is drawn at a time: a row of logits is as long as the vocabulary
+ANSWER_ENDS = ("<|im_end|>", "<|endoftext|>")
+ROWS_PER_DRAW = (
+    2048  # rows whose next token is drawn together: a row of logits spans the vocabulary
+)
+STEPS_PER_REFILL = 8  # finished rows wait at most so many tokens for their next answer
 
 
 def read_jsonl(path: str) -> list[dict]:
+    """Read one JSON object per line."""
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
-def fill(messages: list[dict], question: str) -> list[dict]:
+def fill_prompt(messages: list[dict], question: str) -> list[dict]:
+    """Put the question into the prompt's messages."""
     return [{**m, "content": m["content"].replace("{question}", question)} for m in messages]
 
 
-def turn(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     """Rotate queries or keys by their position."""
     first, second = x.chunk(2, -1)
     return x * cos + torch.cat([-second, first], -1) * sin
 
 
 def products(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Batched matrix products in float32: scores rounded to bfloat16 would move log-probabilities."""
-    return torch.bmm(a, b, out_dtype=torch.float32) if a.is_cuda else torch.bmm(a.float(), b.float())
+    """Multiply batches of matrices in float32: rounded scores would move log-probabilities."""
+    if a.is_cuda:
+        return torch.bmm(a, b, out_dtype=torch.float32)
+    return torch.bmm(a.float(), b.float())
+
+
+class Prompts:
+    """The prefilled prompts: the shared opening once, and what is each question's own."""
+
+    def __init__(self, model, prompts: list[list[int]], at_once: int = 64):
+        lengths = [len(prompt) for prompt in prompts]
+        # The last token of a prompt is never shared: its logits open the answer.
+        self.shared = min(len(os.path.commonprefix(prompts)), min(lengths) - 1)
+        self.width = max(lengths) - self.shared
+        self.lengths = torch.tensor(lengths, device=model.device)
+        first_logits = []
+        own_keys_values = []
+        for start in range(0, len(prompts), at_once):
+            out, last = self._prefill(model, prompts[start : start + at_once], max(lengths))
+            first_logits.append(model.lm_head(last))
+            layers = [(layer.keys, layer.values) for layer in out.past_key_values.layers]
+            if start == 0:
+                self.opening = [
+                    [x[0, :, : self.shared].contiguous() for x in pair] for pair in layers
+                ]
+            own_keys_values.append([[x[:, :, self.shared :] for x in pair] for pair in layers])
+        self.logits = torch.cat(first_logits)
+        self.own = [
+            [torch.cat([chunk[layer][kind] for chunk in own_keys_values]) for kind in (0, 1)]
+            for layer in range(len(self.opening))
+        ]
+        places = torch.arange(self.width, device=model.device)
+        self.mask = places < (self.lengths - self.shared)[:, None]
+
+    @staticmethod
+    def _prefill(model, prompts: list[list[int]], longest: int):
+        """Run the model over padded prompts; also return the hidden state of each last token."""
+        ids = torch.tensor([p + [0] * (longest - len(p)) for p in prompts], device=model.device)
+        lengths = torch.tensor([len(p) for p in prompts], device=model.device)
+        mask = torch.arange(longest, device=model.device) < lengths[:, None]
+        out = model.model(input_ids=ids, attention_mask=mask.long(), use_cache=True)
+        rows = torch.arange(len(prompts), device=model.device)
+        return out, out.last_hidden_state[rows, lengths - 1]
 
 
 class Rows:
-    """The keys and values of many answers in the making: one shared opening, and what is each row's own."""
+    """Answers in the making, one per row, each as far along as it is."""
 
-    def __init__(self, model, prompts: list[list[int]], samples: int, max_tokens: int):
-        self.model, self.layers = model, model.model.layers
-        device = model.device
-        lengths = torch.tensor([len(p) for p in prompts], device=device)
-        shared = len(os.path.commonprefix(prompts))
-        self.shared = min(shared, int(lengths.min()) - 1)
-        longest = int(lengths.max())
-        ids = torch.tensor([p + [0] * (longest - len(p)) for p in prompts], device=device)
-        mask = torch.arange(longest, device=device) < lengths[:, None]
-        out = model.model(input_ids=ids, attention_mask=mask.long(), use_cache=True)
-        last = out.last_hidden_state[torch.arange(len(prompts), device=device), lengths - 1]
-        self.logits = model.lm_head(last).repeat_interleave(samples, 0)
-        self.base, self.written = longest - self.shared, 0
-        self.length = lengths.repeat_interleave(samples)
-        rows, self.heads = len(self.length), out.past_key_values.layers[0].keys.shape[1]
-        # A question shorter than the longest leaves slots between itself and its answer: they are masked for ever.
-        own = torch.cat([mask[:, self.shared :], mask.new_ones(len(prompts), max_tokens)], 1)
-        self.mask = torch.zeros(own.shape, dtype=model.dtype, device=device).masked_fill(~own, -torch.inf)
-        self.mask = self.mask.repeat_interleave(samples, 0)
-        self.opening, self.own = [], []
-        for layer in out.past_key_values.layers:
-            pair = (layer.keys, layer.values)
-            self.opening.append([x[0, :, : self.shared].contiguous() for x in pair])
-            self.own.append([])
-            for x in pair:
-                buffer = x.new_empty(rows, self.heads, self.base + max_tokens, x.shape[-1])
-                buffer[:, :, : self.base] = x[:, :, self.shared :].repeat_interleave(samples, 0)
-                self.own[-1].append(buffer.flatten(0, 1))
+    def __init__(self, model, prompts: Prompts, rows: int, max_tokens: int):
+        self.model = model
+        self.prompts = prompts
+        self.heads = prompts.own[0][0].shape[1]
+        width = prompts.width + max_tokens
+        head_size = prompts.own[0][0].shape[-1]
+        new = prompts.own[0][0].new_zeros
+        self.own = [
+            [new(rows, self.heads, width, head_size) for _ in (0, 1)] for _ in prompts.opening
+        ]
+        # A question shorter than the longest leaves slots before its answer: they stay masked.
+        self.mask = torch.full((rows, width), -torch.inf, dtype=model.dtype, device=model.device)
+        self.length = torch.zeros(rows, dtype=torch.long, device=model.device)
+        self.written = torch.zeros(rows, dtype=torch.long, device=model.device)
 
-    def keep(self, rows: torch.Tensor) -> None:
-        """Drop all other rows."""
-        self.length, self.mask = self.length[rows], self.mask[rows]
-        flat = (rows[:, None] * self.heads + torch.arange(self.heads, device=rows.device)).flatten()
-        for pair in self.own:
-            for i in (0, 1):
-                pair[i] = pair[i][flat]
+    def begin(self, rows: torch.Tensor, questions: torch.Tensor) -> torch.Tensor:
+        """Give these rows new questions; return the logits of their first tokens."""
+        width = self.prompts.width
+        for mine, prefilled in zip(self.own, self.prompts.own, strict=True):
+            for kind in (0, 1):
+                mine[kind][rows, :, :width] = prefilled[kind][questions]
+        self.mask[rows] = -torch.inf
+        question_mask = torch.zeros(len(rows), width, dtype=self.mask.dtype, device=rows.device)
+        question_mask.masked_fill_(~self.prompts.mask[questions], -torch.inf)
+        self.mask[rows, :width] = question_mask
+        self.length[rows] = self.prompts.lengths[questions]
+        self.written[rows] = 0
+        return self.prompts.logits[questions]
 
-    def step(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Write one token to every row; the logits of the next."""
+    def step(self, tokens: torch.Tensor, longest: int) -> torch.Tensor:
+        """Write one token to every row, none with more than ``longest``; return the next logits."""
         x = self.model.model.embed_tokens(tokens)
         position = (self.length + self.written)[:, None]
         cos, sin = (y[:, 0, None] for y in self.model.model.rotary_emb(x[:, None], position))
-        slot = self.base + self.written
+        slot = self.prompts.width + self.written
+        every = torch.arange(len(slot), device=slot.device)
+        self.mask[every, slot] = 0
         self.written += 1
-        for layer, opening, own in zip(self.layers, self.opening, self.own, strict=True):
-            x = x + self._attend(layer.self_attn, layer.input_layernorm(x), opening, own, slot, cos, sin)
+        reach = self.prompts.width + longest
+        layers = zip(self.model.model.layers, self.prompts.opening, self.own, strict=True)
+        for layer, opening, own in layers:
+            normed = layer.input_layernorm(x)
+            x = x + self._attend(layer.self_attn, normed, opening, own, slot, reach, cos, sin)
             x = x + layer.mlp(layer.post_attention_layernorm(x))
         return self.model.lm_head(self.model.model.norm(x))
 
-    def _attend(self, attention, x, opening, own, slot, cos, sin):
-        rows, width = len(x), attention.head_dim
-        q = turn(attention.q_proj(x).view(rows, -1, width), cos, sin)
-        k = turn(attention.k_proj(x).view(rows, -1, width), cos, sin)
+    def _attend(self, attention, x, opening, own, slot, reach, cos, sin):
+        """Attend to the shared opening and to each row's own question and answer."""
+        rows = len(x)
+        width = attention.head_dim
+        q = rotate(attention.q_proj(x).view(rows, -1, width), cos, sin)
+        k = rotate(attention.k_proj(x).view(rows, -1, width), cos, sin)
         v = attention.v_proj(x).view(rows, -1, width)
-        own[0][:, slot], own[1][:, slot] = k.flatten(0, 1), v.flatten(0, 1)
-        keys, values = own[0][:, : slot + 1], own[1][:, : slot + 1]
+        every = torch.arange(rows, device=x.device)
+        own[0][every, :, slot] = k
+        own[1][every, :, slot] = v
+        keys = own[0][:, :, :reach].flatten(0, 1)
+        values = own[1][:, :, :reach].flatten(0, 1)
         q = q.view(rows, self.heads, -1, width)
         group = q.shape[2]
         by_head = q.transpose(0, 1).reshape(self.heads, rows * group, width)
-        far = products(by_head, opening[0].transpose(1, 2)).view(self.heads, rows, group, -1).transpose(0, 1)
+        far = products(by_head, opening[0].transpose(1, 2))
+        far = far.view(self.heads, rows, group, -1).transpose(0, 1)
         near = products(q.reshape(rows * self.heads, group, width), keys.transpose(1, 2))
-        near = near.view(rows, self.heads, group, -1) + self.mask[:, None, None, : slot + 1]
+        near = near.view(rows, self.heads, group, -1) + self.mask[:, None, None, :reach]
         weights = (torch.cat([far, near], -1) * attention.scaling).softmax(-1).to(x.dtype)
-        far, near = weights[..., : self.shared], weights[..., self.shared :]
-        far = torch.bmm(far.transpose(0, 1).reshape(self.heads, rows * group, -1), opening[1])
-        near = torch.bmm(near.reshape(rows * self.heads, group, -1), values).view(rows, self.heads, group, width)
-        out = far.view(self.heads, rows, group, width).transpose(0, 1) + near
+        far = weights[..., : self.prompts.shared].transpose(0, 1)
+        near = weights[..., self.prompts.shared :]
+        far = torch.bmm(far.reshape(self.heads, rows * group, -1), opening[1])
+        near = torch.bmm(near.reshape(rows * self.heads, group, -1), values)
+        out = far.view(self.heads, rows, group, width).transpose(0, 1)
+        out = out + near.view(rows, self.heads, group, width)
         return attention.o_proj(out.reshape(rows, -1))
 
 
-def next_tokens(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> tuple[torch.Tensor, ...]:
-    """Draw a token a row; its log-probability and the entropy, both at temperature 1."""
-    found = []
-    for part in logits.split(SLICE):
-        logp = torch.log_softmax(part.float(), -1)
+def next_tokens(
+    logits: torch.Tensor, temperature: float, generator: torch.Generator
+) -> tuple[torch.Tensor, ...]:
+    """Draw one token per row; its log-probability and the entropy, both at temperature 1."""
+    drawn = []
+    for rows in logits.split(ROWS_PER_DRAW):
+        logp = torch.log_softmax(rows.float(), -1)
         entropy = -(logp.exp() * logp).sum(-1)
         # The smallest of exponential times with these rates is a draw from the probabilities.
-        race = torch.empty_like(logp).exponential_(generator=generator).log_()
-        choice = (logp / temperature).sub_(race).argmax(-1, keepdim=True)
-        found.append((choice[:, 0], logp.gather(1, choice)[:, 0], entropy))
-    return tuple(torch.cat(column) for column in zip(*found, strict=True))
+        log_times = torch.empty_like(logp).exponential_(generator=generator).log_()
+        choice = (logp / temperature).sub_(log_times).argmax(-1, keepdim=True)
+        drawn.append((choice[:, 0], logp.gather(1, choice)[:, 0], entropy))
+    return tuple(torch.cat(column) for column in zip(*drawn, strict=True))
 
 
 @torch.inference_mode()
 def draw(
-    model, tokenizer, prompts: list[list[int]], samples: int, temperature: float, max_tokens: int, seed: int
+    model,
+    tokenizer,
+    prompts: list[list[int]],
+    samples: int,
+    temperature: float,
+    max_tokens: int,
+    rows: int,
+    seed: int,
+    report=lambda finished: None,
 ) -> list[list[dict]]:
-    """Draw `samples` answers to each prompt."""
+    """Draw ``samples`` answers to each prompt, ``rows`` of them at a time."""
     device = model.device
     generator = torch.Generator(device).manual_seed(seed)
-    ends = torch.tensor([i for i in map(tokenizer.convert_tokens_to_ids, ENDS) if i is not None], device=device)
-    state = Rows(model, prompts, samples, max_tokens)
-    logits, rows = state.logits, len(state.length)
-    tokens = torch.full((rows, max_tokens), tokenizer.eos_token_id, device=device)
-    logprob, entropy = (torch.zeros(rows, device=device) for _ in range(2))
-    length = torch.zeros(rows, dtype=torch.long, device=device)
+    end_ids = [i for i in map(tokenizer.convert_tokens_to_ids, ANSWER_ENDS) if i is not None]
+    ends = torch.tensor(end_ids, device=device)
+    prefilled = Prompts(model, prompts)
+    total = len(prompts) * samples
+    rows = min(rows, total)
+    state = Rows(model, prefilled, rows, max_tokens)
+    tokens = torch.full((total, max_tokens), tokenizer.eos_token_id, device=device)
+    logprob = torch.zeros(total, device=device)
+    entropy = torch.zeros(total, device=device)
+    length = torch.zeros(total, dtype=torch.long, device=device)
+    cut = torch.ones(total, dtype=torch.bool, device=device)
+    answer = torch.arange(rows, device=device)  # which answer each row writes
     going = torch.ones(rows, dtype=torch.bool, device=device)
-    live = torch.arange(rows, device=device)  # which answer each row of the state belongs to
-    for step in range(max_tokens):
+    logits = state.begin(answer, answer // samples)
+    begun = rows
+    finished = 0
+    for step in range(total * max_tokens):
         choice, logp, spread = next_tokens(logits, temperature, generator)
-        here = going[live]
-        tokens[live, step] = torch.where(here, choice, tokenizer.eos_token_id)
-        logprob[live] += here * logp
-        entropy[live] += here * spread
-        length[live] += here
-        going[live] &= ~torch.isin(choice, ends)
-        if step == max_tokens - 1:
-            break
-        # Most answers are short and a few ramble: drop the finished rows whenever a fifth of the state is theirs.
-        left = torch.nonzero(going[live])[:, 0]
-        if len(left) == 0:
-            break
-        if len(left) <= 0.8 * len(live):
-            state.keep(left)
-            live, choice = live[left], choice[left]
-        logits = state.step(choice)
+        mine = answer[going]
+        tokens[mine, state.written[going]] = choice[going]
+        logprob[mine] += logp[going]
+        entropy[mine] += spread[going]
+        length[mine] += 1
+        ended = torch.isin(choice, ends) & going
+        cut[answer[ended]] = False
+        going &= ~torch.isin(choice, ends) & (state.written < max_tokens - 1)
+        # A finished row repeats its last slot until it is given a new answer.
+        longest = int(state.written.max()) + 1
+        logits = state.step(choice, longest)
+        state.written -= (~going).long()
+        if step % STEPS_PER_REFILL == 0:
+            idle = torch.nonzero(~going)[:, 0]
+            fresh = idle[: total - begun]
+            finished = begun - int(going.sum())
+            report(finished)
+            if len(fresh):
+                answer[fresh] = torch.arange(begun, begun + len(fresh), device=device)
+                logits[fresh] = state.begin(fresh, answer[fresh] // samples)
+                going[fresh] = True
+                begun += len(fresh)
+            elif not going.any():
+                break
     texts = tokenizer.batch_decode(tokens, skip_special_tokens=True)
     answers = [
         {
             "text": text.strip(),
             "tokens": n,
-            "finish": "length" if cut else "stop",
+            "finish": "length" if was_cut else "stop",
             "logprob": round(min(lp / n, 0.0), 4),
             "entropy": round(h / n, 4),
         }
-        for text, n, cut, lp, h in zip(
-            texts, length.tolist(), going.tolist(), logprob.tolist(), entropy.tolist(), strict=True
+        for text, n, was_cut, lp, h in zip(
+            texts, length.tolist(), cut.tolist(), logprob.tolist(), entropy.tolist(), strict=True
         )
     ]
-    return [answers[i : i + samples] for i in range(0, rows, samples)]
+    return [answers[i : i + samples] for i in range(0, total, samples)]
 
 
 @torch.inference_mode()
 def check(model, prompts: list[list[int]], steps: int = 24) -> float:
-    """The largest difference from the library's own forward pass, over greedy answers, in log-probability."""
-    state = Rows(model, prompts, 1, steps)
-    logits, written, worst = state.logits, [[] for _ in prompts], 0.0
-    for step in range(steps):
+    """Return the largest difference in log-probability from the library's own forward pass.
+
+    Greedy answers are written by rows that begin at different times, as in a real draw.
+    """
+    state = Rows(model, Prompts(model, prompts), len(prompts), 2 * steps)
+    every = torch.arange(len(prompts), device=model.device)
+    logits = state.begin(every, every)
+    written: list[list[int]] = [[] for _ in prompts]
+    worst = 0.0
+    for step in range(2 * steps):
+        if step == steps // 2:  # every other row starts again
+            again = every[::2]
+            logits[again] = state.begin(again, again)
+            for row in again.tolist():
+                written[row] = []
         choice = logits.argmax(-1)
         for row, token in zip(written, choice.tolist(), strict=True):
             row.append(token)
-        for i, row in enumerate(written):
-            if step % 8 == 7:
-                plain = model(torch.tensor([prompts[i] + row[:-1]], device=model.device)).logits[0, -1]
-                apart = torch.log_softmax(plain.float(), -1) - torch.log_softmax(logits[i].float(), -1)
-                worst = max(worst, float(apart[plain.topk(5).indices].abs().max()))
-        logits = state.step(choice)
+        if step % 8 == 7:
+            for i, row in enumerate(written):
+                ids = torch.tensor([prompts[i] + row[:-1]], device=model.device)
+                plain = model(ids).logits[0, -1]
+                difference = torch.log_softmax(plain.float(), -1) - torch.log_softmax(
+                    logits[i].float(), -1
+                )
+                worst = max(worst, float(difference[plain.topk(5).indices].abs().max()))
+        logits = state.step(choice, int(state.written.max()) + 1)
     return worst
 
 
-def asked(tokenizer, job: str) -> tuple[list[dict], list[list[int]]]:
-    """The questions of a job, and the tokens of their prompts."""
+def read_job(tokenizer, job: str) -> tuple[list[dict], list[list[int]]]:
+    """Return the questions of a job and the tokens of their prompts."""
     questions_path, prompt_path, _, _ = job.split("=", 1)[1].split(",")
     questions = read_jsonl(questions_path)
     messages = json.loads(Path(prompt_path).read_text(encoding="utf-8"))["messages"]
     prompts = [
-        tokenizer.apply_chat_template(fill(messages, q["question"]), tokenize=False, add_generation_prompt=True)
-        for q in questions
+        tokenizer.apply_chat_template(
+            fill_prompt(messages, question["question"]), tokenize=False, add_generation_prompt=True
+        )
+        for question in questions
     ]
     return questions, tokenizer(prompts, add_special_tokens=False)["input_ids"]
 
 
 def run_job(model, tokenizer, job: str, samples: int, rows: int, seed: int, out: Path) -> None:
-    name, rest = job.split("=", 1)
-    _, _, temperature, max_tokens = rest.split(",")
-    questions, prompts = asked(tokenizer, job)
-    started, step = time.time(), max(1, rows // samples)
+    """Draw the answers of one job, and write them."""
+    name, settings = job.split("=", 1)
+    _, _, temperature, max_tokens = settings.split(",")
+    questions, prompts = read_job(tokenizer, job)
+    started = time.time()
+    last_report = started
+
+    def report(finished: int) -> None:
+        nonlocal last_report
+        if time.time() - last_report > 10:
+            last_report = time.time()
+            seconds = last_report - started
+            print(f"{name}: {finished} of {len(questions) * samples}, {seconds:.0f} s", flush=True)
+
+    digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
+    drawn = draw(
+        model,
+        tokenizer,
+        prompts,
+        samples,
+        float(temperature),
+        int(max_tokens),
+        rows,
+        int.from_bytes(digest[:4], "big"),
+        report,
+    )
     out.mkdir(parents=True, exist_ok=True)
     with gzip.open(out / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
-        for start in range(0, len(questions), step):
-            chunk = slice(start, start + step)
-            # A seed of its own for every chunk: the draw does not depend on what was drawn before it.
-            digest = hashlib.sha256(f"{seed}/{name}/{start}".encode()).digest()
-            drawn = draw(
-                model,
-                tokenizer,
-                prompts[chunk],
-                samples,
-                float(temperature),
-                int(max_tokens),
-                int.from_bytes(digest[:4], "big"),
-            )
-            for question, answers in zip(questions[chunk], drawn, strict=True):
-                columns = {key: [a[key] for a in answers] for key in answers[0]}
-                columns["texts"] = columns.pop("text")
-                file.write(json.dumps(question | columns, ensure_ascii=False) + "\n")
-            print(f"{name}: {start + len(drawn)} of {len(questions)}, {time.time() - started:.0f} s", flush=True)
+        for question, answers in zip(questions, drawn, strict=True):
+            columns = {key: [answer[key] for answer in answers] for key in answers[0]}
+            columns["texts"] = columns.pop("text")
+            file.write(json.dumps(question | columns, ensure_ascii=False) + "\n")
+    print(f"{name}: done, {time.time() - started:.0f} s", flush=True)
 
 
 def main() -> None:
+    """Read the arguments, load the model, run the jobs, and note how."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", type=Path, required=True, help="the GGUF file")
     parser.add_argument("--job", action="append", required=True)
     parser.add_argument("--samples", type=int, default=96)
-    parser.add_argument("--rows", type=int, default=4096, help="answers drawn side by side")
+    parser.add_argument("--rows", type=int, default=2304, help="answers written side by side")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    tokenizer = AutoTokenizer.from_pretrained(args.model.parent, gguf_file=args.model.name)
-    model = AutoModelForCausalLM.from_pretrained(args.model.parent, gguf_file=args.model.name, dtype=torch.bfloat16)
+    folder, name = args.model.parent, args.model.name
+    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=name)
+    model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=name, dtype=torch.bfloat16)
     model.to(device).eval()
     run = {
         "model_file": args.model.name,
@@ -275,8 +384,9 @@ def main() -> None:
         "jobs": args.job,
     }
     if args.check:
-        worst = check(model, asked(tokenizer, args.job[0])[1][::50])
+        worst = check(model, read_job(tokenizer, args.job[0])[1][::50])
         print(f"largest difference from the library's own pass: {worst:.4f}", flush=True)
+    args.out.mkdir(parents=True, exist_ok=True)
     for job in args.job:
         run_job(model, tokenizer, job, args.samples, args.rows, args.seed, args.out)
     (args.out / "run.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")

@@ -27,14 +27,20 @@ class PricedEpochs:
         self.router = Router.load(router)
         self.price = self.router.controller.price if price is None else price
         self.votes: dict[str | int, Any] = {}
-        self.classes: dict[str | int, list[str]] = {}  # of every sample, the first answer of each class
+        self.classes: dict[
+            str | int, list[str]
+        ] = {}  # of every sample, the first answer of each class
         self.skipped = 0
 
     async def start_task(self, task: Any, samples: list[Any], epochs: int) -> str:
-        self.votes = {sample.id: self.router.plan(_text(sample), self.price).session for sample in samples}
+        self.votes = {
+            sample.id: self.router.plan(_text(sample), self.price).session for sample in samples
+        }
         self.classes = {name: [] for name in self.votes}
         if any(vote.reads for vote in self.votes.values()):
-            raise ValueError("the router weighs answers by what Inspect does not tell; fit it on votes and text alone")
+            raise ValueError(
+                "the router weighs answers by what Inspect does not tell; fit it on votes and text alone"
+            )
         return "adalib: priced stopping"
 
     async def schedule_sample(self, id: str | int, epoch: int) -> EarlyStop | None:
@@ -58,4 +64,8 @@ class PricedEpochs:
 def _text(sample: Any) -> str:
     """What the user says last."""
     turns = sample.input
-    return turns if isinstance(turns, str) else next((one.text for one in reversed(turns) if one.role == "user"), "")
+    return (
+        turns
+        if isinstance(turns, str)
+        else next((one.text for one in reversed(turns) if one.role == "user"), "")
+    )

@@ -67,14 +67,18 @@ def number_title(app, doctree) -> None:
     chapter = number(app.env.docname)
     title = next(iter(doctree.findall(nodes.title)), None)
     if chapter is not None and title is not None:
-        title.insert(0, nodes.Text(f"{chapter}. " if chapter.isdigit() else f"Appendix {chapter}. "))
+        title.insert(
+            0, nodes.Text(f"{chapter}. " if chapter.isdigit() else f"Appendix {chapter}. ")
+        )
 
 
 def link_mentions(app, doctree, docname) -> None:
     """Turn every mention of another chapter in running text into a link."""
     pages = {number(other): other for other in app.env.found_docs if number(other) is not None}
     for text in list(doctree.findall(nodes.Text)):
-        if not _MENTION.search(text) or _inside(text, nodes.reference, nodes.literal, nodes.title, nodes.literal_block):
+        if not _MENTION.search(text) or _inside(
+            text, nodes.reference, nodes.literal, nodes.title, nodes.literal_block
+        ):
             continue
         parts = []
         for part, chapter in pieces(str(text)):
@@ -99,7 +103,9 @@ def leave_signposts(app, exception) -> None:
     if exception is None and app.builder.format == "html":
         for old, new in MOVED.items():
             if (Path(app.outdir) / "notebooks" / f"{new}.html").exists():
-                Path(app.outdir, "notebooks", f"{old}.html").write_text(_SIGNPOST.format(new=new), encoding="utf-8")
+                Path(app.outdir, "notebooks", f"{old}.html").write_text(
+                    _SIGNPOST.format(new=new), encoding="utf-8"
+                )
 
 
 def setup(app) -> dict:

@@ -46,7 +46,9 @@ def write(app, exception) -> None:
         return
     folder = Path(app.outdir)
     pages = {doc: folder / f"{doc}.html" for doc in sorted(app.env.found_docs)}
-    texts = {doc: seen(page.read_text(encoding="utf-8")) for doc, page in pages.items() if page.exists()}
+    texts = {
+        doc: seen(page.read_text(encoding="utf-8")) for doc, page in pages.items() if page.exists()
+    }
     data = json.dumps(texts, ensure_ascii=False).replace("<", "\\u003c")
     (folder / "_static" / SCRIPT).write_text(
         f"(function () {{\nconst TEXTS = {data};{_HAND_OUT}}})();\n", encoding="utf-8"

@@ -13,7 +13,9 @@ from html import escape, unescape
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 
-DESCRIPTION = "Put a price on compute, and every question decides for itself how many answers it gets."
+DESCRIPTION = (
+    "Put a price on compute, and every question decides for itself how many answers it gets."
+)
 CARD, ICON = "card.png", "icon.svg"
 ADDRESS = "ADALIB_BOOK_URL"
 _ID = re.compile(r'(<[a-z][^<>]*?) id="([^"]+)"')
@@ -112,11 +114,16 @@ def describe(app, pagename, templatename, context, doctree) -> None:
     if "body" in context:
         context["body"] = with_printed_numbers(with_ids_once(context["body"]))
     paragraphs = doctree.findall(nodes.paragraph) if doctree and pagename != "book/intro" else ()
-    said = next((" ".join(text.split()) for node in paragraphs if len(text := node.astext()) > 60), DESCRIPTION)
+    said = next(
+        (" ".join(text.split()) for node in paragraphs if len(text := node.astext()) > 60),
+        DESCRIPTION,
+    )
     said = said if len(said) <= 200 else said[:199].rsplit(" ", 1)[0] + " …"
     title = unescape(re.sub("<[^>]+>", "", context.get("title", "")))
     icon = context["pathto"](f"_static/{ICON}", resource=True)
-    context["metatags"] = context.get("metatags", "") + head(title, said, icon, app.config.html_baseurl) + "\n"
+    context["metatags"] = (
+        context.get("metatags", "") + head(title, said, icon, app.config.html_baseurl) + "\n"
+    )
 
 
 def know_address(app, config) -> None:

@@ -20,12 +20,18 @@ from pathlib import Path
 
 import grimp
 
-PACKAGES = {"adalib": "", "games": "book", "referee": "book"}  # and the folder of the book's root that each lies in
+PACKAGES = {
+    "adalib": "",
+    "games": "book",
+    "referee": "book",
+}  # and the folder of the book's root that each lies in
 PINS = ("requirements.txt", "constraints.txt")
 MADE = "recorded.json"  # by the build itself, out of the notebooks (`recorded`); no output depends on it
 STORE = ".fingerprints.json"
 # Code that starts programs or imports by a computed name may reach any module: a run too many is the only cost.
-_ANYTHING = re.compile(r"subprocess|import_module|__import__|get_ipython|\bexec\(|\beval\(|^\s*[!%]", re.MULTILINE)
+_ANYTHING = re.compile(
+    r"subprocess|import_module|__import__|get_ipython|\bexec\(|\beval\(|^\s*[!%]", re.MULTILINE
+)
 
 
 class Package:
@@ -67,10 +73,14 @@ class Package:
         if _ANYTHING.search(code):
             return set(self.graph.modules)
         words = set(re.findall(r"\w+", code))
-        named = {module for name, modules in self.public.items() if name in words for module in modules}
+        named = {
+            module for name, modules in self.public.items() if name in words for module in modules
+        }
         # A module may be named from any package that the code names: "from adalib.teach.figures import answers".
         named |= {module for module in self.graph.modules if set(module.split(".")) <= words}
-        return named | {above for module in named for above in self.graph.find_upstream_modules(module)}
+        return named | {
+            above for module in named for above in self.graph.find_upstream_modules(module)
+        }
 
     def files_of(self, modules: set[str]) -> Iterator[Path]:
         """The source of the modules, and whatever else lies in their folders."""
@@ -97,7 +107,9 @@ def fingerprint(notebook: Path, root: Path, package: Package | None = None) -> s
     """Hash everything outside a notebook's own cells that its outputs can depend on."""
     package = package or Package(root)
     reached = package.reached_by(notebook_code(notebook))
-    files = {root / name for name in PINS if (root / name).exists()} | set(package.files_of(reached))
+    files = {root / name for name in PINS if (root / name).exists()} | set(
+        package.files_of(reached)
+    )
     digest = hashlib.sha256(repr(sys.version_info[:2]).encode())
     for file in sorted(files | (tree(root / "data") if reached else set())):
         digest.update(f"\n{file.relative_to(root).as_posix()}\n".encode())
@@ -118,7 +130,9 @@ def tree(folder: Path) -> set[Path]:
         for file in folder.rglob("*")
         if file.is_file()
         and file.name != MADE
-        and not any(part.startswith((".", "__pycache__")) for part in file.relative_to(folder).parts)
+        and not any(
+            part.startswith((".", "__pycache__")) for part in file.relative_to(folder).parts
+        )
     }
 
 
@@ -129,17 +143,27 @@ def outdated(app, env, added, changed, removed) -> list[str]:
     """Before reading: find the notebooks whose fingerprint changed, drop their outputs, have Sphinx read them again."""
     path = Path(app.outdir).parent / STORE
     app.fingerprints = json.loads(path.read_text()) if path.exists() else {}
-    notebooks = {doc: Path(env.doc2path(doc)) for doc in env.found_docs if env.doc2path(doc).endswith(".ipynb")}
+    notebooks = {
+        doc: Path(env.doc2path(doc))
+        for doc in env.found_docs
+        if env.doc2path(doc).endswith(".ipynb")
+    }
     root = Path(app.srcdir)
     package = Package(root)
-    app.fingerprints_now = {doc: fingerprint(path, root, package) for doc, path in notebooks.items()}
+    app.fingerprints_now = {
+        doc: fingerprint(path, root, package) for doc, path in notebooks.items()
+    }
     # What is fresh stays known; a stale one is known again only once it has run, and once it has been read.
     stale = {}
     for step in ("ran", "read"):
         kept = app.fingerprints.get(step, {})
         stale[step] = {doc for doc, now in app.fingerprints_now.items() if kept.get(doc) != now}
-        app.fingerprints[step] = {doc: now for doc, now in app.fingerprints_now.items() if doc not in stale[step]}
-    drop_cached({notebooks[doc].name for doc in stale["ran"]}, env.mystnb_config.execution_cache_path)
+        app.fingerprints[step] = {
+            doc: now for doc, now in app.fingerprints_now.items() if doc not in stale[step]
+        }
+    drop_cached(
+        {notebooks[doc].name for doc in stale["ran"]}, env.mystnb_config.execution_cache_path
+    )
     return sorted((stale["ran"] | stale["read"]) - added)
 
 

@@ -21,7 +21,9 @@ def resolve(app, pagename, templatename, context, doctree) -> None:
     def address(match: re.Match) -> str:
         start, label = match.groups()
         if label not in known:
-            logger.warning("a table links to the label %r, which no page has", label, location=pagename)
+            logger.warning(
+                "a table links to the label %r, which no page has", label, location=pagename
+            )
             return match.group(0)
         document, anchor = known[label][:2]
         page = "" if document == pagename else app.builder.get_relative_uri(pagename, document)

@@ -12,14 +12,19 @@ from pathlib import Path
 
 _TITLE = re.compile(r"<h1>(.*?)<a class=\"headerlink\"", re.DOTALL)
 _FIGURE = re.compile(r'<figure class="adalib-figure">.*?</figure>', re.DOTALL)
-_NUMBER = re.compile(r'<a class="adalib-number" id="([^"]+)"[^>]*>([^<]+)</a>\s*(.*?)</figcaption>', re.DOTALL)
+_NUMBER = re.compile(
+    r'<a class="adalib-number" id="([^"]+)"[^>]*>([^<]+)</a>\s*(.*?)</figcaption>', re.DOTALL
+)
 _EXERCISE = re.compile(
     r'<div class="exercise admonition" id="([^"]+)">\s*<p class="admonition-title">'
     r'<span class="caption-number">(.*?)</span>(.*?)</p>',
     re.DOTALL,
 )
 _PLACE = re.compile(r'(<div data-adalib-list="(\w+)">).*?(</div>)', re.DOTALL)
-_GAME = re.compile(r'"adalib-told"><a class="adalib-number" id="([^"]+)"[^>]*>([^<]+)</a>(.*?)</(?:fig|p)', re.DOTALL)
+_GAME = re.compile(
+    r'"adalib-told"><a class="adalib-number" id="([^"]+)"[^>]*>([^<]+)</a>(.*?)</(?:fig|p)',
+    re.DOTALL,
+)
 
 
 def plain(markup: str) -> str:
@@ -40,13 +45,23 @@ def moving(page: str) -> list[tuple[str, str, str]]:
         data = re.search(r'<script type="application/json">(.*?)</script>', figure[0], re.DOTALL)
         told = _NUMBER.search(figure[0])
         if data and told and json.loads(data[1])["layout"].get("sliders"):
-            found.append((figure.start(), told[1], told[2].rstrip("."), plain(told[3]).split(". ")[0].rstrip(".")))
+            found.append(
+                (
+                    figure.start(),
+                    told[1],
+                    told[2].rstrip("."),
+                    plain(told[3]).split(". ")[0].rstrip("."),
+                )
+            )
     return [line[1:] for line in sorted(found)]
 
 
 def exercises(page: str) -> list[tuple[str, str, str]]:
     """The exercises of a page: where, by what number, and of what kind."""
-    return [(label, plain(name), plain(kind).strip("()")) for label, name, kind in _EXERCISE.findall(page)]
+    return [
+        (label, plain(name), plain(kind).strip("()"))
+        for label, name, kind in _EXERCISE.findall(page)
+    ]
 
 
 def listed(address: str, title: str, lines: list[tuple[str, str, str]]) -> str:
@@ -55,7 +70,9 @@ def listed(address: str, title: str, lines: list[tuple[str, str, str]]) -> str:
         return ""
     items = ""
     for label, told, what in lines:
-        items += f'<li><a href="{address}#{label}">{escape(told)}</a> <span>{escape(what)}</span></li>'
+        items += (
+            f'<li><a href="{address}#{label}">{escape(told)}</a> <span>{escape(what)}</span></li>'
+        )
     return f'<p><a href="{address}">{escape(title)}</a></p><ul class="adalib-listing">{items}</ul>'
 
 
@@ -74,7 +91,9 @@ def make_lists(app, exception) -> None:
         for kind, read in (("moving", moving), ("exercises", exercises)):
             lists[kind] += listed(f"../{name}.html", title, read(page))
     page = index.read_text(encoding="utf-8")
-    index.write_text(_PLACE.sub(lambda place: place[1] + lists[place[2]] + place[3], page), encoding="utf-8")
+    index.write_text(
+        _PLACE.sub(lambda place: place[1] + lists[place[2]] + place[3], page), encoding="utf-8"
+    )
 
 
 def setup(app) -> dict:

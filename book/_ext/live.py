@@ -26,7 +26,9 @@ def needs(code: str) -> list[str]:
     named = {*_IMPORT.findall(code), "lazy_loader"} | (
         {"pandas", "plotly"} if "adalib.teach.figures" in code else set()
     )
-    return [module for first in _FIRST if first in named for module in (first, *_WITH.get(first, ()))]
+    return [
+        module for first in _FIRST if first in named for module in (first, *_WITH.get(first, ()))
+    ]
 
 
 def mark(app, pagename, templatename, context, doctree) -> None:
@@ -36,7 +38,9 @@ def mark(app, pagename, templatename, context, doctree) -> None:
     app.add_js_file("live.js", loading_method="defer")
     app.add_css_file("live.css")
     wanted = " ".join(needs(code))
-    context["metatags"] = context.get("metatags", "") + f'<meta name="adalib-live" content="{wanted}">\n'
+    context["metatags"] = (
+        context.get("metatags", "") + f'<meta name="adalib-live" content="{wanted}">\n'
+    )
 
 
 def setup(app) -> dict:

@@ -49,14 +49,22 @@ def numbered(body: str, pagename: str) -> str:
     def name(match: re.Match) -> str:
         if not match["kind"] and not match["explorer"]:
             return match[0]
-        kind = "Game" if match["explorer"] or "adalib-told" in match["more"] else _KINDS[match["kind"]]
+        kind = (
+            "Game" if match["explorer"] or "adalib-told" in match["more"] else _KINDS[match["kind"]]
+        )
         told = f"{front}{next(counts[kind])}"
         anchor = f"{kind.lower()}-{told.replace('.', '-').lower()}"
         link = f'<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {told}.</a> '
-        return f'<p class="adalib-told">{link}{EXPLORER}</p>{match[0]}' if match["explorer"] else match[0] + link
+        return (
+            f'<p class="adalib-told">{link}{EXPLORER}</p>{match[0]}'
+            if match["explorer"]
+            else match[0] + link
+        )
 
     exercises, statements = count(1), count(1)
-    body = _EXERCISES.sub(lambda match: f"{match[1]}{front}{next(exercises)}", _ITS_OWN.sub(r"\1", body))
+    body = _EXERCISES.sub(
+        lambda match: f"{match[1]}{front}{next(exercises)}", _ITS_OWN.sub(r"\1", body)
+    )
     body = _CORE.sub(r"(\1, core)", body)
     body = _STATEMENTS.sub(lambda match: f"{match[1]} {front}{next(statements)} ", body)
     return _CAPTIONS.sub(name, body)

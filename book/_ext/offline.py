@@ -49,7 +49,9 @@ GAMES = {
 
 def mathjax_source() -> Path:
     """Where pip put MathJax."""
-    return next(Path(f.locate()).parent for f in files("sphinx-mathjax-offline") if f.name == MATHJAX[0])
+    return next(
+        Path(f.locate()).parent for f in files("sphinx-mathjax-offline") if f.name == MATHJAX[0]
+    )
 
 
 def plotly_source() -> Path:
@@ -72,7 +74,9 @@ def fonts_css() -> str:
 def write_plotly(target: Path) -> None:
     """Cut the book's part out of plotly.js, unless that was done since plotly or the cut changed."""
     made_from = plotly_source(), Path(small_plotly.__file__)
-    if not target.exists() or target.stat().st_mtime <= max(source.stat().st_mtime for source in made_from):
+    if not target.exists() or target.stat().st_mtime <= max(
+        source.stat().st_mtime for source in made_from
+    ):
         target.parent.mkdir(parents=True, exist_ok=True)
         cut = small_plotly.small_plotly(plotly_source().read_text(encoding="utf-8"))
         target.write_text(EAGER + cut, encoding="utf-8")
@@ -114,9 +118,13 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
     """Load what draws on the pages that hold a figure or a game. (Sphinx loads what typesets where formulas are.)"""
     body = context.get("body", "")
     if "plotly-graph-div" in body:
-        app.add_js_file("figures.js", loading_method="defer")  # it runs plotly.js when a figure comes near
+        app.add_js_file(
+            "figures.js", loading_method="defer"
+        )  # it runs plotly.js when a figure comes near
         library = context["pathto"](f"_static/lib/{PLOTLY}", resource=True)
-        context["metatags"] = context.get("metatags", "") + f'<link rel="preload" as="script" href="{library}">\n'
+        context["metatags"] = (
+            context.get("metatags", "") + f'<link rel="preload" as="script" href="{library}">\n'
+        )
     played = [name for name in GAMES if f'class="adalib-{name}"' in body]
     for name in ["parts", *played] if played else []:
         app.add_js_file(f"{name}.js", loading_method="defer")

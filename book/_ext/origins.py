@@ -61,7 +61,9 @@ def files_read(codes: dict[int, str], sets: set[str]) -> dict[int, set[str]]:
                     files |= made.get(ast.unparse(node).removeprefix("settings."), set())
                 elif isinstance(node, ast.Constant) and node.value in sets:
                     files.add(node.value)
-                elif isinstance(node, ast.Call) and re.search(r"\brecorded(_cells)?$", ast.unparse(node.func)):
+                elif isinstance(node, ast.Call) and re.search(
+                    r"\brecorded(_cells)?$", ast.unparse(node.func)
+                ):
                     files.add(f"{node.args[0].value if node.args else 'stopping'}.jsonl")
             found[at] |= files
             made |= dict.fromkeys(given, files)
@@ -77,11 +79,23 @@ def told(root: Path, name: str) -> list[str]:
     """
     if not name.endswith(".jsonl"):
         return [name, name, ""]
-    texts = {file: file.read_text(encoding="utf-8") for file in sorted(root.glob("data/record_*.py"))}
-    scripts = [file for file, text in texts.items() if f'record("{name.removesuffix(".jsonl")}"' in text]
-    files = {file: file.read_text(encoding="utf-8") for file in sorted(root.glob("tests/**/test_*.py"))}
-    tests = [file for file, text in files.items() if any(re.search(rf"\b{script.stem}\b", text) for script in scripts)]
-    by, again = (", ".join(str(file.relative_to(root)) for file in some) for some in (scripts, tests))
+    texts = {
+        file: file.read_text(encoding="utf-8") for file in sorted(root.glob("data/record_*.py"))
+    }
+    scripts = [
+        file for file, text in texts.items() if f'record("{name.removesuffix(".jsonl")}"' in text
+    ]
+    files = {
+        file: file.read_text(encoding="utf-8") for file in sorted(root.glob("tests/**/test_*.py"))
+    }
+    tests = [
+        file
+        for file, text in files.items()
+        if any(re.search(rf"\b{script.stem}\b", text) for script in scripts)
+    ]
+    by, again = (
+        ", ".join(str(file.relative_to(root)) for file in some) for some in (scripts, tests)
+    )
     said = f"computed by {by}" + (f", a part again by {again}" if again else "")
     return [f"data/recorded/{name}", "the-recorded-comparison", said]
 
@@ -90,18 +104,38 @@ def collect(app, env) -> None:
     """Which cell glued a name and which files it reads, page by page."""
     app.glued_by, app.rows_of, root = {}, {}, Path(app.srcdir)
     sets = {file.name.removesuffix(".jsonl.gz") for file in root.glob("data/answers/*.jsonl.gz")}
-    for page, notebook in executed(Path(app.srcdir) / "notebooks", env.mystnb_config.execution_cache_path):
-        outputs = ((at, output) for at, cell in enumerate(notebook.cells) for output in cell.get("outputs", []))
-        names = ((output.get("metadata", {}).get("scrapbook", {}).get("name"), at) for at, output in outputs)
+    for page, notebook in executed(
+        Path(app.srcdir) / "notebooks", env.mystnb_config.execution_cache_path
+    ):
+        outputs = (
+            (at, output)
+            for at, cell in enumerate(notebook.cells)
+            for output in cell.get("outputs", [])
+        )
+        names = (
+            (output.get("metadata", {}).get("scrapbook", {}).get("name"), at)
+            for at, output in outputs
+        )
         app.glued_by[f"notebooks/{page}"] = glued = dict(names)
-        read = files_read({at: cell.source for at, cell in enumerate(notebook.cells) if cell.cell_type == "code"}, sets)
-        rows = {f"cell-{at}": [told(root, name) for name in sorted(read[at])] for at in set(glued.values()) if read[at]}
+        read = files_read(
+            {at: cell.source for at, cell in enumerate(notebook.cells) if cell.cell_type == "code"},
+            sets,
+        )
+        rows = {
+            f"cell-{at}": [told(root, name) for name in sorted(read[at])]
+            for at in set(glued.values())
+            if read[at]
+        }
         app.rows_of[f"notebooks/{page}"] = rows
 
 
 def lead(app, doctree, docname) -> None:
     """Link the numbers of running text to their cells; of several that one cell gave to a paragraph, the first."""
-    cells = {cell["cell_index"]: cell for cell in doctree.findall(nodes.container) if "cell_index" in cell}
+    cells = {
+        cell["cell_index"]: cell
+        for cell in doctree.findall(nodes.container)
+        if "cell_index" in cell
+    }
     for paragraph in doctree.findall(nodes.paragraph):
         seen = set()
         for number in [node for node in paragraph.findall(nodes.inline) if "glued" in node]:
@@ -109,7 +143,9 @@ def lead(app, doctree, docname) -> None:
             if place in cells and place not in seen:
                 seen.add(place)
                 cells[place]["ids"] = [f"cell-{place}"]
-                link = nodes.reference("", "", refuri=f"#cell-{place}", internal=True, classes=["adalib-origin"])
+                link = nodes.reference(
+                    "", "", refuri=f"#cell-{place}", internal=True, classes=["adalib-origin"]
+                )
                 number.replace_self(link)
                 link += number
 

@@ -36,19 +36,32 @@ def run_ahead(app, env, added, changed, removed) -> list[str]:
             except KeyError:
                 waiting[path] = notebook
     with ThreadPoolExecutor(WORKERS) as pool:
-        quiet = ["--IPKernelApp.log_level=ERROR"]  # kernels remark on their own transport, once each
-        options = {"timeout": config.execution_timeout, "allow_errors": False, "extra_arguments": quiet}
-        runs = {pool.submit(single_nb_execution, nb, str(path.parent), **options): path for path, nb in waiting.items()}
+        quiet = [
+            "--IPKernelApp.log_level=ERROR"
+        ]  # kernels remark on their own transport, once each
+        options = {
+            "timeout": config.execution_timeout,
+            "allow_errors": False,
+            "extra_arguments": quiet,
+        }
+        runs = {
+            pool.submit(single_nb_execution, nb, str(path.parent), **options): path
+            for path, nb in waiting.items()
+        }
         for run in as_completed(runs):
             path, result = runs[run], run.result()
             if result.err is None:
                 logger.info("ran %s in %.0f s", path.name, result.time)
                 data = {"execution_seconds": result.time}
-                cache.cache_notebook_bundle(CacheBundleIn(result.nb, str(path), data=data), check_validity=False)
+                cache.cache_notebook_bundle(
+                    CacheBundleIn(result.nb, str(path), data=data), check_validity=False
+                )
                 ran(app, env.path2doc(str(path)))
     return []
 
 
 def setup(app) -> dict:
-    app.connect("env-get-outdated", run_ahead, priority=900)  # after freshness.py has dropped what is stale
+    app.connect(
+        "env-get-outdated", run_ahead, priority=900
+    )  # after freshness.py has dropped what is stale
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -24,11 +24,42 @@ class Stop(NamedTuple):
 
 
 STOPS = (
-    Stop("notebooks/01_motivation", "ch01-kinds", "The question", 5, "whom do more answers help?", "ch01-yardsticks"),
-    Stop("notebooks/02_oracle", "ch02-one-price", "The price", 4, "lets every question decide for itself"),
-    Stop("notebooks/03_budgets", "ch03-slopes", "The frontier", 5, "the best accuracy at every budget, exactly"),
-    Stop("notebooks/09_stopping", "ch09-idea", "Stopping", 4, "the same price says when to stop asking"),
-    Stop("notebooks/10_deploy", "ch10-money", "Does it pay for me?", 2, "your own answers, your own prices"),
+    Stop(
+        "notebooks/01_motivation",
+        "ch01-kinds",
+        "The question",
+        5,
+        "whom do more answers help?",
+        "ch01-yardsticks",
+    ),
+    Stop(
+        "notebooks/02_oracle",
+        "ch02-one-price",
+        "The price",
+        4,
+        "lets every question decide for itself",
+    ),
+    Stop(
+        "notebooks/03_budgets",
+        "ch03-slopes",
+        "The frontier",
+        5,
+        "the best accuracy at every budget, exactly",
+    ),
+    Stop(
+        "notebooks/09_stopping",
+        "ch09-idea",
+        "Stopping",
+        4,
+        "the same price says when to stop asking",
+    ),
+    Stop(
+        "notebooks/10_deploy",
+        "ch10-money",
+        "Does it pay for me?",
+        2,
+        "your own answers, your own prices",
+    ),
 )
 
 
@@ -59,17 +90,33 @@ def place_stops(app, doctree, docname) -> None:
     for at, stop in enumerate(STOPS):
         if stop.page != docname:
             continue
-        found = {label: section for section in doctree.findall(nodes.section) for label in section["ids"]}
+        found = {
+            label: section for section in doctree.findall(nodes.section) for label in section["ids"]
+        }
         for label in filter(None, (stop.label, stop.last)):
             if label not in found:
-                raise ExtensionError(f"{docname}: the path stops at a section labelled ({label})=, and there is none")
+                raise ExtensionError(
+                    f"{docname}: the path stops at a section labelled ({label})=, and there is none"
+                )
         head = f"Stop {at + 1} of {len(STOPS)} on the 20-minute path: {escape(stop.title.lower())}"
-        found[stop.label].insert(1, nodes.raw("", f'<p class="adalib-path-mark">{head}</p>', format="html"))
-        on, where = (link(at + 1), f"{STOPS[at + 1].title} →") if at + 1 < len(STOPS) else (None, "")
+        found[stop.label].insert(
+            1, nodes.raw("", f'<p class="adalib-path-mark">{head}</p>', format="html")
+        )
+        on, where = (
+            (link(at + 1), f"{STOPS[at + 1].title} →") if at + 1 < len(STOPS) else (None, "")
+        )
         home = app.builder.get_relative_uri(docname, "book/intro") + "#from-here"
-        on, where = (on, f"Next stop: {where}") if on else (home, "The end of the path: where to go from here →")
+        on, where = (
+            (on, f"Next stop: {where}")
+            if on
+            else (home, "The end of the path: where to go from here →")
+        )
         found[stop.last or stop.label].append(
-            nodes.raw("", f'<p class="adalib-path-next"><a href="{on}">{escape(where)}</a></p>', format="html")
+            nodes.raw(
+                "",
+                f'<p class="adalib-path-next"><a href="{on}">{escape(where)}</a></p>',
+                format="html",
+            )
         )
 
 

@@ -10,7 +10,9 @@ def collect_titles(app, doctree) -> None:
     """Keep the title of every statement, which sphinx-proof leaves in the page."""
     for node in doctree.findall(nodes.Element):
         if node.get("realtype") and node.get("label"):
-            app.env.proof_list[node["label"]]["title"] = node["title"].strip().removeprefix("(").removesuffix(")")
+            app.env.proof_list[node["label"]]["title"] = (
+                node["title"].strip().removeprefix("(").removesuffix(")")
+            )
 
 
 def by_chapter(index, docnames=None) -> tuple[list, bool]:
@@ -20,7 +22,15 @@ def by_chapter(index, docnames=None) -> tuple[list, bool]:
     for label, found in getattr(env, "proof_list", {}).items():
         if not label:
             continue
-        entry = (found.get("title") or found["realtype"].title(), 0, found["docname"], label, "", "", found["realtype"])
+        entry = (
+            found.get("title") or found["realtype"].title(),
+            0,
+            found["docname"],
+            label,
+            "",
+            "",
+            found["realtype"],
+        )
         chapters.setdefault(found["docname"], []).append(entry)
     return [(env.titles[docname].astext(), chapters[docname]) for docname in sorted(chapters)], True
 

@@ -44,7 +44,10 @@ def written(record: Record) -> str:
     """A record as JSON, a line an exercise."""
     chapters = []
     for chapter, exercises in sorted(record.items()):
-        lines = [f"  {json.dumps(name)}: {json.dumps(held, ensure_ascii=False)}" for name, held in exercises.items()]
+        lines = [
+            f"  {json.dumps(name)}: {json.dumps(held, ensure_ascii=False)}"
+            for name, held in exercises.items()
+        ]
         chapters.append(f" {json.dumps(chapter)}: {{\n" + ",\n".join(lines) + "\n }")
     return "{\n" + ",\n".join(chapters) + "\n}\n"
 
@@ -62,7 +65,11 @@ def update(app, env) -> None:
         return
     own = Path(app.srcdir) / "adalib" / "teach" / "exercises" / RECORD.name
     known = json.loads((own if own.exists() else RECORD).read_text(encoding="utf-8"))
-    ran = executed(Path(app.srcdir) / "notebooks", env.mystnb_config.execution_cache_path) if own.exists() else ()
+    ran = (
+        executed(Path(app.srcdir) / "notebooks", env.mystnb_config.execution_cache_path)
+        if own.exists()
+        else ()
+    )
     record = known | solutions(notebook for _, notebook in ran)
     if own.exists():
         write(own, written(record))
@@ -73,7 +80,9 @@ def update(app, env) -> None:
 
 def load_record(app, pagename, templatename, context, doctree) -> None:
     """Load a chapter's record on the pages that ask for a value; a chapter that asks for code alone has none."""
-    for chapter in set(re.findall(r'class="adalib-answer" data-chapter="(\w+)"', context.get("body", ""))):
+    for chapter in set(
+        re.findall(r'class="adalib-answer" data-chapter="(\w+)"', context.get("body", ""))
+    ):
         if (Path(app.outdir) / "_static" / "recorded" / f"{chapter}.js").exists():
             app.add_js_file(f"recorded/{chapter}.js", loading_method="defer")
 

@@ -35,7 +35,9 @@ _SCRIPT = """// Written by book/_ext/small_icons.py. Paths: Font Awesome Free 6,
 def small_icons(source: str, pages: Iterable[str]) -> str:
     """A script that draws the icons of these pages."""
     names = sorted({name for page in pages for name in _SHOWN.findall(page)})
-    begin = source.rfind("={", 0, source.index(_SOLID))  # the sets come one after the other, each before its hand-over
+    begin = source.rfind(
+        "={", 0, source.index(_SOLID)
+    )  # the sets come one after the other, each before its hand-over
     return _SCRIPT % json.dumps({name: _icon(source[begin:], name) for name in names})
 
 
@@ -43,5 +45,7 @@ def _icon(table: str, name: str) -> tuple[int, int, str]:
     """Width, height and path of an icon in a table of them."""
     found = re.search(rf'[{{,]"?{name}"?:\[(\d+),(\d+),\[[^\]]*\],"\w+","([^"]+)"\]', table)
     if not found:
-        raise ValueError(f"the theme's {name!r} icon is not where it was; see book/_ext/small_icons.py")
+        raise ValueError(
+            f"the theme's {name!r} icon is not where it was; see book/_ext/small_icons.py"
+        )
     return int(found[1]), int(found[2]), found[3]

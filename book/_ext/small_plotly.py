@@ -26,8 +26,12 @@ _TOKEN = re.compile(
 )
 _IN_TEMPLATE = re.compile(r"\\.|\$\{|`", re.S)
 _REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
-_BEFORE_REGEX = re.compile(r"(?:[(,=:\[!&|?{};+*%<>~^-]|\b(?:return|typeof|case|in|of|else|void|delete))$")
-_NAME = re.compile(r"(?:(?<=\.\.\.)|(?<![.\w$]))[A-Za-z_$][\w$]*")  # a property is no name, what is spread out is one
+_BEFORE_REGEX = re.compile(
+    r"(?:[(,=:\[!&|?{};+*%<>~^-]|\b(?:return|typeof|case|in|of|else|void|delete))$"
+)
+_NAME = re.compile(
+    r"(?:(?<=\.\.\.)|(?<![.\w$]))[A-Za-z_$][\w$]*"
+)  # a property is no name, what is spread out is one
 _REGISTER = re.compile(r"\.register\(\[((?:[\w$]+\(\),?)+)\]\)")
 _LAZY = re.compile(r"([\w$]+)=([\w$]+)\((?:\([\w$,]*\)|[\w$]+)=>\{")
 _FRONT, _BACK = "var Plotly=(()=>{", "})();\n"
@@ -43,13 +47,19 @@ def small_plotly(source: str, traces: tuple[str, ...] = TRACES) -> str:
         raise ValueError(
             f"plotly.js: the traces {', '.join(traces)} are not where they were; see book/_ext/small_plotly.py"
         )
-    body = source[start : asked.start(1)] + ",".join(f"{name}()" for name in wanted) + source[asked.end(1) : stop]
+    body = (
+        source[start : asked.start(1)]
+        + ",".join(f"{name}()" for name in wanted)
+        + source[asked.end(1) : stop]
+    )
     return source[:start] + "".join(_needed(list(statements(body)))) + source[stop:]
 
 
 def _trace(source: str, module: str) -> str | None:
     """The name of the trace that a module hands on."""
-    handed = re.search(rf"var {re.escape(module)}=[\w$]+\(\([\w$,]*\)=>{{[^}}]*?\.exports=([\w$]+)\(\)}}", source)
+    handed = re.search(
+        rf"var {re.escape(module)}=[\w$]+\(\([\w$,]*\)=>{{[^}}]*?\.exports=([\w$]+)\(\)}}", source
+    )
     at = handed and source.find(f"var {handed[1]}=")
     named = handed and re.compile(r'moduleType:"trace",name:"(\w+)"').search(source, at, at + 6000)
     return named[1] if named else None
@@ -71,7 +81,9 @@ def statements(body: str) -> list[list[str]]:
             depth += 1
         elif kind == "close":
             depth -= 1
-            declared = body[from_:at].lstrip() if depth == 0 and token[0] == "}" and not parts else ""
+            declared = (
+                body[from_:at].lstrip() if depth == 0 and token[0] == "}" and not parts else ""
+            )
             if declared.startswith(("function", "class ", "async function")):
                 found.append([body[from_:at]])
                 from_ = at
@@ -99,7 +111,9 @@ def _template_end(body: str, at: int) -> int:
 
 def _needed(found: list[list[str]]) -> list[str]:
     """The statements that run, and those that they name, directly or not."""
-    wraps = Counter(lazy[2] for parts in found for part in parts if (lazy := _LAZY.match(_bare(part))))
+    wraps = Counter(
+        lazy[2] for parts in found for part in parts if (lazy := _LAZY.match(_bare(part)))
+    )
     wrap = {name for name, count in wraps.items() if count > 10}
     texts = ["".join(parts) for parts in found]
     declares = [_declared(parts, wrap) for parts in found]
@@ -112,7 +126,9 @@ def _needed(found: list[list[str]]) -> list[str]:
         i = waiting.pop()
         if i not in kept:
             kept.add(i)
-            waiting += {owner for name in _NAME.findall(texts[i]) for owner in owners.get(name, [])} - kept
+            waiting += {
+                owner for name in _NAME.findall(texts[i]) for owner in owners.get(name, [])
+            } - kept
     return [text for i, text in enumerate(texts) if i in kept]
 
 
@@ -126,7 +142,9 @@ def _declared(parts: list[str], wrap: set[str]) -> list[str]:
     What a module declares beside itself has no value before the module has run, so that the module's name will do.
     """
     function = re.match(r"(?:async )?function\*? ?([\w$]+)", parts[0].lstrip())
-    filled = re.match(r"[\w$]+\(([\w$]+),\{", parts[0].lstrip())  # the exports of a module are put into its object
+    filled = re.match(
+        r"[\w$]+\(([\w$]+),\{", parts[0].lstrip()
+    )  # the exports of a module are put into its object
     if function or filled:
         return [(function or filled)[1]]
     if not parts[0].lstrip().startswith("var "):

@@ -7,7 +7,15 @@ import re
 from docutils import nodes
 
 GLOSSARY = "book/glossary"
-_LEFT_ALONE = (nodes.reference, nodes.literal, nodes.literal_block, nodes.title, nodes.math, nodes.raw, nodes.caption)
+_LEFT_ALONE = (
+    nodes.reference,
+    nodes.literal,
+    nodes.literal_block,
+    nodes.title,
+    nodes.math,
+    nodes.raw,
+    nodes.caption,
+)
 _LEFT_ALONE += (nodes.citation,)  # what others called their work
 
 
@@ -81,5 +89,7 @@ def _left_alone(node: nodes.Node) -> bool:
 
 def setup(app) -> dict:
     app.connect("doctree-read", collect)
-    app.connect("doctree-resolved", link, priority=600)  # after the mentions of chapters have become links
+    app.connect(
+        "doctree-resolved", link, priority=600
+    )  # after the mentions of chapters have become links
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from listing import plain
 
-_FIGURE = re.compile(r'<figure class="adalib-figure">.*?"application/json">(.*?)</script>.*?</figcaption>', re.DOTALL)
+_FIGURE = re.compile(
+    r'<figure class="adalib-figure">.*?"application/json">(.*?)</script>.*?</figcaption>', re.DOTALL
+)
 _HIDE = "<noscript><style>.adalib-figure .plotly-graph-div { display: none; }</style></noscript>\n"
 _MOST = 8  # points of a trace; of a longer one so many, evenly, with both ends
 
@@ -32,11 +34,17 @@ def points(trace: dict) -> str:
     x, y = values(trace.get("x")), values(trace.get("y"))
     if trace.get("orientation") == "h" or (y and isinstance(y[0], str)):
         x, y = y, x
-    pairs = [pair for pair in zip(x or range(len(y)), y, strict=False) if None not in pair and pair[1] == pair[1]]
+    pairs = [
+        pair
+        for pair in zip(x or range(len(y)), y, strict=False)
+        if None not in pair and pair[1] == pair[1]
+    ]
     if all(place == "" for place, _ in pairs):
         return f"{len(pairs)} in a row" if pairs else ""
     shown = np.linspace(0, len(pairs) - 1, min(_MOST, len(pairs))).round().astype(int)
-    told = [[plain(end) if isinstance(end, str) else f"{end:.3g}" for end in pairs[at]] for at in shown]
+    told = [
+        [plain(end) if isinstance(end, str) else f"{end:.3g}" for end in pairs[at]] for at in shown
+    ]
     more = f" ({len(shown)} of {len(pairs)} points)" if len(pairs) > _MOST else ""
     return ", ".join(map(": ".join, told)) + more
 
@@ -48,7 +56,8 @@ def panel(layout: dict, trace: dict) -> str:
     over = [
         plain(note.get("text", ""))
         for note in layout.get("annotations", [])
-        if note.get("xref") == "paper" and abs(note["x"] - (left + right) / 2) + abs(note.get("y", 0) - top) < 0.01
+        if note.get("xref") == "paper"
+        and abs(note["x"] - (left + right) / 2) + abs(note.get("y", 0) - top) < 0.01
     ]
     titles = [plain((axis.get("title") or {}).get("text") or "") for axis in (x, y)]
     return ". ".join([*over, ": ".join(filter(None, titles))]).strip(". ")
@@ -58,16 +67,25 @@ def numbers(figure: dict) -> str:
     """The numbers of a figure as a list: a trace's name and points, by panel. A shade around a line is left out."""
     parts: dict[str, list[str]] = {}
     for trace in figure["data"]:
-        if trace.get("hoverinfo") != "skip" and trace.get("visible", True) is True and (told := points(trace)):
+        if (
+            trace.get("hoverinfo") != "skip"
+            and trace.get("visible", True) is True
+            and (told := points(trace))
+        ):
             name = f"<b>{escape(plain(trace['name']))}</b> " if trace.get("name") else ""
-            parts.setdefault(panel(figure["layout"], trace), []).append(f"<dd>{name}{escape(told)}</dd>")
-    return "".join(f"<dl><dt>{escape(title)}</dt>{''.join(lines)}</dl>" for title, lines in parts.items())
+            parts.setdefault(panel(figure["layout"], trace), []).append(
+                f"<dd>{name}{escape(told)}</dd>"
+            )
+    return "".join(
+        f"<dl><dt>{escape(title)}</dt>{''.join(lines)}</dl>" for title, lines in parts.items()
+    )
 
 
 def tell(app, pagename, templatename, context, doctree) -> None:
     """Put the numbers behind the caption of every figure of a page."""
     body, found = _FIGURE.subn(
-        lambda shown: f"{shown[0]}<noscript>{numbers(json.loads(shown[1]))}</noscript>", context.get("body", "")
+        lambda shown: f"{shown[0]}<noscript>{numbers(json.loads(shown[1]))}</noscript>",
+        context.get("body", ""),
     )
     if found:
         context |= {"body": body, "metatags": context.get("metatags", "") + _HIDE}

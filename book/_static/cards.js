@@ -6,7 +6,7 @@
 
   everywhere("cards", (root) => {
     const cards = [...root.querySelectorAll(".adalib-card")];
-    const verdicts = ["stands", "true after correction", "falls", "open"];
+    const verdicts = ["stands", "true after correction", "not supported", "falls", "open"];
     const said = element("p", { className: "cards-said" });
     said.setAttribute("role", "status");
 

@@ -34,14 +34,30 @@ def names(source: str) -> tuple[set[str], set[str]]:
     taken: set[str] = set()
     for statement in ast.parse(source).body:
         table = symtable.symtable(ast.unparse(statement), "cell", "exec")
-        own = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
-        read = {s.get_name() for s in table.get_symbols() if s.is_referenced()} | _read_inside(table)
-        if hasattr(statement, "body"):  # a loop or a definition makes its own names before it uses them
+        own = {
+            s.get_name()
+            for s in table.get_symbols()
+            if s.is_assigned() or s.is_imported() or s.is_namespace()
+        }
+        read = {s.get_name() for s in table.get_symbols() if s.is_referenced()} | _read_inside(
+            table
+        )
+        if hasattr(
+            statement, "body"
+        ):  # a loop or a definition makes its own names before it uses them
             read -= own
         nodes = list(ast.walk(statement))
-        grown = Counter(n.target.id for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name))
-        stored = Counter(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-        read |= {name for name, times in grown.items() if stored[name] == times} & own  # never made anew
+        grown = Counter(
+            n.target.id
+            for n in nodes
+            if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
+        )
+        stored = Counter(
+            n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
+        read |= {
+            name for name, times in grown.items() if stored[name] == times
+        } & own  # never made anew
         taken |= read - made
         made |= own
     return made, taken - set(dir(builtins))
@@ -49,7 +65,9 @@ def names(source: str) -> tuple[set[str], set[str]]:
 
 def _read_inside(table: symtable.SymbolTable) -> set[str]:
     inner = table.get_children()
-    read = {s.get_name() for t in inner for s in t.get_symbols() if s.is_global() and s.is_referenced()}
+    read = {
+        s.get_name() for t in inner for s in t.get_symbols() if s.is_global() and s.is_referenced()
+    }
     return read.union(*map(_read_inside, inner))
 
 
@@ -79,7 +97,11 @@ class Page:
         while waiting:
             cell = waiting.pop()
             for name in self._names(cell)[1]:
-                makers = (i for i in reversed(range(cell)) if self._visible(i, at) and name in self._names(i)[0])
+                makers = (
+                    i
+                    for i in reversed(range(cell))
+                    if self._visible(i, at) and name in self._names(i)[0]
+                )
                 maker = next(makers, None)
                 if maker is not None and maker not in found | self.ran:
                     found.add(maker)
@@ -116,7 +138,9 @@ class Page:
             return True
         except BaseException as error:
             told = traceback.TracebackException.from_exception(error)
-            while told.stack and told.stack[0].filename != file:  # what ran the cell is nobody's concern
+            while (
+                told.stack and told.stack[0].filename != file
+            ):  # what ran the cell is nobody's concern
                 told.stack.pop(0)
             *rest, final = list(told.format())
             self.say("error", final.strip())
@@ -179,7 +203,8 @@ class OnDemand(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name in IN_JUPYTER:
             raise ModuleNotFoundError(
-                f"{name} works in Jupyter alone: open this chapter there (make lab, make lite)", name=name
+                f"{name} works in Jupyter alone: open this chapter there (make lab, make lite)",
+                name=name,
             )
         if name not in self.modules:
             return None
@@ -192,6 +217,8 @@ class OnDemand(importlib.abc.MetaPathFinder):
 def start(say, modules, bring) -> Page:
     """The page, once Python runs."""
     sys.meta_path.append(OnDemand(modules, bring))
-    warnings.filterwarnings("ignore", "tqdm:disabling monitor support")  # a thread that watches progress bars
+    warnings.filterwarnings(
+        "ignore", "tqdm:disabling monitor support"
+    )  # a thread that watches progress bars
     warnings.formatwarning = lambda message, *_: f"Note: {message}\n"
     return Page(say)

@@ -17,7 +17,13 @@ import nbformat
 
 from editions.pyodide import write_live
 from editions.slides import write_decks
-from editions.writing import instructor_sources, live_notebooks, read_values, refresh, student_sources
+from editions.writing import (
+    instructor_sources,
+    live_notebooks,
+    read_values,
+    refresh,
+    student_sources,
+)
 
 START = """# Start here
 
@@ -88,7 +94,9 @@ def in_browsers(name: str, root: Path, build: Path) -> None:
     """Python for the pages of the book, or JupyterLite."""
     if name == "live":
         size = write_live(root, root / ".cache" / "pyodide", build / "html" / "_live")
-        print(f"Cells run in the page ({size / 1e6:.0f} MB beside the book): read it with  make serve")
+        print(
+            f"Cells run in the page ({size / 1e6:.0f} MB beside the book): read it with  make serve"
+        )
         return
     from editions.lite import write_lite  # needs requirements-lite.txt
 
@@ -118,7 +126,9 @@ def hand_out(name: str, root: Path, built: Path) -> None:
     (target / "check_environment.py").write_text(CHECK, encoding="utf-8")
     parts = ["START-HERE.md", "check_environment.py", wheel.name, "html", "notebooks"]
     with zipfile.ZipFile(target / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as pack:
-        for path in sorted(one for part in parts for one in [target / part, *(target / part).rglob("*")]):
+        for path in sorted(
+            one for part in parts for one in [target / part, *(target / part).rglob("*")]
+        ):
             pack.write(path, Path(name) / path.relative_to(target))
     print(f"The book:       file://{target}/html/index.html\nThe notebooks:  {target}/notebooks")
     print(f"To hand out:    {target / name}.zip")

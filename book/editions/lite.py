@@ -24,11 +24,16 @@ from packaging.requirements import Requirement
 from editions import pyodide
 from editions.writing import live_notebooks
 
-__all__ = ["lock", "write_lite"]
+__all__ = ["lock", "requirements", "write_lite"]
 
 ROOTS = ("adalib", "ipython", "jedi", "comm", "micropip", "traitlets")
 # What a package of another system would install.
-BROWSER = {"sys_platform": "emscripten", "platform_system": "Emscripten", "os_name": "posix", "python_version": "3.14"}
+BROWSER = {
+    "sys_platform": "emscripten",
+    "platform_system": "Emscripten",
+    "os_name": "posix",
+    "python_version": "3.14",
+}
 BROWSER |= {
     "python_full_version": "3.14.0",
     "platform_machine": "wasm32",
@@ -36,10 +41,23 @@ BROWSER |= {
     "extra": "",
 }
 # What a chapter says to XGBoost, and what stands in its place.
-_TREES = {"from xgboost import XGBClassifier": "from adalib.learn.trees import classifier  # no XGBoost in a browser"}
+_TREES = {
+    "from xgboost import XGBClassifier": "from adalib.learn.trees import classifier  # no XGBoost in a browser"
+}
 _TREES |= {"XGBClassifier(**paper_trees, n_jobs=1)": "classifier(columns.size, seed=0)"}
-_SHOWN = ("plotly", "ipywidgets", "anywidget")  # what its figures and widgets import when they are shown
+_SHOWN = (
+    "plotly",
+    "ipywidgets",
+    "anywidget",
+)  # what its figures and widgets import when they are shown
 _PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
+
+
+def requirements(root: Path) -> list[str]:
+    """What the chapters need of other packages in a browser: the package's own, and what learns and compares formulas."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    return [*project["dependencies"], *extras["learn"], *extras["math"]]
 
 
 def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Path) -> None:
@@ -53,8 +71,9 @@ def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Pa
     for part in pyodide.needed().values():
         for name in part:
             shutil.copyfile(cache / name, python / name)
-    requires = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
-    (python / "pyodide-lock.json").write_text(json.dumps(lock(python, wheel, requires)), encoding="utf-8")
+    (python / "pyodide-lock.json").write_text(
+        json.dumps(lock(python, wheel, requirements(root))), encoding="utf-8"
+    )
     (source / "files").mkdir()
     for name, notebook in live_notebooks(root, executed, students=True).items():
         for cell in notebook.cells:
@@ -72,7 +91,16 @@ def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Pa
     about = {"appName": "Who deserves more samples?", "litePluginSettings": {_PLUGIN: settings}}
     whole = {"jupyter-lite-schema-version": 0, "jupyter-config-data": about}
     (source / "jupyter-lite.json").write_text(json.dumps(whole), encoding="utf-8")
-    build = [sys.executable, "-m", "jupyterlite_core", "build", "--lite-dir", source, "--output-dir", target]
+    build = [
+        sys.executable,
+        "-m",
+        "jupyterlite_core",
+        "build",
+        "--lite-dir",
+        source,
+        "--output-dir",
+        target,
+    ]
     build += [
         "--contents",
         source / "files",
@@ -90,7 +118,9 @@ def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Pa
 def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
     """Pyodide's lock for the files in a folder, after the package and the pure ones have been put into it."""
     about = json.loads(pyodide.ABOUT.read_text(encoding="utf-8"))
-    given = {_plain(name.split("-")[0]): (name, module) for name, (module, _) in about["wheels"].items()}
+    given = {
+        _plain(name.split("-")[0]): (name, module) for name, (module, _) in about["wheels"].items()
+    }
     packages: dict[str, dict] = {}
     waiting = list(ROOTS)
     while waiting:
@@ -102,7 +132,11 @@ def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
             version, modules, needs = file.split("-")[1], [module], about["needs"].get(name, [])
         elif name == "adalib":
             file = shutil.copy(wheel, folder / wheel.name).name
-            version, modules, needs = file.split("-")[1], ["adalib", "games", "referee"], [*_needs(requires), *_SHOWN]
+            version, modules, needs = (
+                file.split("-")[1],
+                ["adalib", "games", "referee"],
+                [*_needs(requires), *_SHOWN],
+            )
         else:
             found = distribution(name)
             file, version, needs = (
@@ -129,7 +163,9 @@ def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
 def _needs(requires: Iterable[str] | None) -> list[str]:
     """The packages that are required in a browser, by their plain names."""
     asked = map(Requirement, requires or ())
-    return [_plain(one.name) for one in asked if not one.marker or one.marker.evaluate(dict(BROWSER))]
+    return [
+        _plain(one.name) for one in asked if not one.marker or one.marker.evaluate(dict(BROWSER))
+    ]
 
 
 def _plain(name: str) -> str:

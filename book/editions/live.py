@@ -35,8 +35,12 @@ class Book:
     values: Mapping[str, str]  # the glued numbers, as text
     works: Mapping[str, Work]  # what may be cited, by key
     titles: Mapping[str, str] = field(default_factory=dict)  # of theorems and exercises, by label
-    equations: Mapping[str, str] = field(default_factory=dict)  # their numbers by label: "1.2" is chapter 1's second
-    numbers: Mapping[str, str] = field(default_factory=dict)  # of theorems and exercises by label, as on the page
+    equations: Mapping[str, str] = field(
+        default_factory=dict
+    )  # their numbers by label: "1.2" is chapter 1's second
+    numbers: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of theorems and exercises by label, as on the page
     install: str = ""  # how to install the package, said at the head of every chapter
 
 
@@ -45,9 +49,13 @@ def live_text(text: str, book: Book) -> str:
     parts = [_box(part, book) if isinstance(part, Block) else part for part in blocks(text)]
     text = "\n\n".join(part.strip("\n") for part in parts if part.strip())
     text = cited(spelled_out(_TARGET.sub("", text), book.values), book.works)
-    text = _NUMBERED.sub(lambda match: f"$${match[1].rstrip()} \\tag{{{book.equations[match[2]]}}}\n$$", text)
+    text = _NUMBERED.sub(
+        lambda match: f"$${match[1].rstrip()} \\tag{{{book.equations[match[2]]}}}\n$$", text
+    )
     text = re.sub(r"\{eq\}`([\w-]+)`", lambda match: f"({book.equations[match[1]]})", text)
-    text = _ROLE.sub(lambda match: match[1] if match[2] else book.titles.get(match[1], match[1]), text)
+    text = _ROLE.sub(
+        lambda match: match[1] if match[2] else book.titles.get(match[1], match[1]), text
+    )
     return _LOCK.sub("", _VIEW.sub(r"\1", _PAGE.sub(r"\1", text)))
 
 
@@ -70,7 +78,9 @@ def _box(block: Block, book: Book) -> str:
         named = named.rstrip()
         title = f"{named}: {title}" if title else named
     colour = next((colour for name, colour in _BOX.items() if name in kind), "info")
-    return f'<div class="alert alert-{colour}" style="{_BORDER}">\n\n**{title}**\n\n{body}\n\n</div>'
+    return (
+        f'<div class="alert alert-{colour}" style="{_BORDER}">\n\n**{title}**\n\n{body}\n\n</div>'
+    )
 
 
 def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:

@@ -23,7 +23,10 @@ def write_pdf(root: Path, target: Path) -> int:
     from browser import DRAWN, FLAGS, find_browser
 
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    names = [contents["root"], *(chapter["file"] for part in contents["parts"] for chapter in part["chapters"])]
+    names = [
+        contents["root"],
+        *(chapter["file"] for part in contents["parts"] for chapter in part["chapters"]),
+    ]
     book = PdfWriter()
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)

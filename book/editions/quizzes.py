@@ -42,11 +42,15 @@ def export(book: Path, out: Path) -> int:
     """Write quizzes.xml and quizzes.zip: ``python -m adalib.teach export`` from the folder of the book's sources."""
     chapters = sorted((book / "notebooks").glob("[0-9][0-9]_*.ipynb"))
     chapters += sorted((book / "notebooks").glob("[a-d]_*.ipynb"))
-    items = [item for chapter in chapters for item in quiz_items(chapter)] + misconceptions(book / "book" / "teach.md")
+    items = [item for chapter in chapters for item in quiz_items(chapter)] + misconceptions(
+        book / "book" / "teach.md"
+    )
     out.mkdir(parents=True, exist_ok=True)
     (out / "quizzes.xml").write_text(moodle(items), encoding="utf-8")
     qti(items, out / "quizzes.zip")
-    print(f"{len(items)} questions in {out / 'quizzes.xml'} (Moodle) and {out / 'quizzes.zip'} (QTI 2.1)")
+    print(
+        f"{len(items)} questions in {out / 'quizzes.xml'} (Moodle) and {out / 'quizzes.zip'} (QTI 2.1)"
+    )
     return 0
 
 
@@ -55,12 +59,16 @@ def quiz_items(notebook: Path) -> list[Item]:
     cells = nbformat.read(notebook, as_version=4).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     items = []
-    for quiz in re.findall(r"^:::\{admonition\}[^\n]*\n:class: quiz\n(.*?)^:::$", text, re.MULTILINE | re.DOTALL):
+    for quiz in re.findall(
+        r"^:::\{admonition\}[^\n]*\n:class: quiz\n(.*?)^:::$", text, re.MULTILINE | re.DOTALL
+    ):
         for part in re.split(r"^\d+\. ", quiz, flags=re.MULTILINE)[1:]:
             asked, *lines = part.strip().split("\n")
             found = [_OPTION.match(line) for line in lines]
             if None in found:
-                raise ValueError(f"{notebook}: an option of {asked!r} has no explanation in italics; add one")
+                raise ValueError(
+                    f"{notebook}: an option of {asked!r} has no explanation in italics; add one"
+                )
             options = tuple(Option(one["text"], one["mark"] == "x", one["why"]) for one in found)
             items.append(Item(f"quiz-{notebook.stem}-{len(items) + 1}", asked, options))
     return items
@@ -70,10 +78,15 @@ def misconceptions(page: Path) -> list[Item]:
     """What students say, from the two tables of the teacher's page: what is false, and what is true all the same."""
     text, items = page.read_text(encoding="utf-8"), []
     for head, true in (("a student says", False), ("true all the same", True)):
-        found = re.search(rf"^\| {head} \|.*?\n\|[-| ]+\n(.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
+        found = re.search(
+            rf"^\| {head} \|.*?\n\|[-| ]+\n(.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL
+        )
         for row in found[1].splitlines() if found else []:
             said, show, ask = (_plain(cell) for cell in row.strip().strip("|").split(" | "))
-            options = (Option("True", true, f"Look at {show}. {ask}"), Option("False", not true, f"See {show}. {ask}"))
+            options = (
+                Option("True", true, f"Look at {show}. {ask}"),
+                Option("False", not true, f"See {show}. {ask}"),
+            )
             items.append(Item(f"misconception-{len(items) + 1}", said.strip('" '), options))
     return items
 
@@ -89,7 +102,9 @@ def moodle(items: Iterable[Item]) -> str:
         ET.SubElement(question, "single").text = "true"
         ET.SubElement(question, "shuffleanswers").text = "true"
         for option in item.options:
-            answer = ET.SubElement(question, "answer", fraction="100" if option.right else "0", format="html")
+            answer = ET.SubElement(
+                question, "answer", fraction="100" if option.right else "0", format="html"
+            )
             ET.SubElement(answer, "text").text = _html(option.text)
             _text(ET.SubElement(answer, "feedback", format="html"), _html(option.why))
     return _written(root)
@@ -111,14 +126,25 @@ def qti(items: Sequence[Item], path: Path) -> None:
 
 
 def _qti_item(item: Item) -> str:
-    about = {"identifier": item.name, "title": item.name, "adaptive": "false", "timeDependent": "false"}
+    about = {
+        "identifier": item.name,
+        "title": item.name,
+        "adaptive": "false",
+        "timeDependent": "false",
+    }
     root = ET.Element("assessmentItem", {"xmlns": _QTI, **about})
     names = [f"option{number}" for number in range(len(item.options))]
     answer = {"identifier": "RESPONSE", "cardinality": "single", "baseType": "identifier"}
     right = ET.SubElement(ET.SubElement(root, "responseDeclaration", answer), "correctResponse")
-    ET.SubElement(right, "value").text = next(n for n, one in zip(names, item.options, strict=True) if one.right)
+    ET.SubElement(right, "value").text = next(
+        n for n, one in zip(names, item.options, strict=True) if one.right
+    )
     for name, kind in (("SCORE", "float"), ("FEEDBACK", "identifier")):
-        ET.SubElement(root, "outcomeDeclaration", {"identifier": name, "cardinality": "single", "baseType": kind})
+        ET.SubElement(
+            root,
+            "outcomeDeclaration",
+            {"identifier": name, "cardinality": "single", "baseType": kind},
+        )
     choices = {"responseIdentifier": "RESPONSE", "shuffle": "true", "maxChoices": "1"}
     box = ET.SubElement(ET.SubElement(root, "itemBody"), "choiceInteraction", choices)
     ET.SubElement(box, "prompt").text = _html(item.text)
@@ -136,7 +162,9 @@ def _qti_item(item: Item) -> str:
         scored = ET.SubElement(part, "setOutcomeValue", identifier="SCORE")
         ET.SubElement(scored, "baseValue", baseType="float").text = points
     ET.SubElement(
-        ET.SubElement(processing, "setOutcomeValue", identifier="FEEDBACK"), "variable", identifier="RESPONSE"
+        ET.SubElement(processing, "setOutcomeValue", identifier="FEEDBACK"),
+        "variable",
+        identifier="RESPONSE",
     )
     for name, option in zip(names, item.options, strict=True):
         shown = {"outcomeIdentifier": "FEEDBACK", "identifier": name, "showHide": "show"}

@@ -30,7 +30,9 @@ _POINTING = re.compile(
     r"|.*(?:\b(?:these|those|them|they|above|below|claims it|it would|part of this)\b|:$)",
     re.S | re.I,
 )
-_LEFT_OUT = re.compile(r"/(?:exercises|live|locked|progress|quiz|reachable)\.js")  # scripts for a page that is read
+_LEFT_OUT = re.compile(
+    r"/(?:exercises|live|locked|progress|quiz|reachable)\.js"
+)  # scripts for a page that is read
 _HELP = (
     "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, Esc leaves a slider; "
     "#slide=5 at the end of the address opens the fifth"
@@ -93,7 +95,9 @@ def slides(page: str) -> list[Slide]:
     for slide in cut[1:]:
         if slide.kind == "text" and len(slide.shown) <= 1:
             leads = [_lead(paragraph) for paragraph in slide.notes[1:] if paragraph.name == "p"]
-            slide.shown.extend([lead for lead in leads if lead and not _said(lead).endswith("?")][: _POINTS - 1])
+            slide.shown.extend(
+                [lead for lead in leads if lead and not _said(lead).endswith("?")][: _POINTS - 1]
+            )
         if all(_is_command(node) for node in slide.shown):
             kept[-1].notes.extend([*slide.shown, *slide.notes])  # nothing for the class to see
         else:
@@ -157,18 +161,28 @@ def _own(cut: list[Slide], kind: str, *nodes: Tag) -> None:
 def _say(paragraph: Tag, cut: list[Slide]) -> None:
     """A paragraph goes to the speaker; the class sees its bold sentences, and the first sentence of a section."""
     slide = cut[-1]
-    if slide.title in ("Take away", "Takeaways") and not paragraph.get_text().startswith("To read more"):
+    if slide.title in ("Take away", "Takeaways") and not paragraph.get_text().startswith(
+        "To read more"
+    ):
         slide.shown.append(paragraph)
         return
-    lead = _lead(paragraph) if slide.kind == "text" and not slide.shown and not slide.notes else None
+    lead = (
+        _lead(paragraph) if slide.kind == "text" and not slide.shown and not slide.notes else None
+    )
     if lead:
         slide.shown.append(lead)
     for bold in paragraph.find_all("strong"):
         told = bold.get_text()
         if len(told) > 25 and not (lead and told in lead.get_text()):
-            whole = [copy.copy(bold)] if told[0].isupper() and told[-1] in ".?!" else _around(bold, paragraph)
+            whole = (
+                [copy.copy(bold)]
+                if told[0].isupper() and told[-1] in ".?!"
+                else _around(bold, paragraph)
+            )
             key = _tag("p", *whole, kind="deck-key")
-            if not _POINTING.match(re.sub(r"^(?:And|But|So|There is one exception:) ", "", _said(key))):
+            if not _POINTING.match(
+                re.sub(r"^(?:And|But|So|There is one exception:) ", "", _said(key))
+            ):
                 _free(cut).shown.append(key)
     cut[-1].notes.append(paragraph)
 
@@ -194,7 +208,9 @@ def _lead(paragraph: Tag) -> Tag | None:
 
 def _around(bold: Tag, paragraph: Tag) -> list[PageElement]:
     """What a sentence says around the words of it that are set in bold."""
-    holds = [sentence for sentence in _sentences(paragraph) if bold.get_text() in sentence.get_text()]
+    holds = [
+        sentence for sentence in _sentences(paragraph) if bold.get_text() in sentence.get_text()
+    ]
     return list(holds[0].contents) if holds else [copy.copy(bold)]
 
 
@@ -221,7 +237,9 @@ def _without_checks(code: Tag) -> str:
     kept: list[str] = []
     for line in shown.decode_contents().strip().split("\n"):
         said = BeautifulSoup(line, "html.parser").get_text()
-        if re.match(r"assert\b|give\(", said) or (kept[-1:] == [_CUT] and re.match(r"[ )\]}]", said)):
+        if re.match(r"assert\b|give\(", said) or (
+            kept[-1:] == [_CUT] and re.match(r"[ )\]}]", said)
+        ):
             kept.append(_CUT)
         else:
             kept.append(line)
@@ -257,7 +275,9 @@ def _boxed(node: Tag, cut: list[Slide]) -> None:
 
 def _questions(section: Tag) -> list[Slide]:
     """A slide a question, its options unmarked; which is right, and why, is for the speaker."""
-    asked = section.select(".admonition.quiz > ol > li, .admonition.quiz .admonition-content > ol > li")
+    asked = section.select(
+        ".admonition.quiz > ol > li, .admonition.quiz .admonition-content > ol > li"
+    )
     notes = [_unmarked(question) for question in asked]
     shown = [_tag("div", *list(question.contents), kind="deck-quiz") for question in asked]
     return [Slide("Quiz", [own], told, "prompt") for own, told in zip(shown, notes, strict=True)]
@@ -272,7 +292,9 @@ def _unmarked(asked: Tag) -> list[Tag]:
         if box is not None:
             box.extract()
         notes.append(_tag("p", f"{_said(option)} ", f"{verdict}: ", why))
-    if len(options) == 1 and options[0].parent:  # a number to be guessed: it is for the speaker alone
+    if (
+        len(options) == 1 and options[0].parent
+    ):  # a number to be guessed: it is for the speaker alone
         options[0].parent.extract()
     return notes
 
@@ -325,7 +347,9 @@ def write_decks(built: Path, target: Path) -> list[Path]:
         written.append(target / page.name)
         title = text.split("<title>", 1)[1].split(" · slides</title>", 1)[0]
         lines.append(f'<li><a href="{page.name}">{title}</a></li>')
-    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Slides</title><h1>Slides</h1>'
+    head = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Slides</title><h1>Slides</h1>'
+    )
     index = f"{head}<ul>{''.join(lines)}</ul><p>{_HELP}</p></html>\n"
     (target / "index.html").write_text(index, encoding="utf-8")
     return written

@@ -19,25 +19,36 @@ from editions.text import spelled_out
 
 __all__ = ["for_students", "lock", "locked_quizzes", "solution_cells", "without_solutions"]
 
-_MARK = re.compile(r"^(?P<fence>:{3,})\{solution-(?P<which>start|end)\}.*?^(?P=fence)\s*?$", re.M | re.S)
+_MARK = re.compile(
+    r"^(?P<fence>:{3,})\{solution-(?P<which>start|end)\}.*?^(?P=fence)\s*?$", re.M | re.S
+)
 _WHOLE = re.compile(r"^:{3,}\{solution\}", re.M)
 # An option of a quiz: its mark, its text, and the explanation in italics that ends it.
 _OPTION = re.compile(
-    r"^(?P<dash> *- )\[(?P<mark>[ xX])\] (?P<text>(?:.|\n(?! *- \[| *\d+\. |:::|\n))*?) *\*(?P<why>[^*]+)\*[ ]*$", re.M
+    r"^(?P<dash> *- )\[(?P<mark>[ xX])\] (?P<text>(?:.|\n(?! *- \[| *\d+\. |:::|\n))*?) *\*(?P<why>[^*]+)\*[ ]*$",
+    re.M,
 )
-_ASKS = r"^(?P<fence>:{3,})\{admonition\}[^\n]*\n:class:[^\n]*\b(?:quiz|prompt)\b.*?^(?P=fence)\s*?$"
+_ASKS = (
+    r"^(?P<fence>:{3,})\{admonition\}[^\n]*\n:class:[^\n]*\b(?:quiz|prompt)\b.*?^(?P=fence)\s*?$"
+)
 _QUIZ = re.compile(_ASKS, re.M | re.S)
 
 
 def _parts(text: str, inside: bool) -> Iterator[tuple[str, bool]]:
     """The parts of a Markdown cell, each with whether it belongs to a solution."""
     if _WHOLE.search(text):
-        raise ValueError("mark a solution with {solution-start} and {solution-end}, not with {solution}")
+        raise ValueError(
+            "mark a solution with {solution-start} and {solution-end}, not with {solution}"
+        )
     at = 0
     for mark in _MARK.finditer(text):
         opens = mark["which"] == "start"
         if opens == inside:
-            raise ValueError("a solution opens inside another" if opens else "a solution ends that was never opened")
+            raise ValueError(
+                "a solution opens inside another"
+                if opens
+                else "a solution ends that was never opened"
+            )
         yield text[at : mark.start()], inside
         at, inside = mark.end(), opens
     yield text[at:], inside
@@ -47,7 +58,11 @@ def _walk(cells: list[NotebookNode]) -> Iterator[tuple[NotebookNode, list[tuple[
     """Every cell with its parts; a code cell is one part."""
     inside = False
     for cell in cells:
-        parts = list(_parts(cell.source, inside)) if cell.cell_type == "markdown" else [(cell.source, inside)]
+        parts = (
+            list(_parts(cell.source, inside))
+            if cell.cell_type == "markdown"
+            else [(cell.source, inside)]
+        )
         yield cell, parts
         inside = parts[-1][1]
     if inside:
@@ -58,7 +73,9 @@ def without_solutions(cells: list[NotebookNode]) -> list[NotebookNode]:
     """The cells without what stands between the marks of a solution."""
     kept = []
     for cell, parts in _walk(cells):
-        text = "\n\n".join(part.strip("\n") for part, solution in parts if not solution and part.strip())
+        text = "\n\n".join(
+            part.strip("\n") for part, solution in parts if not solution and part.strip()
+        )
         if text:
             kept.append(NotebookNode({**cell, "source": text}))
     return kept
@@ -108,7 +125,9 @@ def locked_quizzes(text: str, values: Mapping[str, str]) -> str:
         options = len(re.findall(r"^ *- \[[ xX]\] ", quiz[0], re.M))
         locked = _OPTION.sub(lambda option: lock_option(option, guessed=options == 1), quiz[0])
         if locked.count("quiz-lock") != options:
-            raise ValueError(f"every option of a quiz ends with its explanation in italics: {quiz[0][:60]!r}")
+            raise ValueError(
+                f"every option of a quiz ends with its explanation in italics: {quiz[0][:60]!r}"
+            )
         return locked
 
     return _QUIZ.sub(lock_quiz, text)

@@ -13,7 +13,14 @@ _OPEN = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w:-]+)\} *(?P<argument>.
 _OPTION = re.compile(r":(?P<key>[\w-]+): *(?P<value>.*)")
 _GLUE = re.compile(r"\{(glue:text|points)\}`([\w-]+)(?::([^`]+))?`")
 _CITE = re.compile(r"\{cite(?::([pt]))?\}`([\w:,\s-]+)`")
-_WHERE = ("journal", "booktitle", "publisher", "howpublished", "note", "url")  # the first of these that an entry has
+_WHERE = (
+    "journal",
+    "booktitle",
+    "publisher",
+    "howpublished",
+    "note",
+    "url",
+)  # the first of these that an entry has
 
 
 @dataclass(frozen=True)
@@ -46,12 +53,16 @@ def blocks(text: str) -> list[str | Block]:
                 break
             body.append(inner)
         else:
-            raise ValueError(f"the block that opens with {line!r} is never closed: end it with {fence}")
+            raise ValueError(
+                f"the block that opens with {line!r} is never closed: end it with {fence}"
+            )
         options = {}
         while body and (option := _OPTION.fullmatch(body[0].rstrip())):
             options[option["key"]] = option["value"]
             body.pop(0)
-        parts.append(Block(opened["name"], opened["argument"].strip(), "\n".join(body).strip("\n"), options))
+        parts.append(
+            Block(opened["name"], opened["argument"].strip(), "\n".join(body).strip("\n"), options)
+        )
     return parts + (["\n".join(plain)] if plain else [])
 
 
@@ -61,15 +72,25 @@ def spelled_out(text: str, values: Mapping[str, str]) -> str:
     def value(match: re.Match) -> str:
         role, name, form = match.groups()
         if name not in values:
-            raise KeyError(f"the text quotes {name!r}, which the last build did not compute: run `make book`")
+            raise KeyError(
+                f"the text quotes {name!r}, which the last build did not compute: run `make book`"
+            )
         said = values[name]
         if role == "points":
-            said = format(float(said), f"+z.{form or 1}%").removesuffix("%").replace("-", "\N{MINUS SIGN}")
+            said = (
+                format(float(said), f"+z.{form or 1}%")
+                .removesuffix("%")
+                .replace("-", "\N{MINUS SIGN}")
+            )
         elif form:
             whole = re.fullmatch(r"-?\d+", said)
             said = format(int(said) if whole else float(said), form)
         # A whole number at the head of a line, and a full stop: Markdown would begin a list.
-        heads_a_list = said.isdigit() and text[: match.start()][-1:] in ("", "\n") and text[match.end() :][:1] == "."
+        heads_a_list = (
+            said.isdigit()
+            and text[: match.start()][-1:] in ("", "\n")
+            and text[match.end() :][:1] == "."
+        )
         return said + "\\" if heads_a_list else said
 
     return _GLUE.sub(value, text)
@@ -101,9 +122,13 @@ def read_works(bibliography: Path) -> dict[str, Work]:
     works = {}
     for key, entry in parse_file(str(bibliography)).entries.items():
         people = entry.persons.get("author") or entry.persons.get("editor") or []
-        last = tuple(plain(" ".join([*person.prelast_names, *person.last_names])) for person in people)
+        last = tuple(
+            plain(" ".join([*person.prelast_names, *person.last_names])) for person in people
+        )
         where = next((entry.fields[name] for name in _WHERE if name in entry.fields), "")
-        works[key] = Work(last, entry.fields.get("year", ""), plain(entry.fields.get("title", "")), plain(where))
+        works[key] = Work(
+            last, entry.fields.get("year", ""), plain(entry.fields.get("title", "")), plain(where)
+        )
     return works
 
 
@@ -123,4 +148,7 @@ def references(text: str, works: Mapping[str, Work]) -> str:
     """The works that a text cites, as a Markdown list; empty if it cites none."""
     keys = {key.strip() for match in _CITE.finditer(text) for key in match[2].split(",")}
     named = sorted((works[key] for key in keys), key=lambda work: (work.authors, work.year))
-    return "\n".join(f"- {', '.join(w.authors)} ({w.year}). *{w.title}*. {w.where}".rstrip(". ") + "." for w in named)
+    return "\n".join(
+        f"- {', '.join(w.authors)} ({w.year}). *{w.title}*. {w.where}".rstrip(". ") + "."
+        for w in named
+    )

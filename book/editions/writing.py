@@ -47,12 +47,19 @@ def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[s
 
     ``root`` holds ``notebooks/``, ``book/`` and ``pyproject.toml``; ``executed`` is as for `read_values`.
     """
-    chapters = {path: nbformat.read(path, as_version=4) for path in sorted((root / "notebooks").glob("*.ipynb"))}
+    chapters = {
+        path: nbformat.read(path, as_version=4)
+        for path in sorted((root / "notebooks").glob("*.ipynb"))
+    }
     book = _book_of(root, chapters, read_values(executed))
     live = {}
     for path, notebook in chapters.items():
-        if (executed / path.name).exists() and not (students and f"notebooks/{path.stem}" in TEACHERS):
-            live[path.name] = live_notebook(for_students(notebook, book.values) if students else notebook, book)
+        if (executed / path.name).exists() and not (
+            students and f"notebooks/{path.stem}" in TEACHERS
+        ):
+            live[path.name] = live_notebook(
+                for_students(notebook, book.values) if students else notebook, book
+            )
     return live
 
 
@@ -65,14 +72,23 @@ def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[
         titles |= dict(_labelled(text))
         place = re.match(r"0?(\d+|[a-d])_", path.stem)
         front = f"{place[1].upper()}." if place else ""
-        for kind in ("exercise", r"prf:(?!proof)\w+"):  # each is counted through its chapter, as on the page
-            for number, label in enumerate(re.findall(rf"^:+\{{{kind}\}}[^\n]*\n:label: (\S+)", text, re.M), 1):
+        for kind in (
+            "exercise",
+            r"prf:(?!proof)\w+",
+        ):  # each is counted through its chapter, as on the page
+            for number, label in enumerate(
+                re.findall(rf"^:+\{{{kind}\}}[^\n]*\n:label: (\S+)", text, re.M), 1
+            ):
                 numbers[label] = f"{front}{number}"
         for number, label in enumerate(re.findall(r"\$\$ *\(([\w-]+)\)", text), 1):
             equations[label] = f"{front}{number}"
-    version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "version"
+    ]
     install = INSTALL.format(wheel=f"adalib-{version}-py3-none-any.whl")
-    return Book(values, read_works(root / "book" / "references.bib"), titles, equations, numbers, install)
+    return Book(
+        values, read_works(root / "book" / "references.bib"), titles, equations, numbers, install
+    )
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:
@@ -143,7 +159,9 @@ def instructor_sources(root: Path, target: Path) -> None:
         if not (target / name).exists():
             (target / name).symlink_to(root / name)
     # Without the book's fingerprints all its notebooks would count as stale, and lose their outputs.
-    theirs, ours = (json.loads(file.read_text()) if file.exists() else {} for file in (root / RAN, target / RAN))
+    theirs, ours = (
+        json.loads(file.read_text()) if file.exists() else {} for file in (root / RAN, target / RAN)
+    )
     (target / RAN).write_text(json.dumps(_with_runs(ours, theirs)))
     toc = (root / "_toc.yml").read_text(encoding="utf-8")
     last = "      - file: notebooks/market\n"
@@ -161,7 +179,11 @@ def _with_runs(ours: dict, theirs: dict) -> dict:
 
 def _shortened(toc: str) -> str:
     """The table of contents without the teachers' pages; their part holds the homework."""
-    kept = [line for line in toc.split("\n") if not re.search(rf"file: *(?:{'|'.join(TEACHERS)})$", line)]
+    kept = [
+        line
+        for line in toc.split("\n")
+        if not re.search(rf"file: *(?:{'|'.join(TEACHERS)})$", line)
+    ]
     return "\n".join(kept).replace("caption: For teachers", "caption: Homework")
 
 
@@ -174,7 +196,9 @@ def _ours(text: str) -> str:
 def _unlinked(text: str) -> str:
     """A text whose links to the teachers' pages are words."""
     names = "|".join(page.rsplit("/", 1)[1] for page in TEACHERS)
-    return re.sub(rf"\[([^\]]*)\]\((?:[\w./]*/)?(?:{names})\.(?:md|ipynb)(?:#[\w-]+)?\)", r"\1", text)
+    return re.sub(
+        rf"\[([^\]]*)\]\((?:[\w./]*/)?(?:{names})\.(?:md|ipynb)(?:#[\w-]+)?\)", r"\1", text
+    )
 
 
 def _write(path: Path, text: str) -> None:

@@ -21,14 +21,15 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
 from adalib.router.controller import STEP, BudgetController
-from adalib.sequential.streams import Streams, make_streams, weight_of
+from adalib.sequential.streams import Streams, make_streams
+from adalib.sequential.votes import vote_weight
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import archetypes
 from adalib.teach.figures import HTML
 
 if TYPE_CHECKING:
-    from adalib.sequential.priced import PricedStopping
+    from adalib.sequential.policy import PricedStopping
 
 __all__ = [
     "Charges",
@@ -43,7 +44,16 @@ __all__ = [
     "limit_prices",
     "lineup",
 ]
-__all__ += ["market", "menu_bill", "priced_in_dollars", "sentence", "spend", "states", "still_run", "stop"]
+__all__ += [
+    "market",
+    "menu_bill",
+    "priced_in_dollars",
+    "sentence",
+    "spend",
+    "states",
+    "still_run",
+    "stop",
+]
 __all__ += ["tangent", "votes"]
 
 _BUDGETS = (1, 2, 4, 8, 16)
@@ -62,7 +72,9 @@ class Game(HTML):
         text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
         place = f'<p>{escape(without)}</p><script type="application/json">{text}</script>'
         caption = f'<figcaption class="adalib-told">{escape(told)}</figcaption>'
-        super().__init__(f'<figure class="adalib-game"><div class="adalib-{name}">{place}</div>{caption}</figure>')
+        super().__init__(
+            f'<figure class="adalib-game"><div class="adalib-{name}">{place}</div>{caption}</figure>'
+        )
 
 
 def _listed(budgets: Sequence[float], curve: Sequence[float]) -> str:
@@ -107,7 +119,11 @@ def kinds(responses: Responses, seed: int = 0) -> Game:
     data: dict[str, Any] = {
         "budgets": list(_BUDGETS),
         "kinds": [
-            {"name": name, "count": int((found == name).sum()), "acc": _mean(scored.acc[found == name])}
+            {
+                "name": name,
+                "count": int((found == name).sum()),
+                "acc": _mean(scored.acc[found == name]),
+            }
             for name in ("easy", "responsive", "diminishing", "hard")
         ],
         "costs": costs.tolist(),
@@ -115,7 +131,9 @@ def kinds(responses: Responses, seed: int = 0) -> Game:
         "oracle": [_mean(scored.acc[everyone, path.at(c).labels]) for c in costs],
     }
     curves = "; ".join(f"{kind['name']} {_listed(_BUDGETS, kind['acc'])}" for kind in data["kinds"])
-    told = "Give each kind of question a budget, beside the best mix and the oracle at the same cost."
+    told = (
+        "Give each kind of question a budget, beside the best mix and the oracle at the same cost."
+    )
     return Game("kinds", data, told, f"How often each kind is right, by its answers: {curves}.")
 
 
@@ -129,12 +147,19 @@ _STEP = 0.001  # by which a price in a sentence moves
 
 def tangent(budgets: Sequence[int], curve: ArrayLike, start: float, most: float = 0.1) -> Game:
     """A line of slope λ on one question's curve, chapter 2: it rests on the best buy, and starts at its net value."""
-    data = {"budgets": list(budgets), "curve": np.asarray(curve).round(6).tolist(), "start": start, "most": most}
+    data = {
+        "budgets": list(budgets),
+        "curve": np.asarray(curve).round(6).tolist(),
+        "start": start,
+        "most": most,
+    }
     without = f"The accuracy of the vote is {_listed(budgets, data['curve'])} answers."
     return Game("price", data, "Drag the price, and watch what one question buys.", without)
 
 
-def sentence(responses: Responses, name: str, start: float, most: float = 0.1, seed: int = 0) -> Game:
+def sentence(
+    responses: Responses, name: str, start: float, most: float = 0.1, seed: int = 0
+) -> Game:
     """A price in a sentence, chapter 2: what all questions buy at it, how often they are right, and a mix of that cost.
 
     Oracle and mix are chosen on half of the answers to each question and scored on the other half.
@@ -158,7 +183,9 @@ def sentence(responses: Responses, name: str, start: float, most: float = 0.1, s
     at = round(start / _STEP)
     scores = f"accuracy {data['accuracy'][at]:.3f}, best mix {data['mix'][at]:.3f}"
     without = f"At a price of {start:g}: {cost[at]:.2f} answers per question, {scores}."
-    return Game("price", data, f"Drag the price, and watch what all questions of {name} buy.", without)
+    return Game(
+        "price", data, f"Drag the price, and watch what all questions of {name} buy.", without
+    )
 
 
 _VOTE = {"axis": "answers in the vote", "unit": "answers", "who": "the vote"}
@@ -182,7 +209,9 @@ def guess(
     data = {"budgets": list(budgets), "truth": curves[0], "known": known, "start": curves[1]}
     data |= {"ends": list(ends), "words": said}
     told = f"Draw the accuracy of {said['who']} before you see it."
-    return Game("guess", data, told, f"The accuracy of {said['who']} is {_listed(budgets, curves[0])}.")
+    return Game(
+        "guess", data, told, f"The accuracy of {said['who']} is {_listed(budgets, curves[0])}."
+    )
 
 
 _HANDS = (120, 60)  # questions on a wide screen, and on a phone
@@ -193,9 +222,14 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
 
     The questions are taken evenly from all levels, more for a wide screen than for a phone.
     """
-    levels = ["" if level is None else str(level) for level in responses.levels or [None] * responses.n]
+    levels = [
+        "" if level is None else str(level) for level in responses.levels or [None] * responses.n
+    ]
     order = np.argsort(levels, kind="stable")
-    picks = (np.linspace(0, responses.n - 1, min(size, responses.n)).round().astype(int) for size in _HANDS)
+    picks = (
+        np.linspace(0, responses.n - 1, min(size, responses.n)).round().astype(int)
+        for size in _HANDS
+    )
     hands = [_hand(responses.take(order[pick].tolist()), budget, seed) for pick in picks]
     data = {"budgets": list(_BUDGETS), "colours": list(COLOURS), "hands": hands}
     right = [f"{hands[0][who]:.0%}" for who in ("oracle_accuracy", "mix_accuracy")]
@@ -234,13 +268,20 @@ def lineup(acc: ArrayLike, cost: ArrayLike, names: Sequence[str]) -> Game:
     edges: list[list[float]] = []
     for row, curve in enumerate(acc):
         path = frontier(curve[None, :], cost)
-        corners = [(float(c), round(float(a), 4)) for c, a in zip(path.cost, path.accuracy, strict=True)]
+        corners = [
+            (float(c), round(float(a), 4)) for c, a in zip(path.cost, path.accuracy, strict=True)
+        ]
         edges += [[row, *low, *high] for low, high in pairwise(corners)]
     edges.sort(key=lambda edge: -(edge[4] - edge[2]) / (edge[3] - edge[1]))
     first = [round(float(value), 4) for value in acc[:, 0]]
     order = ", ".join(f"{names[int(edge[0])]} from {edge[1]:g} to {edge[3]:g}" for edge in edges)
     data = {"names": list(names), "edges": edges, "first": first, "cost": cost.tolist()}
-    return Game("lineup", data, "Line up the steps of all questions, the steepest first.", f"In order: {order}.")
+    return Game(
+        "lineup",
+        data,
+        "Line up the steps of all questions, the steepest first.",
+        f"In order: {order}.",
+    )
 
 
 Gains = tuple[float, float, float, float]
@@ -254,13 +295,21 @@ def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
     rows = [[round(100 * float(value), 2) for value in gains] for gains in (text, *draws)]
     gains = f"With text {rows[0][0]:+.1f} points inside and {rows[0][1]:+.1f} held out; with noise {rows[1][0]:+.1f}"
     told = "Train the router on random numbers instead of the text, as often as you like."
-    return Game("noise", {"rows": rows, "names": dict(names)}, told, f"{gains} and {rows[1][1]:+.1f}.")
+    return Game(
+        "noise", {"rows": rows, "names": dict(names)}, told, f"{gains} and {rows[1][1]:+.1f}."
+    )
 
 
 # Chapter 9: when to stop
 
 
-def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | None, price: float, seed: int = 0) -> Game:
+def stop(
+    policy: PricedStopping,
+    responses: Responses,
+    features: ArrayLike | None,
+    price: float,
+    seed: int = 0,
+) -> Game:
     """When to stop: the answers to real questions come in one by one, each for a price; then the price plays.
 
     The policy was fitted on other questions, and plays at the nearest price on its envelope, by the same answers.
@@ -268,10 +317,12 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
     points, rows = 100, range(responses.n)  # points for a right answer
     streams = make_streams(responses, int(policy.schedule[-1]), repeats=1, seed=seed)
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
-    worth, sure = policy.decides.count(streams).value, streams.read("logprob")
-    count = policy.decides  # whose votes count; plain votes have no sharpness
+    worth, sure = policy.deciding_count.count(streams).value, streams.read("logprob")
+    count = policy.deciding_count  # whose votes count; plain votes have no sharpness
     told = streams.read(count.reads) if count.sharpness else None
-    weights = np.ones(worth.shape) if told is None else weight_of(count.sign * count.sharpness, told)
+    weights = (
+        np.ones(worth.shape) if told is None else vote_weight(count.sign * count.sharpness, told)
+    )
     written = [_written(responses, row) for row in rows]  # class -1 is no answer
     questions = [
         {
@@ -288,7 +339,12 @@ def stop(policy: PricedStopping, responses: Responses, features: ArrayLike | Non
     data = {"points": points, "price": round(points * near, 1), "questions": questions}
     asked = ", ".join(f"{question['stop']}" for question in questions)
     caption = "Stop asking when you think it is enough; then the price plays the same answers."
-    return Game("stop", data, caption, f"On these {responses.n} questions the price stops after {asked} answers.")
+    return Game(
+        "stop",
+        data,
+        caption,
+        f"On these {responses.n} questions the price stops after {asked} answers.",
+    )
 
 
 _PRICES = np.geomspace(0.0005, 0.15, 41).round(5)
@@ -297,12 +353,16 @@ _FEWEST = 12  # streams that must have been in a state for it to be shown
 
 def limit_prices(policy: PricedStopping, streams: Streams) -> np.ndarray:
     """The highest price at which each training stream goes on, at every checkpoint but the last; 0 stops at once."""
-    from adalib.sequential.priced import backward_induction  # here, because other games need no scipy
+    from adalib.sequential.induction import (
+        backward_induction,  # here, because other games need no scipy
+    )
 
-    seen = policy.seen(streams, taught=True)
-    features = [seen.at(column).features() for column in range(policy.schedule.size - 1)]
+    evidence = policy.evidence(streams, trained_on=True)
+    features = [evidence.at(column).features() for column in range(policy.schedule.size - 1)]
     paid = streams.cost[:, policy.schedule - 1]
-    fitted, _ = backward_induction(features, seen.votes.value, paid, _PRICES, streams.question % 10)
+    fitted, _ = backward_induction(
+        features, evidence.votes.value, paid, _PRICES, streams.question % 10
+    )
     limits = np.empty((len(paid), len(features)))
     for column, known in enumerate(features):
         goes = fitted[column, 0] + known.T @ fitted[column, 1:] > 0
@@ -310,16 +370,18 @@ def limit_prices(policy: PricedStopping, streams: Streams) -> np.ndarray:
     return limits
 
 
-def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Streams, most: int = 7) -> Game:
+def states(
+    policies: Mapping[tuple[bool, bool], PricedStopping], streams: Streams, most: int = 7
+) -> Game:
     """The state picture: in which votes does one go on, at which price, and how text and certainty move the border.
 
     ``policies`` are four, by whether they know texts and certainty. A state shows the median of the streams in it.
     """
     limits = {key: limit_prices(policy, streams) for key, policy in policies.items()}
-    told = policies[True, True].seen(streams, taught=True).told
-    plain, weighed = told["votes"], told["certainty"]
+    signals = policies[True, True].evidence(streams, trained_on=True).states
+    plain, weighed = signals["votes"], signals["certainty"]
     last = limits[True, True].shape[1]
-    promise = np.broadcast_to(told["text"].start[:, None], (len(streams.question), last))
+    promise = np.broadcast_to(signals["text"].start[:, None], (len(streams.question), last))
     sure = (weighed.leader / np.maximum(plain.leader, 1))[:, :last]
     leader, runner = plain.leader[:, :last], plain.runner[:, :last]
 
@@ -337,7 +399,11 @@ def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Stream
         "prices": _PRICES.tolist(),
         "start": 26,
         "limits": [
-            [[[cell(t, c, a, b) for a in range(1, most + 1)] for b in range(most)] for c in range(3)] for t in range(3)
+            [
+                [[cell(t, c, a, b) for a in range(1, most + 1)] for b in range(most)]
+                for c in range(3)
+            ]
+            for t in range(3)
         ],
         "text": ("not used", "predicts low", "predicts high"),
         "certainty": ("not used", "unsure leader", "sure leader"),
@@ -346,7 +412,12 @@ def states(policies: Mapping[tuple[bool, bool], PricedStopping], streams: Stream
     known = [(a, b) for b in range(2) for a in range(b + 1, 5) if alone[b][a - 1] is not None]
     caption = "In which votes the price goes on, and how the text and the model's certainty move the border."
     goes = ", ".join(f"{a} to {b} up to {alone[b][a - 1]:.3g}" for a, b in known)
-    return Game("states", data, caption, f"By votes alone it goes on, leader to runner-up and price: {goes}.")
+    return Game(
+        "states",
+        data,
+        caption,
+        f"By votes alone it goes on, leader to runner-up and price: {goes}.",
+    )
 
 
 # Chapter 10: the budget held, and what it costs in dollars
@@ -356,7 +427,11 @@ _ORDERS = 2  # in which every question's answers are played back
 
 
 def hold(
-    policy: PricedStopping, responses: Responses, features: ArrayLike | None, budget: float, seed: int = 0
+    policy: PricedStopping,
+    responses: Responses,
+    features: ArrayLike | None,
+    budget: float,
+    seed: int = 0,
 ) -> Game:
     """Hold the budget: real answers stream in, the questions turn hard where the reader says, and the price follows.
 
@@ -366,7 +441,11 @@ def hold(
 
     def asked_by(number: int, known: np.ndarray | None, answers: list[int]) -> int:
         session = policy.begin(number, known)
-        stops = (asked for asked, answer in enumerate(answers, 1) if not session.add(None if answer < 0 else answer))
+        stops = (
+            asked
+            for asked, answer in enumerate(answers, 1)
+            if not session.add(None if answer < 0 else answer)
+        )
         return next(stops, len(answers))
 
     rng = np.random.default_rng(seed)
@@ -375,7 +454,9 @@ def hold(
         known = None if features is None else np.asarray(features)[row]
         for _ in range(_ORDERS):
             answers = rng.permutation(responses.classes[row]).tolist()
-            stops.append([asked_by(number, known, answers) for number in range(len(policy.members))])
+            stops.append(
+                [asked_by(number, known, answers) for number in range(len(policy.members))]
+            )
     mix = policy.mix(budget)
     rows = np.arange(len(stops))
     asked = np.array(stops)[:, mix.high].reshape(-1, _ORDERS).mean(axis=1)
@@ -397,8 +478,12 @@ def hold(
     }
     moved, still = hold_run(data, _ASKED // 2, 1.0, STEP), still_run(data, _ASKED // 2, 1.0)
     spent = f"a fixed price spends {still:.2f} answers per question, one that moves {moved.spent / _ASKED:.2f}"
-    without = f"Of {_ASKED} questions the second half is hard: {spent}, and the budget is {budget:g}."
-    return Game("hold", data, "Let the questions turn hard, and watch the price hold the budget.", without)
+    without = (
+        f"Of {_ASKED} questions the second half is hard: {spent}, and the budget is {budget:g}."
+    )
+    return Game(
+        "hold", data, "Let the questions turn hard, and watch the price hold the budget.", without
+    )
 
 
 def hold_run(
@@ -423,14 +508,20 @@ def still_run(data: dict[str, Any], shift: int, share: float) -> float:
     """Average cost of the same stream at a price that stands still: two rules are as good there, and a coin chooses."""
     low, high, chance = data["mix"]
     rules = [high if toss < chance else low for toss in data["toss"]]
-    asked = [data["stops"][row][rule] for row, rule in zip(_comes(data, shift, share), rules, strict=True)]
+    asked = [
+        data["stops"][row][rule]
+        for row, rule in zip(_comes(data, shift, share), rules, strict=True)
+    ]
     return float(np.mean(asked))
 
 
 def _comes(data: dict[str, Any], shift: int, share: float) -> list[int]:
     """Which row of the stops comes at every moment."""
     moments = enumerate(zip(data["mixed"], data["hard"], data["coin"], strict=True))
-    return [hard if moment >= shift and coin < share else mixed for moment, (mixed, hard, coin) in moments]
+    return [
+        hard if moment >= shift and coin < share else mixed
+        for moment, (mixed, hard, coin) in moments
+    ]
 
 
 @dataclass(frozen=True)
@@ -455,16 +546,28 @@ class PriceList:
 
 
 def bill(
-    rows: Sequence[tuple[float, float, float | None]], most: float, focus: int = 0, prices: PriceList | None = None
+    rows: Sequence[tuple[float, float, float | None]],
+    most: float,
+    focus: int = 0,
+    prices: PriceList | None = None,
 ) -> Game:
     """The bill of a policy, and of the best random mix that is as often right, by a price list that the reader edits.
 
     A row a budget: what the policy spent, how often it was right, and what the best mix spends for that, or None.
     """
     prices = prices or PriceList()
-    data = {"prices": asdict(prices), "rows": [list(row) for row in rows], "most": most, "focus": focus}
+    data = {
+        "prices": asdict(prices),
+        "rows": [list(row) for row in rows],
+        "most": most,
+        "focus": focus,
+    }
     spent, accuracy, mixed = rows[focus]
-    other = "" if mixed is None else f"; the best mix needs ${1000 * prices.dollars(mixed):.2f} for that"
+    other = (
+        ""
+        if mixed is None
+        else f"; the best mix needs ${1000 * prices.dollars(mixed):.2f} for that"
+    )
     without = f"A thousand questions cost ${1000 * prices.dollars(spent):.2f}, and {accuracy:.1%} are right{other}."
     return Game("bill", data, "What a day costs at your own prices.", without)
 
@@ -484,7 +587,8 @@ def priced_in_dollars(menu: Menu, charges: Mapping[str, Charges], prompt: float)
     """The menu with its answers priced in dollars per thousand questions: each reads the prompt's tokens again."""
     tokens = {name: _tokens(answers) for name, answers in menu.models.items()}
     units = {
-        name: 1000 * ((prompt * charges[name].read + tokens[name] * charges[name].written) / 1e6) for name in tokens
+        name: 1000 * ((prompt * charges[name].read + tokens[name] * charges[name].written) / 1e6)
+        for name in tokens
     }
     return menu.priced(units, per="samples")
 
@@ -492,7 +596,9 @@ def priced_in_dollars(menu: Menu, charges: Mapping[str, Charges], prompt: float)
 def _tokens(responses: Responses) -> float:
     """Tokens of an answer, on average."""
     if responses.tokens is None:
-        raise ValueError("a price list is for tokens, and these answers come without; give a file that has them")
+        raise ValueError(
+            "a price list is for tokens, and these answers come without; give a file that has them"
+        )
     return float(responses.tokens.mean())
 
 
@@ -500,17 +606,22 @@ def menu_bill(menu: Menu, charges: Mapping[str, Charges], prompt: float, dollars
     """A menu of models under a price list that the reader edits, with a budget in dollars for a thousand questions."""
     data = {
         "models": [
-            {"name": name, **asdict(charges[name]), "tokens": _tokens(answers)} for name, answers in menu.models.items()
+            {"name": name, **asdict(charges[name]), "tokens": _tokens(answers)}
+            for name, answers in menu.models.items()
         ],
         "arms": [[number, budget] for number in range(len(menu.models)) for budget in _BUDGETS],
-        "acc": np.hstack([answers.table(_BUDGETS).acc for answers in menu.models.values()]).round(4).tolist(),
+        "acc": np.hstack([answers.table(_BUDGETS).acc for answers in menu.models.values()])
+        .round(4)
+        .tolist(),
         "prompt": prompt,
         "dollars": dollars,
     }
     means = {name: _mean(answers.table(_BUDGETS).acc) for name, answers in menu.models.items()}
     curves = (f"{name} {_listed(_BUDGETS, mean)}" for name, mean in means.items())
     told = "Set the prices of two models, and see which questions ask which."
-    return Game("menu", data, told, f"How often each model is right, by its answers: {'; '.join(curves)}.")
+    return Game(
+        "menu", data, told, f"How often each model is right, by its answers: {'; '.join(curves)}."
+    )
 
 
 # The market game, for a classroom
@@ -534,11 +645,17 @@ def market(responses: Responses) -> Game:
     dealt = [piles[_DEAL[at % len(_DEAL)]].pop(0) for at in range(_CARDS)]
 
     def card(row: int) -> dict[str, Any]:
-        return {"id": responses.ids[row], "question": responses.questions[row], "points": points[row].tolist()}
+        return {
+            "id": responses.ids[row],
+            "question": responses.questions[row],
+            "points": points[row].tolist(),
+        }
 
     def widest_step(row: int) -> tuple[int, int]:
         bought = frontier(points[row, None] / 100, _BUDGETS).cost.astype(int).tolist()
-        return max(pairwise(bought), key=lambda step: step[1] - step[0], default=(bought[0], bought[0]))
+        return max(
+            pairwise(bought), key=lambda step: step[1] - step[0], default=(bought[0], bought[0])
+        )
 
     steps = [widest_step(row) for row in range(len(points))]
     twin = max(range(len(points)), key=lambda row: (steps[row][1] - steps[row][0], points[row, -1]))
@@ -550,9 +667,16 @@ def market(responses: Responses) -> Game:
         "cards": cards,
         "twin": {**card(twin), "low": low, "high": high},
     }
-    lines = "; ".join(f"card {at}: {', '.join(map(str, one['points']))}" for at, one in enumerate(cards, 1))
+    lines = "; ".join(
+        f"card {at}: {', '.join(map(str, one['points']))}" for at, one in enumerate(cards, 1)
+    )
     without = f"Points of accuracy with {', '.join(map(str, _BUDGETS))} answers. {lines}."
-    return Game("market", data, "The market game: every card is a question, and the class is the market.", without)
+    return Game(
+        "market",
+        data,
+        "The market game: every card is a question, and the class is the market.",
+        without,
+    )
 
 
 def _spread(rows: np.ndarray, allowed: np.ndarray, points: np.ndarray) -> list[int]:

@@ -12,11 +12,19 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from adalib.evaluate.intervals import in_points, question_interval
+from adalib.evaluate.intervals import in_points, mean_interval
 from adalib.paper import results, settings
 from adalib.paper.ablations import LEAKS
 from adalib.paper.patterns import level_shares, nearest_mix
-from adalib.paper.settings import BENCHMARKS, PAPER, PAPER_ABLATIONS, PAPER_CLAIMS, PAPER_SETTINGS, PAPER_WAY, TARGETS
+from adalib.paper.settings import (
+    BENCHMARKS,
+    PAPER,
+    PAPER_ABLATIONS,
+    PAPER_CLAIMS,
+    PAPER_SETTINGS,
+    PAPER_WAY,
+    TARGETS,
+)
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
@@ -30,7 +38,9 @@ _BOTH = "on GSM8K and MATH"
 
 def _ends(interval, digits: int = 1) -> str:
     """A gain in points with its interval; a held-out row calls the ends otherwise."""
-    parts = ("gain", "gain_low", "gain_high") if hasattr(interval, "gain") else ("mean", "low", "high")
+    parts = (
+        ("gain", "gain_low", "gain_high") if hasattr(interval, "gain") else ("mean", "low", "high")
+    )
     mean, low, high = (in_points(getattr(interval, part), digits) for part in parts)
     return f"{mean} points [{low}, {high}]"
 
@@ -44,7 +54,11 @@ def method_claim(rows=measures.honest):
 
 def fast(seconds=rows_theory.seconds_to_train):
     took = seconds()
-    return took, f"{took:.2f} seconds of processor time on the machine that built this page", took < 1
+    return (
+        took,
+        f"{took:.2f} seconds of processor time on the machine that built this page",
+        took < 1,
+    )
 
 
 def windows_claim(estimates=measures.estimates):
@@ -76,7 +90,11 @@ def few_trials(trials=measures.trials):
 def one_trial(trials=measures.trials):
     one = trials().loc[1]
     says = f"one trial: standard error {one.error:.3f} for a fixed budget; its labels claim {one.claimed:.3f}, worth "
-    return one.error, f"{says}{one.worth:.3f} (MATH, B = 3)", one.error < 0.03 < one.claimed - one.worth
+    return (
+        one.error,
+        f"{says}{one.worth:.3f} (MATH, B = 3)",
+        one.error < 0.03 < one.claimed - one.worth,
+    )
 
 
 def grading(printed=PAPER):
@@ -91,7 +109,11 @@ def stratified(printed=PAPER):
     levels = [[cell["acc1"] for cell in printed[n]["per_level"].values()] for n in _MATH]
     overall = [printed[n]["main"]["Fixed"]["accuracy"][0] for n in _MATH]
     counts, error = nearest_mix(levels, overall)
-    return error, f"the nearest mix of 200, {counts}, misses by {error:.4f}; rounding allows 0.001", error > 0.001
+    return (
+        error,
+        f"the nearest mix of 200, {counts}, misses by {error:.4f}; rounding allows 0.001",
+        error > 0.001,
+    )
 
 
 def listed(row=rows_theory.features):
@@ -117,14 +139,31 @@ def worth_claim(names=BENCHMARKS):
     found = [measures.oracle_of(name, 2) for name in names]
     least = min(found, key=lambda row: row["gain"])
     ends = [in_points(least[part]) for part in ("gain", "gain_low", "gain_high")]
-    says = "cross-fitted, at least {} points [{}, {}] over the best random mix at B = 2 ".format(*ends)
-    return least["gain"], says + _BOTH, least["gain"] > 0.02 and least["gain_low"] > 0
+    says = "cross-fitted, at least {} points [{}, {}] over the best random mix at B = 2 ".format(
+        *ends
+    )
+    five = min(
+        row.gain
+        for name in BENCHMARKS
+        for row in results.recorded_rows(f"{name} held out")
+        if (row.policy, row.target) == ("oracle", 2)
+    )
+    says += f"{_BOTH}, with up to 40 answers; with chapter 7's five budgets {in_points(five)}"
+    return least["gain"], says, least["gain"] > 0.02 and least["gain_low"] > 0
 
 
 def kinds_claim(names=BENCHMARKS):
     kinds = [archetypes(settings.utility(name)) for name in names]
-    least = min(float(np.mean(k == kind)) for k in kinds for kind in ("easy", "responsive", "diminishing", "hard"))
-    return least, f"the rarest of the four kinds has {least:.0%} of the questions {_BOTH}", least > 0.05
+    least = min(
+        float(np.mean(k == kind))
+        for k in kinds
+        for kind in ("easy", "responsive", "diminishing", "hard")
+    )
+    return (
+        least,
+        f"the rarest of the four kinds has {least:.0%} of the questions {_BOTH}",
+        least > 0.05,
+    )
 
 
 def decoupled(row=rows_theory.oracle):
@@ -135,42 +174,68 @@ def decoupled(row=rows_theory.oracle):
 def single_knob(row=rows_results.known):
     prices = sum(len(settings.path(name).lam) for name in BENCHMARKS)
     lost = int(row().cells[0].ours)
-    return lost, f"{lost} of {prices} prices {_BOTH} give a policy that another of equal cost beats", lost == 0
+    return (
+        lost,
+        f"{lost} of {prices} prices {_BOTH} give a policy that another of equal cost beats",
+        lost == 0,
+    )
 
 
 def free(printed=PAPER):
     cost = printed["deepseek-v3-gsm8k"]["lambda_sweep"]["cost"][-1]
-    return cost, f"the paper's own table prints a cost of {cost:.3f} at the price 0, not 16", cost < 15.9
+    return (
+        cost,
+        f"the paper's own table prints a cost of {cost:.3f} at the price 0, not 16",
+        cost < 15.9,
+    )
 
 
 def leaving(setting="word-fewshot"):
     table = settings.utility(setting)
     content = oracle_labels(table.acc, table.cost, 0.01) == 0
     hard = float(np.mean(archetypes(table)[content] == "hard"))
-    return hard, f"{hard:.0%} of the questions that stay at b = 1 at a price of 0.01 are hard (real)", hard > 0.3
+    return (
+        hard,
+        f"{hard:.0%} of the questions that stay at b = 1 at a price of 0.01 are hard (real)",
+        hard > 0.3,
+    )
 
 
 def targeting(misses=measures.printed_misses):
     missed = misses()
     over, most = sum(miss > 0 for miss in missed), max(abs(miss) for miss in missed[:9])
-    return over, f"{over} of 12 printed policies overspend; the largest miss on MATH is {most:.3f}", over > 0
+    return (
+        over,
+        f"{over} of 12 printed policies overspend; the largest miss on MATH is {most:.3f}",
+        over > 0,
+    )
 
 
 def nine(misses=measures.printed_misses):
     math = [abs(miss) for miss in misses()[:9]]
     within = sum(miss < 0.05 - 1e-9 for miss in math)
-    return within, f"{within} of 9 printed misses are below 0.05; the largest is {max(math):.3f}", within < 9
+    return (
+        within,
+        f"{within} of 9 printed misses are below 0.05; the largest is {max(math):.3f}",
+        within < 9,
+    )
 
 
 def mixing(misses=measures.mixed_misses):
     off = misses()
-    return max(off), f"largest miss in {len(off)} cases {_BOTH}: {max(off):g} (expected cost)", max(off) < 1e-9
+    return (
+        max(off),
+        f"largest miss in {len(off)} cases {_BOTH}: {max(off):g} (expected cost)",
+        max(off) < 1e-9,
+    )
 
 
 def logarithm(budget=8.5):
     jump, cost = np.array([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2), np.array([1, 2, 4, 8, 16])
     error = bisect(jump, cost, budget).error
-    says = f"two equal questions, B = {budget:g}: off by {error:g} after 50 steps, as after any number"
+    says = (
+        f"two equal questions, B = {budget:g}: off by {error:g} after 50 steps, as after any number"
+    )
     return error, says, error > 1
 
 
@@ -193,7 +258,9 @@ def _fails(statement: str, line: int, fared=measures.failures):
     """Of a statement that is not: it fails, and what we put in its place does not."""
     table = fared(statement)
     broken, ours = int(table.failures[line]), int(table.failures[table.version == "ours"].sum())
-    says = f"fails in {broken} of {table.cases[line]} random cases; what we put in its place in {ours}"
+    says = (
+        f"fails in {broken} of {table.cases[line]} random cases; what we put in its place in {ours}"
+    )
     return broken, says, broken > 0 and ours == 0
 
 
@@ -216,21 +283,35 @@ def exact(fared=measures.failures):
 
 
 def proportional(compared=measures.on_math):
-    runs = pd.concat([compared(*way).runs for way in product(("noise", "text"), ("row", "question"))])
+    runs = pd.concat(
+        [compared(*way).runs for way in product(("noise", "text"), ("row", "question"))]
+    )
     tight = float((runs.regret / runs.largest).mean())
-    return tight, f"regret is {tight:.0%} of its bound on average over {len(runs)} classifiers on MATH", tight < 0.5
+    return (
+        tight,
+        f"regret is {tight:.0%} of its bound on average over {len(runs)} classifiers on MATH",
+        tight < 0.5,
+    )
 
 
 def drawn_claim(lines=measures.lines_passed, fared=measures.failures):
     (dotted, dashed), theorem = lines(), fared("Theorem 2")
     broken, cases = int(theorem.failures[:2].sum()), theorem.cases.iloc[0]
     says = f"of {cases} random cases, accuracy lost passes the dotted line in {dotted} and the dashed in {dashed}"
-    return dotted, f"{says}; regret passes the dotted line in {broken}", min(dotted, dashed) > 0 and broken == 0
+    return (
+        dotted,
+        f"{says}; regret passes the dotted line in {broken}",
+        min(dotted, dashed) > 0 and broken == 0,
+    )
 
 
 def vanishes(copies=measures.perfect_copies):
     broken, tried = copies()
-    return broken, f"a perfect copy breaks the bound in {broken} of {tried} random cases", broken > 0
+    return (
+        broken,
+        f"a perfect copy breaks the bound in {broken} of {tried} random cases",
+        broken > 0,
+    )
 
 
 def everywhere(implied=results.implied_held_out, held=measures.on_benchmarks):
@@ -261,7 +342,11 @@ def points(gains=measures.printed_gains, claimed=results.claimed_gains):
     ours, said = 100 * gains("Ours")[:3], [100 * end for end in PAPER_CLAIMS["gain_range"]]
     off = float(100 * (claimed().claimed - claimed().difference).abs().max())
     says = f"the table has {ours.min():.1f} to {ours.max():.1f} points on MATH; at B = 3 the text is off by {off:.1f}"
-    return ours.min(), says, off < 0.1 + 1e-9 and np.allclose(np.round([ours.min(), ours.max()]), said)
+    return (
+        ours.min(),
+        says,
+        off < 0.1 + 1e-9 and np.allclose(np.round([ours.min(), ours.max()]), said),
+    )
 
 
 def imitation(rows=measures.reconstructed, implied=results.implied_held_out):
@@ -273,26 +358,42 @@ def imitation(rows=measures.reconstructed, implied=results.implied_held_out):
 
 
 def thrift(rows=measures.reconstructed):
-    ours = rows().query("method == 'Ours' and target == 3").cost
-    says = f"noise features spend {ours.min():.2f} and {ours.max():.2f} of 3 {_BOTH} as well; printed "
+    ours = rows().query("method == 'Ours' and target == 3").set_index("setting").cost
+    gsm8k, math = (ours[name] for name in BENCHMARKS)
+    says = (
+        f"noise features spend {gsm8k:.2f} of 3 on GSM8K and {math:.2f} on MATH as well; printed "
+    )
     return ours.max(), f"{says}{PAPER[SHOWN]['main']['Ours']['cost'][-1]:.2f}", ours.max() < 2.9
 
 
 def heuristic(gains=measures.printed_gains):
     length, random = (100 * gains(method)[:3] for method in ("Heuristic", "Random"))
-    said, ahead = [100 * end for end in PAPER_CLAIMS["heuristic_range"]], int((random > length).sum())
-    says = f"the table has {length.min():.1f} to {length.max():.1f} points on MATH, as the text says"
+    said, ahead = (
+        [100 * end for end in PAPER_CLAIMS["heuristic_range"]],
+        int((random > length).sum()),
+    )
+    says = (
+        f"the table has {length.min():.1f} to {length.max():.1f} points on MATH, as the text says"
+    )
     says += f"; Random, which knows nothing, is ahead in {ahead} of {length.size} cells"
-    return length.max(), says, np.allclose([length.min(), length.max()], said, atol=0.05) and ahead > 0
+    return (
+        length.max(),
+        says,
+        np.allclose([length.min(), length.max()], said, atol=0.05) and ahead > 0,
+    )
 
 
 def baselines(printed=PAPER):
     same, extra = 0, []
     for name in PAPER_SETTINGS:
-        fixed, random = (printed[name]["main"][method]["accuracy"] for method in ("Fixed", "Random"))
+        fixed, random = (
+            printed[name]["main"][method]["accuracy"] for method in ("Fixed", "Random")
+        )
         one, four = fixed[0], printed[name]["implied_acc4"]
         same += random[1] == fixed[1]
-        extra += [one + (four - one) * (B - 1) / 3 - r for B, r in zip(TARGETS, random, strict=True)]
+        extra += [
+            one + (four - one) * (B - 1) / 3 - r for B, r in zip(TARGETS, random, strict=True)
+        ]
     says = f"Random at B = 2 is Fixed in {same} of 4; a mix of 1 and 4 is up to {100 * max(extra):.1f} points better"
     return max(extra), says, same == 4 and max(extra) > 0.005
 
@@ -301,9 +402,7 @@ def middle(along=measures.along):
     found = along().set_index("target")
     oracle, curve = (found[found.policy == policy] for policy in ("oracle", "curve"))
     peaks = oracle.groupby("setting").gain.idxmax()
-    says = (
-        f"the cross-fitted oracle leads the best mix most at B = {peaks.iloc[0]:g} on GSM8K, {peaks.iloc[1]:g} on MATH"
-    )
+    says = f"the cross-fitted oracle leads the best mix most at B = {peaks.iloc[0]:g} on GSM8K, {peaks.iloc[1]:g} on MATH"
     says += f"; the text's lead is clear at {int((curve.low > 0).sum())} of {len(curve)} budgets"
     return peaks.max(), says, peaks.between(2, 6).all() and not (curve.low > 0).any()
 
@@ -312,7 +411,11 @@ def plateau(printed=PAPER):
     least = min(min(printed[name]["level_gain"]) for name in _MATH)
     three = max(np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][::-2]) for name in _MATH)
     says = f"in print Fixed gains at most {in_points(three)} points from B = 1.5 to 3 on MATH, and a vote of 16"
-    return least, f"{says} at least {in_points(least)} over one answer, on every level", least - three > 0.01
+    return (
+        least,
+        f"{says} at least {in_points(least)} over one answer, on every level",
+        least - three > 0.01,
+    )
 
 
 def predictable(told=measures.told_by_text):
@@ -325,7 +428,10 @@ def predictable(told=measures.told_by_text):
 
 def medium(levels=measures.levels):
     large, small = levels()
-    tops, apart = [int(each.gain.idxmax()) for each in (large, small)], large.gain_low[3] > large.gain_high[2]
+    tops, apart = (
+        [int(each.gain.idxmax()) for each in (large, small)],
+        large.gain_low[3] > large.gain_high[2],
+    )
     says = f"on MATH our larger model gains most at level {tops[0]}, our smaller at level {tops[1]}"
     says += f"; the larger one's intervals of levels 2 and 3 {'part' if apart else 'overlap'}"
     return large.gain[3], says, tops == [3, 2] and not apart
@@ -339,13 +445,17 @@ def by_difficulty(contrast=measures.contrast):
 
 def selective(budget=3.0):
     tables = [measures.in_sample(name) for name in (*BENCHMARKS, MATH[1])]
-    ones = [float(np.mean(frontier(table.acc, table.cost).at(budget).labels == 0)) for table in tables]
+    ones = [
+        float(np.mean(frontier(table.acc, table.cost).at(budget).labels == 0)) for table in tables
+    ]
     says = f"{min(ones):.0%} to {max(ones):.0%} of the questions at B = {budget:g}, GSM8K and MATH (in-sample)"
     return min(ones), says, min(ones) > 0.5
 
 
 def two_rare(printed=PAPER):
-    more = [np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][1::-1]) for name in PAPER_SETTINGS]
+    more = [
+        np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][1::-1]) for name in PAPER_SETTINGS
+    ]
     says = f"printed Fixed at b = 2 minus b = 1: {in_points(min(more))} to {in_points(max(more))} points"
     return max(more), says, max(more) < 0.0005
 
@@ -375,7 +485,11 @@ def levels_claim(printed=PAPER):
 def faithful(copied=measures.copied):
     noise, text = copied()
     says = f"on MATH at B = 3 noise copies the map within {noise:.2f} per cell if most questions were learned"
-    return text, f"{says}; on unseen questions text misses it by up to {text:.2f}", noise < 0.15 and text > 0.15
+    return (
+        text,
+        f"{says}; on unseen questions text misses it by up to {text:.2f}",
+        noise < 0.15 and text > 0.15,
+    )
 
 
 def four_clusters(clusters=measures.real_clusters):
@@ -387,16 +501,28 @@ def four_clusters(clusters=measures.real_clusters):
 
 def responsive(clusters=measures.real_clusters):
     share = clusters()["responsive_share"]
-    return share, f"{share:.0%} of the larger budgets on MATH at B = 2; both come from the same curves", share < 0.95
+    return (
+        share,
+        f"{share:.0%} of the larger budgets on MATH at B = 2; both come from the same curves",
+        share < 0.95,
+    )
 
 
 def trees(compared=measures.on_math):
-    ours = {split: measures.trees_over_linear(compared("noise", split)) for split in ("row", "question")}
+    ours = {
+        split: measures.trees_over_linear(compared("noise", split)) for split in ("row", "question")
+    }
     rows, questions = map(in_points, (ours["row"], ours["question"]))
     lead = compared("text", "fold").gain("gbm", "logistic")
-    says = f"on MATH with noise features {rows} points split by rows, {questions} split by questions"
+    says = (
+        f"on MATH with noise features {rows} points split by rows, {questions} split by questions"
+    )
     says += f"; with text, every question scored once, {_ends(lead)}"
-    return ours["question"], says, ours["row"] > 0.01 and abs(ours["question"]) < 0.01 and lead.low <= 0
+    return (
+        ours["question"],
+        says,
+        ours["row"] > 0.01 and abs(ours["question"]) < 0.01 and lead.low <= 0,
+    )
 
 
 def constant_gap(printed=PAPER_ABLATIONS):
@@ -414,23 +540,26 @@ def constant_gap(printed=PAPER_ABLATIONS):
 
 def errors_claim(printed=PAPER_ABLATIONS):
     errors = 1 - pd.DataFrame(printed["classifiers"]).T.imitation
-    return errors.min(), f"the table has {errors.min():.1%} to {errors.max():.1%}", errors.min() > 0.1
+    return (
+        errors.min(),
+        f"the table has {errors.min():.1%} to {errors.max():.1%}",
+        errors.min() > 0.1,
+    )
 
 
 def near_claim(compared=measures.on_math):
     text, noise = compared("text", "question"), compared("noise", "row")
     strict, charity = measures.near_misses(text.confusion("gbm")), measures.near(text)
-    says = (
-        f"on unseen questions of MATH {strict['near']:.0%} of errors go to the next budget, {charity['near']:.0%} if 4 "
-    )
-    says += (
-        f"counts as next to 1 (noise by rows: {measures.near(noise)['near']:.0%}); {strict['to_first']:.0%} go to b = 1"
-    )
+    says = f"on unseen questions of MATH {strict['near']:.0%} of errors go to the next budget, {charity['near']:.0%} if 4 "
+    says += f"counts as next to 1 (noise by rows: {measures.near(noise)['near']:.0%}); {strict['to_first']:.0%} go to b = 1"
     return strict["near"], says, max(strict["near"], charity["near"]) < 0.5
 
 
 def dozens(curve=measures.curve_of_data, grown=results.recorded_frame):
-    crossed, held = measures.passes_fixed(curve(MATH[0])), [grown(f"{name}, held-out shares") for name in BENCHMARKS]
+    crossed, held = (
+        measures.passes_fixed(curve(MATH[0])),
+        [grown(f"{name}, held-out shares") for name in BENCHMARKS],
+    )
     label = pd.concat(held).query("policy == 'label'")
     says = f"on MATH noise features cross Fixed at {crossed:.0%} of the data (B = 3); held out, text gains clearly in "
     says += f"{int((label.low > 0).sum())} of {len(label)} cells {_BOTH}, from {label.questions.min():.0f} questions up"
@@ -440,38 +569,58 @@ def dozens(curve=measures.curve_of_data, grown=results.recorded_frame):
 def bottleneck(curve=measures.curve_of_data):
     every = curve(MATH[0]).loc["all"]
     gap = float(every.oracle[1.0] - every.accuracy[1.0])
-    return gap, f"noise features, trained on all of MATH, are {gap:.3f} from the oracle", abs(gap) < 0.005
+    return (
+        gap,
+        f"noise features, trained on all of MATH, are {gap:.3f} from the oracle",
+        abs(gap) < 0.005,
+    )
 
 
 def powers(menus=measures.menus_of):
     found = pd.DataFrame([menus(name) for name in BENCHMARKS])
-    parts = [f"{in_points(values.min(), 2)} to {in_points(values.max(), 2)}" for _, values in found.items()]
+    parts = [
+        f"{in_points(values.min(), 2)} to {in_points(values.max(), 2)}"
+        for _, values in found.items()
+    ]
     told = dict(zip(found.columns, parts, strict=True))
     says = f"cross-fitted {_BOTH}: fine {told['fine']} points, coarse {told['coarse']}, without 2 {told['without 2']}"
-    small = (found["without 2"].abs() < 0.0005).all() and (found["coarse"] < found["without 2"]).all()
+    small = (found["without 2"].abs() < 0.0005).all() and (
+        found["coarse"] < found["without 2"]
+    ).all()
     return found["fine"].max(), says, small and found["fine"].between(0, 0.003).all()
 
 
 def even(importances=measures.importances):
     found, said = importances(), PAPER_ABLATIONS["importance_range"]
-    low, high, beyond = found.noise_low[0], found.noise_high[0], int((found.importance > found.shuffled_high).sum())
+    low, high, beyond = (
+        found.noise_low[0],
+        found.noise_high[0],
+        int((found.importance > found.shuffled_high).sum()),
+    )
     says = f"noise columns range from {low:.3f} to {high:.3f} on MATH; {beyond} of {len(found)} text features pass "
-    says += f"what shuffled labels give; 15 × {said[0]} + {said[1]} = {15 * said[0] + said[1]:.2f} > 1"
+    says += (
+        f"what shuffled labels give; 15 × {said[0]} + {said[1]} = {15 * said[0] + said[1]:.2f} > 1"
+    )
     return high - low, says, said[0] - 0.03 < low and high < said[1] + 0.03
 
 
 def first_claim(row=rows_results.known):
-    differs, prices = int(row().cells[0].ours), sum(len(settings.path(name).lam) for name in BENCHMARKS)
+    differs, prices = (
+        int(row().cells[0].ours),
+        sum(len(settings.path(name).lam) for name in BENCHMARKS),
+    )
     says = f"the solve stage allocates otherwise than a rule of 1966 (Fox) at {differs} of {prices} prices"
     return differs, says, differs == 0
 
 
 def difference(rows=measures.honest):
     held = [rows(f"{name} held out") for name in BENCHMARKS]
-    leads = [question_interval(np.subtract(each["curve"].gains, each["label"].gains)) for each in held]
+    leads = [mean_interval(np.subtract(each["curve"].gains, each["label"].gains)) for each in held]
     gsm, math = map(_ends, leads)
     says = f"held out at B = 3, pricing predicted curves leads imitating labels by {gsm} on GSM8K, {math} on MATH"
-    return max(lead.mean for lead in leads), says, all(lead.low <= 0 <= lead.high for lead in leads)
+    # Open is what helps: one way may lead the other, but neither shows a gain over the mix.
+    shown = any(each[policy].gain_low > 0 for each in held for policy in ("curve", "label"))
+    return max(lead.mean for lead in leads), says, not shown
 
 
 def any_setting(settings=("word-fewshot", "drill-fewshot")):

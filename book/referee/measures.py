@@ -98,18 +98,28 @@ class Outcome(NamedTuple):
         """The largest difference in one line, by unit; of bounds only what breaks them counts."""
         worst: dict[str, float] = {}
         for cell in filter(lambda cell: cell.printed, self.cells):
-            if (cell.relation == "=" or not cell.agrees) and abs(cell.difference) >= abs(worst.get(cell.unit, 0.0)):
+            if (cell.relation == "=" or not cell.agrees) and abs(cell.difference) >= abs(
+                worst.get(cell.unit, 0.0)
+            ):
                 worst[cell.unit] = cell.difference
         if not worst:
             return "within" if any(cell.printed for cell in self.cells) else "–"
-        return "; ".join(f"{unit} {_signed(value, self.digits)}".strip() for unit, value in worst.items())
+        return "; ".join(
+            f"{unit} {_signed(value, self.digits)}".strip() for unit, value in worst.items()
+        )
 
     def frame(self) -> pd.DataFrame:
         """Every cell, a row each."""
-        names = {"cell": [cell.name for cell in self.cells], "paper": [self._printed(cell) for cell in self.cells]}
+        names = {
+            "cell": [cell.name for cell in self.cells],
+            "paper": [self._printed(cell) for cell in self.cells],
+        }
         frame = pd.DataFrame(names).assign(
             ours=[_number(cell.ours, self.digits) for cell in self.cells],
-            difference=[_signed(cell.difference, self.digits) if cell.printed else "–" for cell in self.cells],
+            difference=[
+                _signed(cell.difference, self.digits) if cell.printed else "–"
+                for cell in self.cells
+            ],
             outside=["" if cell.agrees else "outside" for cell in self.cells],
         )
         return frame if self.outside else frame.drop(columns="outside")
@@ -117,7 +127,10 @@ class Outcome(NamedTuple):
     def paper(self) -> str:
         """The paper's numbers in one line."""
         cells = [cell for cell in self.cells if cell.printed]
-        return self._line([cell.paper for cell in cells], list(map(self._printed, cells))) or "not printed"
+        return (
+            self._line([cell.paper for cell in cells], list(map(self._printed, cells)))
+            or "not printed"
+        )
 
     def ours(self) -> str:
         """Our numbers in one line."""
@@ -141,16 +154,22 @@ def outcome(*cells: Cell, note: str = "", holds: bool | np.bool = True, digits: 
     return Outcome(cells, note, bool(holds), digits)
 
 
-def between(name: str, low: float, ours: float, high: float, room: float = 0.0) -> tuple[Cell, Cell]:
+def between(
+    name: str, low: float, ours: float, high: float, room: float = 0.0
+) -> tuple[Cell, Cell]:
     """A number that the paper puts into a range: a cell for each end."""
-    return Cell(f"{name}, from below", low, ours, room, ">="), Cell(f"{name}, from above", high, ours, room, "<=")
+    return Cell(f"{name}, from below", low, ours, room, ">="), Cell(
+        f"{name}, from above", high, ours, room, "<="
+    )
 
 
 def beside_print(rows: pd.DataFrame, name: str, rooms: Mapping[str, float]) -> Iterable[Cell]:
     """The cells of a table with columns X and ``printed_X``, where ``rooms`` has the tolerance of X."""
     for row in rows.to_dict("records"):
         for part, room in rooms.items():
-            yield Cell(f"{name.format(**row)}: {part}", row[f"printed_{part}"], row[part], room, unit=part)
+            yield Cell(
+                f"{name.format(**row)}: {part}", row[f"printed_{part}"], row[part], room, unit=part
+            )
 
 
 def _number(value: float, digits: int) -> str:
@@ -201,7 +220,9 @@ def printed_misses() -> list[float]:
 def printed_gains(method: str) -> np.ndarray:
     """Printed accuracy of a method minus that of Fixed, (settings, budgets)."""
     main = [PAPER[name]["main"] for name in PAPER_SETTINGS]
-    return np.array([np.subtract(rows[method]["accuracy"], rows["Fixed"]["accuracy"]) for rows in main])
+    return np.array(
+        [np.subtract(rows[method]["accuracy"], rows["Fixed"]["accuracy"]) for rows in main]
+    )
 
 
 @cache
@@ -226,9 +247,16 @@ def rehearsed(samples: int, halves: bool = False) -> OracleScore:
 @cache
 def optimism() -> dict[str, Interval]:
     """What the oracle claims at B = 3 from 48 real answers, less what its labels are worth on 48 others."""
-    scores = {name: cross_fitted_oracle(settings.answers(name), [3.0], **PAPER_WAY) for name in BENCHMARKS}
-    ends = {name: (score.optimism.mean, score.optimism.low, score.optimism.high) for name, score in scores.items()}
-    return {name: Interval(*(float(np.asarray(end)[0]) for end in each)) for name, each in ends.items()}
+    scores = {
+        name: cross_fitted_oracle(settings.answers(name), [3.0], **PAPER_WAY) for name in BENCHMARKS
+    }
+    ends = {
+        name: (score.optimism.mean, score.optimism.low, score.optimism.high)
+        for name, score in scores.items()
+    }
+    return {
+        name: Interval(*(float(np.asarray(end)[0]) for end in each)) for name, each in ends.items()
+    }
 
 
 @cache
@@ -240,7 +268,10 @@ def null() -> OracleScore:
 @cache
 def estimates(estimator: Literal["subsets", "windows"]) -> np.ndarray:
     """Errors of Acc(x, 16) from 48 answers on the population like MATH: the draws of chapter 5, a row each."""
-    drawn = [like_math().sample(48, seed).table([16], estimator=estimator).acc[:, 0] for seed in range(30)]
+    drawn = [
+        like_math().sample(48, seed).table([16], estimator=estimator).acc[:, 0]
+        for seed in range(30)
+    ]
     return np.array(drawn) - like_math().acc([16])[:, 0]
 
 
@@ -257,8 +288,13 @@ def trials(best_of: bool = False) -> pd.DataFrame:
     for number in (1, 8, 16):
         drawn = rng.binomial(number, acc, (40, *acc.shape)) / number
         labels = np.array([frontier(each, truth.cost).at(3).labels for each in drawn])
-        shown, true = (np.take_along_axis(part, labels[..., None], axis=2) for part in (drawn, np.stack([acc] * 40)))
-        got = (labels[..., None] == np.arange(truth.k)).sum(axis=0)  # in how many runs a question got each label
+        shown, true = (
+            np.take_along_axis(part, labels[..., None], axis=2)
+            for part in (drawn, np.stack([acc] * 40))
+        )
+        got = (labels[..., None] == np.arange(truth.k)).sum(
+            axis=0
+        )  # in how many runs a question got each label
         rows[number] = {
             "claimed": shown.mean(),
             "worth": true.mean(),
@@ -291,9 +327,15 @@ def clusters() -> dict[str, float]:
     member = dict(zip(PAPER_SETTINGS, np.split(kinds.labels, len(PAPER_SETTINGS)), strict=True))
     labels, kind = searched(SHOWN, 2.0).labels, member[SHOWN]
     many = settings.utility(SHOWN).cost[labels] * (labels >= 2)
-    told = {"easy_first": easy[0], "responsive_first": responsive[0], "responsive_last": responsive[-1]}
+    told = {
+        "easy_first": easy[0],
+        "responsive_first": responsive[0],
+        "responsive_last": responsive[-1],
+    }
     told |= {"hard_highest": hard.max(), "gsm8k_easy": np.mean(member["deepseek-v3-gsm8k"] == 0)}
-    told |= {f"{shape}_one": np.mean(labels[kind == k] == 0) for shape, k in (("easy", 0), ("hard", 3))}
+    told |= {
+        f"{shape}_one": np.mean(labels[kind == k] == 0) for shape, k in (("easy", 0), ("hard", 3))
+    }
     told["responsive_share"] = many[kind == 1].sum() / many.sum()
     return {name: float(value) for name, value in told.items()}
 
@@ -307,29 +349,41 @@ def _cases() -> tuple[theorems.Case, ...]:
 def failures(statement: str) -> pd.DataFrame:
     """How a statement fares on the 700 random cases of chapter 4: a row a claim, printed first."""
     surveyed = theorems.survey(theorems.STATEMENTS[statement], _cases())
-    each = surveyed.assign(fails=~surveyed.holds, off=surveyed.gap.abs()).groupby(["version", "claim"], sort=False)
-    return each.agg(cases=("fails", "size"), failures=("fails", "sum"), widest=("off", "max")).reset_index()
+    each = surveyed.assign(fails=~surveyed.holds, off=surveyed.gap.abs()).groupby(
+        ["version", "claim"], sort=False
+    )
+    return each.agg(
+        cases=("fails", "size"), failures=("fails", "sum"), widest=("off", "max")
+    ).reset_index()
 
 
 @cache
 def lines_passed() -> tuple[int, int]:
     """In how many of the random cases accuracy lost passes the dotted line of the figure, and how often the dashed."""
     drawn = [theorems.STATEMENTS["Theorem 2, drawn"](case).printed for case in _cases()]
-    return sum(not most.holds for most, _ in drawn), sum(most.left > mean.right + _ROUNDING for most, mean in drawn)
+    return sum(not most.holds for most, _ in drawn), sum(
+        most.left > mean.right + _ROUNDING for most, mean in drawn
+    )
 
 
 @cache
 def perfect_copies() -> tuple[int, int]:
     """In how many of the random cases a perfect copy of the oracle breaks Theorem 3 (2), and how many there are."""
-    copies = [replace(case, labels=oracle_labels(case.acc, case.cost, case.lam)) for case in _cases()]
-    return sum(not theorems.STATEMENTS["Theorem 3"](copy).printed[1].holds for copy in copies), len(copies)
+    copies = [
+        replace(case, labels=oracle_labels(case.acc, case.cost, case.lam)) for case in _cases()
+    ]
+    return sum(not theorems.STATEMENTS["Theorem 3"](copy).printed[1].holds for copy in copies), len(
+        copies
+    )
 
 
 @cache
 def real_clusters() -> dict[str, float]:
     """The same on real answers: centres of both benchmarks and both models, and who gets the budgets on MATH."""
     tables = [settings.utility(name) for name in (*BENCHMARKS, "gsm8k-qwen05", MATH[1])]
-    easy, responsive, _, hard = curve_clusters(np.concatenate([table.acc for table in tables])).centres
+    easy, responsive, _, hard = curve_clusters(
+        np.concatenate([table.acc for table in tables])
+    ).centres
     table = in_sample()
     labels, kind = bisect(table.acc, table.cost, 2).labels, curve_clusters(table.acc).labels
     many = table.cost[labels] * (labels >= 2)
@@ -350,14 +404,19 @@ def fifths() -> pd.DataFrame:
 
 def levels() -> list[pd.DataFrame]:
     """Accuracy and gain by level of MATH: of the larger model, and of the smaller."""
-    return [patterns.by_level(settings.utility(name), levels_of(name)).set_index("level") for name in MATH]
+    return [
+        patterns.by_level(settings.utility(name), levels_of(name)).set_index("level")
+        for name in MATH
+    ]
 
 
 def contrast(names: tuple[str, str] = MATH) -> Interval:
     """By how much more the gain of 16 over 1 rises from level 2 to level 3 of MATH for one model than for another."""
     gains = [settings.utility(name).acc[:, -1] - settings.utility(name).acc[:, 0] for name in names]
     more, level = gains[0] - gains[1], np.array(levels_of(names[0]))
-    return mean_interval(more[level == 3] - more[level == 2])  # different questions: any pairing will do
+    return mean_interval(
+        more[level == 3] - more[level == 2]
+    )  # different questions: any pairing will do
 
 
 def honest(part: str = "word-fewshot by question") -> dict[str, HeldOutRow]:
@@ -380,7 +439,11 @@ def reconstructed() -> pd.DataFrame:
 def along() -> pd.DataFrame:
     """Gains over the best mix on the benchmarks for budgets from 1 to 12, held out: of the oracle, and of curves."""
     rows = [(name, row) for name in BENCHMARKS for row in recorded_rows(f"{name} along the grid")]
-    kept = [(name, r.policy, r.target, r.gain, r.gain_low) for name, r in rows if r.policy in ("oracle", "curve")]
+    kept = [
+        (name, r.policy, r.target, r.gain, r.gain_low)
+        for name, r in rows
+        if r.policy in ("oracle", "curve")
+    ]
     return pd.DataFrame(kept, columns=["setting", "policy", "target", "gain", "low"])
 
 
@@ -392,10 +455,15 @@ def told_by_text() -> dict[str, tuple[float, float]]:
         table, known = settings.utility(name), text_features(settings.answers(name).questions)
         fold, curves = deal(range(table.n), 5), np.empty(table.acc.shape)
         for out in range(5):
-            policy = CurvePolicy().fit(known[fold != out], table.acc[fold != out], table.cost, budget=3)
+            policy = CurvePolicy().fit(
+                known[fold != out], table.acc[fold != out], table.cost, budget=3
+            )
             curves[fold == out] = policy.curves(known[fold == out])
         both = [(each[:, 0], each[:, -1] - each[:, 0]) for each in (curves, table.acc)]
-        first, gain = (pd.Series(guess).corr(pd.Series(true), "spearman") for guess, true in zip(*both, strict=True))
+        first, gain = (
+            pd.Series(guess).corr(pd.Series(true), "spearman")
+            for guess, true in zip(*both, strict=True)
+        )
         told[name] = float(first), float(gain)
     return told
 
@@ -411,7 +479,9 @@ def on_math(features: str, split: str) -> Comparison:
     """The classifiers on MATH with "text" or "noise" features, split by "row" or "question", or each scored once."""
     known = noise_features(settings.answers(MATH[0]).n, 15) if features == "noise" else None
     part = f"MATH, {features} " + ("in folds" if split == "fold" else f"by {split}")
-    return recorded_comparison(part, ablations.real_pool(MATH, known), split, 5 if split == "fold" else 10)
+    return recorded_comparison(
+        part, ablations.real_pool(MATH, known), split, 5 if split == "fold" else 10
+    )
 
 
 def classifier_table(split: str) -> pd.DataFrame:
@@ -421,8 +491,12 @@ def classifier_table(split: str) -> pd.DataFrame:
 
 def trees_over_linear(compared: Comparison | pd.DataFrame) -> float:
     """Mean accuracy of the two kinds of trees minus that of the two linear models, measured or printed."""
-    table = compared.summary().set_index("classifier") if isinstance(compared, Comparison) else compared
-    trees, linear = (table.loc[list(names)].accuracy.mean() for names in (("forest", "gbm"), ("logistic", "svm")))
+    table = (
+        compared.summary().set_index("classifier") if isinstance(compared, Comparison) else compared
+    )
+    trees, linear = (
+        table.loc[list(names)].accuracy.mean() for names in (("forest", "gbm"), ("logistic", "svm"))
+    )
     return float(trees - linear)
 
 
@@ -459,7 +533,9 @@ def pareto(name: str, grid: Sequence[float] = results.GRID) -> pd.DataFrame:
     # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all those budgets.
     most = float(frontier(estimate.acc, estimate.cost).cost[-1])
     capped = np.minimum(grid, max(most, min(grid))).tolist()
-    learned = results.reconstructed(responses, capped, seeds=1, features=noise_features(responses.n))
+    learned = results.reconstructed(
+        responses, capped, seeds=1, features=noise_features(responses.n)
+    )
     at = {row.target: row for row in learned if row.method == "Ours"}
     ours = [at[budget] for budget in capped]
     plans = {
@@ -469,8 +545,12 @@ def pareto(name: str, grid: Sequence[float] = results.GRID) -> pd.DataFrame:
     }
     columns = {"budget": np.asarray(grid, dtype=float), "claimed": chosen.claimed.mean(axis=0)}
     columns |= {"worth": chosen.accuracy.mean(axis=0), "oracle": best.accuracy.mean(axis=0)}
-    columns |= {plan: np.array([p.expected(truth.acc).mean() for p in made]) for plan, made in plans.items()}
-    return pd.DataFrame(columns).assign(learned=[r.accuracy for r in ours], learned_cost=[r.cost for r in ours])
+    columns |= {
+        plan: np.array([p.expected(truth.acc).mean() for p in made]) for plan, made in plans.items()
+    }
+    return pd.DataFrame(columns).assign(
+        learned=[r.accuracy for r in ours], learned_cost=[r.cost for r in ours]
+    )
 
 
 @cache
@@ -482,7 +562,8 @@ def copied() -> tuple[float, float]:
     new = patterns.out_of_fold(text_features(settings.answers(MATH[0]).questions), table, 3.0)
     best = level_shares(labels, levels, table.k)
     noise, text = (
-        float((level_shares(each, levels, table.k) - best).abs().to_numpy().max()) for each in (learned, new)
+        float((level_shares(each, levels, table.k) - best).abs().to_numpy().max())
+        for each in (learned, new)
     )
     return noise, text
 
@@ -491,7 +572,9 @@ def copied() -> tuple[float, float]:
 def curve_of_data(name: str = SHOWN) -> pd.DataFrame:
     """Accuracy on all, seen and unseen questions by share of training data: noise features, B = 3."""
     runs = ablations.recorded_curve(name, (3.0,))
-    return runs.groupby(["part", "share"])[["accuracy", "fixed", "oracle", "imitation", "cost"]].mean()
+    return runs.groupby(["part", "share"])[
+        ["accuracy", "fixed", "oracle", "imitation", "cost"]
+    ].mean()
 
 
 def passes_fixed(curve: pd.DataFrame) -> float:
@@ -507,7 +590,9 @@ def menus(value: str) -> dict[str, float]:
 
 
 @cache
-def menus_of(name: str, value: str = "cross-fitted", menu: tuple[int, ...] = (), **way) -> dict[str, float]:
+def menus_of(
+    name: str, value: str = "cross-fitted", menu: tuple[int, ...] = (), **way
+) -> dict[str, float]:
     """The same on any real setting, or of one menu that is called "mine"."""
     offered = {"default": ablations.MENUS["default"], "mine": menu} if menu else ablations.MENUS
     found = ablations.granularity(settings.answers(name), [2.0], offered, **way)

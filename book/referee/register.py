@@ -21,11 +21,17 @@ from referee.measures import Outcome
 #: How a row may be meant to come out.
 STATUSES = ("reproduced", "corrected", "by definition", "ours alone")
 
-#: What may be said of a claim, best first.
-VERDICTS = ("stands", "true after correction", "falls", "open")
+#: What may be said of a claim, best first. *Falls* is for what is contradicted; what may still be true is *not
+#: supported*.
+VERDICTS = ("stands", "true after correction", "not supported", "falls", "open")
 
-#: What a claim may have been decided on; no verdict rests on a simulated setting.
-GROUNDS = ("cases and counterexamples", "the paper's own numbers", "GSM8K and MATH", "our own questions and machine")
+#: What a claim may have been decided on. Four verdicts on estimation use draws from a population like MATH.
+GROUNDS = (
+    "cases and counterexamples",
+    "the paper's own numbers",
+    "GSM8K and MATH",
+    "our own questions and machine",
+)
 
 
 @cache
@@ -135,7 +141,9 @@ def replication_table() -> pd.DataFrame:
         compares and how many of them lie ``outside``; the numbers of the ``paper``, ``ours``, and their ``difference``.
     """
     fields = ("id", "what", "compared", "status", "see")
-    table = pd.DataFrame([[getattr(row, field) for field in fields] for row in ROWS], columns=fields)
+    table = pd.DataFrame(
+        [[getattr(row, field) for field in fields] for row in ROWS], columns=fields
+    )
     outcomes = [row.outcome for row in ROWS]
     table["note"] = [outcome.note for outcome in outcomes]
     table["cells"] = [sum(cell.printed for cell in outcome.cells) for outcome in outcomes]

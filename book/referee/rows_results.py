@@ -14,7 +14,14 @@ import pandas as pd
 from adalib.evaluate.intervals import in_points
 from adalib.paper import results, settings
 from adalib.paper.patterns import by_level, label_shares, level_shares
-from adalib.paper.settings import BENCHMARKS, PAPER, PAPER_ABLATIONS, PAPER_CLAIMS, PAPER_SETTINGS, TARGETS
+from adalib.paper.settings import (
+    BENCHMARKS,
+    PAPER,
+    PAPER_ABLATIONS,
+    PAPER_CLAIMS,
+    PAPER_SETTINGS,
+    TARGETS,
+)
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
@@ -30,7 +37,9 @@ def main() -> Outcome:
     cells = list(beside_print(table, "{setting}, {method}, B = {target:g}", results.TOLERANCE))
     spread = table[table.method == "Ours"].set_index(["setting", "target"]).accuracy_std
     cells += [
-        Cell(f"{name}, B = {B:g}: spread of Ours", std, float(spread[name, B]), 0.003, unit="spread")
+        Cell(
+            f"{name}, B = {B:g}: spread of Ours", std, float(spread[name, B]), 0.003, unit="spread"
+        )
         for name in PAPER_SETTINGS
         for B, std in zip(TARGETS, PAPER[name]["main"]["Ours"]["std"], strict=True)
     ]
@@ -44,12 +53,27 @@ def text() -> Outcome:
     qwen, name = gains.loc["qwen2.5-7b-math"], "{}: gain over Fixed at B = 3, in its own table"
     relative = qwen.difference / (qwen.over_mix + qwen["mix"] - qwen.difference)
     # A difference of two numbers to three digits is known to 0.001; a range in whole points, to half a point.
-    cells = [Cell(name.format(own), gain.claimed, gain.difference, 0.001) for own, gain in gains.iterrows()]
-    for method, key, room in (("Ours", "gain_range", 0.005), ("Heuristic", "heuristic_range", 0.001)):
+    cells = [
+        Cell(name.format(own), gain.claimed, gain.difference, 0.001)
+        for own, gain in gains.iterrows()
+    ]
+    for method, key, room in (
+        ("Ours", "gain_range", 0.005),
+        ("Heuristic", "heuristic_range", 0.001),
+    ):
         gained = measures.printed_gains(method)[:3]
         printed = float(gained.min()), float(gained.max())
-        for kind, said, ours in zip(("smallest", "largest"), PAPER_CLAIMS[key], printed, strict=True):
-            cells.append(Cell(f"{kind} gain of {method} over Fixed on MATH, in its own table", said, ours, room))
+        for kind, said, ours in zip(
+            ("smallest", "largest"), PAPER_CLAIMS[key], printed, strict=True
+        ):
+            cells.append(
+                Cell(
+                    f"{kind} gain of {method} over Fixed on MATH, in its own table",
+                    said,
+                    ours,
+                    room,
+                )
+            )
     return outcome(
         *cells,
         Cell("best relative gain", PAPER_CLAIMS["relative_gain"], relative, 0.0005),
@@ -65,7 +89,11 @@ def pareto() -> Outcome:
     return outcome(
         Cell("budget with the largest gain over Fixed, from below", low, best, 0.0, ">="),
         Cell("the same, from above", high, best, 0.0, "<="),
-        Cell(f"rise of Fixed from B = {plateau} to 16", NOT_PRINTED, front.fixed[16] - front.fixed[plateau]),
+        Cell(
+            f"rise of Fixed from B = {plateau} to 16",
+            NOT_PRINTED,
+            front.fixed[16] - front.fixed[plateau],
+        ),
         note=f"Simulated. Fixed at 16 reaches {front.fixed[16]:.3f}; the learned policy is scored in-sample "
         f"({front.learned[plateau]:.3f} at B = {plateau}).",
     )
@@ -74,7 +102,9 @@ def pareto() -> Outcome:
 def classifiers() -> Outcome:
     printed = pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T
     tables = measures.classifier_table("row"), measures.classifier_table("question"), printed
-    ours = tables[0].loc[printed.index].join(printed.add_prefix("printed_")).reset_index(names="name")
+    ours = (
+        tables[0].loc[printed.index].join(printed.add_prefix("printed_")).reset_index(names="name")
+    )
     rooms = dict.fromkeys(("accuracy", "gap", "imitation"), 0.03) | {"cost": 0.3, "cost_std": 0.1}
     rooms |= dict.fromkeys(("accuracy_std", "gap_std", "imitation_std"), 0.02)
     rows, questions, told = (in_points(measures.trees_over_linear(table)) for table in tables)
@@ -96,9 +126,7 @@ def heatmap() -> Outcome:
     for level in shares.index[1:]:
         ours = float(shares.loc[level, [2, 3]].sum())
         cells += between(f"B = 1.5, level {level}: share of b = 4 and 8", low, ours, high, 0.02)
-    note = (
-        f"A policy that learned from noise repeats the oracle's map at B = 3 within {measures.copied()[0]:.2f} per cell"
-    )
+    note = f"A policy that learned from noise repeats the oracle's map at B = 3 within {measures.copied()[0]:.2f} per cell"
     return outcome(*cells, note=f"Simulated. {note} on our MATH, by our reconstruction.")
 
 
@@ -107,7 +135,11 @@ _WAYS = ("votes", "best-of-K")
 
 def advice() -> Outcome:
     tried, name = measures.trials(), "{} trials, {}: labels on which two runs agree"
-    agree = {(n, way): measures.trials(way == "best-of-K").agree[n] for n in PAPER_CLAIMS["trials"] for way in _WAYS}
+    agree = {
+        (n, way): measures.trials(way == "best-of-K").agree[n]
+        for n in PAPER_CLAIMS["trials"]
+        for way in _WAYS
+    }
     over = "one trial, votes: what the labels claim, minus their worth"
     return outcome(
         *(Cell(name.format(*each), NOT_PRINTED, share) for each, share in agree.items()),
@@ -120,18 +152,27 @@ def advice() -> Outcome:
 def calls() -> Outcome:
     one, four = PAPER_CLAIMS["calls"]
     counts = [sum(map(len, settings.answers(name).answers)) for name in PAPER_SETTINGS]
-    return outcome(Cell("answers in a setting", one, counts[0]), Cell("answers in all four", four, sum(counts)))
+    return outcome(
+        Cell("answers in a setting", one, counts[0]), Cell("answers in all four", four, sum(counts))
+    )
 
 
 def regret_row() -> Outcome:
     drawn, runs = measures.lines_passed(), measures.on_math("noise", "row").runs
     near = measures.near(measures.on_math("text", "question"))
     least = min(1 - row["imitation"] for row in PAPER_ABLATIONS["classifiers"].values())
-    told, name = PAPER_ABLATIONS["error_range"][0], "smallest imitation error: in the text, and in the paper's table"
+    told, name = (
+        PAPER_ABLATIONS["error_range"][0],
+        "smallest imitation error: in the text, and in the paper's table",
+    )
     over = int((runs.regret > runs.weighted + 1e-9).sum())
     return outcome(
-        Cell("of chapter 4's 700 cases: accuracy lost above the dotted line, max M × ε", 0, drawn[0]),
-        Cell("of chapter 4's 700 cases: accuracy lost above the dashed line, mean M × ε", 0, drawn[1]),
+        Cell(
+            "of chapter 4's 700 cases: accuracy lost above the dotted line, max M × ε", 0, drawn[0]
+        ),
+        Cell(
+            "of chapter 4's 700 cases: accuracy lost above the dashed line, mean M × ε", 0, drawn[1]
+        ),
         Cell(name, told, least, 0.005),
         Cell("share of errors on a neighbouring budget", 0.5, near["near"], 0.0, ">="),
         note=f"On MATH regret exceeds Theorem 2's bound in {over} of {len(runs)} runs, accuracy lost in "
@@ -144,12 +185,31 @@ def regret_row() -> Outcome:
 
 def data() -> Outcome:
     curve, share = measures.curve_of_data(measures.MATH[0]), PAPER_ABLATIONS["crossing_share"][1]
-    all_of_it, seen, unseen = curve.loc["all", 1.0], curve.loc["seen", 0.8], curve.loc["unseen", 0.8]
+    all_of_it, seen, unseen = (
+        curve.loc["all", 1.0],
+        curve.loc["seen", 0.8],
+        curve.loc["unseen", 0.8],
+    )
     apart = float((unseen.oracle - unseen.accuracy) - (seen.oracle - seen.accuracy))
     return outcome(
-        Cell("share of the data at which it passes Fixed", share, measures.passes_fixed(curve), 0.0, "<="),
-        Cell("accuracy at all of the data: oracle, and ours", all_of_it.oracle, all_of_it.accuracy, 0.02),
-        Cell("further from the oracle on unseen questions than on seen ones, at 80%", NOT_PRINTED, apart),
+        Cell(
+            "share of the data at which it passes Fixed",
+            share,
+            measures.passes_fixed(curve),
+            0.0,
+            "<=",
+        ),
+        Cell(
+            "accuracy at all of the data: oracle, and ours",
+            all_of_it.oracle,
+            all_of_it.accuracy,
+            0.02,
+        ),
+        Cell(
+            "further from the oracle on unseen questions than on seen ones, at 80%",
+            NOT_PRINTED,
+            apart,
+        ),
         note="MATH, noise features, B = 3: the same climb. On unseen questions it stands "
         f"{in_points(unseen.accuracy - unseen.fixed)} points from Fixed.",
     )
@@ -159,9 +219,15 @@ def menus_row() -> Outcome:
     coarse, fine = (PAPER_ABLATIONS[key] for key in ("coarse_to_default", "default_to_fine"))
     cells = []
     for value in ("in-sample", "cross-fitted"):
-        cells.append(Cell(f"coarse to default, {value}", coarse, -measures.menus(value)["coarse"], 0.005))
-        cells.append(Cell(f"default to fine, {value}", fine, measures.menus(value)["fine"], 0.0, "<="))
-    without, odd = (in_points(measures.menus("cross-fitted")[menu], 2) for menu in ("without 2", "odd"))
+        cells.append(
+            Cell(f"coarse to default, {value}", coarse, -measures.menus(value)["coarse"], 0.005)
+        )
+        cells.append(
+            Cell(f"default to fine, {value}", fine, measures.menus(value)["fine"], 0.0, "<=")
+        )
+    without, odd = (
+        in_points(measures.menus("cross-fitted")[menu], 2) for menu in ("without 2", "odd")
+    )
     note = f"MATH, B = 2. Without b = 2: {without} points; with odd budgets: {odd} (cross-fitted)."
     return outcome(*cells, note=note, digits=4)
 
@@ -178,7 +244,10 @@ def importance() -> Outcome:
 
 
 def complexity() -> Outcome:
-    table, cost = np.random.default_rng(0).random((20_000, 5)).cumsum(axis=1) / 5, np.array([1, 2, 4, 8, 16])
+    table, cost = (
+        np.random.default_rng(0).random((20_000, 5)).cumsum(axis=1) / 5,
+        np.array([1, 2, 4, 8, 16]),
+    )
     start = time.perf_counter()
     frontier(table, cost)
     middle = time.perf_counter()
@@ -205,7 +274,11 @@ def known() -> Outcome:
             lost = abs(table.acc[np.arange(table.n), labels].mean() - stairs.at(spent).accuracy)
             tried, differs = tried + 1, differs + int(lost > 1e-9)
     return outcome(
-        Cell(f"of {tried} prices: those where a rule of 1966 allocates otherwise", NOT_PRINTED, differs),
+        Cell(
+            f"of {tried} prices: those where a rule of 1966 allocates otherwise",
+            NOT_PRINTED,
+            differs,
+        ),
         note="The solve stage is Everett's multiplier (1963), and buys what Fox's marginal analysis (1966) buys. "
         "Who was first to learn such labels was read, not computed.",
     )
@@ -220,11 +293,24 @@ def levels_row() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
         printed = PAPER[name]
-        ours = by_level(settings.utility(name), [str(level) for level in measures.levels_of(name)]).set_index("level")
-        for (level, at), gain in zip(printed["per_level"].items(), printed["level_gain"], strict=True):
+        ours = by_level(
+            settings.utility(name), [str(level) for level in measures.levels_of(name)]
+        ).set_index("level")
+        for (level, at), gain in zip(
+            printed["per_level"].items(), printed["level_gain"], strict=True
+        ):
             columns = {"accuracy at b = 1": "first", "accuracy at b = 16": "last", "gain": "gain"}
-            for (part, column), paper in zip(columns.items(), (at["acc1"], at["acc16"], gain), strict=True):
-                cells.append(Cell(f"{name}, level {level}: {part}", paper, float(ours.loc[level, column]), _LEVEL))
+            for (part, column), paper in zip(
+                columns.items(), (at["acc1"], at["acc16"], gain), strict=True
+            ):
+                cells.append(
+                    Cell(
+                        f"{name}, level {level}: {part}",
+                        paper,
+                        float(ours.loc[level, column]),
+                        _LEVEL,
+                    )
+                )
     return outcome(*cells, note=_FITTED)
 
 
@@ -235,7 +321,9 @@ def shares_row() -> Outcome:
         for B, printed in zip(TARGETS, PAPER[name]["label_shares"], strict=True):
             ours = label_shares(measures.searched(name, B).labels, table.k)
             for b, paper, share in zip(table.budgets, printed, ours, strict=True):
-                cells.append(Cell(f"{name}, B = {B:g}: share of b = {b}", paper, float(share), _SHARE))
+                cells.append(
+                    Cell(f"{name}, B = {B:g}: share of b = {b}", paper, float(share), _SHARE)
+                )
     return outcome(*cells, note=_FITTED)
 
 
@@ -266,7 +354,9 @@ def four_kinds() -> Outcome:
         Cell("easy: accuracy at b = 1", said["archetype_easy_from"], ours["easy_first"], 0.0, ">="),
         Cell("responsive: accuracy at b = 1", first, ours["responsive_first"], 0.15),
         Cell("responsive: accuracy at b = 16", last, ours["responsive_last"], 0.15),
-        Cell("hard: highest accuracy", said["archetype_hard_below"], ours["hard_highest"], 0.0, "<="),
+        Cell(
+            "hard: highest accuracy", said["archetype_hard_below"], ours["hard_highest"], 0.0, "<="
+        ),
         Cell("GSM8K: share of easy", said["archetype_easy_gsm8k"], ours["gsm8k_easy"], 0.0, ">="),
         Cell("easy: share that gets b = 1 at B = 2", one, ours["easy_one"], 0.02, ">="),
         Cell("hard: share that gets b = 1 at B = 2", one, ours["hard_one"], 0.02, ">="),
@@ -281,10 +371,32 @@ def sweep() -> Outcome:
     for name in PAPER_SETTINGS:
         printed = PAPER[name]["lambda_sweep"]
         for B, lam, cost in zip(TARGETS, printed["lam"], printed["cost"], strict=True):
-            cells.append(Cell(f"{name}, B = {B:g}: price", lam, measures.searched(name, B).lam, _PRICE, unit="price"))
-            cells.append(Cell(f"{name}, B = {B:g}: cost", cost, measures.searched(name, B).cost, 0.3, unit="cost"))
-    over, within = sum(miss > 0 for miss in misses), sum(abs(miss) < 0.05 - 1e-9 for miss in misses[:9])
-    return outcome(*cells, note=f"{over} of the 12 printed costs exceed B; {within} of 9 on MATH are nearer than 0.05.")
+            cells.append(
+                Cell(
+                    f"{name}, B = {B:g}: price",
+                    lam,
+                    measures.searched(name, B).lam,
+                    _PRICE,
+                    unit="price",
+                )
+            )
+            cells.append(
+                Cell(
+                    f"{name}, B = {B:g}: cost",
+                    cost,
+                    measures.searched(name, B).cost,
+                    0.3,
+                    unit="cost",
+                )
+            )
+    over, within = (
+        sum(miss > 0 for miss in misses),
+        sum(abs(miss) < 0.05 - 1e-9 for miss in misses[:9]),
+    )
+    return outcome(
+        *cells,
+        note=f"{over} of the 12 printed costs exceed B; {within} of 9 on MATH are nearer than 0.05.",
+    )
 
 
 def _settled(search) -> int:
@@ -296,10 +408,19 @@ def _settled(search) -> int:
 
 def diagnostics() -> Outcome:
     limit, room = (PAPER_CLAIMS[key] for key in ("search_settled", "search_tolerance"))
-    made, miss = {B: measures.searched(SHOWN, B) for B in TARGETS}, abs(measures.printed_misses()[1])
+    made, miss = (
+        {B: measures.searched(SHOWN, B) for B in TARGETS},
+        abs(measures.printed_misses()[1]),
+    )
     return outcome(
-        *(Cell(f"B = {B:g}: steps until the cost settles", limit, _settled(s), 0.0, "<=") for B, s in made.items()),
-        *(Cell(f"B = {B:g}: distance to the budget", room, search.error, 0.0, "<=") for B, search in made.items()),
+        *(
+            Cell(f"B = {B:g}: steps until the cost settles", limit, _settled(s), 0.0, "<=")
+            for B, s in made.items()
+        ),
+        *(
+            Cell(f"B = {B:g}: distance to the budget", room, search.error, 0.0, "<=")
+            for B, search in made.items()
+        ),
         note=f"Simulated. At B = 2 the paper's own table prints {miss:.3f}, which is not below {room}.",
     )
 
@@ -308,7 +429,9 @@ def waterfall() -> Outcome:
     table, (low, high) = settings.utility(SHOWN), PAPER_CLAIMS["transition"]
     at = np.asarray(average_cost(table.acc, table.cost, [0.0, low, high]))
     share = float((at[1] - at[2]) / (at[0] - 1))
-    labels = np.array([oracle_labels(table.acc, table.cost, lam) for lam in settings.path(SHOWN).lam[::-1]])
+    labels = np.array(
+        [oracle_labels(table.acc, table.cost, lam) for lam in settings.path(SHOWN).lam[::-1]]
+    )
     rises = int((np.diff(labels, axis=0) > 0).any(axis=0).sum())
     return outcome(
         Cell(f"share of the fall between the prices {low:g} and {high:g}", 0.5, share, 0.0, ">="),
@@ -321,7 +444,9 @@ def waterfall() -> Outcome:
 def replica() -> Outcome:
     unseen = measures.curve_of_data().loc["unseen"].imitation[0.8]
     return outcome(
-        *beside_print(results.oracle_gap(), "{setting}, B = {target:g}", {"imitation": 0.03, "accuracy": 0.02}),
+        *beside_print(
+            results.oracle_gap(), "{setting}, B = {target:g}", {"imitation": 0.03, "accuracy": 0.02}
+        ),
         note="Simulated; 16 columns of noise, trained on 80%, scored on all. On the unseen fifth the same noise "
         f"imitates {unseen:.3f} (DeepSeek-V3 on MATH, B = 3).",
     )
@@ -329,7 +454,10 @@ def replica() -> Outcome:
 
 def grouped() -> Outcome:
     printed = measures.trees_over_linear(pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T)
-    ours = {split: measures.trees_over_linear(measures.classifier_table(split)) for split in ("row", "question")}
+    ours = {
+        split: measures.trees_over_linear(measures.classifier_table(split))
+        for split in ("row", "question")
+    }
     return outcome(
         Cell("trees minus linear, split by rows", printed, ours["row"], 0.03),
         Cell("trees minus linear, split by questions", NOT_PRINTED, ours["question"]),
@@ -338,9 +466,15 @@ def grouped() -> Outcome:
 
 
 def curse() -> Outcome:
-    optimism = {R: float(np.asarray(measures.rehearsed(R).optimism.mean)[-1]) for R in (16, 48, 96, 192, 480)}
+    optimism = {
+        R: float(np.asarray(measures.rehearsed(R).optimism.mean)[-1])
+        for R in (16, 48, 96, 192, 480)
+    }
     return outcome(
-        *(Cell(f"{R} samples: claimed minus true, B = 3", NOT_PRINTED, value) for R, value in optimism.items()),
+        *(
+            Cell(f"{R} samples: claimed minus true, B = 3", NOT_PRINTED, value)
+            for R, value in optimism.items()
+        ),
         note="Drawn from the answers to MATH; windows, first-seen ties.",
         holds=(np.diff(list(optimism.values())) < 0).all(),
     )
@@ -351,7 +485,10 @@ def crossed() -> Outcome:
     off = abs(float(honest.accuracy[:, -1].mean() - best.accuracy[:, -1].mean()))
     name = "{}: claimed minus cross-fitted, B = 3"
     return outcome(
-        *(Cell(name.format(real), NOT_PRINTED, float(each.mean)) for real, each in measures.optimism().items()),
+        *(
+            Cell(name.format(real), NOT_PRINTED, float(each.mean))
+            for real, each in measures.optimism().items()
+        ),
         note=f"48 samples choose, windows. Where the truth is known, cross-fitting misses it by {off:.4f}.",
         holds=off < 0.005,
     )
@@ -359,7 +496,11 @@ def crossed() -> Outcome:
 
 def null_row() -> Outcome:
     return outcome(
-        Cell("gain claimed where no budget helps, B = 3", NOT_PRINTED, float(measures.null().claimed.mean() - 0.5)),
+        Cell(
+            "gain claimed where no budget helps, B = 3",
+            NOT_PRINTED,
+            float(measures.null().claimed.mean() - 0.5),
+        ),
         note="Simulated null, 200 questions, 48 samples, 20 draws; the same labels on the truth: "
         f"{measures.null().accuracy.mean():.3f} of 0.500.",
         holds=np.allclose(measures.null().accuracy, 0.5),
@@ -371,7 +512,9 @@ def twice() -> Outcome:
     for name in PAPER_SETTINGS:
         one, two = PAPER[name]["main"]["Fixed"]["accuracy"][:2]
         more = np.diff(settings.paper_population(name).acc((1, 2)), axis=1)
-        cells.append(Cell(f"{name}: Acc(2) minus Acc(1), mean", two - one, float(more.mean()), 0.005))
+        cells.append(
+            Cell(f"{name}: Acc(2) minus Acc(1), mean", two - one, float(more.mean()), 0.005)
+        )
         most = max(most, float(np.abs(more).max()))
     note = f"In the simulated truth no question differs by more than {most:.0e}."
     return outcome(*cells, note=note, holds=most < 1e-9)
@@ -379,7 +522,10 @@ def twice() -> Outcome:
 
 def copies() -> Outcome:
     broken, tried = measures.perfect_copies()
-    return outcome(Cell(f"failures in {tried} cases with ε = 0", 0, broken), note="The printed bound is then 0.")
+    return outcome(
+        Cell(f"failures in {tried} cases with ε = 0", 0, broken),
+        note="The printed bound is then 0.",
+    )
 
 
 def gaps_row() -> Outcome:

@@ -16,7 +16,16 @@ from adalib.evaluate import baselines
 from adalib.learn.features import text_features
 from adalib.learn.policies import LabelPolicy
 from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, zoo
-from adalib.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, REAL, TARGETS, answers, path, utility
+from adalib.paper.settings import (
+    PAPER,
+    PAPER_CLAIMS,
+    PAPER_SETTINGS,
+    REAL,
+    TARGETS,
+    answers,
+    path,
+    utility,
+)
 from adalib.paper.theorems import COUNTEREXAMPLES, Case, random_cases, strong_duality, vertex
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
@@ -30,7 +39,9 @@ from referee.measures import SHOWN, Cell, Outcome, outcome
 @cache
 def _fitted() -> LabelPolicy:
     """The paper's classifier on noise features of the simulated DeepSeek-V3 on MATH, labels at B = 2."""
-    return LabelPolicy().fit_labels(baselines.noise_features(200), measures.searched(SHOWN, 2.0).labels)
+    return LabelPolicy().fit_labels(
+        baselines.noise_features(200), measures.searched(SHOWN, 2.0).labels
+    )
 
 
 @cache
@@ -44,7 +55,9 @@ def seconds_to_route() -> float:
     """Reading the features of a real question and asking the classifier: the mean over a set, the best of three."""
     texts, table = answers("word-fewshot").questions, utility("word-fewshot")
     policy = LabelPolicy().fit(text_features(texts), table.acc, table.cost, budget=2)
-    return min(_seconds(lambda: policy.predict(text_features(texts))) for _ in range(3)) / len(texts)
+    return min(_seconds(lambda: policy.predict(text_features(texts))) for _ in range(3)) / len(
+        texts
+    )
 
 
 def _seconds(work) -> float:
@@ -60,11 +73,21 @@ def _config() -> dict:
 
 
 def pipeline_row() -> Outcome:
-    room, columns = PAPER_CLAIMS["search_tolerance"], text_features(answers("word-fewshot").questions)
-    learned = LabelPolicy().fit_labels(columns, measures.searched("word-fewshot", 2.0).labels).predict(columns)
+    room, columns = (
+        PAPER_CLAIMS["search_tolerance"],
+        text_features(answers("word-fewshot").questions),
+    )
+    learned = (
+        LabelPolicy()
+        .fit_labels(columns, measures.searched("word-fewshot", 2.0).labels)
+        .predict(columns)
+    )
     costs = {(name, B): measures.searched(name, B).cost for name in REAL for B in TARGETS}
     return outcome(
-        *(Cell(f"{name}, B = {B:g}: average cost", B, cost, room) for (name, B), cost in costs.items()),
+        *(
+            Cell(f"{name}, B = {B:g}: average cost", B, cost, room)
+            for (name, B), cost in costs.items()
+        ),
         note="Real settings, all 96 answers.",
         holds=np.isin(learned, range(utility("word-fewshot").k)).all(),
     )
@@ -79,7 +102,13 @@ def loss() -> Outcome:
     off = float((columns[chance.argmax(axis=1)] != _fitted().predict(known)).sum())
     return outcome(
         Cell("predictions that are not the largest output", 0, off),
-        Cell("cross-entropy after training, beside always guessing the shares", before, after, 0.0, "<="),
+        Cell(
+            "cross-entropy after training, beside always guessing the shares",
+            before,
+            after,
+            0.0,
+            "<=",
+        ),
         note="Eq. 8's objective is what the trees minimise.",
         holds=_config()["learner_train_param"]["objective"] == "multi:softprob",
     )
@@ -87,10 +116,18 @@ def loss() -> Outcome:
 
 def kinds_row() -> Outcome:
     kinds = archetypes(utility(measures.MATH[0]))
-    shares = [float(np.mean(kinds == kind)) for kind in ("easy", "responsive", "diminishing", "hard")]
+    shares = [
+        float(np.mean(kinds == kind)) for kind in ("easy", "responsive", "diminishing", "hard")
+    ]
     return outcome(
-        Cell("kinds of curve with at least a twentieth of the questions", 4, sum(share >= 0.05 for share in shares)),
-        note="Easy, responsive, diminishing, hard: " + ", ".join(f"{s:.0%}" for s in shares) + " of MATH.",
+        Cell(
+            "kinds of curve with at least a twentieth of the questions",
+            4,
+            sum(share >= 0.05 for share in shares),
+        ),
+        note="Easy, responsive, diminishing, hard: "
+        + ", ".join(f"{s:.0%}" for s in shares)
+        + " of MATH.",
     )
 
 
@@ -101,20 +138,33 @@ def diagram() -> Outcome:
 
 def setup_row() -> Outcome:
     claims, cells = PAPER_CLAIMS, []
-    cells += [Cell(f"{name}: questions", claims["questions"], answers(name).n) for name in PAPER_SETTINGS]
     cells += [
-        Cell(f"{name}: answers per question", claims["samples"], answers(name).samples) for name in PAPER_SETTINGS
+        Cell(f"{name}: questions", claims["questions"], answers(name).n) for name in PAPER_SETTINGS
     ]
-    for column, (b, printed) in enumerate(zip(utility(SHOWN).budgets, claims["windows"], strict=True)):
+    cells += [
+        Cell(f"{name}: answers per question", claims["samples"], answers(name).samples)
+        for name in PAPER_SETTINGS
+    ]
+    for column, (b, printed) in enumerate(
+        zip(utility(SHOWN).budgets, claims["windows"], strict=True)
+    ):
         # Accuracies are multiples of one over the number of windows: read it off the smallest step between them.
-        values = np.unique(np.concatenate([utility(name).acc[:, column] for name in PAPER_SETTINGS]))
+        values = np.unique(
+            np.concatenate([utility(name).acc[:, column] for name in PAPER_SETTINGS])
+        )
         cells.append(Cell(f"windows at b = {b}", printed, float(round(1 / np.diff(values).min()))))
-    return outcome(*cells, note="Simulated settings; temperature and models are those of the paper only in name.")
+    return outcome(
+        *cells,
+        note="Simulated settings; temperature and models are those of the paper only in name.",
+    )
 
 
 def trees_row() -> Outcome:
     trees, depth, rate = PAPER_CLAIMS["trees"]
-    booster, params = _fitted().model_.get_booster(), _config()["gradient_booster"]["tree_train_param"]
+    booster, params = (
+        _fitted().model_.get_booster(),
+        _config()["gradient_booster"]["tree_train_param"],
+    )
     deepest = max(line.count("\t") for tree in booster.get_dump() for line in tree.split("\n"))
     return outcome(
         Cell("rounds of trees", trees, booster.num_boosted_rounds()),
@@ -154,7 +204,11 @@ def models() -> Outcome:
     network, machine = (zoo()[name].model[-1] for name in ("mlp", "svm"))
     return outcome(
         Cell("classifiers", 5, len(zoo())),
-        Cell("hidden units of the network", PAPER_CLAIMS["hidden_units"], network.hidden_layer_sizes[0]),
+        Cell(
+            "hidden units of the network",
+            PAPER_CLAIMS["hidden_units"],
+            network.hidden_layer_sizes[0],
+        ),
         note="The paper says no more about them; ours are scikit-learn's defaults.",
         holds=machine.kernel == "rbf",
     )
@@ -172,7 +226,9 @@ def costs() -> Outcome:
             }
             for method, plan in plans.items():
                 ours = float(plan.expected(cost).mean())
-                cells.append(Cell(f"{name}, {method}, B = {B:g}", printed[method]["cost"][t], ours, 0.025))
+                cells.append(
+                    Cell(f"{name}, {method}, B = {B:g}", printed[method]["cost"][t], ours, 0.025)
+                )
     return outcome(*cells, note="The paper drew its random budgets; we compute the expected cost.")
 
 
@@ -198,7 +254,9 @@ def program() -> Outcome:
     worst = 0.0
     for case in _small():
         acc, cost = case.acc, np.broadcast_to(case.cost, case.acc.shape)
-        best = max(_chosen(acc, plan) for plan in _plans(acc) if _chosen(cost, plan) <= case.budget + 1e-12)
+        best = max(
+            _chosen(acc, plan) for plan in _plans(acc) if _chosen(cost, plan) <= case.budget + 1e-12
+        )
         worst = max(worst, abs(best - integer_optimum(acc, cost, case.budget).accuracy))
     return outcome(Cell("largest difference, 40 small tables", 0.0, worst), digits=1)
 
@@ -226,9 +284,16 @@ def staircase() -> Outcome:
     for name in (*REAL, *PAPER_SETTINGS):
         table, stairs = utility(name), path(name)
         for lam in rng.uniform(0, stairs.lam[0] * 1.1, 50):
-            worst = max(worst, abs(average_cost(table.acc, table.cost, lam) - stairs.cost[stairs.lam <= lam][0]))
-    note = f"The staircase of the simulated DeepSeek-V3 on MATH has {len(path(SHOWN).lam) - 1} steps."
-    return outcome(Cell("largest difference, 8 settings, 50 prices each", 0.0, worst), note=note, digits=1)
+            worst = max(
+                worst,
+                abs(average_cost(table.acc, table.cost, lam) - stairs.cost[stairs.lam <= lam][0]),
+            )
+    note = (
+        f"The staircase of the simulated DeepSeek-V3 on MATH has {len(path(SHOWN).lam) - 1} steps."
+    )
+    return outcome(
+        Cell("largest difference, 8 settings, 50 prices each", 0.0, worst), note=note, digits=1
+    )
 
 
 def monotone() -> Outcome:
@@ -291,7 +356,11 @@ def relaxation() -> Outcome:
         Cell("weak duality: failures", 0, measures.failures("Weak duality").failures[0]),
         Cell("subgradient: failures", 0, measures.failures("Subgradient").failures[0]),
         Cell("most questions split at a solver's vertex (printed proof: 0)", 0, split),
-        Cell("cases where no best price costs B (printed: 0)", 0, measures.failures("Optimal price").failures[0]),
+        Cell(
+            "cases where no best price costs B (printed: 0)",
+            0,
+            measures.failures("Optimal price").failures[0],
+        ),
         note=f"The frontier is the value of the linear program within {off:.0e}. Our statements fail {ours} times.",
         holds=ours == 0 and off < 1e-9 and split == 1,
     )
@@ -299,12 +368,16 @@ def relaxation() -> Outcome:
 
 def regret() -> Outcome:
     fared = measures.failures("Theorem 2")
-    return outcome(*(Cell(c.claim, 0, c.failures) for c in fared[fared.version == "printed"].itertuples()))
+    return outcome(
+        *(Cell(c.claim, 0, c.failures) for c in fared[fared.version == "printed"].itertuples())
+    )
 
 
 def identity() -> Outcome:
     widest = measures.failures("Corollary 1").widest.max()
-    return outcome(Cell("largest |difference| of the two sides, 700 cases", 0.0, widest, 1e-12), digits=1)
+    return outcome(
+        Cell("largest |difference| of the two sides, 700 cases", 0.0, widest, 1e-12), digits=1
+    )
 
 
 def feasibility() -> Outcome:

@@ -17,7 +17,9 @@ from story.travel import TRAVEL
 from story.unknowns import UNKNOWNS
 
 #: All families with all five dials, as the pilot asked them, by level.
-CANDIDATES = tuple(sorted((*EVERYDAY, *TRADE, *TRAVEL, *COUNTING, *UNKNOWNS), key=lambda family: family.level))
+CANDIDATES = tuple(
+    sorted((*EVERYDAY, *TRADE, *TRAVEL, *COUNTING, *UNKNOWNS), key=lambda family: family.level)
+)
 
 _CHOSEN = Path(__file__).parent / "pilot.json"
 _PER_DIAL = {1: 5, 2: 5, 3: 4, 4: 3, 5: 3}

@@ -50,7 +50,9 @@ TRADE = (
             z=(5, 9, 15, 20, 25, 40),
         ),
         lambda n: n["e"] - n["a"] * n["b"] - n["d"],
-        lambda n: only(range(n["e"]), lambda left: left + add_up(n["a"], n["b"]) + n["d"] == n["e"]),
+        lambda n: only(
+            range(n["e"]), lambda left: left + add_up(n["a"], n["b"]) + n["d"] == n["e"]
+        ),
         dials=ALL_DIALS,
     ),
     Family(
@@ -64,7 +66,10 @@ TRADE = (
             "How many dollars does the bike cost today?",
         ),
         spans(
-            lambda n: n["p"] * n["b"] % 100 == 0, p=PERCENTS, b=(20, 60, 120, 240, 400, 900), z=(9, 15, 25, 35, 45, 60)
+            lambda n: n["p"] * n["b"] % 100 == 0,
+            p=PERCENTS,
+            b=(20, 60, 120, 240, 400, 900),
+            z=(9, 15, 25, 35, 45, 60),
         ),
         lambda n: n["b"] - n["p"] * n["b"] // 100,
         lambda n: hundredths(100 - n["p"], n["b"]),
@@ -81,7 +86,12 @@ TRADE = (
             "At a cafe {name} gets {a} dollars per hour. After 6 pm each hour pays {c} dollars extra. {name} works "
             "{b} hours before 6 pm and {d} hours after 6 pm. How many dollars is that?",
         ),
-        spans(a=(5, 8, 10, 12, 18, 26), b=(2, 5, 8, 12, 24, 38), c=(2, 2, 4, 6, 8, 9), d=(2, 3, 4, 6, 8, 12)),
+        spans(
+            a=(5, 8, 10, 12, 18, 26),
+            b=(2, 5, 8, 12, 24, 38),
+            c=(2, 2, 4, 6, 8, 9),
+            d=(2, 3, 4, 6, 8, 12),
+        ),
         lambda n: n["a"] * n["b"] + (n["a"] + n["c"]) * n["d"],
         lambda n: add_up(n["b"] + n["d"], n["a"]) + add_up(n["d"], n["c"]),
         dials=ALL_DIALS,
@@ -98,7 +108,10 @@ TRADE = (
             "the farm sell in May and June together?",
         ),
         spans(
-            lambda n: n["p"] * n["b"] % 100 == 0, p=PERCENTS, b=(20, 60, 100, 200, 360, 800), z=(4, 9, 12, 15, 18, 25)
+            lambda n: n["p"] * n["b"] % 100 == 0,
+            p=PERCENTS,
+            b=(20, 60, 100, 200, 360, 800),
+            z=(4, 9, 12, 15, 18, 25),
         ),
         lambda n: 2 * n["b"] + n["p"] * n["b"] // 100,
         lambda n: add_up(2, n["b"]) + hundredths(n["p"], n["b"]),
@@ -171,7 +184,9 @@ TRADE = (
             e=(2, 5, 6, 9, 12, 14),
         ),
         lambda n: (n["a"] + n["b"] * n["c"]) * (100 - n["p"]) // 100 - n["d"] * n["e"],
-        lambda n: hundredths(100 - n["p"], n["a"] + add_up(n["c"], n["b"])) - add_up(n["d"], n["e"]),
+        lambda n: (
+            hundredths(100 - n["p"], n["a"] + add_up(n["c"], n["b"])) - add_up(n["d"], n["e"])
+        ),
         dials=ALL_DIALS,
     ),
 )

@@ -60,7 +60,12 @@ TRAVEL = (
             "A cake must rest {a} hours and {b} minutes. {name} put it away {c} minutes ago, at {z} degrees. How many "
             "more minutes must it rest?",
         ),
-        spans(a=(2, 2, 3, 5, 8, 14), b=(5, 20, 40, 50, 55, 59), c=(10, 25, 40, 55, 59, 89), z=(5, 6, 9, 12, 15, 18)),
+        spans(
+            a=(2, 2, 3, 5, 8, 14),
+            b=(5, 20, 40, 50, 55, 59),
+            c=(10, 25, 40, 55, 59, 89),
+            z=(5, 6, 9, 12, 15, 18),
+        ),
         lambda n: 60 * n["a"] + n["b"] - n["c"],
         lambda n: len(range(n["c"], add_up(n["a"], 60) + n["b"])),
         dials=ALL_DIALS,
@@ -76,7 +81,12 @@ TRAVEL = (
             "A shelf is {a} meters and {b} centimeters long and {z} centimeters deep. Books of {c} centimeters stand "
             "side by side on it. How many books fit?",
         ),
-        spans(a=(2, 2, 3, 5, 8, 14), b=(10, 20, 40, 60, 80, 95), c=(3, 10, 15, 20, 25, 35), z=(20, 30, 30, 35, 35, 40)),
+        spans(
+            a=(2, 2, 3, 5, 8, 14),
+            b=(10, 20, 40, 60, 80, 95),
+            c=(3, 10, 15, 20, 25, 35),
+            z=(20, 30, 30, 35, 35, 40),
+        ),
         lambda n: (100 * n["a"] + n["b"]) // n["c"],
         lambda n: groups(add_up(n["a"], 100) + n["b"], n["c"])[0],
         dials=ALL_DIALS,
@@ -94,7 +104,10 @@ TRAVEL = (
         ),
         spans(
             lambda n: n["a"] > n["a"] // n["part"] + n["c"] * n["d"],
-            lambda n: {"a": n["part"] * n["share"], "f": ("half", "third", "quarter", "fifth", "sixth")[n["part"] - 2]},
+            lambda n: {
+                "a": n["part"] * n["share"],
+                "f": ("half", "third", "quarter", "fifth", "sixth")[n["part"] - 2],
+            },
             part=[(2,), (2, 4), (2, 3, 4), (3, 4, 5), (3, 4, 5, 6)],
             share=(10, 20, 40, 60, 80, 150),
             c=(2, 4, 8, 12, 18, 26),
@@ -148,7 +161,9 @@ TRAVEL = (
             e=(2, 4, 5, 7, 8, 12),
         ),
         lambda n: n["u"] // (n["a"] * n["c"]) * n["d"] * n["e"],
-        lambda n: sum(groups(n["u"], add_up(n["a"], n["c"]))[0] for _ in range(n["d"]) for _ in range(n["e"])),
+        lambda n: sum(
+            groups(n["u"], add_up(n["a"], n["c"]))[0] for _ in range(n["d"]) for _ in range(n["e"])
+        ),
         dials=ALL_DIALS,
     ),
     Family(
@@ -173,7 +188,10 @@ TRAVEL = (
             z=(5, 10, 15, 20, 30, 50),
         ),
         lambda n: (n["a"] * n["b"] + n["c"] * n["d"]) // n["e"],
-        lambda n: only(range(1, 500), lambda v: add_up(n["e"], v) == add_up(n["b"], n["a"]) + add_up(n["d"], n["c"])),
+        lambda n: only(
+            range(1, 500),
+            lambda v: add_up(n["e"], v) == add_up(n["b"], n["a"]) + add_up(n["d"], n["c"]),
+        ),
         dials=ALL_DIALS,
     ),
 )

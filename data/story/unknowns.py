@@ -41,7 +41,12 @@ UNKNOWNS = (
             "cat. How "
             "many pounds do the cat and the dog weigh together?",
         ),
-        spans(a=(4, 9, 14, 20, 35, 60), b=(2, 2, 3, 4, 6, 9), c=(1, 4, 6, 9, 18, 40), z=(2, 2, 3, 3, 4, 4)),
+        spans(
+            a=(4, 9, 14, 20, 35, 60),
+            b=(2, 2, 3, 4, 6, 9),
+            c=(1, 4, 6, 9, 18, 40),
+            z=(2, 2, 3, 3, 4, 4),
+        ),
         lambda n: n["a"] + n["a"] * n["b"] - n["c"],
         lambda n: add_up(n["b"] + 1, n["a"]) - n["c"],
         dials=ALL_DIALS,

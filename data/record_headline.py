@@ -1,0 +1,109 @@
+"""Part the book's headline gain by its causes, and write it to data/recorded/headline.jsonl, which the chapters read.
+
+A policy that weights votes by the model's certainty and stops when the next answer is not worth its price gains over
+the best random mix for two reasons. How much each brings is seen beside a mix and an oracle with the same weighted
+votes: the weighted mix over the plain one is what weighting gains, and the policy over the weighted mix is what
+stopping adds. The questions are dealt into folds, and their answers halved, in five ways, since a gain depends on that.
+
+Run ``python data/record_headline.py`` (a few minutes for each set of 300 questions on two cores; what is there already
+is kept, and ``--anew`` begins anew). Intervals are Student's over questions.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from record_stopping import TARGETS, weighted_bars
+
+import adalib
+from adalib.datasets.files import read_lines
+from adalib.datasets.loading import data_folder, from_records
+from adalib.datasets.responses import Responses
+from adalib.evaluate.heldout import HeldOutRow, Protocol, held_out
+from adalib.evaluate.intervals import mean_interval
+from adalib.evaluate.recorded import LADDER, STOPS, figures, record
+from adalib.sequential.policy import PricedStopping
+
+#: The bundled answers behind every part; of several files each question keeps equally many answers.
+SETS = {
+    "gsm8k": ("gsm8k-qwen15",),
+    "math": ("math-qwen15",),
+    "gsm8k-all": ("gsm8k-qwen15", "gsm8k-more-qwen15"),
+}
+
+#: Fields of a line with one entry per answer.
+PER_ANSWER = ("answers", "classes", "correct", "tokens", "finish", "logprob", "entropy")
+
+#: Ways of dealing the questions into folds and the answers into halves; the first is the book's own.
+DEALS = range(5)
+
+#: Whose lead over whom is recorded, at equal cost: what is left of the first's gain is the second's own part.
+LEADS = {
+    "oracle": ("mix",),
+    "mix_weighted": ("mix",),
+    "oracle_weighted": ("mix", "mix_weighted"),
+    "votes": ("mix", "oracle"),
+    "votes + certainty": ("mix", "votes", "mix_weighted", "oracle_weighted"),
+    "all three": ("mix", "votes", "votes + certainty", "mix_weighted", "oracle_weighted", "oracle"),
+}
+
+
+def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
+    """Yield the name of a part, and a function that computes its cells."""
+    for part, names in SETS.items():
+        answers = one_after_the_other(names)
+        for seed in DEALS:
+            yield part_name(part, seed), partial(headline_cells, answers, TARGETS, seed)
+
+
+def one_after_the_other(names: Sequence[str]) -> Responses:
+    """Join the questions of bundled settings, with the first answers of each that all of them have."""
+    if len(names) == 1:
+        return adalib.load(names[0])
+    samples = min(adalib.load(name).samples for name in names)
+    records = []
+    for name in names:
+        for number, line in read_lines(data_folder() / "answers" / f"{name}.jsonl.gz"):
+            cut = {key: line[key][:samples] for key in PER_ANSWER if key in line}
+            records.append((f"{name}, line {number}", len(records) + 1, {**line, **cut}))
+    return from_records(" and ".join(names), records)
+
+
+def part_name(part: str, seed: int) -> str:
+    """Name a part in one way of dealing: ``gsm8k`` for the book's own, ``gsm8k, deal 1`` for another."""
+    return f"{part}, deal {seed}" if seed else part
+
+
+def headline_cells(responses: Responses, targets: Sequence[float], seed: int = 0) -> list[dict]:
+    """Compute every policy's figures at every target, and in ``over`` its leads, with Student's intervals.
+
+    The mix and the oracle may give any number of answers that the policy may, as far as half of the answers allow.
+    ``seed`` deals the questions into folds and the answers into halves.
+    """
+    menu = [stop for stop in STOPS if 2 * stop <= responses.samples]
+    names = [name for name in LEADS if name in LADDER]
+    learners = {name: PricedStopping(LADDER[name], exact=True) for name in names}
+    protocol = Protocol(seed=seed)
+    rows = held_out(responses, targets, menu, learners=learners, noises=0, protocol=protocol)
+    rows += weighted_bars(responses, targets, menu=menu, seed=seed)
+    gains = {(row.policy, row.target): row for row in rows}
+    return [_cell(row, gains) for row in rows if row.policy == "mix" or row.policy in LEADS]
+
+
+def _cell(row: HeldOutRow, rows: dict[tuple[str, float], HeldOutRow]) -> dict:
+    """One row's figures, its gain's interval by Student's t, and its leads: gain less gain, each at its own cost."""
+    over = {}
+    for other in LEADS.get(row.policy, ()):
+        lead = row.gains if other == "mix" else row.gains - rows[other, row.target].gains
+        found = mean_interval(lead)
+        over[other] = [round(float(end), 5) for end in (found.mean, found.low, found.high)]
+    cell = {**figures(row), "over": over, "questions": len(row.gains)}
+    if over:
+        cell |= {"gain_low": over["mix"][1], "gain_high": over["mix"][2]}
+    return cell
+
+
+if __name__ == "__main__":
+    record("headline", parts(), anew="--anew" in sys.argv)

@@ -1,0 +1,126 @@
+"""Hold out races and their rivals on reasoning models, and write data/recorded/race.jsonl.
+
+Run ``python data/record_race.py``. Parts that are there already are kept, so it can be stopped and
+started again; ``--anew`` begins anew. Policies learn from one half of the answers to the training
+questions and are scored on the other half of the answers to the test questions, both ways round, in
+five folds. Budgets and costs are in tokens of one average training answer, waiting in the time of
+one. An interval is over questions, 95%.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import adalib
+from adalib.datasets.folds import deal, members
+from adalib.datasets.responses import Responses
+from adalib.evaluate.intervals import Interval, mean_interval, question_interval
+from adalib.evaluate.recorded import record
+from adalib.sequential.policy import PricedStopping
+from adalib.sequential.race import PricedRace
+from adalib.sequential.race_rules import FAMILIES, TunedRaces
+
+REASONING = {
+    "aime": ("am-thinking-v1", "gpt-oss-20b", "phi-4-reasoning", "qwen3-14b"),
+    "gpqa": ("gpt-oss-20b", "phi-4-reasoning", "qwen3-30b-a3b-thinking-2507"),
+    "math500": ("exaone-deep-32b", "gpt-oss-20b", "qwen3-14b"),
+}
+OURS = ("gsm8k", "word-fewshot")  # our own sets that have tokens
+BUDGETS = (1.5, 2.0, 3.0, 4.0)  # in tokens of an average answer
+WAITING_PRICES = (0.0, 0.02, 0.05, 0.1)  # at which the race is played
+FOLDS = 5
+_MOST = 12  # answers that start, at most
+_STREAMS = 800  # played back in a fit, about
+
+
+def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
+    """Yield a name, and a function that computes its rows."""
+    for benchmark, models in REASONING.items():
+        for model in models:
+            name = f"{benchmark}-{model}"
+            yield name, partial(race_rows, name)
+    for name in OURS:
+        yield name, partial(race_rows, name)
+
+
+def race_rows(name: str) -> list[dict]:
+    """Return one row per policy and budget: cost, accuracy and waiting, each with its interval.
+
+    ``ahead`` is the accuracy above the mix of parallel votes, and ``behind`` the accuracy below
+    priced stopping one by one, at the same budget.
+    """
+    answers = adalib.load(name)
+    outcomes = held_out_races(answers)
+    rows = []
+    for policy, outcome in outcomes.items():
+        for column, budget in enumerate(BUDGETS):
+            row: dict[str, Any] = {"policy": policy, "budget": budget}
+            cost, accuracy, waiting = outcome[:, :, column]
+            row["cost"] = _figures(mean_interval(cost))
+            row["accuracy"] = _figures(question_interval(accuracy, bounds=(0, 1)))
+            row["waiting"] = _figures(mean_interval(waiting))
+            mix = outcomes["parallel"][1, :, column]
+            alone = outcomes["one by one"][1, :, column]
+            row["ahead"] = _figures(question_interval(accuracy - mix))
+            row["behind"] = _figures(question_interval(alone - accuracy))
+            rows.append(row)
+    return rows
+
+
+def held_out_races(answers: Responses, folds: int = FOLDS) -> dict[str, np.ndarray]:
+    """Return cost, accuracy and waiting of every question and budget by policy, (3, N, budgets)."""
+    fold = deal(members(answers, None), folds, 0)
+    halves = answers.split_samples(0)
+    outcomes: dict[str, np.ndarray] = {}
+    for teach, score in (halves, halves[::-1]):
+        for which in range(folds):
+            train = np.flatnonzero(fold != which)
+            test = np.flatnonzero(fold == which)
+            for name, outcome in _played(teach.take(train), score.take(test)).items():
+                total = outcomes.setdefault(name, np.zeros((3, answers.n, len(BUDGETS))))
+                total[:, test] += outcome / 2
+    return outcomes
+
+
+def _played(teach: Responses, score: Responses) -> dict[str, np.ndarray]:
+    """Fit every policy on ``teach``, and return what it does on ``score``."""
+    most = min(_MOST, teach.samples, score.samples)
+    repeats = int(np.clip(_STREAMS // teach.n, 3, 16))
+    unit = float(np.mean(teach.tokens))
+    rivals: Mapping[str, Any] = {
+        name: TunedRaces(settings(most), repeats=repeats) for name, settings in FAMILIES.items()
+    }
+    outcomes = {}
+    for name, rival in rivals.items():
+        played = rival.fit(teach).replay(score, _affordable(rival, unit))
+        outcomes[name] = np.array([played.cost / unit, played.accuracy, played.waiting])
+    alone = PricedStopping(("votes",), cost="tokens", repeats=repeats, exact=True).fit(teach)
+    played_alone = alone.replay(score, _affordable(alone, unit))
+    tokens = played_alone.cost / unit  # one by one, one waits for every token
+    outcomes["one by one"] = np.array([tokens, played_alone.accuracy, tokens])
+    race = PricedRace(("votes",), most=most, repeats=repeats).fit(teach)
+    budgets = _affordable(race, unit)
+    for price in WAITING_PRICES:
+        played = race.replay(score, budgets, waiting_price=price)
+        figures = np.array([played.cost / unit, played.accuracy, played.waiting])
+        outcomes[f"race, waiting at {price:g}"] = figures
+    return outcomes
+
+
+def _affordable(policy: Any, unit: float) -> list[float]:
+    """Return the budgets in tokens, each at least what the cheapest member costs."""
+    return [max(budget * unit, float(policy.costs.min())) for budget in BUDGETS]
+
+
+def _figures(interval: Interval) -> list[float]:
+    """Return mean, low and high."""
+    return [round(float(one), 4) for one in (interval.mean, interval.low, interval.high)]
+
+
+if __name__ == "__main__":
+    record("race", parts(), anew="--anew" in sys.argv)
