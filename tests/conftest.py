@@ -34,10 +34,22 @@ ROOT = Path(__file__).resolve().parent.parent
 HTML = ROOT / "_build" / "html"
 
 
-def run_to_end(coroutine):
-    """Run a coroutine to its end, in a thread of its own: while a browser is open, this thread's loop is taken."""
+def in_own_thread(function, *args):
+    """Call a function in a thread of its own: while a browser is open, this thread's loop is taken."""
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, coroutine).result()
+        return thread.submit(function, *args).result()
+
+
+def run_to_end(coroutine):
+    """Run a coroutine to its end."""
+    return in_own_thread(asyncio.run, coroutine)
+
+
+def pytest_collection_modifyitems(items):
+    """Run every docstring's example in a thread of its own, where it may start a loop."""
+    for item in items:
+        if isinstance(item, pytest.DoctestItem):
+            item.runtest = functools.partial(in_own_thread, item.runtest)
 
 
 def on_a_loop(test):
