@@ -17,6 +17,7 @@ from bs4 import BeautifulSoup
 from hypothesis import settings
 
 import adalib
+import contents
 from adalib.commands.cli import main
 
 # The same cases on every machine and every run: a failure is then about the change, never about the day.
@@ -51,10 +52,8 @@ def on_a_loop(test):
 
 
 def toc_pages() -> list[str]:
-    """The pages that _toc.yml names, in order, without suffix: "book/intro", "notebooks/00_data", ..."""
-    return re.findall(
-        r"^[ -]*(?:root|file): *(\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"), re.M
-    )
+    """List the pages that _toc.yml names, in order, without suffix: "book/intro", "notebooks/00_data", ..."""
+    return [page.name for page in contents.pages()]
 
 
 @functools.cache

@@ -17,7 +17,9 @@ from typing import Any
 from adalib.commands.cli import add_shared, parse_budgets, parse_numbers, read_answers, shown
 
 _NUMBERS = ("budget", "lam", "cost", "accuracy", "bound", "slack")
-_OPTIMISTIC = "best in hindsight on these answers, so optimistic: see chapter 5 of the book"
+_OPTIMISTIC = (
+    'best in hindsight on these answers, so optimistic: see the chapter "Estimation" of the book'
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

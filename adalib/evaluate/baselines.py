@@ -25,7 +25,7 @@ class Plan:
     """The chance of each budget for each question: rows of ``weights``, shape (N, K), that sum to 1.
 
     Labels are chances of 0 and 1; a random mix is the same row for everybody. Expected accuracy and cost are exact.
-    Explained in chapter 7, "Results".
+    Explained in the chapter "Results".
 
     Examples
     --------
@@ -101,7 +101,7 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
     """Mix the budgets in the one way that is best for all: the hull of the uniform budgets, and the bar to beat.
 
     It is chosen on ``acc``, shape (M, K), for ``n`` questions (default M); on the questions that score it, it is as
-    strong as it can be. It spends less where no budget beyond helps. Explained in chapter 7, "Results".
+    strong as it can be. It spends less where no budget beyond helps. Explained in the chapter "Results".
 
     Examples
     --------
@@ -141,7 +141,7 @@ def noise_features(n: int, columns: int = 16, seed: int = 0) -> pd.DataFrame:
     """Features that know nothing: independent Gaussian columns, the control beside every learned result.
 
     They are rounded to a tenth: counts made from a text repeat their values too, and trees grow faster so.
-    The paper has 16. Explained in chapter 6, "Learning".
+    The paper has 16. Explained in the chapter "Learning".
 
     Examples
     --------

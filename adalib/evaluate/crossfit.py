@@ -59,7 +59,7 @@ def score_oracle(
 
     With two tables from separate samples the score is honest; with the truth of a simulated population as the second
     one it is exact; with the same table twice it is the in-sample oracle. The targets are average costs, never exceeded
-    on the table that chose. Explained in chapter 5, "Estimation".
+    on the table that chose. Explained in the chapter "Estimation".
 
     Examples
     --------
@@ -94,7 +94,7 @@ def cross_fitted_oracle(
     The expected value is the true accuracy of labels chosen on R/2 samples: no more than the best allocation's, and a
     chooser with all R samples would usually do better. The samples, at least twice the largest budget, are dealt anew
     into halves ``splits`` times; `Responses.table` says what ``estimator``, ``ties`` and ``cost`` may be. The targets
-    are average costs allowed. Explained in chapter 5, "Estimation".
+    are average costs allowed. Explained in the chapter "Estimation".
 
     Examples
     --------
@@ -157,7 +157,7 @@ def rehearse_oracle(
     """Let the oracle choose on R simulated samples per question, again and again, and score it on the known truth.
 
     Draw number d, a row of the score, is what ``population.sample(R, seed + d)`` gives. With ``halves`` it is scored by
-    cross-fitting, as if the truth were not known. Explained in chapter 5, "Estimation".
+    cross-fitting, as if the truth were not known. Explained in the chapter "Estimation".
 
     Examples
     --------

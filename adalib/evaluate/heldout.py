@@ -65,7 +65,7 @@ _MEANS = ("cost", "mix_cost", "imitation", "majority")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Protocol:
-    """How `held_out` deals questions and answers. Explained in chapter 7, "Results".
+    """How `held_out` deals questions and answers. Explained in the chapter "Results".
 
     Questions of one group (default: with the same text) stay in one fold, each scored by models of the others, which
     learn from ``taught`` questions at most. What a half of the answers says of every budget is its own `table`, or
@@ -83,7 +83,7 @@ class Protocol:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Features for which the model had to answer once, and that answer's fate. Explained in chapter 6, "Learning".
+    """Features for which the model had to answer once, and that answer's fate. Explained in the chapter "Learning".
 
     The answer that was looked at, as `Responses.set_aside` gives it, is the ``first`` of every vote that is scored; it
     teaches nothing and costs nothing beyond its place in the vote. Where it is thrown away instead, there is an
@@ -109,7 +109,7 @@ def held_out(
 
     One half of every question's samples teaches and the other half scores, both ways round. The
     questions are dealt into folds, and each is scored by models that learned from the others.
-    Explained in chapter 7, "Results"; ``learners`` in chapter 6, "Learning".
+    Explained in the chapter "Results"; ``learners`` in the chapter "Learning".
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def unseen_curves(
 ) -> np.ndarray:
     """Predict the curve of every question, shape (N, K), with a `CurvePolicy` of the other folds.
 
-    All samples teach: the question's own are not among them. Explained in chapter 6, "Learning".
+    All samples teach: the question's own are not among them. Explained in the chapter "Learning".
     """
     how = Protocol() if protocol is None else protocol
     fold = deal(members(responses, how.groups), how.folds, how.seed)
@@ -244,7 +244,7 @@ def first_vote_table(
     .. math:: \mathrm{Acc}_{\mathrm{first}}(b) = \mathrm{Acc}_{R+1}(b)
               + \frac{R - b + 1}{b} \bigl(\mathrm{Acc}_{R+1}(b) - \mathrm{Acc}_R(b)\bigr) .
 
-    `Responses.set_aside` gives the two; budgets count the first one too. Explained in chapter 6, "Learning".
+    `Responses.set_aside` gives the two; budgets count the first one too. Explained in the chapter "Learning".
 
     Examples
     --------

@@ -61,7 +61,7 @@ def local_model(
     """Serve the local model for as long as the ``with`` block lasts.
 
     Only the temperature shapes the draw: no top-k, no top-p, no min-p, no penalty. That is how the bundled answers
-    were sampled, and what "a sample from the model" means. Explained in chapter 0, "One question, many answers".
+    were sampled, and what "a sample from the model" means. Explained in the chapter "One question, many answers".
 
     Parameters
     ----------

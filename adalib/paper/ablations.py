@@ -1,7 +1,7 @@
 """The paper's ablations, each beside what it shows where there is nothing to see.
 
 Extra features, five classifiers on a pool of rows, menus of budgets, and how many labelled questions a policy needs.
-Explained in chapter 8, "Patterns and ablations".
+Explained in the chapter "Patterns and ablations".
 """
 
 from __future__ import annotations
@@ -392,7 +392,7 @@ def _over_mix(pooled: Pooled, rows: np.ndarray, predicted: np.ndarray) -> np.nda
     return gains
 
 
-#: The paper's three menus, and two that chapter 5 makes one ask for.
+#: The paper's three menus, and two more that its tie rule suggests.
 MENUS = {
     "coarse": (1, 8, 16),
     "without 2": (1, 4, 8, 16),

@@ -1,6 +1,6 @@
 """Who gets the budget: by level, difficulty and kind of curve; whether a pattern is real; what printed shares imply.
 
-Explained in chapter 8, "Patterns and ablations".
+Explained in the chapter "Patterns and ablations".
 """
 
 from __future__ import annotations

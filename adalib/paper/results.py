@@ -2,7 +2,8 @@
 
 Our reconstruction: labels from all samples of all questions, a classifier of four questions in five, scored on all of
 them with the samples that made the labels. The paper says "an 80/20 split with 3 random seeds"; that all questions are
-scored is inferred: the printed tables fit it. The honest protocol is `adalib.held_out`. Explained in chapter 7.
+scored is inferred: the printed tables fit it. The honest protocol is `adalib.held_out`. Explained in the
+chapter "Results".
 """
 
 from __future__ import annotations
@@ -49,14 +50,14 @@ def recorded_part(part: str) -> list[dict]:
 
 
 def recorded_frame(part: str) -> pd.DataFrame:
-    """A table that ``data/record_paper.py`` computed, such as ``"importances on MATH"`` of chapter 8."""
+    """A table that ``data/record_paper.py`` computed, such as ``"importances on MATH"``."""
     return pd.DataFrame(recorded_part(part))
 
 
 def recorded_rows(part: str) -> list[HeldOutRow]:
     """Held-out rows that ``data/record_paper.py`` computed, such as ``"word-fewshot by question"``.
 
-    Explained in chapter 6, "Learning".
+    Explained in the chapter "Learning".
 
     >>> rows = {(row.policy, row.target): row.gain for row in recorded_rows("word-fewshot by question")}
     >>> rows["oracle", 2] > rows["curve", 2] > rows["label", 2] > rows["noise", 2]

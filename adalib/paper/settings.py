@@ -48,7 +48,7 @@ _GOLDEN = (np.sqrt(5) - 1) / 2
 def paper_setting(name: str, R: int = 48, seed: int | None = None) -> Responses:
     """Simulated answers that stand in for one of the paper's settings.
 
-    These are not answers of the models they are named after; residuals are in `fit_table`. Explained in chapter 0,
+    These are not answers of the models they are named after; residuals are in `fit_table`. Explained in the chapter
     "One question, many answers". ``name`` is one of `PAPER_SETTINGS`, ``R`` the answers per question (48 in the paper).
     Without a ``seed`` it is the draw chosen for lying nearest to the printed tables; any seed is an ordinary draw."""
     return paper_population(name).sample(R, _spec(name)["seed"] if seed is None else seed)
@@ -58,7 +58,7 @@ def paper_population(name: str) -> Population:
     """Answer distributions behind `paper_setting`: 200 questions, those of MATH at levels 2 to 4.
 
     The three MATH settings share ids and levels, and a question keeps its rank in difficulty within its level from one
-    model to the next. Explained in chapter 0, "One question, many answers"."""
+    model to the next. Explained in the chapter "One question, many answers"."""
     return build(_spec(name))
 
 
@@ -92,7 +92,9 @@ def build(spec: dict) -> Population:
 
 
 def fit_table(name: str) -> pd.DataFrame:
-    """How well a simulated setting meets the paper's tables, one row a target; explained in chapter 0.
+    """Compare a simulated setting with the paper's tables, one row per target.
+
+    Explained in the appendix "The simulated settings".
 
     Columns: ``statistic``; ``printed``; ``ours`` on the default draw; ``residual`` = ours - printed; ``tolerance``
     (missing where the fit only tries to be close); ``true`` value in the population where there is one; ``mean``

@@ -1,7 +1,7 @@
 """Every statement of the paper's theory, with both sides measured on a table: as printed, and as we correct it.
 
 First those about prices and budgets, then those about a policy beside the oracle, given by its labels, one column index
-a question; last the cases to try them on. Explained in chapter 4, "Duality".
+a question; last the cases to try them on. Explained in the chapter "Duality".
 """
 
 from __future__ import annotations
@@ -516,7 +516,7 @@ def survey(check: Callable[[Case], Statement], cases: Iterable[Case]) -> pd.Data
     return pd.DataFrame(rows, columns=["case", *COLUMNS])
 
 
-#: Every statement by its name, as a function of a case: what chapter 4 surveys, and the replication table after it.
+#: Every statement by its name, as a function of a case; the book surveys them on random cases.
 STATEMENTS: dict[str, Callable[[Case], Statement]] = {
     "Ledger": lambda c: ledger(c.acc, c.cost, c.other, c.budget, c.labels),
     "Weak duality": lambda c: weak_duality(c.acc, c.cost, c.other, c.budget),

@@ -25,7 +25,7 @@ _UNSOUND = (AttributeError, KeyError, TypeError, ValueError, IndexError, Overflo
 def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
     """Write a fitted policy to a file that `load_stopping` reads.
 
-    Explained in chapter 9, "When to stop".
+    Explained in the chapter "When to stop".
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def load_stopping(
 ) -> PricedStopping:
     """Read a policy that `save_stopping` wrote.
 
-    The checksum is verified first, then every size and number. Explained in chapter 9, "When to
+    The checksum is verified first, then every size and number. Explained in the chapter "When to
     stop".
 
     Parameters

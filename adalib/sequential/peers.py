@@ -298,7 +298,7 @@ class TunedRules(Library):
     """A family of plain rules, tuned on training questions to any budget.
 
     The tuned rules are the envelope over the settings. For a budget below the cheapest setting, that
-    is mixed with asking once. Explained in chapter 9, "When to stop".
+    is mixed with asking once. Explained in the chapter "When to stop".
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class PricedStopping(SignalPolicy, Library):
 
     With :math:`v_n` the accuracy of the vote after n answers and :math:`c_n` their cost, the policy
     at price :math:`\lambda` maximises :math:`E[v_\tau - \lambda c_\tau]` over stopping times
-    :math:`\tau`. Explained in chapter 9, "When to stop".
+    :math:`\tau`. Explained in the chapter "When to stop".
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Libraries of rules: what each costs and scores, the best mix for a budget, and replays.
 
 A rule's cost and accuracy are a point. Choosing between two rules at random gives any point on the
-line between them, so the best policies lie on the upper concave envelope, as in chapter 3.
+line between them, so the best policies lie on the upper concave envelope, as in
+the chapter "Budgets".
 """
 
 from __future__ import annotations

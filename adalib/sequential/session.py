@@ -50,7 +50,7 @@ def checked_gain(gain: np.ndarray) -> np.ndarray:
 class Session:
     """The vote on one question, as `PricedStopping.start` begins it.
 
-    Explained in chapter 9, "When to stop".
+    Explained in the chapter "When to stop".
 
     Parameters
     ----------

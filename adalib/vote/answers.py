@@ -37,7 +37,7 @@ def same_answer(a: str, b: str) -> bool:
     equals both its readings (50% = 50 and 50% = 0.5), for questions ask for either; 50 and 0.5 differ, and a share that
     is a whole number above 1 does not count (6000% is not 60). Formulas are
     compared by their values at a few fixed points, words without case and spaces, and a choice by its letter
-    ("(B) Paris" = "b"). An empty answer equals none. Explained in chapter 0, "One question, many answers".
+    ("(B) Paris" = "b"). An empty answer equals none. Explained in the chapter "One question, many answers".
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
 
     An answer joins the first class whose first member it equals, so the classes are a partition even where
     equivalence by itself is not transitive. An empty answer never votes and is -1; a formula too large to work out
-    equals only what is written like it. Explained in chapter 0, "One question, many answers".
+    equals only what is written like it. Explained in the chapter "One question, many answers".
 
     Parameters
     ----------

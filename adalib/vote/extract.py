@@ -27,7 +27,7 @@ def extract_answer(text: str, finished: bool = True) -> str:
 
     The last balanced ``\boxed{...}``; else what follows the last "Answer:", "answer is" or "####"; else, if the text
     was finished, the last number in it; else "". Typesetting, ``$``, units, closing full stops and thousands commas
-    are dropped. Explained in chapter 0, "One question, many answers".
+    are dropped. Explained in the chapter "One question, many answers".
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def main(name: str, root: Path) -> int:
             print(f"make {name}: {error}", file=sys.stderr)
             return 2
     elif name == "slides":
-        decks = write_decks(build / "html", build / "slides")
+        decks = write_decks(root, build / "html", build / "slides")
         print(f"{len(decks)} decks:  file://{build}/slides/index.html")
     elif name == "pdf":
         from editions.pdf import write_pdf  # needs the browser of the tests

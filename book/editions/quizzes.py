@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 import nbformat
+
+from contents import Page, chapters, keys, spelled
 
 __all__ = ["Item", "Option", "export", "misconceptions", "moodle", "qti", "quiz_items"]
 
@@ -40,11 +42,10 @@ class Item(NamedTuple):
 
 def export(book: Path, out: Path) -> int:
     """Write quizzes.xml and quizzes.zip: ``python -m adalib.teach export`` from the folder of the book's sources."""
-    chapters = sorted((book / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-    chapters += sorted((book / "notebooks").glob("[a-d]_*.ipynb"))
-    items = [item for chapter in chapters for item in quiz_items(chapter)] + misconceptions(
-        book / "book" / "teach.md"
-    )
+    items = [item for chapter in chapters(book) for item in quiz_items(chapter.path)]
+    items += misconceptions(book / "book" / "teach.md")
+    by_key = keys(book)
+    items = [_numbered(item, by_key) for item in items]
     out.mkdir(parents=True, exist_ok=True)
     (out / "quizzes.xml").write_text(moodle(items), encoding="utf-8")
     qti(items, out / "quizzes.zip")
@@ -52,6 +53,15 @@ def export(book: Path, out: Path) -> int:
         f"{len(items)} questions in {out / 'quizzes.xml'} (Moodle) and {out / 'quizzes.zip'} (QTI 2.1)"
     )
     return 0
+
+
+def _numbered(item: Item, by_key: Mapping[str, Page]) -> Item:
+    """Put numbers where a question names chapters by their keys."""
+    options = tuple(
+        Option(spelled(one.text, by_key, item.name), one.right, spelled(one.why, by_key, item.name))
+        for one in item.options
+    )
+    return Item(item.name, spelled(item.text, by_key, item.name), options)
 
 
 def quiz_items(notebook: Path) -> list[Item]:

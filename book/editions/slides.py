@@ -15,6 +15,8 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, Tag
 
+from contents import chapters
+
 __all__ = ["Slide", "deck", "slides", "write_decks"]
 
 # For the book: a check is run, an exercise is done at a desk.
@@ -333,16 +335,16 @@ def _section(slide: Slide) -> str:
     )
 
 
-def write_decks(built: Path, target: Path) -> list[Path]:
-    """A deck for every chapter and appendix of the book in ``built``, and a list of them; ``target`` lies beside it."""
+def write_decks(root: Path, built: Path, target: Path) -> list[Path]:
+    """Write a deck for every chapter and appendix, and a list of them.
+
+    ``root`` holds ``_toc.yml``, ``built`` the pages of the book; ``target`` lies next to ``built``.
+    """
     target.mkdir(parents=True, exist_ok=True)
     written, lines = [], []
-    pages = built / "notebooks"
-    for page in [*sorted(pages.glob("[0-9]*.html")), *sorted(pages.glob("[a-d]_*.html"))]:
-        built_page = page.read_text(encoding="utf-8")
-        if 'http-equiv="refresh"' in built_page:  # an old address
-            continue
-        text = deck(built_page)
+    for chapter in chapters(root):
+        page = built / f"{chapter.name}.html"
+        text = deck(page.read_text(encoding="utf-8"))
         (target / page.name).write_text(text, encoding="utf-8")
         written.append(target / page.name)
         title = text.split("<title>", 1)[1].split(" · slides</title>", 1)[0]

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from contents import keys, pages
 from editions.live import Book, live_notebook
 from editions.student import for_students, locked_quizzes
 from editions.text import Block, blocks, read_works
@@ -66,12 +67,14 @@ def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[s
 def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[str, str]) -> Book:
     """What chapters need to know of each other."""
     titles: dict[str, str] = {}
-    equations, numbers = {}, {}
+    equations: dict[str, str] = {}
+    numbers: dict[str, str] = {}
+    number_by_stem = {page.stem: page.number for page in pages(root)}
     for path, notebook in chapters.items():
         text = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         titles |= dict(_labelled(text))
-        place = re.match(r"0?(\d+|[a-d])_", path.stem)
-        front = f"{place[1].upper()}." if place else ""
+        number_of_page = number_by_stem.get(path.stem, "")
+        front = f"{number_of_page}." if number_of_page else ""
         for kind in (
             "exercise",
             r"prf:(?!proof)\w+",
@@ -86,9 +89,8 @@ def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[
         "version"
     ]
     install = INSTALL.format(wheel=f"adalib-{version}-py3-none-any.whl")
-    return Book(
-        values, read_works(root / "book" / "references.bib"), titles, equations, numbers, install
-    )
+    works = read_works(root / "book" / "references.bib")
+    return Book(values, works, titles, equations, numbers, install, keys(root))
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:
@@ -135,12 +137,13 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None
     _write(target / "_config.yml", (root / "_config.yml").read_text(encoding="utf-8"))
     rest = shutil.ignore_patterns("*.md", "*.pyc", "__pycache__")
     shutil.copytree(root / "book", target / "book", dirs_exist_ok=True, ignore=rest)
-    for page in set(re.findall(r"(?:root|file): *(\S+)", toc)) - set(TEACHERS):
-        source = root / f"{page}.md"
-        if source.exists():
+    for page in pages(root):
+        if page.name in TEACHERS:
+            continue
+        source = page.path
+        if source.suffix == ".md":
             text = _unlinked(locked_quizzes(_ours(source.read_text(encoding="utf-8")), values))
         else:
-            source = root / f"{page}.ipynb"
             notebook = for_students(nbformat.read(source, as_version=4), values)
             for cell in notebook.cells:
                 if cell.cell_type == "markdown":

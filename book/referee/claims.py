@@ -148,7 +148,9 @@ def worth_claim(names=BENCHMARKS):
         for row in results.recorded_rows(f"{name} held out")
         if (row.policy, row.target) == ("oracle", 2)
     )
-    says += f"{_BOTH}, with up to 40 answers; with chapter 7's five budgets {in_points(five)}"
+    says += (
+        f"{_BOTH}, with up to 40 answers; with the five budgets of the main table {in_points(five)}"
+    )
     return least["gain"], says, least["gain"] > 0.02 and least["gain_low"] > 0
 
 

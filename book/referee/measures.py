@@ -1,6 +1,6 @@
 """What a row or a claim measures, and the measurements that several share: with the calls and seeds of the chapters.
 
-The same cases as in chapter 4, draws as in 5, trained models as in 6, 7 and 8: the pages must not disagree. Where a
+Cases, draws and trained models are those of the chapters, so that the pages cannot disagree. Where a
 claim is about MATH or GSM8K, the real answers to both decide; the simulated settings are beside the printed tables.
 """
 
@@ -200,7 +200,7 @@ def in_sample(name: str = MATH[0]) -> UtilityTable:
 
 @cache
 def like_math() -> Population:
-    """The population of chapter 5 whose probabilities are the frequencies of the real answers to MATH."""
+    """The population whose probabilities are the frequencies of the real answers to MATH."""
     return Population.from_responses(settings.answers(MATH[0]))
 
 
@@ -234,13 +234,13 @@ def mixed_misses() -> list[float]:
 
 
 def oracle_of(name: str, target: float) -> dict:
-    """The cross-fitted oracle of a real setting, against the best mix at its cost: a row of chapter 9."""
+    """The cross-fitted oracle of a real setting, against the best mix at its cost."""
     return recorded_cells()[f"{name} by question"]["oracle", target]
 
 
 @cache
 def rehearsed(samples: int, halves: bool = False) -> OracleScore:
-    """The oracle rehearsed on the population like MATH, whose truth is known: the draws of chapter 5."""
+    """The oracle rehearsed on the population like MATH, whose truth is known."""
     return rehearse_oracle(like_math(), samples, TARGETS, halves=halves, **PAPER_WAY)
 
 
@@ -267,7 +267,7 @@ def null() -> OracleScore:
 
 @cache
 def estimates(estimator: Literal["subsets", "windows"]) -> np.ndarray:
-    """Errors of Acc(x, 16) from 48 answers on the population like MATH: the draws of chapter 5, a row each."""
+    """Errors of Acc(x, 16) from 48 answers on the population like MATH, one row per draw."""
     drawn = [
         like_math().sample(48, seed).table([16], estimator=estimator).acc[:, 0]
         for seed in range(30)
@@ -347,7 +347,7 @@ def _cases() -> tuple[theorems.Case, ...]:
 
 @cache
 def failures(statement: str) -> pd.DataFrame:
-    """How a statement fares on the 700 random cases of chapter 4: a row a claim, printed first."""
+    """How a statement fares on the 700 random cases: one row per claim, printed first."""
     surveyed = theorems.survey(theorems.STATEMENTS[statement], _cases())
     each = surveyed.assign(fails=~surveyed.holds, off=surveyed.gap.abs()).groupby(
         ["version", "claim"], sort=False
@@ -394,7 +394,7 @@ def real_clusters() -> dict[str, float]:
 
 @cache
 def fifths() -> pd.DataFrame:
-    """What each fifth of MATH gains at B = 3 on answers that chose nothing: the table of chapter 8."""
+    """What each fifth of MATH gains at B = 3 on answers that were not used to choose."""
 
     def place(table: UtilityTable) -> np.ndarray:
         return patterns.difficulty_bins(table.acc[:, 0])

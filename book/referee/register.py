@@ -1,4 +1,4 @@
-"""The paper's items beside our numbers, and our verdict on each of its claims: the two tables of chapter 12.
+"""The paper's items beside our numbers, and our verdict on each of its claims: the two tables of the chapter "The referee".
 
 What the paper has, where, and how it comes out in our hands is ``data/simulated/paper_register.jsonl``, a line each in
 the order of the paper. Whether it does come out so only the measured numbers decide: what comes out otherwise says so.
@@ -123,12 +123,6 @@ PARTS = tuple(dict.fromkeys(claim.part for claim in CLAIMS))
 def row_of(id: str) -> Row:
     """Return the row of an item of the paper, by its id."""
     return next(row for row in ROWS if row.id == id)
-
-
-def chapter(label: str) -> str:
-    """What to call the page of a label: of "ch05-windows", "chapter 5", and of "cha-theorem-2", "appendix A"."""
-    page = label[2:].partition("-")[0]
-    return f"chapter {int(page)}" if page.isdigit() else f"appendix {page.upper()}"
 
 
 def replication_table() -> pd.DataFrame:

@@ -167,12 +167,8 @@ def regret_row() -> Outcome:
     )
     over = int((runs.regret > runs.weighted + 1e-9).sum())
     return outcome(
-        Cell(
-            "of chapter 4's 700 cases: accuracy lost above the dotted line, max M × ε", 0, drawn[0]
-        ),
-        Cell(
-            "of chapter 4's 700 cases: accuracy lost above the dashed line, mean M × ε", 0, drawn[1]
-        ),
+        Cell("of 700 random cases: accuracy lost above the dotted line, max M × ε", 0, drawn[0]),
+        Cell("of 700 random cases: accuracy lost above the dashed line, mean M × ε", 0, drawn[1]),
         Cell(name, told, least, 0.005),
         Cell("share of errors on a neighbouring budget", 0.5, near["near"], 0.0, ">="),
         note=f"On MATH regret exceeds Theorem 2's bound in {over} of {len(runs)} runs, accuracy lost in "
@@ -284,7 +280,7 @@ def known() -> Outcome:
     )
 
 
-# Tolerances of shares, prices and levels: what a draw of 200 questions moves them by (chapter 0 shows the spread).
+# Tolerances of shares, prices and levels: what a draw of 200 questions moves them by.
 _SHARE, _PRICE, _LEVEL, _GAP, _IMITATION = 0.05, 0.02, 0.03, 0.01, 0.03
 _FITTED = "Simulated settings, which were fitted to this table among others."
 

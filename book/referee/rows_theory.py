@@ -321,7 +321,7 @@ def fall() -> Outcome:
     return outcome(
         *(at(name, 0, PAPER[name]["unconstrained_cost"], 0.3) for name in PAPER_SETTINGS),
         *(at(name, high, end, 0.1) for name in PAPER_SETTINGS[:3]),
-        note="Simulated settings. At the price 0 nobody needs to take 16: see chapter 2.",
+        note="Simulated settings. At the price 0 some questions take fewer than 16 answers.",
     )
 
 

@@ -46,7 +46,7 @@ def page(play):
     """One exercise a case, and one that wants code, on a page with the book's own scripts and a record."""
     exercises = [*(exercise for exercise, _, _ in CASES), NAMED]
     boxes = "".join(
-        checks("00")[0](name, None)._repr_html_()
+        checks("data")[0](name, None)._repr_html_()
         for name in [*(one.name for one in exercises), "code"]
     )
     record = json.dumps({"00": {one.name: one._asdict() for one in exercises}})

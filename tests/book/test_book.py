@@ -17,6 +17,8 @@ from conftest import HTML, ROOT, prose, soup, toc_pages
 from jupyter_cache import get_cache
 from listing import plain
 
+from contents import chapters, pages
+
 LOADING = {"link": "href"} | dict.fromkeys(
     ("script", "img", "iframe", "source", "video", "audio"), "src"
 )
@@ -101,7 +103,7 @@ def test_page_has_its_headings_and_figures(html, page):
     article = soup(page).find("article")
     # The page puts the chapter's number before its title.
     built = [
-        words(re.sub(r"^(?:\d+|Appendix [A-D])\. ", "", h.get_text()))
+        words(re.sub(r"^(?:\d+|Appendix [A-Z])\. ", "", h.get_text()))
         for h in article.find_all(["h1", "h2"])
     ]
     expected = [words(h) for cell in cells(page, "markdown") for h in headings(cell)]
@@ -166,19 +168,17 @@ def test_every_plotly_figure_came_through_show(html, page):
             assert "adalib-figure" in data.get("text/html", ""), code
 
 
-@pytest.mark.parametrize("page", CHAPTERS)
+@pytest.mark.parametrize("page", chapters(), ids=lambda page: page.key)
 def test_chapters_carry_their_number_and_lead_to_each_other(html, page):
-    number = re.match(r"notebooks/(\d+)_", page)
-    if number:
-        assert soup(page).find("h1").get_text().startswith(f"{int(number[1])}. ")
-    article = copy(soup(page).find("article"))
+    head = f"Appendix {page.number}. " if page.is_appendix else f"{page.number}. "
+    assert soup(page.name).find("h1").get_text().startswith(head)
+    article = copy(soup(page.name).find("article"))
     for hidden in article.select(
         "pre, a, h1, h2, h3, script, .cell_output, code, figcaption, title"
     ):
         hidden.decompose()
-    here = number and int(number[1])
-    mentioned = [int(n) for n in re.findall(r"\b[Cc]hapter\s+(\d+)\b", article.get_text())]
-    assert [n for n in mentioned if n != here] == []
+    unlinked = re.findall(r"\b(?:[Cc]hapter|[Aa]ppendix)\s+(\d+|[A-Z])\b", article.get_text())
+    assert set(unlinked) <= {page.number}
 
 
 def test_links_inside_the_book_lead_to_a_page_and_a_place_on_it(html):
@@ -247,14 +247,13 @@ def test_the_welcome_page_quotes_three_findings_with_their_links(html):
 
 def test_exercises_and_theorems_are_counted_within_their_chapter_and_say_what_they_are(html):
     """A title without its kind, " (Weak duality)" or " (read)", would tell nobody what stands below it."""
-    for path in sorted((html / "notebooks").glob("*.html")):
-        page = soup(f"notebooks/{path.stem}")
+    for entry in pages():
+        page = soup(entry.name)
         titles = [title.get_text() for title in page.select(".exercise > .admonition-title")]
-        place = re.match(r"0?(\d+|[a-d])_", path.stem)
-        front = f"{place[1].upper()}." if place else ""
+        front = f"{entry.number}." if entry.number else ""
         assert [re.match(r"Exercise \S+", title)[0] for title in titles] == [
             f"Exercise {front}{number}" for number in range(1, len(titles) + 1)
-        ], path.stem
+        ], entry.name
         stated = [
             title.get_text().split()[:2]
             for title in page.select(".proof:not(.remark) > .admonition-title")
@@ -265,10 +264,10 @@ def test_exercises_and_theorems_are_counted_within_their_chapter_and_say_what_th
             "Lemma",
             "Corollary",
             "Definition",
-        }, path.stem
+        }, entry.name
         assert [number for _, number in stated] == [
             f"{front}{i}" for i in range(1, len(stated) + 1)
-        ], path.stem
+        ], entry.name
 
 
 def test_the_glossary_defines_the_words_of_the_book_and_chapters_use_them(html):

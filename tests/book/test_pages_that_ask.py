@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 from conftest import soup, toc_pages
 
 from adalib.teach.figures import cards, table
+from contents import chapters
 from games import feed, guess, kinds, lineup, sentence, tangent, votes
 
 PROMPT = """<div class="prompt admonition"><p>How many?</p><ul class="contains-task-list"><li><p><input type="checkbox"
@@ -135,7 +136,7 @@ def test_noise_keeps_the_bar_inside_and_empties_the_other(play):
 
 
 def claims() -> pd.DataFrame:
-    names = ["says", "place", "reason", "number", "chapter"]
+    names = ["says", "place", "reason", "number"]
     rows = [("stands", False, "a"), ("falls", True, "b"), ("falls", False, "<b>c</b>")]
     made = pd.DataFrame(rows, columns=["verdict", "inferred", "name"]).assign(see="ch07-real")
     return made.assign(**{name: f"its {name}" for name in names})
@@ -172,9 +173,7 @@ def test_prompts_take_a_number_or_a_choice(play):
     assert page.locator(".adalib-veiled").count() == 0
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in toc_pages() if name.startswith(("notebooks/0", "notebooks/1"))]
-)
+@pytest.mark.parametrize("name", [page.name for page in chapters(appendices=False)])
 def test_every_chapter_asks_before_it_goes_on(html, name):
     page = soup(name)
     prompts = page.select(".admonition.prompt")

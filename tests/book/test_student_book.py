@@ -38,7 +38,7 @@ def student(html, tmp_path_factory) -> Path:
         + "\nonly_build_toc_files: true\n"
     )
     (folder / "_config.yml").write_text(config, encoding="utf-8")
-    (folder / "_toc.yml").write_text(TOC, encoding="utf-8")
+    (folder / "few.yml").write_text(TOC, encoding="utf-8")  # numbers still come from _toc.yml
     cache = get_cache(html.parent / ".jupyter_cache")
     for name in BUILT:
         _, executed = cache.merge_match_into_notebook(chapter(name))
@@ -51,7 +51,9 @@ def student(html, tmp_path_factory) -> Path:
         nbformat.write(notebook, path)
     build = "from jupyter_book.cli.main import main; main()"
     result = subprocess.run(
-        [sys.executable, "-c", build, "build", str(folder)], capture_output=True, text=True
+        [sys.executable, "-c", build, "build", str(folder), "--toc", str(folder / "few.yml")],
+        capture_output=True,
+        text=True,
     )
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
     return folder / "_build" / "html"

@@ -109,7 +109,7 @@ def core(folder):
     learned = adalib.CurvePolicy().fit(known, curves, cost=[1, 2, 4], budget=2)
     labels = adalib.LabelPolicy().fit(known, curves, cost=[1, 2, 4], budget=2)
     with contextlib.redirect_stdout(io.StringIO()):
-        checked = checks("02")[0](
+        checked = checks("oracle")[0](
             "oracle", lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1)
         )
     return {

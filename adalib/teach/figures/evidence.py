@@ -1,4 +1,4 @@
-"""Figures of chapters 5 to 8: what is claimed, and what is left of it on answers and questions not seen."""
+"""Figures of the chapters on results: what is claimed, and what is left of it on answers and questions not seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of chapters 0 to 4: answers and their votes, the price of one question and of all, the frontier, the dual."""
+"""Figures of the chapters on prices: votes, the price of one question and of all, the frontier, the dual."""
 
 from __future__ import annotations
 
