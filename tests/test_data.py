@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import adalib
+from adalib.datasets.loading import bundled
 from adalib.evaluate.recorded import recorded
 from adalib.table import ARCHETYPES
 from adalib.vote.answers import answer_classes, same_answer
@@ -183,9 +184,12 @@ def test_the_published_answers_are_as_right_as_their_authors_say():
         )  # our judge sees some more that are equal
 
 
-@pytest.mark.parametrize("name", [*SETTINGS, *BENCHMARKS, *make_cards.published()])
+@pytest.mark.parametrize("name", bundled())
 def test_cards_say_what_the_data_says(name):
-    assert (DATA / "cards" / f"{name}.md").read_text(encoding="utf-8") == make_cards.card(name)
+    card = DATA / "cards" / f"{name}.md"
+    assert card.exists(), "write the card of this setting, or run python data/make_cards.py"
+    if name in (*make_cards.STORY, *make_cards.published()):
+        assert card.read_text(encoding="utf-8") == make_cards.card(name)
 
 
 def test_the_recorded_transfer_can_be_computed_again():

@@ -6,7 +6,7 @@ uniform budgets. A policy that does not beat it, at the cost the policy really h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,8 @@ from adalib.datasets.responses import ReadText
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
 
-__all__ = ["Plan", "best_mix", "fixed", "from_labels", "length", "noise_features", "random"]
+__all__ = ["PLANS", "Plan", "best_mix", "fixed", "from_labels", "length", "noise_features"]
+__all__ += ["random"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +136,15 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
     labels = np.zeros(n, dtype=int)
     labels[order[:dear]] = cost.shape[-1] - 1
     return from_labels(labels, cost.shape[-1])
+
+
+#: The plans that learn nothing, by the names of their rows in `held_out`, as functions of the questions, the costs and
+#: the budget. A new baseline is a function of this module and its line here.
+PLANS: Mapping[str, Callable[[Sequence[str], ArrayLike, float], Plan]] = {
+    "fixed": lambda questions, cost, budget: fixed(cost, budget, len(questions)),
+    "random": lambda questions, cost, budget: random(cost, budget, len(questions)),
+    "length": length,
+}
 
 
 def noise_features(n: int, columns: int = 16, seed: int = 0) -> pd.DataFrame:

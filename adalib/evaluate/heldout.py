@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, drawn, members
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import SAMPLED, Responses
-from adalib.evaluate import baselines
-from adalib.evaluate.baselines import best_mix, from_labels, noise_features
+from adalib.evaluate.baselines import PLANS, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.evaluate.trials import BASELINES, Fold, Half, Learner, Planner, checked, learned
@@ -193,15 +192,14 @@ def held_out(
         blind = [(LabelPolicy(seed=how.seed), one) for one in noise]
         outcomes = learned(teach, score, targets, inputs, member, trained, blind, how.machines)
         oracles = oracles_at(teach.table, targets)
-        acc, cost, n = teach.table.acc, teach.table.cost, responses.n
+        acc, cost = teach.table.acc, teach.table.cost
         for target, labels in oracles:
             plans = {
                 "oracle": from_labels(labels, teach.table.k),
                 "mix": best_mix(acc, cost, target),
-                "fixed": baselines.fixed(cost, target, n),
-                "random": baselines.random(cost, target, n),
-                "length": baselines.length(responses.questions, cost, target),
             }
+            for name, plan_of in PLANS.items():
+                plans[name] = plan_of(responses.questions, cost, target)
             for policy, plan in plans.items():
                 scores.add(policy, target, *plan.outcome(score.table), score.table)
         scores.add_learned(outcomes, oracles, score.table, known.overhead)

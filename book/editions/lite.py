@@ -134,7 +134,7 @@ def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
             file = shutil.copy(wheel, folder / wheel.name).name
             version, modules, needs = (
                 file.split("-")[1],
-                ["adalib", "games", "referee"],
+                ["adalib"],
                 [*_needs(requires), *_SHOWN],
             )
         else:

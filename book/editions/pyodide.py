@@ -136,11 +136,8 @@ def write_live(root: Path, cache: Path, target: Path) -> int:
         json.dumps({"info": about["info"], "packages": {}}), encoding="utf-8"
     )
     brings = {module: name for name, (module, _) in about["wheels"].items()}
-    own = [(root, "adalib"), (root / "book", "games"), (root / "book", "referee")]
-    files_of = [
-        (base, file) for base, name in own for file in (base / name).rglob("*") if file.is_file()
-    ]
-    ours = {file.relative_to(base).as_posix(): file for base, file in files_of}
+    files = [file for file in (root / "adalib").rglob("*") if file.is_file()]
+    ours = {file.relative_to(root).as_posix(): file for file in files}
     brings |= dict.fromkeys(_pack(target / "adalib.zip", ours), "adalib.zip")
     for name in PURE:
         brings |= dict.fromkeys(pack_installed(target / f"{name}.zip", name), f"{name}.zip")

@@ -41,7 +41,7 @@ class Item(NamedTuple):
 
 
 def export(book: Path, out: Path) -> int:
-    """Write quizzes.xml and quizzes.zip: ``python -m adalib.teach export`` from the folder of the book's sources."""
+    """Write quizzes.xml and quizzes.zip of the book whose sources are in ``book``; return how many questions."""
     items = [item for chapter in chapters(book) for item in quiz_items(chapter.path)]
     items += misconceptions(book / "book" / "teach.md")
     by_key = keys(book)
@@ -49,10 +49,7 @@ def export(book: Path, out: Path) -> int:
     out.mkdir(parents=True, exist_ok=True)
     (out / "quizzes.xml").write_text(moodle(items), encoding="utf-8")
     qti(items, out / "quizzes.zip")
-    print(
-        f"{len(items)} questions in {out / 'quizzes.xml'} (Moodle) and {out / 'quizzes.zip'} (QTI 2.1)"
-    )
-    return 0
+    return len(items)
 
 
 def _numbered(item: Item, by_key: Mapping[str, Page]) -> Item:

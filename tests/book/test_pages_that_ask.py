@@ -10,8 +10,8 @@ from bs4 import BeautifulSoup
 from conftest import soup, toc_pages
 
 from adalib.teach.figures import cards, table
+from adalib.teach.games import feed, guess, kinds, lineup, sentence, tangent, votes
 from contents import chapters
-from games import feed, guess, kinds, lineup, sentence, tangent, votes
 
 PROMPT = """<div class="prompt admonition"><p>How many?</p><ul class="contains-task-list"><li><p><input type="checkbox"
 checked> 12 <em>Or so.</em></p></li></ul></div><div class="prompt admonition"><p>Which?</p><ul

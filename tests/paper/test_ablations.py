@@ -14,8 +14,8 @@ import adalib.paper
 from adalib import UtilityTable
 from adalib.paper import ablations, theorems
 from adalib.paper.ablations import Comparison, Trial
+from adalib.paper.referee import measures
 from adalib.paper.settings import PAPER_ABLATIONS
-from referee import measures
 
 ODD = np.arange(40) % 2
 RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))  # what trained the record

@@ -15,8 +15,8 @@ import adalib
 from adalib import paper
 from adalib.evaluate.heldout import as_table
 from adalib.paper import ablations, results, settings
+from adalib.paper.referee import measures
 from adalib.paper.results import TARGETS, TOLERANCE
-from referee import measures
 
 MATH = "deepseek-v3-math"
 RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))

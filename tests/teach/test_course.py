@@ -272,8 +272,7 @@ class TestCommand:
         assert main(["keys", "ada"]) == 2
         assert main(["grade", str(tmp_path / "none.txt")]) == 2
         assert main(["grade", str(tmp_path / "nowhere.txt")]) == 2
-        assert main(["export", "--book", str(tmp_path), "--out", str(tmp_path)]) == 2
-        assert len(capsys.readouterr().err.splitlines()) == 4
+        assert len(capsys.readouterr().err.splitlines()) == 3
 
 
 class TestFlaws:

@@ -11,9 +11,9 @@ from bs4 import BeautifulSoup
 from conftest import ROOT
 
 import adalib
-import games
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.streams import make_streams
+from adalib.teach import games
 
 BUDGETS = np.array([1, 2, 4, 8, 16])
 NASTY = "</script><script>alert(1)</script>"

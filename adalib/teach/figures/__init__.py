@@ -243,7 +243,7 @@ def linked_table(
 def cards(claims: pd.DataFrame) -> HTML:
     """Claims as cards: shut, a verdict and a name; open, the paper's words, why, and the number that decides.
 
-    ``claims`` has the columns of ``referee.register.claim_table``. The build looks up the labels in ``see``, as
+    ``claims`` has the columns of ``adalib.paper.referee.register.claim_table``. The build looks up the labels in ``see``, as
     for `linked_table`; ``book/_static/cards.js`` adds buttons that show one verdict alone.
     """
     made = []

@@ -16,6 +16,8 @@ from adalib.evaluate.intervals import in_points, mean_interval
 from adalib.paper import results, settings
 from adalib.paper.ablations import LEAKS
 from adalib.paper.patterns import level_shares, nearest_mix
+from adalib.paper.referee import measures, rows_results, rows_theory
+from adalib.paper.referee.measures import MATH, SHOWN
 from adalib.paper.settings import (
     BENCHMARKS,
     PAPER,
@@ -29,8 +31,6 @@ from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import archetypes
-from referee import measures, rows_results, rows_theory
-from referee.measures import MATH, SHOWN
 
 _MATH = PAPER_SETTINGS[:3]
 _BOTH = "on GSM8K and MATH"

@@ -15,8 +15,8 @@ import pandas as pd
 
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
-from referee import claims, rows_results, rows_theory
-from referee.measures import Outcome
+from adalib.paper.referee import claims, rows_results, rows_theory
+from adalib.paper.referee.measures import Outcome
 
 #: How a row may be meant to come out.
 STATUSES = ("reproduced", "corrected", "by definition", "ours alone")

@@ -16,6 +16,8 @@ from adalib.evaluate import baselines
 from adalib.learn.features import text_features
 from adalib.learn.policies import LabelPolicy
 from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, zoo
+from adalib.paper.referee import measures
+from adalib.paper.referee.measures import SHOWN, Cell, Outcome, outcome
 from adalib.paper.settings import (
     PAPER,
     PAPER_CLAIMS,
@@ -32,8 +34,6 @@ from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, dual, oracle_labels
 from adalib.solve.reference import lp_solution, lp_value
 from adalib.table import archetypes
-from referee import measures
-from referee.measures import SHOWN, Cell, Outcome, outcome
 
 
 @cache

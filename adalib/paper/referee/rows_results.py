@@ -14,6 +14,17 @@ import pandas as pd
 from adalib.evaluate.intervals import in_points
 from adalib.paper import results, settings
 from adalib.paper.patterns import by_level, label_shares, level_shares
+from adalib.paper.referee import measures
+from adalib.paper.referee.measures import (
+    NOT_PRINTED,
+    SHOWN,
+    Cell,
+    Outcome,
+    beside_print,
+    between,
+    outcome,
+)
+from adalib.paper.referee.rows_theory import seconds_to_route
 from adalib.paper.settings import (
     BENCHMARKS,
     PAPER,
@@ -26,9 +37,6 @@ from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, oracle_labels
-from referee import measures
-from referee.measures import NOT_PRINTED, SHOWN, Cell, Outcome, beside_print, between, outcome
-from referee.rows_theory import seconds_to_route
 
 
 @cache
