@@ -40,7 +40,7 @@ def mean_interval(values: ArrayLike, level: float = 0.95, times: float = 1.0) ->
     .. math:: \bar x \pm t_{N-1} \, \frac{s}{\sqrt N}, \qquad
               s^2 = \frac{1}{N-1} \sum_i (x_i - \bar x)^2 .
 
-    Explained in the chapter "One question, many answers"; the chapter "Results", shows where it
+    Explained in the chapter "One question, many answers"; the chapter "Results" shows where it
     holds and where it does not.
 
     Parameters
@@ -90,7 +90,7 @@ def cautious_bound(
 
     where the other weights are 1, W is the sum of all weights and t is Student's quantile for
     one-sided error ``wrong``. An upper bound is ``-cautious_bound(-gains)``. The chapter
-    "Results", compares it with other bounds.
+    "Results" compares it with other bounds.
 
     Parameters
     ----------

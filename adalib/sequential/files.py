@@ -34,10 +34,6 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
     path : str or path
         The file to write.
 
-    Returns
-    -------
-    None
-
     Raises
     ------
     ValueError

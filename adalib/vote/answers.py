@@ -47,6 +47,7 @@ def same_answer(a: str, b: str) -> bool:
     Returns
     -------
     bool
+        True if the two count as one answer in a vote.
 
     Examples
     --------
@@ -72,6 +73,7 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
     Returns
     -------
     ndarray of int, shape (len(answers),)
+        The number of each answer's class; -1 for an empty answer.
 
     Examples
     --------

@@ -39,6 +39,7 @@ def extract_answer(text: str, finished: bool = True) -> str:
     Returns
     -------
     str
+        The answer in plain form, or "" if none could be read.
 
     Examples
     --------

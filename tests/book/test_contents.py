@@ -77,7 +77,7 @@ def test_the_package_names_chapters_by_their_titles():
     count = 0
     for file in sorted((ROOT / "adalib").rglob("*.py")):
         text = " ".join(file.read_text(encoding="utf-8").split())
-        named = re.findall(r'\b(?:chapter|appendix) "([^"]+)"', text)
+        named = re.findall(r'\bthe (?:chapter|appendix) "([^"]+)"', text)
         count += len(named)
         assert set(named) <= titles, file
         assert re.findall(r"\b[Cc]hapters? \d+", text) == [], file  # appendices are the paper's

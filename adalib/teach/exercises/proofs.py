@@ -46,7 +46,7 @@ def _with_oracle(case: Case) -> dict[str, Any]:
     return {**case, "oracle": oracle_labels(case["acc"], case["cost"], case["lam"])}
 
 
-# Chapter 2
+# The chapter "The oracle"
 
 
 def _two_buys(case: Case) -> dict[str, Any]:
@@ -123,7 +123,7 @@ EXERCISES["oracle", "everett"] = Proof(
     },
 )
 
-# Chapter 3
+# The chapter "Budgets"
 
 
 def _split(case: Case) -> dict[str, Any]:
@@ -158,7 +158,7 @@ EXERCISES["budgets", "one split"] = Proof(
     ideas=2,
 )
 
-# Chapter 4
+# The chapter "Duality"
 
 EXERCISES["duality", "weak duality"] = Proof(
     _with_plan(TARGETED_AND_PRICED, lambda case: case["budget"]),
@@ -184,7 +184,7 @@ EXERCISES["duality", "weak duality"] = Proof(
 )
 
 
-# Chapter 5
+# The chapter "Estimation"
 
 
 def _with_truth(case: Case) -> dict[str, Any]:
@@ -326,7 +326,7 @@ EXERCISES["markets", "floor"] = Proof(
     },
 )
 
-# Chapters 9 and 10
+# The chapter "When to stop" and the chapter "Deploy"
 
 
 def _one_step(rng: np.random.Generator) -> Case:

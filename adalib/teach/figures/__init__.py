@@ -284,7 +284,7 @@ def finding(number: str, words: str, label: str) -> HTML:
 
 
 def _chapter(words: str) -> str:
-    """Mark words that the build replaces by the chapter that holds the label, such as "chapter 7"."""
+    """Mark words that the build replaces by the name of the chapter that holds the label."""
     return f'<span class="adalib-chapter">{words}</span>'
 
 

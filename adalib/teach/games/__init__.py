@@ -82,7 +82,7 @@ def _listed(budgets: Sequence[float], curve: Sequence[float]) -> str:
     return ", ".join(f"{value:.2f} with {b:g}" for b, value in zip(budgets, curve, strict=True))
 
 
-# Chapters 0 to 2: a vote, a budget a kind, a price
+# A vote, a budget a kind, a price
 
 
 def votes(responses: Responses, row: int) -> Game:
@@ -300,7 +300,7 @@ def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
     )
 
 
-# Chapter 9: when to stop
+# When to stop
 
 
 def stop(
@@ -420,7 +420,7 @@ def states(
     )
 
 
-# Chapter 10: the budget held, and what it costs in dollars
+# The budget held, and what it costs in dollars
 
 _ASKED = 1000
 _ORDERS = 2  # in which every question's answers are played back
@@ -572,7 +572,7 @@ def bill(
     return Game("bill", data, "What a day costs at your own prices.", without)
 
 
-# Chapter 11: whom to ask for which money
+# Whom to ask for which money
 
 
 @dataclass(frozen=True)
