@@ -60,6 +60,19 @@ class Page(NamedTuple):
         return notebook if notebook.exists() else self.root / f"{self.name}.md"
 
     @property
+    def title(self) -> str:
+        """Its first heading, without a number."""
+        if self.path.suffix == ".md":
+            text = self.path.read_text(encoding="utf-8")
+        else:
+            cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
+            text = "".join(cells[0]["source"])
+        heading = re.search(r"^# (.+)$", text, re.M)
+        if heading is None:
+            raise ValueError(f"{self.path}: begins without a title; write one, such as # Budgets")
+        return heading[1].strip()
+
+    @property
     def is_appendix(self) -> bool:
         """Whether its number is a letter."""
         return self.number.isalpha()

@@ -28,12 +28,6 @@ parts:
 MENTION = re.compile(r"(?<!paper's )\b(?:[Cc]hapters?|[Aa]ppendix|[Aa]ppendices)\s+(?:\d+|[A-Z])\b")
 
 
-def title(page: contents.Page) -> str:
-    """The first heading of a notebook."""
-    cells = nbformat.read(page.path, as_version=4).cells
-    return re.search(r"^# (.+)$", cells[0].source, re.M)[1]
-
-
 def test_numbers_follow_the_order_of_the_table_of_contents(tmp_path):
     (tmp_path / "_toc.yml").write_text(TOC, encoding="utf-8")
     assert [(page.key, page.number) for page in contents.pages(tmp_path)] == [
@@ -73,7 +67,7 @@ def test_pages_name_chapters_by_key_and_not_by_number(page):
 
 
 def test_the_package_names_chapters_by_their_titles():
-    titles = {title(page) for page in contents.chapters()}
+    titles = {page.title for page in contents.chapters()}
     count = 0
     for file in sorted((ROOT / "adalib").rglob("*.py")):
         text = " ".join(file.read_text(encoding="utf-8").split())
