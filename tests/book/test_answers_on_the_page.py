@@ -83,7 +83,7 @@ def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page)
         assert form.locator("output").inner_text() == said
 
 
-def test_code_is_sent_to_the_notebook_and_progress_is_counted_and_can_be_forgotten(page):
+def test_progress_is_counted_and_can_be_forgotten(page):
     assert "run it in the notebook" in page.locator(".bd-article > p").first.inner_text()
     form = page.locator(".adalib-answer-form").first
     form.locator("input").fill("0.5")

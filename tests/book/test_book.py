@@ -71,9 +71,7 @@ def figures_shown(code: str) -> int:
 
 
 @pytest.mark.parametrize("page", toc_pages())
-def test_page_has_one_title_its_own_ids_an_icon_and_a_card_and_folds_code_after_what_it_draws(
-    html, page
-):
+def test_page_has_one_title_unique_ids_an_icon_and_a_card(html, page):
     ids = [tag["id"] for tag in soup(page).find_all(id=True)]
     assert sorted(set(ids)) == sorted(ids)
     assert len(soup(page).find_all("h1")) == 1
@@ -133,7 +131,7 @@ def test_without_scripts_a_figure_tells_its_traces_and_a_game_its_numbers(html, 
     assert all(re.search(r"\d", game.p.get_text()) for game in soup(page).select(".adalib-game"))
 
 
-def test_the_list_of_what_moves_leads_to_every_game_and_numbers_lead_to_their_cells(html):
+def test_the_list_of_what_moves_leads_to_every_game(html):
     games = sum(len(soup(page).select(".adalib-game, .adalib-explorer")) for page in toc_pages())
     assert (
         len(
@@ -245,7 +243,7 @@ def test_the_welcome_page_quotes_three_findings_with_their_links(html):
     assert all("#" in finding.a["href"] for finding in findings)
 
 
-def test_exercises_and_theorems_are_counted_within_their_chapter_and_say_what_they_are(html):
+def test_exercises_and_theorems_are_counted_within_their_chapter(html):
     """A title without its kind, " (Weak duality)" or " (read)", would tell nobody what stands below it."""
     for entry in pages():
         page = soup(entry.name)

@@ -319,9 +319,7 @@ def in_theme(page, name: str) -> None:
     page.evaluate(SETTLED)
 
 
-def test_the_index_leads_to_the_first_page_and_a_search_from_disk_shows_the_words_around_a_hit(
-    html, page
-):
+def test_index_and_search_work_from_disk(html, page):
     page.goto((html / "index.html").as_uri())
     page.wait_for_url(f"**/{toc_pages()[0]}.html")
     page.goto((html / "search.html").as_uri() + "?q=envelope")
@@ -331,9 +329,7 @@ def test_the_index_leads_to_the_first_page_and_a_search_from_disk_shows_the_word
     assert page.wrong == []
 
 
-def test_every_icon_is_drawn_and_what_is_below_the_screen_waits_for_a_sign_of_the_reader(
-    html, page
-):
+def test_icons_are_drawn_and_what_is_below_the_screen_waits(html, page):
     page.goto((html / "notebooks" / "01_motivation.html").as_uri())
     assert page.locator("svg.svg-inline--fa").count() > 5
     assert page.locator("i[class*='fa-'], span[class*='fa-']").count() == 0
@@ -434,7 +430,7 @@ def finger(page):
     return swipe
 
 
-def test_a_finger_that_scrolls_leaves_a_slider_alone_and_one_that_drags_does_not(new_page):
+def test_scrolling_leaves_a_slider_alone(new_page):
     """Whoever listens to a slider hears of no value that a scrolling finger passed."""
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.set_content(

@@ -198,7 +198,7 @@ def test_python_moves_the_page(live):
     assert "#lambda" not in page.url  # the Lab's address is left alone
 
 
-def test_the_labs_dark_theme_is_followed_and_arrows_on_the_slider_do_not_fold_the_notebook(live):
+def test_the_widget_follows_the_theme_of_the_lab(live):
     page, ask = live
     ink = "getComputedStyle(document.querySelector('.adalib-explorer')).color"
     before = page.evaluate(ink)

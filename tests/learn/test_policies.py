@@ -168,7 +168,7 @@ def test_curves_that_features_determine_are_recovered(known):
 def test_the_price_is_the_lowest_within_the_budget(known):
     features, acc = known
     policy = CurvePolicy(seed=4).fit(features[:80], acc[:80], COST)
-    unseen = policy._unseen_curves(features[:80].to_numpy(), acc[:80], None)
+    unseen = policy.unseen_curves(features[:80].to_numpy(), acc[:80], None)
     for budget in (1.0, 1.7, 2, 5, 16):
         lam = policy.price(budget)
         assert average_cost(unseen, COST, lam) <= budget
@@ -458,11 +458,11 @@ def test_families_are_priced_by_trees_that_did_not_see_them():
     )
     np.testing.assert_array_equal(apart.curves(known), policy.curves(known))
     assert (apart.price(3), policy.price(3)) == tuple(
-        adalib.frontier(p._unseen_curves(known, acc, groups), COST).at(3).lam
+        adalib.frontier(p.unseen_curves(known, acc, groups), COST).at(3).lam
         for p, groups in ((apart, family), (policy, None))
     )
     errors = [
-        np.abs(policy._unseen_curves(known, acc, groups) - acc).mean() for groups in (None, family)
+        np.abs(policy.unseen_curves(known, acc, groups) - acc).mean() for groups in (None, family)
     ]
     assert errors[0] < 0.02
     assert errors[1] > 0.1

@@ -42,7 +42,7 @@ def test_group_means_by_a_plain_loop(pairs):
             assert np.isnan([found.mean[g], found.low[g], found.high[g]]).all()
 
 
-def test_the_interval_of_a_group_is_that_of_its_questions_alone_and_looking_twice_adds_no_certainty():
+def test_the_interval_of_a_group_is_that_of_its_questions():
     rng = np.random.default_rng(0)
     values, groups = rng.uniform(-1, 1, 900), rng.integers(0, 3, 900)
     found = patterns.group_means(values, groups, 3)
@@ -128,7 +128,7 @@ def test_budgets_by_difficulty_by_a_plain_loop_and_the_null_has_a_hump():
     assert budget[2] > 4
 
 
-def test_planted_shapes_are_found_and_a_cluster_is_the_mean_of_those_who_are_nearest_to_it():
+def test_planted_shapes_are_found():
     shapes = np.array(
         [[0.95, 0.96, 1, 1, 1], [0.35, 0.4, 0.6, 0.8, 0.9], [0.4, 0.4, 0.5, 0.5, 0.5], [0.05] * 5]
     )

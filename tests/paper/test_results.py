@@ -27,7 +27,7 @@ def main():
     return results.main_table()
 
 
-def test_the_main_table_is_whole_and_noise_features_reproduce_every_cell_within_tolerance(main):
+def test_noise_features_reproduce_every_cell_of_the_main_table(main):
     assert len(main) == 5 * 4 * 3
     cell = main.query("setting == @MATH and method == 'Ours' and target == 3").iloc[0]
     assert (cell.printed_accuracy, cell.printed_cost) == (0.575, 2.73)
@@ -95,7 +95,7 @@ IMPLIED = {
 }
 
 
-def test_the_printed_tables_imply_these_held_out_values_and_a_mean_gain_of_a_sixth_of_a_point():
+def test_what_the_printed_tables_imply_for_held_out_questions():
     implied = results.implied_held_out()
     for column, read in IMPLIED.items():
         digits = 2 if column in ("majority", "held_out_cost") else 3
@@ -255,7 +255,7 @@ def test_ours_repeats_its_training_labels():
         paper.reconstructed(adalib.flat_null(10).sample(16), [2], seeds=0)
 
 
-def test_shared_ties_would_make_two_answers_worth_one_and_the_paper_prints_otherwise():
+def test_the_paper_does_not_share_ties():
     responses = paper.paper_setting("qwen2.5-7b-math")
     shared = responses.table(estimator="windows", ties="share").acc.mean(axis=0)
     assert shared[0] == pytest.approx(shared[1], abs=1e-12)

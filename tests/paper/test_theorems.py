@@ -337,7 +337,7 @@ def test_a_perfect_copy_can_break_theorem_3():
     assert broken > 40
 
 
-def test_random_cases_are_as_promised_and_a_survey_counts_what_the_statements_say():
+def test_random_cases_and_surveys_of_them():
     kinds = pd.Series([case.name for case in DRAWN]).value_counts()
     assert set(kinds.index) == set(theorems.KINDS)
     assert {(case.table.n, case.table.k) for case in DRAWN} == set(

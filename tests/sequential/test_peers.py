@@ -136,7 +136,7 @@ def test_decides_as_its_hub(theirs, ours):
         ] + 1 == len(asked)
 
 
-def test_a_gateway_that_asks_for_all_at_once_decides_as_its_hub_and_pays_for_what_it_cancels():
+def test_a_gateway_that_asks_at_once_pays_for_what_it_cancels():
     rng, rule = np.random.default_rng(4), peers.Together(0.95, 8)
     classes, tokens = rng.integers(0, 3, (20, 8)), rng.integers(5, 60, (20, 8))
     streams = Streams(

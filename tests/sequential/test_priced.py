@@ -99,9 +99,7 @@ def votes(real):
     return PricedStopping(("votes",), exact=True).fit(real[0])
 
 
-def test_budgets_are_met_exactly_where_it_was_fitted_and_a_saved_policy_plays_the_same(
-    real, fitted, tmp_path
-):
+def test_budgets_are_met_and_a_saved_policy_plays_the_same(real, fitted, tmp_path):
     for budget in (1.0, 1.5, 2.0, 5.0):
         mix = fitted.mix(budget)
         assert (1 - mix.share) * fitted.costs[mix.low] + mix.share * fitted.costs[

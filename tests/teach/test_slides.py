@@ -80,7 +80,7 @@ def decks(html, tmp_path_factory):
     return {path.stem: path for path in write_decks(ROOT, folder / "html", folder / "slides")}
 
 
-def test_every_chapter_has_a_deck_without_checks_lone_commands_and_half_sentences(decks):
+def test_every_chapter_has_a_deck_of_whole_sentences(decks):
     assert list(decks) == [page.stem for page in chapters()]
     for name, path in decks.items():
         for slide in BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").select(

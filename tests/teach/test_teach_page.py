@@ -30,7 +30,7 @@ def view(text: str):
     return utility(shown["set"]), float(shown["lambda"]), row
 
 
-def test_every_link_opens_a_view_where_a_lost_question_buys_one_answer_and_free_compute_not_sixteen():
+def test_links_show_a_lost_question_and_free_compute():
     assert len(VIEWS) == 7
     for shown in VIEWS.values():
         assert shown["set"] in SETTINGS
@@ -47,7 +47,7 @@ def test_every_link_opens_a_view_where_a_lost_question_buys_one_answer_and_free_
     assert table.acc[row, -1] < table.acc[row].max() - 0.1
 
 
-def test_a_step_pays_where_its_second_answer_does_not_prices_change_much_or_nothing_and_votes_can_hurt():
+def test_links_show_steps_jumps_and_votes_that_hurt():
     table, lam, row = view("the trees at a price of 0.04")
     bought = adalib.oracle_labels(table.acc, table.cost, lam)[row]
     assert table.budgets[bought] == 8

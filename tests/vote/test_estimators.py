@@ -93,7 +93,7 @@ def test_two_samples_are_worth_one_when_ties_are_shared(classes, value):
 
 
 @pytest.mark.parametrize("ties", TIES)
-def test_two_answers_at_large_r_follow_the_hypergeometric_and_different_ones_tie(ties):
+def test_two_answers_at_large_r_follow_the_hypergeometric(ties):
     r, good, b = 2000, 900, 63
     classes = np.random.default_rng(2).permutation(np.repeat([0, 1], [good, r - good]))[None]
     found = acc_subsets(classes, classes == 0, (1, 16, b), ties)
