@@ -1,4 +1,5 @@
-"""What pyproject.toml cannot say: every package below adalib/, and data/ shipped inside the wheel as adalib/data."""
+"""What pyproject.toml cannot say: every package below adalib/, and data/ shipped inside the wheel
+as adalib/data."""
 
 from setuptools import find_packages, setup
 

@@ -1,9 +1,10 @@
-"""The registry of the book's pages: what `_toc.yml` names, in its order, with the number of each chapter.
+"""The registry of the book's pages: what `_toc.yml` names, in its order, with the number of each
+chapter.
 
-A chapter is a notebook of any part but those in `WITHOUT_NUMBERS`; the chapters count from 0, in the order of
-`_toc.yml`, and the appendices from A. Titles, links, exercises and tests take numbers from here, so a chapter moves
-by moving its line. Prose names a chapter by its key, which is its file's name without the leading number:
-``chapter {ch}`stopping` `` becomes "chapter 9".
+A chapter is a notebook of any part but those in `WITHOUT_NUMBERS`; the chapters count from 0, in
+the order of `_toc.yml`, and the appendices from A. Titles, links, exercises and tests take numbers
+from here, so a chapter moves by moving its line. Prose names a chapter by its key, which is its
+file's name without the leading number: ``chapter {ch}`stopping` `` becomes "chapter 9".
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ class Page(NamedTuple):
 
     @property
     def runs_live(self) -> bool:
-        """Whether its cells run in the reader's browser, which a chapter's metadata can switch off."""
+        """Whether its cells run in the reader's browser, which a chapter's metadata can switch
+        off."""
         if not self.number or self.path.suffix != ".ipynb":
             return False
         metadata = json.loads(self.path.read_text(encoding="utf-8"))["metadata"]

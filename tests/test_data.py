@@ -1,4 +1,5 @@
-"""The bundled data: the questions come from their seed, the answers from their texts, the cards from the data."""
+"""The bundled data: the questions come from their seed, the answers from their texts, the cards
+from the data."""
 
 import gzip
 import json
@@ -97,7 +98,8 @@ def test_the_pilot_and_the_final_draw_are_different_questions():
 
 @pytest.mark.parametrize("family", story.CANDIDATES, ids=lambda family: family.name)
 def test_every_family_agrees_with_its_second_computation(family):
-    """At all five dials and other seeds; a question on which the two disagree is refused by an error."""
+    """At all five dials and other seeds; a question on which the two disagree is refused by an
+    error."""
     for seed in range(3):
         assert len(make_questions.draw_set("story", (family,), seed)) == 20
 

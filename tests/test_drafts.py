@@ -1,4 +1,5 @@
-"""Folders that are made in a draft: an unfinished one is gone on with, kept, or taken over where it came to nothing."""
+"""Folders that are made in a draft: an unfinished one is gone on with, kept, or taken over where it
+came to nothing."""
 
 import pytest
 

@@ -167,8 +167,8 @@ class LabelPolicy(LearnedPolicy):
     def importance(self) -> pd.Series:
         """Return the share of each feature in the trees, summing to 1.
 
-        For XGBoost it is the share in their gain, as in the paper's figure. Explained in the chapter
-        "Patterns and ablations".
+        For XGBoost it is the share in their gain, as in the paper's figure. Explained in the
+        chapter "Patterns and ablations".
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))

@@ -1,8 +1,9 @@
-"""All that speaks of the paper alone: its printed numbers, its protocol, its theorems, and ours beside them.
+"""All that speaks of the paper alone: its printed numbers, its protocol, its theorems, and ours
+beside them.
 
-`settings` holds its tables and simulated answers that were calibrated to them; `results` scores as we reconstruct that
-it did; `theorems` measures every statement; `patterns` and `ablations` redo its experiments. `referee` has our verdict on
-each of its claims. Names are loaded on first use.
+`settings` holds its tables and simulated answers that were calibrated to them; `results` scores as
+we reconstruct that it did; `theorems` measures every statement; `patterns` and `ablations` redo its
+experiments. `referee` has our verdict on each of its claims. Names are loaded on first use.
 """
 
 import lazy_loader

@@ -1,4 +1,5 @@
-"""Save and load stopping policies: a sealed JSON file of numbers and names, with nothing that runs."""
+"""Save and load stopping policies: a sealed JSON file of numbers and names, with nothing that
+runs."""
 
 from __future__ import annotations
 

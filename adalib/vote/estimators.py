@@ -428,12 +428,11 @@ def _winning_ways(
     """
     # A class c wins with k votes if every other class has fewer, or has k and loses the tie. In
     # generating functions: class j contributes sum_{i<k} C(n_j, i) z^i + t_j z^k, an empty answer
-    # contributes 1 + z, and the coefficient of z^(b-k) counts the ways to choose the rest.
-    # Shared ties pay 1 / (1 + number of tied others), the integral over y in [0, 1] of
-    # y^(number of tied others): put t_j = y C(n_j, k), and Gauss-Legendre quadrature is exact.
-    # With first-seen ties, fix the first chosen sample of c: the tie is won if all k votes of j
-    # come later. For independent draws, C(n, i) becomes p^i / i!. All terms are positive, so nothing
-    # cancels.
+    # contributes 1 + z, and the coefficient of z^(b-k) counts the ways to choose the rest. Shared
+    # ties pay 1 / (1 + number of tied others), the integral over y in [0, 1] of y^(number of tied
+    # others): put t_j = y C(n_j, k), and Gauss-Legendre quadrature is exact. With first-seen ties,
+    # fix the first chosen sample of c: the tie is won if all k votes of j come later. For
+    # independent draws, C(n, i) becomes p^i / i!. All terms are positive, so nothing cancels.
     wins = np.zeros((len(budgets), len(own)))
     for k in range(1, max(budgets) + 1):
         mine = series(own, k)[k] if late is None else series(own, k - 1)[k - 1]

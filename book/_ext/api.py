@@ -1,8 +1,10 @@
-"""Render the reference of the package from its docstrings, and link it with the chapters in both directions.
+"""Render the reference of the package from its docstrings, and link it with the chapters in both
+directions.
 
-A page with the line ``% every exported name`` gets a section per folder of the package, from the ground floor up, with
-every name that ``adalib`` exports. In a docstring, 'the chapter "Budgets"' becomes a link to that chapter; in a chapter,
-the first mention of an exported name in code leads to the reference.
+A page with the line ``% every exported name`` gets a section per folder of the package, from the
+ground floor up, with every name that ``adalib`` exports. In a docstring, 'the chapter "Budgets"'
+becomes a link to that chapter; in a chapter, the first mention of an exported name in code leads to
+the reference.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ def floors(root: Path) -> list[str]:
 
 
 def sections(root: Path) -> str:
-    """Write the sections of the reference in MyST, each with a table of its names and their docstrings."""
+    """Write the sections of the reference in MyST, each with a table of its names and their
+    docstrings."""
     names_by_floor: dict[str, list[str]] = {floor: [] for floor in floors(root)}
     for name in adalib.__all__:
         floor = getattr(adalib, name).__module__.split(".")[1]

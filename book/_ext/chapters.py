@@ -1,7 +1,8 @@
 """Number the chapters: in their titles, in the sidebar, and in every mention, which leads there.
 
-Numbers come from the order of ``_toc.yml`` (`contents`), so the titles in the notebooks stay bare, and prose names a
-chapter by its key, ``{ch}`stopping` ``. A page that moved leaves a signpost at its old address.
+Numbers come from the order of ``_toc.yml`` (`contents`), so the titles in the notebooks stay bare,
+and prose names a chapter by its key, ``{ch}`stopping` ``. A page that moved leaves a signpost at
+its old address.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Put the card of every bundled setting where a page has the line ``% every data card``.
 
-The cards are the files of ``data/cards/``, so that a new setting needs its answers and its card, and no list of names.
+The cards are the files of ``data/cards/``, so that a new setting needs its answers and its card,
+and no list of names.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Re-run the notebooks that a change in the package, the data or the pins can affect, and no others.
+"""Re-run the notebooks that a change in the package, the data or the pins can affect, and no
+others.
 
-Jupyter Book keeps the outputs of a notebook until its own cells change. That is half of what outputs depend on: the
-other half is the code that the cells call and the data that it reads. So every notebook gets a fingerprint of that
-other half: the modules of our package that its cells name, all that these import (`grimp` reads the imports), the
-files beside them, ``data/``, and the pins. Comments do not count. When the fingerprint differs from the one kept with
-the last good run, the cached outputs are dropped and Sphinx is told to read the notebook again.
+Jupyter Book keeps the outputs of a notebook until its own cells change. That is half of what
+outputs depend on: the other half is the code that the cells call and the data that it reads. So
+every notebook gets a fingerprint of that other half: the modules of our package that its cells
+name, all that these import (`grimp` reads the imports), the files beside them, ``data/``, and the
+pins. Comments do not count. When the fingerprint differs from the one kept with the last good run,
+the cached outputs are dropped and Sphinx is told to read the notebook again.
 """
 
 from __future__ import annotations
@@ -22,16 +24,19 @@ import grimp
 
 PACKAGE = "adalib"
 PINS = ("requirements.txt", "constraints.txt")
-MADE = "recorded.json"  # by the build itself, out of the notebooks (`recorded`); no output depends on it
+# By the build itself, out of the notebooks (`recorded`); no output depends on it
+MADE = "recorded.json"
 STORE = ".fingerprints.json"
-# Code that starts programs or imports by a computed name may reach any module: a run too many is the only cost.
+# Code that starts programs or imports by a computed name may reach any module: a run too many is
+# the only cost.
 _ANYTHING = re.compile(
     r"subprocess|import_module|__import__|get_ipython|\bexec\(|\beval\(|^\s*[!%]", re.MULTILINE
 )
 
 
 class Package:
-    """The modules of our package below ``root``: who imports whom, and which public name lives where."""
+    """The modules of our package below ``root``: who imports whom, and which public name lives
+    where."""
 
     def __init__(self, root: Path):
         self.root = root
@@ -70,7 +75,8 @@ class Package:
         named = {
             module for name, modules in self.public.items() if name in words for module in modules
         }
-        # A module may be named from any package above it: "from adalib.teach.figures import answers".
+        # A module may be named from any package above it: "from adalib.teach.figures import
+        # answers".
         named |= {module for module in self.graph.modules if set(module.split(".")) <= words}
         return named | {
             above for module in named for above in self.graph.find_upstream_modules(module)
@@ -117,7 +123,8 @@ def notebook_code(notebook: Path) -> str:
 
 
 def tree(folder: Path) -> set[Path]:
-    """The files below a folder, without hidden and compiled ones, and without what the build makes."""
+    """The files below a folder, without hidden and compiled ones, and without what the build
+    makes."""
     return {
         file
         for file in folder.rglob("*")
@@ -129,11 +136,13 @@ def tree(folder: Path) -> set[Path]:
     }
 
 
-# --- Sphinx ---------------------------------------------------------------------------------------------------------
+# --- Sphinx
+# ---------------------------------------------------------------------------------------------------------
 
 
 def outdated(app, env, added, changed, removed) -> list[str]:
-    """Before reading: find the notebooks whose fingerprint changed, drop their outputs, have Sphinx read them again."""
+    """Before reading: find the notebooks whose fingerprint changed, drop their outputs, have Sphinx
+    read them again."""
     path = Path(app.outdir).parent / STORE
     app.fingerprints = json.loads(path.read_text()) if path.exists() else {}
     notebooks = {
@@ -146,7 +155,8 @@ def outdated(app, env, added, changed, removed) -> list[str]:
     app.fingerprints_now = {
         doc: fingerprint(path, root, package) for doc, path in notebooks.items()
     }
-    # What is fresh stays known; a stale one is known again only once it has run, and once it has been read.
+    # What is fresh stays known; a stale one is known again only once it has run, and once it has
+    # been read.
     stale = {}
     for step in ("ran", "read"):
         kept = app.fingerprints.get(step, {})
@@ -161,7 +171,8 @@ def outdated(app, env, added, changed, removed) -> list[str]:
 
 
 def drop_cached(names: set[str], cache_path: str) -> None:
-    """Drop all cached outputs of the notebooks with these file names, older versions of their cells included."""
+    """Drop all cached outputs of the notebooks with these file names, older versions of their cells
+    included."""
     from jupyter_cache import get_cache
 
     if names and Path(cache_path).exists():
@@ -189,7 +200,8 @@ def _keep(app, step: str, docname: str) -> None:
 
 
 def store(app, exception=None) -> None:
-    """Write down what is good. What was read counts from the build's end on, when its pages have been written."""
+    """Write down what is good. What was read counts from the build's end on, when its pages have
+    been written."""
     if hasattr(app, "fingerprints"):
         path = Path(app.outdir).parent / STORE
         draft = path.with_suffix(".draft")

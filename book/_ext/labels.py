@@ -1,8 +1,10 @@
-"""Links that code writes into a page lead to the book's labels, and a label that does not exist stops the build.
+"""Links that code writes into a page lead to the book's labels, and a label that does not exist
+stops the build.
 
-Text links to a label by MyST's own syntax. A table that a cell makes cannot: it writes ``<a class="adalib-see"
-href="#label">``, and the page that holds the label is looked up here, where Sphinx knows all of them. Inside such a
-link ``<span class="adalib-chapter">`` holds words that give way to the number of that page, "chapter 7".
+Text links to a label by MyST's own syntax. A table that a cell makes cannot: it writes ``<a
+class="adalib-see" href="#label">``, and the page that holds the label is looked up here, where
+Sphinx knows all of them. Inside such a link ``<span class="adalib-chapter">`` holds words that give
+way to the number of that page, "chapter 7".
 """
 
 from __future__ import annotations

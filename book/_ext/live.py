@@ -1,8 +1,8 @@
 """Mark the pages whose cells run in the page, and name the modules that they load first.
 
-The cells are those that the page shows. ``book/_static/live.js`` adds the buttons and, at the first press, Python, which
-``make live`` puts next to the book (`editions.pyodide`). Every chapter is such a page, unless the metadata of its
-notebook has ``"adalib": {"live": false}``.
+The cells are those that the page shows. ``book/_static/live.js`` adds the buttons and, at the first
+press, Python, which ``make live`` puts next to the book (`editions.pyodide`). Every chapter is such
+a page, unless the metadata of its notebook has ``"adalib": {"live": false}``.
 """
 
 from __future__ import annotations

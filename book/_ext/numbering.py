@@ -1,9 +1,11 @@
-"""Numbers for figures, games, tables, theorems and exercises: "Figure 3.2" is the second figure of chapter 3.
+"""Numbers for figures, games, tables, theorems and exercises: "Figure 3.2" is the second figure of
+chapter 3.
 
-A figure's caption comes from ``adalib.teach.figures.show``, a game's from ``adalib.teach.games`` and a table's from
-``table``; which chapter they are in, and how many come before them, only the page can tell. Exercises are counted by
-their extension through the whole book, and here within their chapter. Theorems, lemmas and definitions have names, by
-which the text calls them, and one count together: "Theorem 4.2" is not the paper's Theorem 2.
+A figure's caption comes from ``adalib.teach.figures.show``, a game's from ``adalib.teach.games``
+and a table's from ``table``; which chapter they are in, and how many come before them, only the
+page can tell. Exercises are counted by their extension through the whole book, and here within
+their chapter. Theorems, lemmas and definitions have names, by which the text calls them, and one
+count together: "Theorem 4.2" is not the paper's Theorem 2.
 """
 
 from __future__ import annotations

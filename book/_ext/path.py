@@ -1,7 +1,8 @@
-"""The 20-minute path: five stops through the book, listed on the first page and marked where they stand.
+"""The 20-minute path: five stops through the book, listed on the first page and marked where they
+stand.
 
-A stop is a section with a label. Under its heading stands which stop it is, and at its end a button leads to the next.
-The build fails where a section has lost its label.
+A stop is a section with a label. Under its heading stands which stop it is, and at its end a button
+leads to the next. The build fails where a section has lost its label.
 """
 
 from __future__ import annotations

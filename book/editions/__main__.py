@@ -1,9 +1,10 @@
 """``PYTHONPATH=book python -m editions NAME``, from the root of the book: what the Makefile calls.
 
-``live`` puts Python beside the built book, and ``lite`` writes JupyterLite with the student's notebooks. ``lab`` writes
-the notebooks for `make lab`, ``source`` and ``key`` the sources of the student's and the instructor's books, and
-``student`` and ``instructor``, once those are built, an edition to hand out; ``slides`` a deck per chapter, ``quizzes``
-the questions for Moodle and others, ``pdf`` the whole book as one file.
+``live`` puts Python beside the built book, and ``lite`` writes JupyterLite with the student's
+notebooks. ``lab`` writes the notebooks for `make lab`, ``source`` and ``key`` the sources of the
+student's and the instructor's books, and ``student`` and ``instructor``, once those are built, an
+edition to hand out; ``slides`` a deck per chapter, ``quizzes`` the questions for Moodle and others,
+``pdf`` the whole book as one file.
 """
 
 from __future__ import annotations

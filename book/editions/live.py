@@ -1,7 +1,8 @@
-"""Chapters for JupyterLab: what only a page can show (boxes, proofs, glued numbers, citations) as Markdown and HTML.
+"""Chapters for JupyterLab: what only a page can show (boxes, proofs, glued numbers, citations) as
+Markdown and HTML.
 
-JupyterLab takes formulas out of a text before it reads the Markdown, so a box is a ``<div>`` with blank lines inside,
-never a quotation, whose ``>`` would end up in the formulas.
+JupyterLab takes formulas out of a text before it reads the Markdown, so a box is a ``<div>`` with
+blank lines inside, never a quotation, whose ``>`` would end up in the formulas.
 """
 
 from __future__ import annotations
@@ -105,7 +106,8 @@ def _box(block: Block, book: Book) -> str:
 
 
 def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
-    """A chapter for JupyterLab: prose that reads well, drawing code folded, and how to install at its head."""
+    """A chapter for JupyterLab: prose that reads well, drawing code folded, and how to install at
+    its head."""
     cells = []
     for cell in notebook.cells:
         cell = NotebookNode({**cell, "metadata": NotebookNode(cell.metadata)})

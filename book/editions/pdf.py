@@ -1,4 +1,5 @@
-"""Print the built book as one PDF, page by page in the order of its contents, through the browser that the tests use.
+"""Print the built book as one PDF, page by page in the order of its contents, through the browser
+that the tests use.
 
 Figures and formulas wait for a reader who scrolls; printing draws them all first.
 """

@@ -1,4 +1,5 @@
-"""Slides: a deck a chapter, cut out of its built page, with the book's own figures, scripts and styles.
+"""Slides: a deck a chapter, cut out of its built page, with the book's own figures, scripts and
+styles.
 
 What a figure, a theorem or a prompt needs is on the slide; the prose is in the speaker's notes.
 """
@@ -82,8 +83,9 @@ class Slide:
 def slides(page: str) -> list[Slide]:
     """The slides of a chapter's built page.
 
-    A section opens a slide; every figure, table, game, program, theorem and prompt gets its own. Of the prose, the
-    first sentence of a section and all that is set in bold is shown; the rest is for the speaker.
+    A section opens a slide; every figure, table, game, program, theorem and prompt gets its own. Of
+    the prose, the first sentence of a section and all that is set in bold is shown; the rest is for
+    the speaker.
     """
     soup = BeautifulSoup(page, "html.parser")
     for anchor in soup.select("a.headerlink"):
@@ -161,7 +163,8 @@ def _own(cut: list[Slide], kind: str, *nodes: Tag) -> None:
 
 
 def _say(paragraph: Tag, cut: list[Slide]) -> None:
-    """A paragraph goes to the speaker; the class sees its bold sentences, and the first sentence of a section."""
+    """A paragraph goes to the speaker; the class sees its bold sentences, and the first sentence of
+    a section."""
     slide = cut[-1]
     if slide.title in ("Take away", "Takeaways") and not paragraph.get_text().startswith(
         "To read more"
@@ -255,7 +258,8 @@ def _without_checks(code: Tag) -> str:
 
 
 def _boxed(node: Tag, cut: list[Slide]) -> None:
-    """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its proof folded."""
+    """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its
+    proof folded."""
     told, title = _unmarked(node), node.select_one(".admonition-title")
     name, classes = _said(title), " ".join(node.get("class") or [])
     if "dropdown" in classes or classes == "proof admonition":

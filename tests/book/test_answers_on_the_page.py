@@ -43,7 +43,8 @@ NAMED = value("named", 8, "count", more="on your fingers", wrong={"that is half 
 
 @pytest.fixture
 def page(play):
-    """One exercise a case, and one that wants code, on a page with the book's own scripts and a record."""
+    """One exercise a case, and one that wants code, on a page with the book's own scripts and a
+    record."""
     exercises = [*(exercise for exercise, _, _ in CASES), NAMED]
     boxes = "".join(
         checks("data")[0](name, None)._repr_html_()

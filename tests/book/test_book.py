@@ -1,4 +1,5 @@
-"""The built book: every page is there, with its headings and its figures, and asks nothing of the network."""
+"""The built book: every page is there, with its headings and its figures, and asks nothing of the
+network."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def source(page: str) -> Path:
 
 
 def cells(page: str, kind: str, executed: bool = False) -> list[str]:
-    """The cells of a page: a prose page is one cell of Markdown. Cells whose output is removed are left out.
+    """The cells of a page: a prose page is one cell of Markdown. Cells whose output is removed are
+    left out.
 
     ``executed`` leaves out, too, what runs only in JupyterLab.
     """
@@ -58,7 +60,8 @@ def headings(markdown: str) -> list[str]:
 
 
 def words(text: str) -> str:
-    """What two spellings of a heading have in common: its letters and digits, without formulas and role names."""
+    """What two spellings of a heading have in common: its letters and digits, without formulas and
+    role names."""
     text = re.sub(r"\$[^$]*\$|\\\(.*?\\\)|\{[\w:-]+\}(?=`)|\]\([^)]*\)|<[^>]*>", "", text)
     return re.sub(r"\W+", "", text).lower()
 
@@ -150,7 +153,8 @@ def test_the_list_of_what_moves_leads_to_every_game(html):
 
 @pytest.mark.parametrize("page", CHAPTERS)
 def test_every_plotly_figure_came_through_show(html, page):
-    """A bare plotly figure is drawn by JupyterLab but not by a page, and Jupyter Book drops it without a word."""
+    """A bare plotly figure is drawn by JupyterLab but not by a page, and Jupyter Book drops it
+    without a word."""
     cache = get_cache(
         html.parent / ".jupyter_cache"
     )  # the outputs of the last build; the pages' copies have none
@@ -244,7 +248,8 @@ def test_the_welcome_page_quotes_three_findings_with_their_links(html):
 
 
 def test_exercises_and_theorems_are_counted_within_their_chapter(html):
-    """A title without its kind, " (Weak duality)" or " (read)", would tell nobody what stands below it."""
+    """A title without its kind, " (Weak duality)" or " (read)", would tell nobody what stands below
+    it."""
     for entry in pages():
         page = soup(entry.name)
         titles = [title.get_text() for title in page.select(".exercise > .admonition-title")]

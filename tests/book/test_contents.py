@@ -1,4 +1,5 @@
-"""The registry of pages: numbers follow the order of `_toc.yml` alone, and sources name chapters by key."""
+"""The registry of pages: numbers follow the order of `_toc.yml` alone, and sources name chapters by
+key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which notebooks run again after a change: read off a small made-up tree, and once from real builds."""
+"""Which notebooks run again after a change: read off a small made-up tree, and once from real
+builds."""
 
 from __future__ import annotations
 
@@ -106,7 +107,8 @@ def test_every_public_name_and_every_chapter_is_followed():
 
 
 def test_a_build_runs_again_exactly_what_a_change_can_affect(root):
-    """Two notebooks that count their own runs, built by Jupyter Book itself: anew, with a failing page, and changed."""
+    """Two notebooks that count their own runs, built by Jupyter Book itself: anew, with a failing
+    page, and changed."""
     for name, uses in (("one", "oracle.solve()"), ("two", "datasets.load()")):
         count = f"with open('{name}.count', 'a') as file:\n    file.write('x')"
         write_notebook(

@@ -1,4 +1,5 @@
-"""Links that tables write are led to the book's labels, and a label that no page has is a warning, which stops it."""
+"""Links that tables write are led to the book's labels, and a label that no page has is a warning,
+which stops it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where a page asks its reader: answers, kinds and prices to set, a curve, edges, noise, cards to filter, prompts."""
+"""Where a page asks its reader: answers, kinds and prices to set, a curve, edges, noise, cards to
+filter, prompts."""
 
 from __future__ import annotations
 
@@ -104,7 +105,8 @@ def test_a_price_in_a_sentence_is_dragged_and_the_sentence_follows(play, word):
 
 
 def test_edges_line_up_and_fill_to_the_budget(play):
-    # Two questions: one edge of slope 0.2 a step long, one of slope 0.1 three steps long. B = 2 buys 1 + 1 answers.
+    # Two questions: one edge of slope 0.2 a step long, one of slope 0.1 three steps long. B = 2
+    # buys 1 + 1 answers.
     page = play(lineup([[0.2, 0.4, 0.4], [0.1, 0.2, 0.4]], [1, 2, 4], ["a", "b"]).html, "lineup.js")
     assert "2 edges" in said(page)
     page.get_by_role("button", name="Line them up").tap()

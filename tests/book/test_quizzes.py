@@ -1,4 +1,5 @@
-"""The quizzes: five a chapter or more, every option explained, the right one not given away, exported as they are."""
+"""The quizzes: five a chapter or more, every option explained, the right one not given away,
+exported as they are."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def right(item: Item) -> int:
 
 def test_every_chapter_asks_and_form_does_not_give_the_right_option_away():
     assert set(QUIZZES) >= {page.stem for page in chapters(appendices=False)}
-    # Over the book the right option is the longest, the shortest, or in one place hardly more often than chance.
+    # Over the book the right option is the longest, the shortest, or in one place hardly more often
+    # than chance.
     chance = sum(1 / len(item.options) for item in ITEMS)
     longest = shortest = 0
     for item in ITEMS:

@@ -1,4 +1,5 @@
-"""The parts of plotly.js and of the theme's icons that the book carries: small, and all that its pages need."""
+"""The parts of plotly.js and of the theme's icons that the book carries: small, and all that its
+pages need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The solutions of the built book: each is right, asked for before it is given, and recorded as the package has it."""
+"""The solutions of the built book: each is right, asked for before it is given, and recorded as the
+package has it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What of the house style a machine can hold: length, rates with "per", one format for intervals, plain headings."""
+"""What of the house style a machine can hold: length, rates with "per", one format for intervals,
+plain headings."""
 
 from __future__ import annotations
 

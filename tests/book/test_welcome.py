@@ -1,4 +1,5 @@
-"""The welcome page plays: with touch on a phone, with the keyboard alone, and tells the truth about the score."""
+"""The welcome page plays: with touch on a phone, with the keyboard alone, and tells the truth about
+the score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The lambda explorer in a real browser, without a network: every number it prints is held against adalib's."""
+"""The lambda explorer in a real browser, without a network: every number it prints is held against
+adalib's."""
 
 from __future__ import annotations
 
@@ -78,7 +79,8 @@ def breakpoints(acc: np.ndarray, costs: np.ndarray) -> list[float]:
 
 
 def least_price(table: UtilityTable, budget: float) -> tuple[float, float]:
-    """Brute force over all breakpoints: the smallest price whose cheapest-tie cost fits, and that cost."""
+    """Brute force over all breakpoints: the smallest price whose cheapest-tie cost fits, and that
+    cost."""
     acc, costs = table.acc, np.broadcast_to(table.cost, table.acc.shape)
     for price in breakpoints(acc, costs):
         spent = costs[np.arange(table.n), oracle_labels(acc, table.cost, price)].mean()
@@ -323,7 +325,8 @@ def test_an_opened_jsonl_is_explored(show, tmp_path):
 
 @pytest.mark.parametrize("tokens", [False, True])
 def test_a_dropped_file_of_several_models_is_a_menu(show, tmp_path, tokens):
-    """Two files one after the other, the second in another order: the arms, costs and colours of `adalib.load`."""
+    """Two files one after the other, the second in another order: the arms, costs and colours of
+    `adalib.load`."""
     rng = np.random.default_rng(5)
     lines = []
     for model, price, samples in (("small", 1, 8), ("large", 4, 6)):

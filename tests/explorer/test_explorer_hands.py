@@ -1,4 +1,5 @@
-"""The explorer under a reader's hands: a finger that scrolls, a keyboard alone, large files, and letters that hide."""
+"""The explorer under a reader's hands: a finger that scrolls, a keyboard alone, large files, and
+letters that hide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The package where a system has less: no XGBoost, no locks, no limits, no threads, no processes."""
+"""The package where a system has less: no XGBoost, no locks, no limits, no threads, no
+processes."""
 
 import asyncio
 import json

@@ -54,7 +54,8 @@ def test_names_that_a_cell_makes_and_takes(cells, source, made, taken):
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_every_name_of_a_chapter_is_made_above(cells, path):
-    """A cell whose names come from a cell that the page leaves out, or from below, could not run there."""
+    """A cell whose names come from a cell that the page leaves out, or from below, could not run
+    there."""
     module, _, _ = cells
     known, solved, within = {"display"}, set(), False
     for cell in nbformat.read(path, as_version=4).cells:
@@ -193,7 +194,8 @@ def test_where_nothing_can_be_downloaded_one_sentence_says_what_to_do(place, mon
 
 
 def test_jupyterlite_has_every_package_that_a_package_needs(tmp_path):
-    """The lock names files that are there, with their sums, and all that they need; XGBoost is not among them."""
+    """The lock names files that are there, with their sums, and all that they need; XGBoost is not
+    among them."""
     from editions.lite import lock, requirements
 
     for name in pyodide.needed()["wheels"]:
@@ -225,7 +227,8 @@ def test_jupyterlite_has_every_package_that_a_package_needs(tmp_path):
 
 
 def test_what_a_page_loads_is_packed_with_its_data(place, monkeypatch):
-    """Every file that the index names is there, and no compiled file of this system is among the packages."""
+    """Every file that the index names is there, and no compiled file of this system is among the
+    packages."""
     about = json.loads((place / "list.json").read_text()) | {"info": {}}
     (place / "list.json").write_text(json.dumps(about))
     monkeypatch.setattr(pyodide, "PURE", ("lazy-loader", "tqdm"))

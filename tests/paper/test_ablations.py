@@ -1,4 +1,5 @@
-"""Ablations: splits that leak and splits that do not, identities run by run, and tables small enough to do by hand."""
+"""Ablations: splits that leak and splits that do not, identities run by run, and tables small
+enough to do by hand."""
 
 import dataclasses
 import runpy
@@ -87,7 +88,8 @@ def test_noise_imitates_by_row_and_not_by_question(
 
 
 def test_the_measures_of_a_trial_are_those_of_chapter_4():
-    """One setting and target: the pool's price and labels are those of one table, and the theory can be asked."""
+    """One setting and target: the pool's price and labels are those of one table, and the theory
+    can be asked."""
     acc = np.array([[0.1, 0.6, 0.7], [0.5, 0.5, 0.5], [0.2, 0.3, 0.9], [0.8, 0.85, 0.9]])
     table = UtilityTable(acc, [1, 2, 4])
     pooled = ablations.pool({"only": table}, adalib.noise_features(4, 2), targets=[2])
@@ -246,7 +248,8 @@ def test_the_printed_table_is_as_in_the_paper():
 
 
 def test_a_printed_spread_of_zero_needs_a_stratified_split():
-    """A constant's imitation on a fifth of 1800 rows: by chance it varies by .02; stratified, 271 of 360 every time."""
+    """A constant's imitation on a fifth of 1800 rows: by chance it varies by .02; stratified, 271
+    of 360 every time."""
     shares = np.concatenate(
         [adalib.paper.PAPER[name]["label_shares"] for name in adalib.paper.PAPER_SETTINGS[:3]]
     )

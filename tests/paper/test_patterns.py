@@ -1,4 +1,5 @@
-"""Patterns: against hand-made tables, plain loops, other libraries and the paper's printed numbers."""
+"""Patterns: against hand-made tables, plain loops, other libraries and the paper's printed
+numbers."""
 
 from __future__ import annotations
 
@@ -282,7 +283,8 @@ def test_whole_counts_against_all_counts_and_for_every_printed_row_of_labels():
 
 
 def test_out_of_fold_labels_are_those_of_scikit_learns_group_folds():
-    """With groups of one size the folds are GroupKFold's: an independent dealer, and the book's numbers before."""
+    """With groups of one size the folds are GroupKFold's: an independent dealer, and the book's
+    numbers before."""
     table = adalib.load("word-fewshot").take(range(60)).table((1, 4, 16))
     known, groups = adalib.noise_features(60, 4), np.repeat([f"g{i}" for i in range(12)], 5)
     for named, split_by in ((None, range(60)), (groups, groups)):

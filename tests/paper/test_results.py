@@ -1,4 +1,5 @@
-"""The paper's tables beside ours: what is printed, what it implies, and what noise features give."""
+"""The paper's tables beside ours: what is printed, what it implies, and what noise features
+give."""
 
 from __future__ import annotations
 
@@ -244,7 +245,8 @@ def test_noise_reproduces_the_paper_s_table_by_its_protocol():
 
 
 def test_ours_repeats_its_training_labels():
-    """Scored on all questions, four fifths of the imitation is memory; text that is all alike leaves only the rest."""
+    """Scored on all questions, four fifths of the imitation is memory; text that is all alike
+    leaves only the rest."""
     responses = paper.paper_setting("qwen2.5-7b-math")
     alike = paper.reconstructed(responses, [2], seeds=2, features=np.zeros((responses.n, 1)))
     ours = next(row for row in alike if row.method == "Ours")

@@ -1,7 +1,9 @@
-"""What decides on each claim of the paper: a number, what it says, and whether it bears our verdict out.
+"""What decides on each claim of the paper: a number, what it says, and whether it bears our verdict
+out.
 
-The claims themselves, their places and the verdicts are lines of ``data/simulated/paper_register.jsonl``. What a
-function looks at is an argument, so that a test can show it something that flips the verdict.
+The claims themselves, their places and the verdicts are lines of
+``data/simulated/paper_register.jsonl``. What a function looks at is an argument, so that a test can
+show it something that flips the verdict.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""What is measured for the rows of the paper's results, patterns and ablations, and of our own experiments.
+"""What is measured for the rows of the paper's results, patterns and ablations, and of our own
+experiments.
 
-What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which names the function.
+What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which
+names the function.
 """
 
 from __future__ import annotations
@@ -60,7 +62,8 @@ def text() -> Outcome:
     gains = results.claimed_gains().set_index("setting")
     qwen, name = gains.loc["qwen2.5-7b-math"], "{}: gain over Fixed at B = 3, in its own table"
     relative = qwen.difference / (qwen.over_mix + qwen["mix"] - qwen.difference)
-    # A difference of two numbers to three digits is known to 0.001; a range in whole points, to half a point.
+    # A difference of two numbers to three digits is known to 0.001; a range in whole points, to
+    # half a point.
     cells = [
         Cell(name.format(own), gain.claimed, gain.difference, 0.001)
         for own, gain in gains.iterrows()

@@ -1,6 +1,8 @@
-"""What is measured for the rows of the paper's method, setup and theory: the program, the price, the theorems.
+"""What is measured for the rows of the paper's method, setup and theory: the program, the price,
+the theorems.
 
-What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which names the function.
+What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which
+names the function.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ from adalib.table import archetypes
 
 @cache
 def _fitted() -> LabelPolicy:
-    """The paper's classifier on noise features of the simulated DeepSeek-V3 on MATH, labels at B = 2."""
+    """The paper's classifier on noise features of the simulated DeepSeek-V3 on MATH, labels at B =
+    2."""
     return LabelPolicy().fit_labels(
         baselines.noise_features(200), measures.searched(SHOWN, 2.0).labels
     )
@@ -52,7 +55,8 @@ def seconds_to_train() -> float:
 
 @cache
 def seconds_to_route() -> float:
-    """Reading the features of a real question and asking the classifier: the mean over a set, the best of three."""
+    """Reading the features of a real question and asking the classifier: the mean over a set, the
+    best of three."""
     texts, table = answers("word-fewshot").questions, utility("word-fewshot")
     policy = LabelPolicy().fit(text_features(texts), table.acc, table.cost, budget=2)
     return min(_seconds(lambda: policy.predict(text_features(texts))) for _ in range(3)) / len(
@@ -148,7 +152,8 @@ def setup_row() -> Outcome:
     for column, (b, printed) in enumerate(
         zip(utility(SHOWN).budgets, claims["windows"], strict=True)
     ):
-        # Accuracies are multiples of one over the number of windows: read it off the smallest step between them.
+        # Accuracies are multiples of one over the number of windows: read it off the smallest step
+        # between them.
         values = np.unique(
             np.concatenate([utility(name).acc[:, column] for name in PAPER_SETTINGS])
         )
