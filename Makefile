@@ -14,7 +14,7 @@ EDITIONS := PYTHONPATH=book $(PY) -m editions
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab lite student instructor slides wheel test lint browser redis bench strip lock clean distclean
+.PHONY: help book live serve pdf lab lite student instructor slides quizzes wheel test lint browser redis bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -54,10 +54,13 @@ instructor: book  ## the same with all solutions and keys, in _build/instructor
 slides: book  ## one deck per chapter, for a projector, in _build/slides
 	@$(EDITIONS) slides
 
+quizzes: $(VENV)/book.stamp  ## the quizzes for Moodle and other platforms (_build/quizzes)
+	@$(EDITIONS) quizzes
+
 wheel: dist/.built  ## build the package, with its data, as one file in dist/; needs nothing of the book
 	@ls dist/*.whl
 
-dist/.built: $(shell find adalib data book/games book/referee -type f ! -name '*.pyc') pyproject.toml setup.py README.md
+dist/.built: $(shell find adalib data -type f ! -name '*.pyc') pyproject.toml setup.py README.md
 	@rm -rf build dist
 	@py=$(PY); test -e $(VENV)/book.stamp || { py=_build/wheel/bin/python; test -x $$py || { $(PYTHON) -m venv _build/wheel && \
 	  $$py -m pip --disable-pip-version-check --quiet install -c constraints.txt setuptools; }; }; \

@@ -1,4 +1,5 @@
-"""The bundled data: the questions come from their seed, the answers from their texts, the cards from the data."""
+"""The bundled data: the questions come from their seed, the answers from their texts, the cards
+from the data."""
 
 import gzip
 import json
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import adalib
+from adalib.datasets.loading import bundled
 from adalib.evaluate.recorded import recorded
 from adalib.table import ARCHETYPES
 from adalib.vote.answers import answer_classes, same_answer
@@ -96,7 +98,8 @@ def test_the_pilot_and_the_final_draw_are_different_questions():
 
 @pytest.mark.parametrize("family", story.CANDIDATES, ids=lambda family: family.name)
 def test_every_family_agrees_with_its_second_computation(family):
-    """At all five dials and other seeds; a question on which the two disagree is refused by an error."""
+    """At all five dials and other seeds; a question on which the two disagree is refused by an
+    error."""
     for seed in range(3):
         assert len(make_questions.draw_set("story", (family,), seed)) == 20
 
@@ -183,9 +186,12 @@ def test_the_published_answers_are_as_right_as_their_authors_say():
         )  # our judge sees some more that are equal
 
 
-@pytest.mark.parametrize("name", [*SETTINGS, *BENCHMARKS, *make_cards.published()])
+@pytest.mark.parametrize("name", bundled())
 def test_cards_say_what_the_data_says(name):
-    assert (DATA / "cards" / f"{name}.md").read_text(encoding="utf-8") == make_cards.card(name)
+    card = DATA / "cards" / f"{name}.md"
+    assert card.exists(), "write the card of this setting, or run python data/make_cards.py"
+    if name in (*make_cards.STORY, *make_cards.published()):
+        assert card.read_text(encoding="utf-8") == make_cards.card(name)
 
 
 def test_the_recorded_transfer_can_be_computed_again():

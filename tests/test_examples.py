@@ -1,4 +1,5 @@
-"""The examples: the README's lines as they are printed, and examples/ against a stub of what it plugs into."""
+"""The examples: the README's lines as they are printed, and examples/ against a stub of what it
+plugs into."""
 
 import sys
 from importlib import import_module

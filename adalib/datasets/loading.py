@@ -154,7 +154,7 @@ def load(
 ) -> Responses | Menu:
     """Load a bundled setting by its name, or a JSON Lines file of your own by its path.
 
-    Explained in chapter 0, "One question, many answers".
+    Explained in the chapter "One question, many answers".
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ __all__ = ["Menu"]
 class Menu:
     """The same questions answered by several models.
 
-    Explained in chapter 11, "Several models".
+    Explained in the chapter "Several models".
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Menu:
     ) -> Menu:
         """Return the same answers at other prices, ``per`` token or per answer.
 
-        The default is per token if all models have tokens. Explained in chapter 11, "Several
+        The default is per token if all models have tokens. Explained in the chapter "Several
         models".
         """
         for name, responses in self.models.items():
@@ -158,7 +158,7 @@ class Menu:
         """Estimate the accuracy of every arm, a majority vote over b answers of one model.
 
         Columns are arms, named "model xb", in the order of their cost; the estimate is that of
-        `Responses.table`. Explained in chapter 11, "Several models".
+        `Responses.table`. Explained in the chapter "Several models".
         """
         acc = {
             name: responses.table(budgets, estimator, ties).acc

@@ -67,7 +67,7 @@ def collect(
     """Sample what is missing from a collection, then write it as a bring-your-own file.
 
     Works in a notebook too. Interrupt it (once: the answers in flight are kept; twice: they are dropped) and call it
-    again to go on. Explained in chapter 0, "One question, many answers".
+    again to go on. Explained in the chapter "One question, many answers".
 
     Parameters
     ----------

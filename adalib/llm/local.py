@@ -61,7 +61,7 @@ def local_model(
     """Serve the local model for as long as the ``with`` block lasts.
 
     Only the temperature shapes the draw: no top-k, no top-p, no min-p, no penalty. That is how the bundled answers
-    were sampled, and what "a sample from the model" means. Explained in chapter 0, "One question, many answers".
+    were sampled, and what "a sample from the model" means. Explained in the chapter "One question, many answers".
 
     Parameters
     ----------
@@ -81,6 +81,12 @@ def local_model(
         If a package or the file is missing or the port is taken.
     DataError
         If the memory would not hold it.
+
+    Examples
+    --------
+    >>> import adalib
+    >>> with adalib.local_model() as served:  # doctest: +SKIP
+    ...     adalib.collect("questions.jsonl", "run", base_url=served.base_url, model=served.model)
     """
     if not 0 <= port < 65536 or parallel < 1 or context < 1:
         got = f"{port}, {parallel} and {context}"

@@ -141,7 +141,7 @@ class AskingClient(Protocol):
 
 @dataclass(frozen=True)
 class Asking:
-    """How questions are asked. Explained in chapter 10, "Deploy".
+    """How questions are asked. Explained in the chapter "Deploy".
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Routed:
-    """The answer to a question, and how it came about. Explained in chapter 10, "Deploy"."""
+    """The answer to a question, and how it came about. Explained in the chapter "Deploy"."""
 
     answer: str  # the winner, "" if none could be read
     text: str  # the first text that gave it

@@ -7,7 +7,7 @@ in its logarithm:
 
 So the price is a function of the debt, the sum of all :math:`c_t - B`. From some price on every
 question gets the cheapest rule, and only open questions can raise the debt, so it stays below
-`BudgetController.bound` (chapter 10). A ledger keeps the debt, and with it the bound, over restarts.
+`BudgetController.bound` (the chapter "Deploy"). A ledger keeps the debt, and with it the bound, over restarts.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class BudgetController:
 
     An open question counts with what it should cost, or with what it has cost if that is more. With a
     ``reach``, questions that pass the budget by the cheapest rule raise the debt up to the `bound`; the
-    rest is written off. Explained in chapter 10, "Deploy".
+    rest is written off. Explained in the chapter "Deploy".
 
     Parameters
     ----------

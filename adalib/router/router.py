@@ -105,7 +105,7 @@ def recommended(
 class Router:
     """Answer questions by a learned policy, and hold the average cost at a budget. Made by `fit` or `load`.
 
-    Explained in chapter 10, "Deploy".
+    Explained in the chapter "Deploy".
 
     Attributes
     ----------
@@ -165,8 +165,8 @@ class Router:
         budget : float
             Average cost of a question at most, in the unit of ``cost``: what is not worth its price is not asked.
         policy : {"priced", "curve", "verdict"}
-            Decide after every answer (chapter 9), before the first (chapter 6), or whichever of the two gains more at
-            this budget on held-out questions (chapter 7), which takes as long as `evaluate`.
+            Decide after every answer, before the first one, or whichever of the two gains more at
+            this budget on held-out questions, which takes as long as `evaluate`.
         signals : sequence of str
             What priced stopping looks at; "certainty" and "entropy" need log-probabilities, here and from the endpoint.
         cost : {"samples", "tokens"} or Money

@@ -1,4 +1,4 @@
-"""``python -m adalib.teach WORD ...``: what a teacher does with homework, tokens and quizzes."""
+"""``python -m adalib.teach WORD ...``: what a teacher does with homework and tokens."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import io
 import json
 import os
-import runpy
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,7 +23,7 @@ ID_COLUMNS = ("student", "SIS Login ID", "ID number", "Username", "Email address
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one word and return its exit code: 0 done, 1 a token was refused, 2 bad input."""
     parser = argparse.ArgumentParser(
-        prog="python -m adalib.teach", description="Homework, tokens and quizzes."
+        prog="python -m adalib.teach", description="Homework and tokens."
     )
     words = parser.add_subparsers(dest="word", metavar="WORD", required=True)
     keys = words.add_parser(
@@ -54,18 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     graded.add_argument(
         "--csv", type=Path, help="with --roster: the same CSV with points, to import again"
     )
-    export = words.add_parser(
-        "export", help="write quizzes and misconceptions as Moodle XML and as a QTI 2.1 package"
-    )
-    export.add_argument(
-        "--book", type=Path, default=Path(), help="folder of the book's sources (default: here)"
-    )
-    export.add_argument(
-        "--out", type=Path, required=True, help="folder to write quizzes.xml and quizzes.zip into"
-    )
     args = parser.parse_args(argv)
     try:
-        return {"keys": _keys, "grade": _grade, "export": _export}[args.word](args)
+        return {"keys": _keys, "grade": _grade}[args.word](args)
     except (OSError, ValueError) as error:
         print(f"python -m adalib.teach: {error}", file=sys.stderr)
         return 2
@@ -135,15 +125,6 @@ def _read(file: Path) -> str:
         return raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError:
         return raw.decode("cp1252", errors="replace")
-
-
-def _export(args: argparse.Namespace) -> int:
-    quizzes = args.book / "book" / "editions" / "quizzes.py"
-    if not quizzes.exists():
-        raise ValueError(
-            f"{args.book}: has no book/editions/quizzes.py; give the folder of the book's sources"
-        )
-    return runpy.run_path(str(quizzes))["export"](args.book, args.out)
 
 
 if __name__ == "__main__":

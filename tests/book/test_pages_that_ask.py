@@ -1,4 +1,5 @@
-"""Where a page asks its reader: answers, kinds and prices to set, a curve, edges, noise, cards to filter, prompts."""
+"""Where a page asks its reader: answers, kinds and prices to set, a curve, edges, noise, cards to
+filter, prompts."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from bs4 import BeautifulSoup
 from conftest import soup, toc_pages
 
 from adalib.teach.figures import cards, table
-from games import feed, guess, kinds, lineup, sentence, tangent, votes
+from adalib.teach.games import feed, guess, kinds, lineup, sentence, tangent, votes
+from contents import chapters
 
 PROMPT = """<div class="prompt admonition"><p>How many?</p><ul class="contains-task-list"><li><p><input type="checkbox"
 checked> 12 <em>Or so.</em></p></li></ul></div><div class="prompt admonition"><p>Which?</p><ul
@@ -103,7 +105,8 @@ def test_a_price_in_a_sentence_is_dragged_and_the_sentence_follows(play, word):
 
 
 def test_edges_line_up_and_fill_to_the_budget(play):
-    # Two questions: one edge of slope 0.2 a step long, one of slope 0.1 three steps long. B = 2 buys 1 + 1 answers.
+    # Two questions: one edge of slope 0.2 a step long, one of slope 0.1 three steps long. B = 2
+    # buys 1 + 1 answers.
     page = play(lineup([[0.2, 0.4, 0.4], [0.1, 0.2, 0.4]], [1, 2, 4], ["a", "b"]).html, "lineup.js")
     assert "2 edges" in said(page)
     page.get_by_role("button", name="Line them up").tap()
@@ -135,7 +138,7 @@ def test_noise_keeps_the_bar_inside_and_empties_the_other(play):
 
 
 def claims() -> pd.DataFrame:
-    names = ["says", "place", "reason", "number", "chapter"]
+    names = ["says", "place", "reason", "number"]
     rows = [("stands", False, "a"), ("falls", True, "b"), ("falls", False, "<b>c</b>")]
     made = pd.DataFrame(rows, columns=["verdict", "inferred", "name"]).assign(see="ch07-real")
     return made.assign(**{name: f"its {name}" for name in names})
@@ -172,9 +175,7 @@ def test_prompts_take_a_number_or_a_choice(play):
     assert page.locator(".adalib-veiled").count() == 0
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in toc_pages() if name.startswith(("notebooks/0", "notebooks/1"))]
-)
+@pytest.mark.parametrize("name", [page.name for page in chapters(appendices=False)])
 def test_every_chapter_asks_before_it_goes_on(html, name):
     page = soup(name)
     prompts = page.select(".admonition.prompt")

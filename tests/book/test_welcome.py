@@ -1,4 +1,5 @@
-"""The welcome page plays: with touch on a phone, with the keyboard alone, and tells the truth about the score."""
+"""The welcome page plays: with touch on a phone, with the keyboard alone, and tells the truth about
+the score."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def given(page) -> list[int]:
     return [int(text or 1) for text in page.locator(".spend-tile").all_inner_texts()]
 
 
-def test_the_price_spends_the_same_answers_and_does_better_and_the_budget_is_never_passed(page):
+def test_the_price_does_better_within_the_same_budget(page):
     assert page.locator(".spend-tile").count() == 60
     assert sum(given(page)) == 120
     assert (

@@ -39,17 +39,17 @@ def coin(acc, cost, budget):
 
 
 PACKAGE = {
-    ("00", "vote"): lambda answers, gold: adalib.majority(answers).get(gold, 0.0),
-    ("01", "subsets"): lambda answers, gold, b: adalib.acc_subsets(
+    ("data", "vote"): lambda answers, gold: adalib.majority(answers).get(gold, 0.0),
+    ("motivation", "subsets"): lambda answers, gold, b: adalib.acc_subsets(
         [adalib.answer_classes(answers)], [[float(a == gold) for a in answers]], [b]
     ),
-    ("02", "oracle"): adalib.oracle_labels,
-    ("03", "bisection"): lambda acc, cost, budget: adalib.frontier(acc, cost).at(budget).lam,
-    ("03", "frontier"): lambda *case: (
+    ("oracle", "oracle"): adalib.oracle_labels,
+    ("budgets", "bisection"): lambda acc, cost, budget: adalib.frontier(acc, cost).at(budget).lam,
+    ("budgets", "frontier"): lambda *case: (
         np.array([adalib.frontier(*case).cost, adalib.frontier(*case).accuracy]).T
     ),
-    ("03", "coin"): coin,
-    ("04", "subgradient"): lambda acc, cost, lam, budget: adalib.subdifferential(
+    ("budgets", "coin"): coin,
+    ("duality", "subgradient"): lambda acc, cost, lam, budget: adalib.subdifferential(
         acc, cost, lam, budget
     )[1],
 }
@@ -91,14 +91,14 @@ def _halved(acc, cost, budget, end, steps=60):
 
 
 def test_other_right_roads_are_right_and_the_end_that_overspends_is_not():
-    assert said(("03", "envelope"), _walked).right
-    assert said(("03", "bisection"), lambda *case: _halved(*case, 1)).right
+    assert said(("budgets", "envelope"), _walked).right
+    assert said(("budgets", "bisection"), lambda *case: _halved(*case, 1)).right
     assert said(
-        ("03", "bisection"), lambda *case: np.ceil(_halved(*case, 1) * 1e4 - 1e-6) / 1e4
+        ("budgets", "bisection"), lambda *case: np.ceil(_halved(*case, 1) * 1e4 - 1e-6) / 1e4
     ).right  # four digits
     ends = [lambda *case, n=steps: _halved(*case, 0, n) for steps in (25, 60)]
     for wrong in (*ends, lambda *case: adalib.bisect(*case).lam):
-        assert "round up" in said(("03", "bisection"), wrong).hint
+        assert "round up" in said(("budgets", "bisection"), wrong).hint
 
 
 def test_the_best_value_is_the_linear_program():
@@ -132,7 +132,7 @@ def test_plants_of_equal_fuel_may_share_as_they_like():
 
 def test_the_failing_table_is_small():
     """What is wrong shows with one question and two budgets, and the check finds that it does."""
-    checked = said(("02", "oracle"), lambda acc, cost, lam: (acc > lam * cost).argmax(axis=1))
+    checked = said(("oracle", "oracle"), lambda acc, cost, lam: (acc > lam * cost).argmax(axis=1))
     assert "question 0" in checked.picture
     assert "question 1" not in checked.picture
     assert len(checked.picture.splitlines()[1].split()) == 3  # "cost" and two budgets
@@ -140,7 +140,7 @@ def test_the_failing_table_is_small():
 
 
 class TestAnyFunction:
-    place = "02", "oracle"
+    place = "oracle", "oracle"
 
     def test_a_function_that_returns_nothing_is_no_answer_and_one_that_spoils_its_input_spoils_nothing(
         self,
@@ -185,7 +185,8 @@ class TestAnyFunction:
 
     def test_a_plan_that_overspends_is_told_so_and_a_loop_without_end_is_stopped(self, monkeypatch):
         dearest = said(
-            ("03", "coin"), lambda acc, cost, budget: np.eye(len(cost))[-np.ones(len(acc), int)]
+            ("budgets", "coin"),
+            lambda acc, cost, budget: np.eye(len(cost))[-np.ones(len(acc), int)],
         )
         assert "more than the budget" in dearest.hint
         monkeypatch.setattr("adalib.teach.exercises.judged._SECONDS", 0.3)
@@ -231,13 +232,16 @@ def explained(lines: list) -> list:
 @pytest.mark.parametrize(
     ("place", "road"),
     [
-        (("02", "monotone"), [gaps]),
-        (("03", "one split"), [lambda lam, slack: lam * slack, lambda share, n: share / n]),
+        (("oracle", "monotone"), [gaps]),
+        (("budgets", "one split"), [lambda lam, slack: lam * slack, lambda share, n: share / n]),
         (
-            ("09", "induction"),
+            ("stopping", "induction"),
             [lambda v, lam, q, chances, V: q * max(v, chances @ V - lam) + (1 - q) * v],
         ),
-        (("10", "overspending"), [lambda costs, last, budget: (costs[: last + 1] - budget).sum()]),
+        (
+            ("deploy", "overspending"),
+            [lambda costs, last, budget: (costs[: last + 1] - budget).sum()],
+        ),
     ],
 )
 def test_another_road_is_as_right_a_mix_of_the_sides_is_none_and_every_step_wants_its_sentence(
@@ -272,7 +276,7 @@ def test_the_right_chain_passes_and_every_wrong_line_is_named(place, monkeypatch
 
 
 class TestAnyChain:
-    place = "04", "weak duality"
+    place = "duality", "weak duality"
 
     @pytest.mark.parametrize(
         ("lines", "hint"),
@@ -320,12 +324,12 @@ def thin(first, best):
 
 # An object that has the property, by another road where there is one, and objects that miss in three ways or more.
 OBJECTS = {
-    ("04", "gap"): (
+    ("duality", "gap"): (
         ([[0, 1], [0, 1]], [1, 2], 1.25),
         [([[0, 1]], [1, 2], 1.5), ([[0, 0], [0, 1]], [1, 2], 1.5), ([[0, 1], [0, 1]], [1, 2], 1.5)]
         + [([[0, 2], [0, 1]], [1, 2], 1.25), ([[0, 1], [0, 1]], [1, 2], "much")],
     ),
-    ("04", "exact"): ("2.333333333", [4, 1, 2, 1.5, "many", 2.333]),
+    ("duality", "exact"): ("2.333333333", [4, 1, 2, 1.5, "many", 2.333]),
     ("duality", "perfect"): (
         ([[0, 0, 0.9], [0, 0.2, 0.2]], [1, 2, 4], 1.75),
         [
@@ -344,12 +348,12 @@ OBJECTS = {
             7,
         ],
     ),
-    ("05", "null"): (
+    ("estimation", "null"): (
         adalib.Population(np.full((60, 3), 1 / 3), np.zeros(60, dtype=int)),
         [0.5, adalib.flat_null(10), adalib.flat_null(60)]
         + [adalib.beta_population(60, 0.5, 0.5), adalib.two_answer(np.arange(60) % 2)],
     ),
-    ("06", "blind"): (
+    ("learning", "blind"): (
         ("What is 12 plus 34?", "What is 12 over 34?"),
         [
             ("What is 12 plus 34?", "What is 12 plus 34?"),
@@ -357,7 +361,7 @@ OBJECTS = {
         ]
         + [("What is 12 plus 34?", "What is 12 times 34?"), ("Why?", "How?"), "one text", (1, 2)],
     ),
-    ("08", "thin"): (
+    ("patterns", "thin"): (
         thin([0.4, 0.4, 0.41, 0.43, 0.5], [0.1, 0.1, 0.9, 0.9, 0.9]),
         [
             "twenty questions",
@@ -367,7 +371,7 @@ OBJECTS = {
             thin([0.4, 0.4, 0.4, 0.4, 0.4001], [0.5] * 5),
         ],
     ),
-    ("10", "controller"): (
+    ("deploy", "controller"): (
         lambda costs, budget, first, step: first * np.cumprod(np.exp(step * (costs / budget - 1))),
         [
             "a price",

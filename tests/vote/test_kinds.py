@@ -1,4 +1,5 @@
-"""What an answer is: every kind on texts that hold one, and on code, times and stories that hold none."""
+"""What an answer is: every kind on texts that hold one, and on code, times and stories that hold
+none."""
 
 import json
 import re

@@ -144,7 +144,7 @@ class Checker:
 def checks(chapter: str) -> tuple[Checker, Callable[..., Solution]]:
     """A chapter's ``check`` and ``solution``.
 
-    >>> check, solution = checks("00")
+    >>> check, solution = checks("data")
     >>> check("sum", None), solution("sum", 4, hint="count on your fingers")
     (Exercise sum: not answered yet., Exercise sum: right.)
     >>> check("sum", [4.0]), check("sum", 5)

@@ -43,7 +43,7 @@ def _with_empties(answers: Sequence[str], gold: str) -> float:
     return _won([answer or "empty" for answer in answers], gold)
 
 
-EXERCISES["00", "vote"] = Build(
+EXERCISES["data", "vote"] = Build(
     Inputs(
         lambda rng: {"answers": _said(rng, 1, 7, [0.4, 0.3, 0.1, 0.2]), "gold": "7"},
         {"answers": ("answer",)},
@@ -86,7 +86,7 @@ def _all_subsets(answers: list[str], gold: str, b: int) -> float:
     return float(np.mean([_won(part, gold) for part in combinations(answers, b)]))
 
 
-EXERCISES["01", "subsets"] = Build(
+EXERCISES["motivation", "subsets"] = Build(
     Inputs(
         _draw_budget,
         {"answers": ("answer",)},
@@ -99,7 +99,7 @@ EXERCISES["01", "subsets"] = Build(
     ),
     _all_subsets,
     "take every way to pick b of the answers, vote in each, and average",
-    "itertools.combinations(answers, b) lists the ways; your vote of chapter 0 judges each",
+    "itertools.combinations(answers, b) lists the ways; your vote function judges each",
     {
         "those are windows: b answers at a time, each used once": lambda answers, gold, b: float(
             np.mean([_won(answers[i * b : i * b + b], gold) for i in range(len(answers) // b)])
@@ -135,7 +135,7 @@ def _nearest(
     return [labels[min(range(len(known)), key=lambda i: ((known[i] - x) ** 2).sum())] for x in new]
 
 
-EXERCISES["06", "label policy"] = Build(
+EXERCISES["learning", "label policy"] = Build(
     PRICED.turned(
         _learn_known,
         {**PRICED.axes, "known": ("question", "feature"), "new": ("asked", "feature")},
@@ -195,7 +195,7 @@ def _pays_to_stop(worth: np.ndarray, moves: np.ndarray, lam: float) -> np.ndarra
     return value
 
 
-EXERCISES["09", "induct"] = Build(
+EXERCISES["stopping", "induct"] = Build(
     Inputs(
         _draw_stops,
         {},
@@ -241,7 +241,7 @@ def _one_way(first: np.ndarray, second: np.ndarray, cost: np.ndarray, lam: float
     return spent(second, oracle(first, cost, lam))
 
 
-EXERCISES["05", "cross-fit"] = Build(
+EXERCISES["estimation", "cross-fit"] = Build(
     PRICED.turned(
         _second_half,
         {"first": ("question", "budget"), "second": ("question", "budget"), "cost": ("budget",)},

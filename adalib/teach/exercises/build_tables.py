@@ -38,7 +38,7 @@ def _dearest(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
     return acc.shape[1] - 1 - (acc - lam * cost)[:, ::-1].argmax(axis=1)
 
 
-EXERCISES["02", "oracle"] = Build(
+EXERCISES["oracle", "oracle"] = Build(
     PRICED,
     oracle,
     "every question takes the column where accuracy minus price times cost is largest",
@@ -95,7 +95,7 @@ def _halving(
     return high
 
 
-EXERCISES["03", "bisection"] = Build(
+EXERCISES["budgets", "bisection"] = Build(
     TARGETED,
     lambda acc, cost, budget: next(
         lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget
@@ -138,7 +138,7 @@ def _judge_corners(got: Any, best: Any, case: Case) -> str | None:
     )
 
 
-EXERCISES["03", "envelope"] = Build(
+EXERCISES["budgets", "envelope"] = Build(
     PRICED.turned(
         lambda rng, acc, cost, lam: {"acc": acc[0], "cost": cost},
         {"acc": ("budget",), "cost": ("budget",)},
@@ -185,7 +185,7 @@ def _mean_curve(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
     return [(float(cost[j]), float(mean[j])) for j in _winners(mean, cost)]
 
 
-EXERCISES["03", "frontier"] = Build(
+EXERCISES["budgets", "frontier"] = Build(
     PRICED.turned(
         lambda rng, acc, cost, lam: {"acc": acc, "cost": cost}, PRICED.axes, valid=PRICED.valid
     ),
@@ -249,7 +249,7 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     )
 
 
-EXERCISES["03", "coin"] = Build(
+EXERCISES["budgets", "coin"] = Build(
     TARGETED,
     _one_coin,
     "take the steps of all envelopes by slope while they fit, and a part of the first that does not",
@@ -285,7 +285,7 @@ def _judge_slope(got: Any, best: float, case: Case) -> str | None:
     return None
 
 
-EXERCISES["04", "subgradient"] = Build(
+EXERCISES["duality", "subgradient"] = Build(
     TARGETED_AND_PRICED,
     lambda acc, cost, lam, budget: budget - bill(acc, cost, lam),
     "a subgradient is the slope of a line through G at this price that nowhere lies above G",
@@ -300,7 +300,7 @@ EXERCISES["04", "subgradient"] = Build(
     judge=_judge_slope,
 )
 
-EXERCISES["07", "best mix"] = Build(
+EXERCISES["results", "best mix"] = Build(
     TARGETED.turned(
         lambda rng, acc, cost, budget: {"means": acc[0], "cost": cost, "budget": budget},
         {"means": ("budget",), "cost": ("budget",)},
@@ -357,7 +357,7 @@ def _costs_alone_sorted(*case: np.ndarray) -> np.ndarray:
     return np.array([np.sort(costs), *accuracies])
 
 
-EXERCISES["11", "joined"] = Build(
+EXERCISES["minds", "joined"] = Build(
     Inputs(
         _draw_models,
         {

@@ -24,7 +24,7 @@ Judge = Callable[[Any], str | None]
 
 EXERCISES: dict[tuple[str, str], Construction] = {}  # by chapter and name
 
-#: The table of the exercise "exact" in chapter 4: three questions, each with its own curve.
+#: The table of the exercise "exact": three questions, each with its own curve.
 THREE = [[0.1, 0.5, 0.6], [0.2, 0.3, 0.9], [0.4, 0.4, 0.5]], [1, 2, 4]
 
 
@@ -47,7 +47,7 @@ def _parts(answer: Any, *names: str) -> Any:
 
 
 @_exercise(
-    "04",
+    "duality",
     "gap",
     "with C = (1, 2) and Acc = (0, 1) for everyone, think of a budget between two costs",
 )
@@ -62,7 +62,7 @@ def _gap(answer: Any) -> str | None:
 
 
 @_exercise(
-    "04", "exact", "adalib.frontier(*THREE).cost lists the budgets that a price spends in full"
+    "duality", "exact", "adalib.frontier(*THREE).cost lists the budgets that a price spends in full"
 )
 def _exact(answer: Any) -> str | None:
     budget = as_number(answer)
@@ -105,7 +105,7 @@ def _mean_gap(answer: Any) -> str | None:
 
 
 @_exercise(
-    "05",
+    "estimation",
     "null",
     "three answers with chance 1/3 each are flat too: no vote makes any of them likelier",
 )
@@ -124,7 +124,9 @@ def _null(population: Any) -> str | None:
 
 
 @_exercise(
-    "06", "blind", "the features count words and signs; exchange a word for one of the same length"
+    "learning",
+    "blind",
+    "the features count words and signs; exchange a word for one of the same length",
 )
 def _blind(answer: Any) -> str | None:
     if (
@@ -143,7 +145,7 @@ def _blind(answer: Any) -> str | None:
     return f"{apart[0]} tells them apart" if apart else None
 
 
-@_exercise("08", "thin", "ten gains too small to buy, and one large gain from a small budget")
+@_exercise("patterns", "thin", "ten gains too small to buy, and one large gain from a small budget")
 def _thin(table: Any) -> str | None:
     if (
         not isinstance(table, UtilityTable)
@@ -166,7 +168,9 @@ def _thin(table: Any) -> str | None:
     return None
 
 
-@_exercise("10", "controller", "first * numpy.exp(step * numpy.cumsum(costs - budget) / budget)")
+@_exercise(
+    "deploy", "controller", "first * numpy.exp(step * numpy.cumsum(costs - budget) / budget)"
+)
 def _controller(mine: Any) -> str | None:
     """Hold a reader's ``prices(costs, budget, first, step)`` against the controller, on costs of all kinds."""
     rng = np.random.default_rng(11)

@@ -46,7 +46,7 @@ def _with_oracle(case: Case) -> dict[str, Any]:
     return {**case, "oracle": oracle_labels(case["acc"], case["cost"], case["lam"])}
 
 
-# Chapter 2
+# The chapter "The oracle"
 
 
 def _two_buys(case: Case) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _two_buys(case: Case) -> dict[str, Any]:
     return bought
 
 
-EXERCISES["02", "monotone"] = Proof(
+EXERCISES["oracle", "monotone"] = Proof(
     PRICED.turned(
         lambda rng, acc, cost, lam: {
             "acc": acc[:1],
@@ -97,7 +97,7 @@ EXERCISES["02", "monotone"] = Proof(
     },
 )
 
-EXERCISES["02", "everett"] = Proof(
+EXERCISES["oracle", "everett"] = Proof(
     _with_plan(PRICED, lambda case: _mean(case["cost"], _with_oracle(case)["oracle"])),
     _with_oracle,
     lambda acc, plan: _mean(acc, plan),
@@ -123,7 +123,7 @@ EXERCISES["02", "everett"] = Proof(
     },
 )
 
-# Chapter 3
+# The chapter "Budgets"
 
 
 def _split(case: Case) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _split(case: Case) -> dict[str, Any]:
     }
 
 
-EXERCISES["03", "one split"] = Proof(
+EXERCISES["budgets", "one split"] = Proof(
     TARGETED,
     _split,
     lambda bound, accuracy: bound - accuracy,
@@ -158,9 +158,9 @@ EXERCISES["03", "one split"] = Proof(
     ideas=2,
 )
 
-# Chapter 4
+# The chapter "Duality"
 
-EXERCISES["04", "weak duality"] = Proof(
+EXERCISES["duality", "weak duality"] = Proof(
     _with_plan(TARGETED_AND_PRICED, lambda case: case["budget"]),
     dict,
     lambda acc, plan: _mean(acc, plan),
@@ -184,7 +184,7 @@ EXERCISES["04", "weak duality"] = Proof(
 )
 
 
-# Chapter 5
+# The chapter "Estimation"
 
 
 def _with_truth(case: Case) -> dict[str, Any]:
@@ -197,7 +197,7 @@ _ESTIMATES = Inputs(
     valid=lambda case: abs(case["draws"] - 0.5).max() <= 0.5,
 )
 
-EXERCISES["05", "bracket"] = Proof(
+EXERCISES["estimation", "bracket"] = Proof(
     _ESTIMATES,
     _with_truth,
     lambda draws, truth: float(truth[draws.argmax(axis=1)].mean()),
@@ -326,7 +326,7 @@ EXERCISES["markets", "floor"] = Proof(
     },
 )
 
-# Chapters 9 and 10
+# The chapter "When to stop" and the chapter "Deploy"
 
 
 def _one_step(rng: np.random.Generator) -> Case:
@@ -349,7 +349,7 @@ def _tossed(v: float, lam: float, q: float, chances: np.ndarray, later: np.ndarr
     return q * (chances @ later - lam) + (1 - q) * v
 
 
-EXERCISES["09", "induction"] = Proof(
+EXERCISES["stopping", "induction"] = Proof(
     Inputs(
         _one_step,
         {},
@@ -395,7 +395,7 @@ def _steered(rng: np.random.Generator) -> Case:
     }
 
 
-EXERCISES["10", "overspending"] = Proof(
+EXERCISES["deploy", "overspending"] = Proof(
     Inputs(_steered, {}, valid=lambda case: False),
     lambda case: {**case, "step": 0.5},
     lambda costs, budget: float((costs - budget).sum()),

@@ -1,4 +1,4 @@
-"""Figures of chapters 5 to 8: what is claimed, and what is left of it on answers and questions not seen."""
+"""Figures of the chapters on results: what is claimed, and what is left of it on answers and questions not seen."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def means(
     )
 
 
-# Chapter 5: how much an oracle flatters itself.
+# How much an oracle flatters itself.
 
 
 class Worth(NamedTuple):
@@ -101,7 +101,7 @@ def drag_samples(
     return fig.update_layout(height=480, margin={"t": 90})
 
 
-# Chapter 6: what a text tells, and what it is worth.
+# What a text tells, and what it is worth.
 
 
 def gains(
@@ -184,7 +184,7 @@ def price_choices(
     return fig.update_layout(height=540, margin={"t": 96}, legend={"y": 1.01})
 
 
-# Chapter 7: printed beside ours, the frontiers, and what is left of a gain on questions not seen.
+# Printed beside ours, the frontiers, and what is left of a gain on questions not seen.
 
 
 def on_the_line(
@@ -323,7 +323,7 @@ def real_frontiers(
     return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
 
 
-# Chapter 8: who gets the budget, beside a population that nothing helps.
+# Who gets the budget, beside a population that nothing helps.
 
 
 class Dots(NamedTuple):
