@@ -14,7 +14,7 @@ from playback import Playback
 
 from adalib import Router, load
 from adalib.llm.client import Client
-from adalib.router.ask import OTHER
+from adalib.router.routed import OTHER
 from adalib.vote.extract import extract_answer
 from adalib.vote.kinds import answer_reader, is_free_text, storable_kind
 from adalib.vote.meaning import Meaning
