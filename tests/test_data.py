@@ -162,7 +162,7 @@ def test_shipped_classes_are_the_judges(name):
 
 def test_no_text_of_a_benchmark_is_here():
     """No shipped line holds a sentence: no text is long, and none has more than three words."""
-    for name in (*BENCHMARKS, *make_cards.published()):
+    for name in (*BENCHMARKS, *make_cards.published(), *make_cards.efforts()):
         with gzip.open(DATA / "answers" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
             said = {json.loads(text) for text in re.findall(r'"(?:[^"\\]|\\.)*"', file.read())}
         assert max(map(len, said)) <= read_answers.LONG, name
@@ -183,7 +183,24 @@ def test_the_published_answers_are_as_right_as_their_authors_say():
         )  # our judge sees some more that are equal
 
 
-@pytest.mark.parametrize("name", [*SETTINGS, *BENCHMARKS, *make_cards.published()])
+def test_efforts_are_as_right_and_as_long_as_their_source_says():
+    expected = {
+        "effort-gpqa-gpt-5.2": [(0.827, 1028), (0.879, 1921), (0.882, 3408), (0.914, 12881)],
+        "effort-gpqa-claude-opus-4.5": [(0.807, 740), (0.855, 5596), (0.860, 8065)],
+        "effort-aime-gpt-5.2": [(0.789, 4538), (0.939, 7995), (0.961, 11017)],
+        "effort-aime-claude-opus-4.5": [(0.481, 1194), (0.817, 11179), (0.861, 17523)],
+    }
+    assert set(expected) < set(make_cards.efforts())
+    for name, figures in expected.items():
+        menu = adalib.load(name)
+        found = [(one.values.mean(), one.tokens.mean()) for one in menu.models.values()]
+        np.testing.assert_allclose(found, figures, atol=0.51)
+        np.testing.assert_allclose([a for a, _ in found], [a for a, _ in figures], atol=6e-4)
+
+
+@pytest.mark.parametrize(
+    "name", [*SETTINGS, *BENCHMARKS, *make_cards.published(), *make_cards.efforts()]
+)
 def test_cards_say_what_the_data_says(name):
     assert (DATA / "cards" / f"{name}.md").read_text(encoding="utf-8") == make_cards.card(name)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from adalib.commands.cli import KINDS, price, whole
 
 _ASKED = "base_url model samples prompt temperature max_tokens concurrency seed logprobs price_in price_out"
-_ASKED += " key_env timeout tries kind"
+_ASKED += " reasoning_effort key_env timeout tries kind"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +55,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=whole,
         help="give every answer a seed of its own, for endpoints that honour seeds",
+    )
+    add(
+        "--reasoning-effort",
+        metavar="E",
+        help="how long a reasoning model may think, such as low or high (default: the model's own)",
     )
     add("--kind", help=f"{KINDS} (default: marked, else the last number)")
     add(
