@@ -24,6 +24,7 @@ _SETTINGS = (
     "logprobs",
     "price_in",
     "price_out",
+    "reasoning_effort",
     "key_env",
     "timeout",
     "tries",
@@ -82,6 +83,11 @@ def _add_sampling(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=whole,
         help="give every answer a seed of its own, for endpoints that honour seeds",
+    )
+    add(
+        "--reasoning-effort",
+        metavar="E",
+        help="how long a reasoning model may think, such as low or high (default: the model's own)",
     )
     add("--kind", help=f"{KINDS} (default: marked, else the last number)")
 

@@ -56,6 +56,7 @@ def collect(
     concurrency: int = 16,
     seed: int | None = None,
     logprobs: bool = False,
+    reasoning_effort: str | None = None,
     price_in: float = 0.0,
     price_out: float = 0.0,
     key_env: str = "OPENAI_API_KEY",
@@ -85,8 +86,10 @@ def collect(
     temperature, max_tokens, concurrency : float, int, int
         How to sample, where to cut, and how many requests are in flight at a time.
     seed, logprobs : int, optional, and bool
-        Give every answer a seed of its own; ask for ``logprob`` and ``entropy`` (of the 20
-        likeliest tokens) of each.
+        Give every answer a seed of its own; ask for ``logprob`` and ``entropy`` (of the 20 likeliest tokens) of each.
+    reasoning_effort : str, optional
+        How long a reasoning model may think, in the endpoint's words, such as ``low`` or ``high``. The exported lines
+        carry it as ``effort``, so that the files of several efforts, one after the other, are a menu.
     price_in, price_out, progress : float, float, bool
         Dollars per million tokens read and written, for the progress bar; whether there is one.
     key_env, timeout, tries : str, float, int
@@ -116,7 +119,7 @@ def collect(
     filled = load_prompt(prompt)
     client = Client(base_url, model, key_env=key_env, timeout=timeout, max_retries=tries - 1)
     settings = settings_of(client, asked, filled, temperature, max_tokens)
-    settings |= {"logprobs": logprobs, "seed": seed}
+    settings |= {"logprobs": logprobs, "seed": seed, "reasoning_effort": reasoning_effort}
     with Store(out, settings, {"messages": filled.messages}) as store:
         # Not a list: two hundred thousand questions of 48 answers would fill the memory.
         todo = ((q, s) for s in range(samples) for q in asked if (q["id"], s) not in store.held)
@@ -189,7 +192,8 @@ def export(
         warnings.warn(
             "the texts are too long for one file and stay in answers.jsonl alone", stacklevel=2
         )
-    model = {"model": settings["model"]} if isinstance(settings.get("model"), str) else {}
+    asked_of = {"model": settings.get("model"), "effort": settings.get("reasoning_effort")}
+    model = {name: value for name, value in asked_of.items() if isinstance(value, str)}
     path = folder / "responses.jsonl"
     read = answer_reader(kind) if kind else extract_answer
     write_lines(path, (_row(q, rows[q["id"]], fields, with_texts, read) | model for q in asked))
@@ -245,6 +249,7 @@ class _Run:
 
     async def _answer(self, name: str, question: str, sample: int) -> None:
         seed = _answer_seed(self.settings["seed"], name, sample)
+        effort = self.settings["reasoning_effort"]
         for attempt in range(1, self.tries + 1):
             try:
                 answer = await self.client.sample(
@@ -253,6 +258,7 @@ class _Run:
                     temperature=self.settings["temperature"],
                     max_tokens=self.settings["max_tokens"],
                     logprobs=self.settings["logprobs"],
+                    extra=None if effort is None else {"reasoning_effort": effort},
                 )
                 break
             except EndpointError as error:

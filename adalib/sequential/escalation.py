@@ -43,7 +43,7 @@ class Escalated(NamedTuple):
 class PricedEscalation:
     """Ask the cheap model first; keep its answer, ask again, or escalate, as the price says.
 
-    Explained in the chapter "Several models".
+    Explained in the chapter "Several models, several efforts".
 
     Parameters
     ----------
