@@ -26,7 +26,7 @@ import numpy as np
 
 from adalib.datasets.populations import Population
 from adalib.table import UtilityTable
-from adalib.teach.exercises import Checker, checks
+from adalib.teach.exercises import Checker, checks, judged
 from adalib.teach.homework import exercises
 
 __all__ = ["Verdict", "verdict"]
@@ -34,6 +34,7 @@ __all__ = ["Verdict", "verdict"]
 _ANSWER = "answer.json"
 _FUNCTIONS = "functions.dill"
 _PACKAGES = Path(__file__).resolve().parents[2]  # the folder that this package is imported from
+_PROOF_CASES = 400  # fewer than in practice, because every line of every case is a round trip
 _SECONDS = 300.0  # for the judge and its brute force; a submitted function has its own limit
 
 
@@ -169,6 +170,7 @@ def _judge(folder: Path) -> Verdict:
         check = Checker(exercises(question["student"], question["chapter"]))
     else:
         check = checks(question["chapter"])[0]
+    judged.PROOF_CASES = _PROOF_CASES
     functions = folder / _FUNCTIONS
     remote = _Remote(functions) if functions.exists() else None
     try:

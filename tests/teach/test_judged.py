@@ -329,7 +329,7 @@ def _mixtures(place):
 
 @pytest.mark.parametrize("place", [p for p in PROOFS if PROOFS[p].ideas], ids="-".join)
 def test_a_mixture_of_the_two_sides_is_no_proof(place, monkeypatch):
-    monkeypatch.setattr("adalib.teach.exercises.judged._PROOF_CASES", 60)
+    monkeypatch.setattr("adalib.teach.exercises.judged.PROOF_CASES", 60)
     first, *_, last = chain(place)
     for mixture in _mixtures(place):
         assert verdict(place, explained([first, mixture, last])).hint == PROOFS[place].jump
@@ -337,9 +337,7 @@ def test_a_mixture_of_the_two_sides_is_no_proof(place, monkeypatch):
 
 @pytest.mark.parametrize("place", PROOFS, ids="-".join)
 def test_the_right_chain_passes_and_every_wrong_line_is_named(place, monkeypatch):
-    monkeypatch.setattr(
-        "adalib.teach.exercises.judged._PROOF_CASES", 200
-    )  # a false step shows soon
+    monkeypatch.setattr("adalib.teach.exercises.judged.PROOF_CASES", 200)  # a false step shows soon
     first, *between, last = chain(place)
     assert verdict(place, explained([first, *between, last])).right
     assert "the chain jumps" in verdict(place, [first, last]).hint

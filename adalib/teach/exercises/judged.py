@@ -33,13 +33,22 @@ from adalib.teach.exercises.cases import (
     shrunk,
 )
 
-__all__ = ["SECONDS", "Build", "Construction", "Fault", "Proof", "Unanswered", "same"]
+__all__ = [
+    "PROOF_CASES",
+    "SECONDS",
+    "Build",
+    "Construction",
+    "Fault",
+    "Proof",
+    "Unanswered",
+    "same",
+]
 
 #: A reader's functions may work for so many seconds in all; the hint to one that was stopped names them.
 SECONDS = 20.0
 
 _CASES = 200  # on which a function is tried
-_PROOF_CASES = 2000
+PROOF_CASES = 2000  # on which every step of a proof is tried
 _ALIKE = 60  # cases on which a function or a line must agree with a known one
 _SLOPES = 12  # cases on which the slopes of a line are compared with those of the two sides
 _ROUNDING = 1e-9
@@ -232,7 +241,7 @@ class Proof:
     def _broken(self, chain: list[Line]) -> Fault | str | None:
         breaks = (
             (case, place)
-            for case in self.inputs.cases(_PROOF_CASES)
+            for case in self.inputs.cases(PROOF_CASES)
             if (place := self._breaks(chain, case))
         )
         case, place = next(breaks, ({}, None))
