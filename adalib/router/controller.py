@@ -7,7 +7,7 @@ step in its logarithm:
 
 So the price is a function of the debt, the sum of all :math:`c_t - B`. From some price on every
 question gets the cheapest rule, and only open questions can raise the debt, so it stays below
-`BudgetController.bound` (chapter 10). A ledger keeps the debt, and with it the bound, over
+`BudgetController.bound`. A ledger keeps the debt, and with it the bound, over
 restarts.
 """
 

@@ -187,9 +187,9 @@ class Router:
             Average cost of a question at most, in the unit of ``cost``: what is not worth its price
             is not asked.
         policy : {"priced", "curve", "race", "verdict"}
-            Decide after every answer (chapter 8), before the first (chapter 6), at every finish of
-            answers that run side by side (chapter 9), or by whichever of the first two gains more
-            at this budget on held-out questions (chapter 7), which takes as long as `evaluate`.
+            Decide after every answer, before the first, at every finish of answers that run side
+            by side, or by whichever of the first two gains more at this budget on held-out
+            questions, which takes as long as `evaluate`.
         signals : sequence of str
             What priced stopping and a race look at; "certainty" and "entropy" need
             log-probabilities, here and from the endpoint.

@@ -241,9 +241,9 @@ def _without_checks(code: Tag) -> str:
         return code.get_text().strip()
     kept: list[str] = []
     for line in shown.decode_contents().strip().split("\n"):
-        said = BeautifulSoup(line, "html.parser").get_text()
-        if re.match(r"assert\b|give\(", said) or (
-            kept[-1:] == [_CUT] and re.match(r"[ )\]}]", said)
+        plain = _preformatted(line).get_text()
+        if re.match(r"assert\b|give\(", plain) or (
+            kept[-1:] == [_CUT] and re.match(r"[ )\]}]", plain)
         ):
             kept.append(_CUT)
         else:
@@ -253,8 +253,15 @@ def _without_checks(code: Tag) -> str:
         parts.pop()  # it was there for its check
     text = "\n\n".join(parts).replace(_CUT + "\n", "").replace(_CUT, "").rstrip()
     shown.clear()
-    shown.append(BeautifulSoup(text, "html.parser"))
+    shown.extend(list(_preformatted(text).contents))
     return shown.get_text()
+
+
+def _preformatted(text: str) -> Tag:
+    """Parse a piece of a program; outside <pre> the parser would shorten every run of spaces to one."""
+    found = BeautifulSoup(f"<pre>{text}</pre>", "html.parser").pre
+    assert found is not None
+    return found
 
 
 def _boxed(node: Tag, cut: list[Slide]) -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from adalib.teach.exercises import checks
-from adalib.teach.exercises.judged import value
+from adalib.teach.exercises.values import value
 
 CASES = [
     (

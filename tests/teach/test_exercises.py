@@ -11,7 +11,8 @@ import adalib
 import adalib.paper
 from adalib.teach.exercises import JUDGED, RECORD, Checker, checks, recorded
 from adalib.teach.exercises.cases import best_value
-from adalib.teach.exercises.judged import Construction, value
+from adalib.teach.exercises.judged import Construction
+from adalib.teach.exercises.values import value
 
 CHAPTERS = sorted({*recorded(), *(chapter for chapter, _ in JUDGED)})
 COIN = Checker({"e": value("e", 0.5, "think of a coin", tolerance=1e-3)})
@@ -85,7 +86,7 @@ class TestSolution:
         "wrong", [{"as good as right": 0.5004}, {"one": 4, "the same": 4.0001}, {"silence": "x"}]
     )
     def test_a_mistake_that_would_be_taken_for_something_else_is_refused(self, wrong):
-        with pytest.raises(ValueError, match="is told"):
+        with pytest.raises(ValueError, match="gets the hint"):
             checks("data")[1]("e", 0.5, hint="think of a coin", tolerance=1e-3, wrong=wrong)
 
 
@@ -106,7 +107,7 @@ def test_every_value_has_two_hints_and_three_mistakes_with_names_and_tells_no_an
     assert '"answer"' not in text
     assert '"truth"' not in text
     for name, kept in recorded()[chapter].items():
-        told = [wrong["said"] for wrong in kept["wrong"]]
+        told = [wrong["hint"] for wrong in kept["wrong"]]
         assert len(set(told)) >= 3, name
         assert len({*told, kept["hint"], kept["more"]}) == len(told) + 2, name
 
@@ -148,6 +149,9 @@ class TestAnotherRoad:
     def test_of_chapter_3_one_more_answer_and_the_mix(self, hot, table):
         two, three = (best_value(hot.acc, hot.cost, budget) for budget in (2, 3))
         assert self.right("budgets", "worth", three - two, (three - two) * 1.05)
+        path = adalib.frontier(hot.acc, hot.cost)
+        mean_price = (path.at(2).lam + path.at(3).lam) / 2
+        assert "mean of the prices" in checks("budgets")[0]("worth", mean_price).hint
         goal, means, cost = best_value(table.acc, table.cost, 2), table.acc.mean(axis=0), table.cost
         pairs = [
             (i, j) for i in range(table.k) for j in range(table.k) if means[i] <= goal < means[j]
@@ -166,7 +170,7 @@ class TestAnotherRoad:
         ("chapter", "name", "answer", "miss"),
         [
             (
-                "05",
+                "estimation",
                 "single",
                 np.mean([max(f"{k:03b}") == "1" for k in range(8)]),
                 0.8,
