@@ -1,4 +1,4 @@
-"""The 20-minute path: five stops through the book, listed on the first page and marked where they
+"""The 20-minute path: six stops through the book, listed on the first page and marked where they
 stand.
 
 A stop is a section with a label. Under its heading stands which stop it is, and at its end a button
@@ -29,25 +29,30 @@ STOPS = (
         "ch01-kinds",
         "The question",
         5,
-        "whom do more answers help?",
-        "ch01-yardsticks",
+        "which questions do more answers help?",
     ),
     Stop(
         "ch02-one-price",
         "The price",
-        4,
+        3,
         "lets every question decide for itself",
     ),
     Stop(
         "ch03-slopes",
         "The frontier",
-        5,
+        4,
         "the best accuracy at every budget, exactly",
+    ),
+    Stop(
+        "ch07-noise",
+        "What the text cannot tell",
+        3,
+        "random numbers do as well, and neither gains on new questions",
     ),
     Stop(
         "ch09-idea",
         "Stopping",
-        4,
+        3,
         "the same price says when to stop asking",
     ),
     Stop(

@@ -1,5 +1,4 @@
-"""The index of theorems shows their titles, chapter by chapter; sphinx-proof itself lists labels
-("thm-02-falls")."""
+"""The index of theorems shows their titles, chapter by chapter; sphinx-proof itself lists labels ("thm-monotone")."""
 
 from __future__ import annotations
 

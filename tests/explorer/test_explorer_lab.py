@@ -62,9 +62,9 @@ fig = go.Figure(go.Bar(x=["b = 1", "b = 2"], y=at_price(0.02)[0])).update_layout
 """
 
 
-def slider_of_chapter_2() -> str:
+def slider_of_the_book() -> str:
     """The cell of the book that draws at every move of a slider."""
-    cells = nbformat.read(ROOT / "notebooks" / "02_oracle.ipynb", as_version=4).cells
+    cells = nbformat.read(ROOT / "notebooks" / "explorer.ipynb", as_version=4).cells
     (cell,) = (cell.source for cell in cells if "interactive_output" in cell.source)
     return cell
 
@@ -78,7 +78,7 @@ def lab(tmp_path_factory):
     notebook = nbformat.v4.new_notebook(
         cells=[
             head,
-            *map(nbformat.v4.new_code_cell, (CELL.strip(), BEFORE + slider_of_chapter_2())),
+            *map(nbformat.v4.new_code_cell, (CELL.strip(), BEFORE + slider_of_the_book())),
         ]
     )
     notebook.metadata.kernelspec = {

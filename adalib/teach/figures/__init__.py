@@ -11,13 +11,13 @@ import html
 import json
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from adalib.evaluate.intervals import in_points
+from adalib.evaluate.intervals import Interval, in_points
 
 __all__ = [
     "COLOURS",
@@ -271,21 +271,71 @@ def cards(claims: pd.DataFrame) -> HTML:
     )
 
 
-def finding(number: str, words: str, label: str) -> HTML:
-    """Show a result that a reader will quote, for the welcome page: its number large, then its words and a link.
+_AXIS_POINTS = (-1.5, 6.5)  # the axis of a small dot plot, one scale for all findings
 
-    ``label`` is that of the section that shows it.
+
+def finding(
+    number: str,
+    words: str,
+    label: str,
+    gains: Mapping[str, Interval] | None = None,
+    more: str = "",
+) -> HTML:
+    """Show a result that a reader will quote, for the welcome page: its number large, then its words.
+
+    ``label`` is that of the section that shows it. ``gains`` are drawn as dots, one per name, in
+    points. Their intervals, and the text ``more``, open on a click.
 
     >>> finding("+3.1 points", "of accuracy.", "ch07-real").html.count("adalib-see")
     1
+    >>> finding("+3", "points.", "ch07-real", {"MATH": Interval(0.03, 0.01, 0.05)}).html.count("<circle")
+    1
     """
     texts = f"<strong>{html.escape(number)}</strong> <span>{html.escape(words)}</span>"
-    return HTML(f'<p class="adalib-finding">{texts} {_see(label, _chapter("In the book"))}</p>')
+    texts = f"<p>{texts} {_see(label, _chapter('In the book'))}</p>"
+    if gains:
+        spelled = "; ".join(f"{name} {_spelled(gain)}" for name, gain in gains.items())
+        hidden = f"In points, with 95% intervals over questions: {spelled}. {more}".strip()
+        texts += _dots(gains)
+        texts += f"<details><summary>Intervals</summary><p>{html.escape(hidden)}</p></details>"
+    return HTML(f'<div class="adalib-finding">{texts}</div>')
 
 
 def _chapter(words: str) -> str:
     """Mark words that the build replaces by the name of the chapter that holds the label."""
     return f'<span class="adalib-chapter">{words}</span>'
+
+
+def _spelled(gain: Interval) -> str:
+    return f"{in_points(gain.mean)} [{in_points(gain.low)}, {in_points(gain.high)}]"
+
+
+def _dots(gains: Mapping[str, Interval]) -> str:
+    """Gains as dots on one axis, each row with its name; the zero line is where a random allocation lies."""
+    low, high = _AXIS_POINTS
+    left, width, row = 70, 300, 22  # in the units of the drawing
+
+    def across(points: float) -> float:
+        return left + width * (points - low) / (high - low)
+
+    bottom = row * len(gains) + 4
+    zero = f"{across(0):.1f}"
+    marks = [
+        f'<line x1="{zero}" x2="{zero}" y1="0" y2="{bottom}" stroke="currentColor" opacity="0.5"/>',
+        f'<text x="{zero}" y="{bottom + 14}" text-anchor="middle">0</text>',
+    ]
+    for at, (name, gain) in enumerate(gains.items()):
+        middle = row * at + row / 2
+        marks.append(
+            f'<text x="0" y="{middle + 5:.1f}">{html.escape(name)}</text>'
+            f'<circle cx="{across(100 * gain.mean):.1f}" cy="{middle:.1f}" r="6" fill="{COLOURS[0]}">'
+            f"<title>{html.escape(f'{name} {_spelled(gain)}')}</title></circle>"
+        )
+    told = "; ".join(f"{name} {in_points(gain.mean)} points" for name, gain in gains.items())
+    return (
+        f'<svg viewBox="0 0 {left + width} {bottom + 18}" role="img" aria-label="{html.escape(told)}" '
+        f'style="width: 100%; max-width: 26rem; font-size: 14px" fill="currentColor">{"".join(marks)}</svg>'
+    )
 
 
 def _see(label: str, text: str) -> str:
