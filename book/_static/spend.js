@@ -78,7 +78,8 @@
       const tile = tiles[row];
       const budget = budgets[labels[row]];
       tile.textContent = budget > 1 ? budget : "";
-      tile.style.setProperty("--colour", colours[labels[row]]);
+      // On a dark page the cheapest budget steps back, so that the tiles that got more are the bright ones.
+      tile.style.setProperty("--colour", labels[row] ? colours[labels[row]] : "var(--spend-cheapest)");
       tile.style.setProperty("--now", `${game.seen[row][labels[row]] / 100}%`);
       tile.setAttribute("aria-label", `Question ${row + 1}: ${budget} answer${budget === 1 ? "" : "s"}`);
     }
