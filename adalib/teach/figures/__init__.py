@@ -228,7 +228,7 @@ def linked_table(
             text = f"{first}<br><small>{rest}</small>" if rest else first
             if name == column:
                 text = _see(label, text)
-            cells.append(f'<td data-label="{html.escape(str(name), quote=True)}">{text}</td>')
+            cells.append(f"<td>{text}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     parts = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return HTML(
