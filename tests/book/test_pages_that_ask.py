@@ -196,7 +196,7 @@ def test_every_table_says_what_to_see(html, name):
     assert [table.get_text(" ", strip=True)[:100] for table in bare] == []
 
 
-def test_a_table_is_stacked_only_where_it_does_not_fit(play):
+def test_a_table_that_does_not_fit_scrolls_beside_its_first_column(play):
     frame = pd.DataFrame(
         {
             "setting": ["word-fewshot", ""],
@@ -206,22 +206,30 @@ def test_a_table_is_stacked_only_where_it_does_not_fit(play):
     page = play(
         table(frame, caption="wide").html + table(frame.iloc[:, :2], caption="narrow").html,
         "tables.js",
+        "reachable.js",
     )
-    page.locator(".adalib-stacked").wait_for()
+    page.locator(".adalib-fades .adalib-sideways").wait_for()
     wide, narrow = page.locator("table").all()
-    assert "adalib-stacked" not in narrow.get_attribute("class")
+    assert "adalib-sideways" not in narrow.get_attribute("class")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    names = "(cell) => getComputedStyle(cell, '::before').content"
-    assert wide.locator("td").nth(1).evaluate(names) == '"a long heading 0: "'
-    assert (
-        wide.locator("tr").nth(2).locator("td").first.evaluate(names) == '"word-fewshot"'
-    )  # named once for two rows
     assert wide.get_by_role("cell").count() == 14
+    box = page.locator(".adalib-fades")
+    edge = "(box) => box.style.getPropertyValue('--fade-right')"
+    assert box.evaluate(edge) == "2rem"
+    name, last = wide.locator("td").first, wide.locator("td").nth(6)
+    before, far = name.bounding_box(), last.bounding_box()
+    box.evaluate("(box) => (box.scrollLeft = 1000)")
+    page.wait_for_function(
+        "document.querySelector('.adalib-fades').style.cssText.includes('right: 0px')"
+    )
+    assert name.bounding_box() == before
+    assert last.bounding_box()["x"] < far["x"]
+    assert last.bounding_box()["x"] + last.bounding_box()["width"] <= 390
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.locator("table:not(.adalib-stacked)").nth(1).wait_for()
+    page.locator("table:not(.adalib-sideways)").nth(1).wait_for()
 
 
-def test_a_table_that_hardly_fits_is_set_tightly_before_it_is_stacked(play):
+def test_a_table_that_hardly_fits_is_set_tightly_before_it_scrolls(play):
     frame = pd.DataFrame({f"unbroken-heading-{i}": [0.5, 22.853] for i in range(6)})
     page = play(table(frame, caption="wide").html, "tables.js")
     found = []
@@ -232,7 +240,9 @@ def test_a_table_that_hardly_fits_is_set_tightly_before_it_is_stacked(play):
         )
         classes = page.locator("table").get_attribute("class")
         found.append(
-            next((name for name in ("stacked", "tight") if f"adalib-{name}" in classes), "as it is")
+            next(
+                (name for name in ("sideways", "tight") if f"adalib-{name}" in classes), "as it is"
+            )
         )
-    assert list(dict.fromkeys(found)) == ["as it is", "tight", "stacked"]
-    assert found == sorted(found, key=["as it is", "tight", "stacked"].index)
+    assert list(dict.fromkeys(found)) == ["as it is", "tight", "sideways"]
+    assert found == sorted(found, key=["as it is", "tight", "sideways"].index)

@@ -90,12 +90,7 @@ class TestSpend:
                 oracle, abs=1e-4
             )
             assert hand["oracle_accuracy"] == pytest.approx(oracle)
-            assert (
-                hand["total"]
-                == 2 * len(rows)
-                == BUDGETS[hand["start"]].sum()
-                >= BUDGETS[plan].sum()
-            )
+            assert hand["total"] == 2 * len(rows) >= BUDGETS[plan].sum()
             mix = adalib.best_mix(seen.acc, seen.cost, 2.0)
             assert hand["mix_accuracy"] == pytest.approx(mix.expected(scored.acc).mean())
             assert [word.levels[row] for row in rows] == sorted(word.levels[row] for row in rows)

@@ -228,9 +228,9 @@ def linked_table(
             first, _, rest = html.escape(str(value)).partition("\n")
             first = f"<strong>{first}</strong>" if name == bold else first
             text = f"{first}<br><small>{rest}</small>" if rest else first
-            cells.append(f'<td data-label="{html.escape(str(name), quote=True)}">{text}</td>')
+            cells.append(f"<td>{text}</td>")
         link = _see(label, _chapter("in the book"))
-        cells.append(f'<td data-label="{html.escape(column, quote=True)}">{link}</td>')
+        cells.append(f"<td>{link}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     parts = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return HTML(

@@ -11,22 +11,24 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
-from adalib.colours import budget_colours
+from adalib.colours import MEANINGS, budget_colours
 from adalib.evaluate.intervals import in_points
 from adalib.teach.figures import COLOURS, plain
 from adalib.teach.figures.shapes import GREY, bar, dots, drag, level, line, panels
 
 #: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
-CLAIMED, HONEST, TRUE = COLOURS[4], COLOURS[0], COLOURS[2]
+CLAIMED = MEANINGS["claimed"]
+HONEST = MEANINGS["policy"]
+TRUE = MEANINGS["oracle"]
 #: One colour for a policy, wherever it appears.
 POLICY = {
-    "oracle": COLOURS[2],
-    "priced": COLOURS[1],
-    "curve": COLOURS[0],
-    "label": COLOURS[5],
-    "noise": COLOURS[3],
+    "oracle": MEANINGS["oracle"],
+    "priced": MEANINGS["price"],
+    "curve": MEANINGS["policy"],
+    "label": MEANINGS["label-policy"],
+    "noise": MEANINGS["noise"],
+    "mix": MEANINGS["mix"],
 }
-POLICY |= {"mix": GREY}
 _MARKS = ("circle", "diamond", "square")  # of policies that share a colour
 _COSTS = {"type": "log", "tickvals": [1, 1.5, 2, 3, 4, 6, 8, 12, 16]}
 _COSTS |= {"ticktext": [f"{cost:g}" for cost in _COSTS["tickvals"]]}

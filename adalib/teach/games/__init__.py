@@ -220,7 +220,8 @@ _HANDS = (120, 60)  # questions on a wide screen, and on a phone
 def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
     """Spend the answers, on the welcome page: a budget to hand out over real questions, then the price does it.
 
-    The questions are taken evenly from all levels, more for a wide screen than for a phone.
+    Every question starts with one answer. The questions are taken evenly from all levels, more for a wide screen than
+    for a phone.
     """
     levels = [
         "" if level is None else str(level) for level in responses.levels or [None] * responses.n
@@ -238,17 +239,14 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
 
 
 def _hand(responses: Responses, budget: float, seed: int) -> dict[str, Any]:
-    """What a player holds, dealt by the best mix. Player and price see half of the samples; the rest scores both."""
+    """What a player holds. Player and price see half of the samples; the other half scores both."""
     seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
     best, mix = frontier(seen.acc, seen.cost).at(budget), best_mix(seen.acc, seen.cost, budget)
-    used = np.flatnonzero(mix.weights[0])
-    dealt = np.diff(np.floor(np.arange(responses.n + 1) * mix.weights[0, used[-1]] + 1e-9)) > 0
     return {
         "total": round(budget * responses.n),
         "questions": list(responses.questions),
         "seen": np.round(seen.acc * 10_000).astype(int).tolist(),
         "scored": np.round(scored.acc * 10_000).astype(int).tolist(),
-        "start": np.where(dealt, used[-1], used[0]).tolist(),
         "oracle": best.labels.tolist(),
         "price": round(best.lam, 4),
         "oracle_accuracy": float(scored.acc[np.arange(responses.n), best.labels].mean()),
