@@ -307,7 +307,7 @@ def _chapter(words: str) -> str:
 
 
 def _spelled(gain: Interval) -> str:
-    return f"{in_points(gain.mean)} [{in_points(gain.low)}, {in_points(gain.high)}]"
+    return f"{in_points(float(gain.mean))} [{in_points(float(gain.low))}, {in_points(float(gain.high))}]"
 
 
 def _dots(gains: Mapping[str, Interval]) -> str:
@@ -328,10 +328,10 @@ def _dots(gains: Mapping[str, Interval]) -> str:
         middle = row * at + row / 2
         marks.append(
             f'<text x="0" y="{middle + 5:.1f}">{html.escape(name)}</text>'
-            f'<circle cx="{across(100 * gain.mean):.1f}" cy="{middle:.1f}" r="6" fill="{COLOURS[0]}">'
+            f'<circle cx="{across(100 * float(gain.mean)):.1f}" cy="{middle:.1f}" r="6" fill="{COLOURS[0]}">'
             f"<title>{html.escape(f'{name} {_spelled(gain)}')}</title></circle>"
         )
-    told = "; ".join(f"{name} {in_points(gain.mean)} points" for name, gain in gains.items())
+    told = "; ".join(f"{name} {in_points(float(gain.mean))} points" for name, gain in gains.items())
     return (
         f'<svg viewBox="0 0 {left + width} {bottom + 18}" role="img" aria-label="{html.escape(told)}" '
         f'style="width: 100%; max-width: 26rem; font-size: 14px" fill="currentColor">{"".join(marks)}</svg>'
