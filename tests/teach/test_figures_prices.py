@@ -72,7 +72,7 @@ def test_a_ribbon_is_what_the_oracle_buys_and_all_shares_are_drawn(acc):
         }
 
 
-def test_the_search_zooms_in_on_the_bracket_and_its_ends_lie_on_the_staircase(acc):
+def test_the_search_zooms_in_on_the_bracket(acc):
     path, recorded = adalib.frontier(acc, COST), adalib.bisect(acc, COST, 3.0).path
     fig = draw.search(recorded, path.lam, path.cost, 3.0, steps=12)
     stairs = fig.data[0]
@@ -105,7 +105,7 @@ def test_tangent_lies_on_or_above_the_curve_and_touches_the_winner(acc):
     ]
 
 
-def test_filling_area_is_the_accuracy_gained_and_the_thermometer_is_what_is_spent(acc):
+def test_filled_area_is_the_accuracy_gained(acc):
     path = adalib.frontier(acc, COST)
     targets = [1, 1.5, 2, 4, float(path.cost[-1]) + 1]
     plans = [path.at(B) for B in targets]
@@ -124,34 +124,23 @@ def test_filling_area_is_the_accuracy_gained_and_the_thermometer_is_what_is_spen
         assert f"= {plan.bound:.3f}" in frame.layout.title.text
 
 
-def test_the_widget_of_chapter_2_that_the_book_does_not_run_works(word):
+def test_the_widget_of_the_explorer_page_that_the_book_does_not_run_works(word):
     """Its cells are tagged skip-execution, so nothing else would notice if they broke."""
-    cells = json.loads((ROOT / "notebooks" / "02_oracle.ipynb").read_text(encoding="utf-8"))[
-        "cells"
-    ]
+    cells = json.loads((ROOT / "notebooks" / "explorer.ipynb").read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     tags = [cell["metadata"].get("tags", []) for cell in cells if cell["cell_type"] == "code"]
-    start = next(number for number, text in enumerate(code) if text.startswith("def at_price"))
+    start = next(number for number, text in enumerate(code) if "def at_price" in text)
     end = max(number for number, tag in enumerate(tags) if "skip-execution" in tag)
     table, shown = word.table(), []
-    space = {
-        "adalib": adalib,
-        "np": np,
-        "utility": table,
-        "show": lambda fig, alt="": fig,
-        "display": shown.append,
-    }
-    oracle = next(
-        text for text in code if "def buy(" in text
-    )  # the chapter's own oracle, which the widget asks
-    exec("\n".join([oracle, *code[start : end + 1]]), space)
+    space = {"utility": lambda name: table, "display": lambda figure: shown.append(figure.fig)}
+    exec("\n".join(code[start : end + 1]), space)
     before = len(shown)
     space["slider"].value = 0.05
     assert len(shown) == before + 1  # every move draws anew
-    assert shown[-1] is space["fig"]
+    drawn = shown[-1]
     labels = adalib.oracle_labels(table.acc, table.cost, 0.05)
-    assert list(space["fig"].data[0].y) == pytest.approx(np.bincount(labels, minlength=5) / table.n)
-    assert space["fig"].layout.title.text.startswith("λ = 0.050")
+    assert list(drawn.data[0].y) == pytest.approx(np.bincount(labels, minlength=5) / table.n)
+    assert drawn.layout.title.text.startswith("λ = 0.050")
     assert space["w"].lam == 0.03
 
 
