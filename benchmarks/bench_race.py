@@ -2,10 +2,10 @@
 
 The whole server runs in this process, on a clock that counts tokens: every answer writes one token per
 tick, as long as it was when it was recorded, and a cancelled one stops. Routers are fitted on half of
-the questions and half of the answers, and the other halves are served. At the tokens of 1.5, 2 and 3
-answers per question the table has the waiting (in tokens, at the median and on average, from request to
-reply), the tokens that the server booked, and the accuracy; "parallel" is the vote of as many answers
-at once, which waits for the last one that matters.
+the questions and half of the answers; the other halves are served, and then the questions change
+places. At the tokens of 1.5, 2 and 3 answers per question the table has the waiting (in tokens, at the
+median and on average, from request to reply), the tokens that the server booked, and the accuracy;
+"parallel" is the vote of as many answers at once, which waits for the last one that matters.
 
     python benchmarks/bench_race.py
 """
@@ -32,7 +32,7 @@ from token_server import RecordedModel, in_virtual_time  # noqa: E402
 
 SETS = ("aime-am-thinking-v1", "aime-gpt-oss-20b", "aime-phi-4-reasoning", "aime-qwen3-14b")
 MULTIPLES = (1.5, 2.0, 3.0)
-ROUNDS = 8  # how often every question is asked
+ROUNDS = 4  # how often every question is asked
 URL = "http://127.0.0.1"
 
 
@@ -57,11 +57,31 @@ async def served(router: Router, unseen: Responses) -> tuple[np.ndarray, np.ndar
                 await asyncio.sleep(1)
             routed = reply.json()["adalib"]
             written = routed["tokens"] + router.tally.tokens - before
-            right = same_answer(routed["answer"], str(unseen.gold[question]))
+            right = same_answer(routed["answer"], str(unseen.golds[question]))
             figures.append((waited, written, right))
     booked = sum(written for _, written, _ in figures)
     assert booked == sum(client.written), "the server booked other tokens than the model wrote"
     return tuple(np.array(figures, dtype=float).T)
+
+
+def compared(
+    train: Responses, unseen: Responses, waiting_price: float
+) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Serve unseen questions one by one, by a single answer, by fixed votes and by the race."""
+    unit = float(np.mean(train.tokens))
+    options = {"signals": ("votes",), "cost": "tokens", "waiting_price": waiting_price}
+    race = Router.fit(train, budget=2 * unit, policy="race", **options)
+    cheapest = float(race.policy.costs[0])
+    found = {}
+    for answers in (1, 2, 3):
+        vote = race.at_budget(max(answers * unit, cheapest))
+        vote.votes_alone = True  # a fixed vote of as many answers as the budget pays for
+        name = "a single answer" if answers == 1 else f"parallel at {answers}"
+        found[name] = in_virtual_time(served(vote, unseen))
+    for multiple in MULTIPLES:
+        router = race.at_budget(multiple * unit)
+        found[f"race at {multiple:g}"] = in_virtual_time(served(router, unseen))
+    return found
 
 
 def show(name: str, waited: np.ndarray, written: np.ndarray, right: np.ndarray) -> None:
@@ -78,27 +98,15 @@ def main() -> None:
     args = parser.parse_args()
     for name in args.sets:
         teach, score = load(name).split_samples(0)
-        train = teach.take(range(0, teach.n, 2))
-        unseen = score.take(range(1, score.n, 2))
-        unit = float(np.mean(train.tokens))
-        print(f"{name}: one answer has {unit:,.0f} tokens on average in training")
-        options = {"signals": ("votes",), "cost": "tokens"}
-        race = Router.fit(
-            train,
-            budget=2 * unit,
-            policy="race",
-            waiting_price=args.waiting_price,
-            **options,
-        )
-        for multiple in (1.0, *MULTIPLES):
-            vote = race.at_budget(max(multiple * unit, float(race.policy.costs[0])))
-            vote.votes_alone = True  # a fixed vote of as many answers as the budget pays for
-            if multiple == 1.0 or multiple == int(multiple):
-                shown = "a single answer" if multiple == 1.0 else f"parallel at {multiple:g}"
-                show(shown, *in_virtual_time(served(vote, unseen)))
-            if multiple > 1.0:
-                router = race.at_budget(multiple * unit)
-                show(f"race at {multiple:g}", *in_virtual_time(served(router, unseen)))
+        halves = [range(0, teach.n, 2), range(1, teach.n, 2)]
+        pooled: dict[str, list[tuple[np.ndarray, ...]]] = {}
+        for train, unseen in (halves, halves[::-1]):
+            found = compared(teach.take(train), score.take(unseen), args.waiting_price)
+            for policy, figures in found.items():
+                pooled.setdefault(policy, []).append(figures)
+        print(f"{name}: one answer has {np.mean(teach.tokens):,.0f} tokens on average")
+        for policy, parts in pooled.items():
+            show(policy, *(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 if __name__ == "__main__":

@@ -134,7 +134,7 @@ def run(args: argparse.Namespace) -> None:
     """Turn the options into plain values, then read, fit, save and measure."""
     cli.check_libraries(args.file)
     signals = ("votes", "text", *(name for name in _SIGNALS if getattr(args, name)))
-    policy = _policy(args.policy, args.race)
+    _check_race(args)
     unit = args.cost or ("tokens" if args.race else "samples")
     cost = _cost(unit, args.per_token, args.per_answer)
     schedule = _schedule(args.round)
@@ -144,7 +144,7 @@ def run(args: argparse.Namespace) -> None:
     responses = _answers(args.file, args.gold, args.kind)
     options = {
         "budget": args.budget,
-        "policy": policy,
+        "policy": "race" if args.race else args.policy,
         "signals": signals,
         "cost": cost,
         "schedule": schedule,
@@ -218,13 +218,18 @@ def _answers(file: str, gold: str | None, kind: str | None) -> Responses:
     return answers
 
 
-def _policy(policy: str, race: bool) -> str:
-    """The policy that the two options choose."""
-    if not race:
-        return policy
-    if policy != "priced":
-        raise ValueError(f"--race and --policy {policy} contradict each other; give one of them")
-    return "race"
+def _check_race(args: argparse.Namespace) -> None:
+    """Refuse options that do not go with a race, or only with one."""
+    if not args.race:
+        if args.waiting_price is not None:
+            raise ValueError("--waiting-price needs --race; for rounds, give --round-price")
+        return
+    if args.policy != "priced":
+        raise ValueError(f"--race and --policy {args.policy} contradict each other; give one")
+    if args.cost not in (None, "tokens"):
+        raise ValueError("--race counts tokens; leave --cost out, and give --budget in tokens")
+    if args.round is not None or args.round_price is not None:
+        raise ValueError("--race decides at every finish; leave --round and --round-price out")
 
 
 def _schedule(answers_per_round: int | None) -> Sequence[int] | None:

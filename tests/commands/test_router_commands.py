@@ -30,6 +30,7 @@ from adalib.commands.cli import main
 from adalib.datasets.files import write_lines
 from adalib.datasets.folds import drawn
 from adalib.datasets.loading import load
+from adalib.datasets.populations import beta_population
 from adalib.router import attempt, listening
 from adalib.router.listening import listen
 
@@ -80,6 +81,41 @@ def test_fit_learns_from_a_sample_where_there_are_many_and_refuses_what_cannot_b
         refused([*fit, str(tmp_path / "none"), word], said)
     assert not (tmp_path / "none").exists()
     refused([*fit, str(tmp_path / "some")], "holds a router already")
+
+
+def test_fit_learns_a_race(tmp_path, capsys, refused):
+    """It counts tokens, promises its waiting in answers, and is kept with its price of waiting."""
+    answers = beta_population(30, 2, 1).sample(8)
+    tokens = np.random.default_rng(0).geometric(0.01, (30, 8)).tolist()
+    rows = zip(answers.golds, answers.answers, tokens, strict=True)
+    file = tmp_path / "answers.jsonl"
+    write_lines(
+        file,
+        (
+            {"id": f"q{k}", "question": "", "gold": gold, "answers": list(row), "tokens": lengths}
+            for k, (gold, row, lengths) in enumerate(rows)
+        ),
+    )
+    fit = ["fit", str(file), "--race", "--budget", "250", "--out"]
+    assert main([*fit, str(tmp_path / "race"), "--waiting-price", "0.03"]) == 0
+    printed = capsys.readouterr().out
+    assert "race, budget 250 tokens per question" in printed
+    assert re.search(r" tokens and [\d.]+ average answers of waiting per question", printed)
+    router = Router.load(tmp_path / "race")
+    assert (router.name, router.unit, router.policy.waiting_price) == ("race", "tokens", 0.03)
+    words = {
+        "--policy=curve": "contradict",
+        "--cost=samples": "--race counts tokens",
+        "--round=2": "--race decides at every finish",
+        "--round-price=0.1": "--race decides at every finish",
+        "--budget=1": "cheapest race",
+        "--waiting-price=-1": "waiting_price",
+    }
+    for word, message in words.items():
+        refused([*fit, str(tmp_path / "none"), word], message)
+    plain = ["fit", str(file), "--budget", "3", "--waiting-price", "0.1", "--out"]
+    refused([*plain, str(tmp_path / "none")], "--waiting-price needs --race")
+    assert not (tmp_path / "none").exists()
 
 
 def questions(path, n):
