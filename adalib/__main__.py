@@ -8,7 +8,8 @@ try:
 except (ImportError, MemoryError) as error:
     if isinstance(error, MemoryError) or "failed to map segment" in str(error):
         sys.exit(
-            "adalib: there is too little memory to start; allow at least 0.4 GB (ulimit -v says what is allowed)"
+            "adalib: there is too little memory to start; allow at least 0.4 GB "
+            "(ulimit -v says what is allowed)"
         )
     raise
 

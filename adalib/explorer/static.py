@@ -138,8 +138,10 @@ def _still(one: dict[str, Any]) -> str:
         np.asarray(a, dtype=float)[order] for a in (whole.lam, whole.cost, whole.accuracy)
     )
     return (
-        '<figure style="margin:1rem 0"><svg viewBox="0 0 720 300" width="100%" role="img" style="max-width:720px" '
-        'aria-label="Left: average cost falls in steps as the price rises. Right: accuracy against average cost." '
+        '<figure style="margin:1rem 0"><svg viewBox="0 0 720 300" width="100%" '
+        'role="img" style="max-width:720px" '
+        'aria-label="Left: average cost falls in steps as the price rises. '
+        'Right: accuracy against average cost." '
         'font-family="system-ui, sans-serif" font-size="12" fill="currentColor" stroke="none">'
         + _plot(
             10,
@@ -150,8 +152,9 @@ def _still(one: dict[str, Any]) -> str:
             steps=True,
         )
         + _plot(370, spend, accuracy, f"average cost ({one['unit']})", "accuracy", steps=False)
-        + f"</svg><figcaption>{escape(one['title'])}: what the oracle spends at each price, and the accuracy that "
-        "it reaches with it. With scripts on, this figure becomes the lambda explorer.</figcaption></figure>"
+        + f"</svg><figcaption>{escape(one['title'])}: what the oracle spends at each price, "
+        "and the accuracy that it reaches with it. "
+        "With scripts on, this figure becomes the lambda explorer.</figcaption></figure>"
     )
 
 
@@ -173,6 +176,7 @@ def _plot(
         f'<text x="{left + 50}" y="272">{ends[0]:.3g}</text>'
         f'<text x="{left + 330}" y="272" text-anchor="end">{ends[1]:.3g}</text>'
         f'<text x="{left + 190}" y="290" text-anchor="middle">{escape(x_label)}</text>'
-        f'<path d="M{left + 50} 30V256H{left + 335}" fill="none" stroke="currentColor" stroke-opacity=".4"/>'
+        f'<path d="M{left + 50} 30V256H{left + 335}" fill="none" stroke="currentColor" '
+        'stroke-opacity=".4"/>'
         f'<polyline points="{points}" fill="none" stroke="#2b7bba" stroke-width="2"/>'
     )

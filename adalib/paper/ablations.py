@@ -273,7 +273,8 @@ class Comparison:
         families ("fold" only)."""
         if self.split != "fold":
             raise ValueError(
-                f'an interval over questions needs split "fold", where each is scored once; not {self.split!r}'
+                f'an interval over questions needs split "fold", where each is scored once; '
+                f"not {self.split!r}"
             )
         gains = self._gains(classifier) - (0.0 if over is None else self._gains(over))
         return mean_interval(gains.to_numpy())

@@ -25,8 +25,8 @@ from adalib.evaluate.recorded import recorded
 from adalib.learn.features import text_features
 from adalib.learn.policies import LabelPolicy
 from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_setting
+from adalib.solve import hull
 from adalib.solve.bisection import bisect
-from adalib.solve.frontier import frontier
 from adalib.table import check_table
 
 #: How far from the print a cell of the main table may lie.
@@ -61,7 +61,8 @@ def recorded_rows(part: str) -> list[HeldOutRow]:
 
     Explained in the chapter "Learning".
 
-    >>> rows = {(row.policy, row.target): row.gain for row in recorded_rows("word-fewshot by question")}
+    >>> recorded = recorded_rows("word-fewshot by question")
+    >>> rows = {(row.policy, row.target): row.gain for row in recorded}
     >>> rows["oracle", 2] > rows["curve", 2] > rows["label", 2] > rows["noise", 2]
     True
     """
@@ -279,9 +280,10 @@ def _rest(whole: float, trained: float) -> float:
 
 
 def mix_cost(acc: ArrayLike, cost: ArrayLike, accuracy: float) -> float:
-    """What the best random mix would have to spend for an accuracy; NaN where no mix reaches it."""
+    """Return what the best random mix would spend for an accuracy, or NaN if no mix reaches it."""
     acc, cost = check_table(acc, cost)
-    hull = frontier(acc.mean(axis=0, keepdims=True), cost if cost.ndim == 1 else cost.mean(axis=0))
-    if accuracy > hull.accuracy[-1] + 1e-12:
+    mean = acc.mean(axis=0)
+    if accuracy > mean.max() + 1e-12:
         return float("nan")
-    return float(np.interp(accuracy, hull.accuracy, hull.cost))
+    row = cost if cost.ndim == 1 else cost.mean(axis=0)
+    return hull.mix_cost(row, mean, min(accuracy, mean.max()))

@@ -241,7 +241,8 @@ def everett(
     if given_up.max() > TIE:
         row = int(given_up.argmax())
         raise ValueError(
-            f"labels[{row}] gives up {given_up[row]:g} of net value at price {lam:g}; give a maximiser"
+            f"labels[{row}] gives up {given_up[row]:g} of net value at price {lam:g}; "
+            "give a maximiser"
         )
     accuracy, spent = (
         chosen(acc, labels).mean(),
@@ -361,7 +362,8 @@ def recovery(
     slack = budget - policy.oracle_cost
     if slack < -TIE * budget:
         raise ValueError(
-            f"at price {lam:g} the oracle costs {policy.oracle_cost:g}, more than the budget {budget:g}; raise either"
+            f"at price {lam:g} the oracle costs {policy.oracle_cost:g}, more than the budget "
+            f"{budget:g}; raise either"
         )
     more = budget + policy.eps * policy.spread
     best = integer_optimum(acc, cost, more)

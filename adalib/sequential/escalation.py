@@ -1,4 +1,4 @@
-"""Keep, ask again, or escalate: priced stopping with a second, more expensive model behind the first.
+"""Keep, ask again, or escalate: priced stopping with a more expensive model behind the first.
 
 After each answer of the cheap model there are three options: keep the leading answer, ask again, or
 hand the question to the expensive model, which then stops by the same price. Escalating ends the
@@ -186,7 +186,7 @@ class PricedEscalation:
         group: np.ndarray,
         half: np.ndarray,
     ) -> Escalated:
-        """Return `_escalated` for training questions, the accuracy of each half by a fit on the other.
+        """Return `_escalated` for training questions, each half's accuracy by a fit on the other.
 
         Otherwise luck would count twice. The cost is that of the deployed fit, since a fit on half
         of the questions would spend differently.

@@ -167,7 +167,8 @@ class PricedStopping(SignalPolicy, Library):
         self.schedule = self.schedule[self.schedule <= responses.samples]
         if not self.schedule.size:
             raise ValueError(
-                f"{responses.source}: has {responses.samples} answers, fewer than the first checkpoint"
+                f"{responses.source}: has {responses.samples} answers, fewer than "
+                "the first checkpoint"
             )
         _, fold = training_folds(groups, responses.n, self.seed)
         streams = self.streams(responses, self.seed, self.repeats)

@@ -45,8 +45,10 @@ def extract_answer(text: str, finished: bool = True) -> str:
 
     Examples
     --------
-    >>> extract_answer(r"So the total is \boxed{\$1{,}250.} dollars"), extract_answer("Answer: 12 apples.")
-    ('1250', '12')
+    >>> extract_answer(r"So the total is \boxed{\$1{,}250.} dollars")
+    '1250'
+    >>> extract_answer("Answer: 12 apples.")
+    '12'
     >>> extract_answer("First 3, then 4"), extract_answer("First 3, then 4", finished=False)
     ('4', '')
     """

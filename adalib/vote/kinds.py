@@ -51,7 +51,8 @@ _CODE = re.compile(
     r"^\s*(?:return|def|class|import|from|print|for|while|if|elif|else|var|let|const)\b|[;{}]\s*$|=>|=="
 )
 _NO_NUMBER = re.compile(  # dates, times, years, versions
-    r"\d+(?:[:/.-]\d+){2,}|\b\d{1,2}:\d\d\b|\b(?:in|since|by|until|of) (?:1[5-9]|20)\d\d\b|\bv\d[\d.]*"
+    r"\d+(?:[:/.-]\d+){2,}|\b\d{1,2}:\d\d\b"
+    r"|\b(?:in|since|by|until|of) (?:1[5-9]|20)\d\d\b|\bv\d[\d.]*"
 )
 _LETTER = re.compile(r"[\s*_(\[]*([A-J])(?:[\s*_)\].:]*|[)\].:][\s*_]*\s.{0,200})", re.DOTALL)
 _NAMED = re.compile(
@@ -132,7 +133,8 @@ def _compiled(pattern: str) -> Any:
     except re2.error as error:
         why = error.args[0].decode() if isinstance(error.args[0], bytes) else error
         raise ValueError(
-            f"the kind regex:{pattern[:80]} holds no regular expression of RE2 ({why}); mend the pattern"
+            f"the kind regex:{pattern[:80]} holds no regular expression of RE2 ({why}); "
+            "mend the pattern"
         ) from None
 
 

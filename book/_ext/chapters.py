@@ -24,7 +24,8 @@ MOVED = {
     "calibration": "c_simulated",
     "appendix_markets": "d_markets",
 }
-_SIGNPOST = """<!doctype html><html lang="en"><meta charset="utf-8"><title>This page has moved</title>
+_SIGNPOST = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>This page has moved</title>
 <link rel="canonical" href="{new}.html"><meta http-equiv="refresh" content="0; url={new}.html">
 <script>location.replace("{new}.html" + location.hash)</script>
 <p>This page is now <a href="{new}.html">here</a>.</p></html>

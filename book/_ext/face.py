@@ -70,7 +70,8 @@ def with_printed_numbers(body: str) -> str:
     """The page with a minus before its numbers and intervals on one line; code and formulas are
     left as they are.
 
-    >>> with_printed_numbers('<td class="a -1">+1.2 [<b></b>, 0] [-0.3, +2.7], 3-4</td> <code>[-1, 2]</code>')
+    >>> cell = '<td class="a -1">+1.2 [<b></b>, 0] [-0.3, +2.7], 3-4</td> <code>[-1, 2]</code>'
+    >>> with_printed_numbers(cell)
     '<td class="a -1">+1.2 [<b></b>, 0] [−0.3,&nbsp;+2.7], 3-4</td> <code>[-1, 2]</code>'
     """
 

@@ -136,8 +136,7 @@ def tree(folder: Path) -> set[Path]:
     }
 
 
-# --- Sphinx
-# ---------------------------------------------------------------------------------------------------------
+# Sphinx
 
 
 def outdated(app, env, added, changed, removed) -> list[str]:

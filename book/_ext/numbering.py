@@ -16,7 +16,8 @@ from itertools import count
 
 # The explorer has no caption but where no script runs, and gets one here.
 _CAPTIONS = re.compile(
-    r'<noscript>.*?</noscript>|(?P<explorer><div id="adalib-explorer-)|<(?P<kind>figcaption|caption)\b(?P<more>[^>]*)>',
+    r'<noscript>.*?</noscript>|(?P<explorer><div id="adalib-explorer-)'
+    r"|<(?P<kind>figcaption|caption)\b(?P<more>[^>]*)>",
     re.S,
 )
 # Sphinx counts only the tables of the prose.
@@ -35,8 +36,8 @@ def numbered(body: str, chapter: str) -> str:
 
     Examples
     --------
-    >>> numbered("<figcaption>Rises.</figcaption>", "3")
-    '<figcaption><a class="adalib-number" id="figure-3-1" href="#figure-3-1">Figure 3.1.</a> Rises.</figcaption>'
+    >>> numbered("<figcaption>", "3")
+    '<figcaption><a class="adalib-number" id="figure-3-1" href="#figure-3-1">Figure 3.1.</a> '
     >>> numbered('<p><span class="caption-number">Exercise 11 </span> (read)</p>', "3")
     '<p><span class="caption-number">Exercise 3.1 </span> (read)</p>'
     >>> numbered('<p><span class="caption-number">Lemma </span> (The ledger)</p>', "4")

@@ -49,7 +49,8 @@ def files_read(codes: dict[int, str], sets: set[str]) -> dict[int, set[str]]:
     """The sets of answers and the records that each cell reads, itself or through a name that an
     earlier cell gave.
 
-    >>> sorted(files_read({1: 'a = load("math")', 4: 'b = recorded("minds"), a', 5: "print(b)"}, {"math"})[5])
+    >>> lines = {1: 'a = load("math")', 4: 'b = recorded("minds"), a', 5: "print(b)"}
+    >>> sorted(files_read(lines, {"math"})[5])
     ['math', 'minds.jsonl']
     """
     made, found = {"BENCHMARKS": {*settings.BENCHMARKS}, "REAL": {*settings.REAL}}, {}
@@ -159,7 +160,8 @@ def hand_over(app, pagename, templatename, context, doctree) -> None:
     """Give the page what its notes say of the files."""
     if rows := app.rows_of.get(pagename):
         context["body"] += (
-            f'<script type="application/json" id="adalib-rows">{json.dumps(rows, sort_keys=True)}</script>'
+            '<script type="application/json" id="adalib-rows">'
+            f"{json.dumps(rows, sort_keys=True)}</script>"
         )
 
 

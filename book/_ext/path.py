@@ -17,6 +17,8 @@ from sphinx.util.docutils import SphinxDirective
 
 
 class Stop(NamedTuple):
+    """A section of the path: its label, its name, its minutes and what it finds."""
+
     label: str
     title: str
     minutes: int
@@ -86,7 +88,8 @@ def place_stops(app, doctree, docname) -> None:
     for asked in list(doctree.findall(PathList)):
         _check_labels(place_by_label)
         items = "".join(
-            f'<li><a href="{link(stop)}"><strong>{escape(stop.title)}</strong> {escape(stop.finds)}</a>'
+            f'<li><a href="{link(stop)}"><strong>{escape(stop.title)}</strong> '
+            f"{escape(stop.finds)}</a>"
             f"<span>{stop.minutes} min</span></li>"
             for stop in STOPS
         )

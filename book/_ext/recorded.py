@@ -78,7 +78,8 @@ def update(app, env) -> None:
     if own.exists():
         write(own, written(record))
     for chapter, exercises in record.items():
-        script = f'(window.adalibRecorded ??= {{}})["{chapter}"] = {json.dumps(exercises, ensure_ascii=False)};\n'
+        values = json.dumps(exercises, ensure_ascii=False)
+        script = f'(window.adalibRecorded ??= {{}})["{chapter}"] = {values};\n'
         write(Path(app.outdir) / "_static" / "recorded" / f"{chapter}.js", script)
 
 

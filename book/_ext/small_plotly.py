@@ -47,7 +47,8 @@ def small_plotly(source: str, traces: tuple[str, ...] = TRACES) -> str:
     wanted = [module for module in modules if _trace(source, module) in traces]
     if len(wanted) != len(traces):
         raise ValueError(
-            f"plotly.js: the traces {', '.join(traces)} are not where they were; see book/_ext/small_plotly.py"
+            f"plotly.js: the traces {', '.join(traces)} are not where they were; "
+            "see book/_ext/small_plotly.py"
         )
     body = (
         source[start : asked.start(1)]

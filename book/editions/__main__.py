@@ -40,7 +40,7 @@ START = """# Start here
     venv/bin/jupyter lab notebooks
 
 On Windows write `py` for `python3` and `venv\\Scripts\\` for `venv/bin/`. The third line says whether all is well. Exercises are numbered alike in book and notebooks.
-"""  # noqa: E501
+"""
 CHECK = """import sys
 
 if sys.version_info < (3, 11):

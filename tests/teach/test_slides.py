@@ -152,7 +152,7 @@ OVERFLOW = """async () => {
     document.querySelector('[data-go="1"]').click();
   }
   return found;
-}"""  # noqa: E501
+}"""
 
 
 @pytest.mark.parametrize("name", ["02_oracle", "09_stopping"])

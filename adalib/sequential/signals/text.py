@@ -69,7 +69,8 @@ class Text(Signal):
         y = answers.table((1, min(_LONG, answers.samples))).acc
         if x.ndim != 2 or not np.isfinite(x).all() or len(x) != len(y):
             raise ValueError(
-                f"features have shape {x.shape}; give one row of finite numbers for each of {len(y)}"
+                f"features have shape {x.shape}; give one row of finite numbers "
+                f"for each of {len(y)}"
             )
         self.takes = x.shape[1]
         self.center = x.mean(axis=0)
