@@ -107,10 +107,20 @@
 
   // --- the page --------------------------------------------------------------------------------------------------------
 
+  const MOST = 200; // students; a class of more than there are cards starts the pack again
+  const dealt = (game, number) => game.cards[(number - 1) % game.cards.length];
+
+  // The card that the end of the address asks for, as in #card=17, or null.
+  function asked() {
+    const found = /^#card=(\d{1,3})$/.exec(window.location.hash);
+    const number = found ? Number(found[1]) : 0;
+    return number >= 1 && number <= MOST ? number : null;
+  }
+
   function classroom(game, sheet) {
     const { budgets } = game;
     const box = make("div");
-    const [sizeLabel, size] = number("students", 20, 4, game.cards.length);
+    const [sizeLabel, size] = number("students", 20, 4, MOST);
     const [moneyLabel, money] = number("answers for each, on average", 3, 1, 16);
     const [priceLabel, price] = number("price, points per answer", 5, 0, 20);
     price.step = "any";
@@ -120,7 +130,7 @@
     const pack = make("div", { class: "market-pack" });
     let rounds = [];
 
-    const inPlay = () => game.cards.slice(0, Math.max(4, Math.min(game.cards.length, Number(size.value) || 4)));
+    const inPlay = () => Array.from({ length: Math.max(4, Math.min(MOST, Number(size.value) || 4)) }, (_, at) => dealt(game, at + 1));
     const purse = () => inPlay().length * Math.max(1, Number(money.value) || 1);
     const clear = () => {
       rounds = [];
@@ -152,6 +162,7 @@
     for (const input of [size, money]) input.addEventListener("change", clear);
     box.append(
       make("p", {}, sizeLabel, " ", moneyLabel, " ", press("Print the cards", () => print(sheet, inPlay().map((each, at) => card(each, budgets, `Card ${at + 1}`))))),
+      make("p", {}, "Without a printer, send everyone the address of this page with ", make("code", {}, "#card=1"), ", ", make("code", {}, "#card=2"), " and so on at its end. It shows that card alone."),
       make("p", {}, priceLabel),
       make("p", { class: "market-hands" }, ...hands.map(([label]) => label)),
       make("p", {}, press("Add up the hands", add), " ", press("Count for me", count), " ", press("Find the clearing price", find), " ", press("Start again", clear)),
@@ -193,6 +204,13 @@
   window.adalibParts.everywhere("market", (place, game) => {
     const sheet = make("div", { class: "market-sheet adalib-market" });
     document.body.append(sheet);
-    place.replaceChildren(make("h3", {}, "The class"), classroom(game, sheet), make("h3", {}, "The twins"), twins(game, sheet));
+    const show = () => {
+      const number = asked();
+      if (number === null) place.replaceChildren(make("h3", {}, "The class"), classroom(game, sheet), make("h3", {}, "The twins"), twins(game, sheet));
+      else place.replaceChildren(card(dealt(game, number), game.budgets, `Card ${number}`), make("p", {}, make("a", { href: "#" }, "Leave the card and show the whole game")));
+      if (number !== null) place.scrollIntoView();
+    };
+    window.addEventListener("hashchange", show);
+    show();
   });
 })();

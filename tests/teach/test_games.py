@@ -335,6 +335,20 @@ class TestMarket:
             assert card["question"] == word.questions[row]
             assert np.abs(np.array(card["points"]) / 100 - acc[row]).max() <= 0.005 + 1e-12
 
+    def test_a_link_shows_one_card_alone_and_the_pack_starts_again_after_its_end(
+        self, classroom, play
+    ):
+        page = play(classroom.html, "market.js")
+        cards = classroom.data["cards"]
+        for number in (17, len(cards) + 17):
+            page.evaluate(f"location.hash = 'card={number}'")
+            page.locator(".market-card h4", has_text=f"Card {number}").wait_for()
+            assert page.locator(".adalib-market .market-card").count() == 1
+            points = page.locator(".market-card tr").nth(1).locator("td").all_inner_texts()
+            assert points == [str(point) for point in cards[16]["points"]]
+        page.evaluate("location.hash = ''")
+        page.get_by_role("button", name="Add up the hands").wait_for()
+
     @pytest.mark.parametrize("students", [5, 10, 20, 30, 40])
     def test_a_class_of_any_size_is_a_lively_market(self, word, classroom, students):
         cards = classroom.data["cards"][:students]
