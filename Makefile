@@ -14,7 +14,7 @@ EDITIONS := PYTHONPATH=book $(PY) -m editions
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab lite student instructor slides wheel test lint browser redis bench strip lock clean distclean
+.PHONY: help book live serve pdf lab lite student instructor otter slides quizzes wheel test lint browser redis bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -51,13 +51,19 @@ instructor: book  ## the same with all solutions and keys, in _build/instructor
 	@$(VENV)/bin/jupyter-book build _build/instructor/source -W --keep-going || { rm -rf _build/instructor/source/_build/.doctrees; exit 1; }
 	@$(EDITIONS) instructor
 
+otter: book $(VENV)/otter.stamp  ## Otter assignments: a notebook and an autograder.zip per chapter, in _build/otter
+	@$(EDITIONS) otter
+
 slides: book  ## one deck per chapter, for a projector, in _build/slides
 	@$(EDITIONS) slides
+
+quizzes: $(VENV)/book.stamp  ## the quizzes for Moodle and other platforms (_build/quizzes)
+	@$(EDITIONS) quizzes
 
 wheel: dist/.built  ## build the package, with its data, as one file in dist/; needs nothing of the book
 	@ls dist/*.whl
 
-dist/.built: $(shell find adalib data book/games book/referee -type f ! -name '*.pyc') pyproject.toml setup.py README.md
+dist/.built: $(shell find adalib data -type f ! -name '*.pyc') pyproject.toml setup.py README.md
 	@rm -rf build dist
 	@py=$(PY); test -e $(VENV)/book.stamp || { py=_build/wheel/bin/python; test -x $$py || { $(PYTHON) -m venv _build/wheel && \
 	  $$py -m pip --disable-pip-version-check --quiet install -c constraints.txt setuptools; }; }; \
@@ -114,6 +120,10 @@ $(VENV)/book.stamp: requirements.txt constraints.txt pyproject.toml setup.py
 
 $(VENV)/lite.stamp: $(VENV)/book.stamp requirements-lite.txt
 	@$(INSTALL) -r requirements-lite.txt -c constraints.txt
+	@touch $@
+
+$(VENV)/otter.stamp: $(VENV)/book.stamp requirements-otter.txt
+	@$(INSTALL) -r requirements-otter.txt -c constraints.txt
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/book.stamp requirements-test.txt requirements-llm.txt

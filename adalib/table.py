@@ -22,7 +22,7 @@ ARCHETYPES = ("easy", "responsive", "diminishing", "hard")
 class UtilityTable:
     """Accuracy and cost of every question at every budget.
 
-    Explained in chapter 2, "The oracle".
+    Explained in the chapter "The oracle".
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def archetypes(table: UtilityTable) -> np.ndarray:
 
     An easy question has an accuracy of at least 0.75 at the first budget, a hard one is below 0.25
     at every budget. Of the others, a responsive one gains at least 0.10 beyond a budget of 4, and a
-    diminishing one does not. The borders are a convention. Explained in chapter 1, "Four kinds of
+    diminishing one does not. The borders are a convention. Explained in the chapter "Four kinds of
     question".
 
     Parameters

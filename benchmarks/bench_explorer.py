@@ -1,7 +1,8 @@
 """How fast one slider move is in Chromium, all panels redrawn, and how heavy the front end is.
 
-Run ``python benchmarks/bench_explorer.py``. Script time is the time in the slider's input handler, in which every panel
-is redrawn; the browser's layout afterwards is forced and timed as well. Medians over 120 moves across all prices.
+Run ``python benchmarks/bench_explorer.py``. Script time is the time in the slider's input handler,
+in which every panel is redrawn; the browser's layout afterwards is forced and timed as well.
+Medians over 120 moves across all prices.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ MOVES = """() => {
 
 
 def table(n: int, seed: int = 0) -> UtilityTable:
-    """Curves that rise, fall and stay, as majority votes do, with as many distinct breakpoints as rows allow."""
+    """Curves that rise, fall and stay, as majority votes do, with as many distinct breakpoints as
+    rows allow."""
     rng = np.random.default_rng(seed)
     rise = np.log2([1, 2, 4, 8, 16]) * rng.uniform(-0.06, 0.15, (n, 1))
     acc = rng.beta(0.6, 0.6, (n, 1)) + rise + rng.normal(0, 0.02, (n, 5))

@@ -1,4 +1,5 @@
-"""How many questions a second do the text features read, on one core, and how long does a policy take to learn?
+"""How many questions a second do the text features read, on one core, and how long does a policy
+take to learn?
 
 python benchmarks/bench_features.py
 """

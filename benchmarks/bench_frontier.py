@@ -1,11 +1,13 @@
 """How fast is the exact frontier, next to a bisection for one budget and to a general LP code?
 
-Tables of every kind, all with five budgets. "counted" is what the book works with: accuracies counted from 48
-sampled answers per question, so that many prices coincide. "random" is harder on a sort: uniform numbers, no two prices
-the same. Strictly concave and straight rows have the most steps, four a row; rows with costs of their own, as numbers
-or as whole tokens, carry those through the sort. Both sides of a ratio take turns in this process and the best round of
-each counts. Times are wall clock; the ratio of processor times stands beside that of wall clocks: a busy machine
-disturbs it less. The frontier of a large table uses all cores for a part of its work, a bisection one.
+Tables of every kind, all with five budgets. "counted" is what the book works with: accuracies
+counted from 48 sampled answers per question, so that many prices coincide. "random" is harder on a
+sort: uniform numbers, no two prices the same. Strictly concave and straight rows have the most
+steps, four a row; rows with costs of their own, as numbers or as whole tokens, carry those through
+the sort. Both sides of a ratio take turns in this process and the best round of each counts. Times
+are wall clock; the ratio of processor times stands beside that of wall clocks: a busy machine
+disturbs it less. The frontier of a large table uses all cores for a part of its work, a bisection
+one.
 
     python benchmarks/bench_frontier.py
 """
@@ -32,7 +34,8 @@ BUDGET = 2.0
 
 
 def counted(n: int, seed: int = 0) -> np.ndarray:
-    """Accuracies of a majority vote, from disjoint windows of 48 answers; question i is right with chance p_i."""
+    """Accuracies of a majority vote, from disjoint windows of 48 answers; question i is right with
+    chance p_i."""
     rng = np.random.default_rng(seed)
     acc = np.empty((n, COST.size))
     for begin in range(0, n, 50_000):
@@ -113,7 +116,8 @@ def lp_rows(rounds: int) -> None:
 
 
 def interior_point(acc: np.ndarray, cost: np.ndarray, budget: float) -> None:
-    """The method of HiGHS that suits this problem best, although `linprog` does not choose it by itself."""
+    """The method of HiGHS that suits this problem best, although `linprog` does not choose it by
+    itself."""
     n, k = acc.shape
     one_each = csr_array(
         (np.ones(n * k), np.arange(n * k), np.arange(0, n * k + 1, k)), shape=(n, n * k)

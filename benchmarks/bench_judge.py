@@ -1,7 +1,9 @@
-"""How fast answers are compared: 240 questions with 48 LaTeX answers each, many of them equal in another form.
+"""How fast answers are compared: 240 questions with 48 LaTeX answers each, many of them equal in
+another form.
 
-Run with ``python benchmarks/bench_judge.py``. It prints answers per second, what was given up (the same in two runs
-that share nothing) and, on some of the questions, how much dearer it is to compare every pair on its own.
+Run with ``python benchmarks/bench_judge.py``. It prints answers per second, what was given up (the
+same in two runs that share nothing) and, on some of the questions, how much dearer it is to compare
+every pair on its own.
 """
 
 from __future__ import annotations

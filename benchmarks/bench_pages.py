@@ -1,8 +1,10 @@
-"""How soon a page of the book can be used in Chromium, and how long it keeps the reader waiting at a stretch.
+"""How soon a page of the book can be used in Chromium, and how long it keeps the reader waiting at
+a stretch.
 
-Run ``make book``, then ``python benchmarks/bench_pages.py``; with ``--beside FOLDER``, the ``_build/html`` of another
-build, both are measured in turns in one run and their ratio is printed. "Ready" is when the load event is over and no
-task of more than 50 ms has run for half a second; each figure is the median of the rounds.
+Run ``make book``, then ``python benchmarks/bench_pages.py``; with ``--beside FOLDER``, the
+``_build/html`` of another build, both are measured in turns in one run and their ratio is printed.
+"Ready" is when the load event is over and no task of more than 50 ms has run for half a second;
+each figure is the median of the rounds.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ CALM = """() => new Promise((done) => {
 
 
 def measure(chromium: Browser, page: Path) -> tuple[float, float, int]:
-    """Milliseconds until the page is ready, those of its longest task, and its DOM nodes before any scrolling."""
+    """Milliseconds until the page is ready, those of its longest task, and its DOM nodes before any
+    scrolling."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, offline=True)
     tab = context.new_page()
     tab.add_init_script(f"({WATCH})()")

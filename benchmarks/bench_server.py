@@ -35,9 +35,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from adalib import Router, load
-from adalib.commands.serve import listen
 from adalib.llm.client import Answer, Client
-from adalib.router.ask import Asking
+from adalib.router.asking import Asking
+from adalib.router.listening import listen
 from adalib.router.server import Service, make_app
 
 UPSTREAM = Path(__file__).parent.parent / "tests" / "fault_server.py"

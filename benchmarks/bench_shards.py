@@ -1,12 +1,14 @@
 """How fast is a table that does not fit into memory, and what would a billion rows take?
 
-Uniform accuracies at the paper's five budgets, no two prices the same: the hardest case for a sort. Every measurement
-is a process of its own, because a peak of memory is that of a process; a limit on memory is set from outside, on the
-address space. DuckDB keeps its own limit instead: it asks for more addresses than memory and would fail on the outer
-one. All ratios come from one run. Tables are made once, in the folder that is given.
+Uniform accuracies at the paper's five budgets, no two prices the same: the hardest case for a sort.
+Every measurement is a process of its own, because a peak of memory is that of a process; a limit on
+memory is set from outside, on the address space. DuckDB keeps its own limit instead: it asks for
+more addresses than memory and would fail on the outer one. All ratios come from one run. Tables are
+made once, in the folder that is given.
 
-    python benchmarks/bench_shards.py                                              # up to a million rows
-    python benchmarks/bench_shards.py --folder FOLDER --sizes 1000000 10000000 100000000    # 10 GB of disk
+    python benchmarks/bench_shards.py                                              # up to a million
+    rows python benchmarks/bench_shards.py --folder FOLDER --sizes 1000000 10000000 100000000    #
+    10 GB of disk
 """
 
 from __future__ import annotations
@@ -87,7 +89,8 @@ def ours(folder: Path, rows: int, memory: int) -> None:
 def duck(folder: Path, rows: int, memory: int) -> None:
     """DuckDB sorts the increments, no more: no envelopes, no prices, no labels.
 
-    Its limit is what ours is told, a little over half of what a process may have: it needs room beside what it counts.
+    Its limit is what ours is told, a little over half of what a process may have: it needs room
+    beside what it counts.
     """
     import duckdb
 
@@ -124,7 +127,8 @@ def in_memory(folder: Path, rows: int, memory: int) -> None:
 
 
 def on_dask(folder: Path, rows: int, memory: int, workers: int) -> float:
-    """The same through a Dask scheduler with so many workers of one thread; seconds, once they are there."""
+    """The same through a Dask scheduler with so many workers of one thread; seconds, once they are
+    there."""
     from distributed import LocalCluster
 
     from adalib.scale.machines import Cluster
@@ -172,7 +176,8 @@ def child(what: str, folder: Path, rows: int, memory: int, limit: bool) -> None:
 def measure(
     what: str, folder: Path, rows: int, memory: int, limit: bool = True
 ) -> dict[str, float] | None:
-    """Seconds and peak megabytes of one thing in a process of its own; None where it does not fit."""
+    """Seconds and peak megabytes of one thing in a process of its own; None where it does not
+    fit."""
     return in_a_process(__file__, "--child", what, folder, rows, memory, int(limit))
 
 
@@ -225,7 +230,8 @@ def workers(folder: Path, rows: int, memory: int) -> None:
 
 
 def projection(found: dict[int, dict[str, float]]) -> None:
-    """What a billion rows would take: a constant, and processor time a row over the cores; no more than a model."""
+    """What a billion rows would take: a constant, and processor time a row over the cores; no more
+    than a model."""
     sizes = [rows for rows, took in found.items() if took]
     if len(sizes) < 2:
         return

@@ -1,4 +1,5 @@
-"""How long does priced stopping take to learn, at all prices, to decide after one answer, and to be evaluated?
+"""How long does priced stopping take to learn, at all prices, to decide after one answer, and to be
+evaluated?
 
 python benchmarks/bench_stopping.py
 """

@@ -1,4 +1,5 @@
-"""What the benchmarks share: the quickest of several rounds, and the time and peak memory of a process of its own."""
+"""What the benchmarks share: the quickest of several rounds, and the time and peak memory of a
+process of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from collections.abc import Callable
 
 
 def best_seconds(action: Callable[[], object], rounds: int) -> tuple[float, float]:
-    """Wall and processor seconds of the quickest round: what else the machine does should not count."""
+    """Wall and processor seconds of the quickest round: what else the machine does should not
+    count."""
     walls, processors = [], []
     for _ in range(rounds):
         wall, processor = time.perf_counter(), time.process_time()
@@ -22,7 +24,8 @@ def best_seconds(action: Callable[[], object], rounds: int) -> tuple[float, floa
 
 
 def report(**told: float) -> None:
-    """Print, for `in_a_process`, the processor seconds and peak megabytes of this process, and what else is told."""
+    """Print, for `in_a_process`, the processor seconds and peak megabytes of this process, and what
+    else is told."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     unit = 2**20 if sys.platform == "darwin" else 2**10
     took = {"cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss / unit}
@@ -30,7 +33,8 @@ def report(**told: float) -> None:
 
 
 def in_a_process(*words: object) -> dict[str, float] | None:
-    """What the same benchmark reports from a process of its own, because a peak is that of a process."""
+    """What the same benchmark reports from a process of its own, because a peak is that of a
+    process."""
     done = subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True)
     if done.returncode:
         print(f"    {(done.stderr.strip().splitlines() or ['killed'])[-1][:100]}")

@@ -1,11 +1,14 @@
-"""Cut the book's fonts out of Adobe's Source family: the characters that a page may show, weights 400 to 700, as WOFF2.
+"""Cut the book's fonts out of Adobe's Source family: the characters that a page may show, weights
+400 to 700, as WOFF2.
 
-The fonts that it writes are kept in book/fonts, so that nobody needs to run this but who adds a character. It
-wants the npm packages `source-serif`, `source-sans` and `source-code-pro`, unpacked, and fonttools with brotli:
+The fonts that it writes are kept in book/fonts, so that nobody needs to run this but who adds a
+character. It wants the npm packages `source-serif`, `source-sans` and `source-code-pro`, unpacked,
+and fonttools with brotli:
 
     python book/make_fonts.py FOLDER_OF_THE_PACKAGES
 
-The licence (OFL 1.1) reserves the name "Source" for the whole fonts: the parts are called Adalib Serif, Sans and Mono.
+The licence (OFL 1.1) reserves the name "Source" for the whole fonts: the parts are called Adalib
+Serif, Sans and Mono.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ from fontTools.varLib.instancer import instantiateVariableFont
 TARGET = Path(__file__).parent / "fonts"
 # Latin with its accents, Greek, combining marks, punctuation, digits above and below.
 LETTERS = "20-7e a0-17f 2c6-2dd 300-308 391-3c9 2010-205e 2070-2094 2122 2212 2248 2260-2265"
-# Currencies, fractions, arrows, mathematics, boxes and marks: a text in the serif borrows them from the sans.
+# Currencies, fractions, arrows, mathematics, boxes and marks: a text in the serif borrows them from
+# the sans.
 SIGNS = "20a0-20bf 2116 2150-215e 2190-2199 2200-22ff 2308-230b 2500-257f 25a0-25ff 2713-2718"
 SERIF = "source-serif/package/VAR/SourceSerif4Variable"
 FONTS = {

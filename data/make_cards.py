@@ -38,6 +38,15 @@ PUBLIC = {
     "gpqa": "GPQA Diamond {cite}`rein2023gpqa`: four choices, so that a guess is right once in four",
     "aime": "AIME 2024 and 2025, thirty problems each, whose answers are whole numbers below 1,000",
 }
+EFFORT = {
+    "gpqa": "GPQA Diamond {cite}`rein2023gpqa`, four choices",
+    "aime": "the OTIS Mock AIME of 2024 and 2025, whose answers are whole numbers below 1,000",
+}
+LIST_PRICES = {
+    "gpt-5.2": "1.75 and 14 (December 2025)",
+    "claude-opus-4.5": "5 and 25 (November 2025)",
+    "gpt-5.4": "nano 0.20 and 1.25, mini 0.75 and 4.50, GPT-5.4 2.50 and 15 (March 2026)",
+}
 SOURCES = {
     "gsm8k": "the test set of GSM8K {cite}`cobbe2021gsm8k` (MIT; `openai/grade-school-math`), drawn with a seed; "
     "`gsm8k-test-N` is line N, from 0",
@@ -67,10 +76,17 @@ def published() -> list[str]:
     return [name for name in bundled() if name.partition("-")[0] in PUBLIC]
 
 
+def efforts() -> list[str]:
+    """The settings in which models answered at several efforts."""
+    return [name for name in bundled() if name.startswith("effort-")]
+
+
 def card(name: str) -> str:
     """The card of one setting, in Markdown."""
     if name in published():
         return public_card(name)
+    if name in efforts():
+        return effort_card(name)
     responses = adalib.load(name)
     run, job = run_of(name)
     questions, prompt, temperature, max_tokens = job.split("=")[1].split(",")
@@ -131,6 +147,51 @@ def public_card(name: str) -> str:
     )
 
 
+def effort_card(name: str) -> str:
+    """The card of one model's answers at several efforts, in Markdown."""
+    menu = adalib.load(name)
+    _, benchmark, model = name.split("-", 2)
+    several = len(set(menu.prices.values())) > 1
+    letters = (
+        "; letters were shuffled in each run, so wrong classes of two efforts cannot be compared"
+        if benchmark == "gpqa"
+        else ""
+    )
+    facts = {
+        "questions": f"{menu.n} of {EFFORT[benchmark]}; ids only, their texts are not here",
+        "answers": f"{menu.samples} per question and effort, as class numbers; 0 is the right one{letters}",
+        "file": f"`data/answers/{name}.jsonl.gz`, one line per question and effort",
+        "source": "Epoch AI, AI Benchmarking Hub {cite}`epochai2026`, CC BY 4.0; sampled and scored there",
+        "kept": "answers, tokens written (`tokens`) and those of them spent on reasoning (`reasoning`), seconds per "
+        "answer, tokens of the prompt; reduced to classes by `data/read_answers.py --effort`",
+        "costs": "dollars per thousand questions, at the list prices for tokens written"
+        if several
+        else "tokens written; all efforts have the same price per token",
+        "list prices": f"dollars per million tokens read and written: {LIST_PRICES[model]}",
+    }
+    silent = [
+        f"{np.sum(np.asarray(responses.tokens).max(axis=1) == 0)} at {arm}"
+        for arm, responses in menu.models.items()
+        if np.any(np.asarray(responses.tokens).max(axis=1) == 0)
+    ]
+    if silent:
+        facts["questions with no token in any answer"] = ", ".join(silent) + " (counted as wrong)"
+    lines = ["Accuracy of one answer and of a vote of four, by effort:", ""]
+    lines += ["| model and effort | b=1 | b=4 | tokens | seconds | nothing could be read |"]
+    lines += ["|---|---|---|---|---|---|"]
+    for arm, responses in menu.models.items():
+        one, four = responses.table((1, 4)).acc.mean(axis=0)
+        unread = np.mean([answer == "" for row in responses.answers for answer in row])
+        seconds = np.mean(responses.extras["seconds"])
+        lines.append(
+            f"| {arm} | {one:.3f} | {four:.3f} | {responses.tokens.mean():,.0f} | {seconds:.0f} | {unread:.2%} |"
+        )
+    story = f"Answers of {model} at {len(menu.models)} efforts."
+    if several:
+        story = f"Answers of {len(menu.models)} models of the family {model}, each at one effort."
+    return listed(story, facts) + "\n".join(lines) + "\n"
+
+
 def listed(story: str, facts: dict[str, str]) -> str:
     lines = [
         story,
@@ -170,7 +231,7 @@ def repeated(name: str, responses: adalib.Responses) -> str:
 
 
 def main() -> None:
-    for name in (*STORY, *published()):
+    for name in (*STORY, *published(), *efforts()):
         path = HERE / "cards" / f"{name}.md"
         path.parent.mkdir(exist_ok=True)
         path.write_text(card(name), encoding="utf-8")

@@ -3,7 +3,8 @@
 Turns what `sample_gpu.py` wrote into the bundled form, and does so again, from the texts themselves, whenever the
 reading of answers is improved. The same texts give the same bytes. With `--numbers` the texts of a benchmark stay
 behind: what is written are ids, golds, read answers with their classes, and numbers. With `--public` a file of another
-project's read answers (id, gold, answers, tokens) is reduced to class numbers, where 0 is the gold's class.
+project's read answers (id, gold, answers, tokens) is reduced to class numbers, where 0 is the gold's class. With
+`--effort` so is a file BENCHMARK-MODEL.jsonl.gz of answers at several efforts, and becomes a menu effort-BENCHMARK-MODEL.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import gzip
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 from adalib.datasets.loading import text_hash
@@ -28,6 +30,9 @@ LONG, WORD = (
     70,
     re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?!\})"),
 )  # characters; and a word, not a command of LaTeX
+#: List prices in dollars per million tokens written, of models that are on one menu: costs are then in dollars per
+#: thousand questions. On a menu of one model costs are in tokens.
+DOLLARS = {"gpt-5.4": 15, "gpt-5.4-mini": 4.5, "gpt-5.4-nano": 1.25}
 KEPT = ("id", "question", "gold", "level", "type", "answers", "classes", "correct", "given_up")
 KEPT += ("tokens", "finish", "logprob", "entropy", "read")
 
@@ -91,6 +96,19 @@ def as_classes(line: dict) -> dict:
     return {key: value for key, value in told.items() if value is not None}
 
 
+def as_effort(line: dict, model: str) -> dict:
+    """Read answers at one effort as class numbers, with the model that gave them and the price of its tokens.
+
+    An effort "mini high" is the effort high of the model's small sibling MODEL-mini.
+    """
+    *sibling, effort = line["effort"].split()
+    model = "-".join([model, *sibling])
+    numbers = as_classes(line)
+    numbers |= {"model": model, "effort": effort, "price": DOLLARS.get(model, 1000) / 1000}
+    numbers |= {key: line[key] for key in ("reasoning", "seconds")}
+    return numbers | {"prompt_tokens": line["prompt"]}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
@@ -99,16 +117,23 @@ def main() -> None:
         "--numbers", dest="how", action="store_const", const=without_texts, default=read
     )
     parser.add_argument("--public", dest="how", action="store_const", const=as_classes)
+    parser.add_argument("--effort", dest="how", action="store_const", const=as_effort)
     args = parser.parse_args()
     for path in args.files:
+        convert = args.how
+        name = path.name.replace("gpqa_diamond", "gpqa")
+        if convert is as_effort:
+            model = path.name.partition("-")[2].removesuffix(".jsonl.gz")
+            convert = partial(as_effort, model=model)
+            name = f"effort-{name}"
         with gzip.open(path, "rt", encoding="utf-8") as file:
             lines = [
-                json.dumps(args.how(json.loads(line)), ensure_ascii=False) + "\n" for line in file
+                json.dumps(convert(json.loads(line)), ensure_ascii=False) + "\n" for line in file
             ]
         # No time and no name in the header: the bytes depend on the texts alone.
         data = gzip.compress("".join(lines).encode(), compresslevel=9, mtime=0)
-        (args.out / path.name.replace("gpqa_diamond", "gpqa")).write_bytes(data)
-        print(f"{path.name}: {len(lines)} questions, {len(data) / 1e6:.2f} MB")
+        (args.out / name).write_bytes(data)
+        print(f"{name}: {len(lines)} lines, {len(data) / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
-"""Priced stopping in Inspect AI: an epoch of a sample is skipped once another answer is not worth its price.
+"""Priced stopping in Inspect AI: an epoch of a sample is skipped once another answer is not worth
+its price.
 
     from inspect_ai import Epochs, Task, eval
     from inspect_stopping import PricedEpochs
 
-    task = Task(dataset=..., solver=..., scorer=..., epochs=Epochs(32, "mode"), early_stopping=PricedEpochs("router"))
-    eval(task, model=..., max_samples=8)
+    task = Task(dataset=..., solver=..., scorer=..., epochs=Epochs(32, "mode"),
+    early_stopping=PricedEpochs("router")) eval(task, model=..., max_samples=8)
 
-``router`` is a folder that ``adalib fit`` wrote. Inspect starts samples side by side, and an answer that is on its way
-is not called back: the smaller ``max_samples``, the more is saved. Of the scorer only ``Score.answer`` is read.
+``router`` is a folder that ``adalib fit`` wrote. Inspect starts samples side by side, and an answer
+that is on its way is not called back: the smaller ``max_samples``, the more is saved. Of the scorer
+only ``Score.answer`` is read.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from adalib import Router, answer_classes
 
 
 class PricedEpochs:
-    """An `EarlyStopping` of Inspect AI that votes as `adalib.Router` does; a price of one's own replaces the fitted."""
+    """An `EarlyStopping` of Inspect AI that votes as `adalib.Router` does; a price of one's own
+    replaces the fitted."""
 
     def __init__(self, router: str | os.PathLike, price: float | None = None) -> None:
         self.router = Router.load(router)

@@ -1,4 +1,5 @@
-"""A Chromium for the tests: the one that is installed, else one that we install; run as a script, prints its path."""
+"""A Chromium for the tests: the one that is installed, else one that we install; run as a script,
+prints its path."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ FLAGS = [
     "--disable-background-networking",
 ]
 FLAGS += ["--disable-component-update", "--disable-sync"]
-# Resolves once all formulas of a page are typeset and all its figures drawn: as for the Print button, since
-# otherwise both wait for a reader who scrolls.
+# Resolves once all formulas of a page are typeset and all its figures drawn: as for the Print
+# button, since otherwise both wait for a reader who scrolls.
 DRAWN = """async () => {
   const done = () =>
     [...document.querySelectorAll(".plotly-graph-div")].every((div) => div.querySelector(".main-svg")) &&
@@ -34,14 +35,16 @@ DRAWN = """async () => {
 PACKAGES = dict.fromkeys(("apt-get", "dnf", "apk"), "chromium")
 MEND = "no Chromium could be found or installed: install Chromium or Chrome, or set ADALIB_BROWSER to its path"
 
-# The system's fonts, where there are any, and the book's: without a single font Chromium draws no text and dies.
+# The system's fonts, where there are any, and the book's: without a single font Chromium draws no
+# text and dies.
 FONTS = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig><include ignore_missing="yes">/etc/fonts/fonts.conf</include><dir>{folder}</dir></fontconfig>
 """
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """The environment for a browser that finds the book's fonts among the system's, unpacked into an empty folder."""
+    """The environment for a browser that finds the book's fonts among the system's, unpacked into
+    an empty folder."""
     for packed in (Path(__file__).parent.parent / "book" / "fonts").glob("*.woff2"):
         font = TTFont(packed)
         font.flavor = None  # as a font of the system, Chromium takes no packed one
@@ -55,8 +58,9 @@ def environment(folder: Path) -> dict[str, str]:
 def find_browser() -> str:
     """The path of a Chromium that starts.
 
-    Looks at ``ADALIB_BROWSER``, then on the PATH, then at what Playwright has downloaded; else installs one with the
-    system's package manager where that is allowed, else with Playwright's own download.
+    Looks at ``ADALIB_BROWSER``, then on the PATH, then at what Playwright has downloaded; else
+    installs one with the system's package manager where that is allowed, else with Playwright's own
+    download.
 
     Raises
     ------
@@ -86,7 +90,8 @@ def _candidates() -> Iterator[str]:
 
 
 def _starts(path: str) -> bool:
-    # Some systems install a stand-in that only tells how to get the browser: ask it for its version.
+    # Some systems install a stand-in that only tells how to get the browser: ask it for its
+    # version.
     try:
         answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):

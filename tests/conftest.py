@@ -1,4 +1,5 @@
-"""What several test files share: the repository, the pages of the book, the built book and the browser."""
+"""What several test files share: the repository, the pages of the book, the built book and the
+browser."""
 
 from __future__ import annotations
 
@@ -17,10 +18,11 @@ from bs4 import BeautifulSoup
 from hypothesis import settings
 
 import adalib
+import contents
 from adalib.commands.cli import main
 
-# The same cases on every machine and every run: a failure is then about the change, never about the day.
-# HYPOTHESIS_PROFILE=explore draws fresh ones.
+# The same cases on every machine and every run: a failure is then about the change, never about the
+# day. HYPOTHESIS_PROFILE=explore draws fresh ones.
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
@@ -34,10 +36,22 @@ ROOT = Path(__file__).resolve().parent.parent
 HTML = ROOT / "_build" / "html"
 
 
-def run_to_end(coroutine):
-    """Run a coroutine to its end, in a thread of its own: while a browser is open, this thread's loop is taken."""
+def in_own_thread(function, *args):
+    """Call a function in its own thread: while a browser is open, this thread's loop is taken."""
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, coroutine).result()
+        return thread.submit(function, *args).result()
+
+
+def run_to_end(coroutine):
+    """Run a coroutine to its end."""
+    return in_own_thread(asyncio.run, coroutine)
+
+
+def pytest_collection_modifyitems(items):
+    """Run every docstring's example in a thread of its own, where it may start a loop."""
+    for item in items:
+        if isinstance(item, pytest.DoctestItem):
+            item.runtest = functools.partial(in_own_thread, item.runtest)
 
 
 def on_a_loop(test):
@@ -51,10 +65,9 @@ def on_a_loop(test):
 
 
 def toc_pages() -> list[str]:
-    """The pages that _toc.yml names, in order, without suffix: "book/intro", "notebooks/00_data", ..."""
-    return re.findall(
-        r"^[ -]*(?:root|file): *(\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"), re.M
-    )
+    """List the pages that _toc.yml names, in order, without suffix: "book/intro",
+    "notebooks/00_data", ..."""
+    return [page.name for page in contents.pages()]
 
 
 @functools.cache
@@ -65,7 +78,8 @@ def prose(name: str) -> str:
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance of a colour, "#123456" or "rgb(18, 52, 86)", as the accessibility guidelines define it."""
+    """Relative luminance of a colour, "#123456" or "rgb(18, 52, 86)", as the accessibility
+    guidelines define it."""
     coded = (
         [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
         if colour[0] == "#"
@@ -90,7 +104,8 @@ def soup(page: str) -> BeautifulSoup:
 
 @pytest.fixture
 def refused(capsys):
-    """Give words to the command line that it refuses, with exit code 2 and one line that says why."""
+    """Give words to the command line that it refuses, with exit code 2 and one line that says
+    why."""
 
     def run(words: list[str], told: str) -> str:
         capsys.readouterr()
@@ -147,7 +162,8 @@ def styles(html) -> str:
 
 @pytest.fixture
 def new_page(browser):
-    """Open pages, each in a context of its own and with all the time that a loaded machine needs; closed at the end."""
+    """Open pages, each in a context of its own and with all the time that a loaded machine needs;
+    closed at the end."""
     contexts = []
 
     def opened(**options):
@@ -163,7 +179,8 @@ def new_page(browser):
 
 @pytest.fixture
 def play(html, styles, new_page, tmp_path):
-    """Open markup with scripts of the book and its style sheets, on a phone that is touched, without motion."""
+    """Open markup with scripts of the book and its style sheets, on a phone that is touched,
+    without motion."""
 
     def opened(markup: str, *scripts: str, width: int = 390):
         names = ("parts.js", *scripts)

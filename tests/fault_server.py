@@ -101,7 +101,8 @@ class FaultServer:
         finally:
             writer.close()
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _received(self, reader: asyncio.StreamReader) -> tuple[dict, str]:
+        """Read one request, note it, and return its body and its key."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {
             name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])
@@ -112,6 +113,10 @@ class FaultServer:
         self.seen.append(request)
         key = headers.get("authorization", "").removeprefix("Bearer ")
         self.keys.append(key)
+        return request, key
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        request, key = await self._received(reader)
         fault = self.fault(len(self.seen) - 1)
         if len(self.seen) <= self.together:
             await self._gate.wait()

@@ -1,4 +1,5 @@
-"""Programs that the tests need from the system's packages: installed where that is allowed, never skipped silently."""
+"""Programs that the tests need from the system's packages: installed where that is allowed, never
+skipped silently."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ INSTALLERS = {
 
 
 def install_from_system(packages: Mapping[str, str]) -> None:
-    """Install a package by the tool that is here; ``packages`` has its name for every tool of `INSTALLERS`."""
+    """Install a package by the tool that is here; ``packages`` has its name for every tool of
+    `INSTALLERS`."""
     for tool, commands in INSTALLERS.items():
         if not shutil.which(tool):
             continue
@@ -32,7 +34,8 @@ def install_from_system(packages: Mapping[str, str]) -> None:
 
 
 def run(command: list[str]) -> bool:
-    """Run a command with its messages on standard error, where the reason of a failure is worth reading."""
+    """Run a command with its messages on standard error, where the reason of a failure is worth
+    reading."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:
         return (

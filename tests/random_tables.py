@@ -1,4 +1,5 @@
-"""Tables of every kind, for the tests of the solvers: ties, flat rows, equal costs, costs by row."""
+"""Tables of every kind, for the tests of the solvers: ties, flat rows, equal costs, costs by
+row."""
 
 import itertools
 

@@ -1,4 +1,5 @@
-"""A Redis for the tests: the one that is installed, else one that we install; run as a script, prints its path."""
+"""A Redis for the tests: the one that is installed, else one that we install; run as a script,
+prints its path."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ MEND += "ADALIB_REDIS_SERVER to its path"
 
 @functools.cache
 def find_redis() -> str:
-    """The path of a Redis server: ``ADALIB_REDIS_SERVER``, one on the PATH, or one that we install."""
+    """The path of a Redis server: ``ADALIB_REDIS_SERVER``, one on the PATH, or one that we
+    install."""
     named = os.environ.get("ADALIB_REDIS_SERVER")
     if named:
         return named
@@ -35,7 +37,8 @@ def find_redis() -> str:
 
 
 class RedisServer:
-    """A Redis of our own on loopback, with nothing on disk; it can be ended and started again at the same port."""
+    """A Redis of our own on loopback, with nothing on disk; it can be ended and started again at
+    the same port."""
 
     def __init__(self, folder: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:

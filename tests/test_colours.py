@@ -1,10 +1,12 @@
-"""The colours of budgets: distinct, in order of lightness, visible on white and on black."""
+"""Colours: budgets in order of lightness, visible on white and on black; one table of meanings for Python and pages."""
+
+import re
 
 import numpy as np
 import pytest
-from conftest import contrast, luminance
+from conftest import ROOT, contrast, luminance
 
-from adalib.colours import BUDGETS, arm_colours, budget_colours
+from adalib.colours import BUDGETS, MEANINGS, arm_colours, budget_colours
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 8, 20])
@@ -21,3 +23,21 @@ def test_the_ends_are_the_palettes_own():
     assert (budget_colours(9)[0], budget_colours(9)[-1]) == (BUDGETS[0], BUDGETS[-1])
     assert budget_colours(3) == ["#b3bdc7", "#2e96b4", "#8b3fae"]
     assert arm_colours(["small", "small", "large"]) == ["#f3b27a", "#9c4a00", "#8fb8e0"]
+
+
+STATIC = ROOT / "book" / "_static"
+
+
+def test_pages_and_package_share_one_table_of_meanings():
+    style = (STATIC / "custom.css").read_text(encoding="utf-8")
+    for meaning, colour in MEANINGS.items():
+        assert re.findall(rf"^  --{meaning}: (#\w+);", style, re.M) == [colour.lower()]
+
+
+def test_a_game_names_what_a_colour_means():
+    palette = "|".join({colour.lower() for colour in MEANINGS.values()})
+    for file in [*STATIC.glob("*.css"), *STATIC.glob("*.js")]:
+        if file.name == "deck.css":  # slides load no other style sheet
+            continue
+        text = re.sub(r"^  --[\w-]+: #\w+;$", "", file.read_text(encoding="utf-8"), flags=re.M)
+        assert not re.search(palette, text.lower()), file.name

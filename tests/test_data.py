@@ -1,4 +1,5 @@
-"""The bundled data: the questions come from their seed, the answers from their texts, the cards from the data."""
+"""The bundled data: the questions come from their seed, the answers from their texts, the cards
+from the data."""
 
 import gzip
 import json
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import adalib
+from adalib.datasets.loading import bundled
 from adalib.evaluate.recorded import recorded
 from adalib.table import ARCHETYPES
 from adalib.vote.answers import answer_classes, same_answer
@@ -35,6 +37,7 @@ import families  # noqa: E402
 import make_cards  # noqa: E402
 import make_questions  # noqa: E402
 import read_answers  # noqa: E402
+import record_effort  # noqa: E402
 import record_transfer  # noqa: E402
 import story  # noqa: E402
 
@@ -96,7 +99,8 @@ def test_the_pilot_and_the_final_draw_are_different_questions():
 
 @pytest.mark.parametrize("family", story.CANDIDATES, ids=lambda family: family.name)
 def test_every_family_agrees_with_its_second_computation(family):
-    """At all five dials and other seeds; a question on which the two disagree is refused by an error."""
+    """At all five dials and other seeds; a question on which the two disagree is refused by an
+    error."""
     for seed in range(3):
         assert len(make_questions.draw_set("story", (family,), seed)) == 20
 
@@ -162,9 +166,10 @@ def test_shipped_classes_are_the_judges(name):
 
 def test_no_text_of_a_benchmark_is_here():
     """No shipped line holds a sentence: no text is long, and none has more than three words."""
-    for name in (*BENCHMARKS, *make_cards.published()):
+    for name in (*BENCHMARKS, *make_cards.published(), *make_cards.efforts()):
         with gzip.open(DATA / "answers" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
             said = {json.loads(text) for text in re.findall(r'"(?:[^"\\]|\\.)*"', file.read())}
+        said = {text for text in said if not re.fullmatch(r"rec\w{14}", text)}  # ids of GPQA
         assert max(map(len, said)) <= read_answers.LONG, name
         assert max(len(read_answers.WORD.findall(text)) for text in said) <= 3, name
 
@@ -183,9 +188,27 @@ def test_the_published_answers_are_as_right_as_their_authors_say():
         )  # our judge sees some more that are equal
 
 
-@pytest.mark.parametrize("name", [*SETTINGS, *BENCHMARKS, *make_cards.published()])
+def test_efforts_are_as_right_and_as_long_as_their_source_says():
+    expected = {
+        "effort-gpqa-gpt-5.2": [(0.827, 1028), (0.879, 1921), (0.882, 3408), (0.914, 12881)],
+        "effort-gpqa-claude-opus-4.5": [(0.807, 740), (0.855, 5596), (0.860, 8065)],
+        "effort-aime-gpt-5.2": [(0.789, 4538), (0.939, 7995), (0.961, 11017)],
+        "effort-aime-claude-opus-4.5": [(0.481, 1194), (0.817, 11179), (0.861, 17523)],
+    }
+    assert set(expected) < set(make_cards.efforts())
+    for name, figures in expected.items():
+        menu = adalib.load(name)
+        found = [(one.values.mean(), one.tokens.mean()) for one in menu.models.values()]
+        np.testing.assert_allclose(found, figures, atol=0.51)
+        np.testing.assert_allclose([a for a, _ in found], [a for a, _ in figures], atol=6e-4)
+
+
+@pytest.mark.parametrize("name", bundled())
 def test_cards_say_what_the_data_says(name):
-    assert (DATA / "cards" / f"{name}.md").read_text(encoding="utf-8") == make_cards.card(name)
+    card = DATA / "cards" / f"{name}.md"
+    assert card.exists(), "write the card of this setting, or run python data/make_cards.py"
+    if name in (*make_cards.STORY, *make_cards.published()):
+        assert card.read_text(encoding="utf-8") == make_cards.card(name)
 
 
 def test_the_recorded_transfer_can_be_computed_again():
@@ -204,6 +227,53 @@ def test_the_recorded_transfer_can_be_computed_again():
         np.testing.assert_allclose(
             [row["cost"], row["accuracy"]], [written["cost"], written["accuracy"]], atol=2e-3
         )
+
+
+def test_a_part_of_the_recorded_efforts_can_be_computed_again():
+    part = "effort-aime-claude-opus-4.5: none, 32k"
+    menu = record_effort.chosen(adalib.load("effort-aime-claude-opus-4.5"), ("none", "32k"))
+    written = [row for row in recorded("effort")[part] if row["policy"] == "answer length"]
+    targets = [row["target"] for row in written]
+    again = record_effort.held_out_raises(menu, record_effort.LOOKS["answer length"], targets)
+    for (cost, accuracy), row in zip(again, written, strict=True):
+        found = record_effort.row("answer length", row["target"], menu, cost, accuracy)
+        assert found == pytest.approx({key: row[key] for key in found}, abs=1e-3)
+
+
+def two_efforts(tokens_where_it_gains: int) -> adalib.Menu:
+    """A low effort that guesses on every second question and a high one that is always right."""
+    rng = np.random.default_rng(0)
+    hard = np.arange(60) % 2
+    guesses = rng.integers(2, size=(60, 8))
+    low = [
+        ["1" if guess and not_easy else "0" for guess in row]
+        for row, not_easy in zip(guesses, hard, strict=True)
+    ]
+    cost = np.where(hard, tokens_where_it_gains, 1000)
+    ids = [f"q{i}" for i in range(60)]
+    common = {"ids": ids, "questions": [""] * 60, "golds": ["0"] * 60}
+    return adalib.Menu(
+        {
+            "m low": adalib.Responses(**common, answers=low, tokens=np.full((60, 8), 10.0)),
+            "m high": adalib.Responses(
+                **common, answers=[["0"] * 8] * 60, tokens=np.repeat(cost[:, None], 8, axis=1) * 1.0
+            ),
+        },
+        per_question=True,
+    )
+
+
+@pytest.mark.parametrize(("tokens", "least"), [(1000, 0.03), (100_000, -0.05)])
+def test_agreement_gains_where_the_gain_does_not_cost_as_much(tokens, least):
+    menu = two_efforts(tokens)
+    target = 10 + 0.2 * (menu.unit["m high"] - 10)
+    ((cost, accuracy),) = record_effort.held_out_raises(
+        menu, record_effort.LOOKS["agreement"], [target]
+    )
+    found = record_effort.row("agreement", target, menu, cost, accuracy)
+    assert found["cost"] == pytest.approx(target, rel=0.35)
+    assert found["gain"] > least
+    assert (found["gain"] > 0.03) == (tokens == 1000)
 
 
 def test_no_prompt_gives_a_question_away():

@@ -1,4 +1,5 @@
-"""Folders that are made in a draft: an unfinished one is gone on with, kept, or taken over where it came to nothing."""
+"""Folders that are made in a draft: an unfinished one is gone on with, kept, or taken over where it
+came to nothing."""
 
 import pytest
 
@@ -27,7 +28,7 @@ def test_a_draft_that_came_to_nothing_is_taken_over(tmp_path, note):
     assert not list((tmp_path / "out").iterdir())
 
 
-def test_what_a_kill_leaves_beside_a_part_is_gone_when_the_folder_is_complete(tmp_path):
+def test_a_complete_folder_holds_nothing_of_a_killed_run(tmp_path):
     draft = claim(tmp_path / "out", {})
     (draft / ".a.parquet.1-0123abcd.part").write_text("half")
     with replacing(draft / "a.parquet") as file:

@@ -1,10 +1,11 @@
-"""The examples: the README's lines as they are printed, and examples/ against a stub of what it plugs into."""
+"""The examples: the README's lines as they are printed, and examples/ against a stub of what it
+plugs into."""
 
 import sys
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
 
-from conftest import ROOT, run_to_end
+from conftest import ROOT, in_own_thread, run_to_end
 
 from adalib import Router, load
 
@@ -21,7 +22,8 @@ def test_the_lines_of_the_readme_run(tmp_path, monkeypatch, capsys):
     async def ask_async(question):
         return ask(question)
 
-    exec(compile(code, "README.md", "exec"), {"ask": ask, "ask_async": ask_async})
+    lines = compile(code, "README.md", "exec")
+    in_own_thread(exec, lines, {"ask": ask, "ask_async": ask_async})
     assert capsys.readouterr().out == "7\n7\n"
 
 

@@ -1,4 +1,5 @@
-"""The server with nothing installed but adalib[serve]: every other library of this environment is hidden from it."""
+"""The server with nothing installed but adalib[serve]: every other library of this environment is
+hidden from it."""
 
 import json
 import re

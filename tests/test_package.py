@@ -16,7 +16,7 @@ import adalib.paper
 def test_the_wheel_holds_the_modules_the_front_end_and_the_data(tmp_path):
     source = tmp_path / "source"  # building leaves files behind: not in the checkout
     hidden = shutil.ignore_patterns("__pycache__", ".*")
-    for name in ("adalib", "data", "book/games", "book/referee"):
+    for name in ("adalib", "data"):
         shutil.copytree(ROOT / name, source / name, ignore=hidden)
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)

@@ -1,8 +1,10 @@
-"""One table of question files, and three readers that give the same verdict on each: loader, collector and page.
+"""One table of question files, and three readers that give the same verdict on each: loader,
+collector and page.
 
-The page is another language and cannot share the loader's code, so it shares its cases. A case holds the file (lines,
-or bytes in hexadecimal), and for a file of answers (`adalib.load`, and the explorer's page) and a file of questions
-(the collector) either null, when it is accepted, or the line of the fault and words that the message holds.
+The page is another language and cannot share the loader's code, so it shares its cases. A case
+holds the file (lines, or bytes in hexadecimal), and for a file of answers (`adalib.load`, and the
+explorer's page) and a file of questions (the collector) either null, when it is accepted, or the
+line of the fault and words that the message holds.
 """
 
 import json

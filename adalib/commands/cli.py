@@ -1,8 +1,9 @@
 """``python -m adalib WORD ...``: the table of commands.
 
-Each command is a module of `adalib.commands` with two functions: ``arguments(parser)`` declares what it takes,
-``run(args)`` does it. To add a command, add the module and its line here. What goes wrong with a user's input ends
-here, as one line on standard error and exit code 2. Below stands what several commands take.
+Each command is a module of `adalib.commands` with two functions: ``arguments(parser)`` declares
+what it takes, ``run(args)`` does it. To add a command, add the module and its line here. What goes
+wrong with a user's input ends here, as one line on standard error and exit code 2. Below stands
+what several commands take.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ __all__ += [
     "whole",
 ]
 
-# The word on the command line -> what `--help` says about it. The module is called the same, with "_" for "-".
+# The word on the command line -> what `--help` says about it. The module is called the same, with
+# "_" for "-".
 COMMANDS = {
     "solve": "find the best budget for every question at a given average cost",
     "table": "make a table for solve from files of answers larger than memory",
@@ -73,13 +75,15 @@ _OUT_OF_MEMORY += (
     "|without exception set|without setting an exception"  # extensions without room for an error
 )
 _SPARE = 4_000_000  # bytes kept back, so that there is room to say that there is none
-_LIBRARIES = 500_000_000  # bytes of address space that pandas, scikit-learn and XGBoost take before they do anything
+# Bytes of address space that pandas, scikit-learn and XGBoost take before they do anything
+_LIBRARIES = 500_000_000
 KINDS = "what an answer is: auto, number, choice, yesno, label:a,b, json:field, regex:..., python:module:function"
 MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, but with one line for a mistake, no abbreviations, and nothing repeated that may be a secret."""
+    """argparse, but with one line for a mistake, no abbreviations, and nothing repeated that may be
+    a secret."""
 
     def __init__(self, **how: Any):
         super().__init__(**how, allow_abbrev=False)
@@ -95,7 +99,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 2 bad input or no way to go on, 130 interrupted."""
+    """Run one command and return its exit code: 0 done, 2 bad input or no way to go on, 130
+    interrupted."""
     parser = _Parser(prog="python -m adalib", description="Who deserves more samples?")
     parser.add_argument("--version", action="version", version=f"adalib {__version__}")
     words = parser.add_subparsers(dest="word", metavar="COMMAND", required=True)
@@ -123,9 +128,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         except BrokenPipeError:  # the reader of our output (head, less) has gone: nothing is wrong
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
-        # Our errors are ValueErrors and RuntimeErrors with one line for the user; the system's are OSErrors.
+        # Our errors are ValueErrors and RuntimeErrors with one line for the user; the system's are
+        # OSErrors.
         except (ValueError, RuntimeError, OSError, MemoryError, ImportError, SystemError) as error:
-            # Python says that memory ran out in its way, XGBoost, the loader of libraries and threads in theirs.
+            # Python says that memory ran out in its way, XGBoost, the loader of libraries and
+            # threads in theirs.
             if isinstance(error, MemoryError) or re.search(_OUT_OF_MEMORY, str(error)):
                 spare.clear()
                 say(_too_little(error))
@@ -139,7 +146,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def missing_extra(error: Exception) -> str:
-    """One sentence on the extra that installs the library which an import did not find; "" for other errors."""
+    """One sentence on the extra that installs the library which an import did not find; "" for
+    other errors."""
     library = str(getattr(error, "name", None) or "").partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or library not in _EXTRAS:
         return ""
@@ -191,7 +199,8 @@ def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def check_libraries(source: str) -> None:
-    """Refuse where not even the libraries that learn have room: loaded by halves, some of them end the process."""
+    """Refuse where not even the libraries that learn have room: loaded by halves, some of them end
+    the process."""
     check_room(source, "loading what learns", _LIBRARIES, "free some, or raise the limit")
 
 
@@ -203,7 +212,8 @@ def check_learn_from(given: int) -> int:
 
 
 def shown(text: str) -> str:
-    """Text from outside, fit for a terminal: one line, and what would move the cursor or turn the writing escaped."""
+    """Text from outside, fit for a terminal: one line, and what would move the cursor or turn the
+    writing escaped."""
     line = " ".join(text.splitlines())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
@@ -260,10 +270,11 @@ def _parse_prices(text: str) -> dict[str, float]:
 def read_source(
     file: str, *, gold: str | None = None, prices: str | None = None, kind: str | None = None
 ) -> tuple[Responses | Menu, str]:
-    """The answers of a file of any kind, and one sentence on what was left out of a log ("" where there is none).
+    """The answers of a file of any kind, and one sentence on what was left out of a log ("" where
+    there is none).
 
-    A file of answers has its correct answers inside. A gateway's log and the votes of `serve --keep` do not: there
-    ``gold`` names a file of them, or a field of the log's lines.
+    A file of answers has its correct answers inside. A gateway's log and the votes of `serve
+    --keep` do not: there ``gold`` names a file of them, or a field of the log's lines.
     """
     from adalib.datasets.logs import is_log, read_log
 
@@ -281,7 +292,8 @@ def read_source(
 def read_answers(
     file: str, prices: str | None = None, per: Any = None, kind: str | None = None
 ) -> Responses | Menu:
-    """Sampled answers; those of several models at the prices given, or at the file's own; of a kind, from the texts."""
+    """Sampled answers; those of several models at the prices given, or at the file's own; of a
+    kind, from the texts."""
     from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
 
@@ -320,7 +332,8 @@ def _read_anew(answers: Responses, kind: str) -> Responses:
 
 
 def _check_formulas(answers: Responses) -> None:
-    """Refuse formulas where the library that compares them is missing: the accuracies would be wrong."""
+    """Refuse formulas where the library that compares them is missing: the accuracies would be
+    wrong."""
     from adalib.vote.answers import is_formula
 
     if find_spec("math_verify") or "classes" in answers.extras:

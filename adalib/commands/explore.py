@@ -1,4 +1,5 @@
-"""Write one self-contained page that explores a file: drag the price of compute, without Python or a network."""
+"""Write one self-contained page that explores a file: drag the price of compute, without Python or
+a network."""
 
 from __future__ import annotations
 

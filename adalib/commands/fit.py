@@ -1,7 +1,8 @@
 """Learn a routing policy from a file of sampled answers, and save it in a folder.
 
-The folder holds JSON and nothing that runs; `route` and `serve` read it, on this machine or another. What is printed
-was measured on questions held out: routers fitted on four fifths of the questions are scored on the last fifth.
+The folder holds JSON and nothing that runs; `route` and `serve` read it, on this machine or
+another. What is printed was measured on questions held out: routers fitted on four fifths of the
+questions are scored on the last fifth.
 """
 
 from __future__ import annotations
@@ -33,24 +34,71 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="sampled answers (.jsonl), votes of `serve --keep`, or a bundled setting",
     )
+    add("--budget", type=float, required=True, metavar="B", help="average cost of a question")
+    add("--out", required=True, metavar="FOLDER", help="where the router is saved")
+    add("--kind", help=f"{cli.KINDS}; read from the file's texts, and kept for route and serve")
     add(
         "--gold",
         metavar="FILE",
         help="for votes: correct answers, .csv or .jsonl with question or id",
     )
-    add("--budget", type=float, required=True, metavar="B", help="average cost of a question")
-    add("--out", required=True, metavar="FOLDER", help="where the router is saved")
+    _add_policies(parser)
+    _add_costs(parser)
+    _add_signals(parser)
+
+
+def _add_policies(parser: argparse.ArgumentParser) -> None:
+    """Declare when the policy decides, and what it learns from."""
+    add = parser.add_argument
     add(
         "--policy",
         choices=("priced", "curve", "verdict"),
         default="priced",
-        help="priced: while answers arrive; curve: before asking; verdict: whichever gains more held out",
+        help="priced: while answers arrive; curve: before asking; "
+        "verdict: whichever gains more held out",
     )
+    add(
+        "--race",
+        action="store_true",
+        help="start several answers at once and cancel those not worth waiting for; "
+        "the file needs tokens, and the budget counts tokens",
+    )
+    add(
+        "--waiting-price",
+        type=float,
+        metavar="X",
+        help="with --race: price of waiting as long as one answer takes, in accuracy "
+        "(default 0.07)",
+    )
+    add(
+        "--round",
+        type=int,
+        metavar="N",
+        help="ask N answers at a time: fewer rounds to wait for, slightly more expensive",
+    )
+    add(
+        "--round-price",
+        type=float,
+        metavar="X",
+        help="cost of waiting for a round, in accuracy, such as 0.003: then 1, 2, 4 or 8 are "
+        "asked at once",
+    )
+    add(
+        "--learn-from",
+        metavar="N",
+        type=int,
+        default=1000,
+        help="training questions for priced stopping or a race at most (default 1000)",
+    )
+
+
+def _add_costs(parser: argparse.ArgumentParser) -> None:
+    """Declare what an answer costs."""
+    add = parser.add_argument
     add(
         "--cost",
         choices=("samples", "tokens", "money"),
-        default="samples",
-        help="what an answer costs (default: 1)",
+        help="what an answer costs (default: 1; with --race: its tokens)",
     )
     add("--per-token", type=float, metavar="$", help="with --cost money: dollars per token written")
     add(
@@ -60,6 +108,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="$",
         help="with --cost money: dollars to ask at all",
     )
+
+
+def _add_signals(parser: argparse.ArgumentParser) -> None:
+    """Declare what the policy looks at in addition to votes and text."""
+    add = parser.add_argument
     add(
         "--certainty",
         action="store_true",
@@ -75,33 +128,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="weigh answers by their number of tokens; the endpoint must give it",
     )
-    add(
-        "--learn-from",
-        metavar="N",
-        type=int,
-        default=1000,
-        help="training questions for priced stopping at most (default 1000)",
-    )
-    add("--kind", help=f"{cli.KINDS}; read from the file's texts, and kept for route and serve")
-    add(
-        "--round",
-        type=int,
-        metavar="N",
-        help="ask N answers at a time: fewer rounds to wait for, slightly more expensive",
-    )
-    add(
-        "--round-price",
-        type=float,
-        metavar="X",
-        help="cost of waiting for a round, in accuracy, such as 0.003: then 1, 2, 4 or 8 are asked at once",
-    )
 
 
 def run(args: argparse.Namespace) -> None:
     """Turn the options into plain values, then read, fit, save and measure."""
     cli.check_libraries(args.file)
     signals = ("votes", "text", *(name for name in _SIGNALS if getattr(args, name)))
-    cost = _cost(args.cost, args.per_token, args.per_answer)
+    policy = _policy(args.policy, args.race)
+    unit = args.cost or ("tokens" if args.race else "samples")
+    cost = _cost(unit, args.per_token, args.per_answer)
     schedule = _schedule(args.round)
     learn_from = cli.check_learn_from(args.learn_from)
     if Path(args.out, "router.json").exists():
@@ -109,11 +144,12 @@ def run(args: argparse.Namespace) -> None:
     responses = _answers(args.file, args.gold, args.kind)
     options = {
         "budget": args.budget,
-        "policy": args.policy,
+        "policy": policy,
         "signals": signals,
         "cost": cost,
         "schedule": schedule,
         "round_price": args.round_price,
+        "waiting_price": args.waiting_price,
         "taught": min(learn_from, responses.n),
     }
     _fit(responses, options, args.kind, args.out)
@@ -150,7 +186,7 @@ def _print_promise(responses: Responses, options: dict[str, Any], router: Router
     from adalib.router.promise import held_out_promise
 
     # Rounds that are priced are a kind of priced stopping, chosen by the option.
-    options["policy"] = "curve" if router.name == "curve" else "priced"
+    options["policy"] = "priced" if router.name == "rounds" else router.name
     try:
         promise = held_out_promise(responses, options)
     except ValueError as error:  # too few questions, or a budget that only some of them can meet
@@ -159,7 +195,7 @@ def _print_promise(responses: Responses, options: dict[str, Any], router: Router
     print(
         f"held out, {promise.questions} questions: accuracy {promise.accuracy:.3f} "
         f"[{promise.low:.3f}, {promise.high:.3f}] for {promise.cost:.3g} {router.unit} "
-        f"and {promise.rounds:.3g} rounds per question"
+        f"and {promise.waits:.3g} {promise.waits_for} of waiting per question"
     )
     ends = f"[{in_points(promise.gain_low, 1)}, {in_points(promise.gain_high, 1)}]"
     print(
@@ -180,6 +216,15 @@ def _answers(file: str, gold: str | None, kind: str | None) -> Responses:
     if note:
         _note(note)
     return answers
+
+
+def _policy(policy: str, race: bool) -> str:
+    """The policy that the two options choose."""
+    if not race:
+        return policy
+    if policy != "priced":
+        raise ValueError(f"--race and --policy {policy} contradict each other; give one of them")
+    return "race"
 
 
 def _schedule(answers_per_round: int | None) -> Sequence[int] | None:

@@ -1,9 +1,10 @@
-"""Serve a fitted router as an OpenAI-compatible endpoint in front of another one, until interrupted.
+"""Serve a fitted router as an OpenAI-compatible endpoint in front of another, until interrupted.
 
-A client changes its base URL and nothing else. Chat completions with a short answer are voted on; all
-other requests are passed on as they came, and are neither booked nor limited. Watch it at the address
-itself, or scrape /metrics. The upstream's key, the server's own token and the address of a shared store
-with a password (ADALIB_REDIS) are read from the environment. On SIGHUP the router's folder is read again.
+A client changes its base URL and nothing else. Chat completions with a short answer are voted on;
+all other requests are passed on as they came, and are neither booked nor limited. Watch it at the
+address itself, or scrape /metrics. The upstream's key, the server's own token and the address of a
+shared store with a password (ADALIB_REDIS) are read from the environment. On SIGHUP the router's
+folder is read again.
 """
 
 from __future__ import annotations
@@ -13,28 +14,44 @@ import asyncio
 import logging
 import os
 import signal
-import socket
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adalib.commands.route import add_asking, asking_of, client_of
+from adalib.commands.asking import AskingOptions, add_asking
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from adalib.router.router import Router
     from adalib.router.server import Service
     from adalib.router.shared import Share
 
-_KEEP_ALIVE = 75  # seconds for which an idle connection stays open: longer than clients keep theirs
-_HEAD = 15.0  # seconds for the head of a request
-_UNREAD = 60.0  # seconds after which a caller who does not read a reply is cut off
-_CALLERS = 800  # connections open at a time; a process may have 1,024 files open
 _REDIS = "ADALIB_REDIS"  # the variable with the address of a shared store, password and all
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
     add = parser.add_argument
     add("folder", metavar="FOLDER", help="a router that `fit` saved")
     add("--upstream", metavar="URL", help="the endpoint, for example http://127.0.0.1:8080/v1")
+    add(
+        "--alias",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another name of the model; may be repeated",
+    )
+    _add_listening(parser)
+    _add_budget(parser)
+    _add_defaults(parser)
+    _add_records(parser)
+    add_asking(parser, tries=3, deadline=120.0)
+
+
+def _add_listening(parser: argparse.ArgumentParser) -> None:
+    """Declare where the server listens, and to whom."""
+    add = parser.add_argument
     add(
         "--host",
         default="127.0.0.1",
@@ -47,35 +64,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=64,
         help="votes at a time; further ones get 429 (default 64)",
     )
-    add("--temperature", type=float, help="for requests that set none (default: the upstream's)")
-    add(
-        "--max-tokens",
-        type=int,
-        default=1024,
-        help="max_tokens for requests that do not set it (default 1024)",
-    )
     add(
         "--token-env",
         default="ADALIB_TOKEN",
         metavar="NAME",
         help="variable with this server's token (ADALIB_TOKEN)",
     )
+
+
+def _add_budget(parser: argparse.ArgumentParser) -> None:
+    """Declare what holds the budget and the total over restarts and servers."""
+    add = parser.add_argument
     add(
         "--redis",
         metavar="URL",
-        help="share the budget with other servers of this router, redis://host:6379/0",
+        help="share budget and total with other servers, redis://host:6379/0; a server borrows "
+        "from the total in advance, so the first one may borrow all of a small total",
     )
     add(
         "--ledger",
         metavar="FILE",
         help="keep what was spent, the budget's debt and the largest concurrency over restarts",
-    )
-    add(
-        "--alias",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="another name of the model; may be repeated",
     )
     add(
         "--price-range",
@@ -88,6 +97,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="yes",
         help="whether a request may name its price (default yes)",
     )
+
+
+def _add_defaults(parser: argparse.ArgumentParser) -> None:
+    """Declare the settings of requests that do not set them."""
+    add = parser.add_argument
+    add("--temperature", type=float, help="for requests that set none (default: the upstream's)")
+    add(
+        "--max-tokens",
+        type=int,
+        default=1024,
+        help="max_tokens for requests that do not set it (default 1024)",
+    )
+
+
+def _add_records(parser: argparse.ArgumentParser) -> None:
+    """Declare what is written down of each vote."""
+    add = parser.add_argument
     add(
         "--shadow",
         action="store_true",
@@ -98,56 +124,92 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="-",
         metavar="FILE",
-        help="one JSON line per request, in FILE or on standard error; their money sums to the ledger",
+        help="one JSON line per request, in FILE or on standard error; "
+        "their money sums to the ledger",
     )
     add(
         "--keep",
         metavar="FILE",
         help="append the messages and all answers of each vote to FILE, for evaluate and fit",
     )
-    add_asking(parser, tries=3, deadline=120.0)
+
+
+@dataclass(frozen=True)
+class ServingOptions:
+    """The options of the server itself as plain values."""
+
+    folder: str
+    upstream: str
+    aliases: tuple[str, ...]
+    host: str
+    port: int
+    limit: int
+    token: str
+    redis: str
+    ledger: str | None
+    lowest_price: float | None
+    highest_price: float
+    own_prices: bool
+    shadow: bool
+    log: str | None
+    keep: str | None
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> ServingOptions:
+        """Check what was given, and read what the environment holds."""
+        if not args.upstream:
+            raise ValueError("name the endpoint: --upstream http://127.0.0.1:8080/v1")
+        lowest_price, highest_price = _price_range(args.price_range)
+        return cls(
+            folder=args.folder,
+            upstream=args.upstream,
+            aliases=tuple(args.alias),
+            host=args.host,
+            port=args.port,
+            limit=args.limit,
+            token=_token(args.host, args.token_env),
+            redis=_redis(args.redis),
+            ledger=args.ledger,
+            lowest_price=lowest_price,
+            highest_price=highest_price,
+            own_prices=args.own_prices == "yes",
+            shadow=args.shadow,
+            log=args.log,
+            keep=args.keep,
+        )
 
 
 def run(args: argparse.Namespace) -> None:
+    """Turn the options into plain values, and serve until interrupted."""
     try:
         import uvicorn
 
+        from adalib.router.listening import KEEP_ALIVE, listen, patient_protocol
         from adalib.router.server import make_app
     except ModuleNotFoundError as error:
         mend = "run pip install 'adalib[serve]'"
         raise ValueError(f"serve needs the package {error.name}: {mend}") from None
-    if not args.upstream:
-        raise ValueError("name the endpoint: --upstream http://127.0.0.1:8080/v1")
-    token = os.environ.get(args.token_env, "").strip()
-    from adalib.llm.client import is_loopback
-
-    if not token and not is_loopback(args.host):
-        outside = f"--host {args.host} can be reached from outside"
-        raise ValueError(f"{outside}: put a token into the variable {args.token_env}")
-    service = _service(args)
-    if args.log:
-        lines = logging.getLogger("adalib.requests")
-        on_terminal = args.log == "-"
-        lines.addHandler(
-            logging.StreamHandler(sys.stderr) if on_terminal else logging.FileHandler(args.log)
-        )
-        lines.setLevel("INFO")
-        lines.propagate = False
-    with listen(args.host, args.port) as listening:
-        _announce(args, service.router, listening)
+    serving = ServingOptions.of(args)
+    asking = AskingOptions.of(args)
+    service = _service(serving, asking)
+    if serving.log:
+        _log_to(serving.log)
+    with listen(serving.host, serving.port) as listening:
+        _announce(serving, asking.model, service.router, listening)
         config = uvicorn.Config(
-            make_app(service, token),
+            make_app(service, serving.token),
             http=patient_protocol(),
             log_level="warning",
             access_log=False,
-            timeout_keep_alive=_KEEP_ALIVE,
+            timeout_keep_alive=KEEP_ALIVE,
             # In-flight requests may finish until the deadline.
-            timeout_graceful_shutdown=int(args.deadline) + 5,
+            timeout_graceful_shutdown=int(asking.deadline) + 5,
         )
-        asyncio.run(_serve(uvicorn.Server(config), listening, service, args.folder, args.kind))
+        server = uvicorn.Server(config)
+        asyncio.run(_serve(server, listening, service, serving.folder, asking.kind))
 
 
-def _service(args: argparse.Namespace) -> Service:
+def _service(serving: ServingOptions, options: AskingOptions) -> Service:
     """The router with its purse and ledger, in front of the upstream, as the options say."""
     from adalib.llm.questions import load_prompt
     from adalib.router.keep import VoteFile
@@ -155,46 +217,62 @@ def _service(args: argparse.Namespace) -> Service:
     from adalib.router.router import Router
     from adalib.router.server import Service
 
-    router = Router.load(args.folder)
-    client = client_of(args, args.upstream)
-    asking = asking_of(args, router)
-    ledger = Ledger(args.ledger) if args.ledger else None
-    router.purse = Purse(args.total, ledger)
-    low, high = _price_range(args.price_range)
+    router = Router.load(serving.folder)
+    client = options.client(serving.upstream)
+    asking = options.asking(router.kind)
+    ledger = Ledger(serving.ledger) if serving.ledger else None
+    router.purse = Purse(options.total, ledger)
     controller = router.controller
-    controller.low = controller.low if low is None else low
-    controller.high = high
-    share = _share(args, router)
+    if serving.lowest_price is not None:
+        controller.low = serving.lowest_price
+    controller.high = serving.highest_price
+    share = _share(router, serving.redis, options.model) if serving.redis else None
     if ledger is not None and share is None:  # several servers keep their debt in Redis
         controller.keep_in(ledger, router.unit)
     return Service(
         router,
         client,
         asking,
-        load_prompt(args.prompt) if args.prompt else None,
-        args.limit,
+        load_prompt(options.prompt) if options.prompt else None,
+        serving.limit,
         share,
-        tuple(args.alias),
-        own_prices=args.own_prices == "yes",
-        shadow=args.shadow,
-        log=bool(args.log),
-        keep=VoteFile(args.keep) if args.keep else None,
+        serving.aliases,
+        own_prices=serving.own_prices,
+        shadow=serving.shadow,
+        log=bool(serving.log),
+        keep=VoteFile(serving.keep) if serving.keep else None,
     )
 
 
-def _announce(args: argparse.Namespace, router: Router, listening: socket.socket) -> None:
+def _log_to(file: str) -> None:
+    """Write the line of each request to a file, or to standard error for "-"."""
+    lines = logging.getLogger("adalib.requests")
+    on_terminal = file == "-"
+    lines.addHandler(
+        logging.StreamHandler(sys.stderr) if on_terminal else logging.FileHandler(file)
+    )
+    lines.setLevel("INFO")
+    lines.propagate = False
+
+
+def _announce(serving: ServingOptions, model: str, router: Router, listening: socket) -> None:
+    """Print where the server listens, and what it does besides answering."""
     host, port = listening.getsockname()[:2]
     where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     budget = f"budget {router.controller.budget:g} {router.unit} per question"
-    print(f"{args.model} listens at {where}/v1, {budget}")
-    if args.keep:
-        print(f"{args.keep} will hold the messages and answers of every vote")
+    print(f"{model} listens at {where}/v1, {budget}")
+    if serving.keep:
+        print(f"{serving.keep} will hold the messages and answers of every vote")
+    if router.reads:
+        fields = " and ".join(router.reads)
+        print(f"the upstream is asked for one token, which is booked, to see if it gives {fields}")
     print(f"watch it at {where}/ (Ctrl-C ends it when what is in flight is answered)", flush=True)
 
 
 async def _serve(
-    server: Any, listening: socket.socket, service: Service, folder: str, kind: str | None
+    server: Any, listening: socket, service: Service, folder: str, kind: str | None
 ) -> None:
+    """Run the server; on SIGHUP the router's folder is read again."""
     from adalib.router.router import Router
     from adalib.vote.kinds import answer_reader
 
@@ -212,59 +290,19 @@ async def _serve(
     await server.serve(sockets=[listening])
 
 
-def patient_protocol() -> type:
-    """H11Protocol with a cap on connections, a timeout for heads and one for callers who do not read."""
-    from uvicorn.protocols.http.h11_impl import H11Protocol
+def _token(host: str, variable: str) -> str:
+    """The server's own token; an address that can be reached from outside needs one."""
+    from adalib.llm.client import is_loopback
 
-    class PatientProtocol(H11Protocol):
-        slow: asyncio.TimerHandle | None = None
-        unread: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            if len(self.connections) > _CALLERS:
-                transport.abort()
-            self._hurry()
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._hurry()
-
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self.unread = self.loop.call_later(_UNREAD, self.transport.abort)
-
-        def resume_writing(self) -> None:
-            super().resume_writing()
-            if self.unread is not None:
-                self.unread.cancel()
-                self.unread = None
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            super().connection_lost(exc)
-            if self.unread is not None:
-                self.unread.cancel()
-
-        def _hurry(self) -> None:
-            """Give the caller some seconds where the head of a request is still to come."""
-            waits = self.cycle is None or self.cycle.response_complete
-            if self.slow is None and waits:
-                self.slow = self.loop.call_later(_HEAD, self._cut)
-            elif self.slow is not None and not waits:
-                self.slow.cancel()
-                self.slow = None
-
-        def _cut(self) -> None:
-            self.slow = None
-            if self.cycle is None or (
-                self.cycle.response_complete and self.timeout_keep_alive_task is None
-            ):
-                self.transport.abort()
-
-    return PatientProtocol
+    token = os.environ.get(variable, "").strip()
+    if not token and not is_loopback(host):
+        outside = f"--host {host} can be reached from outside"
+        raise ValueError(f"{outside}: put a token into the variable {variable}")
+    return token
 
 
 def _price_range(text: str | None) -> tuple[float | None, float]:
+    """The lowest price, None where none is given, and the highest."""
     low, _, high = (text or "").partition(":")
     try:
         if not 0 <= float(low or 0) <= float(high or "inf"):
@@ -274,28 +312,19 @@ def _price_range(text: str | None) -> tuple[float | None, float]:
     return float(low) if low else None, float(high or "inf")
 
 
-def _share(args: argparse.Namespace, router: Router) -> Share | None:
-    """The shared budget, where one is asked for; an address with a password comes from the environment."""
-    if args.redis and "@" in args.redis:
-        raise ValueError(
-            f"--redis holds a password: put the address into the variable {_REDIS} and leave --redis out"
-        )
-    url = args.redis or os.environ.get(_REDIS, "").strip()
-    if not url:
-        return None
+def _redis(given: str | None) -> str:
+    """The address of a shared store, "" without one; one with a password is in the environment."""
+    if given and "@" in given:
+        mend = f"put the address into the variable {_REDIS} and leave --redis out"
+        raise ValueError(f"--redis holds a password: {mend}")
+    return given or os.environ.get(_REDIS, "").strip()
+
+
+def _share(router: Router, url: str, model: str) -> Share:
+    """The shared budget in Redis."""
     try:
         from adalib.router.shared import Share
     except ModuleNotFoundError as error:
-        raise ValueError(
-            f"--redis needs the package {error.name}: run pip install 'adalib[serve]'"
-        ) from None
-    return Share(router, url, args.model)
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Listening socket with TCP_NODELAY, which asyncio sets only on sockets of its own."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.create_server((host, port), family=family, backlog=1024)
-    # A reply goes out in two parts; a second that waits for the first comes 40 ms late. Those that call inherit it.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
+        mend = "run pip install 'adalib[serve]'"
+        raise ValueError(f"--redis needs the package {error.name}: {mend}") from None
+    return Share(router, url, model)

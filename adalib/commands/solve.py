@@ -1,9 +1,10 @@
 """Find the best budget for every question of a file, given what a question may cost on average.
 
-The file holds sampled answers (.jsonl, of one model or several) or accuracies (.csv), or is a bundled setting; or it is
-a table in Parquet (a file or a folder of them, larger than memory if need be; `table` makes one), whose labels are
-written to a folder, on all cores or on all machines of a Dask scheduler. The same command goes on where an earlier one
-stopped. What is found is the best plan in hindsight on those very answers: `evaluate` says what survives on others.
+The file holds sampled answers (.jsonl, of one model or several) or accuracies (.csv), or is a
+bundled setting; or it is a table in Parquet (a file or a folder of them, larger than memory if need
+be; `table` makes one), whose labels are written to a folder, on all cores or on all machines of a
+Dask scheduler. The same command goes on where an earlier one stopped. What is found is the best
+plan in hindsight on those very answers: `evaluate` says what survives on others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from typing import Any
 from adalib.commands.cli import add_shared, parse_budgets, parse_numbers, read_answers, shown
 
 _NUMBERS = ("budget", "lam", "cost", "accuracy", "bound", "slack")
-_OPTIMISTIC = "best in hindsight on these answers, so optimistic: see chapter 5 of the book"
+_OPTIMISTIC = (
+    'best in hindsight on these answers, so optimistic: see the chapter "Estimation" of the book'
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

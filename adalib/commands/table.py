@@ -1,7 +1,8 @@
 """Make a table of accuracies from files of sampled answers, in Parquet files, for `solve`.
 
-Files may be larger than memory; answers are compared on all cores, or on all machines of a Dask scheduler. The same
-command goes on where an earlier one stopped. Needs the extra: pip install 'adalib[scale]'.
+Files may be larger than memory; answers are compared on all cores, or on all machines of a Dask
+scheduler. The same command goes on where an earlier one stopped. Needs the extra: pip install
+'adalib[scale]'.
 """
 
 from __future__ import annotations

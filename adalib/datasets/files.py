@@ -48,7 +48,7 @@ class DataError(ValueError):
     """A fault in a file of data.
 
     Its text is one sentence that names the file, the line, what is wrong and the mend. Explained in
-    chapter 0, "One question, many answers".
+    the chapter "One question, many answers".
 
     Examples
     --------

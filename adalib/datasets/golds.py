@@ -1,7 +1,8 @@
-"""Correct answers in a file of their own, for the votes that `serve --keep` or a gateway wrote down.
+"""Correct answers in a file of their own, for the votes that `serve --keep` or a gateway wrote
+down.
 
-Such a file has one line per question with ``gold`` and with ``question`` or ``id``: a table (.csv, with these names in
-its first line) or JSON Lines.
+Such a file has one line per question with ``gold`` and with ``question`` or ``id``: a table (.csv,
+with these names in its first line) or JSON Lines.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Golds:
     by_id: dict[str, str] = field(default_factory=dict)
 
     def of(self, question: Any, name: Any = None) -> str | None:
-        """The correct answer to a question, found by its text or by its id; None where the file has none."""
+        """The correct answer to a question, found by its text or by its id; None where the file has
+        none."""
         found = self.by_question.get(str(question).strip())
         return self.by_id.get(str(name)) if found is None else found
 

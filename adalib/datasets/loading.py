@@ -5,7 +5,9 @@ with one entry per sample are ``"correct"`` (0 or 1, used instead of comparing w
 answer), ``"classes"`` (class numbers, used instead of comparing answers), ``"tokens"``,
 ``"logprob"`` and ``"entropy"``. ``"level"`` and any other field are kept. With several models there
 is one line per question and model, with ``"model"`` on each and optionally ``"price"`` (of a token,
-or of an answer if there are no tokens). A fault names the file, the line and the mend.
+or of an answer if there are no tokens). With several reasoning efforts of a model, ``"effort"``
+comes next to ``"model"``, and every question pays for its own tokens. A fault names the file, the
+line and the mend.
 """
 
 from __future__ import annotations
@@ -154,7 +156,7 @@ def load(
 ) -> Responses | Menu:
     """Load a bundled setting by its name, or a JSON Lines file of your own by its path.
 
-    Explained in chapter 0, "One question, many answers".
+    Explained in the chapter "One question, many answers".
 
     Parameters
     ----------
@@ -170,7 +172,7 @@ def load(
     Returns
     -------
     Responses or Menu
-        A menu if several models answered the same question.
+        A menu if several models, or several efforts of a model, answered the same question.
 
     Raises
     ------
@@ -199,9 +201,12 @@ def load(
         )
     if texts is not None:
         _join(records, texts)
-    # It is a menu if a question comes again with another model; a file may just note its model.
-    pairs = {(str(record.get("id")), str(record.get("model"))) for _, _, record in records}
-    several = len(pairs) > len({question for question, _ in pairs})
+    # It is a menu if a question comes again with another model or effort; a file may just note them.
+    pairs = {
+        (str(record.get("id")), str(record.get("model")), str(record.get("effort")))
+        for _, _, record in records
+    }
+    several = len(pairs) > len({question for question, *_ in pairs})
     return _menu(name, records) if several else from_records(name, records)
 
 
@@ -257,10 +262,14 @@ def _menu(source: str, records: list[_Line]) -> Menu:
     """Check the lines of several models, and put them together in one order of questions."""
     by_model: dict[str, list[_Line]] = {}
     prices: dict[str, float] = {}
+    efforts = any(record.get("effort") is not None for _, _, record in records)
     for where, number, record in records:
         if record.get("model") is None:
             raise DataError(f'{where}: has no "model", and other lines have; give it on every line')
         model = text(record["model"], f'{where}: "model"')
+        if record.get("effort") is not None:
+            effort = text(record["effort"], f'{where}: "effort"')
+            model = f"{model} {effort}"
         price = _count(record.get("price", 1), f'{where}: "price"')
         if price <= 0:
             raise DataError(f'{where}: "price" is {price}; give a number above 0')
@@ -281,7 +290,7 @@ def _menu(source: str, records: list[_Line]) -> Menu:
                 f"{first!r} and {model!r}; give every model all questions"
             )
         models[model] = responses.take(np.argsort([order[name] for name in responses.ids]))
-    return Menu(models, prices)
+    return Menu(models, prices, per_question=efforts)
 
 
 def from_records(source: str, records: list[_Line]) -> Responses:

@@ -1,7 +1,8 @@
-"""A menu of models: several models' answers to the same questions, and what an answer costs.
+"""A menu of models or efforts: their answers to the same questions, and what an answer costs.
 
-Which model to ask and how often is one choice, an arm. With one column per arm, the table, the
-frontier and the price decide both.
+Which model to ask, at which effort and how often is one choice, an arm. With one column per arm,
+the table, the frontier and the price decide all three. A reasoning model writes more where a
+question is hard, so an arm may cost every question something else.
 """
 
 from __future__ import annotations
@@ -23,25 +24,31 @@ __all__ = ["Menu"]
 
 @dataclass(frozen=True, eq=False, init=False)
 class Menu:
-    """The same questions answered by several models.
+    """The same questions answered by several models, or by one model at several efforts.
 
-    Explained in chapter 11, "Several models".
+    Explained in the chapter "Several models, several efforts".
 
     Parameters
     ----------
     models : mapping of str to Responses
-        Answers of each model; all have the same questions in the same order.
+        Answers of each model, or of each effort of a model; all have the same questions in the
+        same order.
     prices : mapping of str to float, optional
         Price of one token of each model: its parameters, or money. Default: 1 for all. If a model
         has no tokens, these are the prices of one answer for all models.
     unit : mapping of str to float, optional
         Cost of one answer of each model. Default: the price times the mean tokens of its answers.
         It is fixed here, so that halves of a menu have the same costs.
+    per_question : bool
+        Whether every question pays for its own tokens, as a bill does, instead of ``unit``. Menus
+        of efforts do, because hard questions both gain and cost more.
 
     Attributes
     ----------
     models, prices, unit : mapping
         As given, or the defaults.
+    per_question : bool
+        As given.
     n, samples : int
         Number of questions, and of answers per question that every model has.
     ids, questions, golds, levels, extras
@@ -52,7 +59,8 @@ class Menu:
     Raises
     ------
     DataError
-        If the models' questions differ, or prices are missing or not positive.
+        If the models' questions differ, prices are missing or not positive, or questions are to
+        pay for their own tokens and a model has none.
 
     Examples
     --------
@@ -67,12 +75,14 @@ class Menu:
     models: Mapping[str, Responses]
     prices: Mapping[str, float]
     unit: Mapping[str, float] = field(repr=False)
+    per_question: bool = False
 
     def __init__(
         self,
         models: Mapping[str, Responses],
         prices: Mapping[str, float] | None = None,
         unit: Mapping[str, float] | None = None,
+        per_question: bool = False,
     ) -> None:
         if not models:
             raise DataError("a menu needs at least one model")
@@ -108,6 +118,9 @@ class Menu:
             }
         object.__setattr__(self, "prices", prices)
         object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "per_question", per_question)
+        if per_question:
+            self._check_tokens("price answers")
 
     @property
     def _first(self) -> Responses:
@@ -133,16 +146,22 @@ class Menu:
     ) -> Menu:
         """Return the same answers at other prices, ``per`` token or per answer.
 
-        The default is per token if all models have tokens. Explained in chapter 11, "Several
-        models".
+        The default is per token if all models have tokens. Priced per answer, all questions pay
+        the same. Explained in the chapter "Several models, several efforts".
         """
+        if per == "samples":
+            return Menu(self.models, prices, unit=dict(prices))
+        if per == "tokens":
+            self._check_tokens("price answers")
+        return Menu(self.models, prices, per_question=self.per_question)
+
+    def _check_tokens(self, other_mend: str) -> None:
         for name, responses in self.models.items():
-            if per == "tokens" and responses.tokens is None:
+            if responses.tokens is None:
                 raise DataError(
                     f'{self.source}: {name} has no tokens; add "tokens" to its lines, '
-                    "or price answers"
+                    f"or {other_mend}"
                 )
-        return Menu(self.models, prices, unit=dict(prices) if per == "samples" else None)
 
     def arms(self, budgets: Sequence[int] = (1, 2, 4, 8, 16)) -> list[tuple[str, int]]:
         """Return every model with every number of answers, cheapest first, as table columns."""
@@ -157,8 +176,11 @@ class Menu:
     ) -> UtilityTable:
         """Estimate the accuracy of every arm, a majority vote over b answers of one model.
 
-        Columns are arms, named "model xb", in the order of their cost; the estimate is that of
-        `Responses.table`. Explained in chapter 11, "Several models".
+        Columns are arms, named "model xb", in the order of their average cost; the estimate is
+        that of `Responses.table`. If questions pay for their own tokens, costs have one row per
+        question. Where an arm happened to be cheaper than one to its left, it is charged as much
+        as that one, because costs never fall along a row. Explained in the chapter "Several
+        models, several efforts".
         """
         acc = {
             name: responses.table(budgets, estimator, ties).acc
@@ -168,10 +190,20 @@ class Menu:
         arms = self.arms(budgets)
         return UtilityTable(
             np.column_stack([acc[name][:, place[b]] for name, b in arms]),
-            [b * self.unit[name] for name, b in arms],
+            self._own_costs(arms)
+            if self.per_question
+            else [b * self.unit[name] for name, b in arms],
             budgets=[f"{name} x{b}" for name, b in arms],
             ids=self.ids,
         )
+
+    def _own_costs(self, arms: Sequence[tuple[str, int]]) -> np.ndarray:
+        """Return what each question pays for each arm on average, never falling along a row."""
+        answer = {
+            name: self.prices[name] * np.mean(np.asarray(responses.tokens), axis=1)
+            for name, responses in self.models.items()
+        }
+        return np.maximum.accumulate([b * answer[name] for name, b in arms]).T
 
     def take(self, rows: ArrayLike) -> Menu:
         """Return the menu of some questions, in the order given."""

@@ -24,7 +24,7 @@ _BUDGETS = (1, 2, 4, 8, 16)
 class Population:
     """Questions given by their answer distributions.
 
-    Explained in chapter 5, "Estimation".
+    Explained in the chapter "Estimation".
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Population:
         """Return the population whose probabilities are the frequencies among real answers.
 
         Column 0 is the correct answer, column 1 the empty one, and every other answer has its own.
-        These questions are a little more varied than the real ones. Explained in chapter 5,
+        These questions are a little more varied than the real ones. Explained in the chapter
         "Estimation".
 
         Examples
@@ -184,7 +184,7 @@ def two_answer(p: ArrayLike) -> Population:
 
     .. math:: Acc(2m) = Acc(2m - 1) = \sum_{i \ge m} \binom{2m - 1}{i} p^i (1 - p)^{2m - 1 - i}
 
-    Explained in chapter 5, "Estimation".
+    Explained in the chapter "Estimation".
 
     Parameters
     ----------
@@ -209,8 +209,8 @@ def flat_null(n: int, seed: int = 0) -> Population:
     """Make a population on which no budget helps, so that any gain a method reports is noise.
 
     Two questions in five are a fair coin between two answers, with a true curve that is flat at
-    1/2. Of the others, half are always right and half always wrong. Explained in chapter 5,
-    "Estimation", and used as the control in chapter 8, "Patterns and ablations".
+    1/2. Of the others, half are always right and half always wrong. Explained in the chapter
+    "Estimation", and used as the control in the chapter "Patterns and ablations".
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def beta_population(
 ) -> Population:
     """Make questions whose probability of a correct answer is drawn from Beta(a, b).
 
-    Explained in chapter 5, "Estimation".
+    Explained in the chapter "Estimation".
 
     Parameters
     ----------

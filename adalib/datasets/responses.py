@@ -56,7 +56,7 @@ class ReadText(str):
 class Responses:
     """N questions with R sampled answers each.
 
-    Explained in chapter 0, "One question, many answers".
+    Explained in the chapter "One question, many answers".
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class Responses:
     ) -> UtilityTable:
         """Estimate the accuracy of a majority vote over b samples, for every question and budget.
 
-        Explained in chapter 5, "Estimation".
+        Explained in the chapter "Estimation".
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class Responses:
 
         The samples of a half keep their order. Choose on one half and score on the other, and the
         score is honest. Extra fields with R values per question are dealt in the same way.
-        Explained in chapter 5, "Estimation".
+        Explained in the chapter "Estimation".
         """
         if self.samples < 2:
             raise DataError(
@@ -295,7 +295,7 @@ class Responses:
     def set_aside(self, sample: int) -> tuple[Responses, Responses]:
         """Return one sample of every question, given by its place from 0, and the others.
 
-        Extra fields with R values per question are dealt in the same way. Explained in chapter 6,
+        Extra fields with R values per question are dealt in the same way. Explained in the chapter
         "Learning".
         """
         if not 0 <= sample < self.samples or self.samples < 2:

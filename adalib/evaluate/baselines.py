@@ -6,7 +6,7 @@ uniform budgets. A policy that does not beat it, at the cost the policy really h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,15 +17,21 @@ from adalib.datasets.responses import ReadText
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
 
-__all__ = ["Plan", "best_mix", "fixed", "from_labels", "length", "noise_features", "random"]
+__all__ = ["PLANS", "Plan", "best_mix", "fixed", "from_labels", "length", "noise_features"]
+__all__ += ["random"]
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The chance of each budget for each question: rows of ``weights``, shape (N, K), that sum to 1.
+    """The probability of each budget for each question.
 
-    Labels are chances of 0 and 1; a random mix is the same row for everybody. Expected accuracy and cost are exact.
-    Explained in chapter 7, "Results".
+    Labels are probabilities of 0 and 1, and a random mix has the same row for every question.
+    Expected accuracy and cost are exact. Explained in the chapter "Results".
+
+    Parameters
+    ----------
+    weights : array_like, shape (N, K)
+        One row per question and one column per budget; every row sums to 1.
 
     Examples
     --------
@@ -98,10 +104,27 @@ def random(cost: ArrayLike, budget: float, n: int) -> Plan:
 
 
 def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = None) -> Plan:
-    """Mix the budgets in the one way that is best for all: the hull of the uniform budgets, and the bar to beat.
+    """Return the best plan that treats all questions alike: the bar that a policy has to beat.
 
-    It is chosen on ``acc``, shape (M, K), for ``n`` questions (default M); on the questions that score it, it is as
-    strong as it can be. It spends less where no budget beyond helps. Explained in chapter 7, "Results".
+    It mixes the two neighbouring corners of the upper concave hull of the uniform budgets. It
+    spends less than the budget if no larger budget helps. Explained in the chapter "Results".
+
+    Parameters
+    ----------
+    acc : array_like, shape (M, K)
+        Accuracies that the mix is chosen on. If these are the accuracies that also score it, the
+        mix is as strong as it can be.
+    cost : array_like, shape (K,) or (M, K)
+        Cost of each budget.
+    budget : float
+        Average cost per question.
+    n : int, optional
+        Number of questions of the plan (default M).
+
+    Returns
+    -------
+    Plan
+        The same row for every question.
 
     Examples
     --------
@@ -109,7 +132,7 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
     [[0.667, 0.0, 0.333]]
     """
     acc, cost = check_table(acc, cost)
-    # Whoever cannot tell questions apart faces one question: the average one, which the relaxed optimum may split.
+    # A plan that treats all questions alike faces one question, the average, which may be split.
     best = frontier(acc.mean(axis=0, keepdims=True), _row(cost)).at(budget)
     shares = np.eye(acc.shape[1])[best.labels]
     if best.split is not None:
@@ -137,11 +160,35 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
     return from_labels(labels, cost.shape[-1])
 
 
-def noise_features(n: int, columns: int = 16, seed: int = 0) -> pd.DataFrame:
-    """Features that know nothing: independent Gaussian columns, the control beside every learned result.
+#: The plans that learn nothing, by the names of their rows in `held_out`, as functions of the questions, the costs and
+#: the budget. A new baseline is a function of this module and its line here.
+PLANS: Mapping[str, Callable[[Sequence[str], ArrayLike, float], Plan]] = {
+    "fixed": lambda questions, cost, budget: fixed(cost, budget, len(questions)),
+    "random": lambda questions, cost, budget: random(cost, budget, len(questions)),
+    "length": length,
+}
 
-    They are rounded to a tenth: counts made from a text repeat their values too, and trees grow faster so.
-    The paper has 16. Explained in chapter 6, "Learning".
+
+def noise_features(n: int, columns: int = 16, seed: int = 0) -> pd.DataFrame:
+    """Draw features that carry no information, as the control next to every learned result.
+
+    The columns are independent and Gaussian, rounded to a tenth, because counts made from a text
+    repeat their values too, and because trees then grow faster. Explained in the chapter
+    "Learning".
+
+    Parameters
+    ----------
+    n : int
+        Number of questions.
+    columns : int
+        Number of features; the paper has 16.
+    seed : int
+        Seed of the draw.
+
+    Returns
+    -------
+    DataFrame, shape (n, columns)
+        Columns ``noise_0``, ``noise_1`` and so on.
 
     Examples
     --------

@@ -55,11 +55,26 @@ class OracleScore:
 def score_oracle(
     choose: UtilityTable, score: UtilityTable, targets: Sequence[float]
 ) -> OracleScore:
-    """Choose labels on one table at the exact frontier's feasible point, and look them up in another.
+    """Choose an oracle's labels on one table, and score them on another.
 
-    With two tables from separate samples the score is honest; with the truth of a simulated population as the second
-    one it is exact; with the same table twice it is the in-sample oracle. The targets are average costs, never exceeded
-    on the table that chose. Explained in chapter 5, "Estimation".
+    With two tables from separate samples the score is honest. With the truth of a simulated
+    population as the second table it is exact, and with the same table twice it is the in-sample
+    oracle. Explained in the chapter "Estimation".
+
+    Parameters
+    ----------
+    choose : UtilityTable
+        The table that the labels are chosen on, at the feasible point of its exact frontier.
+    score : UtilityTable
+        The table that the labels are scored on; it has the same questions and budgets.
+    targets : sequence of float
+        Average costs per question. The labels do not exceed them on the table that chose.
+
+    Returns
+    -------
+    OracleScore
+        Claimed and real accuracy, and the real cost, one row per question and one column per
+        target.
 
     Examples
     --------
@@ -89,12 +104,31 @@ def cross_fitted_oracle(
     seed: int = 0,
     **table: Any,
 ) -> OracleScore:
-    """Value the oracle honestly: choose on one half of every question's samples, score on the other, both ways round.
+    """Value the oracle honestly: choose on one half of the samples, and score on the other half.
 
-    The expected value is the true accuracy of labels chosen on R/2 samples: no more than the best allocation's, and a
-    chooser with all R samples would usually do better. The samples, at least twice the largest budget, are dealt anew
-    into halves ``splits`` times; `Responses.table` says what ``estimator``, ``ties`` and ``cost`` may be. The targets
-    are average costs allowed. Explained in chapter 5, "Estimation".
+    Both halves choose in turn. The expected value is the true accuracy of labels chosen on R/2
+    samples. It does not exceed that of the best allocation, and an oracle with all R samples would
+    usually do better. Explained in the chapter "Estimation".
+
+    Parameters
+    ----------
+    responses : Responses or Menu
+        Recorded answers, at least twice as many per question as the largest budget.
+    targets : sequence of float
+        Average costs per question that the oracle may spend.
+    budgets : sequence of int
+        Numbers of answers on offer.
+    splits : int
+        How often the samples are dealt into halves; the scores are averaged.
+    seed : int
+        Seed of the first split; the others take the following numbers.
+    **table
+        Options of `Responses.table`: ``estimator``, ``ties`` and ``cost``.
+
+    Returns
+    -------
+    OracleScore
+        One row per question and one column per target.
 
     Examples
     --------
@@ -154,10 +188,35 @@ def rehearse_oracle(
     estimator: Literal["subsets", "windows"] = "subsets",
     ties: Ties = "share",
 ) -> OracleScore:
-    """Let the oracle choose on R simulated samples per question, again and again, and score it on the known truth.
+    """Let the oracle choose on simulated samples, many times over, and score it on the truth.
 
-    Draw number d, a row of the score, is what ``population.sample(R, seed + d)`` gives. With ``halves`` it is scored by
-    cross-fitting, as if the truth were not known. Explained in chapter 5, "Estimation".
+    Explained in the chapter "Estimation".
+
+    Parameters
+    ----------
+    population : Population
+        Answer distributions, whose true accuracies are known.
+    R : int
+        Simulated samples per question.
+    targets : sequence of float
+        Average costs per question that the oracle may spend.
+    budgets : sequence of int
+        Numbers of answers on offer.
+    draws : int
+        How many times samples are drawn.
+    seed : int
+        Draw number d is what ``population.sample(R, seed + d)`` returns.
+    halves : bool
+        Score by cross-fitting, as if the truth were unknown, so that the two can be compared.
+    estimator : {"subsets", "windows"}
+        How accuracies are estimated from samples, as in `Responses.table`.
+    ties : {"share", "first"}
+        What happens to a tied vote, as in `Responses.table`.
+
+    Returns
+    -------
+    OracleScore
+        One row per draw and one column per target.
 
     Examples
     --------

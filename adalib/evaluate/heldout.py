@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, drawn, members
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import SAMPLED, Responses
-from adalib.evaluate import baselines
-from adalib.evaluate.baselines import best_mix, from_labels, noise_features
+from adalib.evaluate.baselines import PLANS, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.evaluate.trials import BASELINES, Fold, Half, Learner, Planner, checked, learned
@@ -65,12 +64,38 @@ _MEANS = ("cost", "mix_cost", "imitation", "majority")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Protocol:
-    """How `held_out` deals questions and answers. Explained in chapter 7, "Results".
+    """How `held_out` deals questions and answers into parts that teach and parts that score.
 
-    Questions of one group (default: with the same text) stay in one fold, each scored by models of the others, which
-    learn from ``taught`` questions at most. What a half of the answers says of every budget is its own `table`, or
-    that of a function of (Responses, budgets): another vote, or another cost. The folds are worked on by the cores of
-    this machine, or by ``machines`` (`adalib.scale.machines.Cluster`).
+    Explained in the chapter "Results".
+
+    Parameters
+    ----------
+    folds : int
+        Number of folds. The questions of a fold are scored by models that learned from the others.
+    groups : sequence, optional
+        One label per question; questions with the same label stay in one fold. By default those
+        with the same text do.
+    taught : int
+        The largest number of questions that a model learns from.
+    table : callable, optional
+        A function of (Responses, budgets) that returns the table of costs and accuracies: another
+        vote, or another cost. By default it is `Responses.table`.
+    machines : Machines, optional
+        Where the folds are worked on, such as `adalib.scale.machines.Cluster`; by default on the
+        cores of this machine.
+    seed : int
+        Seed of the folds, of the halves and of the learners.
+
+    Examples
+    --------
+    >>> from adalib import CurvePolicy, flat_null, held_out
+    >>> pairs = Protocol(folds=2, groups=[question // 2 for question in range(40)])
+    >>> learners = {"curve": CurvePolicy()}
+    >>> rows = held_out(
+    ...     flat_null(40).sample(8), [2], (1, 4), learners=learners, noises=0, protocol=pairs
+    ... )
+    >>> rows[-1].policy
+    'curve'
     """
 
     folds: int = 5
@@ -83,11 +108,30 @@ class Protocol:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Features for which the model had to answer once, and that answer's fate. Explained in chapter 6, "Learning".
+    """Features that were read off a first answer, and what becomes of that answer.
 
-    The answer that was looked at, as `Responses.set_aside` gives it, is the ``first`` of every vote that is scored; it
-    teaches nothing and costs nothing beyond its place in the vote. Where it is thrown away instead, there is an
-    ``overhead`` of 1: what the features cost a learner's question on top of its budget.
+    Such features are not free: the model had to answer once. Either that answer opens the vote, or
+    it is thrown away and its cost is added. Explained in the chapter "Learning".
+
+    Parameters
+    ----------
+    features : DataFrame or array_like of shape (N, d), optional
+        What is known of each question. Default: the features of its text.
+    first : Responses, optional
+        The answer that was looked at, as `Responses.set_aside` returns it. It is the first of every
+        vote that is scored, and no model learns from it.
+    overhead : float
+        What the features cost per question on top of the budget: 1 if the answer is thrown away.
+
+    Examples
+    --------
+    >>> from adalib import CurvePolicy, flat_null, held_out
+    >>> first, rest = flat_null(40).sample(9).set_aside(0)
+    >>> known = Known(features=[[len(row[0])] for row in first.answers], first=first)
+    >>> learners = {"curve": CurvePolicy()}
+    >>> rows = held_out(rest, [2], (1, 4), learners=learners, features=known, noises=0)
+    >>> rows[-1].policy
+    'curve'
     """
 
     features: ArrayLike | None = None
@@ -109,7 +153,7 @@ def held_out(
 
     One half of every question's samples teaches and the other half scores, both ways round. The
     questions are dealt into folds, and each is scored by models that learned from the others.
-    Explained in chapter 7, "Results"; ``learners`` in chapter 6, "Learning".
+    Explained in the chapter "Results"; ``learners`` in the chapter "Learning".
 
     Parameters
     ----------
@@ -193,15 +237,14 @@ def held_out(
         blind = [(LabelPolicy(seed=how.seed), one) for one in noise]
         outcomes = learned(teach, score, targets, inputs, member, trained, blind, how.machines)
         oracles = oracles_at(teach.table, targets)
-        acc, cost, n = teach.table.acc, teach.table.cost, responses.n
+        acc, cost = teach.table.acc, teach.table.cost
         for target, labels in oracles:
             plans = {
                 "oracle": from_labels(labels, teach.table.k),
                 "mix": best_mix(acc, cost, target),
-                "fixed": baselines.fixed(cost, target, n),
-                "random": baselines.random(cost, target, n),
-                "length": baselines.length(responses.questions, cost, target),
             }
+            for name, plan_of in PLANS.items():
+                plans[name] = plan_of(responses.questions, cost, target)
             for policy, plan in plans.items():
                 scores.add(policy, target, *plan.outcome(score.table), score.table)
         scores.add_learned(outcomes, oracles, score.table, known.overhead)
@@ -218,9 +261,30 @@ def unseen_curves(
     budgets: Sequence[int] = (1, 2, 4, 8, 16),
     protocol: Protocol | None = None,
 ) -> np.ndarray:
-    """Predict the curve of every question, shape (N, K), with a `CurvePolicy` of the other folds.
+    """Predict the curve of every question with a `CurvePolicy` that learned from the other folds.
 
-    All samples teach: the question's own are not among them. Explained in chapter 6, "Learning".
+    The policy learns from all samples of those questions, and from none of the question's own.
+    Explained in the chapter "Learning".
+
+    Parameters
+    ----------
+    responses : Responses
+        Recorded answers.
+    budgets : sequence of int
+        Numbers of answers at which the curves are predicted.
+    protocol : Protocol, optional
+        Folds, groups and seed; the other fields are not used.
+
+    Returns
+    -------
+    array, shape (N, K)
+        The predicted accuracy of every question at every budget.
+
+    Examples
+    --------
+    >>> from adalib import flat_null
+    >>> unseen_curves(flat_null(40).sample(8), budgets=(1, 4)).shape
+    (40, 2)
     """
     how = Protocol() if protocol is None else protocol
     fold = deal(members(responses, how.groups), how.folds, how.seed)
@@ -235,16 +299,31 @@ def unseen_curves(
 def first_vote_table(
     first: Responses, rest: Responses, budgets: Sequence[int] = (1, 2, 4, 8, 16)
 ) -> UtilityTable:
-    r"""Estimate the accuracy of a vote of b answers that is opened by one given answer; ties are shared.
+    r"""Estimate the accuracy of a vote of b answers that is opened by one given answer.
 
-    Whoever looked at an answer must be scored with votes that hold it, for one given with doubt is more often wrong.
-    Of the subsets of b among all R + 1 answers, those without the first are the subsets of the R others, so the
-    average over all choices of b - 1 among these is what is left over,
+    A policy that looked at an answer must be scored on votes that hold it, because answers that
+    were looked at and found doubtful are wrong more often. Of the subsets of b among all R + 1
+    answers, those without the first are the subsets of the R others, so the average over all
+    choices of b - 1 among these is what is left over,
 
     .. math:: \mathrm{Acc}_{\mathrm{first}}(b) = \mathrm{Acc}_{R+1}(b)
               + \frac{R - b + 1}{b} \bigl(\mathrm{Acc}_{R+1}(b) - \mathrm{Acc}_R(b)\bigr) .
 
-    `Responses.set_aside` gives the two; budgets count the first one too. Explained in chapter 6, "Learning".
+    Ties are shared. Explained in the chapter "Learning".
+
+    Parameters
+    ----------
+    first : Responses
+        One answer per question, as `Responses.set_aside` returns it.
+    rest : Responses
+        The other answers to the same questions.
+    budgets : sequence of int
+        Numbers of answers in the vote, the first one included.
+
+    Returns
+    -------
+    UtilityTable
+        The accuracies; the cost of a vote is its number of answers.
 
     Examples
     --------

@@ -82,7 +82,7 @@ def recorded(name: str) -> dict[str, list[dict]]:
 
 
 def recorded_cells(name: str = "stopping") -> dict[str, dict[tuple[str, float], dict]]:
-    """Read the tables of chapter 9 ("stopping") or 13 ("minds"): by part, policy and target."""
+    """Read a recorded table, "stopping" or "minds", by part, policy and target."""
     return {
         part: {(row["policy"], row["target"]): row for row in rows}
         for part, rows in recorded(name).items()

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from adalib.evaluate.baselines import from_labels
+from adalib.evaluate.baselines import PLANS, from_labels
 from adalib.learn.policies import CurvePolicy, LabelPolicy, side_by_side
 from adalib.scale.machines import Machines
 from adalib.sequential.peers import PEERS, TunedRules
@@ -28,7 +28,7 @@ __all__ = ["BASELINES", "STOPPING", "Fold", "Half", "Learner", "Planner", "Quest
 __all__ += ["learned", "planning_policies", "stopping_policies"]
 
 # Policies that learn nothing, in the order of their rows; and those that watch the answers come in.
-BASELINES = ("oracle", "oracle_in_sample", "mix", "fixed", "random", "length")
+BASELINES = ("oracle", "oracle_in_sample", "mix", *PLANS)
 STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
 
 

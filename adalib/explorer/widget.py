@@ -67,7 +67,7 @@ def explore(
     """Explore a table, or sampled answers, in Jupyter.
 
     Price, budget and selected row are also attributes of the widget, and
-    ``widget.observe(function, "lam")`` follows the slider. Explained in chapter 2, "The oracle".
+    ``widget.observe(function, "lam")`` follows the slider. Explained in the chapter "The oracle".
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class CurvePolicy(LearnedPolicy):
     At price lam a question gets the budget with the largest predicted accuracy minus lam times its
     cost, so one model serves every budget. Where costs differ by question, a new question is
     expected to pay their mean at each budget. An estimator in the manner of scikit-learn, like
-    `LabelPolicy`. Explained in chapter 6, "Learning".
+    `LabelPolicy`. Explained in the chapter "Learning".
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class CurvePolicy(LearnedPolicy):
             )
         self.cost_ = cost if cost.ndim == 1 else cost.mean(axis=0)
         self.model_ = self._train(values, acc)
-        unseen = frontier(self._unseen_curves(values, acc, groups), self.cost_)
+        unseen = frontier(self.unseen_curves(values, acc, groups), self.cost_)
         self.prices_ = np.array([unseen.lam, unseen.cost])
         self.lam_ = lam
         if budget is not None:
@@ -186,7 +186,7 @@ class CurvePolicy(LearnedPolicy):
     def _train(self, values: np.ndarray, acc: np.ndarray) -> Any:
         return self._new_model(trees.regressor(self.seed), "regressor").fit(values, acc)
 
-    def _unseen_curves(
+    def unseen_curves(
         self, values: np.ndarray, acc: np.ndarray, groups: Sequence | None
     ) -> np.ndarray:
         """Predict each training question's curve by a model that saw nothing of its group."""

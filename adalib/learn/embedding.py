@@ -33,7 +33,7 @@ _NGRAMS = (2, 4)
 class TextEmbedding:
     """Turn texts into a few numbers each, learned from the texts it is fitted on.
 
-    Latent semantic analysis [1]_ of character n-grams. Explained in chapter 6, "Learning".
+    Latent semantic analysis [1]_ of character n-grams. Explained in the chapter "Learning".
 
     Parameters
     ----------

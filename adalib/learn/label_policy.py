@@ -23,8 +23,8 @@ class LabelPolicy(LearnedPolicy):
     """Imitate the oracle's labels with a classifier, for one budget at a time.
 
     An estimator in the manner of scikit-learn: `sklearn.base.clone` copies it, and ``get_params``
-    and ``set_params`` reach its parameters and those of the model. Explained in chapter 6,
-    "Learning"; other classifiers in chapter 8, "Patterns and ablations".
+    and ``set_params`` reach its parameters and those of the model. Explained in the chapter
+    "Learning"; other classifiers in the chapter "Patterns and ablations".
 
     Parameters
     ----------
@@ -167,8 +167,8 @@ class LabelPolicy(LearnedPolicy):
     def importance(self) -> pd.Series:
         """Return the share of each feature in the trees, summing to 1.
 
-        For XGBoost it is the share in their gain, as in the paper's figure. Explained in chapter 8,
-        "Patterns and ablations".
+        For XGBoost it is the share in their gain, as in the paper's figure. Explained in the
+        chapter "Patterns and ablations".
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
@@ -199,7 +199,7 @@ def regret_weights(acc: ArrayLike, cost: ArrayLike, lam: float) -> np.ndarray:
     .. math:: M_\lambda(x_i) = \max_j (acc_{ij} - \lambda\, cost_{ij})
               - \min_j (acc_{ij} - \lambda\, cost_{ij})
 
-    Explained in chapter 6, "Learning".
+    Explained in the chapter "Learning".
 
     Parameters
     ----------

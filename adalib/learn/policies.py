@@ -24,7 +24,7 @@ _KINDS: dict[str, type[LabelPolicy | CurvePolicy]] = {"label": LabelPolicy, "cur
 def load_policy(path: str | os.PathLike) -> LabelPolicy | CurvePolicy:
     """Read a saved policy, whose predictions are the same to the last bit.
 
-    Explained in chapter 6, "Learning".
+    Explained in the chapter "Learning".
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Any OpenAI-compatible endpoint: sample one answer, or collect many and resume; and a local model to try it on."""
+"""Any OpenAI-compatible endpoint: one answer, or many with resuming; and a local model."""

@@ -16,7 +16,7 @@ import math
 import os
 import re
 import warnings
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -25,7 +25,8 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from adalib.llm.reply import Answer, ReplyError, read_reply
+from adalib.llm.reply import Answer, ReplyError, read_fields, read_reply
+from adalib.llm.stream import ReplyStream
 
 if TYPE_CHECKING:
     import httpx2
@@ -41,7 +42,16 @@ SECRET = (
 )
 
 # What a model may refuse and an answer can do without; the limit on its length has two names.
-_OPTIONAL = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
+_OPTIONAL = (
+    "temperature",
+    "top_p",
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+    "logprobs",
+    "top_logprobs",
+    "stream_options",
+)
 OTHER_LIMIT = {
     "max_tokens": "max_completion_tokens",
     "max_completion_tokens": "max_tokens",
@@ -66,8 +76,8 @@ class EndpointError(RuntimeError):
     status : int or None
         The HTTP status, if there was a reply.
     code : str or None
-        The endpoint's own code, such as ``insufficient_quota``; ``odd_reply`` where it sent something
-        that is no answer.
+        The endpoint's own code, such as ``insufficient_quota``; ``odd_reply`` where it sent
+        something that is no answer.
     billed : bool
         Whether the request may be on the bill: it was sent, and no refusal came back.
     passes : bool
@@ -110,8 +120,8 @@ class Client:
     timeout : float
         Seconds for one request, from its first byte to the last of the reply.
     max_retries : int
-        Further requests that `openai` makes by itself after a failure that may pass. Votes set it to
-        0: there, another request needs money put aside first.
+        Further requests that `openai` makes by itself after a failure that may pass. Votes set it
+        to 0: there, another request needs money put aside first.
     """
 
     def __init__(
@@ -143,7 +153,7 @@ class Client:
 
     @property
     def place(self) -> str:
-        """The address as files name it: another port of this machine tomorrow is the same endpoint."""
+        """The address as files name it: all ports of this machine are the same endpoint."""
         return "this machine" if self.loopback else self.url
 
     def http_client(self) -> httpx2.AsyncClient:
@@ -194,11 +204,14 @@ class Client:
         seed: int | None = None,
         logprobs: bool = False,
         extra: dict[str, Any] | None = None,
+        arriving: Callable[[int], None] | None = None,
     ) -> Answer:
         """Return one answer, or raise `EndpointError`.
 
         A sampling parameter that the model does not take is left out from then on, and the limit on
-        tokens is called by its other name.
+        tokens is called by its other name. With ``arriving`` the answer comes as a stream, and that
+        function is called with the number of its tokens whenever some arrive; a task that is
+        cancelled meanwhile closes the connection, upon which the endpoint can stop writing.
         """
         fields: dict[str, Any] = {limit_name: max_tokens}
         if temperature is not None:
@@ -207,6 +220,8 @@ class Client:
             fields["seed"] = seed
         if logprobs:
             fields |= {"logprobs": True, "top_logprobs": 20}  # the most that one may ask for
+        if arriving is not None:
+            fields |= {"stream": True, "stream_options": {"include_usage": True}}
         fields |= extra or {}
         while True:
             for name in self.left_out & set(fields):
@@ -214,7 +229,7 @@ class Client:
                 if name in OTHER_LIMIT:
                     fields[OTHER_LIMIT[name]] = value
             try:
-                return await self._sample_once(list(messages), fields)
+                return await self._sample_once(list(messages), fields, arriving)
             except EndpointError as error:
                 if error.param not in fields or OTHER_LIMIT.get(error.param) in self.left_out:
                     raise
@@ -222,10 +237,17 @@ class Client:
                 left_out = f"{error.param}, which is left out from now on"
                 warnings.warn(f"{self.model} does not take {left_out}", stacklevel=2)
 
-    async def _sample_once(self, messages: list[dict[str, Any]], fields: dict[str, Any]) -> Answer:
-        body = await self._bounded(self._create(messages, fields))
+    async def _sample_once(
+        self,
+        messages: list[dict[str, Any]],
+        fields: dict[str, Any],
+        arriving: Callable[[int], None] | None,
+    ) -> Answer:
         try:
-            answer = read_reply(body)
+            if arriving is None:
+                answer = read_reply(await self._bounded(self._create(messages, fields)))
+            else:
+                answer = await self._bounded(self._stream(messages, fields, arriving))
         except ReplyError as error:
             failure = self._failure(str(error), billed=True)
             failure.code = "odd_reply"
@@ -244,6 +266,27 @@ class Client:
         )
         return raw.content
 
+    async def _stream(
+        self,
+        messages: list[dict[str, Any]],
+        fields: dict[str, Any],
+        arriving: Callable[[int], None],
+    ) -> Answer:
+        """Ask for a stream and read it to its end; leaving early closes the connection."""
+        stream = ReplyStream(arriving)
+        async with self._openai.chat.completions.with_streaming_response.create(
+            model=self.model,
+            messages=messages,  # type: ignore[arg-type]
+            extra_body=fields,
+        ) as response:
+            if "event-stream" not in response.headers.get("content-type", ""):
+                return read_reply(await response.read())  # an endpoint that does not stream
+            async for line in response.iter_lines():
+                stream.add(line)
+                if stream.is_done:
+                    break
+        return read_fields(stream.reply())
+
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector per text, or raise `EndpointError`."""
         rows = await self._bounded(
@@ -257,7 +300,11 @@ class Client:
             raise self._failure("the reply holds no embeddings", billed=True) from None
 
     async def _bounded(self, work: Any) -> Any:
-        """Wait for a request of `openai`, and turn whatever it raises into an `EndpointError`."""
+        """Wait for a request of `openai`, and turn whatever it raises into an `EndpointError`.
+
+        A `ReplyError` is left to the caller.
+        """
+        import httpx2
         import openai
 
         # The timeout of openai is on silences; this one is on the whole exchange.
@@ -265,7 +312,9 @@ class Client:
         try:
             async with asyncio.timeout(seconds):
                 return await work
-        except (TimeoutError, openai.APITimeoutError) as error:
+        except ReplyError:
+            raise
+        except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException) as error:
             if _was_never_sent(error):
                 raise self._failure("no connection", billed=False) from None
             raise self._failure(f"no answer within {self.timeout:g} s", billed=True) from None
@@ -277,6 +326,9 @@ class Client:
             unsent = _was_never_sent(error)
             what = "no connection" if unsent else "the connection was cut"
             raise self._failure(f"{what} ({why})", billed=not unsent) from None
+        except httpx2.HTTPError as error:  # in the middle of a stream
+            why = f"the connection was cut ({str(error) or type(error).__name__})"
+            raise self._failure(why, billed=True) from None
         except (openai.OpenAIError, ValueError, RecursionError) as error:
             why = f"the client could not read the reply ({type(error).__name__})"
             raise self._failure(why, billed=True) from None
@@ -383,7 +435,7 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
 
 
 def _key_name(key_env: str) -> str:
-    """How messages name the variable with the key: by its name, if it is surely not the key itself."""
+    """Return how messages name the key's variable: by name, unless that may be the key."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key_env):
         raise ValueError(
             "key_env takes the name of an environment variable that holds the key, not the key"

@@ -1,8 +1,8 @@
 """Many answers to many questions: concurrent, resumable, and no answer twice.
 
-A collection is a rectangle of questions times samples. What is missing from it is asked for, a round
-over all questions before the next sample of any, so that a run that is stopped half-way is a smaller
-rectangle and not a shorter list. `adalib.llm.store` keeps what came in.
+A collection is a rectangle of questions times samples. What is missing from it is asked for, a
+round over all questions before the next sample of any, so that a run that is stopped half-way is a
+smaller rectangle and not a shorter list. `adalib.llm.store` keeps what came in.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ def collect(
     concurrency: int = 16,
     seed: int | None = None,
     logprobs: bool = False,
+    reasoning_effort: str | None = None,
     price_in: float = 0.0,
     price_out: float = 0.0,
     key_env: str = "OPENAI_API_KEY",
@@ -66,13 +67,14 @@ def collect(
 ) -> Path:
     """Sample what is missing from a collection, then write it as a bring-your-own file.
 
-    Works in a notebook too. Interrupt it (once: the answers in flight are kept; twice: they are dropped) and call it
-    again to go on. Explained in chapter 0, "One question, many answers".
+    Works in a notebook too. Interrupt it (once: the answers in flight are kept; twice: they are
+    dropped) and call it again to go on. Explained in the chapter "One question, many answers".
 
     Parameters
     ----------
     questions : path-like or str
-        JSON Lines with ``id``, ``question``, ``gold`` and whatever else the exported file should carry.
+        JSON Lines with ``id``, ``question``, ``gold`` and whatever else the exported file should
+        carry.
     out : path-like
         Folder for ``answers.jsonl`` (append-only), ``run.json`` and ``responses.jsonl``.
     base_url, model : str
@@ -85,10 +87,14 @@ def collect(
         How to sample, where to cut, and how many requests are in flight at a time.
     seed, logprobs : int, optional, and bool
         Give every answer a seed of its own; ask for ``logprob`` and ``entropy`` (of the 20 likeliest tokens) of each.
+    reasoning_effort : str, optional
+        How long a reasoning model may think, in the endpoint's words, such as ``low`` or ``high``. The exported lines
+        carry it as ``effort``, so that the files of several efforts, one after the other, are a menu.
     price_in, price_out, progress : float, float, bool
         Dollars per million tokens read and written, for the progress bar; whether there is one.
     key_env, timeout, tries : str, float, int
-        The variable that holds the key; seconds for one request; requests for one answer before giving up.
+        The variable that holds the key; seconds for one request; requests for one answer before
+        giving up.
     kind : str, optional
         What an answer is, as in `adalib.vote.kinds`; by default what `extract_answer` reads.
 
@@ -100,7 +106,8 @@ def collect(
     Raises
     ------
     DataError
-        If a file is bad, the folder was begun with other settings or is in use, or the disk is full.
+        If a file is bad, the folder was begun with other settings or is in use, or the disk is
+        full.
     EndpointError
         If the endpoint refuses, or fails ``tries`` times in a row. What was collected is kept.
     """
@@ -112,7 +119,7 @@ def collect(
     filled = load_prompt(prompt)
     client = Client(base_url, model, key_env=key_env, timeout=timeout, max_retries=tries - 1)
     settings = settings_of(client, asked, filled, temperature, max_tokens)
-    settings |= {"logprobs": logprobs, "seed": seed}
+    settings |= {"logprobs": logprobs, "seed": seed, "reasoning_effort": reasoning_effort}
     with Store(out, settings, {"messages": filled.messages}) as store:
         # Not a list: two hundred thousand questions of 48 answers would fill the memory.
         todo = ((q, s) for s in range(samples) for q in asked if (q["id"], s) not in store.held)
@@ -153,7 +160,9 @@ def export(
 ) -> Path:
     """Write what a folder holds as ``responses.jsonl``, a bring-your-own file for `adalib.load`.
 
-    Answers are read out of the texts here, so a better reader needs no new samples. Every question gets as many."""
+    Answers are read out of the texts here, so a better reader needs no new samples. Every question
+    gets as many.
+    """
     asked = questions if isinstance(questions, list) else load_questions(questions)
     folder = Path(out)
     settings = read_settings(folder)
@@ -183,7 +192,8 @@ def export(
         warnings.warn(
             "the texts are too long for one file and stay in answers.jsonl alone", stacklevel=2
         )
-    model = {"model": settings["model"]} if isinstance(settings.get("model"), str) else {}
+    asked_of = {"model": settings.get("model"), "effort": settings.get("reasoning_effort")}
+    model = {name: value for name, value in asked_of.items() if isinstance(value, str)}
     path = folder / "responses.jsonl"
     read = answer_reader(kind) if kind else extract_answer
     write_lines(path, (_row(q, rows[q["id"]], fields, with_texts, read) | model for q in asked))
@@ -205,7 +215,7 @@ def _row(
 
 @dataclass
 class _Run:
-    """One run of the collector: what it asks by, where answers go, and whether it was told to stop."""
+    """One run of the collector: what it asks with, where answers go, and whether to stop."""
 
     client: Client
     prompt: Prompt
@@ -219,7 +229,7 @@ class _Run:
         self.stop = asyncio.Event()
 
     async def fill(self, todo: Iterator[tuple[dict, int]], concurrency: int) -> None:
-        """Collect all, or until the first error; once ``stop`` is set no further answer is asked."""
+        """Collect all, or until the first error; once ``stop`` is set, ask no further."""
         self._show()
         async with self.client:
             workers = [self._work(todo) for _ in range(concurrency)]
@@ -239,6 +249,7 @@ class _Run:
 
     async def _answer(self, name: str, question: str, sample: int) -> None:
         seed = _answer_seed(self.settings["seed"], name, sample)
+        effort = self.settings["reasoning_effort"]
         for attempt in range(1, self.tries + 1):
             try:
                 answer = await self.client.sample(
@@ -247,6 +258,7 @@ class _Run:
                     temperature=self.settings["temperature"],
                     max_tokens=self.settings["max_tokens"],
                     logprobs=self.settings["logprobs"],
+                    extra=None if effort is None else {"reasoning_effort": effort},
                 )
                 break
             except EndpointError as error:
@@ -254,6 +266,10 @@ class _Run:
                 last = attempt == self.tries or self.stop.is_set()
                 if error.code != "odd_reply" or last:
                     raise EndpointError(f"question {name!r}: {error}") from None
+        if self.settings["logprobs"] and "logprobs" in self.client.left_out:
+            raise EndpointError(
+                f"{self.client.model} gives no log-probabilities; run it without --logprobs"
+            )
         fields = {field: getattr(answer, field) for field in STORED}
         fields = {field: value for field, value in fields.items() if value is not None}
         self.store.append({"id": name, "sample": sample, **fields})
@@ -278,7 +294,8 @@ def _check_settings(
         and 1 <= concurrency <= MAX_CONCURRENCY
         and 1 <= max_tokens <= 10**9
     ):
-        need = f"samples from 1 to {MAX_SAMPLES:,}, concurrency from 1 to {MAX_CONCURRENCY:,} and max_tokens >= 1"
+        limits = f"samples from 1 to {MAX_SAMPLES:,}, concurrency from 1 to {MAX_CONCURRENCY:,}"
+        need = f"{limits} and max_tokens >= 1"
         raise ValueError(f"need {need}, got {samples=}, {concurrency=}, {max_tokens=}")
     if not 0 <= temperature < 100:
         raise ValueError(f"need temperature >= 0, got temperature={temperature}")

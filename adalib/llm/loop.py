@@ -1,4 +1,4 @@
-"""Run a coroutine from ordinary code: in a script, in a notebook that has a loop of its own, in a browser."""
+"""Run a coroutine from ordinary code: in a script, in a notebook with its own loop, in a browser."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Result = TypeVar("Result")
 def wait_for(work: Coroutine[Any, Any, Result], stop: asyncio.Event | None = None) -> Result:
     """Run a coroutine on a loop in the background and return its result.
 
-    The first interrupt sets ``stop``, if one is given, so that the work can end in order; the second
-    cancels it. Either way KeyboardInterrupt reaches the caller at the end.
+    The first interrupt sets ``stop``, if one is given, so that the work can end in order; the
+    second cancels it. Either way KeyboardInterrupt reaches the caller at the end.
     """
     if sys.platform == "emscripten":
         return _run_in_browser(work)
@@ -77,7 +77,9 @@ class _BrowserLoop(asyncio.BaseEventLoop):
         sleep(timeout or 0)
         return []
 
-    def run_in_executor(self, executor: Any, func: Callable, *args: Any) -> Any:  # type: ignore[override]
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Callable, *args: Any
+    ) -> Any:
         return self.create_task(_call(func, args))
 
     def _process_events(self, events: list) -> None:

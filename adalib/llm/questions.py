@@ -12,23 +12,26 @@ from adalib.datasets.loading import QuestionRules
 
 __all__ = ["Prompt", "Workload", "load_prompt", "load_questions", "workload"]
 
-DEFAULT_PROMPT = "{question}\n\nThink step by step. Then give the result on a last line of its own, in the form\nAnswer: ..."
+DEFAULT_PROMPT = (
+    "{question}\n\nThink step by step. Then give the result on a last line of its own, in the form\n"
+    "Answer: ..."
+)
 
 
 class Prompt(NamedTuple):
-    """A conversation with a gap, ``{question}``, in at least one of its turns; each has ``role`` and ``content``."""
+    """A conversation with a gap, ``{question}``; each turn has ``role`` and ``content``."""
 
     messages: list[dict[str, str]]
 
     def fill(self, question: str) -> list[dict[str, str]]:
-        """The conversation that asks this question. Only ``{question}`` is replaced: other braces are just text."""
+        """Return the conversation that asks this question; other braces are just text."""
         return [
             {**turn, "content": turn["content"].replace("{question}", question)}
             for turn in self.messages
         ]
 
     def tokens(self, question: str) -> float:
-        """About how many tokens the filled prompt has: a token is four characters of English, more or less."""
+        """Return about how many tokens the filled prompt has, at four characters each."""
         return sum(len(turn["content"]) for turn in self.fill(question)) / 4
 
 
@@ -85,12 +88,12 @@ def load_prompt(name: str | os.PathLike | None = None) -> Prompt:
 
 
 def _is_turn(turn: Any) -> bool:
-    known = isinstance(turn, dict) and turn.get("role") in ("system", "user", "assistant")
-    return known and isinstance(turn.get("content"), str)
+    has_role = isinstance(turn, dict) and turn.get("role") in ("system", "user", "assistant")
+    return has_role and isinstance(turn.get("content"), str)
 
 
 def load_questions(name: str | os.PathLike) -> list[dict]:
-    """Read questions (JSON Lines with ``id``, ``question``, ``gold`` and more), or a bundled set by its name."""
+    """Read questions: JSON Lines with ``id``, ``question`` and ``gold``, or a bundled set."""
     path = _find(name, "questions", ".jsonl")
     rules, questions = QuestionRules(("id", "question", "gold")), []
     for number, record in read_lines(path):
@@ -114,10 +117,10 @@ def _find(name: str | os.PathLike, shelf: str, ending: str) -> Path:
     bundled = data_folder() / shelf
     if (bundled / f"{name}{ending}").is_file():
         return bundled / f"{name}{ending}"
-    known = (
+    names = (
         ", ".join(sorted(file.name.removesuffix(ending) for file in bundled.glob(f"*{ending}")))
         or "none"
     )
     raise DataError(
-        f"{name}: is neither a file nor one of the bundled {shelf} ({known}); check the name"
+        f"{name}: is neither a file nor one of the bundled {shelf} ({names}); check the name"
     )

@@ -20,7 +20,7 @@ DETAILS = ("prompt_tokens_details", "completion_tokens_details")
 
 
 class ReplyError(Exception):
-    """The reply is not a chat completion. The message is not cleaned: it may repeat what was sent."""
+    """The reply is not a chat completion. The message is not cleaned: it may repeat secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,11 @@ class Answer:
 
 def read_reply(body: bytes) -> Answer:
     """Take a chat completion apart, or raise `ReplyError`."""
-    reply = _parsed(body)
+    return read_fields(_parsed(body))
+
+
+def read_fields(reply: dict[str, Any]) -> Answer:
+    """Take the fields of a chat completion apart, or raise `ReplyError`."""
     if not reply.get("choices"):
         error = f" ({json.dumps(reply['error'])})" if reply.get("error") else ""
         raise ReplyError(f"the reply holds no choices{error}")
@@ -129,7 +133,7 @@ def _candidates(logprobs: Any) -> list[list[Any]]:
 
 
 def mean_logprob(tokens: Sequence[float]) -> float | None:
-    """Mean log-probability of an answer's tokens in nats; None without tokens or if one is not valid."""
+    """Return the mean log-probability of tokens in nats; None if there is none or one is invalid."""
     if not tokens or not all(_is_logprob(token) for token in tokens):
         return None
     return round(min(math.fsum(tokens) / len(tokens), 0.0), 6)
@@ -151,7 +155,7 @@ def mean_entropy(tokens: Sequence[Sequence[float]]) -> float | None:
 
 
 def _is_logprob(value: Any, zero: bool = False) -> bool:
-    """Whether a value is a log-probability; minus infinity is one if a probability may be ``zero``."""
+    """Whether a value is a log-probability; minus infinity is one with ``zero``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return -1e9 <= value <= 1e-4 or (zero and value == -math.inf)

@@ -1,9 +1,10 @@
 """The folder of a collection: answers that survive whatever ends the program.
 
-``answers.jsonl`` only ever grows, one whole line per answer, each handed to the operating system in one
-write: a process that is killed takes nothing back, so no write waits for the disk. A last line that is
-torn all the same is cut off at the next start, and its answer is sampled again. ``run.json`` says with
-which settings the folder was begun, and ``.lock`` keeps a second collector out.
+``answers.jsonl`` only ever grows, one whole line per answer, each handed to the operating system in
+one write: a process that is killed takes nothing back, so no write waits for the disk. A last line
+that is torn all the same is cut off at the next start, and its answer is sampled again.
+``run.json`` says with which settings the folder was begun, and ``.lock`` keeps a second collector
+out.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ MAX_STORE = (
 
 
 class Store:
-    """The append-only store of one collection, held by one process: ``with Store(folder, settings) as store``.
+    """The append-only store of one collection, held by one process.
 
-    A folder that was begun with other ``settings`` is refused; ``note`` is what else ``run.json`` tells its reader."""
+    Used as ``with Store(folder, settings) as store``. A folder that was begun with other
+    ``settings`` is refused; ``note`` holds what else goes into ``run.json``.
+    """
 
     def __init__(self, folder: str | os.PathLike, settings: dict, note: dict | None = None):
         self.folder = Path(folder)
@@ -109,7 +112,8 @@ class Store:
         if not path.exists():
             if self.held.count:
                 raise DataError(
-                    f"{path} is missing, so the settings of these answers are lost: use another folder"
+                    f"{path} is missing, so the settings of these answers are lost: "
+                    "use another folder"
                 )
             begun = datetime.now(UTC).isoformat(timespec="seconds")
             write_lines(path, [{"begun": begun, "settings": self._settings, **self._note}])
@@ -125,7 +129,7 @@ class Store:
 
 @dataclass
 class Held:
-    """What a folder holds: which samples of which question, the tokens of all of them, and the bytes of whole lines."""
+    """What a folder holds: samples by question, their tokens, and the bytes of whole lines."""
 
     bits: dict[str, int] = field(
         default_factory=dict
@@ -171,12 +175,13 @@ def scan(path: Path) -> Held:
 
 
 def read_answers(path: Path) -> Iterator[tuple[dict, int]]:
-    """Every whole line of a store and its length in bytes; a line with no end, which is torn, is left out."""
+    """Yield every whole line of a store and its length in bytes; a torn one is left out."""
     if not path.exists():
         return
     for place, (number, line) in enumerate(open_lines(path, limit=MAX_STORE), start=1):
         where = f"{path}, line {place}"
-        # Every byte counts, for a torn end is cut off by its place: no blank lines, no mark at the beginning.
+        # Every byte counts, for a torn end is cut off by its place: no blank lines, no mark at the
+        # beginning.
         if number != place or (place == 1 and not _begins_with(path, line)):
             raise DataError(f"{where}: is no answer of ours; delete the line")
         if not line.endswith(b"\n"):

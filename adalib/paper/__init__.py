@@ -1,15 +1,16 @@
-"""All that speaks of the paper alone: its printed numbers, its protocol, its theorems, and ours beside them.
+"""All that speaks of the paper alone: its printed numbers, its protocol, its theorems, and ours
+beside them.
 
-`settings` holds its tables and simulated answers that were calibrated to them; `results` scores as we reconstruct that
-it did; `theorems` measures every statement; `patterns` and `ablations` redo its experiments. Our verdict on each of its
-claims is the book's, in ``book/referee``. Names are loaded on first use.
+`settings` holds its tables and simulated answers that were calibrated to them; `results` scores as
+we reconstruct that it did; `theorems` measures every statement; `patterns` and `ablations` redo its
+experiments. `referee` has our verdict on each of its claims. Names are loaded on first use.
 """
 
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submodules=["ablations", "patterns", "results", "settings", "theorems"],
+    submodules=["ablations", "patterns", "referee", "results", "settings", "theorems"],
     submod_attrs={
         "settings": [
             "PAPER",

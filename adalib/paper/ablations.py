@@ -1,7 +1,7 @@
 """The paper's ablations, each beside what it shows where there is nothing to see.
 
-Extra features, five classifiers on a pool of rows, menus of budgets, and how many labelled questions a policy needs.
-Explained in chapter 8, "Patterns and ablations".
+Extra features, five classifiers on a pool of rows, menus of budgets, and how many labelled
+questions a policy needs. Explained in the chapter "Patterns and ablations".
 """
 
 from __future__ import annotations
@@ -42,10 +42,12 @@ from adalib.paper.settings import (
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
 
-#: Names in the paper's importance figure that its list lacks (``has_fractions`` there is taken for ``has_fraction``).
+#: Names in the paper's importance figure that its list lacks (``has_fractions`` there is taken for
+#: ``has_fraction``).
 EXTRA_FEATURES = ("has_square_roots", "has_equation", "has_multi_subproblems", "single_pass_acc")
 
-#: Features that cannot be computed without the answer key: a policy that uses one cannot be deployed.
+#: Features that cannot be computed without the answer key: a policy that uses one cannot be
+#: deployed.
 LEAKS = ("single_pass_acc",)
 
 _ROOT = re.compile(r"\\sqrt|√|square root", re.IGNORECASE)
@@ -56,7 +58,8 @@ _PARTS = (("(a)", "(b)"), ("(i)", "(ii)"), ("(1)", "(2)"))
 def extra_features(
     questions: Sequence[str], single_pass_acc: ArrayLike | None = None
 ) -> pd.DataFrame:
-    """The features that the paper's figure names and its list does not; ``single_pass_acc`` takes the answer key."""
+    """The features that the paper's figure names and its list does not; ``single_pass_acc`` takes
+    the answer key."""
     texts = check_texts(questions)
     told = [text.features[-3:] if isinstance(text, ReadText) else _look(text) for text in texts]
     columns: dict[str, Any] = dict(zip(EXTRA_FEATURES, np.reshape(told, (-1, 3)).T, strict=False))
@@ -72,7 +75,8 @@ def _look(text: str) -> tuple[bool, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """Rows for a classifier: every question of every setting at every target, always with the same text."""
+    """Rows for a classifier: every question of every setting at every target, always with the same
+    text."""
 
     features: pd.DataFrame
     question: np.ndarray
@@ -90,12 +94,14 @@ class Pooled:
         return len(self.labels)
 
     def grouped(self, groups: Sequence) -> Pooled:
-        """The same rows with whole groups (one a question) as questions: a split then keeps a group together."""
+        """The same rows with whole groups (one a question) as questions: a split then keeps a group
+        together."""
         codes = pd.factorize(np.array([str(group) for group in groups], dtype=object))[0]
         return replace(self, question=codes[self.question])
 
     def labelled_among(self, rows: ArrayLike) -> np.ndarray:
-        """The oracle's columns of some rows (a mask) at prices found on these rows alone: no others are known."""
+        """The oracle's columns of some rows (a mask) at prices found on these rows alone: no others
+        are known."""
         rows, labels = np.asarray(rows, dtype=bool), self.labels.copy()
         cell = pd.factorize(pd.MultiIndex.from_arrays([self.setting, self.target]))[0]
         for number in np.unique(cell[rows]):
@@ -111,7 +117,8 @@ def pool(
     targets: Sequence[float] = TARGETS,
     score: Mapping[str, UtilityTable] | None = None,
 ) -> Pooled:
-    """Put settings that share their questions under one another, each at every target, labelled by bisection."""
+    """Put settings that share their questions under one another, each at every target, labelled by
+    bisection."""
     names = list(tables)
     first = tables[names[0]]
     score = tables if score is None else score
@@ -145,11 +152,13 @@ def pool(
 
 
 def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
-    """The paper's pool as we reconstruct it, with nothing to learn: simulated MATH settings, noise for features."""
+    """The paper's pool as we reconstruct it, with nothing to learn: simulated MATH settings, noise
+    for features."""
     names = PAPER_SETTINGS[:3]
     tables = {name: paper_setting(name).table(**PAPER_WAY) for name in names}
     n = tables[names[0]].n
-    # The paper's entropy needs an answer of the model: two columns of the sixteen differ by setting.
+    # The paper's entropy needs an answer of the model: two columns of the sixteen differ by
+    # setting.
     own = {name: noise_features(n, 2, seed=1000 * (seed + 1) + j) for j, name in enumerate(names)}
     return pool(tables, noise_features(n, 14, seed=seed), own, targets)
 
@@ -159,7 +168,8 @@ def real_pool(
     features: ArrayLike | None = None,
     targets: Sequence[float] = TARGETS,
 ) -> Pooled:
-    """Pool real settings that share their questions: labels from one half of the answers, scores from the other."""
+    """Pool real settings that share their questions: labels from one half of the answers, scores
+    from the other."""
     sets = {name: answers(name) for name in names}
     if features is None:
         features = text_features(sets[names[0]].questions)
@@ -194,8 +204,8 @@ def zoo(seed: int = 0) -> dict[str, LabelPolicy]:
     return {name: LabelPolicy(model, seed=seed) for name, model in zip(ZOO, models, strict=True)}
 
 
-#: On how many splits each classifier is tried: ten as in the paper; the network, which takes four times as long as
-#: a forest, on two.
+#: On how many splits each classifier is tried: ten as in the paper; the network, which takes four
+#: times as long as a forest, on two.
 TRIES = {"logistic": 10, "svm": 10, "forest": 10, "mlp": 2, "gbm": 10}
 
 _TEST = 0.2  # share of the rows, or of the questions, that a random split holds out
@@ -222,13 +232,15 @@ class Comparison:
     def runs(self) -> pd.DataFrame:
         """One row a trial, everything measured on its held-out rows.
 
-        ``majority`` is the share of the commonest label, ``mix`` the best random mix at the same cost, setting by
-        setting and target by target; ``eps``, ``regret``, ``weighted``, ``largest`` and ``average`` are the share of
-        wrong labels, lost - saved, E[M 1(wrong)], and the largest and the mean M times ``eps``."""
+        ``majority`` is the share of the commonest label, ``mix`` the best random mix at the same
+        cost, setting by setting and target by target; ``eps``, ``regret``, ``weighted``,
+        ``largest`` and ``average`` are the share of wrong labels, lost - saved, E[M 1(wrong)], and
+        the largest and the mean M times ``eps``."""
         return pd.DataFrame([self._measure(trial) for trial in self.trials])
 
     def summary(self) -> pd.DataFrame:
-        """Mean and standard deviation over the splits, one row a classifier, as in the paper's table."""
+        """Mean and standard deviation over the splits, one row a classifier, as in the paper's
+        table."""
         columns = ["accuracy", "gap", "imitation", "cost", "first", "oracle", "majority", "gain"]
         grouped = self.runs.groupby("classifier", sort=False)[columns]
         spread = grouped.std(ddof=0).add_suffix("_std")
@@ -237,14 +249,16 @@ class Comparison:
         ).reset_index()
 
     def confusion(self, classifier: str) -> np.ndarray:
-        """Count held-out rows by oracle column (row) and predicted column, shape (K, K), over all splits."""
+        """Count held-out rows by oracle column (row) and predicted column, shape (K, K), over all
+        splits."""
         index, predicted = self._all(classifier)
         counts = np.zeros((self.pooled.budgets.size,) * 2, dtype=int)
         np.add.at(counts, (self.pooled.labels[index], predicted), 1)
         return counts
 
     def losses(self, classifier: str) -> pd.DataFrame:
-        """What each kind of error costs: ``label``, ``predicted``, ``count``, and the mean net value lost, ``loss``."""
+        """What each kind of error costs: ``label``, ``predicted``, ``count``, and the mean net
+        value lost, ``loss``."""
         index, predicted = self._all(classifier)
         labels, at = self.pooled.labels[index], np.arange(index.size)
         net = self.pooled.choose[index] - self.pooled.lam[index, None] * self.pooled.budgets
@@ -255,7 +269,8 @@ class Comparison:
         return wrong.agg(count="size", loss="mean").reset_index()
 
     def gain(self, classifier: str, over: str | None = None) -> Interval:
-        """Gain over the best mix at equal cost, or its lead on another's, over questions or families ("fold" only)."""
+        """Gain over the best mix at equal cost, or its lead on another's, over questions or
+        families ("fold" only)."""
         if self.split != "fold":
             raise ValueError(
                 f'an interval over questions needs split "fold", where each is scored once; not {self.split!r}'
@@ -284,7 +299,8 @@ class Comparison:
         labels, acc, at = pooled.labels[rows], pooled.acc[rows], np.arange(rows.size)
         accuracy, oracle = acc[at, predicted].mean(), acc[at, labels].mean()
         gain = _over_mix(pooled, rows, predicted).mean()
-        # A price a row: with costs already priced, the price is 1 and the theorem's quantities are the usual ones.
+        # A price a row: with costs already priced, the price is 1 and the theorem's quantities are
+        # the usual ones.
         choose, priced = pooled.choose[rows], pooled.lam[rows, None] * pooled.budgets
         wrong, worst = predicted != labels, regret_weights(choose, priced, 1.0)
         lost = (choose[at, labels] - choose[at, predicted]).mean()
@@ -321,8 +337,9 @@ def classifiers(
 ) -> Comparison:
     """Train the paper's five classifiers on the same splits of a pool.
 
-    A split by rows puts copies of a question on both sides; one by questions does not, and its labels for training are
-    made from training questions alone. What differs is what the copies were worth."""
+    A split by rows puts copies of a question on both sides; one by questions does not, and its
+    labels for training are made from training questions alone. What differs is what the copies were
+    worth."""
     held = list(_splits(pooled, split, splits))
     tries = models if isinstance(models, Mapping) else dict.fromkeys(models, splits)
     jobs = [(name, number) for name in tries for number in range(min(tries[name], splits))]
@@ -335,14 +352,16 @@ def classifiers(
         policy = zoo(number)[name].fit_labels(pooled.features[~out], labels)
         return Trial(name, number, np.flatnonzero(out), policy.predict(pooled.features[out]))
 
-    # A thread a model: more in the linear algebra would only be in each other's way, and warnings are set for all.
+    # A thread a model: more in the linear algebra would only be in each other's way, and warnings
+    # are set for all.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the network stops at its last epoch
         return Comparison(pooled, split, tuple(side_by_side(train, jobs)))
 
 
 def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10) -> Comparison:
-    """What the classifiers that ``data/record_paper.py`` trained did: as `classifiers` on the same pool and splits."""
+    """What the classifiers that ``data/record_paper.py`` trained did: as `classifiers` on the same
+    pool and splits."""
     held = [np.sort(rows) for rows in _splits(pooled, split, splits)]
     trials = [
         Trial(
@@ -392,7 +411,7 @@ def _over_mix(pooled: Pooled, rows: np.ndarray, predicted: np.ndarray) -> np.nda
     return gains
 
 
-#: The paper's three menus, and two that chapter 5 makes one ask for.
+#: The paper's three menus, and two more that its tie rule suggests.
 MENUS = {
     "coarse": (1, 8, 16),
     "without 2": (1, 4, 8, 16),
@@ -408,7 +427,8 @@ def granularity(
     menus: Mapping[str, Sequence[int]] = MENUS,
     **table,
 ) -> pd.DataFrame:
-    """Value the oracle with every menu of budgets: the truth of a population, else in-sample and cross-fitted.
+    """Value the oracle with every menu of budgets: the truth of a population, else in-sample and
+    cross-fitted.
 
     In-sample a longer menu can only raise it: there are more estimates to pick the luckiest of."""
     scores: dict[tuple[str, str], OracleScore] = {}
@@ -449,10 +469,11 @@ def learning_curve(
     shares: Sequence[float] = SHARES,
     seeds: int = 4,
 ) -> pd.DataFrame:
-    """Train the label policy on a growing share of the questions, and score it on what it saw and on what it did not.
+    """Train the label policy on a growing share of the questions, and score it on what it saw and
+    on what it did not.
 
-    In the paper's figure accuracy is drawn on all questions, where two things grow at once: what the model can
-    generalise from, and how much of the test it has seen."""
+    In the paper's figure accuracy is drawn on all questions, where two things grow at once: what
+    the model can generalise from, and how much of the test it has seen."""
     inputs = pd.DataFrame(features)
     labels = {target: bisect(table.acc, table.cost, target).labels for target in targets}
 
@@ -472,7 +493,8 @@ def learning_curve(
 def recorded_curve(
     name: str, targets: Sequence[float] = TARGETS, shares: Sequence[float] = SHARES, seeds: int = 8
 ) -> pd.DataFrame:
-    """`learning_curve` with noise features on a setting, by models that ``data/record_paper.py`` trained."""
+    """`learning_curve` with noise features on a setting, by models that ``data/record_paper.py``
+    trained."""
     runs = {
         (run["target"], run["share"], run["seed"]): np.array(list(run["predicted"]), dtype=int)
         for run in recorded_part(f"{name}, growing shares")
@@ -489,7 +511,8 @@ def _seen(table: UtilityTable, share: float, seed: int) -> np.ndarray:
 def _curve(
     table: UtilityTable, jobs: Sequence[tuple], predicted: Iterable[np.ndarray]
 ) -> pd.DataFrame:
-    """Score what the models of a learning curve predicted for all questions, on those seen, unseen and all."""
+    """Score what the models of a learning curve predicted for all questions, on those seen, unseen
+    and all."""
     every, rows = np.arange(table.n), []
     for (target, share, seed), columns in zip(jobs, predicted, strict=True):
         labels, seen = bisect(table.acc, table.cost, target).labels, _seen(table, share, seed)

@@ -1,6 +1,7 @@
-"""Who gets the budget: by level, difficulty and kind of curve; whether a pattern is real; what printed shares imply.
+"""Who gets the budget: by level, difficulty and kind of curve; whether a pattern is real; what
+printed shares imply.
 
-Explained in chapter 8, "Patterns and ablations".
+Explained in the chapter "Patterns and ablations".
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from adalib.table import UtilityTable
 def group_means(
     values: ArrayLike, groups: ArrayLike, k: int, bounds: tuple[float, float] = (-1.0, 1.0)
 ) -> Interval:
-    """Mean of each of ``k`` groups with its 95% interval; a question looked at several times counts as one."""
+    """Mean of each of ``k`` groups with its 95% interval; a question looked at several times counts
+    as one."""
     values, groups = (
         np.atleast_2d(np.asarray(values, dtype=float)),
         np.atleast_2d(np.asarray(groups)),
@@ -59,7 +61,8 @@ def group_means(
 
 
 def by_level(table: UtilityTable, levels: Sequence) -> pd.DataFrame:
-    """Accuracy of the smallest and of the largest budget by level, and the gain from one to the other."""
+    """Accuracy of the smallest and of the largest budget by level, and the gain from one to the
+    other."""
     codes, names = _codes(levels, table.n)
     frame = pd.DataFrame({"level": names, "questions": np.bincount(codes)})
     first, last = table.acc[:, 0], table.acc[:, -1]
@@ -74,7 +77,8 @@ def label_shares(labels: ArrayLike, k: int) -> np.ndarray:
 
 
 def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
-    """Deal the questions into equally large bins, from the lowest accuracy to the highest; equals in their order."""
+    """Deal the questions into equally large bins, from the lowest accuracy to the highest; equals
+    in their order."""
     acc1 = np.asarray(acc1, dtype=float)
     place = np.empty(acc1.size, dtype=int)
     for number, rows in enumerate(np.array_split(np.argsort(acc1, kind="stable"), bins)):
@@ -85,7 +89,8 @@ def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
 def by_difficulty(
     acc1: ArrayLike, labels: ArrayLike, budgets: Sequence[float], bins: int = 5
 ) -> pd.DataFrame:
-    """Budgets by bin of the accuracy of one answer: the numbers behind the paper's scatter and quintile figure."""
+    """Budgets by bin of the accuracy of one answer: the numbers behind the paper's scatter and
+    quintile figure."""
     place, weights = difficulty_bins(acc1, bins), from_labels(labels, len(budgets)).weights
     frame = pd.DataFrame({"bin": np.arange(1, bins + 1), "questions": np.bincount(place)})
     frame["acc1"] = np.bincount(place, acc1) / frame["questions"]
@@ -106,7 +111,8 @@ def level_shares(labels: ArrayLike, levels: Sequence, k: int) -> pd.DataFrame:
 
 
 def _put(frame: pd.DataFrame, name: str, interval: Interval) -> None:
-    """Add a mean and the ends of its interval to a table, in place: ``name``, ``name_low``, ``name_high``."""
+    """Add a mean and the ends of its interval to a table, in place: ``name``, ``name_low``,
+    ``name_high``."""
     frame[name], frame[f"{name}_low"], frame[f"{name}_high"] = (
         interval.mean,
         interval.low,
@@ -132,9 +138,11 @@ def gain_by(
     seed: int = 0,
     **table,
 ) -> pd.DataFrame:
-    """What the oracle spends on each group of questions, what it says this gains, and what it does gain.
+    """What the oracle spends on each group of questions, what it says this gains, and what it does
+    gain.
 
-    One half of the samples makes the groups and the labels, the other half scores the labels, and the other way round.
+    One half of the samples makes the groups and the labels, the other half scores the labels, and
+    the other way round.
     """
     check_halves(responses, budgets, splits)
     votes, looks = compared(responses), []
@@ -151,7 +159,8 @@ def gain_by(
             spent = (plans[half].expected(halves[half].cost) for half in (one, other))
             looks.append((np.asarray(group_of(halves[one])), *spent, *gains))
     groups, *columns = (np.array(part) for part in zip(*looks, strict=True))
-    # What was spent is between the cheapest and the dearest; the half that chose never claims a loss.
+    # What was spent is between the cheapest and the dearest; the half that chose never claims a
+    # loss.
     ends = [(part.min(), part.max()) for part in columns[:2]] + [(0.0, 1.0), (-1.0, 1.0)]
     means = [
         group_means(values, groups, k, bounds) for values, bounds in zip(columns, ends, strict=True)
@@ -175,7 +184,8 @@ def out_of_fold(
     """Columns that the label policy gives to questions it did not learn from."""
     inputs, columns = pd.DataFrame(features), np.empty(table.n, dtype=int)
     member = np.arange(table.n) if groups is None else group_numbers(groups, table.n, sort=True)
-    # Folds are the runs of a shuffled list, as scikit-learn's GroupKFold has them; the book's heatmaps stand on these.
+    # Folds are the runs of a shuffled list, as scikit-learn's GroupKFold has them; the book's
+    # heatmaps stand on these.
     runs = np.array_split(np.random.RandomState(seed).permutation(member.max() + 1), folds)
     order = [run[place] for place in range(len(runs[0])) for run in runs if place < len(run)]
     fold = deal(member, folds, order=order)
@@ -193,7 +203,8 @@ SHAPES = ("easy", "responsive", "diminishing", "hard")
 
 
 class Clusters(NamedTuple):
-    """The cluster of every curve, each cluster's mean curve, and its name: of four `SHAPES`, else "1", "2", ..."""
+    """The cluster of every curve, each cluster's mean curve, and its name: of four `SHAPES`, else
+    "1", "2", ..."""
 
     labels: np.ndarray
     centres: np.ndarray
@@ -201,9 +212,11 @@ class Clusters(NamedTuple):
 
 
 def curve_clusters(acc: ArrayLike, clusters: int = 4) -> Clusters:
-    """Group accuracy curves with K-means, as in the paper's archetype figure, from the highest mean to the lowest.
+    """Group accuracy curves with K-means, as in the paper's archetype figure, from the highest mean
+    to the lowest.
 
-    Of four, the one of the two in the middle that gains more comes first, as responsive: a convention of ours."""
+    Of four, the one of the two in the middle that gains more comes first, as responsive: a
+    convention of ours."""
     from sklearn.cluster import KMeans
 
     model = KMeans(clusters, n_init=10, random_state=0).fit(np.asarray(acc, dtype=float))
@@ -221,7 +234,8 @@ def curve_clusters(acc: ArrayLike, clusters: int = 4) -> Clusters:
 def nearest_mix(
     by_level: ArrayLike, overall: ArrayLike, n: int = 200
 ) -> tuple[tuple[int, ...], float]:
-    """The whole numbers of questions a level whose averages come nearest to printed overall accuracies."""
+    """The whole numbers of questions a level whose averages come nearest to printed overall
+    accuracies."""
     by_level, overall = np.asarray(by_level, dtype=float), np.asarray(overall, dtype=float)
     mixes = np.array([(i, j, n - i - j) for i in range(n, -1, -1) for j in range(n - i, -1, -1)])
     error = np.abs(mixes @ by_level.T / n - overall).max(axis=1)
@@ -235,7 +249,8 @@ def whole_counts(
     n: int = 200,
     half_digit: float = 0.005,
 ) -> list[tuple[int, ...]]:
-    """All whole numbers of questions a budget that print as these shares and have this average cost."""
+    """All whole numbers of questions a budget that print as these shares and have this average
+    cost."""
     near = [
         [c for c in range(n + 1) if abs(c / n - share) <= half_digit + 1e-9] for share in shares
     ]

@@ -1,6 +1,8 @@
-"""The settings of the book, each voted on in one way: real answers, the paper's benchmarks, four simulated stand-ins.
+"""The settings of the book, each voted on in one way: real answers, the paper's benchmarks, four
+simulated stand-ins.
 
-The chapters and the replication table start from the same tables, so that they cannot disagree about a number.
+The chapters and the replication table start from the same tables, so that they cannot disagree
+about a number.
 """
 
 from __future__ import annotations
@@ -36,10 +38,11 @@ PAPER_ABLATIONS: dict[str, Any] = _TABLES["ablations"]
 #: Numbers that its text states without a table.
 PAPER_CLAIMS: dict[str, Any] = _TABLES["claims"]
 
-# ``data/fit_paper_settings.py`` chose these so that 48 answers per question, voted on in the paper's disjoint windows
-# (first-seen ties, our choice), give its printed tables. Two choices were made by looking at those: the parameters (on
-# the average of 16 draws), and then the default draw (the nearest of 200 others). `fit_table` shows every target, what
-# the default draw gives, and the mean and spread over those 200, so that one can tell a fit from a lucky draw.
+# ``data/fit_paper_settings.py`` chose these so that 48 answers per question, voted on in the
+# paper's disjoint windows (first-seen ties, our choice), give its printed tables. Two choices were
+# made by looking at those: the parameters (on the average of 16 draws), and then the default draw
+# (the nearest of 200 others). `fit_table` shows every target, what the default draw gives, and the
+# mean and spread over those 200, so that one can tell a fit from a lucky draw.
 _SPECS: dict[str, dict] = _read("paper_settings.json")["settings"]
 
 _GOLDEN = (np.sqrt(5) - 1) / 2
@@ -48,26 +51,28 @@ _GOLDEN = (np.sqrt(5) - 1) / 2
 def paper_setting(name: str, R: int = 48, seed: int | None = None) -> Responses:
     """Simulated answers that stand in for one of the paper's settings.
 
-    These are not answers of the models they are named after; residuals are in `fit_table`. Explained in chapter 0,
-    "One question, many answers". ``name`` is one of `PAPER_SETTINGS`, ``R`` the answers per question (48 in the paper).
-    Without a ``seed`` it is the draw chosen for lying nearest to the printed tables; any seed is an ordinary draw."""
+    These are not answers of the models they are named after; residuals are in `fit_table`.
+    Explained in the chapter "One question, many answers". ``name`` is one of `PAPER_SETTINGS`,
+    ``R`` the answers per question (48 in the paper). Without a ``seed`` it is the draw chosen for
+    lying nearest to the printed tables; any seed is an ordinary draw."""
     return paper_population(name).sample(R, _spec(name)["seed"] if seed is None else seed)
 
 
 def paper_population(name: str) -> Population:
     """Answer distributions behind `paper_setting`: 200 questions, those of MATH at levels 2 to 4.
 
-    The three MATH settings share ids and levels, and a question keeps its rank in difficulty within its level from one
-    model to the next. Explained in chapter 0, "One question, many answers"."""
+    The three MATH settings share ids and levels, and a question keeps its rank in difficulty within
+    its level from one model to the next. Explained in the chapter "One question, many answers"."""
     return build(_spec(name))
 
 
 def build(spec: dict) -> Population:
     """Lay out the population of one entry of ``paper_settings.json``.
 
-    A level holds questions always wrong ("hard"), always right ("easy"), and "uncertain" ones, whose chance p of a
-    correct answer sits at even quantiles of a Beta distribution. Their wrong answers are one rival, with a share of the
-    wrong mass that sweeps ``rival``, and ``others`` that divide the rest evenly. A rival likelier than p: voting hurts.
+    A level holds questions always wrong ("hard"), always right ("easy"), and "uncertain" ones,
+    whose chance p of a correct answer sits at even quantiles of a Beta distribution. Their wrong
+    answers are one rival, with a share of the wrong mass that sweeps ``rival``, and ``others`` that
+    divide the rest evenly. A rival likelier than p: voting hurts.
     """
     from scipy.special import betaincinv
 
@@ -83,7 +88,8 @@ def build(spec: dict) -> Population:
         levels += [level["level"]] * (hard + uncertain + easy)
     p, r, others = np.concatenate(chance)[:, None], np.concatenate(rival)[:, None], spec["others"]
     probs = np.hstack([p, (1 - p) * r, np.repeat((1 - p) * (1 - r) / others, others, axis=1)])
-    # One fixed shuffle, the same for all settings, so that a question's number says nothing about it.
+    # One fixed shuffle, the same for all settings, so that a question's number says nothing about
+    # it.
     order = np.argsort(np.random.default_rng(0).random(len(levels)))
     shuffled = tuple(levels[i] for i in order)
     return Population(
@@ -92,11 +98,14 @@ def build(spec: dict) -> Population:
 
 
 def fit_table(name: str) -> pd.DataFrame:
-    """How well a simulated setting meets the paper's tables, one row a target; explained in chapter 0.
+    """Compare a simulated setting with the paper's tables, one row per target.
 
-    Columns: ``statistic``; ``printed``; ``ours`` on the default draw; ``residual`` = ours - printed; ``tolerance``
-    (missing where the fit only tries to be close); ``true`` value in the population where there is one; ``mean``
-    and ``sd`` over all draws tried. Its ``attrs`` say how many were tried, and how many met every tolerance."""
+    Explained in the appendix "The simulated settings".
+
+    Columns: ``statistic``; ``printed``; ``ours`` on the default draw; ``residual`` = ours -
+    printed; ``tolerance`` (missing where the fit only tries to be close); ``true`` value in the
+    population where there is one; ``mean`` and ``sd`` over all draws tried. Its ``attrs`` say how
+    many were tried, and how many met every tolerance."""
     spec = _spec(name)
     table = pd.DataFrame(spec["fit"])
     table.insert(3, "residual", table["ours"] - table["printed"])
@@ -112,16 +121,17 @@ def _spec(name: str) -> dict:
     return _SPECS[name]
 
 
-#: The paper's benchmarks, answered by a small model of one of its families: 300 questions each, 96 answers.
+#: The paper's benchmarks, answered by a small model of one of its families: 300 questions each, 96
+#: answers.
 BENCHMARKS = ("gsm8k-qwen15", "math-qwen15")
 
 #: The real sets on our own questions, and eight settings, real ones first.
 REAL = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
 SETTINGS = (*REAL, *PAPER_SETTINGS)
 
-#: How we reconstruct the paper's estimates. Disjoint windows are its words; of ties it says nothing. They cannot have
-#: been shared (with no unread answers two would then be worth one to the last digit, and it prints .495 and .491);
-#: that they go to the answer seen first is our choice.
+#: How we reconstruct the paper's estimates. Disjoint windows are its words; of ties it says
+#: nothing. They cannot have been shared (with no unread answers two would then be worth one to the
+#: last digit, and it prints .495 and .491); that they go to the answer seen first is our choice.
 PAPER_WAY: dict[str, Any] = {"estimator": "windows", "ties": "first"}
 
 #: The average budgets of its tables.
@@ -143,7 +153,8 @@ def answers(name: str) -> Responses:
 
 @cache
 def utility(name: str) -> UtilityTable:
-    """The table of a setting: the real ones from all subsets with shared ties, the simulated ones by `PAPER_WAY`."""
+    """The table of a setting: the real ones from all subsets with shared ties, the simulated ones
+    by `PAPER_WAY`."""
     return answers(name).table(**(PAPER_WAY if name in PAPER_SETTINGS else {}))
 
 

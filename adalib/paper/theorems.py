@@ -1,7 +1,9 @@
-"""Every statement of the paper's theory, with both sides measured on a table: as printed, and as we correct it.
+"""Every statement of the paper's theory, with both sides measured on a table: as printed, and as we
+correct it.
 
-First those about prices and budgets, then those about a policy beside the oracle, given by its labels, one column index
-a question; last the cases to try them on. Explained in chapter 4, "Duality".
+First those about prices and budgets, then those about a policy beside the oracle, given by its
+labels, one column index a question; last the cases to try them on. Explained in the chapter
+"Duality".
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class Relation(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """``right - left``: the room an inequality has, negative where it fails; 0 where an equality holds."""
+        """``right - left``: the room an inequality has, negative where it fails; 0 where an
+        equality holds."""
         return self.right - self.left
 
     @property
@@ -45,7 +48,8 @@ class Relation(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """What a theorem says about one table: as printed, what we say instead, and the proof's ``steps`` that may fail."""
+    """What a theorem says about one table: as printed, what we say instead, and the proof's
+    ``steps`` that may fail."""
 
     name: str
     printed: tuple[Relation, ...] = ()
@@ -53,7 +57,8 @@ class Statement(NamedTuple):
     steps: tuple[Relation, ...] = ()
 
     def rows(self) -> list[tuple]:
-        """One tuple a claim: version ("printed", "step" or "ours"), text, both sides, the gap, and whether it holds."""
+        """One tuple a claim: version ("printed", "step" or "ours"), text, both sides, the gap, and
+        whether it holds."""
         versions = [("printed", self.printed), ("step", self.steps), ("ours", self.corrected)]
         return [
             (v, c.text, c.left, c.relation, c.right, c.gap, c.holds)
@@ -77,7 +82,8 @@ def equal(text: str, left: float | np.ndarray, right: float | np.ndarray) -> Rel
 
 
 def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> Statement:
-    """Theorem 1: a higher price never costs more. Ours needs no tie rule, so it is measured with the worst one."""
+    """Theorem 1: a higher price never costs more. Ours needs no tie rule, so it is measured with
+    the worst one."""
     if not low < high:
         raise ValueError(
             f"the prices are {low} and {high}; give two different ones, the lower first"
@@ -95,7 +101,8 @@ def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> S
 
 
 def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
-    """Theorem 1's count: how often a question changes its label as the price runs through all values."""
+    """Theorem 1's count: how often a question changes its label as the price runs through all
+    values."""
     acc, cost = check_table(acc, cost)
     k, labels = (
         acc.shape[1],
@@ -110,7 +117,8 @@ def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
 
 
 def free_compute(acc: ArrayLike, cost: ArrayLike) -> Statement:
-    """What the price 0 buys: printed, the largest budget for all; in fact the cheapest of each question's best."""
+    """What the price 0 buys: printed, the largest budget for all; in fact the cheapest of each
+    question's best."""
     acc, cost = check_table(acc, cost)
     wide = np.broadcast_to(cost, acc.shape)
     spent = float(average_cost(acc, cost, 0.0))
@@ -141,7 +149,8 @@ def weak_duality(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> 
 def subgradient(
     acc: ArrayLike, cost: ArrayLike, lam: float, other: float, budget: float
 ) -> Statement:
-    """The dual function lies above its tangents at ``lam``; ours takes the steepest of them towards ``other``."""
+    """The dual function lies above its tangents at ``lam``; ours takes the steepest of them towards
+    ``other``."""
     here, there = np.asarray(dual(acc, cost, [lam, other], budget))
     low, high = subdifferential(acc, cost, lam, budget)
     steepest = high if other >= lam else low
@@ -154,7 +163,8 @@ def subgradient(
 
 
 def optimal_price(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
-    """The price that minimises the dual function: printed, it costs the budget; in fact that may lie in a jump."""
+    """The price that minimises the dual function: printed, it costs the budget; in fact that may
+    lie in a jump."""
     path = frontier(acc, cost)
     lam = path.at(budget).lam
     low, high = subdifferential(acc, cost, lam, budget)
@@ -174,7 +184,8 @@ def optimal_price(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
 def vertex(
     acc: ArrayLike, cost: ArrayLike, budget: float, shares: ArrayLike | None = None
 ) -> Statement:
-    """An optimal vertex of the relaxed problem splits at most one question, over two columns that tie at the price."""
+    """An optimal vertex of the relaxed problem splits at most one question, over two columns that
+    tie at the price."""
     acc, cost = check_table(acc, cost)
     best = frontier(acc, cost).at(budget)
     shares = _shares(best, acc.shape) if shares is None else np.asarray(shares, dtype=float)
@@ -193,7 +204,8 @@ def vertex(
 
 
 def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
-    """Proposition 1: printed, the best accuracy is the least dual value; in fact a gap remains, but for mixtures."""
+    """Proposition 1: printed, the best accuracy is the least dual value; in fact a gap remains, but
+    for mixtures."""
     acc, cost = check_table(acc, cost)
     n, path = len(acc), frontier(acc, cost)
     best, value = path.at(budget), integer_optimum(acc, cost, budget).accuracy
@@ -220,7 +232,8 @@ def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
 def everett(
     acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike | None = None
 ) -> Statement:
-    """What a price chooses is exactly optimal, among mixtures too, for the budget that it spends."""
+    """What a price chooses is exactly optimal, among mixtures too, for the budget that it
+    spends."""
     acc, cost = check_table(acc, cost)
     labels = oracle_labels(acc, cost, lam) if labels is None else check_labels(labels, acc.shape)
     net = acc - lam * cost
@@ -264,7 +277,8 @@ def chosen(table: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def _least_dual(acc: ArrayLike, cost: ArrayLike, path: Frontier, budget: float) -> float:
-    """The dual function is convex with kinks only at the frontier's prices, so one of them is a minimum."""
+    """The dual function is convex with kinks only at the frontier's prices, so one of them is a
+    minimum."""
     return float(np.min(dual(acc, cost, path.lam, budget)))
 
 
@@ -281,7 +295,8 @@ def _shares(best: Allocation, shape: tuple[int, int]) -> np.ndarray:
 def ledger(
     acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike
 ) -> Statement:
-    """The identity behind the chapter: what is missing to the bound is regret plus the price of the money unspent."""
+    """The identity behind the chapter: what is missing to the bound is regret plus the price of the
+    money unspent."""
     policy = _Policy(acc, cost, lam, labels)
     missing, unspent = dual(acc, cost, lam, budget) - policy.accuracy, budget - policy.cost
     return Statement(
@@ -302,7 +317,8 @@ def decomposition(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
 
 
 def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """Theorem 2: regret is at most the gap of the questions that differ, at most the largest gap times their share."""
+    """Theorem 2: regret is at most the gap of the questions that differ, at most the largest gap
+    times their share."""
     policy = _Policy(acc, cost, lam, labels)
     return Statement(
         "Theorem 2",
@@ -314,7 +330,8 @@ def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) ->
 
 
 def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """What the paper's figure draws for Theorem 2: accuracy lost not regret, the mean gap not the largest."""
+    """What the paper's figure draws for Theorem 2: accuracy lost not regret, the mean gap not the
+    largest."""
     policy = _Policy(acc, cost, lam, labels)
     largest, mean = policy.worst * policy.eps, policy.gaps.mean() * policy.eps
     covariance = ((policy.gaps - policy.gaps.mean()) * (policy.differs - policy.eps)).mean()
@@ -338,7 +355,8 @@ def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
 def recovery(
     acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike
 ) -> Statement:
-    """Theorem 3: a near copy of an affordable oracle is nearly affordable (1); how near to optimal is priced (2)."""
+    """Theorem 3: a near copy of an affordable oracle is nearly affordable (1); how near to optimal
+    is priced (2)."""
     policy = _Policy(acc, cost, lam, labels)
     slack = budget - policy.oracle_cost
     if slack < -TIE * budget:
@@ -375,7 +393,8 @@ def recovery(
 
 
 def own_cost(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """Against the best of its own cost, a policy loses at most its regret, at any price; at the best just that."""
+    """Against the best of its own cost, a policy loses at most its regret, at any price; at the
+    best just that."""
     policy = _Policy(acc, cost, lam, labels)
     best = frontier(acc, cost).at(policy.cost)
     behind = best.bound - policy.accuracy
@@ -412,7 +431,8 @@ class _Policy:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A table with a budget that can be kept, a price and a policy; ``other`` is another price, any."""
+    """A table with a budget that can be kept, a price and a policy; ``other`` is another price,
+    any."""
 
     name: str
     table: UtilityTable
@@ -432,7 +452,8 @@ class Case:
         return self.table.cost
 
     def frame(self) -> pd.DataFrame:
-        """The case to read: the accuracies, the budget the oracle takes at the price, and the one the policy takes."""
+        """The case to read: the accuracies, the budget the oracle takes at the price, and the one
+        the policy takes."""
         names = np.array(self.table.budgets)
         columns = {f"Acc({b})": self.acc[:, j] for j, b in enumerate(names)}
         chosen = {
@@ -448,17 +469,21 @@ def _named(name: str, acc: list, cost: list, budget: float, lam: float, labels: 
 
 #: The smallest cases known to us that break a printed claim, by the name the chapter uses.
 COUNTEREXAMPLES = {
-    # One question that money helps, and half the money: the least dual value is 1/2, the best accuracy 0.
+    # One question that money helps, and half the money: the least dual value is 1/2, the best
+    # accuracy 0.
     "gap": _named("Proposition 1; C(λ*) = B; Step 1", [[0, 1]], [1, 2], 1.5, 1.0, [0]),
     # Two such questions. The perfect copy of the oracle (eps = 0) spends 1 of 1.5 and misses 1/2.
     "perfect copy": _named("Theorem 3 (2), last step", [[0, 1], [0, 1]], [1, 2], 1.5, 1.0, [0, 0]),
-    # The oracle spends the whole budget, the policy saves it: accuracy lost 1/2, largest gap times eps 3/8.
+    # The oracle spends the whole budget, the policy saves it: accuracy lost 1/2, largest gap times
+    # eps 3/8.
     "thrift": _named("Theorem 3 (2) without slack", [[0, 1], [1, 1]], [1, 16], 8.5, 0.05, [0, 0]),
-    # A dear price, a small budget, and a policy that spends beyond it: B' = 2 buys 1, the dual bound at B = 1 is 0.
+    # A dear price, a small budget, and a policy that spends beyond it: B' = 2 buys 1, the dual
+    # bound at B = 1 is 0.
     "wrong bound": _named("V(B') ≤ G(λ), with G at B", [[0, 1]], [1, 2], 1.0, 2.0, [1]),
     # Accuracy lost 1, largest gap times eps 1/2; the regret, 1/2, keeps the bound.
     "accuracy": _named("accuracy lost ≤ max M × ε", [[0, 1]], [1, 2], 2.0, 0.5, [0]),
-    # The one error falls where the gap is; the second question ties, its gap is 0 and halves the mean.
+    # The one error falls where the gap is; the second question ties, its gap is 0 and halves the
+    # mean.
     "mean gap": _named("Reg ≤ mean M × ε", [[0, 1], [0, 0.5]], [1, 2], 1.5, 0.5, [0, 0]),
     # Right at once: the price 0 does not buy the largest budget.
     "free": _named("the price 0 buys the largest budget", [[1, 1]], [1, 2], 2.0, 0.0, [0]),
@@ -516,7 +541,7 @@ def survey(check: Callable[[Case], Statement], cases: Iterable[Case]) -> pd.Data
     return pd.DataFrame(rows, columns=["case", *COLUMNS])
 
 
-#: Every statement by its name, as a function of a case: what chapter 4 surveys, and the replication table after it.
+#: Every statement by its name, as a function of a case; the book surveys them on random cases.
 STATEMENTS: dict[str, Callable[[Case], Statement]] = {
     "Ledger": lambda c: ledger(c.acc, c.cost, c.other, c.budget, c.labels),
     "Weak duality": lambda c: weak_duality(c.acc, c.cost, c.other, c.budget),

@@ -1,13 +1,14 @@
 r"""A budget that is held: the price moves with what was really spent.
 
-A question that cost more than the budget raises the price and one that cost less lowers it, by a step
-in its logarithm:
+A question that cost more than the budget raises the price and one that cost less lowers it, by a
+step in its logarithm:
 
 .. math:: \log \lambda_{t+1} = \log \lambda_t + \eta\,\frac{c_t - B}{B}
 
 So the price is a function of the debt, the sum of all :math:`c_t - B`. From some price on every
 question gets the cheapest rule, and only open questions can raise the debt, so it stays below
-`BudgetController.bound` (chapter 10). A ledger keeps the debt, and with it the bound, over restarts.
+`BudgetController.bound`. A ledger keeps the debt, and with it the bound, over
+restarts.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from adalib.router.purse import Ledger
 __all__ = ["BudgetController", "Reach"]
 
 STEP = 0.2
-CREDIT = 20  # budgets that may lie unspent; more is forgotten, or a quiet month would pay for a careless week
+# Budgets that may lie unspent; more is forgotten, or a quiet month would pay for a careless week.
+CREDIT = 20
 
 
 class Reach(NamedTuple):
@@ -47,9 +49,9 @@ class Reach(NamedTuple):
 class BudgetController:
     """Keep the average cost of a question at a budget by moving the price.
 
-    An open question counts with what it should cost, or with what it has cost if that is more. With a
-    ``reach``, questions that pass the budget by the cheapest rule raise the debt up to the `bound`; the
-    rest is written off. Explained in chapter 10, "Deploy".
+    An open question counts with what it should cost, or with what it has cost if that is more. With
+    a ``reach``, questions that pass the budget by the cheapest rule raise the debt up to the
+    `bound`; the rest is written off. Explained in the chapter "Deploy".
 
     Parameters
     ----------
@@ -85,7 +87,8 @@ class BudgetController:
         self.spent = 0.0  # what they cost
         self.apart = 0  # questions that no price of ours decided
         self.apart_spent = 0.0
-        # What questions cost above their budgets: closed ones, open ones, those open at other servers.
+        # What questions cost above their budgets: closed ones, open ones, those open at other
+        # servers.
         self.closed = 0.0
         self.opened = 0.0
         self.others = 0.0
@@ -133,7 +136,7 @@ class BudgetController:
 
     @property
     def floor(self) -> float:
-        """The lowest debt of closed questions: the most that may lie unspent, and what open ones cost."""
+        """The lowest debt of closed questions: what may lie unspent, and what open ones cost."""
         return -CREDIT * self.budget - max(self.opened + self.others, 0.0)
 
     def bound(self, at_once: int | None = None) -> float:
@@ -170,7 +173,7 @@ class BudgetController:
         self._keep()
 
     def rise(self, counted: float, cost: float) -> float:
-        """Return what an open question counts with, which counted with ``counted`` and cost ``cost``."""
+        """Return what an open question counts with: ``counted`` so far, or its cost if more."""
         self.opened += max(cost - counted, 0.0)
         return max(cost, counted)
 
@@ -192,7 +195,7 @@ class BudgetController:
         self._keep()
 
     def drop(self, counted: float) -> None:
-        """End a question that was counted with ``counted`` and does not count: as if it never came."""
+        """End a question that was counted with ``counted``, as if it had never come."""
         self.open_now -= 1
         self.opened = self.opened - (counted - self.budget) if self.open_now > 0 else 0.0
 

@@ -1,8 +1,8 @@
 """Votes kept as a file, to learn from one's own traffic.
 
-One line per vote, a request with all of its replies as a gateway logs them: `evaluate` and `fit` read the
-file with ``--gold``. It holds the messages and the texts, and so whatever callers write; it is off unless
-the operator asks for it.
+One line per vote, a request with all of its replies as a gateway logs them: `evaluate` and `fit`
+read the file with ``--gold``. It holds the messages and the texts, and so whatever callers write;
+it is off unless the operator asks for it.
 """
 
 from __future__ import annotations

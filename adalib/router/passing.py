@@ -1,7 +1,7 @@
 """Passing a request on as it came, and its reply back as it comes.
 
-All methods, all end-to-end headers both ways, bodies of any size in the pieces in which they arrive.
-Only hop-by-hop headers and the key are ours. Nothing here is read, priced or booked.
+All methods, all end-to-end headers both ways, bodies of any size in the pieces in which they
+arrive. Only hop-by-hop headers and the key are ours. Nothing here is read, priced or booked.
 """
 
 from __future__ import annotations

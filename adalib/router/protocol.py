@@ -1,8 +1,8 @@
 """What a request for a chat completion says, and what the reply to a vote looks like.
 
 A request that is voted on is read field by field into plain values of the right type, and the
-upstream's requests are built from those alone, so that nothing a client writes can make an answer cost
-more than was put aside for it.
+upstream's requests are built from those alone, so that nothing a client writes can make an answer
+cost more than was put aside for it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from uuid import uuid4
 
 from adalib.llm.client import EndpointError, is_loopback
 from adalib.llm.questions import Prompt
-from adalib.router.ask import Asking, CapError, LateError, NotShortError, Routed, SpentError
+from adalib.router.asking import Asking, CapError, LateError, NotShortError, SpentError
+from adalib.router.routed import Routed
 
 __all__ = [
     "RequestError",

@@ -74,14 +74,16 @@ class Tally:
     money: float = 0.0
     tokens: int = 0
     prompt_tokens: int = 0
+    cancelled: int = 0
+    cancelled_tokens: int = 0
 
 
 @dataclass
 class Ledger:
     """A file of one line that keeps the sums of a server or of a routed folder over restarts.
 
-    It is opened by one process at a time. What was under way when a process died counts as spent when
-    the file is opened again, money and cost alike, for it may be on the bill.
+    It is opened by one process at a time. What was under way when a process died counts as spent
+    when the file is opened again, money and cost alike, for it may be on the bill.
 
     Attributes
     ----------
@@ -119,7 +121,7 @@ class Ledger:
         self.write()  # while a mistake can still be told to the user
 
     def write(self) -> None:
-        """Write all in one line of fixed length: a killed process leaves the old line or the new."""
+        """Write one line of fixed length: a killed process leaves the old line or the new."""
         figures = {name: getattr(self, name) for name in _FIGURES}
         os.pwrite(self._file, json.dumps(figures).ljust(_LINE - 1).encode() + b"\n", 0)
 

@@ -1,16 +1,15 @@
-"""The router: a policy, what it reads, and a budget that is held, in one thing that can be asked and saved.
+"""The router: a policy, what it reads, and a budget that is held, which can be asked and saved.
 
-A saved router is a folder of three files of JSON. ``router.json`` says what it holds, with the SHA-256 of the two
-others and of itself. A checksum finds damage and careless editing; against someone who means harm only the folder's
-permissions help, and what such a file could do is decide badly: nothing in it runs.
+A saved router is a folder of three files of JSON. ``router.json`` says what it holds, with the
+SHA-256 of the two others and of itself. A checksum finds damage and careless editing; against
+someone who means harm only the folder's permissions help, and what such a file could do is decide
+badly: nothing in it runs.
 """
 
 from __future__ import annotations
 
-import asyncio
-import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -24,56 +23,49 @@ from adalib.datasets.responses import Responses
 from adalib.datasets.sealed import digest, number, read_sealed, whole, write_sealed
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
-from adalib.llm.client import Client
-from adalib.llm.collect import settings_of
 from adalib.llm.loop import wait_for
-from adalib.llm.questions import Prompt, load_prompt, load_questions
-from adalib.llm.store import Store, read_answers
-from adalib.router.ask import (
-    MOST_TOKENS,
-    Asking,
-    AskingClient,
-    Decision,
-    FixedVote,
-    Routed,
-    ask,
-    ask_many,
-)
+from adalib.llm.questions import Prompt, load_prompt
+from adalib.router.ask import ask, ask_many
+from adalib.router.asking import MOST_TOKENS, Asking, AskingClient, Decision, FixedVote
 from adalib.router.controller import BudgetController, Reach
-from adalib.router.purse import Ledger, Purse, Tally
-from adalib.sequential.files import load_stopping, save_stopping
-from adalib.sequential.policy import LEAST, PricedStopping
+from adalib.router.policies import NAMES, load_policy, planner_for
+from adalib.router.purse import Purse, Tally
+from adalib.router.routed import Routed
+from adalib.sequential.policy import PricedStopping
+from adalib.sequential.race import PricedRace
 from adalib.sequential.rounds import PricedRounds
 from adalib.sequential.streams import Money
-from adalib.vote.answers import same_answer
 from adalib.vote.kinds import storable_kind
 
 if TYPE_CHECKING:
     from adalib.learn.policies import CurvePolicy
 
-__all__ = ["Reader", "Router", "recommended", "route"]
+    Policy = PricedStopping | PricedRace | CurvePolicy
+
+__all__ = ["Reader", "Router", "recommended"]
 
 _BUDGETS = (1, 2, 4, 8, 16)
 _DIMS = 16
 _FORMAT = "adalib router, version 2"
 _MEND = "fit and save the router again"
-_MOST_ANSWERS = 10_000  # to a question; who asks for more has been tampered with
+_MOST_ANSWERS = 10_000  # to a question; a folder that asks for more has been tampered with
 LONGEST_QUESTION = 20_000  # characters of a question that a policy reads
 _PARTS = ("policy.json", "reader.json")
-_STOPPING: dict[str, type[PricedStopping]] = {"priced": PricedStopping, "rounds": PricedRounds}
-_TAUGHT = 1000  # questions that priced stopping learns from at most, as `held_out` has it
+_TAUGHT = 1000  # questions that priced stopping and races learn from at most, as in `held_out`
+WAITING_PRICE = 0.07  # of a race: accuracy per time of one average answer
 
 Unit = Literal["samples", "tokens"]
+Kind = Literal["priced", "curve", "race", "verdict"]
 
 
 @dataclass(frozen=True)
 class Reader:
-    """What a router reads off a question before it asks: the features of `held_out`, kept for new questions."""
+    """What a router reads off a question before it asks: the features that `held_out` uses."""
 
     embedding: TextEmbedding
 
     def read(self, questions: Sequence[str]) -> np.ndarray:
-        """The features of some questions, a row each; a question's row does not depend on the others."""
+        """Return the features of some questions, one row each; rows do not depend on others."""
         embedded = [self.embedding.embed(question) for question in questions]
         return np.column_stack([text_values(questions), np.array(embedded)])
 
@@ -86,7 +78,7 @@ def recommended(
     groups: Sequence | None,
     seed: int,
 ) -> str:
-    """Compare both policies at this budget on questions left out: "priced" or "curve", whichever gains more."""
+    """Return "priced" or "curve", whichever gains more at this budget on held-out questions."""
     from adalib.evaluate.heldout import Protocol, held_out  # here, because a server learns nothing
     from adalib.learn.policies import CurvePolicy
 
@@ -94,52 +86,80 @@ def recommended(
         "curve": CurvePolicy(seed=seed),
         "priced": PricedStopping(signals, cost=cost, seed=seed),
     }
-    offered = [
-        b for b in _BUDGETS if 2 * b <= responses.samples
-    ]  # half of the answers choose, half keep the score
+    # Half of the answers choose, half keep the score.
+    offered = [b for b in _BUDGETS if 2 * b <= responses.samples]
     protocol = Protocol(groups=groups, table=partial(Responses.table, cost=cost), seed=seed)
     rows = held_out(responses, [budget], offered, learners=learners, noises=0, protocol=protocol)
     return max((row for row in rows if row.policy in learners), key=lambda row: row.gain).policy
 
 
 class Router:
-    """Answer questions by a learned policy, and hold the average cost at a budget. Made by `fit` or `load`.
+    """Answer questions by a learned policy, and hold the average cost at a budget.
 
-    Explained in chapter 10, "Deploy".
+    Made by `fit` or `load`. Explained in the chapter "Deploy".
+
+    Parameters
+    ----------
+    policy : PricedStopping, PricedRace or CurvePolicy
+        What decides.
+    reader : Reader or None
+        What the policy reads off a question; None where it looks at answers alone.
+    budget : float
+        Average cost of a question.
+    cost : {"samples", "tokens"} or Money
+        What an answer costs.
+    budgets : sequence of int
+        Numbers of answers on offer to a curve policy.
 
     Attributes
     ----------
-    policy, reader : PricedStopping or CurvePolicy, Reader or None
-        What decides, and what it reads off a question; None where it looks at votes alone.
-    cost, budgets : {"samples", "tokens"} or Money, tuple of int
-        What an answer costs; numbers of answers on offer to a curve policy.
-    controller, purse : BudgetController, Purse
-        What holds the budget, for all questions together, and the total in money: ``router.purse = Purse(5.0)``.
+    controller : BudgetController
+        Holds the budget, for all questions together.
+    purse : Purse
+        The total in money, for example ``router.purse = Purse(5.0)``.
+    tally : Tally
+        What was asked since the start.
+    votes_alone : bool
+        Whether the endpoint lacks what the policy weighs answers by.
+    kind : str
+        What an answer is, see `adalib.vote.kinds`.
+    unread_share : float or None
+        Share of training answers that could not be read; None in folders of older versions.
     """
 
     def __init__(
         self,
-        policy: PricedStopping | CurvePolicy,
+        policy: Policy,
         reader: Reader | None,
         budget: float,
         cost: Unit | Money = "samples",
         budgets: Sequence[int] = _BUDGETS,
     ) -> None:
-        self.policy = policy
-        self.reader = reader
-        self.cost = cost
-        self.budgets = tuple(budgets)
-        self.votes_alone = False  # whether the endpoint lacks what the policy weighs answers by
-        self.unread_share: float | None = None  # of training answers; None in folders of before
-        # At the dearest end nothing further pays; the controller needs a price that it can still multiply.
-        first = max(policy.price(budget), 1e-6)
-        self.controller = BudgetController(
-            budget, first, reach=self.reach(Asking(max_tokens=MOST_TOKENS))
-        )
+        self._decide_by(policy, reader, cost, budgets)
+        self.votes_alone = False
+        self.unread_share: float | None = None
+        # At the dearest end nothing further pays; the controller needs a price that it can
+        # multiply.
+        first_price = max(self._planner.price(budget), 1e-6)
+        reach = self.reach(Asking(max_tokens=MOST_TOKENS))
+        self.controller = BudgetController(budget, first_price, reach=reach)
         self.controller.low = self.least
         self.purse = Purse()
         self.tally = Tally()
         self.kind = "auto"
+
+    def _decide_by(
+        self,
+        policy: Policy,
+        reader: Reader | None,
+        cost: Unit | Money,
+        budgets: Sequence[int],
+    ) -> None:
+        self.policy: Any = policy
+        self.reader = reader
+        self.cost = cost
+        self.budgets = tuple(budgets)
+        self._planner = planner_for(policy, self.budgets)
 
     @classmethod
     def fit(
@@ -147,11 +167,12 @@ class Router:
         responses: Responses,
         *,
         budget: float,
-        policy: Literal["priced", "curve", "verdict"] = "priced",
+        policy: Kind = "priced",
         signals: Sequence[str] = ("votes", "text"),
         cost: Unit | Money = "samples",
         schedule: Sequence[int] | None = None,
         round_price: float | None = None,
+        waiting_price: float | None = None,
         groups: Sequence | None = None,
         taught: int = _TAUGHT,
         seed: int = 0,
@@ -163,70 +184,85 @@ class Router:
         responses : Responses
             Answers of the model that will be asked, to questions like those that will come.
         budget : float
-            Average cost of a question at most, in the unit of ``cost``: what is not worth its price is not asked.
-        policy : {"priced", "curve", "verdict"}
-            Decide after every answer (chapter 9), before the first (chapter 6), or whichever of the two gains more at
-            this budget on held-out questions (chapter 7), which takes as long as `evaluate`.
+            Average cost of a question at most, in the unit of ``cost``: what is not worth its price
+            is not asked.
+        policy : {"priced", "curve", "race", "verdict"}
+            Decide after every answer, before the first, at every finish of answers that run side
+            by side, or by whichever of the first two gains more at this budget on held-out
+            questions, which takes as long as `evaluate`.
         signals : sequence of str
-            What priced stopping looks at; "certainty" and "entropy" need log-probabilities, here and from the endpoint.
+            What priced stopping and a race look at; "certainty" and "entropy" need
+            log-probabilities, here and from the endpoint.
         cost : {"samples", "tokens"} or Money
-            A price list holds the average bill of a question; priced stopping only.
+            A price list holds the average bill of a question; priced stopping only. A race counts
+            tokens.
         schedule : sequence of int, optional
-            Numbers of answers at which priced stopping may stop: ``range(4, 41, 4)`` waits for a tenth of the rounds.
+            Numbers of answers at which priced stopping may stop: ``range(4, 41, 4)`` waits for a
+            tenth of the rounds.
         round_price : float, optional
-            What waiting for a round of answers costs, in accuracy: 1, 2, 4 or 8 are then asked at once, as
-            `adalib.sequential.rounds` says. In place of a schedule.
+            What waiting for a round of answers costs, in accuracy: 1, 2, 4 or 8 are then asked at
+            once, as `adalib.sequential.rounds` says. In place of a schedule.
+        waiting_price : float, optional
+            What a race pays for waiting as long as one average answer takes, in accuracy; 0.07 by
+            default.
         groups : sequence, optional
             Questions of one group are left out together when the policy is valued.
         taught : int
-            Questions that priced stopping learns from, drawn at random where there are more, as in `held_out`.
+            Questions that priced stopping and a race learn from, drawn at random where there are
+            more, as in `held_out`.
         seed : int
+            Seed of all that is drawn at random.
+
+        Returns
+        -------
+        Router
 
         Raises
         ------
         ValueError
-            If the budget is below the cost of one answer.
+            If the budget is below the cost of one answer, or the options contradict each other.
         """
-        if policy not in ("priced", "curve", "verdict"):
-            raise ValueError(f"policy is {policy!r}; choose 'priced', 'curve' or 'verdict'")
-        if isinstance(cost, Money) and policy != "priced":
-            raise ValueError(
-                "a price list needs policy='priced': the others count answers or tokens"
-            )
-        if round_price is not None and (policy != "priced" or schedule is not None):
-            raise ValueError(
-                "a price on rounds needs policy='priced', and no schedule: it chooses how many are asked"
-            )
+        _check_options(policy, cost, schedule, round_price, waiting_price)
         unread_share = float(np.mean([not answer for row in responses.answers for answer in row]))
-        chosen: str = policy
         if policy == "verdict" and not isinstance(cost, Money):
             chosen = recommended(responses, budget, signals, cost, groups, seed)
-        if chosen == "priced" or isinstance(cost, Money):
+        else:
+            chosen = policy
+        if chosen == "curve":
+            router = cls._fit_curve(responses, budget, cost, groups, seed)
+        else:
+            learner: PricedStopping | PricedRace
+            if chosen == "race":
+                price = WAITING_PRICE if waiting_price is None else waiting_price
+                learner = PricedRace(signals, waiting_price=price, seed=seed)
+            elif round_price is not None:
+                learner = PricedRounds(round_price, signals, cost=cost, seed=seed)
+            else:
+                learner = PricedStopping(signals, cost=cost, schedule=schedule, seed=seed)
             rows = drawn(range(responses.n), taught, seed)
             groups = None if groups is None else [groups[row] for row in rows]
-            responses = responses.take(rows)
-            told = "text" in signals and any(text.strip() for text in responses.questions)
-            reader = Reader(TextEmbedding(_DIMS).fit(responses.questions)) if told else None
-            stopping = PricedStopping(signals, cost=cost, schedule=schedule, seed=seed)
-            if round_price is not None:
-                stopping = PricedRounds(round_price, signals, cost=cost, seed=seed)
-            stopping.fit(
-                responses, None if reader is None else reader.read(responses.questions), groups
-            )
-            router = cls(stopping, reader, budget, cost)
-            router.unread_share = unread_share
-            return router
+            reader = _fit_live(learner, responses.take(rows), groups, "text" in signals)
+            router = cls(learner, reader, budget, cost)
+        router.unread_share = unread_share
+        return router
+
+    @classmethod
+    def _fit_curve(
+        cls,
+        responses: Responses,
+        budget: float,
+        cost: Any,
+        groups: Sequence | None,
+        seed: int,
+    ) -> Router:
         from adalib.learn.policies import CurvePolicy
 
         reader = Reader(TextEmbedding(_DIMS).fit(responses.questions))
         budgets = tuple(b for b in _BUDGETS if b <= responses.samples)
         table = responses.table(budgets, cost=cost)
-        curve = CurvePolicy(seed=seed).fit(
-            reader.read(responses.questions), table.acc, table.cost, groups=groups
-        )
-        router = cls(curve, reader, budget, cost, budgets)
-        router.unread_share = unread_share
-        return router
+        features = reader.read(responses.questions)
+        curve = CurvePolicy(seed=seed).fit(features, table.acc, table.cost, groups=groups)
+        return cls(curve, reader, budget, cost, budgets)
 
     def at_budget(self, budget: float) -> Router:
         """The same policy under a budget, and with a purse, of its own."""
@@ -234,61 +270,42 @@ class Router:
 
     def adopt(self, other: Router, asking: Asking) -> None:
         """Decide as another router does from now on, under the budget that is held here."""
-        if self.controller.low == self.least:  # nobody chose another
+        if self.controller.low == self.least:  # the operator chose no other
             self.controller.low = other.least
-        self.policy, self.reader, self.cost, self.budgets = (
-            other.policy,
-            other.reader,
-            other.cost,
-            other.budgets,
-        )
-        self.controller.first_price = max(self.policy.price(self.controller.budget), 1e-6)
+        self._decide_by(other.policy, other.reader, other.cost, other.budgets)
+        self.controller.first_price = max(self._planner.price(self.controller.budget), 1e-6)
         self.controller.reach = self.reach(asking)
         self.unread_share = other.unread_share
         self.votes_alone = False
 
     def plan(self, question: str, price: float) -> Decision:
-        """Decide what to do with one question at a price: for `ask`, and for whoever wants to look."""
-        if self.votes_alone and isinstance(self.policy, PricedStopping):
+        """Decide what to do with one question at a price, without asking."""
+        if self.votes_alone:
             # As many answers as the budget pays for, weighed alike.
-            one = float(self.policy.costs[0]) / int(self.policy.schedule[0])
+            one = self._planner.one_answer
             answers = max(int(self.controller.budget / one * (1 + 1e-9)), 1)
             return Decision(FixedVote(answers), answers * one, (answers,))
-        question = question[:LONGEST_QUESTION]
-        known = None if self.reader is None else self.reader.read([question])
-        if not isinstance(self.policy, PricedStopping):
-            column = int(self.policy.at_price([] if known is None else known, price)[0])
-            answers = self.budgets[column]
-            return Decision(FixedVote(answers), float(self.policy.cost_[column]), (answers,))
-        stopping: PricedStopping = self.policy
-        number = stopping.at_price(price)
-        session = stopping.begin(number, None if known is None else known[0])
-        return Decision(session, float(stopping.costs[number]), tuple(stopping.schedule.tolist()))
+        text = question[:LONGEST_QUESTION]
+        features = None if self.reader is None else self.reader.read([text])
+        return self._planner.plan(features, price)
 
     def reach(self, asking: Asking) -> Reach:
         """What a price can do to the cost of a question asked so, for `BudgetController.bound`."""
-        answer, policy = self.cost_of(asking.max_tokens), self.policy
-        if not isinstance(
-            policy, PricedStopping
-        ):  # no accuracy is above 1, and all answers come in one round
-            costs, gains, most, turn = (
-                policy.cost_,
-                np.ones(policy.cost_.size),
-                self.budgets[-1] * answer,
-                np.inf,
-            )
-        else:
-            costs, gains = policy.costs, policy.accuracies - policy.accuracies[0]
-            most, turn = float(policy.schedule[-1]) * answer, policy.largest_round * answer
-        high = max(gains[1:] / (costs[1:] - costs[0]), default=0.0)
-        return Reach(float(high), float(costs[0]), min(asking.cap, most), min(asking.cap, turn))
+        return self._planner.reach(self.cost_of(asking.max_tokens), asking.cap)
+
+    def price(self, budget: float) -> float:
+        """Return the price at which a budget is spent in training."""
+        return self._planner.price(budget)
 
     @property
     def least(self) -> float:
-        """The price below which nothing is bought, budget left or not; 0 where the policy spends it all."""
-        if not isinstance(self.policy, PricedStopping):
-            return LEAST * self.budgets[-1] / float(self.policy.cost_[-1])
-        return 0.0 if self.policy.exact else LEAST / self.policy.unit
+        """The price below which nothing is bought; 0 where the policy spends the whole budget."""
+        return self._planner.least
+
+    @property
+    def reads(self) -> Mapping[str, str]:
+        """The fields of an answer that the policy weighs answers by, each with its signal."""
+        return self._planner.reads
 
     @property
     def unit(self) -> str:
@@ -298,9 +315,7 @@ class Router:
     @property
     def name(self) -> str:
         """The kind of policy, as the folder's file has it."""
-        return next(
-            (name for name, kind in _STOPPING.items() if type(self.policy) is kind), "curve"
-        )
+        return self._planner.name
 
     def cost_of(self, tokens: int) -> float:
         """What an answer of so many tokens costs in the policy's unit."""
@@ -309,14 +324,27 @@ class Router:
         return 1.0 if self.cost == "samples" else float(tokens)
 
     def answer(
-        self, question: str, client: AskingClient, *, prompt: Prompt | None = None, **how: Any
+        self, question: str, client: AskingClient, *, prompt: Prompt | None = None, **settings: Any
     ) -> Routed:
-        """Answer one question, put to a client such as `adalib.llm.client.Client` as a prompt says.
+        """Answer one question.
 
-        ``how`` are fields of `Asking`, such as temperature, max_tokens, cap, price, deadline or prices.
+        Parameters
+        ----------
+        question : str
+            What the policy reads.
+        client : AskingClient
+            Whatever gives answers, such as `adalib.llm.client.Client`.
+        prompt : Prompt, optional
+            Turns the question into what the model is sent.
+        **settings
+            Fields of `Asking`, such as temperature, max_tokens, cap, price, deadline or prices.
+
+        Returns
+        -------
+        Routed
         """
         messages = (prompt or load_prompt()).fill(question)
-        return wait_for(ask(self, client, question, messages, self._asking(how)))
+        return wait_for(ask(self, client, question, messages, self._asking(settings)))
 
     def answer_many(
         self,
@@ -326,51 +354,38 @@ class Router:
         prompt: Prompt | None = None,
         concurrency: int = 16,
         progress: bool = True,
-        **how: Any,
+        **settings: Any,
     ) -> list[Routed]:
-        """Answer many questions, ``concurrency`` at a time, under one budget; in their order, otherwise as `answer`.
+        """Answer many questions under one budget, and return the outcomes in their order.
 
-        The progress bar shows the spend and the running average.
+        As `answer`, with ``concurrency`` questions open at a time. The progress bar shows the spend
+        and the running average.
         """
         routed: dict[int, Routed] = {}
-        work, filled = list(enumerate(questions)), prompt or load_prompt()
-        wait_for(
-            ask_many(
-                self,
-                client,
-                work,
-                filled,
-                self._asking(how),
-                routed.__setitem__,
-                concurrency,
-                progress,
-            )
-        )
+        work = list(enumerate(questions))
+        filled = prompt or load_prompt()
+        asking = self._asking(settings)
+        done = routed.__setitem__
+        wait_for(ask_many(self, client, work, filled, asking, done, concurrency, progress))
         return [routed[number] for number, _ in work]
 
     def _asking(self, settings: dict[str, Any]) -> Asking:
         return Asking(**{"kind": self.kind, **settings})
 
     def save(self, folder: str | os.PathLike) -> None:
-        """Write the router into a folder: JSON with checksums, nothing that runs. `load` reads it anywhere."""
+        """Write the router into a folder: JSON with checksums, nothing that runs."""
         folder = Path(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "router.json").unlink(
-                missing_ok=True
-            )  # written last: a folder without it is no router
+            # Written last: a folder without it is no router.
+            (folder / "router.json").unlink(missing_ok=True)
         except OSError as error:
             raise DataError(
                 f"{folder}: cannot be written ({error.strerror}); choose another folder"
             ) from None
-        if not isinstance(self.policy, PricedStopping):
-            self.policy.save(folder / "policy.json")
-        else:
-            save_stopping(self.policy, folder / "policy.json")
-        write_lines(
-            folder / "reader.json",
-            [{"embedding": self.reader.embedding.to_dict()} if self.reader else {}],
-        )
+        self._planner.save(folder / "policy.json")
+        reader = {"embedding": self.reader.embedding.to_dict()} if self.reader else {}
+        write_lines(folder / "reader.json", [reader])
         about = {
             "policy": self.name,
             "budget": self.controller.budget,
@@ -384,7 +399,7 @@ class Router:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Router:
-        """Read a router that `save` wrote; its decisions are those of the saved one, digit for digit.
+        """Read a router that `save` wrote, which decides as the saved one did, digit for digit.
 
         Raises
         ------
@@ -394,21 +409,22 @@ class Router:
         folder = Path(folder)
         try:
             (about,) = read_sealed(folder / "router.json", _FORMAT, 1, _MEND)
-            if set(about["files"]) != set(_PARTS) or about["policy"] not in ("curve", *_STOPPING):
+            if set(about["files"]) != set(_PARTS) or about["policy"] not in NAMES:
                 raise ValueError("its parts are not named")
             for name in _PARTS:
                 if digest(folder / name) != about["files"][name]:
-                    raise DataError(
-                        f"{folder / name}: is not the file that was saved (its checksum differs); {_MEND}"
-                    )
+                    why = "is not the file that was saved (its checksum differs)"
+                    raise DataError(f"{folder / name}: {why}; {_MEND}")
             kept = next((record for _, record in read_lines(folder / "reader.json")), None)
             reader = Reader(TextEmbedding.from_dict(kept["embedding"])) if kept else None
-            policy = _load_policy(folder / "policy.json", about["policy"])
+            policy = load_policy(folder / "policy.json", about["policy"])
             budgets = [whole(budget, "a budget", 1, _MOST_ANSWERS) for budget in about["budgets"]]
             _check_fit(policy, reader, budgets)
             cost = policy.cost if isinstance(policy, PricedStopping) else about["cost"]
             if cost not in ("samples", "tokens") and not isinstance(cost, Money):
                 raise ValueError("its cost is neither samples nor tokens nor a price list")
+            if isinstance(policy, PricedRace) and cost != "tokens":
+                raise ValueError("its policy is a race, and its cost is not tokens")
             router = cls(policy, reader, number(about["budget"], "budget", 1e-300), cost, budgets)
             router.kind = storable_kind(about.get("kind", "auto"))
             if about.get("unread_share") is not None:
@@ -428,92 +444,58 @@ class Router:
             IndexError,
             OverflowError,
         ) as error:
-            why = error if isinstance(error, ValueError) else repr(error)
-            raise DataError(f"{folder}: is not a sound router ({why}); {_MEND}") from None
+            reason = str(error) if isinstance(error, ValueError) else repr(error)
+            raise DataError(f"{folder}: is not a sound router ({reason}); {_MEND}") from None
 
 
-def _load_policy(file: Path, kind: str) -> PricedStopping | CurvePolicy:
-    """The policy of a saved router; one that decides before asking needs the libraries that learn."""
-    if kind in _STOPPING:
-        return load_stopping(file, _STOPPING[kind])
-    from adalib.learn.policies import CurvePolicy, load_policy
-
-    policy = load_policy(file)
-    if not isinstance(policy, CurvePolicy):
-        raise ValueError("its policy cannot be held to a budget")
-    return policy
-
-
-def _check_fit(
-    policy: PricedStopping | CurvePolicy, reader: Reader | None, budgets: Sequence[int]
+def _check_options(
+    policy: str,
+    cost: Any,
+    schedule: Sequence[int] | None,
+    round_price: float | None,
+    waiting_price: float | None,
 ) -> None:
+    """Refuse options of `Router.fit` that contradict each other."""
+    if policy not in ("priced", "curve", "race", "verdict"):
+        choices = "'priced', 'curve', 'race' or 'verdict'"
+        raise ValueError(f"policy is {policy!r}; choose {choices}")
+    if policy == "race" and cost != "tokens":
+        raise ValueError("a race counts tokens; give cost='tokens', and the budget in tokens")
+    if waiting_price is not None and policy != "race":
+        raise ValueError("a price of waiting needs policy='race'")
+    if isinstance(cost, Money) and policy != "priced":
+        raise ValueError("a price list needs policy='priced': the others count answers or tokens")
+    if round_price is not None and (policy != "priced" or schedule is not None):
+        why = "it chooses how many are asked"
+        raise ValueError(f"a price on rounds needs policy='priced', and no schedule: {why}")
+    if schedule is not None and policy == "race":
+        raise ValueError("a race has no schedule: it decides at every finish")
+
+
+def _fit_live(
+    learner: PricedStopping | PricedRace,
+    responses: Responses,
+    groups: Sequence | None,
+    text: bool,
+) -> Reader | None:
+    """Fit a policy that decides while answers come in, and return what it reads off a question."""
+    reader = None
+    if text and any(question.strip() for question in responses.questions):
+        reader = Reader(TextEmbedding(_DIMS).fit(responses.questions))
+    features = None if reader is None else reader.read(responses.questions)
+    learner.fit(responses, features, groups)
+    return reader
+
+
+def _check_fit(policy: Any, reader: Reader | None, budgets: Sequence[int]) -> None:
     """Refuse parts that are sound each for itself, and do not belong together."""
-    if isinstance(policy, PricedStopping) and int(policy.schedule[-1]) > _MOST_ANSWERS:
-        raise ValueError(f"it would ask a question {int(policy.schedule[-1]):,} times")
-    if not isinstance(policy, PricedStopping) and (
+    if not isinstance(policy, PricedStopping | PricedRace) and (
         len(budgets) != policy.cost_.size or sorted(set(budgets)) != budgets
     ):
         raise ValueError(f"it has {len(budgets)} budgets and a policy of {policy.cost_.size}")
-    needs = policy.takes if isinstance(policy, PricedStopping) else policy.n_features_in_
+    planner = planner_for(policy, budgets)
+    if planner.most_answers > _MOST_ANSWERS:
+        raise ValueError(f"it would ask a question {planner.most_answers:,} times")
     reads = 0 if reader is None else reader.read([""]).shape[1]
-    if needs and needs != reads:
-        raise ValueError(f"its policy takes {needs} features and its reader gives {reads}")
-
-
-def route(
-    router: Router,
-    client: Client,
-    questions: str | os.PathLike,
-    out: str | os.PathLike,
-    asking: Asking,
-    *,
-    total: float = math.inf,
-    prompt: str | os.PathLike | None = None,
-    concurrency: int = 16,
-) -> str:
-    """Answer a file of questions into a folder, and return one line on what came of it.
-
-    The same call goes on where an earlier one ended. ``ledger.json`` in the folder keeps the money, the
-    debt and the largest concurrency, so that all runs together stay within one total and one bound.
-    Interrupted once, it finishes open questions; twice, it drops them.
-    """
-    asked = load_questions(questions)
-    filled = load_prompt(prompt)
-    folder = Path(out)
-    settings = settings_of(client, asked, filled, asking.temperature, asking.max_tokens)
-    settings |= {"budget": router.controller.budget, "cost": router.unit}
-    kept: dict[str, dict[str, Any]] = {}
-    with Store(folder, settings, {"messages": filled.messages}) as store:
-        kept |= {record.pop("id"): record for record, _ in read_answers(store.answers)}
-        ledger = Ledger(folder / "ledger.json")
-        try:
-            router.purse = Purse(total, ledger)
-            router.controller.keep_in(ledger, router.unit)
-            work = [(q["id"], q["question"]) for q in asked if q["id"] not in kept]
-
-            def keep(name: str, answer: Routed) -> None:
-                kept[name] = {"sample": 0, **asdict(answer)}
-                store.append({"id": name, **kept[name]})
-
-            stop = asyncio.Event()
-            with store.reporting(len(asked)):
-                wait_for(
-                    ask_many(router, client, work, filled, asking, keep, concurrency, True, stop),
-                    stop,
-                )
-        finally:
-            ledger.close()
-    rows = [
-        q | {name: value for name, value in kept[q["id"]].items() if name != "sample"}
-        for q in asked
-    ]
-    write_lines(folder / "routed.jsonl", rows)
-    right = sum(same_answer(row["answer"], str(row["gold"])) for row in rows)
-    cost = sum(row["cost"] for row in rows) / len(rows)
-    rounds = sum(row["rounds"] for row in rows) / len(rows)
-    money = sum(row["money"] for row in rows)
-    budget = f"(budget {router.controller.budget:g})"
-    return (
-        f"wrote {folder / 'routed.jsonl'}: {right} of {len(rows)} right, "
-        f"{cost:.4g} {router.unit} per question {budget} in {rounds:.3g} rounds, ${money:.2f}"
-    )
+    if planner.takes and planner.takes != reads:
+        raise ValueError(f"its policy takes {planner.takes} features and its reader gives {reads}")

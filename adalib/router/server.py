@@ -1,14 +1,15 @@
 """An OpenAI-compatible server: an existing client changes its base URL and nothing else.
 
-A chat completion with a short answer is voted on. Whatever else a client sends (tools, pictures, other
-models, other paths) is passed on as it came and is not booked.
+A chat completion with a short answer is voted on. Whatever else a client sends (tools, pictures,
+other models, other paths) is passed on as it came and is not booked.
 
-The reply to a vote is known only when the vote is closed, so a stream begins then, with the winning text
-at once. If the vote takes longer than a few seconds the stream begins earlier, with comments that keep
-the connection open: then the figures come with the last chunk alone, and a fault as an event.
+The reply to a vote is known only when the vote is closed, so a stream begins then, with the winning
+text at once. If the vote takes longer than a few seconds the stream begins earlier, with comments
+that keep the connection open: then the figures come with the last chunk alone, and a fault as an
+event.
 
-A caller who hangs up is asked for no further; the answers under way may come in, and are booked as the
-upstream reports them.
+A caller who hangs up is asked for no further; the answers under way may come in, and are booked as
+the upstream reports them.
 """
 
 from __future__ import annotations
@@ -37,10 +38,12 @@ from starlette.routing import Route
 from adalib.llm.client import Client, EndpointError
 from adalib.llm.questions import Prompt
 from adalib.router import protocol
-from adalib.router.ask import Asking, CapError, OpenQuestion, Routed, SpentError
+from adalib.router.asking import Asking, CapError, SpentError
 from adalib.router.keep import VoteFile
 from adalib.router.passing import Upstream, read_start
 from adalib.router.protocol import RequestError, VoteRequest, read_body
+from adalib.router.question import OpenQuestion
+from adalib.router.routed import Routed
 from adalib.router.router import Router
 from adalib.router.watch import Watch
 from adalib.vote.answers import same_answer
@@ -56,6 +59,8 @@ QUIET = 10.0  # seconds of silence in a stream before a comment keeps the connec
 SLOW = 60.0  # seconds for the body of a request
 FAULTS = 3  # consecutive upstream errors before it counts as failing
 SHADOW = "the first answer; the vote is only watched"
+PROBE = "one token, to see what the upstream reports"
+PROBE_SECONDS = 15.0  # for that token; an upstream that is slower shows it with its first answer
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"]
 _LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
 _LINES = logging.getLogger("adalib.requests")  # one line per request, and nothing else
@@ -192,7 +197,35 @@ class Service:
         self.upstream = Upstream(self.client)
         if self.share is not None:
             await self.share.__aenter__()
+        if self.router.reads:
+            await self._probe()
         return self
+
+    async def _probe(self) -> None:
+        """Ask for one token, and go on with votes alone if it comes without what the policy reads.
+
+        The token is booked like a vote. If the upstream fails, the first answer decides instead.
+        """
+        asking = replace(
+            self.asking,
+            max_tokens=1,
+            cap=self.router.cost_of(1),
+            price=self.router.controller.price,
+            deadline=PROBE_SECONDS,
+            tries=1,
+            other="pass",
+        )
+        line = _Line("/v1/chat/completions", uuid4().hex)
+        line.figures["reason"] = PROBE
+        messages = [{"role": "user", "content": "Hi"}]
+        question = OpenQuestion(self.router, self.client, messages, asking)
+        try:
+            await question.run("")
+        except EndpointError as error:
+            line.status = protocol.error_for(error, self.client.url).status
+            _LOG.warning("the upstream did not give the first token: %s", error)
+        line.figures["money"] = question.account.money
+        self.log_line(line)
 
     async def __aexit__(self, *_: object) -> None:
         if self.running:
@@ -262,15 +295,24 @@ class Service:
         self._take_place()
         line = call.state.line
         line.is_vote = True
-        first = asyncio.get_running_loop().create_future() if self.shadow else None
-        question = OpenQuestion(self.router, self.client, request.messages, request.asking, first)
+        loop = asyncio.get_running_loop()
+        question = OpenQuestion(
+            self.router,
+            self.client,
+            request.messages,
+            request.asking,
+            first_answer=loop.create_future() if self.shadow else None,
+            early_reply=loop.create_future(),
+        )
         work = asyncio.create_task(self._run(question, request, line))
         self.running.add(work)
         work.add_done_callback(self._ended)
-        shown = work if first is None else asyncio.create_task(self._shadow_reply(work, first))
+        reply = self._shadow_reply if self.shadow else self._first_reply
+        shown = asyncio.create_task(reply(work, question))
+        shown.add_done_callback(_retrieve)
         # A vote that is closed soon has its figures in the headers of a stream, too.
         if not await _wait(shown, call, QUIET if request.stream else None):
-            question.caller_gone = not self.shadow
+            self._caller_left(question)
             line.status = 499
             return Response(status_code=499)
         headers = protocol.vote_headers(shown.result()) if shown.done() else {}
@@ -294,23 +336,30 @@ class Service:
             self._upstream_answers(True)
             names = ("samples", "rounds", "cost", "price", "reason", "counted")
             line.figures |= {name: getattr(routed, name) for name in names}
-            line.figures |= {"tokens": routed.tokens, "prompt_tokens": routed.prompt_tokens}
+            counts = ("tokens", "prompt_tokens", "waiting", "cancelled", "cancelled_tokens")
+            line.figures |= {name: getattr(routed, name) for name in counts}
             self._note_shadow(question, request, routed, line)
             self.watch.note(routed)
             if self.keep is not None:
-                self.keep.add(line.id, self.client.model, request.messages, question.answers)
+                answers = question.ballots.answers
+                self.keep.add(line.id, self.client.model, request.messages, answers)
             return routed
         finally:
             self.open -= 1
-            line.figures["money"] = question.money
+            line.figures["money"] = question.account.money
             self.log_line(line)
             if self.share is not None:
                 await self.share.flush()  # what a caller knows, the other servers know
 
     def _ended(self, work: asyncio.Task) -> None:
-        """Forget a vote; retrieve its exception so that asyncio does not warn after a disconnect."""
+        """Forget a vote that has ended."""
         self.running.discard(work)
-        _ = work.cancelled() or work.exception()
+        _retrieve(work)
+
+    def _caller_left(self, question: OpenQuestion) -> None:
+        """Ask no further, unless the vote is only watched and goes on without its caller."""
+        if not self.shadow:
+            question.caller_gone.set()
 
     def _note_shadow(
         self, question: OpenQuestion, request: VoteRequest, routed: Routed, line: _Line
@@ -323,8 +372,17 @@ class Service:
         line.figures |= {"vote": "closed", "changed": changed}
         self.watch.changed.inc(changed)
 
-    async def _shadow_reply(self, work: asyncio.Task, first: asyncio.Future) -> Routed:
+    async def _first_reply(self, work: asyncio.Task, question: OpenQuestion) -> Routed:
+        """The outcome as soon as it is certain, though answers may still be under way."""
+        early = question.early_reply
+        assert early is not None
+        await asyncio.wait({work, early}, return_when=asyncio.FIRST_COMPLETED)
+        return early.result() if early.done() and not work.done() else await work
+
+    async def _shadow_reply(self, work: asyncio.Task, question: OpenQuestion) -> Routed:
         """The first answer as soon as it is there, in the shape of a vote."""
+        first = question.first_answer
+        assert first is not None
         await asyncio.wait({work, first}, return_when=asyncio.FIRST_COMPLETED)
         if not first.done():
             return await work
@@ -359,7 +417,7 @@ class Service:
                 await asyncio.wait({work}, timeout=QUIET)
         finally:
             if not work.done():
-                question.caller_gone = not self.shadow
+                self._caller_left(question)
                 line.status = 499
         try:
             chunks = protocol.stream_chunks(work.result(), request.model, request.include_usage)
@@ -412,8 +470,8 @@ class Service:
     async def models(self, call: Call) -> Response:
         """The upstream's models, and ours by all their names."""
         listed = await self.upstream.models(call)
-        known = {model["id"] for model in listed}
-        own = [protocol.model_object(name) for name in self._names if name not in known]
+        names = {model["id"] for model in listed}
+        own = [protocol.model_object(name) for name in self._names if name not in names]
         return JSONResponse({"object": "list", "data": [*own, *listed]})
 
     async def simulate(self, call: Call) -> Response:
@@ -434,7 +492,7 @@ class Service:
         router = self.router
         price = router.controller.price if fields.get("price") is None else float(fields["price"])
         if fields.get("budget") is not None:
-            price = router.policy.price(float(fields["budget"]))
+            price = router.price(float(fields["budget"]))
         if not 0 <= price < inf or not isinstance(fields.get("question"), str):
             raise ValueError("give a question, and perhaps a price or a budget of 0 or more")
         decision = router.plan(fields["question"], price)
@@ -490,6 +548,11 @@ async def _start_of(call: Call) -> tuple[bytes, bool]:
             return await read_start(call, LARGEST_VOTE)
     except TimeoutError:
         raise RequestError(408, f"the request did not come within {SLOW:g} s") from None
+
+
+def _retrieve(work: asyncio.Task) -> None:
+    """Retrieve a task's exception, so that asyncio does not warn after a disconnect."""
+    _ = work.cancelled() or work.exception()
 
 
 async def _wait(work: asyncio.Task, call: Call, seconds: float | None) -> bool:

@@ -1,14 +1,14 @@
 """One budget for several servers: what was overspent by all of them is one number, kept in Redis.
 
 The price depends on nothing but that number (`adalib.router.controller`). Each server adds what its
-questions cost, in one atomic step, and reads the sum over all. A step carries a number, so that one that
-was sent twice counts once. What a server has open is kept under its own name: if the server dies, what
-its open questions had cost is added to the debt when the entry expires. The largest number of questions
-that were ever open is kept too, so the bound survives restarts of all servers.
+questions cost, in one atomic step, and reads the sum over all. A step carries a number, so that one
+that was sent twice counts once. What a server has open is kept under its own name: if the server
+dies, what its open questions had cost is added to the debt when the entry expires. The largest
+number of questions that were ever open is kept too, so the bound survives restarts of all servers.
 
-While Redis does not answer, each server goes on by itself from what it last knew, and hands in what it
-did when Redis is back. A total in money is lent out in small parts, so that all servers together never
-pass it; requests for a loan that come while one is under way wait for the same next one.
+While Redis does not answer, each server goes on by itself from what it last knew, and hands in what
+it did when Redis is back. A total in money is lent out in small parts, so that all servers together
+never pass it; requests for a loan that come while one is under way wait for the same next one.
 """
 
 from __future__ import annotations
@@ -36,12 +36,14 @@ __all__ = ["Share", "ShareError", "SharedController", "SharedPurse"]
 _BEAT = 1.0  # seconds between two steps of a server that has nothing to tell
 _LIFE = 10_000  # milliseconds after which what a silent server had open is forgotten
 _PATIENCE = 1.0  # seconds for one step
-_LOAN = 0.02  # of the total: what a server is lent beyond its need, to go on with while Redis does not answer
+# Share of the total that a server is lent beyond its need, to go on while Redis does not answer.
+_LOAN = 0.02
 _LEASE = 60_000  # milliseconds after which a loan expires that was not renewed
 _UNREACHED = (RedisError, OSError, TimeoutError, ValueError, TypeError, OverflowError)
 _LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
 
-# What is read from the store is not believed: a value that can be none is what this server last knew.
+# Values in the store are checked: one that cannot be a sum is replaced by what this server last
+# read.
 _SOUND = """
 local now = redis.call('TIME')
 now = now[1] * 1000 + math.floor(now[2] / 1000)
@@ -52,20 +54,22 @@ local function sound(text, low)
   local value = tonumber(text or '')
   return value and value == value and value >= low and value < 1e300 and value
 end
-local function read(field, low, known)
+local function read(field, low, last)
   local text = redis.call('HGET', KEYS[1], field)
-  return text and (sound(text, low) or tonumber(known)) or 0
+  return text and (sound(text, low) or tonumber(last)) or 0
 end
 """
 
 # KEYS: the sums, the servers, the number of this server's last step.
-# ARGV: this server, its step's number, questions and cost since the last step, the change of the debt, the debt's
-# floor, what it has open (cost above the budgets, questions), milliseconds until that expires, what it
-# knows (three sums), what its open questions have cost, the most questions that it knows to have been open.
+# ARGV: this server, its step's number, questions and cost since the last step, the change of the
+# debt, the debt's floor, what it has open (cost above the budgets, questions), milliseconds until
+# that expires, the sums that it last read (three), what its open questions have cost, the most
+# questions that it has seen open at a time.
 _STEP = (
     _SOUND
     + """
-local asked, spent, debt = read('asked', 0, ARGV[10]), read('spent', 0, ARGV[11]), read('debt', -1e300, ARGV[12])
+local asked, spent = read('asked', 0, ARGV[10]), read('spent', 0, ARGV[11])
+local debt = read('debt', -1e300, ARGV[12])
 if (sound(redis.call('GET', KEYS[3]), 0) or 0) < tonumber(ARGV[2]) then
   redis.call('SET', KEYS[3], ARGV[2], 'PX', 86400000)
   asked, spent = asked + ARGV[3], spent + ARGV[4]
@@ -74,7 +78,8 @@ end
 local exact = '%.17g'
 redis.call('HSET', KEYS[1], 'asked', string.format('%d', asked), 'spent', exact:format(spent))
 redis.call('HSET', KEYS[1], 'debt', exact:format(debt))
-local entry = ARGV[7] .. ' ' .. ARGV[8] .. ' ' .. string.format('%d', now + ARGV[9]) .. ' ' .. ARGV[13]
+local expiry = string.format('%d', now + ARGV[9])
+local entry = ARGV[7] .. ' ' .. ARGV[8] .. ' ' .. expiry .. ' ' .. ARGV[13]
 redis.call('HSET', KEYS[2], ARGV[1], entry)
 local others, theirs, servers = 0, 0, redis.call('HGETALL', KEYS[2])
 for k = 1, #servers, 2 do
@@ -88,17 +93,19 @@ for k = 1, #servers, 2 do
     end
   elseif servers[k] ~= ARGV[1] then others, theirs = others + opened, theirs + open end
 end
-local most = math.max(read('at_once', 0, ARGV[14]), tonumber(ARGV[14]), theirs + tonumber(ARGV[8]))
+local seen = tonumber(ARGV[14])
+local most = math.max(read('at_once', 0, ARGV[14]), seen, theirs + tonumber(ARGV[8]))
 redis.call('HSET', KEYS[1], 'at_once', string.format('%d', most))
-return {string.format('%d', asked), exact:format(spent), exact:format(debt), exact:format(others), theirs,
-  string.format('%d', most)}
+return {string.format('%d', asked), exact:format(spent), exact:format(debt), exact:format(others),
+  theirs, string.format('%d', most)}
 """
 )
 
-# A server may spend what it was lent, also while Redis does not answer, until the loan expires. What it had put aside
-# counts as spent if it is never heard of again.
-# KEYS: the purse. ARGV: this server, its step's number, dollars since the last step, what it would be lent, what of its
-# loan it keeps, the total, what it knows to be spent, milliseconds until the loan expires, what it has put aside.
+# A server may spend what it was lent, also while Redis does not answer, until the loan expires.
+# What it had put aside counts as spent if it does not come back. KEYS: the purse. ARGV: this
+# server, its step's number, dollars since the last step, what it would be lent, what of its loan it
+# keeps, the total, the dollars spent that it last read, milliseconds until the loan expires, what
+# it has put aside.
 _LEND = (
     _SOUND
     + """
@@ -119,7 +126,8 @@ for k = 1, #all, 2 do
 end
 local lent = math.max(math.min(tonumber(ARGV[4]), ARGV[6] - spent - others), tonumber(ARGV[5]))
 redis.call('HSET', KEYS[1], 'spent', string.format('%.17g', spent), 'step ' .. ARGV[1], ARGV[2])
-redis.call('HSET', KEYS[1], 'loan ' .. ARGV[1], string.format('%.17g %s %d', lent, ARGV[9], now + ARGV[8]))
+local loan = string.format('%.17g %s %d', lent, ARGV[9], now + ARGV[8])
+redis.call('HSET', KEYS[1], 'loan ' .. ARGV[1], loan)
 return {string.format('%.17g', spent), string.format('%.17g', lent)}
 """
 )
@@ -130,48 +138,44 @@ class ShareError(ValueError):
 
 
 class _Sums(NamedTuple):
-    """Questions that were closed, their cost and debt; of all servers also what the others have open."""
+    """Sums over closed questions, and what the other servers have open."""
 
     asked: int = 0
     spent: float = 0.0
     debt: float = 0.0
-    others: float = 0.0
-    theirs: int = 0
-    at_once: int = 0
+    others: float = 0.0  # cost above the budgets of the questions that other servers have open
+    theirs: int = 0  # how many those are
+    at_once: int = 0  # the most questions that were ever open at a time
 
 
 class SharedController(BudgetController):
-    """A `BudgetController` whose sums are those of all servers; `Share` carries them to the store and back."""
+    """A `BudgetController` with the sums of all servers, which `Share` carries to the store."""
 
-    def __init__(self, budget: float, price: float, **how: Any) -> None:
-        super().__init__(budget, price, **how)
+    def __init__(self, budget: float, price: float, **settings: Any) -> None:
+        super().__init__(budget, price, **settings)
         self.number = 0  # of the last step
-        self._all, self._sent, self._new = (
-            _Sums(),
-            _Sums(),
-            _Sums(),
-        )  # known there, perhaps on its way, closed since
-
-    @property
-    def known(self) -> _Sums:
-        """The sums as the store last told them."""
-        return self._all
+        self.stored = _Sums()  # the sums in the store, as last read
+        self._sent = _Sums()  # perhaps on its way there
+        self._new = _Sums()  # closed since
 
     @property
     def unsent(self) -> bool:
-        """Whether something was closed that the store does not know."""
+        """Whether a question was closed that is not yet in the store."""
         return self._new.asked + self._sent.asked > 0
 
     def take(self) -> _Sums:
-        """What to tell the store: the step that was not confirmed once more, else all that was closed since."""
+        """Return the next step: the last one again if it was not confirmed, else all since then."""
         if not self._sent.asked:
             self.number += 1
-            self._sent, self._new = self._new, _Sums()
+            self._sent = self._new
+            self._new = _Sums()
         return self._sent
 
-    def told(self, sums: _Sums) -> None:
-        """The store has counted the step; these are the sums over all servers."""
-        self._all, self._sent, self.others = sums, _Sums(), sums.others
+    def confirm(self, sums: _Sums) -> None:
+        """Take over the sums of all servers, in which the store has counted the last step."""
+        self.stored = sums
+        self._sent = _Sums()
+        self.others = sums.others
         self.at_once = max(self.at_once, self.open_now + sums.theirs, sums.at_once)
         self._add_up()
 
@@ -180,23 +184,28 @@ class SharedController(BudgetController):
         self._add_up()
 
     def _add_up(self) -> None:
-        sums = self._all, self._sent, self._new
-        self.asked, self.spent = sum(one.asked for one in sums), sum(one.spent for one in sums)
+        sums = (self.stored, self._sent, self._new)
+        self.asked = sum(one.asked for one in sums)
+        self.spent = sum(one.spent for one in sums)
         self.closed = max(sum(one.debt for one in sums), self.floor)
 
 
 class SharedPurse(Purse):
-    """A `Purse` for several servers together: each spends what it was lent, `Share` carries it there and back."""
+    """A `Purse` of several servers: each spends what it was lent, and `Share` carries the sums."""
 
     def __init__(self, old: Purse) -> None:
-        self.__dict__ |= vars(old)  # its file, and what that knows
-        self.number, self.lent, self.until = 0, 0.0, 0.0
-        self.known, self._sent, self._new = old.spent, 0.0, 0.0
+        self.__dict__ |= vars(old)  # its file, and what was spent by it
+        self.number = 0  # of the last step
+        self.lent = 0.0
+        self.until = 0.0  # when the loan expires, by the monotonic clock
+        self.stored = old.spent  # dollars spent by all, as last read
+        self._sent = 0.0
+        self._new = 0.0
         self.ask: Callable[[float], Awaitable[None]] | None = None
 
     @property
     def unsent(self) -> bool:
-        """Whether something was paid that the store does not know."""
+        """Whether something was paid that is not yet in the store."""
         return self._sent + self._new > 0
 
     async def more(self, most: float) -> None:
@@ -205,39 +214,32 @@ class SharedPurse(Purse):
             await self.ask(most)
 
     def settle(self, most: float, cost: float) -> None:
-        """Pay, and tell the others later."""
+        """Pay; the next step carries it to the store."""
         super().settle(most, cost)
         self._new += cost
 
     def take(self, need: float) -> list[str | int]:
-        """What to tell the store: the sum that was not confirmed once more, else all that was paid since."""
+        """Return the next step: the last sum again if it was not confirmed, else all paid since."""
         if not self._sent:
             self.number += 1
-            self._sent, self._new = self._new, 0.0
+            self._sent = self._new
+            self._new = 0.0
         room = self._room()
         wanted = self.reserved + need + (0.0 if self.total == inf else self.total * _LOAN)
-        keeps = max(
-            min(room, wanted), self.reserved
-        )  # no more is put aside before the store has answered
+        # No more is put aside before the store has answered.
+        keeps = max(min(room, wanted), self.reserved)
         self.lent = keeps + self._sent + self._new
-        amounts = (self._sent, wanted, keeps, min(self.total, 1e300), self.known)
-        return [
-            self.number,
-            *map(repr, amounts),
-            _LEASE,
-            repr(self.reserved),
-        ]
+        amounts = (self._sent, wanted, keeps, min(self.total, 1e300), self.stored)
+        return [self.number, *map(repr, amounts), _LEASE, repr(self.reserved)]
 
-    def told(self, spent: float, lent: float) -> None:
-        """The store has counted the step."""
+    def confirm(self, spent: float, lent: float) -> None:
+        """Take over what all servers spent, and the loan, after the store has counted the step."""
         if not (0 <= spent < inf and 0 <= lent < inf):
             raise ValueError("the store holds no sums of ours")
-        self.known, self._sent, self.lent, self.until = (
-            spent,
-            0.0,
-            lent,
-            monotonic() + _LEASE / 1000,
-        )
+        self.stored = spent
+        self._sent = 0.0
+        self.lent = lent
+        self.until = monotonic() + _LEASE / 1000
         self.spent = spent + self._new
 
     def _room(self) -> float:
@@ -247,26 +249,27 @@ class SharedPurse(Purse):
 
 
 class Share:
-    """Carries a `SharedController` and a `SharedPurse`, the router's from now on, to Redis and back, for as long as
-    ``async with`` lasts.
+    """Carry a router's budget and purse to Redis and back, for as long as ``async with`` lasts.
 
-    Servers of the same router and model share the budget, those of the same model the total. Redis
-    must answer at the start (`ShareError`); later that is borne."""
+    The router gets a `SharedController` and a `SharedPurse`. Servers of the same router and model
+    share the budget, those of the same model the total. Redis must answer at the start
+    (`ShareError`); while it does not answer later, each server goes on alone.
+    """
 
     def __init__(self, router: Router, url: str, model: str) -> None:
         old = router.controller
         self.controller = SharedController(
             old.budget, old.first_price, step=old.step, reach=old.reach
         )
-        self.controller.low, self.controller.high, router.controller = (
-            old.low,
-            old.high,
-            self.controller,
-        )
-        self.purse = router.purse = SharedPurse(router.purse)
+        self.controller.low = old.low
+        self.controller.high = old.high
+        router.controller = self.controller
+        self.purse = SharedPurse(router.purse)
         self.purse.ask = self._lend
+        router.purse = self.purse
         about = f"{model} {router.cost!r} {old.budget!r} {old.first_price!r} {old.step!r}"
-        self.name, self.money = (_named(told) for told in (about, f"purse {model}"))
+        self.sums_key = _key(about)
+        self.purse_key = _key(f"purse {model}")
         self.server = uuid4().hex
         try:
             with Plain.from_url(
@@ -283,14 +286,15 @@ class Share:
         except (RedisError, OSError) as error:
             mend = "start it, or serve without --redis"
             raise ShareError(f"Redis does not answer ({type(error).__name__}); {mend}") from None
-        self._step, self._lending = map(self._redis.register_script, (_STEP, _LEND))
+        self._step = self._redis.register_script(_STEP)
+        self._lending = self._redis.register_script(_LEND)
         self._busy = asyncio.Lock()
         self._needed = 0.0  # dollars that the next loan is asked for
         self._next_loan: asyncio.Task | None = None  # not begun, so that more can be asked for
         self.reached = False
 
     async def __aenter__(self) -> Share:
-        await self._told()
+        await self.synchronise()
         self._beat = asyncio.create_task(self._run())
         return self
 
@@ -298,34 +302,34 @@ class Share:
         self._beat.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._beat
-        self.controller.opened, self.controller.open_now = 0.0, 0
-        await self._told()
+        self.controller.opened = 0.0
+        self.controller.open_now = 0
+        await self.synchronise()
         await self._redis.aclose()
 
     async def flush(self) -> None:
-        """Wait until the store knows what was closed; at once where it does not answer."""
+        """Wait until what was closed is in the store; return at once while it does not answer."""
         while self.reached and (self.controller.unsent or self.purse.unsent):
-            await self._told(if_unsent=True)
+            await self.synchronise(if_unsent=True)
 
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(_BEAT)
             try:
-                await self._told()
+                await self.synchronise()
             except Exception as error:  # whatever it was, the next beat comes
-                _LOG.error("%s while Redis was told; please report it", type(error).__name__)
+                _LOG.error("%s while talking to Redis; please report it", type(error).__name__)
 
-    async def _told(self, if_unsent: bool = False) -> None:
-        """One step, one at a time; where Redis does not answer, it is kept for later."""
+    async def synchronise(self, if_unsent: bool = False) -> None:
+        """Take one step, one at a time; while Redis does not answer, keep it for later."""
         async with self._busy:
-            if if_unsent and not (
-                self.controller.unsent or self.purse.unsent
-            ):  # another's step took ours along
+            # The step of another vote may have taken ours along.
+            if if_unsent and not (self.controller.unsent or self.purse.unsent):
                 return
             try:
-                await self._tell_sums()
+                await self._send_sums()
                 if self.purse.unsent or self.purse.total < inf or not self.reached:
-                    await self._tell_money(0.0)
+                    await self._send_money(0.0)
             except _UNREACHED as error:
                 self._reaches(False, type(error).__name__)
             else:
@@ -347,44 +351,52 @@ class Share:
             self._needed = 0.0
             self._next_loan = None
             with contextlib.suppress(*_UNREACHED):
-                await self._tell_money(need)
+                await self._send_money(need)
 
-    async def _tell_sums(self) -> None:
-        controller, batch = self.controller, self.controller.take()
-        amounts = map(repr, (batch.spent, batch.debt, controller.floor, controller.opened))
-        told: list[str | int] = [
+    async def _send_sums(self) -> None:
+        """Send what was closed since the last step, and take over the sums of all servers."""
+        controller = self.controller
+        batch = controller.take()
+        stored = controller.stored
+        arguments: list[str | int] = [
             self.server,
             controller.number,
             batch.asked,
-            *amounts,
+            repr(batch.spent),
+            repr(batch.debt),
+            repr(controller.floor),
+            repr(controller.opened),
             controller.open_now,
             _LIFE,
+            stored.asked,
+            repr(stored.spent),
+            repr(stored.debt),
+            repr(controller.open_cost),
+            controller.at_once,
         ]
-        known = controller.known
-        told += [known.asked, repr(known.spent), repr(known.debt)]
-        told += [repr(controller.open_cost), controller.at_once]
-        keys = [self.name, f"{self.name}:servers", f"{self.name}:step:{self.server}"]
-        asked, spent, debt, others, theirs, most = await self._step(keys, told)
+        keys = [self.sums_key, f"{self.sums_key}:servers", f"{self.sums_key}:step:{self.server}"]
+        asked, spent, debt, others, theirs, most = await self._step(keys, arguments)
         sums = _Sums(int(asked), float(spent), float(debt), float(others), int(theirs), int(most))
         if sums.asked < 0 or sums.spent < 0 or sums.theirs < 0 or not all(map(isfinite, sums)):
             raise ValueError("the store holds no sums of ours")
-        controller.told(sums)
+        controller.confirm(sums)
 
-    async def _tell_money(self, need: float) -> None:
-        told = self.purse.take(need)
-        spent, lent = await self._lending([f"{self.money}"], [self.server, *told])
-        self.purse.told(float(spent), float(lent))
+    async def _send_money(self, need: float) -> None:
+        """Send what was paid since the last step, and be lent what is needed."""
+        arguments = [self.server, *self.purse.take(need)]
+        spent, lent = await self._lending([self.purse_key], arguments)
+        self.purse.confirm(float(spent), float(lent))
 
     def _reaches(self, reached: bool, why: str = "") -> None:
+        """Note whether Redis answers, and warn when that changes."""
         if self.reached != reached and self.controller.number > 1:
-            told = (
-                "Redis answers again"
-                if reached
-                else f"Redis does not answer ({why}): each server goes on alone"
-            )
-            _LOG.warning(told)
+            if reached:
+                _LOG.warning("Redis answers again")
+            else:
+                _LOG.warning("Redis does not answer (%s): each server goes on alone", why)
         self.reached = reached
 
 
-def _named(told: str) -> str:
-    return f"adalib:{{{hashlib.sha256(told.encode()).hexdigest()[:16]}}}"
+def _key(about: str) -> str:
+    """Return a key of Redis for a description; the braces keep related keys on one node."""
+    return f"adalib:{{{hashlib.sha256(about.encode()).hexdigest()[:16]}}}"

@@ -1,4 +1,4 @@
-"""What an operator sees: metrics for Prometheus, figures for the live page, and a word when training no longer fits.
+"""What an operator sees: metrics for Prometheus, and a word when training no longer fits.
 
 Two things are compared with training: the share of answers that cannot be read, and what questions
 cost. When one leaves what training showed, the log and the page say so once, with the next command.
@@ -16,7 +16,7 @@ from typing import Any
 import prometheus_client as prometheus
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from adalib.router.ask import Routed
+from adalib.router.routed import Routed
 from adalib.router.router import Router
 
 __all__ = ["Watch"]
@@ -63,6 +63,7 @@ class Watch:
         self.questions.inc()
         self.agreement.observe(routed.agreement)
         self.rounds.observe(routed.rounds)
+        self.waiting.observe(routed.waiting)
         self.samples[routed.samples] += 1
         self.reads.append((routed.unread, routed.samples))
         if routed.counted:
@@ -146,7 +147,9 @@ class Watch:
         tokens = CounterMetricFamily("adalib_tokens", "Tokens", labels=["kind"])
         tokens.add_metric(["written"], tally.tokens)
         tokens.add_metric(["read"], tally.prompt_tokens)
+        tokens.add_metric(["cancelled"], tally.cancelled_tokens)  # also among those written
         yield tokens
+        yield CounterMetricFamily("adalib_cancelled", "Answers cancelled", tally.cancelled)
         yield GaugeMetricFamily("adalib_purse_spent", "Dollars spent of the total", purse.spent)
         yield GaugeMetricFamily("adalib_purse_total", "Dollars that may be spent", purse.total)
 
@@ -162,8 +165,10 @@ class Watch:
         tenths = [k / 10 for k in range(1, 11)]
         self.agreement = histogram("adalib_agreement", "Share of the winner", buckets=tenths)
         self.seconds = histogram("adalib_seconds", "Seconds per vote")
-        self.rounds = prometheus.Summary(
-            "adalib_rounds", "Rounds of answers per question", registry=registry
+        summary = partial(prometheus.Summary, registry=registry)
+        self.rounds = summary("adalib_rounds", "Rounds of answers per question")
+        self.waiting = summary(
+            "adalib_waiting_tokens", "Tokens waited for one after the other, per question"
         )
         gauges: list[tuple[str, str, Callable[[], float]]] = [
             ("price", "Price of compute, in accuracy per unit of cost", lambda: controller.price),

@@ -1,14 +1,15 @@
-r"""A certificate for a vote: this is the model's most frequent answer, except with probability alpha.
+r"""A certificate for a vote: this is the model's most frequent answer, except with probability
+alpha.
 
-A class A is compared with a rival R by the answers that come after A's first: a for A and r for R. If
-A were not more frequent than R, the evidence
+A class A is compared with a rival R by the answers that come after A's first: a for A and r for R.
+If A were not more frequent than R, the evidence
 
 .. math:: E = 2^{a+r+1} \int_{1/2}^1 \theta^a (1-\theta)^r d\theta,
 
-a mean of likelihood ratios against a fair coin, would be a supermartingale, and would ever reach 1/x
-with probability at most x [1]_. So the certificate holds whenever one stops. The j-th class to appear
-gets a share :math:`1/(j(j+1))` of alpha, and these shares add up to 1. What is certified is the mode
-of the readable answers, not the truth. Explained in chapter 9, "When to stop".
+a mean of likelihood ratios against a fair coin, would be a supermartingale, and would ever reach
+1/x with probability at most x [1]_. So the certificate holds whenever one stops. The j-th class to
+appear gets a share :math:`1/(j(j+1))` of alpha, and these shares add up to 1. What is certified is
+the mode of the readable answers, not the truth. Explained in the chapter "When to stop".
 
 References
 ----------
@@ -86,7 +87,8 @@ class Certificate:
 
     @property
     def answer(self) -> Hashable:
-        """The answer with the least risk, the first to come of several; None before any was read."""
+        """The answer with the least risk, the first to come of several; None before any was
+        read."""
         return min(self._risk, key=self._risk.__getitem__, default=None)
 
     @property

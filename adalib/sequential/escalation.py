@@ -2,7 +2,7 @@
 
 After each answer of the cheap model there are three options: keep the leading answer, ask again, or
 hand the question to the expensive model, which then stops by the same price. Escalating ends the
-cheap model's turn, so this is the stopping of chapter 9 with two ways to stop, by the same backward
+cheap model's turn, so this is priced stopping with two ways to stop, by the same backward
 induction.
 """
 
@@ -43,7 +43,7 @@ class Escalated(NamedTuple):
 class PricedEscalation:
     """Ask the cheap model first; keep its answer, ask again, or escalate, as the price says.
 
-    Explained in chapter 11, "Several models".
+    Explained in the chapter "Several models, several efforts".
 
     Parameters
     ----------

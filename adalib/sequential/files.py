@@ -1,4 +1,5 @@
-"""Save and load stopping policies: a sealed JSON file of numbers and names, with nothing that runs."""
+"""Save and load stopping policies: a sealed JSON file of numbers and names, with nothing that
+runs."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _UNSOUND = (AttributeError, KeyError, TypeError, ValueError, IndexError, Overflo
 def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
     """Write a fitted policy to a file that `load_stopping` reads.
 
-    Explained in chapter 9, "When to stop".
+    Explained in the chapter "When to stop".
 
     Parameters
     ----------
@@ -33,10 +34,6 @@ def save_stopping(policy: PricedStopping, path: str | os.PathLike) -> None:
         A fitted policy; a `Money` price list is saved with it.
     path : str or path
         The file to write.
-
-    Returns
-    -------
-    None
 
     Raises
     ------
@@ -75,7 +72,7 @@ def load_stopping(
 ) -> PricedStopping:
     """Read a policy that `save_stopping` wrote.
 
-    The checksum is verified first, then every size and number. Explained in chapter 9, "When to
+    The checksum is verified first, then every size and number. Explained in the chapter "When to
     stop".
 
     Parameters

@@ -1,11 +1,11 @@
 """Other people's stopping rules, as published and tuned to a budget.
 
 Adaptive-Consistency stops when the leader looks safe, by one of four measures [1]_. ESC stops when
-a whole window agrees [2]_. its_hub doubles the answers until three quarters agree. Wald's test stops
-when the evidence for or against a majority is strong enough [3]_. CISC weights every vote by how
-sure the model was of it [4]_, and DeepConf's offline rule also leaves out the least sure [5]_; neither
-stops early. UAB plans after the first answer, by how sure that was [6]_. Huang et al. learn a prior
-over votes [7]_.
+a whole window agrees [2]_. its_hub doubles the answers until three quarters agree. Wald's test
+stops when the evidence for or against a majority is strong enough [3]_. CISC weights every vote by
+how sure the model was of it [4]_, and DeepConf's offline rule also leaves out the least sure [5]_;
+neither stops early. UAB plans after the first answer, by how sure that was [6]_. Huang et al. learn
+a prior over votes [7]_.
 
 References
 ----------
@@ -56,7 +56,8 @@ __all__ = [
 
 
 class Agreement(Threshold):
-    """Adaptive-Consistency's majority rule: stop when the leader has this share of two answers or more."""
+    """Adaptive-Consistency's majority rule: stop when the leader has this share of two answers or
+    more."""
 
     def stops(self, votes: Votes) -> Any:
         read = votes.n - votes.empty
@@ -73,14 +74,16 @@ class Agreeing(Threshold):
 
 
 class InARow(Threshold):
-    """Stop when this many answers in a row agree; two beat the learned policy in BranchPilot's report."""
+    """Stop when this many answers in a row agree; two beat the learned policy in BranchPilot's
+    report."""
 
     def stops(self, votes: Votes) -> Any:
         return (votes.run >= self.threshold) | super().stops(votes)
 
 
 class Doubling(Threshold):
-    """its_hub's adaptive rule: ask 2, 4, 8, ... in all; stop when the leader has this share of readable answers."""
+    """its_hub's adaptive rule: ask 2, 4, 8, ... in all; stop when the leader has this share of
+    readable answers."""
 
     def stops(self, votes: Votes) -> Any:
         n, read = np.asarray(votes.n, dtype=int), votes.n - votes.empty
@@ -91,7 +94,8 @@ class Doubling(Threshold):
 
 
 class Entropy(Threshold):
-    """Adaptive-Consistency's entropy rule: stop when the normalised entropy of the votes is this low."""
+    """Adaptive-Consistency's entropy rule: stop when the normalised entropy of the votes is this
+    low."""
 
     def stops(self, votes: Votes) -> Any:
         # A single answer is compared with one vote for another, as in the authors' code.
@@ -115,7 +119,8 @@ class Window(Threshold):
 
 @dataclass(frozen=True)
 class ProbabilityRatio(Threshold):
-    """Wald's test of a leader's share, ``high`` against ``1 - high``, with this probability of error."""
+    """Wald's test of a leader's share, ``high`` against ``1 - high``, with this probability of
+    error."""
 
     high: float = 0.7
 
@@ -128,7 +133,8 @@ class ProbabilityRatio(Threshold):
 
 @dataclass(frozen=True)
 class Filtered:
-    """Ask ``answers`` times; the ``keep`` most confident of them vote (one at least), with this ``sharpness``."""
+    """Ask ``answers`` times; the ``keep`` most confident of them vote (one at least), with this
+    ``sharpness``."""
 
     answers: int
     keep: float
@@ -160,7 +166,8 @@ def _field(
 
 
 class Together(Threshold):
-    """its_hub's gateway with its Beta rule: ``cap`` answers are asked at once, and the shortest comes first.
+    """its_hub's gateway with its Beta rule: ``cap`` answers are asked at once, and the shortest
+    comes first.
 
     Past the threshold the others are cancelled. Each then costs the share that was written by then.
     """
@@ -180,7 +187,8 @@ class Together(Threshold):
 
 
 class Coverage(Threshold):
-    """UAB as we read it: the planner takes the first answer's mean token probability p as its accuracy.
+    """UAB as we read it: the planner takes the first answer's mean token probability p as its
+    accuracy.
 
     One of n answers is then right with probability 1 - (1 - p)^n. Ask while the next answer adds
     more than the threshold.
@@ -196,7 +204,8 @@ class Coverage(Threshold):
 
 
 class Reservation(Threshold):
-    """Weitzman's rule for identical boxes: stop at an answer this certain, and return the most certain."""
+    """Weitzman's rule for identical boxes: stop at an answer this certain, and return the most
+    certain."""
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
         certainty = np.where(streams.classes >= 0, _field(streams), -np.inf)
@@ -212,7 +221,8 @@ class Reservation(Threshold):
 
 @dataclass(frozen=True, eq=False)
 class Posterior(Threshold):
-    """Stop when the leader is the mode with this probability, by a table of readable answers, leader, runner."""
+    """Stop when the leader is the mode with this probability, by a table of readable answers,
+    leader, runner."""
 
     table: np.ndarray | None = None
 
@@ -223,7 +233,8 @@ class Posterior(Threshold):
 
 
 def mode_holds(shares: ArrayLike, longest: int) -> np.ndarray:
-    r"""Return the probability that a leader is the mode, from a prior of questions, (T + 1, T + 1, T + 1).
+    r"""Return the probability that a leader is the mode, from a prior of questions, (T + 1, T + 1,
+    T + 1).
 
     ``shares`` (N, K) are the shares of each question's answers, largest first. A leader with
     :math:`c_1` of n answers before a runner-up with :math:`c_2` has likelihood
@@ -247,7 +258,8 @@ def mode_holds(shares: ArrayLike, longest: int) -> np.ndarray:
 
 
 class Dirichlet(Threshold):
-    """Stop when the leader is the most frequent of the five leading answers with this probability."""
+    """Stop when the leader is the most frequent of the five leading answers with this
+    probability."""
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
         stops = _chances(streams) >= self.threshold
@@ -280,7 +292,8 @@ def dirichlet_holds(states: ArrayLike) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _chances(streams: Streams) -> np.ndarray:
-    """Return the probability after every answer of every stream, (M, T); equal states are computed once."""
+    """Return the probability after every answer of every stream, (M, T); equal states are computed
+    once."""
     m, t = streams.classes.shape
     top = 5
     held = np.zeros((m, max(int(streams.classes.max(initial=0)) + 1, top)), dtype=np.int64)
@@ -297,8 +310,8 @@ def _chances(streams: Streams) -> np.ndarray:
 class TunedRules(Library):
     """A family of plain rules, tuned on training questions to any budget.
 
-    The tuned rules are the envelope over the settings. For a budget below the cheapest setting, that
-    is mixed with asking once. Explained in chapter 9, "When to stop".
+    The tuned rules are the envelope over the settings. For a budget below the cheapest setting,
+    that is mixed with asking once. Explained in the chapter "When to stop".
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-"""Priced stopping: take another answer exactly while its expected gain exceeds lambda times its cost.
+"""Priced stopping: take another answer exactly while its expected gain exceeds lambda times its
+cost.
 
 Signals say what the next answer may bring (`adalib.sequential.signals`). One fit on training
 questions serves every price, hence every budget: `backward_induction` values going on at all prices
@@ -32,8 +33,8 @@ __all__ = ["LEAST", "PRICES", "PricedStopping", "training_folds"]
 _FOLDS = 10  # each training question is decided by a fit on the other nine tenths
 _SCHEDULE = (*range(1, 17), 20, 24, 28, 32, 40)
 _CAPS = (4, 8, 16, 24)  # of the plain rules, next to the longest vote
-#: Prices tried, in accuracy per cost of one average answer. Below the first, three hundred questions
-#: cannot tell rules apart, and rules fitted there would differ from fold to fold.
+#: Prices tried, in accuracy per cost of one average answer. Below the first, three hundred
+#: questions cannot tell rules apart, and rules fitted there would differ from fold to fold.
 PRICES = np.geomspace(1e-3, 0.3, 32)
 #: The accuracy that an average answer must gain to be asked. With exact=True the sign flips, so the
 #: whole budget is spent even on a flat curve.
@@ -52,7 +53,7 @@ class PricedStopping(SignalPolicy, Library):
 
     With :math:`v_n` the accuracy of the vote after n answers and :math:`c_n` their cost, the policy
     at price :math:`\lambda` maximises :math:`E[v_\tau - \lambda c_\tau]` over stopping times
-    :math:`\tau`. Explained in chapter 9, "When to stop".
+    :math:`\tau`. Explained in the chapter "When to stop".
 
     Parameters
     ----------
@@ -188,7 +189,8 @@ class PricedStopping(SignalPolicy, Library):
         return self._mean_of(self.costs, budget)
 
     def waits(self, budget: float) -> float:
-        """Return the average rounds of waiting in training; known after `fit`, not after loading."""
+        """Return the average rounds of waiting in training; known after `fit`, not after
+        loading."""
         return self._mean_of(self.rounds, budget)
 
     def _mean_of(self, figures: np.ndarray, budget: float) -> float:
@@ -264,7 +266,8 @@ class PricedStopping(SignalPolicy, Library):
         seed: int = 1,
         repeats: int = REPLAYS,
     ) -> tuple[np.ndarray, float]:
-        """Return where every stream stops at the nearest price on the envelope, (M,), and that price."""
+        """Return where every stream stops at the nearest price on the envelope, (M,), and that
+        price."""
         if not self.prices.size:
             raise ValueError(
                 "no price is on the envelope of this policy: plain rules alone are best here"
@@ -318,7 +321,8 @@ class PricedStopping(SignalPolicy, Library):
         accuracy = np.take_along_axis(value, stops, axis=1).mean(axis=0)
         if features:
             # Accuracy must be measured by fits that did not see the question. Cost is better
-            # measured by the rule itself: fits on fewer questions are noisier, and noise stops early.
+            # measured by the rule itself: fits on fewer questions are noisier, and noise stops
+            # early.
             priced = first_stops(list(coefficients), features)
             stops[:, : prices.size] = np.maximum(priced, earliest)
         cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
@@ -340,7 +344,8 @@ class PricedStopping(SignalPolicy, Library):
     def _keep(
         self, prices: np.ndarray, coefficients: list, plain: list[Member], figures: np.ndarray
     ) -> None:
-        """Keep the envelope. ``figures`` (cost, accuracy, rounds) has priced rules first, then plain."""
+        """Keep the envelope. ``figures`` (cost, accuracy, rounds) has priced rules first, then
+        plain."""
         best = concave_hull(figures[0], figures[1] + LEAST * figures[0] / self.unit)
         priced = [place for place in best if place < prices.size]
         self.costs, self.accuracies, self.rounds = figures[:, best]

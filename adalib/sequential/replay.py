@@ -1,7 +1,8 @@
 """Libraries of rules: what each costs and scores, the best mix for a budget, and replays.
 
 A rule's cost and accuracy are a point. Choosing between two rules at random gives any point on the
-line between them, so the best policies lie on the upper concave envelope, as in chapter 3.
+line between them, so the best policies lie on the upper concave envelope, as in
+the chapter "Budgets".
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ __all__ = ["REPLAYS", "WHOLE", "Library", "Mix", "Replay", "mix_for", "shares_of
 
 #: Orders in which a question is played back for scoring: each of 48 answers comes first once.
 REPLAYS = 48
-#: Up to this many questions are played back at once, in all orders; more in pieces, in fewer orders.
+#: Up to this many questions are played back at once, in all orders; more in pieces, in fewer
+#: orders.
 WHOLE = 2000
 _FEWEST = 4  # orders per question, however many questions there are
 _CELLS = 1 << 15  # answers played back at a time in pieces: some megabytes
@@ -37,7 +39,8 @@ class Mix(NamedTuple):
 
 
 def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
-    """Return the best mix of two rules that costs ``budget`` on average, or less if more gains nothing."""
+    """Return the best mix of two rules that costs ``budget`` on average, or less if more gains
+    nothing."""
     cost = np.asarray(cost, dtype=float)
     accuracy = np.asarray(accuracy, dtype=float)
     if not budget >= cost.min() * (1 - 1e-9):
@@ -76,7 +79,8 @@ class Replay(NamedTuple):
 
 
 class Library(ABC):
-    """Base class: rules that stop at the checkpoints of a schedule, with training costs and accuracies."""
+    """Base class: rules that stop at the checkpoints of a schedule, with training costs and
+    accuracies."""
 
     cost: Cost = "samples"
     schedule: np.ndarray
@@ -93,12 +97,14 @@ class Library(ABC):
     def play(
         self, members: Sequence[Any], streams: Streams, features: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the checkpoint at which each member stops each stream, and the accuracy there, (M, K)."""
+        """Return the checkpoint at which each member stops each stream, and the accuracy there, (M,
+        K)."""
 
     def walk(
         self, members: Sequence[Any], streams: Streams, features: Any = None
     ) -> tuple[np.ndarray, ...]:
-        """Return what `play` returns, and the rounds waited: one per checkpoint unless overridden."""
+        """Return what `play` returns, and the rounds waited: one per checkpoint unless
+        overridden."""
         stops, accuracy = self.play(members, streams, features)
         return stops, accuracy, stops + 1
 

@@ -1,4 +1,5 @@
-"""A price on waiting: answers that are asked together come back together, and a round has its price.
+"""A price on waiting: answers that are asked together come back together, and a round has its
+price.
 
 At every state the question is no longer whether to ask one more answer, but how many at once: 0, 1,
 2, 4 or 8, by the same backward induction as `adalib.sequential.policy`. A price of compute and a
@@ -32,7 +33,7 @@ class PricedRounds(PricedStopping):
     At price :math:`\lambda` per unit of cost and :math:`\mu` per round, the policy maximises
     :math:`E[v - \lambda c - \mu r]` with r the rounds of waiting. The schedule is no parameter. The
     library has a rule for every price of compute, and fixed numbers of answers in one round.
-    Explained in chapter 9, "When to stop".
+    Explained in the chapter "When to stop".
 
     Parameters
     ----------
@@ -153,7 +154,8 @@ class PricedRounds(PricedStopping):
             self._states(evidence), value, paid, prices, self.round_price, fold
         )
         plain = [Member(Fixed(int(answers))) for answers in self.schedule]
-        # As without rounds: accuracy by fits that did not see the question, cost by the rule itself.
+        # As without rounds: accuracy by fits that did not see the question, cost by the rule
+        # itself.
         left_out, _ = walked(chosen.__getitem__, longest, (len(streams.question), prices.size))
         priced = [Member(None, price=j) for j in range(prices.size)]
         stops, right, rounds = self._walk([*priced, *plain], evidence)
@@ -175,9 +177,9 @@ def rounds_induction(
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Do the backward induction where a round has a price: ask 0, 1, 2, 4 or 8 more at once?
 
-    ``features``, ``value`` and ``cost`` begin before the first answer, when stopping is not allowed.
-    Returns the coefficients at every state but the last, (K, d + 1, L), one row per number in
-    `SIZES`, and the numbers chosen there, (M, L), by fits on the other folds.
+    ``features``, ``value`` and ``cost`` begin before the first answer, when stopping is not
+    allowed. Returns the coefficients at every state but the last, (K, d + 1, L), one row per number
+    in `SIZES`, and the numbers chosen there, (M, L), by fits on the other folds.
     """
     last = value.shape[1] - 1
     levels = prices.size

@@ -41,7 +41,8 @@ class _Fitted(Protocol):
 
 
 def checked_gain(gain: np.ndarray) -> np.ndarray:
-    """Return the gain of going on; raise ValueError if it is not finite, since NaN would never stop."""
+    """Return the gain of going on; raise ValueError if it is not finite, since NaN would never
+    stop."""
     if not np.isfinite(gain).all():
         raise ValueError("the gain of another answer is not finite; fit the policy again")
     return gain
@@ -50,7 +51,7 @@ def checked_gain(gain: np.ndarray) -> np.ndarray:
 class Session:
     """The vote on one question, as `PricedStopping.start` begins it.
 
-    Explained in chapter 9, "When to stop".
+    Explained in the chapter "When to stop".
 
     Parameters
     ----------

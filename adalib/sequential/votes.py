@@ -16,7 +16,8 @@ __all__ = ["BallotBox", "Votes", "count_votes", "vote_weight"]
 
 
 class Votes(NamedTuple):
-    """The state of a vote after n answers: arrays of one shape, or plain numbers for one question."""
+    """The state of a vote after n answers: arrays of one shape, or plain numbers for one
+    question."""
 
     n: Any  #: answers so far, unreadable ones included
     leader: Any  #: votes of the leading class
@@ -37,7 +38,8 @@ class Votes(NamedTuple):
 
 
 def vote_weight(sharpness: float, field: Any) -> Any:
-    """Return the weight of a vote, exp(sharpness * field), kept above zero so that it still counts."""
+    """Return the weight of a vote, exp(sharpness * field), kept above zero so that it still
+    counts."""
     return np.exp(np.maximum(sharpness * field, -600.0))
 
 
@@ -76,7 +78,8 @@ class BallotBox:
         return [answer for answer, votes in self.held.items() if votes == most]
 
     def votes(self) -> Votes:
-        """Return the state of the vote; its ``value`` is NaN, since the right answer is not known."""
+        """Return the state of the vote; its ``value`` is NaN, since the right answer is not
+        known."""
         *_, second, first = sorted([0.0, 0.0, *self.held.values()])
         log_sum = np.nan
         if not self._weighted:
@@ -136,7 +139,8 @@ def count_votes(classes: ArrayLike, worth: ArrayLike, weights: np.ndarray | None
         held[rows, own] = now
         ahead = read & (now > leader)
         level = read & (now == leader)
-        # A class that takes the lead leaves the old leader as runner-up, unless it led alone before.
+        # A class that takes the lead leaves the old leader as runner-up, unless it led alone
+        # before.
         led_alone = (before == leader) & (tied == 1)
         behind = np.where(read, np.maximum(runner, now), runner)
         overtaken = np.where(led_alone, runner, leader)

@@ -102,7 +102,7 @@ def bisect(
 
     Net values are compared exactly here (``ties="first"``). After fifty steps the bracket is
     narrower than the tolerance of `oracle_labels`, which would separate questions that no price can
-    separate. Explained in chapter 3, "Budgets".
+    separate. Explained in the chapter "Budgets".
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def mix(
 
     a question takes its label of the more expensive allocation, so every question whose two labels
     differ is randomised; `adalib.frontier` reaches the same expectation by randomising one. The
-    expected cost is the budget, unless even the lowest price costs less. Explained in chapter 3,
+    expected cost is the budget, unless even the lowest price costs less. Explained in the chapter
     "Budgets".
 
     Parameters

@@ -213,7 +213,7 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
     .. math:: \max \frac1N \sum_i \sum_j p_{ij}\, acc_{ij}
               \quad\text{with}\quad \frac1N \sum_i \sum_j p_{ij}\, cost_{ij} \le B,
 
-    where each row of p is a distribution over the budgets. Explained in chapter 3, "Budgets".
+    where each row of p is a distribution over the budgets. Explained in the chapter "Budgets".
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOp
     With whole costs the work is bounded by (open questions) x (distinct sums of cost). With other
     costs the result is exact too, up to the rounding of sums, but only the pruning keeps the work
     small: this multiple-choice knapsack problem [1]_ is NP-hard once the number of budgets, or one
-    cost list per question, is part of the input. Explained in chapter 3, "Budgets".
+    cost list per question, is part of the input. Explained in the chapter "Budgets".
 
     Parameters
     ----------

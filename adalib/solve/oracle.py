@@ -45,7 +45,7 @@ def oracle_labels(
 
     Columns whose net value is within 1e-12 of the row's largest are tied. By default the cheapest
     of them is taken, and among equal costs the first. The explorer in the browser repeats this rule
-    operation by operation. Explained in chapter 2, "The oracle".
+    operation by operation. Explained in the chapter "The oracle".
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def average_cost(
 ) -> float | np.ndarray:
     """Average the cost of the oracle's labels over the questions, at one price or at many.
 
-    The average never rises with the price, whatever the tie rule. Explained in chapter 2, "The
+    The average never rises with the price, whatever the tie rule. Explained in the chapter "The
     oracle".
 
     Parameters
@@ -122,7 +122,7 @@ def dual(acc: ArrayLike, cost: ArrayLike, lam: ArrayLike, budget: float) -> floa
     .. math:: G(\lambda) = \frac1N \sum_i \max_j (acc_{ij} - \lambda\, cost_{ij}) + \lambda B
 
     No allocation within the budget B is more accurate than G at any price. The smallest value of G
-    over all prices is what the relaxed problem attains. Explained in chapter 3, "Budgets".
+    over all prices is what the relaxed problem attains. Explained in the chapter "Budgets".
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ def subdifferential(
 
     A price is optimal for the budget exactly when this interval contains 0. Inside a jump of the
     average cost it contains 0 although no label at that price costs the budget. Prices end at 0, so
-    only the right slope binds there and the interval starts at minus infinity. Explained in chapter
-    3, "Budgets".
+    only the right slope binds there and the interval starts at minus infinity. Explained in the
+    chapter "Budgets".
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """When two answers are the same, and the classes of equal answers.
 
-Plain forms are compared as exact numbers where they are numbers, as mathematics where they look like
-it, and as words otherwise.
+Plain forms are compared as exact numbers where they are numbers, as mathematics where they look
+like it, and as words otherwise.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ _UNMATHEMATICAL = re.compile(r"[:@#?&;~'\"]|\d\s+\d|\d\.\d+\.|[-+*/=^]\s?$|^\s?[
 def same_answer(a: str, b: str) -> bool:
     r"""Whether two answers are the same answer.
 
-    Numbers are compared exactly (1,000 = 1000, 1/2 = 0.5 = ``\frac12``), but two that are not whole also agree when
-    they differ by under a millionth, so 0.333333 is 1/3 and 0.33 is not. Units and currency are ignored. A percentage
-    equals both its readings (50% = 50 and 50% = 0.5), for questions ask for either; 50 and 0.5 differ, and a share that
-    is a whole number above 1 does not count (6000% is not 60). Formulas are
-    compared by their values at a few fixed points, words without case and spaces, and a choice by its letter
-    ("(B) Paris" = "b"). An empty answer equals none. Explained in chapter 0, "One question, many answers".
+    Numbers are compared exactly (1,000 = 1000, 1/2 = 0.5 = ``\frac12``), but two that are not whole
+    also agree when they differ by under a millionth, so 0.333333 is 1/3 and 0.33 is not. Units and
+    currency are ignored. A percentage equals both its readings (50% = 50 and 50% = 0.5), for
+    questions ask for either; 50 and 0.5 differ, and a share that is a whole number above 1 does not
+    count (6000% is not 60). Formulas are compared by their values at a few fixed points, words
+    without case and spaces, and a choice by its letter ("(B) Paris" = "b"). An empty answer equals
+    none. Explained in the chapter "One question, many answers".
 
     Parameters
     ----------
@@ -47,6 +48,7 @@ def same_answer(a: str, b: str) -> bool:
     Returns
     -------
     bool
+        True if the two count as one answer in a vote.
 
     Examples
     --------
@@ -60,9 +62,10 @@ def same_answer(a: str, b: str) -> bool:
 def answer_classes(answers: Sequence[str]) -> np.ndarray:
     """Number the answers by equivalence class, in order of first appearance.
 
-    An answer joins the first class whose first member it equals, so the classes are a partition even where
-    equivalence by itself is not transitive. An empty answer never votes and is -1; a formula too large to work out
-    equals only what is written like it. Explained in chapter 0, "One question, many answers".
+    An answer joins the first class whose first member it equals, so the classes are a partition
+    even where equivalence by itself is not transitive. An empty answer never votes and is -1; a
+    formula too large to work out equals only what is written like it. Explained in the chapter "One
+    question, many answers".
 
     Parameters
     ----------
@@ -72,6 +75,7 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
     Returns
     -------
     ndarray of int, shape (len(answers),)
+        The number of each answer's class; -1 for an empty answer.
 
     Examples
     --------
@@ -82,9 +86,11 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
 
 
 def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
-    """The classes of `answer_classes`, and the formulas that were given up, each with the limit that it met.
+    """The classes of `answer_classes`, and the formulas that were given up, each with the limit
+    that it met.
 
-    An answer is compared only with classes whose values lie near its own: the work does not grow with their square."""
+    An answer is compared only with classes whose values lie near its own: the work does not grow
+    with their square."""
     texts = [plain_form(answer) for answer in answers]
     first: dict[Key, str] = {}
     for text in filter(None, dict.fromkeys(texts)):
@@ -130,16 +136,19 @@ def _same(a: str, b: str) -> bool:
 
 
 def is_formula(answer: str) -> bool:
-    """Whether comparing this answer with others takes computer algebra, which adalib[math] installs."""
+    """Whether comparing this answer with others takes computer algebra, which adalib[math]
+    installs."""
     plain = plain_form(answer)
     return isinstance(value_key(plain), str) and bool(plain) and _mathematical(plain)
 
 
 @cache
 def _judge() -> ModuleType | None:
-    """The module that compares formulas, loaded with the first of them, for computer algebra takes a second to load.
+    """The module that compares formulas, loaded with the first of them, for computer algebra takes
+    a second to load.
 
-    Without adalib[math] there is none. Formulas are then compared letter by letter, and one warning says so.
+    Without adalib[math] there is none. Formulas are then compared letter by letter, and one warning
+    says so.
     """
     try:
         return import_module("adalib.vote.judge")
@@ -153,7 +162,8 @@ def _judge() -> ModuleType | None:
 
 
 def _readings(formulas: list[str]) -> dict[str, Reading]:
-    """What the judge makes of the formulas of one question, in their order, until they have taken too much work."""
+    """What the judge makes of the formulas of one question, in their order, until they have taken
+    too much work."""
     judge = _judge() if formulas else None
     if judge is None:
         return {}
@@ -174,7 +184,8 @@ def _reading(plain: str) -> Reading:
 
 
 def _places(key: Key, reading: Reading | None) -> list[tuple[tuple, int]]:
-    """The drawers in which answers equal to this one lie, give or take one: of each of its meanings, by its value."""
+    """The drawers in which answers equal to this one lie, give or take one: of each of its
+    meanings, by its value."""
     places: list[tuple[tuple, float | Fraction]] = []
     if isinstance(key, tuple):
         places = [(("value",), value) for value in key]
@@ -186,7 +197,8 @@ def _places(key: Key, reading: Reading | None) -> list[tuple[tuple, int]]:
         places = [
             (form.shape, float(form.values[0][0].real) if form.values else 0.0) for form in forms
         ]
-    # What is near, absolutely or relatively, is at most a drawer apart; all that is huge lies together.
+    # What is near, absolutely or relatively, is at most a drawer apart; all that is huge lies
+    # together.
     return [
         (shape, math.floor(1000 * math.asinh(max(-1e300, min(value, 1e300)))))
         for shape, value in places
@@ -207,7 +219,8 @@ def _never_a_number(plain: str) -> bool:
 
 @lru_cache(maxsize=200_000)
 def _mathematical(plain: str) -> bool:
-    """Worth asking math-verify, which makes something of nearly anything: 10:30 it divides, 12 12 it multiplies."""
+    """Worth asking math-verify, which makes something of nearly anything: 10:30 it divides, 12 12
+    it multiplies."""
     return (
         plain.isascii()
         and not plain.isalpha()

@@ -26,7 +26,7 @@ _CELLS = 1 << 19  # numbers in a working array: 4 MB, so that a chunk stays near
 def majority(answers: Sequence[str], ties: Ties = "share") -> dict[str, float]:
     """Vote over the answers to one question.
 
-    Explained in chapter 0, "One question, many answers".
+    Explained in the chapter "One question, many answers".
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def acc_windows(
     """Estimate Acc(x, b) as the paper does, from floor(R / b) disjoint windows of b samples.
 
     The estimate is the mean over the windows of the accuracy of a vote in each. The paper does not
-    state its tie rule. Explained in chapter 5, "Estimation".
+    state its tie rule. Explained in the chapter "Estimation".
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def acc_subsets(
 
     .. math:: \binom{R}{b}^{-1} \sum_{|S| = b} \mathrm{vote}(S)
 
-    A subset keeps the order of its samples. Explained in chapter 5, "Estimation".
+    A subset keeps the order of its samples. Explained in the chapter "Estimation".
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def acc_iid(
 ) -> np.ndarray:
     """Compute the true Acc(x, b) of a majority vote over b independent draws, ties shared.
 
-    It is the limit of `acc_subsets` as R grows. Explained in chapter 5, "Estimation".
+    It is the limit of `acc_subsets` as R grows. Explained in the chapter "Estimation".
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def acc_iid(
 def best_of(correct: ArrayLike, scores: ArrayLike, budgets: Sequence[int]) -> np.ndarray:
     """Average best-of-b over all subsets: take the sample with the highest score, tied ones share.
 
-    Explained in chapter 5, "Estimation".
+    Explained in the chapter "Estimation".
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def pass_at(correct: ArrayLike, budgets: Sequence[int]) -> np.ndarray:
 
     .. math:: 1 - \binom{R - c}{b} \Big/ \binom{R}{b},
 
-    the accuracy of `best_of` with a perfect score. Explained in chapter 5, "Estimation".
+    the accuracy of `best_of` with a perfect score. Explained in the chapter "Estimation".
 
     Parameters
     ----------
@@ -428,12 +428,11 @@ def _winning_ways(
     """
     # A class c wins with k votes if every other class has fewer, or has k and loses the tie. In
     # generating functions: class j contributes sum_{i<k} C(n_j, i) z^i + t_j z^k, an empty answer
-    # contributes 1 + z, and the coefficient of z^(b-k) counts the ways to choose the rest.
-    # Shared ties pay 1 / (1 + number of tied others), the integral over y in [0, 1] of
-    # y^(number of tied others): put t_j = y C(n_j, k), and Gauss-Legendre quadrature is exact.
-    # With first-seen ties, fix the first chosen sample of c: the tie is won if all k votes of j
-    # come later. For independent draws, C(n, i) becomes p^i / i!. All terms are positive, so nothing
-    # cancels.
+    # contributes 1 + z, and the coefficient of z^(b-k) counts the ways to choose the rest. Shared
+    # ties pay 1 / (1 + number of tied others), the integral over y in [0, 1] of y^(number of tied
+    # others): put t_j = y C(n_j, k), and Gauss-Legendre quadrature is exact. With first-seen ties,
+    # fix the first chosen sample of c: the tie is won if all k votes of j come later. For
+    # independent draws, C(n, i) becomes p^i / i!. All terms are positive, so nothing cancels.
     wins = np.zeros((len(budgets), len(own)))
     for k in range(1, max(budgets) + 1):
         mine = series(own, k)[k] if late is None else series(own, k - 1)[k - 1]

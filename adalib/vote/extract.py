@@ -25,20 +25,23 @@ _CONNECTED = re.compile(
 def extract_answer(text: str, finished: bool = True) -> str:
     r"""Read the answer that a text gives.
 
-    The last balanced ``\boxed{...}``; else what follows the last "Answer:", "answer is" or "####"; else, if the text
-    was finished, the last number in it; else "". Typesetting, ``$``, units, closing full stops and thousands commas
-    are dropped. Explained in chapter 0, "One question, many answers".
+    The last balanced ``\boxed{...}``; else what follows the last "Answer:", "answer is" or "####";
+    else, if the text was finished, the last number in it; else "". Typesetting, ``$``, units,
+    closing full stops and thousands commas are dropped. Explained in the chapter "One question,
+    many answers".
 
     Parameters
     ----------
     text : str
         What the model wrote: any text, of any length (the last 200,000 characters are read).
     finished : bool
-        False when the text was cut by a length limit: its last number is then a number on the way, not an answer.
+        False when the text was cut by a length limit: its last number is then a number on the way,
+        not an answer.
 
     Returns
     -------
     str
+        The answer in plain form, or "" if none could be read.
 
     Examples
     --------
@@ -64,7 +67,8 @@ def extract_answer(text: str, finished: bool = True) -> str:
 
 
 def _last_boxed(text: str) -> str:
-    """The content of the last ``\\boxed{...}`` whose braces balance, in one pass over the braces."""
+    """The content of the last ``\\boxed{...}`` whose braces balance, in one pass over the
+    braces."""
     opened: list[
         int
     ] = []  # where the content of each open brace begins; negative when it is an ordinary brace
@@ -84,7 +88,8 @@ def _last_boxed(text: str) -> str:
 
 
 def _from_sentence(sentence: str) -> str:
-    """The answer in what follows "Answer:": as it stands, or the one number of a sentence in words."""
+    """The answer in what follows "Answer:": as it stands, or the one number of a sentence in
+    words."""
     answer = plain_form(sentence)
     if isinstance(value_key(answer), str) and not CHOICE.fullmatch(answer):
         before, equals, after = answer.rpartition("=")

@@ -270,7 +270,8 @@ def _order(form: Form) -> tuple:
 
 
 def _relation(node: Any) -> Form:
-    """Normalise an equation up to a factor, an inequality up to a positive one, smaller side left."""
+    """Normalise an equation up to a factor, an inequality up to a positive one, smaller side
+    left."""
     left, right, kind = node.lhs, node.rhs, type(node).__name__
     if kind in ("StrictGreaterThan", "GreaterThan"):
         left, right, kind = right, left, {"G": "LessThan", "S": "StrictLessThan"}[kind[0]]

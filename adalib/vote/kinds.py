@@ -1,14 +1,15 @@
 """What an answer is, told in one word: its kind.
 
-``number``, ``choice``, ``yesno``, ``label:red,green``, ``json:total.value`` or ``auto`` are data, and a
-file may name them. ``regex:Total (\\d+)`` and ``python:module:function`` (of the text, giving the
-answer or "") come from the command line of the person who runs the program, and never from a file:
-a function is code, and a pattern can be made to run for hours. Patterns are matched by RE2, whose time
-grows with the length of the text alone, so that no pattern and no text can hold a server.
+``number``, ``choice``, ``yesno``, ``label:red,green``, ``json:total.value`` or ``auto`` are data,
+and a file may name them. ``regex:Total (\\d+)`` and ``python:module:function`` (of the text, giving
+the answer or "") come from the command line of the person who runs the program, and never from a
+file: a function is code, and a pattern can be made to run for hours. Patterns are matched by RE2,
+whose time grows with the length of the text alone, so that no pattern and no text can hold a
+server.
 
-``auto`` tries, in this order: an answer that is marked as one (a box, "Answer:", "####"); a reply that
-is nothing but a letter, or nothing but yes or no; a number where the last line states a result. It reads
-no number out of code, a time or a story.
+``auto`` tries, in this order: an answer that is marked as one (a box, "Answer:", "####"); a reply
+that is nothing but a letter, or nothing but yes or no; a number where the last line states a
+result. It reads no number out of code, a time or a story.
 """
 
 from __future__ import annotations
@@ -69,8 +70,8 @@ _RESULT = re.compile(
 def answer_reader(kind: str = "auto") -> Reader:
     """Return the function that reads answers of a kind out of texts.
 
-    It compiles the pattern of a ``regex:`` and imports the function of a ``python:``, so ``kind`` must
-    come from the user; what a file says goes through `storable_kind` first.
+    It compiles the pattern of a ``regex:`` and imports the function of a ``python:``, so ``kind``
+    must come from the user; what a file says goes through `storable_kind` first.
     """
     word, _, detail = kind.partition(":")
     plain: dict[str, Reader] = {
@@ -102,8 +103,8 @@ def answer_reader(kind: str = "auto") -> Reader:
 def storable_kind(kind: Any) -> str:
     """Return what a file may say about the kind of its answers; raise ValueError for anything else.
 
-    A kind that only the user may give is reduced to its first word, which `answer_reader` refuses with
-    the option to give. Nothing is imported or compiled here.
+    A kind that only the user may give is reduced to its first word, which `answer_reader` refuses
+    with the option to give. Nothing is imported or compiled here.
     """
     if not isinstance(kind, str):
         raise ValueError(f"the kind of answers is no text; choose {_KINDS}")

@@ -164,7 +164,8 @@ def _words(unit: str) -> list[str]:
 
 
 def _is_unit(word: str, apart: bool) -> bool:
-    """Any word, but where it touches the number only what is no product of variables: 5 m and 5cm and 5days, not 5m."""
+    """Any word, but where it touches the number only what is no product of variables: 5 m and 5cm
+    and 5days, not 5m."""
     if len(word) == 1:
         return apart and word in "mgshlcf"
     if _SYMBOL_UNITS.fullmatch(word):
@@ -173,7 +174,8 @@ def _is_unit(word: str, apart: bool) -> bool:
 
 
 def arithmetic(text: str) -> Fraction | None:
-    """Work out a sum, product or small power of plain numbers such as "(1 + 2)^2 / 3", exactly; None if it is none."""
+    """Work out a sum, product or small power of plain numbers such as "(1 + 2)^2 / 3", exactly;
+    None if it is none."""
     text = _POWER.sub(r"^(\1)", _TIMES.sub("*", text)).strip() if len(text) <= 200 else ""
     if not _SUM.fullmatch(text):
         return None

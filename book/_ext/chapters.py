@@ -1,7 +1,8 @@
-"""Chapters have numbers and appendices letters: in their titles, in the sidebar, and every mention leads there.
+"""Number the chapters: in their titles, in the sidebar, and in every mention, which leads there.
 
-The number of chapter 5, or the letter of appendix B, is the one in its file name. The titles in the notebooks stay
-bare, so that a chapter can move; a page that moved leaves a signpost at its old address.
+Numbers come from the order of ``_toc.yml`` (`contents`), so the titles in the notebooks stay bare,
+and prose names a chapter by its key, ``{ch}`stopping` ``. A page that moved leaves a signpost at
+its old address.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 from pathlib import Path
 
 from docutils import nodes
+
+from contents import keys, pages, spelled
 
 # Where pages stood before the book was put in its present order.
 MOVED = {
@@ -26,23 +29,29 @@ _SIGNPOST = """<!doctype html><html lang="en"><meta charset="utf-8"><title>This 
 <script>location.replace("{new}.html" + location.hash)</script>
 <p>This page is now <a href="{new}.html">here</a>.</p></html>
 """
-_FILE = re.compile(r"notebooks/(\d+|[a-d])_")
-_ONE = r"(?:\d+|[A-D])"
+_ONE = r"(?:\d+|[A-Z]\b)"
 _WORD = r"(?<!paper['’]s )\b(?:[Cc]hapters?|[Aa]ppendix|[Aa]ppendices)\s+"
 _MENTION = re.compile(rf"{_WORD}{_ONE}(?:(?:,\s+|\s+and\s+|\s+to\s+){_ONE})*\b")
 _NUMBER = re.compile(rf"(?:{_WORD})?\b({_ONE})\b")
 
 
-def number(docname: str) -> str | None:
-    """The number of a chapter or the letter of an appendix; None for a page that is neither.
+def read_contents(app) -> None:
+    """Read ``_toc.yml`` once, before anything asks for a number."""
+    root = Path(app.srcdir)
+    app.numbers = {page.name: page.number for page in pages(root)}
+    app.chapters_by_key = keys(root)
 
-    Examples
-    --------
-    >>> number("notebooks/03_budgets"), number("notebooks/d_markets"), number("book/intro")
-    ('3', 'D', None)
-    """
-    found = _FILE.match(docname)
-    return (found[1].lstrip("0") or "0").upper() if found else None
+
+def renumbered(app, env, added, changed, removed) -> list[str]:
+    """After a change of ``_toc.yml`` that moves a number, have Sphinx read every page again."""
+    before = getattr(env, "adalib_numbers", None)
+    env.adalib_numbers = app.numbers
+    return [] if before in (None, app.numbers) else sorted(env.found_docs - added)
+
+
+def spell_mentions(app, docname, source) -> None:
+    """Put numbers where the source of a page names chapters by their keys."""
+    source[0] = spelled(source[0], app.chapters_by_key, docname)
 
 
 def pieces(text: str) -> list[tuple[str, str | None]]:
@@ -64,17 +73,17 @@ def pieces(text: str) -> list[tuple[str, str | None]]:
 
 def number_title(app, doctree) -> None:
     """Put the number before the title, ahead of whatever collects titles."""
-    chapter = number(app.env.docname)
+    number = app.numbers.get(app.env.docname, "")
     title = next(iter(doctree.findall(nodes.title)), None)
-    if chapter is not None and title is not None:
-        title.insert(
-            0, nodes.Text(f"{chapter}. " if chapter.isdigit() else f"Appendix {chapter}. ")
-        )
+    if number and title is not None:
+        title.insert(0, nodes.Text(f"{number}. " if number.isdigit() else f"Appendix {number}. "))
 
 
 def link_mentions(app, doctree, docname) -> None:
     """Turn every mention of another chapter in running text into a link."""
-    pages = {number(other): other for other in app.env.found_docs if number(other) is not None}
+    page_by_number = {
+        number: page for page, number in app.numbers.items() if page in app.env.found_docs
+    }
     for text in list(doctree.findall(nodes.Text)):
         if not _MENTION.search(text) or _inside(
             text, nodes.reference, nodes.literal, nodes.title, nodes.literal_block
@@ -82,8 +91,9 @@ def link_mentions(app, doctree, docname) -> None:
             continue
         parts = []
         for part, chapter in pieces(str(text)):
-            if chapter in pages and pages[chapter] != docname:
-                uri = app.builder.get_relative_uri(docname, pages[chapter])
+            page = page_by_number.get(chapter, docname)
+            if page != docname:
+                uri = app.builder.get_relative_uri(docname, page)
                 parts.append(nodes.reference(part, part, refuri=uri, internal=True))
             else:
                 parts.append(nodes.Text(part))
@@ -109,6 +119,9 @@ def leave_signposts(app, exception) -> None:
 
 
 def setup(app) -> dict:
+    app.connect("builder-inited", read_contents)
+    app.connect("env-get-outdated", renumbered)
+    app.connect("source-read", spell_mentions)
     app.connect("doctree-read", number_title, priority=100)
     app.connect("doctree-resolved", link_mentions)
     app.connect("build-finished", leave_signposts)

@@ -1,7 +1,8 @@
 """Search results with excerpts, also from disk.
 
-Sphinx's search page fetches every page that it found, to show the words around a hit. A browser refuses that for a book
-opened from files. So the texts of the pages travel in one script beside the search page, which hands them out instead.
+Sphinx's search page fetches every page that it found, to show the words around a hit. A browser
+refuses that for a book opened from files. So the texts of the pages travel in one script beside the
+search page, which hands them out instead.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What a page shows of itself: its code behind a small link, its name and picture where a link to it is shared.
+"""What a page shows of itself: its code behind a small link, its name and picture where a link to
+it is shared.
 
-Code that only draws stands after what it drew, folded, so that a figure is followed by its caption and then by "code".
-``book/_static/code.js`` adds the switch in the header that opens all of it.
+Code that only draws stands after what it drew, folded, so that a figure is followed by its caption
+and then by "code". ``book/_static/code.js`` adds the switch in the header that opens all of it.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def code_after_figure(app, doctree, docname) -> None:
 
 
 def with_ids_once(body: str) -> str:
-    """The page without ids that an earlier element has: exercises and theorems repeat some; links find the first.
+    """The page without ids that an earlier element has: exercises and theorems repeat some; links
+    find the first.
 
     >>> with_ids_once('<div id="a"><p id="a"></p></div>')
     '<div id="a"><p></p></div>'
@@ -65,7 +67,8 @@ def with_ids_once(body: str) -> str:
 
 
 def with_printed_numbers(body: str) -> str:
-    """The page with a minus before its numbers and intervals on one line; code and formulas are left as they are.
+    """The page with a minus before its numbers and intervals on one line; code and formulas are
+    left as they are.
 
     >>> with_printed_numbers('<td class="a -1">+1.2 [<b></b>, 0] [-0.3, +2.7], 3-4</td> <code>[-1, 2]</code>')
     '<td class="a -1">+1.2 [<b></b>, 0] [−0.3,&nbsp;+2.7], 3-4</td> <code>[-1, 2]</code>'
@@ -83,7 +86,8 @@ def with_printed_numbers(body: str) -> str:
 
 
 def head(title: str, said: str, icon: str, address: str) -> str:
-    """What the head of a page tells others: its name, a line about it, its icon, and a picture where one can be shown.
+    """What the head of a page tells others: its name, a line about it, its icon, and a picture
+    where one can be shown.
 
     >>> print(head("Votes & ties", "Ask twice.", "i.svg", "https://a.example/"))
     <meta name="description" content="Ask twice.">

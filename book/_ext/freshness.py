@@ -1,10 +1,12 @@
-"""Re-run the notebooks that a change in the package, the data or the pins can affect, and no others.
+"""Re-run the notebooks that a change in the package, the data or the pins can affect, and no
+others.
 
-Jupyter Book keeps the outputs of a notebook until its own cells change. That is half of what outputs depend on: the
-other half is the code that the cells call and the data that it reads. So every notebook gets a fingerprint of that
-other half: the modules of our packages that its cells name, all that these import (`grimp` reads the imports), the
-files beside them, ``data/``, and the pins. Comments do not count. When the fingerprint differs from the one kept with
-the last good run, the cached outputs are dropped and Sphinx is told to read the notebook again.
+Jupyter Book keeps the outputs of a notebook until its own cells change. That is half of what
+outputs depend on: the other half is the code that the cells call and the data that it reads. So
+every notebook gets a fingerprint of that other half: the modules of our package that its cells
+name, all that these import (`grimp` reads the imports), the files beside them, ``data/``, and the
+pins. Comments do not count. When the fingerprint differs from the one kept with the last good run,
+the cached outputs are dropped and Sphinx is told to read the notebook again.
 """
 
 from __future__ import annotations
@@ -20,36 +22,33 @@ from pathlib import Path
 
 import grimp
 
-PACKAGES = {
-    "adalib": "",
-    "games": "book",
-    "referee": "book",
-}  # and the folder of the book's root that each lies in
+PACKAGE = "adalib"
 PINS = ("requirements.txt", "constraints.txt")
-MADE = "recorded.json"  # by the build itself, out of the notebooks (`recorded`); no output depends on it
+# By the build itself, out of the notebooks (`recorded`); no output depends on it
+MADE = "recorded.json"
 STORE = ".fingerprints.json"
-# Code that starts programs or imports by a computed name may reach any module: a run too many is the only cost.
+# Code that starts programs or imports by a computed name may reach any module: a run too many is
+# the only cost.
 _ANYTHING = re.compile(
     r"subprocess|import_module|__import__|get_ipython|\bexec\(|\beval\(|^\s*[!%]", re.MULTILINE
 )
 
 
 class Package:
-    """The modules of our packages below ``root``: who imports whom, and which public name lives where."""
+    """The modules of our package below ``root``: who imports whom, and which public name lives
+    where."""
 
     def __init__(self, root: Path):
         self.root = root
-        places = {name: root / folder for name, folder in PACKAGES.items()}
-        self.places = {name: place for name, place in places.items() if (place / name).is_dir()}
         self._content: dict[Path, bytes] = {}
 
     @cached_property
     def graph(self) -> grimp.ImportGraph:
-        """Who imports whom, found by reading. The packages that are read are those in ``root``."""
+        """Who imports whom, found by reading. The package that is read is the one in ``root``."""
         before = sys.path[:]
-        sys.path[:0] = map(str, self.places.values())
+        sys.path.insert(0, str(self.root))
         try:
-            return grimp.build_graph(*self.places, cache_dir=None)
+            return grimp.build_graph(PACKAGE, cache_dir=None)
         finally:
             sys.path[:] = before
 
@@ -57,7 +56,7 @@ class Package:
     def public(self) -> dict[str, set[str]]:
         """Every public name with the modules that an ``__init__`` loads it from on first use."""
         names: dict[str, set[str]] = {}
-        for file in (self.root / "adalib").rglob("__init__.py"):
+        for file in (self.root / PACKAGE).rglob("__init__.py"):
             base = ".".join(file.parent.relative_to(self.root).parts)
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.keyword) and node.arg == "submod_attrs":
@@ -68,7 +67,7 @@ class Package:
 
     def reached_by(self, code: str) -> set[str]:
         """The modules that the cells of a notebook can reach."""
-        if not any(name in code for name in self.places):
+        if PACKAGE not in code:
             return set()
         if _ANYTHING.search(code):
             return set(self.graph.modules)
@@ -76,7 +75,8 @@ class Package:
         named = {
             module for name, modules in self.public.items() if name in words for module in modules
         }
-        # A module may be named from any package that the code names: "from adalib.teach.figures import answers".
+        # A module may be named from any package above it: "from adalib.teach.figures import
+        # answers".
         named |= {module for module in self.graph.modules if set(module.split(".")) <= words}
         return named | {
             above for module in named for above in self.graph.find_upstream_modules(module)
@@ -86,11 +86,10 @@ class Package:
         """The source of the modules, and whatever else lies in their folders."""
         folders = set()
         for module in modules:
-            name, *below = module.split(".")
-            path = self.places[name].joinpath(name, *below)
+            path = self.root.joinpath(*module.split("."))
             yield path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
             folders.add(path if path.is_dir() else path.parent)
-        for folder in folders - {place / name for name, place in self.places.items()}:
+        for folder in folders - {self.root / PACKAGE}:
             yield from (file for file in tree(folder) if file.suffix != ".py")
 
     def content(self, file: Path) -> bytes:
@@ -124,7 +123,8 @@ def notebook_code(notebook: Path) -> str:
 
 
 def tree(folder: Path) -> set[Path]:
-    """The files below a folder, without hidden and compiled ones, and without what the build makes."""
+    """The files below a folder, without hidden and compiled ones, and without what the build
+    makes."""
     return {
         file
         for file in folder.rglob("*")
@@ -136,11 +136,13 @@ def tree(folder: Path) -> set[Path]:
     }
 
 
-# --- Sphinx ---------------------------------------------------------------------------------------------------------
+# --- Sphinx
+# ---------------------------------------------------------------------------------------------------------
 
 
 def outdated(app, env, added, changed, removed) -> list[str]:
-    """Before reading: find the notebooks whose fingerprint changed, drop their outputs, have Sphinx read them again."""
+    """Before reading: find the notebooks whose fingerprint changed, drop their outputs, have Sphinx
+    read them again."""
     path = Path(app.outdir).parent / STORE
     app.fingerprints = json.loads(path.read_text()) if path.exists() else {}
     notebooks = {
@@ -153,7 +155,8 @@ def outdated(app, env, added, changed, removed) -> list[str]:
     app.fingerprints_now = {
         doc: fingerprint(path, root, package) for doc, path in notebooks.items()
     }
-    # What is fresh stays known; a stale one is known again only once it has run, and once it has been read.
+    # What is fresh stays known; a stale one is known again only once it has run, and once it has
+    # been read.
     stale = {}
     for step in ("ran", "read"):
         kept = app.fingerprints.get(step, {})
@@ -168,7 +171,8 @@ def outdated(app, env, added, changed, removed) -> list[str]:
 
 
 def drop_cached(names: set[str], cache_path: str) -> None:
-    """Drop all cached outputs of the notebooks with these file names, older versions of their cells included."""
+    """Drop all cached outputs of the notebooks with these file names, older versions of their cells
+    included."""
     from jupyter_cache import get_cache
 
     if names and Path(cache_path).exists():
@@ -196,7 +200,8 @@ def _keep(app, step: str, docname: str) -> None:
 
 
 def store(app, exception=None) -> None:
-    """Write down what is good. What was read counts from the build's end on, when its pages have been written."""
+    """Write down what is good. What was read counts from the build's end on, when its pages have
+    been written."""
     if hasattr(app, "fingerprints"):
         path = Path(app.outdir).parent / STORE
         draft = path.with_suffix(".draft")

@@ -1,6 +1,8 @@
-"""Lists of what the book holds, made from its built pages: the figures and games that move, and the exercises.
+"""Lists of what the book holds, made from its built pages: the figures and games that move, and the
+exercises.
 
-A page asks for one by ``<div data-adalib-list="moving"></div>``; it is filled when all pages are written.
+A page asks for one by ``<div data-adalib-list="moving"></div>``; it is filled when all pages are
+written.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Numbers for figures, games, tables, theorems and exercises: "Figure 3.2" is the second figure of chapter 3.
+"""Numbers for figures, games, tables, theorems and exercises: "Figure 3.2" is the second figure of
+chapter 3.
 
-A figure's caption comes from ``adalib.teach.figures.show``, a game's from ``games`` and a table's from ``table``; which
-chapter they stand in, and how many stand before them, is known only to the page. Exercises are counted by their
-extension through the whole book, and here within their chapter. Theorems, lemmas and definitions have names, by which
-the text calls them, and one count together: "Theorem 4.2" is not the paper's Theorem 2.
+A figure's caption comes from ``adalib.teach.figures.show``, a game's from ``adalib.teach.games``
+and a table's from ``table``; which chapter they are in, and how many come before them, only the
+page can tell. Exercises are counted by their extension through the whole book, and here within
+their chapter. Theorems, lemmas and definitions have names, by which the text calls them, and one
+count together: "Theorem 4.2" is not the paper's Theorem 2.
 """
 
 from __future__ import annotations
@@ -11,8 +13,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from itertools import count
-
-from chapters import number
 
 # The explorer has no caption but where no script runs, and gets one here.
 _CAPTIONS = re.compile(
@@ -30,21 +30,20 @@ _KINDS = {"figcaption": "Figure", "caption": "Table"}
 EXPLORER = "The explorer: drag the price, and watch who buys how much."
 
 
-def numbered(body: str, pagename: str) -> str:
-    """The page with a number at every caption, theorem and exercise.
+def numbered(body: str, chapter: str) -> str:
+    """Number every caption, theorem and exercise of a page within its chapter, which may be "".
 
     Examples
     --------
-    >>> numbered("<figcaption>Rises.</figcaption>", "notebooks/03_budgets")
+    >>> numbered("<figcaption>Rises.</figcaption>", "3")
     '<figcaption><a class="adalib-number" id="figure-3-1" href="#figure-3-1">Figure 3.1.</a> Rises.</figcaption>'
-    >>> numbered('<p><span class="caption-number">Exercise 11 </span> (read)</p>', "notebooks/03_budgets")
+    >>> numbered('<p><span class="caption-number">Exercise 11 </span> (read)</p>', "3")
     '<p><span class="caption-number">Exercise 3.1 </span> (read)</p>'
-    >>> numbered('<p><span class="caption-number">Lemma </span> (The ledger)</p>', "notebooks/04_duality")
+    >>> numbered('<p><span class="caption-number">Lemma </span> (The ledger)</p>', "4")
     '<p><span class="caption-number">Lemma 4.1 </span> (The ledger)</p>'
     """
     counts: dict[str, count] = defaultdict(lambda: count(1))
-    chapter = number(pagename)
-    front = "" if chapter is None else f"{chapter}."
+    front = f"{chapter}." if chapter else ""
 
     def name(match: re.Match) -> str:
         if not match["kind"] and not match["explorer"]:
@@ -52,9 +51,9 @@ def numbered(body: str, pagename: str) -> str:
         kind = (
             "Game" if match["explorer"] or "adalib-told" in match["more"] else _KINDS[match["kind"]]
         )
-        told = f"{front}{next(counts[kind])}"
-        anchor = f"{kind.lower()}-{told.replace('.', '-').lower()}"
-        link = f'<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {told}.</a> '
+        number = f"{front}{next(counts[kind])}"
+        anchor = f"{kind.lower()}-{number.replace('.', '-').lower()}"
+        link = f'<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {number}.</a> '
         return (
             f'<p class="adalib-told">{link}{EXPLORER}</p>{match[0]}'
             if match["explorer"]
@@ -72,7 +71,7 @@ def numbered(body: str, pagename: str) -> str:
 
 def number_captions(app, pagename, templatename, context, doctree) -> None:
     if "body" in context:
-        context["body"] = numbered(context["body"], pagename)
+        context["body"] = numbered(context["body"], app.numbers.get(pagename, ""))
 
 
 def setup(app) -> dict:

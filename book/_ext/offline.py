@@ -1,9 +1,11 @@
-"""The rendered book asks nothing of the network: it carries its own MathJax, plotly.js, icons and fonts.
+"""The rendered book asks nothing of the network: it carries its own MathJax, plotly.js, icons and
+fonts.
 
-They come at build time out of installed, pinned packages, and of each only what the book uses: the parts of MathJax
-that read TeX and write SVG, the traces of plotly.js that are drawn (see `small_plotly`), the icons that are shown (see
-`small_icons`). MathJax and plotly.js are loaded when a formula or a figure comes near the screen. (The
-``sphinx-mathjax-offline`` package is used for its files alone; as an extension it would copy 24 MB.)
+They come at build time out of installed, pinned packages, and of each only what the book uses: the
+parts of MathJax that read TeX and write SVG, the traces of plotly.js that are drawn (see
+`small_plotly`), the icons that are shown (see `small_icons`). MathJax and plotly.js are loaded when
+a formula or a figure comes near the screen. (The ``sphinx-mathjax-offline`` package is used for its
+files alone; as an extension it would copy 24 MB.)
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from pathlib import Path
 import small_icons
 import small_plotly
 
-# Together three quarters of the bundle that would do the same, and run in short turns; _config.yml names them, too.
+# Together three quarters of the bundle that would do the same, and run in short turns; _config.yml
+# names them, too.
 MATHJAX = (
     "startup.js",
     "core.js",
@@ -29,7 +32,8 @@ MATHJAX = (
 )
 PLOTLY = "plotly.min.js"
 ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load it from
-# Before a script it tells Chromium to compile all of it while it arrives, beside the page, and not bit by bit later.
+# Before a script it tells Chromium to compile all of it while it arrives, beside the page, and not
+# bit by bit later.
 EAGER = "//# allFunctionsCalledOnLoad\n"
 # Family, weights and style of every font file (book/make_fonts.py cut them).
 FONTS = {
@@ -60,7 +64,8 @@ def plotly_source() -> Path:
 
 
 def fonts_css() -> str:
-    """The fonts as a style sheet that holds them: from disk, browsers refuse to load a font from a file of its own."""
+    """The fonts as a style sheet that holds them: from disk, browsers refuse to load a font from a
+    file of its own."""
     faces = []
     for name, (family, weights, style) in FONTS.items():
         data = b64encode((Path(__file__).parent.parent / "fonts" / name).read_bytes()).decode()
@@ -72,7 +77,8 @@ def fonts_css() -> str:
 
 
 def write_plotly(target: Path) -> None:
-    """Cut the book's part out of plotly.js, unless that was done since plotly or the cut changed."""
+    """Cut the book's part out of plotly.js, unless that was done since plotly or the cut
+    changed."""
     made_from = plotly_source(), Path(small_plotly.__file__)
     if not target.exists() or target.stat().st_mtime <= max(
         source.stat().st_mtime for source in made_from
@@ -93,9 +99,11 @@ def write_mathjax(target: Path) -> None:
 
 
 def copy_assets(app) -> None:
-    """Put the libraries into the book's own static folder, and our style and scripts where they changed.
+    """Put the libraries into the book's own static folder, and our style and scripts where they
+    changed.
 
-    Sphinx copies static files only when a page is out of date, so that a change of style alone would not be seen.
+    Sphinx copies static files only when a page is out of date, so that a change of style alone
+    would not be seen.
     """
     if app.builder.format != "html":
         return
@@ -115,7 +123,8 @@ def copy_assets(app) -> None:
 
 
 def load_scripts(app, pagename, templatename, context, doctree) -> None:
-    """Load what draws on the pages that hold a figure or a game. (Sphinx loads what typesets where formulas are.)"""
+    """Load what draws on the pages that hold a figure or a game. (Sphinx loads what typesets where
+    formulas are.)"""
     body = context.get("body", "")
     if "plotly-graph-div" in body:
         app.add_js_file(

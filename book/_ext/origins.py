@@ -1,8 +1,10 @@
-"""Numbers that cells glued: the role that quotes a gain in points, and the way from a number to its cell.
+"""Numbers that cells glued: the role that quotes a gain in points, and the way from a number to its
+cell.
 
-``{points}`c06_gain``` quotes 0.0361 as +3.6, ``{points}`c06_gain:2``` as +3.61; the sentence around it says "points".
-A number leads to the cell that computed it, if the page shows that cell; ``book/_static/origins.js`` opens a note,
-with the files behind the cell, what computed them, and the tests that repeat a part of it.
+``{points}`c06_gain``` quotes 0.0361 as +3.6, ``{points}`c06_gain:2``` as +3.61; the sentence around
+it says "points". A number leads to the cell that computed it, if the page shows that cell;
+``book/_static/origins.js`` opens a note, with the files behind the cell, what computed them, and
+the tests that repeat a part of it.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ class Points(Glued):
 
 
 def files_read(codes: dict[int, str], sets: set[str]) -> dict[int, set[str]]:
-    """The sets of answers and the records that each cell reads, itself or through a name that an earlier cell gave.
+    """The sets of answers and the records that each cell reads, itself or through a name that an
+    earlier cell gave.
 
     >>> sorted(files_read({1: 'a = load("math")', 4: 'b = recorded("minds"), a', 5: "print(b)"}, {"math"})[5])
     ['math', 'minds.jsonl']
@@ -72,7 +75,8 @@ def files_read(codes: dict[int, str], sets: set[str]) -> dict[int, set[str]]:
 
 @functools.cache
 def told(root: Path, name: str) -> list[str]:
-    """Of a set of answers or a record: its name, its place on the data cards, and what computes it and tests it.
+    """Of a set of answers or a record: its name, its place on the data cards, and what computes it
+    and tests it.
 
     >>> told(Path(__file__).parents[2], "minds.jsonl")[2]
     'computed by data/record_minds.py, a part again by tests/evaluate/test_recorded.py'
@@ -130,7 +134,8 @@ def collect(app, env) -> None:
 
 
 def lead(app, doctree, docname) -> None:
-    """Link the numbers of running text to their cells; of several that one cell gave to a paragraph, the first."""
+    """Link the numbers of running text to their cells; of several that one cell gave to a
+    paragraph, the first."""
     cells = {
         cell["cell_index"]: cell
         for cell in doctree.findall(nodes.container)

@@ -16,7 +16,8 @@ def collect_titles(app, doctree) -> None:
 
 
 def by_chapter(index, docnames=None) -> tuple[list, bool]:
-    """What Sphinx wants of an index: (heading, entries), here one heading a chapter, in the order of the book."""
+    """What Sphinx wants of an index: (heading, entries), here one heading a chapter, in the order
+    of the book."""
     env = index.domain.env
     chapters: dict[str, list] = {}
     for label, found in getattr(env, "proof_list", {}).items():

@@ -1,8 +1,10 @@
-"""Record the exercises at build time: what the solution cells hold is what checks and boxes know right from wrong by.
+"""Record the exercises at build time: what the solution cells hold is what checks and boxes know
+right from wrong by.
 
-A solution cell leaves its exercise, hashed, among the outputs of its notebook (`adalib.teach.exercises.Solution`). From
-there it goes into the package's own record, by which ``check`` works where the solutions were cut out, and into one
-script a chapter, by which ``exercises.js`` makes the boxes of a page. No page holds it, so that none grows stale.
+A solution cell leaves its exercise, hashed, among the outputs of its notebook
+(`adalib.teach.exercises.Solution`). From there it goes into the package's own record, by which
+``check`` works where the solutions were cut out, and into one script a chapter, by which
+``exercises.js`` makes the boxes of a page. No page holds it, so that none grows stale.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ Record = dict[str, dict[str, dict]]
 
 
 def executed(notebooks: Path, cache: str | Path) -> Iterator[tuple[str, NotebookNode]]:
-    """The notebooks of a folder by name, with the outputs that the cache keeps; those that did not run are left out."""
+    """The notebooks of a folder by name, with the outputs that the cache keeps; those that did not
+    run are left out."""
     kept = get_cache(cache)
     for path in sorted(notebooks.glob("*.ipynb")):
         with suppress(KeyError):
@@ -60,7 +63,8 @@ def write(path: Path, text: str) -> None:
 
 
 def update(app, env) -> None:
-    """Bring the record of this book's own package up to date; a student's book has neither, and takes the installed."""
+    """Bring the record of this book's own package up to date; a student's book has neither, and
+    takes the installed."""
     if app.builder.format != "html":
         return
     own = Path(app.srcdir) / "adalib" / "teach" / "exercises" / RECORD.name
@@ -79,7 +83,8 @@ def update(app, env) -> None:
 
 
 def load_record(app, pagename, templatename, context, doctree) -> None:
-    """Load a chapter's record on the pages that ask for a value; a chapter that asks for code alone has none."""
+    """Load a chapter's record on the pages that ask for a value; a chapter that asks for code alone
+    has none."""
     for chapter in set(
         re.findall(r'class="adalib-answer" data-chapter="(\w+)"', context.get("body", ""))
     ):

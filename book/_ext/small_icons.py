@@ -1,8 +1,8 @@
 """The icons that the book's pages show, cut out of the theme's script of two thousand.
 
-That script is a megabyte and a half to read for every page, and then watches each change of the page for new icons,
-every line of a figure too. The book has a dozen icons, all of them there when a page arrives: each place becomes an
-SVG, once.
+That script is a megabyte and a half to read for every page, and then watches each change of the
+page for new icons, every line of a figure too. The book has a dozen icons, all of them there when a
+page arrives: each place becomes an SVG, once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable
 
 _SHOWN = re.compile(r'<(?:i|span) class="[^"]*?\bfa(?:s|-solid) fa-([a-z-]+)')
-_SOLID = '("fas",p)'  # the theme's script hands over its table of solid icons, the kind that the pages ask for
+# The theme's script hands over its table of solid icons, the kind that the pages ask for
+_SOLID = '("fas",p)'
 _SCRIPT = """// Written by book/_ext/small_icons.py. Paths: Font Awesome Free 6, CC BY 4.0, https://fontawesome.com/license/free
 (function () {
   "use strict";

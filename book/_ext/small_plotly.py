@@ -1,9 +1,11 @@
-"""plotly.js with the traces that the book draws, cut out of the whole one that the installed package brings.
+"""plotly.js with the traces that the book draws, cut out of the whole one that the installed
+package brings.
 
-The bundle is a row of statements, each a module that runs when it is first asked for; the last one asks for all traces.
-Its list is shortened, and then every module that nobody asks for any more is left out. A name counts as asked for
-wherever it occurs, so that a module is rather kept than lost. What cannot be read for certain is an error: a new
-version of plotly wants a look, and ``tests/book/test_small_plotly.py`` draws what is left.
+The bundle is a row of statements, each a module that runs when it is first asked for; the last one
+asks for all traces. Its list is shortened, and then every module that nobody asks for any more is
+left out. A name counts as asked for wherever it occurs, so that a module is rather kept than lost.
+What cannot be read for certain is an error: a new version of plotly wants a look, and
+``tests/book/test_small_plotly.py`` draws what is left.
 """
 
 from __future__ import annotations
@@ -66,7 +68,8 @@ def _trace(source: str, module: str) -> str | None:
 
 
 def statements(body: str) -> list[list[str]]:
-    """The statements of a program, each as its declarations: semicolons and commas outside all brackets part them."""
+    """The statements of a program, each as its declarations: semicolons and commas outside all
+    brackets part them."""
     found, parts, depth, from_, at = [], [], 0, 0, 0
     while token := _TOKEN.search(body, at):
         at = token.end()
@@ -137,9 +140,11 @@ def _bare(declaration: str) -> str:
 
 
 def _declared(parts: list[str], wrap: set[str]) -> list[str]:
-    """The names by which a statement is asked for, if it does nothing by itself; none if it runs at once.
+    """The names by which a statement is asked for, if it does nothing by itself; none if it runs at
+    once.
 
-    What a module declares beside itself has no value before the module has run, so that the module's name will do.
+    What a module declares beside itself has no value before the module has run, so that the
+    module's name will do.
     """
     function = re.match(r"(?:async )?function\*? ?([\w$]+)", parts[0].lstrip())
     filled = re.match(

@@ -1,4 +1,5 @@
-"""The first time a page uses a word of the glossary, the word leads there; its definition shows under the pointer."""
+"""The first time a page uses a word of the glossary, the word leads there; its definition shows
+under the pointer."""
 
 from __future__ import annotations
 

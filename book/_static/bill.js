@@ -1,4 +1,4 @@
-// The bill of chapter 10 (games.bill): a policy and the best mix, by the reader's own prices.
+// The bill (games.bill): a policy and the best mix, by the reader's own prices.
 (function () {
   "use strict";
 

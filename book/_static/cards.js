@@ -1,4 +1,4 @@
-// The cards of chapter 12 (adalib.teach.figures.cards): a row of buttons shows one verdict alone.
+// The cards (adalib.teach.figures.cards): a row of buttons shows one verdict alone.
 (function () {
   "use strict";
 

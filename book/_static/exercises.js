@@ -1,13 +1,68 @@
-// Exercises on the page (adalib.teach.exercises.judged): type an answer, and the page says whether it is right. It knows the
-// answer only as salted hashes of the cells of the number line that count as right, from the chapter's record
-// (book/_ext/recorded.py).
+// Exercises on the page (adalib.teach.exercises.values): type an answer, and the page says whether it is right. It has
+// only slow, salted hashes of the cells of the number line that count as right, from the chapter's record
+// (book/_ext/recorded.py). It is practice: no mark is kept anywhere.
 (function () {
   "use strict";
 
+  const ROUNDS = 4000; // as in adalib/teach/exercises/values.py
+
+  // SHA-256 by hand: crypto.subtle is missing on pages that are served without https.
+  const primes = [];
+  for (let n = 2; primes.length < 64; n += 1) if (primes.every((prime) => n % prime)) primes.push(n);
+  const fraction = (root) => ((root - Math.floor(root)) * 2 ** 32) | 0;
+  const START = primes.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
+  const ADDED = primes.map((prime) => fraction(Math.cbrt(prime)));
+  const turn = (x, by) => (x >>> by) | (x << (32 - by));
+
+  const words = new Int32Array(64);
+
+  function sha256(bytes) {
+    const padded = new Uint8Array((Math.floor((bytes.length + 8) / 64) + 1) * 64);
+    padded.set(bytes);
+    padded[bytes.length] = 0x80;
+    const view = new DataView(padded.buffer);
+    view.setUint32(padded.length - 4, bytes.length * 8);
+    const state = Int32Array.from(START);
+    for (let block = 0; block < padded.length; block += 64) {
+      for (let i = 0; i < 16; i += 1) words[i] = view.getInt32(block + 4 * i);
+      for (let i = 16; i < 64; i += 1) {
+        const early = words[i - 15];
+        const late = words[i - 2];
+        const low = turn(early, 7) ^ turn(early, 18) ^ (early >>> 3);
+        const high = turn(late, 17) ^ turn(late, 19) ^ (late >>> 10);
+        words[i] = words[i - 16] + low + words[i - 7] + high;
+      }
+      let a = state[0], b = state[1], c = state[2], d = state[3];
+      let e = state[4], f = state[5], g = state[6], h = state[7];
+      for (let i = 0; i < 64; i += 1) {
+        const one = (h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + ADDED[i] + words[i]) | 0;
+        const two = ((turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+        h = g;
+        g = f;
+        f = e;
+        e = (d + one) | 0;
+        d = c;
+        c = b;
+        b = a;
+        a = (one + two) | 0;
+      }
+      [a, b, c, d, e, f, g, h].forEach((word, i) => (state[i] += word));
+    }
+    const digest = new Uint8Array(32);
+    const out = new DataView(digest.buffer);
+    for (let i = 0; i < 8; i += 1) out.setInt32(4 * i, state[i]);
+    return digest;
+  }
+
+  const kept = new Map(); // one answer is compared with several keys
+
   function hashed(text) {
-    let value = 0xcbf29ce484222325n;
-    for (const byte of new TextEncoder().encode(text)) value = ((value ^ BigInt(byte)) * 0x100000001b3n) & ((1n << 64n) - 1n);
-    return value.toString(16).padStart(16, "0");
+    if (!kept.has(text)) {
+      let digest = new TextEncoder().encode(text);
+      for (let round = 0; round < ROUNDS; round += 1) digest = sha256(digest);
+      kept.set(text, Array.from(digest.slice(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join(""));
+    }
+    return kept.get(text);
   }
 
   // "0.875", "7/8", "87.5%", "1,024" and "0,875" are numbers; anything else is none.
@@ -33,8 +88,9 @@
     const value = number(text);
     const digits = /^[+-]?\d*(?:[.,](\d+)(%?)|%)$/.exec(text.trim());
     const half = digits && value ? 0.5 * 10 ** -((digits[1] ?? "").length + (text.trim().endsWith("%") ? 2 : 0)) : 0;
-    if (!key.step || half <= key.step || half >= Math.min(most, 500 * key.step)) return null;
-    for (let cell = -Math.round(half / key.step); cell <= Math.round(half / key.step); cell += 1) {
+    if (!key.step || half <= key.step || half >= Math.min(most, 120 * key.step)) return null;
+    // Five cells in a row count as right, so looking at every fourth one misses none.
+    for (let cell = -Math.round(half / key.step); cell < Math.round(half / key.step) + 4; cell += 4) {
       if (within(key, name, value + cell * key.step)) return `near, but rounded too far; a number counts within ${tolerance || "0.000001"}`;
     }
     return null;
@@ -54,14 +110,15 @@
   function fault(exercise, name, text) {
     if (exercise.key.step && Number.isNaN(number(text))) return "that is no number; give one, such as 0.875 or 7/8";
     const known = exercise.wrong.find((key) => opens(key, name, text));
-    return rounded(exercise, name, text, 0.01) ?? known?.said ?? rounded(exercise, name, text) ?? slip(exercise, name, text) ?? exercise.hint;
+    return rounded(exercise, name, text, 0.01) ?? known?.hint ?? rounded(exercise, name, text) ?? slip(exercise, name, text) ?? exercise.hint;
   }
 
   const ended = (hint) => (hint.endsWith("?") ? hint : `${hint}.`);
 
   function box(place) {
-    const { chapter, name } = place.dataset;
-    const exercise = window.adalibRecorded?.[chapter]?.[name];
+    const { chapter } = place.dataset;
+    const exercise = window.adalibRecorded?.[chapter]?.[place.dataset.name];
+    const name = `${exercise?.salt}:${place.dataset.name}`;
     if (!exercise && document.querySelector('meta[name="adalib-live"]')) {
       place.textContent = "This one wants code: press Edit under the cell, write yours, and press Run.";
       return;
@@ -78,7 +135,7 @@
     const said = document.createElement("output");
     form.className = "adalib-answer-form";
     Object.assign(input, { type: "text", autocomplete: "off", spellcheck: false, placeholder: "your answer" });
-    input.setAttribute("aria-label", `Your answer to exercise ${name}`);
+    input.setAttribute("aria-label", `Your answer to exercise ${place.dataset.name}`);
     Object.assign(button, { type: "submit", textContent: "Check" });
     form.append(input, button, said);
     form.addEventListener("submit", (event) => {
@@ -90,7 +147,7 @@
       said.textContent = good ? "Right." : `Not yet. Hint: ${ended(fault(exercise, name, input.value))}${further}`;
       misses += good ? 0 : 1;
       form.classList.toggle("is-right", good);
-      if (good) window.adalibProgress?.done(`exercise ${name}`);
+      if (good) window.adalibProgress?.done(`exercise ${place.dataset.name}`);
     });
     place.replaceWith(form);
   }

@@ -24,7 +24,7 @@
     const line = shape("polyline", { class: "guess-line" });
     svg.append(real, line);
     // Above the reader's own line, which begins on it.
-    if (start.length) svg.append(shape("polyline", { points: points(start), fill: "none", stroke: "#8c8c8c", "stroke-width": 3, "stroke-dasharray": "6 6" }));
+    if (start.length) svg.append(shape("polyline", { points: points(start), class: "guess-start" }));
 
     const said = element("p", { className: "stop-board" }, `Drag the points to where you think ${words.who} is.`);
     said.setAttribute("role", "status");
@@ -91,7 +91,7 @@
       const last = truth.length - 1;
       said.textContent =
         `With ${budgets[last]} ${words.unit} you guessed ${digits(values[last])}; ${words.who} has ${digits(truth[last])}. ` +
-        `On average you were ${digits(mean)} off. The orange line is ${words.who}.`;
+        `On average you were ${digits(mean)} off. The green line is ${words.who}.`;
     });
     root.replaceChildren(svg, element("div", { className: "spend-actions" }, show), said);
     draw();

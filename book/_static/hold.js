@@ -1,4 +1,4 @@
-// Hold the budget, chapter 10 (games.hold): a stream of questions that turns hard, and a price that follows.
+// Hold the budget (games.hold): a stream of questions that turns hard, and a price that follows.
 (function () {
   "use strict";
 

@@ -1,8 +1,9 @@
-"""Python's side of the cells that run in a page: which cells a cell needs, what it shows, and packages on demand.
+"""Python's side of the cells that run in a page: which cells a cell needs, what it shows, and
+packages on demand.
 
-``live-worker.js`` loads this file into Pyodide and hands it two functions: ``say(kind, text)`` takes what the cell that
-runs has to show, and ``bring(module)`` unpacks the files of a module. Nothing here needs more than Python itself, so
-that the tests import it as it is.
+``live-worker.js`` loads this file into Pyodide and hands it two functions: ``say(kind, text)``
+takes what the cell that runs has to show, and ``bring(module)`` unpacks the files of a module.
+Nothing here needs more than Python itself, so that the tests import it as it is.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ class Page:
         self.cells = [(source, solved) for source, solved in cells]
 
     def needs(self, at: int) -> list[int]:
-        """The cells above that must run before this one: those that make its names and have not run, in their order."""
+        """The cells above that must run before this one: those that make its names and have not
+        run, in their order."""
         found: set[int] = set()
         waiting = [at]
         while waiting:
@@ -179,7 +181,8 @@ class Stream(io.TextIOBase):
 
 
 def shown(value) -> tuple[str, str]:
-    """How a value is shown: ("html", markup), or ("text", its representation), or ("unanswered", what to say of it)."""
+    """How a value is shown: ("html", markup), or ("text", its representation), or ("unanswered",
+    what to say of it)."""
     if hasattr(value, "to_plotly_json") and hasattr(value, "layout"):
         from adalib.teach.figures import show
 

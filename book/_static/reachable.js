@@ -1,19 +1,44 @@
-// Reachable without a mouse: what scrolls sideways inside itself (long code, wide tables, formulas) takes the focus.
+// What is wider than the screen: a formula is set smaller, as far as it can still be read. What scrolls sideways inside
+// itself (long code, wide tables, formulas) takes the focus, and fades at the edge behind which there is more.
 (function () {
   "use strict";
 
   const KINDS = "pre, div.math, mjx-container, .adalib-scroll, table.dataframe, .pst-scrollable-table-container";
 
+  const LEAST = 0.6; // of a formula's size: smaller letters are not read
+  const FADE = "2rem";
+
   // Measuring lays out the page: once for all that happens together, and not while it is busy.
   let soon = null;
   function later() {
     clearTimeout(soon);
-    soon = setTimeout(mark, 200);
+    soon = setTimeout(() => (shrink(), mark()), 200);
+  }
+
+  // All are measured before any is changed.
+  function shrink() {
+    const formulas = [...document.querySelectorAll(".bd-article div.math mjx-container")];
+    formulas.forEach((formula) => (formula.style.fontSize = ""));
+    const shares = formulas.map((formula) => formula.clientWidth / formula.scrollWidth);
+    formulas.forEach((formula, at) => {
+      if (shares[at] < 1) formula.style.fontSize = `${Math.floor(100 * Math.max(LEAST, shares[at]))}%`;
+    });
+  }
+
+  // A table's first column stays at its left edge, so nothing fades there.
+  function fade(box) {
+    const rest = box.scrollWidth - box.clientWidth - box.scrollLeft;
+    box.style.setProperty("--fade-right", rest > 1 ? FADE : "0px");
+    box.style.setProperty("--fade-left", box.scrollLeft > 1 && !box.querySelector(".adalib-sideways") ? FADE : "0px");
   }
 
   function mark() {
     for (const box of document.querySelectorAll(`.bd-article :is(${KINDS})`)) {
-      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      const wider = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+      if (wider) box.tabIndex = 0;
+      if (wider && !box.classList.contains("adalib-fades")) box.addEventListener("scroll", () => fade(box), { passive: true });
+      box.classList.toggle("adalib-fades", wider);
+      if (wider) fade(box);
     }
   }
 
@@ -21,5 +46,5 @@
   window.addEventListener("load", () => {
     document.querySelectorAll(".citation-list[role=list]").forEach((list) => list.removeAttribute("role"));
   });
-  for (const event of ["load", "resize", "adalib-typeset"]) window.addEventListener(event, later);
+  for (const event of ["load", "resize", "click", "adalib-typeset", "adalib-fitted"]) window.addEventListener(event, later);
 })();

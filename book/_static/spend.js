@@ -1,18 +1,25 @@
 // Spend the answers: the game of the welcome page (games.spend). Every tile is a real question, filled as far
-// as its vote is right; the pale part is what the largest vote would reach. The answers are dealt alike for all. A tap, or
+// as its vote is right; the pale part is what the largest vote would reach. Every question starts with one answer. A tap, or
 // a finger or mouse drawn over several tiles, gives or takes answers, and the first of three meters follows.
 (function () {
   "use strict";
 
-  const { element, button, everywhere, still } = window.adalibParts;
+  const { element, button, everywhere, kept, still } = window.adalibParts;
 
   const NARROW = "(max-width: 600px)"; // a smaller hand for a phone
   const TURN = 14; // milliseconds a tile when the price plays
   const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)}%`;
+  const points = (share) => `${(100 * share).toFixed(1).replace("-", "−")}`;
+
+  // The plan in the page's address, a digit per question; a link made on a phone shows the phone's questions everywhere.
+  const linked = () => new URLSearchParams(location.hash.slice(1)).get("spend") || "";
 
   function play(root, { budgets, colours, hands }) {
-    const game = hands[matchMedia(NARROW).matches ? 1 : 0];
-    const labels = [...game.start];
+    const game = hands.find(({ questions }) => questions.length === linked().length) || hands[matchMedia(NARROW).matches ? 1 : 0];
+    const start = game.questions.map(() => 0); // one answer each
+    const extra = game.total - start.length; // answers to hand out beyond the first ones
+    const labels = [...start];
+    let yours = null; // the reader's own plan, while the tiles show that of the price
     let brush = 2;
     let at = 0;
     let playing = 0; // the turn of the price, if it plays
@@ -24,13 +31,14 @@
     };
     const left = status("p", "spend-left");
     const said = status("div", "spend-said");
+    const result = status("p", "spend-result");
 
-    const spent = () => labels.reduce((sum, label) => sum + budgets[label], 0);
+    const spent = (plan = labels) => plan.reduce((sum, label) => sum + budgets[label], 0);
     const score = (plan) => plan.reduce((sum, label, row) => sum + game.scored[row][label], 0) / (10000 * plan.length);
 
     // --- meters ------------------------------------------------------------------------------------------------------
 
-    const lowest = Math.floor(20 * score(labels.map(() => 0))) / 20;
+    const lowest = Math.floor(20 * score(start)) / 20;
     const highest = Math.ceil(20 * game.oracle_accuracy) / 20;
     const place = (share) => `${(100 * (Math.min(highest, Math.max(lowest, share)) - lowest)) / (highest - lowest)}%`;
 
@@ -45,18 +53,24 @@
       return { node, set };
     }
     const you = meter("you", "you");
-    const alike = meter("by lot", "alike");
-    const priced = meter("by price", "priced");
-    const axis = element("div", { className: "spend-axis" }, element("span", {}, percent(lowest, 0)), "of votes right", element("span", {}, percent(highest, 0)));
+    const alike = meter("at random", "alike");
+    const priced = meter("one price", "priced");
+    const axis = element("div", { className: "spend-axis" }, element("span", {}, percent(lowest, 0)), "questions right", element("span", {}, percent(highest, 0)));
     const meters = element("div", { className: "spend-meters" }, you.node, alike.node, priced.node, axis);
     alike.set(game.mix_accuracy);
     priced.set(game.oracle_accuracy);
 
-    function tell(words) {
-      const rest = game.total - spent();
-      left.textContent = words || `${rest} of ${game.total} answers left${rest ? "" : ": tap a numbered tile to take its answers back"}`;
-      you.set(score(labels));
+    // While the tiles show the plan of the price, the reader's own score stays where it was, as a ring.
+    function tell(fault) {
+      left.textContent = fault || `${game.total - spent()} of ${extra} extra answers left`;
+      left.classList.toggle("spend-fault", Boolean(fault));
+      you.node.classList.toggle("spend-ghost", Boolean(yours));
+      you.set(score(yours || labels));
+      result.textContent = yours ? compared() : "";
+      priceIt.textContent = yours ? "Back to mine" : "Price it";
     }
+    const found = () => `${points(score(yours || labels) - score(start))} of the ${points(game.oracle_accuracy - score(start))} points`;
+    const compared = () => `You found ${found()} that the price finds. It buys answers wherever each adds at least ${points(game.price)} points.`;
 
     // --- tiles -------------------------------------------------------------------------------------------------------
 
@@ -64,37 +78,37 @@
       const tile = tiles[row];
       const budget = budgets[labels[row]];
       tile.textContent = budget > 1 ? budget : "";
-      tile.style.setProperty("--colour", colours[labels[row]]);
+      // On a dark page the cheapest budget steps back, so that the tiles that got more are the bright ones.
+      tile.style.setProperty("--colour", labels[row] ? colours[labels[row]] : "var(--spend-cheapest)");
       tile.style.setProperty("--now", `${game.seen[row][labels[row]] / 100}%`);
       tile.setAttribute("aria-label", `Question ${row + 1}: ${budget} answer${budget === 1 ? "" : "s"}`);
     }
 
-    // What a tile says stands next to it, inside the field.
-    function look(row, words = "") {
+    // What a tile says stands below the field, always in the same place, so that it covers no tile.
+    function look(row) {
       tiles[at].tabIndex = -1;
       at = row;
-      const tile = tiles[at];
-      tile.tabIndex = 0;
+      tiles[at].tabIndex = 0;
       const curve = budgets.map((budget, k) => element("span", { className: k === labels[row] ? "spend-has" : "" }, `${budget}: ${percent(game.seen[row][k] / 10000, 0)}`));
-      said.replaceChildren(words && element("strong", {}, words), game.questions[row], element("small", {}, "right with a vote of ", ...curve));
-      said.hidden = false;
-      const room = grid.clientWidth - said.offsetWidth;
-      said.style.left = `${Math.max(0, Math.min(room, tile.offsetLeft - grid.offsetLeft - 20))}px`;
-      said.style.top = `${tile.offsetTop + tile.offsetHeight + 6}px`;
+      said.replaceChildren(game.questions[row], element("small", {}, "right with a vote of ", ...curve));
     }
-    const hush = () => (said.hidden = true);
 
-    // Gives what is left to give; else says why not.
+    // Gives what is left to give, or says why it cannot.
     function give(row, label) {
       const more = budgets[label] - budgets[labels[row]];
       const rest = game.total - spent();
-      const fault = more > rest ? `That takes ${more} more, and ${rest} ${rest === 1 ? "is" : "are"} left. Tap a numbered tile to take its answers back.` : "";
-      if (!fault) labels[row] = label;
+      if (more > rest) return tell(`${more} needed, ${rest} left. Tap a numbered tile to free some.`);
+      labels[row] = label;
       paint(row);
-      tell(fault);
-      return fault;
+      tell();
     }
-    const stop = () => (playing += 1); // whatever the reader does ends the turn of the price
+    // What the reader does ends the turn of the price, and the plan on the tiles becomes the reader's.
+    function take(row, label) {
+      playing += 1;
+      yours = null;
+      give(row, label);
+      keep(labels.join(""));
+    }
 
     // --- by hand: taps, strokes, keys --------------------------------------------------------------------------------
 
@@ -112,21 +126,17 @@
       // A finger that moves up or down scrolls the page.
       if (!stroke.painting && event.pointerType !== "mouse" && tiles[row].offsetTop !== tiles[stroke.from].offsetTop) return (stroke = null);
       if (!stroke.painting) {
-        stop();
-        hush();
         stroke.painting = true;
-        give(stroke.from, stroke.label);
+        take(stroke.from, stroke.label);
       }
-      if (labels[row] !== stroke.label) give(row, stroke.label);
+      if (labels[row] !== stroke.label) take(row, stroke.label);
     }
-    function tap(row, how) {
+    function tap(row) {
       if (stroke?.painting) return (stroke = null); // the end of a stroke is no tap
-      stop();
-      look(row, give(row, swapped(row)));
-      if (how === "touch") setTimeout(() => at === row && hush(), 4000); // a finger does not leave, as a mouse does
+      take(row, swapped(row));
+      look(row);
     }
     function move(event) {
-      if (event.key === "Escape") return hush();
       const second = tiles.findIndex((tile) => tile.offsetTop > tiles[0].offsetTop);
       const across = second < 0 ? tiles.length : second;
       const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across };
@@ -140,7 +150,7 @@
     const tiles = game.questions.map((_, row) => {
       const tile = element("button", { type: "button", className: "spend-tile", tabIndex: row ? -1 : 0 });
       tile.style.setProperty("--best", `${Math.max(...game.seen[row]) / 100}%`);
-      tile.addEventListener("click", (event) => tap(row, event.pointerType));
+      tile.addEventListener("click", () => tap(row));
       tile.addEventListener("focus", () => tile.matches(":focus-visible") && look(row));
       tile.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && !stroke?.painting && look(row));
       return tile;
@@ -151,10 +161,8 @@
     grid.addEventListener("keydown", move);
     grid.addEventListener("pointerdown", down);
     grid.addEventListener("pointermove", drawn);
-    grid.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hush());
     document.addEventListener("pointerup", () => setTimeout(() => (stroke = null))); // after the click that may follow
     document.addEventListener("pointercancel", () => (stroke = null));
-    document.addEventListener("pointerdown", (event) => root.contains(event.target) || hush());
 
     const brushes = budgets.slice(1).map((budget, index) => {
       const input = element("input", { type: "radio", name: "spend-brush", checked: index + 1 === brush });
@@ -167,10 +175,9 @@
 
     // --- by price ----------------------------------------------------------------------------------------------------
 
-    async function turn(plan, words) {
-      stop();
-      hush();
-      const mine = playing;
+    async function turn(plan) {
+      const mine = ++playing;
+      tell();
       // First what is taken back, then what is given: the budget is never passed.
       const gain = (row) => budgets[plan[row]] - budgets[labels[row]];
       const rows = plan.map((_, row) => row).filter(gain).sort((a, b) => (gain(a) > 0) - (gain(b) > 0) || a - b);
@@ -179,20 +186,46 @@
         if (playing !== mine) return;
         give(row, plan[row]);
       }
-      tell(words);
     }
-    const actions = element(
-      "div",
-      { className: "spend-actions" },
-      button("Price it", () => turn(game.oracle, `One price, ${percent(game.price, 2).replace("%", "")} points per answer, spends the same ${game.total} answers.`)),
-      button("Start again", () => turn(game.start)),
-    );
+    const priceIt = button("Price it", () => {
+      const plan = yours || game.oracle;
+      yours = yours ? null : [...labels];
+      turn(plan);
+    });
+    const again = button("Start again", () => {
+      yours = null;
+      turn(start);
+      keep(start.join(""));
+    });
 
-    const legend = element("p", { className: "spend-legend" }, `Lower part: how often the vote is right. Upper part: what ${budgets.at(-1)} answers would reach.`);
-    const field = element("div", { className: "spend-field" }, brushBox, grid, legend, said);
-    root.replaceChildren(field, element("div", { className: "spend-side" }, meters, left, actions));
+    // --- the plan in a link ------------------------------------------------------------------------------------------
+
+    const keep = kept(root, "spend", (text) => {
+      const plan = [...text].map(Number);
+      if (plan.length !== labels.length || !plan.every((label) => label in budgets) || spent(plan) > game.total) return;
+      labels.splice(0, labels.length, ...plan);
+      yours = null;
+      labels.forEach((_, row) => paint(row));
+      tell();
+    });
+    async function share() {
+      const plan = (yours || labels).join("");
+      const link = `${location.href.split("#")[0]}#spend=${plan}`;
+      const words = `I found ${found()} that one price finds. Can you find more?`;
+      try {
+        await (navigator.share ? navigator.share({ text: words, url: link }) : navigator.clipboard.writeText(`${words} ${link}`));
+        result.textContent = navigator.share ? "" : "Your score and a link to your plan are on the clipboard.";
+      } catch {
+        result.textContent = `This link shows your plan: ${link}`; // a page may be kept from the clipboard
+      }
+    }
+
+    const actions = element("div", { className: "spend-actions" }, priceIt, again, button("Share", share));
+    const legend = element("p", { className: "spend-legend" }, `Lower part of a tile: how often the vote is right. Upper part: what ${budgets.at(-1)} answers would reach.`);
+    said.textContent = "Point at a tile, or tap one, to read its question.";
+    const field = element("div", { className: "spend-field" }, brushBox, left, grid, legend, said);
+    root.replaceChildren(field, element("div", { className: "spend-side" }, meters, actions, result));
     tiles.forEach((_, row) => paint(row));
-    hush();
     tell();
   }
 

@@ -1,4 +1,4 @@
-// The state picture of chapter 9 (games.states): votes of the leader across, of the runner-up down; blue goes on, red
+// The state picture (games.states): votes of the leader across, of the runner-up down; blue goes on, red
 // stops, at the price of the slider.
 (function () {
   "use strict";

@@ -1,4 +1,4 @@
-// When to stop: the game of chapter 9 (games.stop). Answers to a real question come in one by one, each for a
+// When to stop: the game (games.stop). Answers to a real question come in one by one, each for a
 // price; close the vote when the next one is not worth it. Then the price plays the same question.
 (function () {
   "use strict";

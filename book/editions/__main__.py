@@ -1,9 +1,11 @@
 """``PYTHONPATH=book python -m editions NAME``, from the root of the book: what the Makefile calls.
 
-``live`` puts Python beside the built book, and ``lite`` writes JupyterLite with the student's notebooks. ``lab`` writes
-the notebooks for `make lab`, ``source`` and ``key`` the sources of the student's and the instructor's books, and
-``student`` and ``instructor``, once those are built, an edition to hand out; ``slides`` a deck per chapter, ``pdf`` the
-whole book as one file.
+``live`` puts Python beside the built book, and ``lite`` writes JupyterLite with the student's
+notebooks. ``lab`` writes the notebooks for `make lab`, ``source`` and ``key`` the sources of the
+student's and the instructor's books, and ``student`` and ``instructor``, once those are built, an
+edition to hand out; ``otter`` the assignments for Otter-Grader, ``slides`` a deck per chapter,
+``quizzes`` the questions for Moodle and others, ``pdf`` the whole book as one file.
+``otter-class ZIP FOLDER OUT.csv`` grades the notebooks of a folder with an assignment's autograder.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pathlib import Path
 import nbformat
 
 from editions.pyodide import write_live
+from editions.quizzes import export
 from editions.slides import write_decks
 from editions.writing import (
     instructor_sources,
@@ -76,15 +79,31 @@ def main(name: str, root: Path) -> int:
         except RuntimeError as error:
             print(f"make {name}: {error}", file=sys.stderr)
             return 2
+    elif name == "otter":
+        from editions.otter import write_assignments  # needs requirements-otter.txt
+
+        whole = live_notebooks(root, executed)
+        students = live_notebooks(root, executed, students=True)
+        wheel = next((root / "dist").glob("*.whl"))
+        written = write_assignments(whole, students, wheel, build / "otter")
+        print(f"{len(written)} assignments, each a notebook and an autograder.zip:  {build}/otter")
+    elif name.startswith("otter-class "):
+        from editions.otter import grade_class
+
+        autograder, submissions, out = map(Path, name.split()[1:])
+        print(f"{grade_class(autograder, submissions, out)} submissions graded:  {out}")
     elif name == "slides":
-        decks = write_decks(build / "html", build / "slides")
+        decks = write_decks(root, build / "html", build / "slides")
         print(f"{len(decks)} decks:  file://{build}/slides/index.html")
+    elif name == "quizzes":
+        count = export(root, build / "quizzes")
+        print(f"{count} questions: {build}/quizzes/quizzes.xml (Moodle) and quizzes.zip (QTI 2.1)")
     elif name == "pdf":
         from editions.pdf import write_pdf  # needs the browser of the tests
 
         print(f"Printed  {write_pdf(root, build / 'book.pdf')} pages  file://{build}/book.pdf")
     else:
-        words = "live, lite, lab, source, key, student, instructor, slides or pdf"
+        words = "live, lite, lab, source, key, student, instructor, otter, slides, quizzes or pdf"
         print(f"no edition is called {name!r}: say {words}", file=sys.stderr)
         return 2
     return 0

@@ -1,4 +1,5 @@
-"""What a page's download button hands out: a notebook that reads well in JupyterLab, and the package that it needs."""
+"""What a page's download button hands out: a notebook that reads well in JupyterLab, and the
+package that it needs."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def offer_wheel(app, pagename, templatename, context, doctree) -> None:
 
 
 def write(app, exception) -> None:
-    """Put the live notebooks where the button looks, in place of the sources as they are kept, and the wheel there."""
+    """Put the live notebooks where the button looks, in place of the sources as they are kept, and
+    the wheel there."""
     if exception or app.builder.format != "html":
         return
     folder = Path(app.outdir) / "_sources" / "notebooks"

@@ -1,8 +1,10 @@
-"""JupyterLite with the student's notebooks: a folder for any static host; what a student writes stays in the browser.
+"""JupyterLite with the student's notebooks: a folder for any static host; what a student writes
+stays in the browser.
 
-Python comes from the same files as for the pages (`editions.pyodide`), and every pure package, adalib with its data
-included, from what is installed here. One lock file names them all, so that a notebook's ``import`` brings what it
-needs and nothing is asked of another host. XGBoost has no wheel there: scikit-learn's trees take its place.
+Python comes from the same files as for the pages (`editions.pyodide`), and every pure package,
+adalib with its data included, from what is installed here. One lock file names them all, so that a
+notebook's ``import`` brings what it needs and nothing is asked of another host. XGBoost has no
+wheel there: scikit-learn's trees take its place.
 """
 
 from __future__ import annotations
@@ -54,14 +56,16 @@ _PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
 
 
 def requirements(root: Path) -> list[str]:
-    """What the chapters need of other packages in a browser: the package's own, and what learns and compares formulas."""
+    """What the chapters need of other packages in a browser: the package's own, and what learns and
+    compares formulas."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     return [*project["dependencies"], *extras["learn"], *extras["math"]]
 
 
 def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Path) -> None:
-    """Write JupyterLite into ``target``; ``source`` is a folder for its parts, ``wheel`` the package."""
+    """Write JupyterLite into ``target``; ``source`` is a folder for its parts, ``wheel`` the
+    package."""
     for folder in (source, target):
         shutil.rmtree(folder, ignore_errors=True)
     python = source / "static" / "pyodide"
@@ -116,7 +120,8 @@ def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Pa
 
 
 def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
-    """Pyodide's lock for the files in a folder, after the package and the pure ones have been put into it."""
+    """Pyodide's lock for the files in a folder, after the package and the pure ones have been put
+    into it."""
     about = json.loads(pyodide.ABOUT.read_text(encoding="utf-8"))
     given = {
         _plain(name.split("-")[0]): (name, module) for name, (module, _) in about["wheels"].items()
@@ -134,7 +139,7 @@ def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
             file = shutil.copy(wheel, folder / wheel.name).name
             version, modules, needs = (
                 file.split("-")[1],
-                ["adalib", "games", "referee"],
+                ["adalib"],
                 [*_needs(requires), *_SHOWN],
             )
         else:

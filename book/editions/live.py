@@ -1,7 +1,8 @@
-"""Chapters for JupyterLab: what only a page can show (boxes, proofs, glued numbers, citations) as Markdown and HTML.
+"""Chapters for JupyterLab: what only a page can show (boxes, proofs, glued numbers, citations) as
+Markdown and HTML.
 
-JupyterLab takes formulas out of a text before it reads the Markdown, so a box is a ``<div>`` with blank lines inside,
-never a quotation, whose ``>`` would end up in the formulas.
+JupyterLab takes formulas out of a text before it reads the Markdown, so a box is a ``<div>`` with
+blank lines inside, never a quotation, whose ``>`` would end up in the formulas.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+from contents import Page, spelled
 from editions.text import Block, Work, blocks, cited, references, spelled_out
 
 __all__ = ["Book", "live_notebook", "live_text"]
@@ -21,6 +23,8 @@ _ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<([^`>]*)>)?`")
 _TARGET = re.compile(r"^\([\w-]+\)=\n", re.M)
 _NUMBERED = re.compile(r"\$\$([^$]*?)\$\$ *\(([\w-]+)\)")
 _PAGE = re.compile(r"\[([^\]]+)\]\((?:\.\./book/[\w-]+\.md|#[^)]*)\)")
+# A mention of a chapter that is not part of a link's words already.
+_MENTION = re.compile(r"\{ch\}`([\w-]+)`(?![^\[\]\n]*\]\()")
 _VIEW = re.compile(r'<a href="#[^"]*">(.*?)</a>', re.S)
 _LOCK = re.compile(r'(?:^ *- \[ \])? *<span class="quiz-lock"[^>]*></span>', re.M)
 _HIDDEN = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
@@ -42,12 +46,14 @@ class Book:
         default_factory=dict
     )  # of theorems and exercises by label, as on the page
     install: str = ""  # how to install the package, said at the head of every chapter
+    chapters: Mapping[str, Page] = field(default_factory=dict)  # by the keys that prose uses
 
 
 def live_text(text: str, book: Book) -> str:
     """A Markdown cell of the book as JupyterLab can show it."""
     parts = [_box(part, book) if isinstance(part, Block) else part for part in blocks(text)]
     text = "\n\n".join(part.strip("\n") for part in parts if part.strip())
+    text = _mentions_linked(text, book.chapters)
     text = cited(spelled_out(_TARGET.sub("", text), book.values), book.works)
     text = _NUMBERED.sub(
         lambda match: f"$${match[1].rstrip()} \\tag{{{book.equations[match[2]]}}}\n$$", text
@@ -57,6 +63,22 @@ def live_text(text: str, book: Book) -> str:
         lambda match: match[1] if match[2] else book.titles.get(match[1], match[1]), text
     )
     return _LOCK.sub("", _VIEW.sub(r"\1", _PAGE.sub(r"\1", text)))
+
+
+def _mentions_linked(text: str, chapters: Mapping[str, Page]) -> str:
+    """Turn every mention of a chapter into its number, with a link to its notebook.
+
+    >>> from contents import ROOT
+    >>> stopping = Page("notebooks/09_stopping", "9", ROOT)
+    >>> _mentions_linked("See chapter {ch}`stopping`.", {"stopping": stopping})
+    'See chapter [9](09_stopping.ipynb).'
+    """
+
+    def link(match: re.Match) -> str:
+        page = chapters.get(match[1])
+        return f"[{match[0]}]({page.stem}.ipynb)" if page else match[0]
+
+    return spelled(_MENTION.sub(link, text), chapters, "the text")
 
 
 def _box(block: Block, book: Book) -> str:
@@ -84,7 +106,8 @@ def _box(block: Block, book: Book) -> str:
 
 
 def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
-    """A chapter for JupyterLab: prose that reads well, drawing code folded, and how to install at its head."""
+    """A chapter for JupyterLab: prose that reads well, drawing code folded, and how to install at
+    its head."""
     cells = []
     for cell in notebook.cells:
         cell = NotebookNode({**cell, "metadata": NotebookNode(cell.metadata)})

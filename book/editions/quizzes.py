@@ -1,19 +1,22 @@
-"""The book's quizzes and misconceptions as data, and as files that learning platforms import: Moodle XML and QTI 2.1.
+"""The book's quizzes and misconceptions as data, and as files that learning platforms import:
+Moodle XML and QTI 2.1.
 
-The notebooks stay the one source. A quiz is an admonition of class "quiz" with task lists; a misconception is a row of
-the table in the teacher's page, and becomes a question of true or false.
+The notebooks stay the one source. A quiz is an admonition of class "quiz" with task lists; a
+misconception is a row of the table in the teacher's page, and becomes a question of true or false.
 """
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 import nbformat
+
+from contents import Page, chapters, keys, spelled
 
 __all__ = ["Item", "Option", "export", "misconceptions", "moodle", "qti", "quiz_items"]
 
@@ -39,19 +42,25 @@ class Item(NamedTuple):
 
 
 def export(book: Path, out: Path) -> int:
-    """Write quizzes.xml and quizzes.zip: ``python -m adalib.teach export`` from the folder of the book's sources."""
-    chapters = sorted((book / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-    chapters += sorted((book / "notebooks").glob("[a-d]_*.ipynb"))
-    items = [item for chapter in chapters for item in quiz_items(chapter)] + misconceptions(
-        book / "book" / "teach.md"
-    )
+    """Write quizzes.xml and quizzes.zip of the book whose sources are in ``book``; return how many
+    questions."""
+    items = [item for chapter in chapters(book) for item in quiz_items(chapter.path)]
+    items += misconceptions(book / "book" / "teach.md")
+    by_key = keys(book)
+    items = [_numbered(item, by_key) for item in items]
     out.mkdir(parents=True, exist_ok=True)
     (out / "quizzes.xml").write_text(moodle(items), encoding="utf-8")
     qti(items, out / "quizzes.zip")
-    print(
-        f"{len(items)} questions in {out / 'quizzes.xml'} (Moodle) and {out / 'quizzes.zip'} (QTI 2.1)"
+    return len(items)
+
+
+def _numbered(item: Item, by_key: Mapping[str, Page]) -> Item:
+    """Put numbers where a question names chapters by their keys."""
+    options = tuple(
+        Option(spelled(one.text, by_key, item.name), one.right, spelled(one.why, by_key, item.name))
+        for one in item.options
     )
-    return 0
+    return Item(item.name, spelled(item.text, by_key, item.name), options)
 
 
 def quiz_items(notebook: Path) -> list[Item]:
@@ -75,7 +84,8 @@ def quiz_items(notebook: Path) -> list[Item]:
 
 
 def misconceptions(page: Path) -> list[Item]:
-    """What students say, from the two tables of the teacher's page: what is false, and what is true all the same."""
+    """What students say, from the two tables of the teacher's page: what is false, and what is true
+    all the same."""
     text, items = page.read_text(encoding="utf-8"), []
     for head, true in (("a student says", False), ("true all the same", True)):
         found = re.search(
@@ -183,7 +193,8 @@ def _plain(text: str) -> str:
 
 
 def _html(text: str) -> str:
-    """A sentence with dollars as MathJax's delimiters, which both platforms know, and without Markdown's marks."""
+    """A sentence with dollars as MathJax's delimiters, which both platforms know, and without
+    Markdown's marks."""
     text = re.sub(r"\$([^$]+)\$", r"\\(\1\\)", text)
     return re.sub(r"(?<!\w)[*`]([^*`]+)[*`](?!\w)", r"\1", text)
 

@@ -1,4 +1,5 @@
-"""Slides: a deck a chapter, cut out of its built page, with the book's own figures, scripts and styles.
+"""Slides: a deck a chapter, cut out of its built page, with the book's own figures, scripts and
+styles.
 
 What a figure, a theorem or a prompt needs is on the slide; the prose is in the speaker's notes.
 """
@@ -14,6 +15,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, Tag
+
+from contents import chapters
 
 __all__ = ["Slide", "deck", "slides", "write_decks"]
 
@@ -80,8 +83,9 @@ class Slide:
 def slides(page: str) -> list[Slide]:
     """The slides of a chapter's built page.
 
-    A section opens a slide; every figure, table, game, program, theorem and prompt gets its own. Of the prose, the
-    first sentence of a section and all that is set in bold is shown; the rest is for the speaker.
+    A section opens a slide; every figure, table, game, program, theorem and prompt gets its own. Of
+    the prose, the first sentence of a section and all that is set in bold is shown; the rest is for
+    the speaker.
     """
     soup = BeautifulSoup(page, "html.parser")
     for anchor in soup.select("a.headerlink"):
@@ -159,7 +163,8 @@ def _own(cut: list[Slide], kind: str, *nodes: Tag) -> None:
 
 
 def _say(paragraph: Tag, cut: list[Slide]) -> None:
-    """A paragraph goes to the speaker; the class sees its bold sentences, and the first sentence of a section."""
+    """A paragraph goes to the speaker; the class sees its bold sentences, and the first sentence of
+    a section."""
     slide = cut[-1]
     if slide.title in ("Take away", "Takeaways") and not paragraph.get_text().startswith(
         "To read more"
@@ -236,9 +241,9 @@ def _without_checks(code: Tag) -> str:
         return code.get_text().strip()
     kept: list[str] = []
     for line in shown.decode_contents().strip().split("\n"):
-        said = BeautifulSoup(line, "html.parser").get_text()
-        if re.match(r"assert\b|give\(", said) or (
-            kept[-1:] == [_CUT] and re.match(r"[ )\]}]", said)
+        plain = _preformatted(line).get_text()
+        if re.match(r"assert\b|give\(", plain) or (
+            kept[-1:] == [_CUT] and re.match(r"[ )\]}]", plain)
         ):
             kept.append(_CUT)
         else:
@@ -248,12 +253,20 @@ def _without_checks(code: Tag) -> str:
         parts.pop()  # it was there for its check
     text = "\n\n".join(parts).replace(_CUT + "\n", "").replace(_CUT, "").rstrip()
     shown.clear()
-    shown.append(BeautifulSoup(text, "html.parser"))
+    shown.extend(list(_preformatted(text).contents))
     return shown.get_text()
 
 
+def _preformatted(text: str) -> Tag:
+    """Parse a piece of a program; outside <pre> the parser would shorten every run of spaces to one."""
+    found = BeautifulSoup(f"<pre>{text}</pre>", "html.parser").pre
+    assert found is not None
+    return found
+
+
 def _boxed(node: Tag, cut: list[Slide]) -> None:
-    """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its proof folded."""
+    """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its
+    proof folded."""
     told, title = _unmarked(node), node.select_one(".admonition-title")
     name, classes = _said(title), " ".join(node.get("class") or [])
     if "dropdown" in classes or classes == "proof admonition":
@@ -333,16 +346,16 @@ def _section(slide: Slide) -> str:
     )
 
 
-def write_decks(built: Path, target: Path) -> list[Path]:
-    """A deck for every chapter and appendix of the book in ``built``, and a list of them; ``target`` lies beside it."""
+def write_decks(root: Path, built: Path, target: Path) -> list[Path]:
+    """Write a deck for every chapter and appendix, and a list of them.
+
+    ``root`` holds ``_toc.yml``, ``built`` the pages of the book; ``target`` lies next to ``built``.
+    """
     target.mkdir(parents=True, exist_ok=True)
     written, lines = [], []
-    pages = built / "notebooks"
-    for page in [*sorted(pages.glob("[0-9]*.html")), *sorted(pages.glob("[a-d]_*.html"))]:
-        built_page = page.read_text(encoding="utf-8")
-        if 'http-equiv="refresh"' in built_page:  # an old address
-            continue
-        text = deck(built_page)
+    for chapter in chapters(root):
+        page = built / f"{chapter.name}.html"
+        text = deck(page.read_text(encoding="utf-8"))
         (target / page.name).write_text(text, encoding="utf-8")
         written.append(target / page.name)
         title = text.split("<title>", 1)[1].split(" · slides</title>", 1)[0]

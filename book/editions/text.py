@@ -1,4 +1,5 @@
-"""The texts of the book as data: MyST blocks, and the numbers and citations that the prose quotes, spelled out."""
+"""The texts of the book as data: MyST blocks, and the numbers and citations that the prose quotes,
+spelled out."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class Block:
 
 
 def blocks(text: str) -> list[str | Block]:
-    """Cut a text into plain parts and directives, in order. What is inside a directive stays text."""
+    """Cut a text into plain parts and directives, in order. What is inside a directive stays
+    text."""
     parts: list[str | Block] = []
     plain: list[str] = []
     lines = iter(text.split("\n"))

@@ -1,4 +1,5 @@
-"""Write the editions: the student's sources, and folders of notebooks that read well in JupyterLab."""
+"""Write the editions: the student's sources, and folders of notebooks that read well in
+JupyterLab."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from contents import keys, pages
 from editions.live import Book, live_notebook
 from editions.student import for_students, locked_quizzes
 from editions.text import Block, blocks, read_works
@@ -31,7 +33,8 @@ _LINKED = ("adalib", "data", "pyproject.toml", "requirements.txt", "constraints.
 
 
 def read_values(executed: Path) -> dict[str, str]:
-    """The numbers that the chapters of a build glued, as text; ``executed`` is its ``jupyter_execute/notebooks``."""
+    """The numbers that the chapters of a build glued, as text; ``executed`` is its
+    ``jupyter_execute/notebooks``."""
     values: dict[str, str] = {}
     for path in sorted(executed.glob("*.glue.json")):
         for name, output in json.loads(path.read_text(encoding="utf-8")).items():
@@ -43,9 +46,11 @@ def read_values(executed: Path) -> dict[str, str]:
 
 
 def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[str, NotebookNode]:
-    """Every chapter of a build for JupyterLab, by the name of its file; for students, without solutions.
+    """Every chapter of a build for JupyterLab, by the name of its file; for students, without
+    solutions.
 
-    ``root`` holds ``notebooks/``, ``book/`` and ``pyproject.toml``; ``executed`` is as for `read_values`.
+    ``root`` holds ``notebooks/``, ``book/`` and ``pyproject.toml``; ``executed`` is as for
+    `read_values`.
     """
     chapters = {
         path: nbformat.read(path, as_version=4)
@@ -66,12 +71,14 @@ def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[s
 def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[str, str]) -> Book:
     """What chapters need to know of each other."""
     titles: dict[str, str] = {}
-    equations, numbers = {}, {}
+    equations: dict[str, str] = {}
+    numbers: dict[str, str] = {}
+    number_by_stem = {page.stem: page.number for page in pages(root)}
     for path, notebook in chapters.items():
         text = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         titles |= dict(_labelled(text))
-        place = re.match(r"0?(\d+|[a-d])_", path.stem)
-        front = f"{place[1].upper()}." if place else ""
+        number_of_page = number_by_stem.get(path.stem, "")
+        front = f"{number_of_page}." if number_of_page else ""
         for kind in (
             "exercise",
             r"prf:(?!proof)\w+",
@@ -86,9 +93,8 @@ def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[
         "version"
     ]
     install = INSTALL.format(wheel=f"adalib-{version}-py3-none-any.whl")
-    return Book(
-        values, read_works(root / "book" / "references.bib"), titles, equations, numbers, install
-    )
+    works = read_works(root / "book" / "references.bib")
+    return Book(values, works, titles, equations, numbers, install, keys(root))
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:
@@ -100,7 +106,8 @@ def _labelled(text: str) -> Iterator[tuple[str, str]]:
 
 
 def refresh(target: Path, notebooks: Mapping[str, NotebookNode]) -> list[str]:
-    """Write notebooks into a folder where their reader works; return those kept because the reader changed them."""
+    """Write notebooks into a folder where their reader works; return those kept because the reader
+    changed them."""
     target.mkdir(parents=True, exist_ok=True)
     memory = target / ".written.json"
     written = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
@@ -123,8 +130,9 @@ def _digest(file: Path) -> str:
 def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None:
     """Write the sources of the student's book: no solution, no marked option, no teacher's page.
 
-    ``values`` are the numbers that the explanations of a quiz quote, which are locked as text. Files that did not
-    change are left alone, so that a second build is as quick as that of the book.
+    ``values`` are the numbers that the explanations of a quiz quote, which are locked as text.
+    Files that did not change are left alone, so that a second build is as quick as that of the
+    book.
     """
     target.mkdir(parents=True, exist_ok=True)
     for name in _LINKED:
@@ -135,12 +143,13 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None
     _write(target / "_config.yml", (root / "_config.yml").read_text(encoding="utf-8"))
     rest = shutil.ignore_patterns("*.md", "*.pyc", "__pycache__")
     shutil.copytree(root / "book", target / "book", dirs_exist_ok=True, ignore=rest)
-    for page in set(re.findall(r"(?:root|file): *(\S+)", toc)) - set(TEACHERS):
-        source = root / f"{page}.md"
-        if source.exists():
+    for page in pages(root):
+        if page.name in TEACHERS:
+            continue
+        source = page.path
+        if source.suffix == ".md":
             text = _unlinked(locked_quizzes(_ours(source.read_text(encoding="utf-8")), values))
         else:
-            source = root / f"{page}.ipynb"
             notebook = for_students(nbformat.read(source, as_version=4), values)
             for cell in notebook.cells:
                 if cell.cell_type == "markdown":
@@ -150,7 +159,8 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None
 
 
 def instructor_sources(root: Path, target: Path) -> None:
-    """Write the sources of the instructor's book: those of the book itself, and the key, which no public page holds.
+    """Write the sources of the instructor's book: those of the book itself, and the key, which no
+    public page holds.
 
     What the book's notebooks gave is taken over, so that only the key is run.
     """
@@ -158,7 +168,8 @@ def instructor_sources(root: Path, target: Path) -> None:
     for name in (*_LINKED, "book", "notebooks", "_config.yml", "_build/.jupyter_cache"):
         if not (target / name).exists():
             (target / name).symlink_to(root / name)
-    # Without the book's fingerprints all its notebooks would count as stale, and lose their outputs.
+    # Without the book's fingerprints all its notebooks would count as stale, and lose their
+    # outputs.
     theirs, ours = (
         json.loads(file.read_text()) if file.exists() else {} for file in (root / RAN, target / RAN)
     )
@@ -169,7 +180,8 @@ def instructor_sources(root: Path, target: Path) -> None:
 
 
 def _with_runs(ours: dict, theirs: dict) -> dict:
-    """Fingerprints to which those of another build's runs are added; which pages it wrote does not matter here.
+    """Fingerprints to which those of another build's runs are added; which pages it wrote does not
+    matter here.
 
     >>> _with_runs({"ran": {"key": "1", "ch2": "old"}}, {"ran": {"ch2": "new"}, "read": {"ch2": "new"}})
     {'ran': {'key': '1', 'ch2': 'new'}}

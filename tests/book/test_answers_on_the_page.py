@@ -7,7 +7,7 @@ import json
 import pytest
 
 from adalib.teach.exercises import checks
-from adalib.teach.exercises.judged import value
+from adalib.teach.exercises.values import value
 
 CASES = [
     (
@@ -43,10 +43,11 @@ NAMED = value("named", 8, "count", more="on your fingers", wrong={"that is half 
 
 @pytest.fixture
 def page(play):
-    """One exercise a case, and one that wants code, on a page with the book's own scripts and a record."""
+    """One exercise a case, and one that wants code, on a page with the book's own scripts and a
+    record."""
     exercises = [*(exercise for exercise, _, _ in CASES), NAMED]
     boxes = "".join(
-        checks("00")[0](name, None)._repr_html_()
+        checks("data")[0](name, None)._repr_html_()
         for name in [*(one.name for one in exercises), "code"]
     )
     record = json.dumps({"00": {one.name: one._asdict() for one in exercises}})
@@ -83,7 +84,7 @@ def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page)
         assert form.locator("output").inner_text() == said
 
 
-def test_code_is_sent_to_the_notebook_and_progress_is_counted_and_can_be_forgotten(page):
+def test_progress_is_counted_and_can_be_forgotten(page):
     assert "run it in the notebook" in page.locator(".bd-article > p").first.inner_text()
     form = page.locator(".adalib-answer-form").first
     form.locator("input").fill("0.5")

@@ -1,4 +1,5 @@
-"""The built book: every page is there, with its headings and its figures, and asks nothing of the network."""
+"""The built book: every page is there, with its headings and its figures, and asks nothing of the
+network."""
 
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ from conftest import HTML, ROOT, prose, soup, toc_pages
 from jupyter_cache import get_cache
 from listing import plain
 
+from contents import chapters, pages
+
 LOADING = {"link": "href"} | dict.fromkeys(
     ("script", "img", "iframe", "source", "video", "audio"), "src"
 )
@@ -33,7 +36,8 @@ def source(page: str) -> Path:
 
 
 def cells(page: str, kind: str, executed: bool = False) -> list[str]:
-    """The cells of a page: a prose page is one cell of Markdown. Cells whose output is removed are left out.
+    """The cells of a page: a prose page is one cell of Markdown. Cells whose output is removed are
+    left out.
 
     ``executed`` leaves out, too, what runs only in JupyterLab.
     """
@@ -56,7 +60,8 @@ def headings(markdown: str) -> list[str]:
 
 
 def words(text: str) -> str:
-    """What two spellings of a heading have in common: its letters and digits, without formulas and role names."""
+    """What two spellings of a heading have in common: its letters and digits, without formulas and
+    role names."""
     text = re.sub(r"\$[^$]*\$|\\\(.*?\\\)|\{[\w:-]+\}(?=`)|\]\([^)]*\)|<[^>]*>", "", text)
     return re.sub(r"\W+", "", text).lower()
 
@@ -69,9 +74,7 @@ def figures_shown(code: str) -> int:
 
 
 @pytest.mark.parametrize("page", toc_pages())
-def test_page_has_one_title_its_own_ids_an_icon_and_a_card_and_folds_code_after_what_it_draws(
-    html, page
-):
+def test_page_has_one_title_unique_ids_an_icon_and_a_card(html, page):
     ids = [tag["id"] for tag in soup(page).find_all(id=True)]
     assert sorted(set(ids)) == sorted(ids)
     assert len(soup(page).find_all("h1")) == 1
@@ -101,7 +104,7 @@ def test_page_has_its_headings_and_figures(html, page):
     article = soup(page).find("article")
     # The page puts the chapter's number before its title.
     built = [
-        words(re.sub(r"^(?:\d+|Appendix [A-D])\. ", "", h.get_text()))
+        words(re.sub(r"^(?:\d+|Appendix [A-Z])\. ", "", h.get_text()))
         for h in article.find_all(["h1", "h2"])
     ]
     expected = [words(h) for cell in cells(page, "markdown") for h in headings(cell)]
@@ -131,7 +134,7 @@ def test_without_scripts_a_figure_tells_its_traces_and_a_game_its_numbers(html, 
     assert all(re.search(r"\d", game.p.get_text()) for game in soup(page).select(".adalib-game"))
 
 
-def test_the_list_of_what_moves_leads_to_every_game_and_numbers_lead_to_their_cells(html):
+def test_the_list_of_what_moves_leads_to_every_game(html):
     games = sum(len(soup(page).select(".adalib-game, .adalib-explorer")) for page in toc_pages())
     assert (
         len(
@@ -150,7 +153,8 @@ def test_the_list_of_what_moves_leads_to_every_game_and_numbers_lead_to_their_ce
 
 @pytest.mark.parametrize("page", CHAPTERS)
 def test_every_plotly_figure_came_through_show(html, page):
-    """A bare plotly figure is drawn by JupyterLab but not by a page, and Jupyter Book drops it without a word."""
+    """A bare plotly figure is drawn by JupyterLab but not by a page, and Jupyter Book drops it
+    without a word."""
     cache = get_cache(
         html.parent / ".jupyter_cache"
     )  # the outputs of the last build; the pages' copies have none
@@ -166,19 +170,17 @@ def test_every_plotly_figure_came_through_show(html, page):
             assert "adalib-figure" in data.get("text/html", ""), code
 
 
-@pytest.mark.parametrize("page", CHAPTERS)
+@pytest.mark.parametrize("page", chapters(), ids=lambda page: page.key)
 def test_chapters_carry_their_number_and_lead_to_each_other(html, page):
-    number = re.match(r"notebooks/(\d+)_", page)
-    if number:
-        assert soup(page).find("h1").get_text().startswith(f"{int(number[1])}. ")
-    article = copy(soup(page).find("article"))
+    head = f"Appendix {page.number}. " if page.is_appendix else f"{page.number}. "
+    assert soup(page.name).find("h1").get_text().startswith(head)
+    article = copy(soup(page.name).find("article"))
     for hidden in article.select(
         "pre, a, h1, h2, h3, script, .cell_output, code, figcaption, title"
     ):
         hidden.decompose()
-    here = number and int(number[1])
-    mentioned = [int(n) for n in re.findall(r"\b[Cc]hapter\s+(\d+)\b", article.get_text())]
-    assert [n for n in mentioned if n != here] == []
+    unlinked = re.findall(r"\b(?:[Cc]hapter|[Aa]ppendix)\s+(\d+|[A-Z])\b", article.get_text())
+    assert set(unlinked) <= {page.number}
 
 
 def test_links_inside_the_book_lead_to_a_page_and_a_place_on_it(html):
@@ -245,16 +247,16 @@ def test_the_welcome_page_quotes_three_findings_with_their_links(html):
     assert all("#" in finding.a["href"] for finding in findings)
 
 
-def test_exercises_and_theorems_are_counted_within_their_chapter_and_say_what_they_are(html):
-    """A title without its kind, " (Weak duality)" or " (read)", would tell nobody what stands below it."""
-    for path in sorted((html / "notebooks").glob("*.html")):
-        page = soup(f"notebooks/{path.stem}")
+def test_exercises_and_theorems_are_counted_within_their_chapter(html):
+    """A title without its kind, " (Weak duality)" or " (read)", would tell nobody what stands below
+    it."""
+    for entry in pages():
+        page = soup(entry.name)
         titles = [title.get_text() for title in page.select(".exercise > .admonition-title")]
-        place = re.match(r"0?(\d+|[a-d])_", path.stem)
-        front = f"{place[1].upper()}." if place else ""
+        front = f"{entry.number}." if entry.number else ""
         assert [re.match(r"Exercise \S+", title)[0] for title in titles] == [
             f"Exercise {front}{number}" for number in range(1, len(titles) + 1)
-        ], path.stem
+        ], entry.name
         stated = [
             title.get_text().split()[:2]
             for title in page.select(".proof:not(.remark) > .admonition-title")
@@ -265,10 +267,10 @@ def test_exercises_and_theorems_are_counted_within_their_chapter_and_say_what_th
             "Lemma",
             "Corollary",
             "Definition",
-        }, path.stem
+        }, entry.name
         assert [number for _, number in stated] == [
             f"{front}{i}" for i in range(1, len(stated) + 1)
-        ], path.stem
+        ], entry.name
 
 
 def test_the_glossary_defines_the_words_of_the_book_and_chapters_use_them(html):

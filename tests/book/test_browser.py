@@ -1,4 +1,5 @@
-"""Every page of the book in a real browser, opened from its files with the network cut: light, dark, and a phone."""
+"""Every page of the book in a real browser, opened from its files with the network cut: light,
+dark, and a phone."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ FAULTS = """() => {
   return faults;
 }""".replace("INK", INK)
 
-# What is wider than a phone: the page itself, a table that must be pushed aside to be read, a line of code that is cut.
+# What is wider than a phone: the page itself, a table that must be pushed aside to be read, a line
+# of code that is cut.
 OVERFLOW = """() => {
   const name = (element) => `${element.tagName}.${element.className}: ${element.textContent.trim().slice(0, 80)}`;
   const room = document.documentElement.clientWidth;
@@ -102,8 +104,9 @@ FITTED = """() => [...document.querySelectorAll(".plotly-graph-div[data-narrow]"
 THEME = "(name) => document.documentElement.dataset.theme === name"
 
 
-# Before axe looks: drawn figures and formulas, which `FAULTS` has looked at, and all words of code and rows of a table
-# that look like one before them, are tens of thousands of elements that it would weigh one by one.
+# Before axe looks: drawn figures and formulas, which `FAULTS` has looked at, and all words of code
+# and rows of a table that look like one before them, are tens of thousands of elements that it
+# would weigh one by one.
 THIN = """() => {
   document.querySelectorAll("mjx-container").forEach((formula) => formula.remove());
   document.querySelectorAll(".plotly-graph-div").forEach((figure) => figure.replaceWith(figure.cloneNode(false)));
@@ -122,7 +125,8 @@ THIN = """() => {
     }
   }
 }"""
-# Before axe weighs contrast, its dearest rule: of words in the same places of the same kinds, the first stay.
+# Before axe weighs contrast, its dearest rule: of words in the same places of the same kinds, the
+# first stay.
 ALIKE = """() => {
   const [known, kinds] = [new Map([[null, ""]]), new Set()];
   const kind = (part) => {
@@ -227,7 +231,8 @@ def move_controls(page) -> None:
 
 @pytest.mark.parametrize("name", [*EXTRA, *toc_pages()])
 def test_page_is_whole_with_the_network_cut(html, page, name):
-    """Loaded once, on a phone: well drawn there and on a laptop, controls move, all is whole in light and in dark."""
+    """Loaded once, on a phone: well drawn there and on a laptop, controls move, all is whole in
+    light and in dark."""
     page.set_viewport_size(PHONE)
     page.goto((html / f"{name}.html").as_uri(), wait_until="load")
     page.evaluate(find.DRAWN)
@@ -254,7 +259,8 @@ def test_page_is_whole_with_the_network_cut(html, page, name):
     assert page.wrong + barriers(page, CONTRAST) == []
 
 
-# What is badly drawn: text that is cut, tiny or over other text, ticks that repeat, numbers that nobody would write.
+# What is badly drawn: text that is cut, tiny or over other text, ticks that repeat, numbers that
+# nobody would write.
 DRAWING = """(at) => [...(SCOPE).querySelectorAll(".plotly-graph-div")].flatMap((div) => {
   const faults = [];
   const told = div.parentElement.querySelector(".adalib-number")?.textContent ?? div.id;
@@ -319,9 +325,7 @@ def in_theme(page, name: str) -> None:
     page.evaluate(SETTLED)
 
 
-def test_the_index_leads_to_the_first_page_and_a_search_from_disk_shows_the_words_around_a_hit(
-    html, page
-):
+def test_index_and_search_work_from_disk(html, page):
     page.goto((html / "index.html").as_uri())
     page.wait_for_url(f"**/{toc_pages()[0]}.html")
     page.goto((html / "search.html").as_uri() + "?q=envelope")
@@ -331,9 +335,7 @@ def test_the_index_leads_to_the_first_page_and_a_search_from_disk_shows_the_word
     assert page.wrong == []
 
 
-def test_every_icon_is_drawn_and_what_is_below_the_screen_waits_for_a_sign_of_the_reader(
-    html, page
-):
+def test_icons_are_drawn_and_what_is_below_the_screen_waits(html, page):
     page.goto((html / "notebooks" / "01_motivation.html").as_uri())
     assert page.locator("svg.svg-inline--fa").count() > 5
     assert page.locator("i[class*='fa-'], span[class*='fa-']").count() == 0
@@ -392,7 +394,8 @@ PRINTED = """() => [".plotly-graph-div:has(.main-svg)", ".math:has(mjx-container
 
 @pytest.mark.parametrize("way", ["keys", "button", "menu"])
 def test_an_unscrolled_page_prints_all_its_figures_and_formulas(html, page, way):
-    """Keys and button wait until all is drawn. A browser's own menu does not wait: then all is drawn at once."""
+    """Keys and button wait until all is drawn. A browser's own menu does not wait: then all is
+    drawn at once."""
     page.add_init_script(f"window.print = () => (window.printed = ({PRINTED})())")
     name = "07_results" if way == "menu" else "05_estimation"
     page.goto((html / "notebooks" / f"{name}.html").as_uri(), wait_until="load")
@@ -434,7 +437,7 @@ def finger(page):
     return swipe
 
 
-def test_a_finger_that_scrolls_leaves_a_slider_alone_and_one_that_drags_does_not(new_page):
+def test_scrolling_leaves_a_slider_alone(new_page):
     """Whoever listens to a slider hears of no value that a scrolling finger passed."""
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.set_content(
@@ -455,7 +458,8 @@ def test_a_finger_that_scrolls_leaves_a_slider_alone_and_one_that_drags_does_not
 
 
 def centre(page, selector):
-    """Bring an element to the middle of the window, again until it stays there: a swipe's momentum may carry it off."""
+    """Bring an element to the middle of the window, again until it stays there: a swipe's momentum
+    may carry it off."""
     page.evaluate(
         """async (selector) => {
           const element = document.querySelector(selector);

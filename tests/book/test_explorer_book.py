@@ -1,4 +1,5 @@
-"""The lambda explorer where readers meet it: in the built chapter, from file://, with the network cut."""
+"""The lambda explorer where readers meet it: in the built chapter, from file://, with the network
+cut."""
 
 import pytest
 from explorer_page import STEPS, check, until, walk, watched

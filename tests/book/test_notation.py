@@ -1,4 +1,5 @@
-"""The notation page tells the truth: every symbol is used where it is said to be met first, and not before."""
+"""The notation page tells the truth: every symbol is used where it is said to be met first, and not
+before."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ import re
 import pytest
 from conftest import ROOT, prose
 
-# A symbol is a row of tokens; a word inside \text{} or \mathrm{} is one of them, spaces and braces are none.
+# A symbol is a row of tokens; a word inside \text{} or \mathrm{} is one of them, spaces and braces
+# are none.
 TOKEN = re.compile(
     r"\\(?:text|mathrm|operatorname\*?|begin|end|tag|mathbf|mathcal)\{[^{}]*\}|\\[a-zA-Z]+|\\.|\S"
 )

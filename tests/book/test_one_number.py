@@ -1,4 +1,5 @@
-"""One number for one thing: what two pages glue of the same quantity, under different names, they print alike."""
+"""One number for one thing: what two pages glue of the same quantity, under different names, they
+print alike."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from conftest import ROOT
 from adalib.evaluate.recorded import recorded_cells
 from adalib.paper.results import recorded_rows
 
-# A line a thing, with every name by which a page has it; c12_by_X is the number behind a verdict of chapter 12.
+# A line a thing, with every name by which a page has it; c12_by_X is the number behind a verdict of
+# chapter 12.
 SAME = """
 n_word c02_n c06_n
 n_questions c08_questions
@@ -57,7 +59,8 @@ def printed(value: str, role: str, form: str) -> str:
 
 
 def unlike(names: list[str], values: dict[str, str], quoted: dict[str, set]) -> list[str]:
-    """What a group prints in any of the formats in which one of its numbers is quoted, where that differs."""
+    """What a group prints in any of the formats in which one of its numbers is quoted, where that
+    differs."""
     ways = set().union(*(quoted.get(name, set()) for name in names)) or {("glue:text", ".3g")}
     said = [{printed(values[name], *way) for name in names} for way in sorted(ways)]
     return [" and ".join(sorted(each)) for each in said if len(each) > 1]
@@ -91,7 +94,8 @@ def test_pages_print_one_number_for_one_thing(names, pages):
 
 
 def test_records_that_hold_the_same_row_agree():
-    """Chapters 6, 7 and 12 read one record, chapter 9 another: the same policies, held out alike, came out alike."""
+    """Chapters 6, 7 and 12 read one record, chapter 9 another: the same policies, held out alike,
+    came out alike."""
     cells, tried = recorded_cells(), 0
     for part in set(cells) & {f"word-fewshot by {group}" for group in ("question", "family")}:
         for row in recorded_rows(part):

@@ -1,4 +1,5 @@
-"""Where a page asks its reader: answers, kinds and prices to set, a curve, edges, noise, cards to filter, prompts."""
+"""Where a page asks its reader: answers, kinds and prices to set, a curve, edges, noise, cards to
+filter, prompts."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from bs4 import BeautifulSoup
 from conftest import soup, toc_pages
 
 from adalib.teach.figures import cards, table
-from games import feed, guess, kinds, lineup, sentence, tangent, votes
+from adalib.teach.games import feed, guess, kinds, lineup, sentence, tangent, votes
+from contents import chapters
 
 PROMPT = """<div class="prompt admonition"><p>How many?</p><ul class="contains-task-list"><li><p><input type="checkbox"
 checked> 12 <em>Or so.</em></p></li></ul></div><div class="prompt admonition"><p>Which?</p><ul
@@ -103,7 +105,8 @@ def test_a_price_in_a_sentence_is_dragged_and_the_sentence_follows(play, word):
 
 
 def test_edges_line_up_and_fill_to_the_budget(play):
-    # Two questions: one edge of slope 0.2 a step long, one of slope 0.1 three steps long. B = 2 buys 1 + 1 answers.
+    # Two questions: one edge of slope 0.2 a step long, one of slope 0.1 three steps long. B = 2
+    # buys 1 + 1 answers.
     page = play(lineup([[0.2, 0.4, 0.4], [0.1, 0.2, 0.4]], [1, 2, 4], ["a", "b"]).html, "lineup.js")
     assert "2 edges" in said(page)
     page.get_by_role("button", name="Line them up").tap()
@@ -135,7 +138,7 @@ def test_noise_keeps_the_bar_inside_and_empties_the_other(play):
 
 
 def claims() -> pd.DataFrame:
-    names = ["says", "place", "reason", "number", "chapter"]
+    names = ["says", "place", "reason", "number"]
     rows = [("stands", False, "a"), ("falls", True, "b"), ("falls", False, "<b>c</b>")]
     made = pd.DataFrame(rows, columns=["verdict", "inferred", "name"]).assign(see="ch07-real")
     return made.assign(**{name: f"its {name}" for name in names})
@@ -172,9 +175,7 @@ def test_prompts_take_a_number_or_a_choice(play):
     assert page.locator(".adalib-veiled").count() == 0
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in toc_pages() if name.startswith(("notebooks/0", "notebooks/1"))]
-)
+@pytest.mark.parametrize("name", [page.name for page in chapters(appendices=False)])
 def test_every_chapter_asks_before_it_goes_on(html, name):
     page = soup(name)
     prompts = page.select(".admonition.prompt")
@@ -195,7 +196,7 @@ def test_every_table_says_what_to_see(html, name):
     assert [table.get_text(" ", strip=True)[:100] for table in bare] == []
 
 
-def test_a_table_is_stacked_only_where_it_does_not_fit(play):
+def test_a_table_that_does_not_fit_scrolls_beside_its_first_column(play):
     frame = pd.DataFrame(
         {
             "setting": ["word-fewshot", ""],
@@ -205,22 +206,30 @@ def test_a_table_is_stacked_only_where_it_does_not_fit(play):
     page = play(
         table(frame, caption="wide").html + table(frame.iloc[:, :2], caption="narrow").html,
         "tables.js",
+        "reachable.js",
     )
-    page.locator(".adalib-stacked").wait_for()
+    page.locator(".adalib-fades .adalib-sideways").wait_for()
     wide, narrow = page.locator("table").all()
-    assert "adalib-stacked" not in narrow.get_attribute("class")
+    assert "adalib-sideways" not in narrow.get_attribute("class")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    names = "(cell) => getComputedStyle(cell, '::before').content"
-    assert wide.locator("td").nth(1).evaluate(names) == '"a long heading 0: "'
-    assert (
-        wide.locator("tr").nth(2).locator("td").first.evaluate(names) == '"word-fewshot"'
-    )  # named once for two rows
     assert wide.get_by_role("cell").count() == 14
+    box = page.locator(".adalib-fades")
+    edge = "(box) => box.style.getPropertyValue('--fade-right')"
+    assert box.evaluate(edge) == "2rem"
+    name, last = wide.locator("td").first, wide.locator("td").nth(6)
+    before, far = name.bounding_box(), last.bounding_box()
+    box.evaluate("(box) => (box.scrollLeft = 1000)")
+    page.wait_for_function(
+        "document.querySelector('.adalib-fades').style.cssText.includes('right: 0px')"
+    )
+    assert name.bounding_box() == before
+    assert last.bounding_box()["x"] < far["x"]
+    assert last.bounding_box()["x"] + last.bounding_box()["width"] <= 390
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.locator("table:not(.adalib-stacked)").nth(1).wait_for()
+    page.locator("table:not(.adalib-sideways)").nth(1).wait_for()
 
 
-def test_a_table_that_hardly_fits_is_set_tightly_before_it_is_stacked(play):
+def test_a_table_that_hardly_fits_is_set_tightly_before_it_scrolls(play):
     frame = pd.DataFrame({f"unbroken-heading-{i}": [0.5, 22.853] for i in range(6)})
     page = play(table(frame, caption="wide").html, "tables.js")
     found = []
@@ -231,7 +240,9 @@ def test_a_table_that_hardly_fits_is_set_tightly_before_it_is_stacked(play):
         )
         classes = page.locator("table").get_attribute("class")
         found.append(
-            next((name for name in ("stacked", "tight") if f"adalib-{name}" in classes), "as it is")
+            next(
+                (name for name in ("sideways", "tight") if f"adalib-{name}" in classes), "as it is"
+            )
         )
-    assert list(dict.fromkeys(found)) == ["as it is", "tight", "stacked"]
-    assert found == sorted(found, key=["as it is", "tight", "stacked"].index)
+    assert list(dict.fromkeys(found)) == ["as it is", "tight", "sideways"]
+    assert found == sorted(found, key=["as it is", "tight", "sideways"].index)

@@ -1,4 +1,5 @@
-"""The parts of plotly.js and of the theme's icons that the book carries: small, and all that its pages need."""
+"""The parts of plotly.js and of the theme's icons that the book carries: small, and all that its
+pages need."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ def test_it_draws_each_kind_of_trace_and_no_other(html, new_page):
     assert set(page.evaluate("Object.keys(Plotly.PlotSchema.get().traces)")) == KEPT
 
 
-def test_the_solid_icons_of_the_pages_alone_and_one_that_is_not_there_is_named():
+def test_only_the_icons_of_the_pages_are_kept():
     theme = THEME.read_text(encoding="utf-8")
     made = small_icons(theme, [PAGE, PAGE])
     icons = dict(re.findall(r'"([\w-]+)": \[\d+, \d+, "(M[^"]+)"\]', made))

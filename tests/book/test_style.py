@@ -1,4 +1,5 @@
-"""What of the house style a machine can hold: length, rates with "per", one format for intervals, plain headings."""
+"""What of the house style a machine can hold: length, rates with "per", one format for intervals,
+plain headings."""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ import re
 import pytest
 from conftest import ROOT, prose, toc_pages
 
-CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+from contents import chapters
+
+CHAPTERS = [page.stem for page in chapters(appendices=False)]
 PAGES = [*(page for page in toc_pages() if page != "book/references"), "README"]
 
 UNITS = "answers|samples|tokens|cents|points|dollars|calls"
@@ -41,7 +44,6 @@ def text_of(page: str) -> str:
 
 def test_the_book_can_be_finished():
     counted = {chapter: len(prose(chapter).split()) for chapter in CHAPTERS}
-    assert len(counted) == 13
     assert max(counted.values()) <= 3_500, counted
     assert sum(counted.values()) <= 32_000, counted
 

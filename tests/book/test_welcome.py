@@ -1,6 +1,9 @@
-"""The welcome page plays: with touch on a phone, with the keyboard alone, and tells the truth about the score."""
+"""The welcome page plays: with touch on a phone, with the keyboard alone, and tells the truth about
+the score."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
@@ -26,25 +29,43 @@ def given(page) -> list[int]:
     return [int(text or 1) for text in page.locator(".spend-tile").all_inner_texts()]
 
 
-def test_the_price_spends_the_same_answers_and_does_better_and_the_budget_is_never_passed(page):
-    assert page.locator(".spend-tile").count() == 60
-    assert sum(given(page)) == 120
-    assert (
-        abs(score(page, "you") - score(page, "alike")) < 2
-    )  # the start deals what the mix draws by lot
+def points(page) -> list[float]:
+    """The two numbers of "You found X of the Y points that the price finds"."""
+    text = page.locator(".spend-result", has_text="You found").inner_text().replace("−", "-")
+    return [float(number) for number in re.findall(r"-?\d+\.\d", text)[:2]]
+
+
+def test_the_price_keeps_your_score_in_sight_and_says_what_you_found_of_its_points(page):
+    left = page.locator(".spend-left")
+    assert given(page) == [1] * 60
+    assert left.inner_text() == "60 of 60 extra answers left"
+    alone = score(page, "you")
     page.locator(".adalib-choice label", has_text="16").tap()
-    page.locator(".spend-tile").first.tap()
-    assert "to take its answers back" in page.locator(".spend-left").inner_text()
+    for tile in range(4):
+        page.locator(".spend-tile").nth(tile).tap()
+    mine = given(page)
+    assert mine == [16] * 4 + [1] * 56
+    page.locator(".spend-tile").nth(4).tap()
+    assert given(page) == mine
+    assert "15 needed, 0 left" in left.inner_text()
+    own = score(page, "you")
     page.get_by_role("button", name="Price it").tap()
-    page.locator(".spend-left", has_text="One price").wait_for()
+    found, possible = points(page)
+    assert found == pytest.approx(own - alone, abs=0.11)
+    assert possible == pytest.approx(score(page, "priced") - alone, abs=0.11)
+    assert possible > score(page, "alike") - alone
+    assert score(page, "you") == own
+    assert mine != given(page)
     assert sum(given(page)) <= 120
-    assert score(page, "you") == score(page, "priced") > score(page, "alike")
+    page.get_by_role("button", name="Back to mine").tap()
+    assert given(page) == mine
     page.get_by_role("button", name="Start again").tap()
-    page.locator(".spend-left", has_text="0 of 120 answers left").wait_for()
+    assert given(page) == [1] * 60
 
 
-def test_what_a_tile_says_stands_next_to_it_and_keys_move_by_rows(page):
+def test_what_a_tile_says_covers_no_tile_and_moves_nothing_and_keys_move_by_rows(page):
     tiles = page.locator(".spend-tile")
+    side = page.locator(".spend-side").bounding_box()
     tiles.nth(2).focus()
     page.keyboard.press("ArrowDown")
     at = page.evaluate(
@@ -52,13 +73,30 @@ def test_what_a_tile_says_stands_next_to_it_and_keys_move_by_rows(page):
     )
     above, below = tiles.nth(2).bounding_box(), tiles.nth(at).bounding_box()
     assert (above["x"], at > 2) == (below["x"], True)
-    assert abs(page.locator(".spend-said").bounding_box()["y"] - below["y"] - below["height"]) < 20
-    before = given(page)[at]
+    last = tiles.last.bounding_box()
+    assert page.locator(".spend-said").bounding_box()["y"] >= last["y"] + last["height"]
     page.keyboard.press("Enter")
-    assert given(page)[at] == (1 if before == 4 else before)
+    assert given(page)[at] == 4
+    for tile in range(60):
+        tiles.nth(tile).focus()
+        assert page.locator(".spend-side").bounding_box() == side
 
 
-def test_a_stroke_of_the_mouse_takes_back_and_all_is_on_the_first_screen(html, new_page):
+def test_a_link_shows_the_plan_that_was_shared(page, html, new_page):
+    page.evaluate(
+        "navigator.share = undefined; navigator.clipboard.writeText = async (text) => (window.copied = text)"
+    )
+    page.locator(".spend-tile").nth(7).tap()
+    page.get_by_role("button", name="Share").tap()
+    page.locator(".spend-result", has_text="clipboard").wait_for()
+    link = page.evaluate("copied.split(' ').at(-1)")
+    wide = new_page(offline=True, viewport={"width": 1280, "height": 800})
+    wide.goto(link)
+    wide.locator(".spend-tile").first.wait_for()
+    assert given(wide) == given(page) == [1] * 7 + [4] + [1] * 52
+
+
+def test_a_stroke_of_the_mouse_gives_and_all_is_on_the_first_screen(html, new_page):
     page = opened(html, new_page, viewport={"width": 1280, "height": 800})
     assert page.locator(".spend-tile").count() == 120
     last = page.get_by_role("button", name="Start again").bounding_box()
@@ -68,5 +106,5 @@ def test_a_stroke_of_the_mouse_takes_back_and_all_is_on_the_first_screen(html, n
     page.mouse.down()
     page.mouse.move(third["x"] + 10, third["y"] + 10, steps=12)
     page.mouse.up()
-    assert given(page)[2:6] == [1, 1, 1, 1]
-    assert "6 of 240 answers left" in page.locator(".spend-left").inner_text()
+    assert given(page)[1:7] == [1, 4, 4, 4, 4, 1]
+    assert page.locator(".spend-left").inner_text() == "108 of 120 extra answers left"

@@ -27,11 +27,11 @@ from redis_server import redis_server
 from adalib import Router
 from adalib.commands import serve as serving
 from adalib.commands.cli import main
-from adalib.commands.serve import listen
 from adalib.datasets.files import write_lines
 from adalib.datasets.folds import drawn
 from adalib.datasets.loading import load
-from adalib.router import ask as asks
+from adalib.router import attempt, listening
+from adalib.router.listening import listen
 
 ASK = {"model": "m", "messages": [{"role": "user", "content": "What is 3 + 4?"}]}
 
@@ -131,7 +131,7 @@ def test_route_goes_on_where_it_stopped(folder, tmp_path, capsys):
 
 
 def test_route_survives_every_odd_reply(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(asks, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(attempt, "FIRST_WAIT", 0.01)
     replies = {**as_replies(ODD | STRANGE), "bomb": bomb()}
     names = list(replies)
     # Every other request is answered oddly, until all have been.
@@ -149,7 +149,7 @@ def test_route_survives_every_odd_reply(folder, tmp_path, monkeypatch):
 def test_route_ends_in_one_line_where_every_reply_is_odd(
     folder, tmp_path, capsys, monkeypatch, odd
 ):
-    monkeypatch.setattr(asks, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(attempt, "FIRST_WAIT", 0.01)
     with FaultServer() as other:
         away = (308, f"Location: {other.url}/chat/completions\r\n", b"{}")
         replies = {**as_replies(ODD), "bomb": bomb(), "away": away}
@@ -302,8 +302,8 @@ def test_a_graceful_stop_finishes_what_is_in_flight_and_a_kill_loses_the_connect
 
 def test_a_reply_does_not_wait_for_the_one_before_it():
     """Without it the second part of every reply comes 40 ms late, on Linux."""
-    with listen("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
-        called, _ = listening.accept()
+    with listen("127.0.0.1", 0) as opened, socket.create_connection(opened.getsockname()):
+        called, _ = opened.accept()
         with called:
             assert called.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
@@ -322,10 +322,10 @@ def test_callers_who_never_ask_are_cut_off_and_nobody_waits_for_them(monkeypatch
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body"})
 
-    monkeypatch.setattr(serving, "_HEAD", 1.0)
-    monkeypatch.setattr(serving, "_CALLERS", 100)
+    monkeypatch.setattr(listening, "HEAD", 1.0)
+    monkeypatch.setattr(listening, "CALLERS", 100)
     config = uvicorn.Config(
-        app, http=serving.patient_protocol(), port=0, log_level="critical", lifespan="off"
+        app, http=listening.patient_protocol(), port=0, log_level="critical", lifespan="off"
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -1,4 +1,5 @@
-"""`solve` and `explore` on the command line: the promised JSON, one clear line for bad input, a page in tokens."""
+"""`solve` and `explore` on the command line: the promised JSON, one clear line for bad input, a
+page in tokens."""
 
 import json
 import re
@@ -13,7 +14,8 @@ from adalib.solve import reference
 
 @pytest.fixture
 def toy_file(tmp_path):
-    """Six questions with eight answers each, of every kind; one text would be markup if it were not data."""
+    """Six questions with eight answers each, of every kind; one text would be markup if it were not
+    data."""
     rng, path = np.random.default_rng(4), tmp_path / "toy.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for i, p in enumerate((1.0, 0.0, 0.5, 0.6, 0.7, 0.4)):

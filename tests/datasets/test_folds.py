@@ -1,4 +1,5 @@
-"""Folds: no group is parted, sizes are as even as groups allow, and the order decides who goes where."""
+"""Folds: no group is parted, sizes are as even as groups allow, and the order decides who goes
+where."""
 
 import numpy as np
 import pytest

@@ -35,7 +35,8 @@ SHAPES = {
 
 
 def write(path, shape=opened, samples=16, more=()):
-    """Twelve questions, of which one has an answer more and every other is right two times in three."""
+    """Twelve questions, of which one has an answer more and every other is right two times in
+    three."""
     lines = [(k, k + 1 + (k % 2 and j % 3 == 2)) for j in range(samples) for k in range(12)]
     told = (
         shape(WORDS[k], f"Answer: {a}") | {"metadata": json.dumps({"gold": k + 1})}

@@ -82,6 +82,52 @@ def test_a_file_of_several_models_is_the_files_one_after_the_other(tmp_path):
     assert np.array_equal(found.table((1, 2)).acc, menu.table((1, 2)).acc)
 
 
+def efforts(n=6, samples=4):
+    """Lines of one model at two efforts: later questions are longer, most of all at the high effort."""
+    records = lines(two_models(n, samples))
+    for at, record in enumerate(records):
+        high = at >= n
+        length = 100 * (1 + at % n) * (5 if high else 1)
+        record |= {"model": "m", "effort": "high" if high else "low", "price": 2 if high else 1}
+        record["tokens"] = [length + extra for extra in range(samples)]
+    return records
+
+
+def test_every_question_pays_for_its_own_tokens_at_every_effort(tmp_path):
+    records = efforts()
+    menu = adalib.load(write(tmp_path / "efforts.jsonl", records))
+    assert list(menu.models) == ["m low", "m high"]
+    assert menu.per_question
+    table = menu.table((1, 2))
+    assert table.budgets == ("m low x1", "m low x2", "m high x1", "m high x2")
+    own = [[b * record["price"] * np.mean(record["tokens"]) for b in (1, 2)] for record in records]
+    assert np.array_equal(table.cost, np.hstack([own[:6], own[6:]]))
+    halves = [half.table((1,)).cost for half in menu.split_samples(1)]
+    assert np.allclose(np.mean(halves, axis=0), table.cost[:, ::2])
+    assert not menu.priced({"m low": 1, "m high": 3}, per="samples").per_question
+    assert menu.priced({"m low": 1, "m high": 3}).per_question
+
+
+@given(st.lists(st.integers(1, 1000), min_size=12, max_size=12))
+def test_own_costs_never_fall_and_are_the_tokens_where_these_rise(tokens):
+    plain = answers([0.5] * 4, 4, 0)
+    drawn = np.array(tokens, dtype=float).reshape(3, 4)
+    models = {
+        name: replace(plain, tokens=np.repeat(row[:, None], 4, axis=1))
+        for name, row in zip("abc", drawn, strict=True)
+    }
+    menu = Menu(models, per_question=True)
+    columns = np.array([drawn["abc".index(name)] for name, _ in menu.arms((1,))]).T
+    cost = menu.table((1,)).cost
+    for paid, own in zip(cost, columns, strict=True):
+        assert paid.tolist() == [max(own[: j + 1]) for j in range(3)]
+
+
+def test_own_costs_need_tokens():
+    with pytest.raises(adalib.DataError, match='a has no tokens; add "tokens" to its lines'):
+        Menu({"a": answers([0.5] * 3, 4, 0)}, per_question=True)
+
+
 def test_default_prices(tmp_path):
     records = lines(two_models(n=6, samples=4))
     plain = [{**record, "tokens": None, "price": 1} for record in records]

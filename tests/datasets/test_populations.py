@@ -48,7 +48,8 @@ def test_unreadable_answers_do_not_vote():
     table = population.table((1, 4))
     np.testing.assert_array_equal(table.acc, population.acc((1, 4)))
     assert (table.budgets, table.ids[0]) == ((1, 4), "sim-000")
-    # One draw in two is empty: two draws are right unless both are, as with a single answer that is never wrong.
+    # One draw in two is empty: two draws are right unless both are, as with a single answer that is
+    # never wrong.
     population = Population([[0.5, 0.5]], correct=[0], empty=1)
     np.testing.assert_allclose(population.acc([1, 2, 4]), [[1 / 2, 3 / 4, 15 / 16]])
 
@@ -148,7 +149,8 @@ def test_default_draw_reproduces_the_printed_tables(name):
 
 
 def _nearest_oracle(acc: np.ndarray, target: float) -> np.ndarray:
-    """Labels nearest in cost to the target, found by trying a price between every two breakpoints."""
+    """Labels nearest in cost to the target, found by trying a price between every two
+    breakpoints."""
     j, k = np.triu_indices(len(BUDGETS), 1)
     prices = np.unique(((acc[:, k] - acc[:, j]) / (BUDGETS[k] - BUDGETS[j])).round(12))
     prices = np.r_[0.0, prices[prices > 0]]

@@ -72,7 +72,7 @@ def test_length_takes_the_fewest_longest_that_reach_the_budget(lengths, budget):
     assert not dear.any() or (cost.sum() - 15) / cost.size < budget
 
 
-def test_costs_by_question_count_with_their_mean_and_the_papers_curve_is_mixed():
+def test_costs_by_question_count_with_their_mean():
     plan = baselines.length(["aaaa", "bb", "cccccc"], [[1, 3], [1, 9], [2, 4]], budget=2)
     assert plan.weights.argmax(axis=1).tolist() == [0, 0, 1]  # (1 + 1 + 4) / 3 reaches it
     cost = np.array([[1.0, 2.0], [3.0, 6.0]])

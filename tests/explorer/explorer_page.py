@@ -1,4 +1,5 @@
-"""The lambda explorer on a page, for its tests: opened without a network, and every number held against adalib's."""
+"""The lambda explorer on a page, for its tests: opened without a network, and every number held
+against adalib's."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ STEPS = ["ArrowRight", "PageUp", "PageUp", "ArrowRight", "PageUp", "PageUp", "Ar
 
 
 def watched(browser, complaints: list[str], **options) -> Page:
-    """A page in a context of its own, the network cut; what it complains of is noted, and any request."""
+    """A page in a context of its own, the network cut; what it complains of is noted, and any
+    request."""
     context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
     context.set_offline(True)
     page = context.new_page()
@@ -107,7 +109,8 @@ def best_mix(table: UtilityTable, acc: np.ndarray, cost: float) -> float:
 
 
 def until(page: Page, condition: str, arg=None) -> None:
-    """Wait until a script's value is true. (Playwright's own waiting needs eval, which the page's policy forbids.)"""
+    """Wait until a script's value is true. (Playwright's own waiting needs eval, which the page's
+    policy forbids.)"""
     for _ in range(100):
         if page.evaluate(condition, arg):
             return

@@ -1,4 +1,5 @@
-"""The lambda explorer in a real browser, without a network: every number it prints is held against adalib's."""
+"""The lambda explorer in a real browser, without a network: every number it prints is held against
+adalib's."""
 
 from __future__ import annotations
 
@@ -78,7 +79,8 @@ def breakpoints(acc: np.ndarray, costs: np.ndarray) -> list[float]:
 
 
 def least_price(table: UtilityTable, budget: float) -> tuple[float, float]:
-    """Brute force over all breakpoints: the smallest price whose cheapest-tie cost fits, and that cost."""
+    """Brute force over all breakpoints: the smallest price whose cheapest-tie cost fits, and that
+    cost."""
     acc, costs = table.acc, np.broadcast_to(table.cost, table.acc.shape)
     for price in breakpoints(acc, costs):
         spent = costs[np.arange(table.n), oracle_labels(acc, table.cost, price)].mean()
@@ -88,7 +90,7 @@ def least_price(table: UtilityTable, budget: float) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("per_row", [False, True])
-def test_every_number_by_keyboard_and_a_budget_sets_the_smallest_price_that_fits(show, per_row):
+def test_a_budget_typed_in_sets_the_smallest_price_that_fits(show, per_row):
     table = random_table(5, per_row=per_row)
     page = show(table)
     slider = page.locator("[data-control=lambda]")
@@ -323,7 +325,8 @@ def test_an_opened_jsonl_is_explored(show, tmp_path):
 
 @pytest.mark.parametrize("tokens", [False, True])
 def test_a_dropped_file_of_several_models_is_a_menu(show, tmp_path, tokens):
-    """Two files one after the other, the second in another order: the arms, costs and colours of `adalib.load`."""
+    """Two files one after the other, the second in another order: the arms, costs and colours of
+    `adalib.load`."""
     rng = np.random.default_rng(5)
     lines = []
     for model, price, samples in (("small", 1, 8), ("large", 4, 6)):
@@ -526,7 +529,7 @@ def test_everything_has_a_name_for_a_screen_reader(show):
     assert {"lambda", "budget", "Open your own file", "Question shown", "Next question"} <= reached
 
 
-def test_the_front_end_is_small_self_contained_and_made_of_all_its_parts_and_of_short_functions():
+def test_the_front_end_is_small_and_self_contained():
     assert len((script() + style()).encode()) <= 150 * 1024
     for text in (script(), style()):
         assert "</script" not in text.lower()
@@ -539,13 +542,6 @@ def test_the_front_end_is_small_self_contained_and_made_of_all_its_parts_and_of_
         text = (FRONT / f"{part}.js").read_text(encoding="utf-8")
         assert text.startswith("// ")
         assert text in script()
-        # A function, or a method of a class, ends where its own indent closes the brace again.
-        starts = re.finditer(
-            r"^( {0,2})(?:async |static )?(?:function )?\w+\(.*\{$", text, re.MULTILINE
-        )
-        for start in starts:
-            body = text[start.start() : text.index(f"\n{start[1]}}}", start.start())]
-            assert body.count("\n") < 60, f"{part}.js: {start[0].strip()}"
 
 
 def test_settings_are_checked():

@@ -1,4 +1,5 @@
-"""The explorer under a reader's hands: a finger that scrolls, a keyboard alone, large files, and letters that hide."""
+"""The explorer under a reader's hands: a finger that scrolls, a keyboard alone, large files, and
+letters that hide."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def phone(show):
 PRICE = "document.querySelector('.adalib-explorer').dataset.lam"
 
 
-def test_a_finger_that_scrolls_changes_nothing_and_one_that_drags_or_taps_does(phone):
+def test_a_finger_drags_or_taps_but_does_not_change_by_scrolling(phone):
     page, swipe = phone
     nodes = [page.locator("[data-control=lambda]"), page.locator("[data-control=budget]")]
     nodes += [page.locator(".ax-panel > svg").nth(at) for at in range(3)] + [

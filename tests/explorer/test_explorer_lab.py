@@ -1,4 +1,5 @@
-"""The explorer live: a real JupyterLab, a real kernel, the slider moved by hand and the price set from Python."""
+"""The explorer live: a real JupyterLab, a real kernel, the slider moved by hand and the price set
+from Python."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ def slider_of_the_book() -> str:
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """Address, token and runtime folder of a JupyterLab that keeps all its files in a temporary folder."""
+    """Address, token and runtime folder of a JupyterLab that keeps all its files in a temporary
+    folder."""
     home = tmp_path_factory.mktemp("lab")
     head = nbformat.v4.new_markdown_cell("# A section\n\nwhich an arrow key could fold")
     notebook = nbformat.v4.new_notebook(
@@ -198,7 +200,7 @@ def test_python_moves_the_page(live):
     assert "#lambda" not in page.url  # the Lab's address is left alone
 
 
-def test_the_labs_dark_theme_is_followed_and_arrows_on_the_slider_do_not_fold_the_notebook(live):
+def test_the_widget_follows_the_theme_of_the_lab(live):
     page, ask = live
     ink = "getComputedStyle(document.querySelector('.adalib-explorer')).color"
     before = page.evaluate(ink)
@@ -221,7 +223,8 @@ def test_widgets_and_figures_are_there_after_a_reload_and_still_move(live):
     page, ask = live
 
     def drawn(title: str):
-        """Wait for a figure with this title; the copy that the Lab makes of it for a picture does not count."""
+        """Wait for a figure with this title; the copy that the Lab makes of it for a picture does
+        not count."""
         page.locator(".jp-Notebook .js-plotly-plot .gtitle", has_text=title).wait_for(
             timeout=120_000
         )

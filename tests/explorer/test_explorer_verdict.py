@@ -1,4 +1,5 @@
-"""'Does it pay here?' on the page: the numbers of adalib's held-out protocol, on the same halves."""
+"""'Does it pay here?' on the page: the numbers of adalib's held-out protocol, on the same
+halves."""
 
 import re
 

@@ -1,7 +1,9 @@
-"""Load thousands of damaged files in one child process: a crash of the interpreter is a missing last line.
+"""Load thousands of damaged files in one child process: a crash of the interpreter is a missing
+last line.
 
-Run as ``python mutate_saved.py FOLDER SEED COUNT``. Every file of the folder is damaged in turn: its bytes as they are,
-or its values with a repaired checksum, so that the checks behind the checksum are what is tried.
+Run as ``python mutate_saved.py FOLDER SEED COUNT``. Every file of the folder is damaged in turn:
+its bytes as they are, or its values with a repaired checksum, so that the checks behind the
+checksum are what is tried.
 """
 
 import copy

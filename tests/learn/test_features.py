@@ -183,7 +183,8 @@ def test_embedding_keeps_the_angles_at_full_rank():
     assert np.linalg.norm(seen[0] - hens) < np.linalg.norm(seen[2] - hens)
     assert np.linalg.norm(seen[2] - train) < np.linalg.norm(seen[0] - train)
     assert (blank == 0).all()
-    # With as many dimensions as texts the SVD loses nothing: products of rows are those of the TF-IDF weights.
+    # With as many dimensions as texts the SVD loses nothing: products of rows are those of the
+    # TF-IDF weights.
     whole = TextEmbedding(dims=4).fit(TRAINING)
     found, weights = whole.transform(TRAINING).to_numpy(), tfidf().fit_transform(TRAINING).toarray()
     np.testing.assert_allclose(found @ found.T, weights @ weights.T, atol=1e-9)

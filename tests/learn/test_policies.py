@@ -1,4 +1,5 @@
-"""Policies: against an independent XGBoost wrapper, brute force, and populations whose answer is known."""
+"""Policies: against an independent XGBoost wrapper, brute force, and populations whose answer is
+known."""
 
 import json
 import subprocess
@@ -118,7 +119,8 @@ def test_regret_weights_by_brute_force():
         nets = (acc - 0.3 * np.broadcast_to(prices, acc.shape)).tolist()
         expected = [max(one - other for one in net for other in net) for net in nets]
         np.testing.assert_allclose(regret_weights(acc, prices, 0.3), expected)
-    # Nobody can tell the questions apart. Two in three lose 0.01 by the dear budget, the others 0.89 by the cheap one.
+    # Nobody can tell the questions apart. Two in three lose 0.01 by the dear budget, the others
+    # 0.89 by the cheap one.
     acc = np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 1.0]] * 30)
     for weighted in (False, True):
         policy = LabelPolicy(weighted=weighted).fit(np.zeros((90, 1)), acc, [1, 2], lam=0.01)
@@ -168,7 +170,7 @@ def test_curves_that_features_determine_are_recovered(known):
 def test_the_price_is_the_lowest_within_the_budget(known):
     features, acc = known
     policy = CurvePolicy(seed=4).fit(features[:80], acc[:80], COST)
-    unseen = policy._unseen_curves(features[:80].to_numpy(), acc[:80], None)
+    unseen = policy.unseen_curves(features[:80].to_numpy(), acc[:80], None)
     for budget in (1.0, 1.7, 2, 5, 16):
         lam = policy.price(budget)
         assert average_cost(unseen, COST, lam) <= budget
@@ -391,7 +393,8 @@ def test_what_else_is_refused(action, message):
         action()
 
 
-# Scikit-learn's contract: its own checks where they do not need fit(X, y), and the same laws for our fit.
+# Scikit-learn's contract: its own checks where they do not need fit(X, y), and the same laws for
+# our fit.
 
 
 def test_scikit_learn_checks_pass():
@@ -437,7 +440,8 @@ def test_a_clone_learns_the_same(known, policy):
 
 
 def test_any_regressor_predicts_the_curves(known):
-    """Ordinary least squares by hand, clipped to accuracies; the price is then the oracle's rule on them."""
+    """Ordinary least squares by hand, clipped to accuracies; the price is then the oracle's rule on
+    them."""
     features, acc = known
     design = np.column_stack([np.ones(SEEN), features[:SEEN]])
     weights = np.linalg.lstsq(design, acc[:SEEN], rcond=None)[0]
@@ -458,11 +462,11 @@ def test_families_are_priced_by_trees_that_did_not_see_them():
     )
     np.testing.assert_array_equal(apart.curves(known), policy.curves(known))
     assert (apart.price(3), policy.price(3)) == tuple(
-        adalib.frontier(p._unseen_curves(known, acc, groups), COST).at(3).lam
+        adalib.frontier(p.unseen_curves(known, acc, groups), COST).at(3).lam
         for p, groups in ((apart, family), (policy, None))
     )
     errors = [
-        np.abs(policy._unseen_curves(known, acc, groups) - acc).mean() for groups in (None, family)
+        np.abs(policy.unseen_curves(known, acc, groups) - acc).mean() for groups in (None, family)
     ]
     assert errors[0] < 0.02
     assert errors[1] > 0.1

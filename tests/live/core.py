@@ -1,7 +1,9 @@
-"""The heart of the package, run once from end to end; prints its numbers as JSON. Needs the package alone.
+"""The heart of the package, run once from end to end; prints its numbers as JSON. Needs the package
+alone.
 
-``python core.py FOLDER`` runs it as it is, on any system (``.ci/laptop`` does). ``python core.py FOLDER bare`` first
-takes away what Windows, macOS or a browser may lack: some modules, XGBoost, threads, and the start of processes.
+``python core.py FOLDER`` runs it as it is, on any system (``.ci/laptop`` does). ``python core.py
+FOLDER bare`` first takes away what Windows, macOS or a browser may lack: some modules, XGBoost,
+threads, and the start of processes.
 """
 
 from __future__ import annotations
@@ -109,7 +111,7 @@ def core(folder):
     learned = adalib.CurvePolicy().fit(known, curves, cost=[1, 2, 4], budget=2)
     labels = adalib.LabelPolicy().fit(known, curves, cost=[1, 2, 4], budget=2)
     with contextlib.redirect_stdout(io.StringIO()):
-        checked = checks("02")[0](
+        checked = checks("oracle")[0](
             "oracle", lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1)
         )
     return {

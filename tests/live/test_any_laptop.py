@@ -1,4 +1,5 @@
-"""The package where a system has less: no XGBoost, no locks, no limits, no threads, no processes."""
+"""The package where a system has less: no XGBoost, no locks, no limits, no threads, no
+processes."""
 
 import asyncio
 import json
@@ -57,9 +58,7 @@ def test_other_trees_learn_the_same_and_say_whose_they_are(both):
 
 @pytest.mark.filterwarnings("ignore:XGBoost is not installed")
 @pytest.mark.parametrize("grown_by", [xgboost, None])
-def test_saved_trees_of_either_library_predict_the_same_with_xgboost_and_without(
-    monkeypatch, tmp_path, grown_by
-):
+def test_saved_trees_predict_the_same_with_and_without_xgboost(monkeypatch, tmp_path, grown_by):
     from adalib import CurvePolicy, LabelPolicy, load_policy
     from adalib.learn import trees
 

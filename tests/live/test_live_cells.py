@@ -7,18 +7,14 @@ import sys
 import zipfile
 from pathlib import Path
 
-import live
 import nbformat
 import pytest
 
+from contents import chapters
 from editions import pyodide
 
 ROOT = Path(__file__).parent.parent.parent
-CHAPTERS = [
-    path
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
-    if live.PAGES.match(f"notebooks/{path.stem}")
-]
+CHAPTERS = [page.path for page in chapters() if page.runs_live]
 
 
 @pytest.fixture
@@ -58,7 +54,8 @@ def test_names_that_a_cell_makes_and_takes(cells, source, made, taken):
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_every_name_of_a_chapter_is_made_above(cells, path):
-    """A cell whose names come from a cell that the page leaves out, or from below, could not run there."""
+    """A cell whose names come from a cell that the page leaves out, or from below, could not run
+    there."""
     module, _, _ = cells
     known, solved, within = {"display"}, set(), False
     for cell in nbformat.read(path, as_version=4).cells:
@@ -108,7 +105,7 @@ def test_values_are_shown_as_a_notebook_shows_them(cells):
     kind, html = module.shown(go.Figure(go.Bar(y=[1, 2])))
     assert kind == "html"
     assert "plotly-graph-div" in html
-    check, _ = checks("02")
+    check, _ = checks("oracle")
     assert module.shown(check("oracle", None))[0] == "unanswered"
     assert (
         module.shown(check("oracle", lambda acc, cost, lam: [0] * len(acc)))[0] == "html"
@@ -197,7 +194,8 @@ def test_where_nothing_can_be_downloaded_one_sentence_says_what_to_do(place, mon
 
 
 def test_jupyterlite_has_every_package_that_a_package_needs(tmp_path):
-    """The lock names files that are there, with their sums, and all that they need; XGBoost is not among them."""
+    """The lock names files that are there, with their sums, and all that they need; XGBoost is not
+    among them."""
     from editions.lite import lock, requirements
 
     for name in pyodide.needed()["wheels"]:
@@ -229,7 +227,8 @@ def test_jupyterlite_has_every_package_that_a_package_needs(tmp_path):
 
 
 def test_what_a_page_loads_is_packed_with_its_data(place, monkeypatch):
-    """Every file that the index names is there, and no compiled file of this system is among the packages."""
+    """Every file that the index names is there, and no compiled file of this system is among the
+    packages."""
     about = json.loads((place / "list.json").read_text()) | {"info": {}}
     (place / "list.json").write_text(json.dumps(about))
     monkeypatch.setattr(pyodide, "PURE", ("lazy-loader", "tqdm"))
@@ -237,7 +236,7 @@ def test_what_a_page_loads_is_packed_with_its_data(place, monkeypatch):
     size = pyodide.write_live(ROOT, place / "cache", target)
     assert size == sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
     index = json.loads((target / "index.json").read_text())
-    assert set(index["modules"]) == {"numpy", "adalib", "games", "referee", "lazy_loader", "tqdm"}
+    assert set(index["modules"]) == {"numpy", "adalib", "lazy_loader", "tqdm"}
     assert all(
         (target / name).stat().st_size == index["bytes"][name] for name in index["modules"].values()
     )

@@ -72,6 +72,29 @@ def command(file: Path, out: Path, server: FaultServer, *more: str) -> list[str]
 # What is collected
 
 
+def test_files_of_two_efforts_are_a_menu(file, tmp_path):
+    exported = ""
+    for effort in ("low", "high"):
+        with FaultServer() as server:
+            path = quick(file, tmp_path / effort, server, reasoning_effort=effort)
+            assert {request["reasoning_effort"] for request in server.seen} == {effort}
+        exported += path.read_text(encoding="utf-8")
+    both = tmp_path / "both.jsonl"
+    both.write_text(exported, encoding="utf-8")
+    menu = adalib.load(both)
+    assert list(menu.models) == ["m low", "m high"]
+    assert menu.per_question
+
+
+def test_an_effort_that_the_model_does_not_take_is_refused(file, tmp_path):
+    with (
+        FaultServer(refuses=("reasoning_effort",)) as server,
+        pytest.raises(EndpointError, match="Unsupported parameter: 'reasoning_effort'"),
+    ):
+        quick(file, tmp_path / "out", server, reasoning_effort="low")
+    assert not (tmp_path / "out" / "responses.jsonl").exists()
+
+
 def test_every_question_gets_its_samples_and_the_export_loads(file, tmp_path):
     with FaultServer() as server:
         path = quick(file, tmp_path / "out", server)

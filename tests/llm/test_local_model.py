@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 
 import pytest
@@ -159,7 +160,9 @@ def test_the_server_ends_with_whoever_started_it():
         [sys.executable, "-c", started], stdout=subprocess.PIPE, text=True
     ).stdout.strip()
     port = int(url.split(":")[-1].removesuffix("/v1"))
-    while True:  # until nobody listens
+    deadline = time.monotonic() + 120
+    while True:
+        assert time.monotonic() < deadline, f"the server still listens on port {port}"
         try:
             socket.create_connection(("127.0.0.1", port)).close()
         except ConnectionResetError:

@@ -1,4 +1,5 @@
-"""Ablations: splits that leak and splits that do not, identities run by run, and tables small enough to do by hand."""
+"""Ablations: splits that leak and splits that do not, identities run by run, and tables small
+enough to do by hand."""
 
 import dataclasses
 import runpy
@@ -14,8 +15,8 @@ import adalib.paper
 from adalib import UtilityTable
 from adalib.paper import ablations, theorems
 from adalib.paper.ablations import Comparison, Trial
+from adalib.paper.referee import measures
 from adalib.paper.settings import PAPER_ABLATIONS
-from referee import measures
 
 ODD = np.arange(40) % 2
 RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))  # what trained the record
@@ -69,7 +70,7 @@ def test_a_split_by_question_parts_no_question_and_one_by_row_nearly_all(noise_p
     assert parted(rows[0]) > 0.99
 
 
-def test_noise_imitates_by_row_and_not_by_question_and_the_theorems_hold_in_a_pool_of_many_prices(
+def test_noise_imitates_by_row_and_not_by_question(
     noise_pool,
 ):
     row, question = (
@@ -87,7 +88,8 @@ def test_noise_imitates_by_row_and_not_by_question_and_the_theorems_hold_in_a_po
 
 
 def test_the_measures_of_a_trial_are_those_of_chapter_4():
-    """One setting and target: the pool's price and labels are those of one table, and the theory can be asked."""
+    """One setting and target: the pool's price and labels are those of one table, and the theory
+    can be asked."""
     acc = np.array([[0.1, 0.6, 0.7], [0.5, 0.5, 0.5], [0.2, 0.3, 0.9], [0.8, 0.85, 0.9]])
     table = UtilityTable(acc, [1, 2, 4])
     pooled = ablations.pool({"only": table}, adalib.noise_features(4, 2), targets=[2])
@@ -141,7 +143,7 @@ def test_confusion_losses_and_near_misses_count_the_errors():
     assert measures.near_misses(np.eye(3))["error"] == 0
 
 
-def test_grouped_questions_stay_together_and_a_mapping_says_how_often_each_is_tried(noise_pool):
+def test_grouped_questions_stay_together(noise_pool):
     grouped = noise_pool.grouped(ODD)
     assert set(np.unique(grouped.question)) == {0, 1}
     assert (grouped.question == ODD[noise_pool.question]).all()
@@ -162,7 +164,7 @@ def test_an_interval_needs_folds_and_what_is_unknown_is_refused(noise_pool):
         ablations.classifiers(noise_pool, "column", 2)
 
 
-def test_the_simulated_pool_is_the_size_of_the_papers_and_the_real_one_scores_on_the_other_half():
+def test_the_pools_have_the_papers_size_or_score_on_the_other_half():
     pooled = ablations.simulated_pool()
     assert pooled.n == PAPER_ABLATIONS["instances"]
     assert np.bincount(pooled.question).tolist() == [9] * 200
@@ -175,7 +177,7 @@ def test_the_simulated_pool_is_the_size_of_the_papers_and_the_real_one_scores_on
     assert (pooled.choose[:, 0] + pooled.acc[:, 0]) / 2 == pytest.approx(full[:, 0])
 
 
-def test_of_a_learning_curve_all_is_the_mean_of_seen_and_unseen_and_noise_climbs_on_the_seen_alone():
+def test_a_learning_curve_is_the_mean_of_seen_and_unseen():
     table = adalib.paper.paper_setting("deepseek-v3-math").table(estimator="windows", ties="first")
     curve = ablations.learning_curve(
         table, adalib.noise_features(200), [2], (0.2, 0.6, 1.0), seeds=3
@@ -245,8 +247,9 @@ def test_the_printed_table_is_as_in_the_paper():
     assert 15 * low + high > 1
 
 
-def test_a_printed_spread_of_zero_needs_a_split_that_keeps_the_shares_of_the_labels():
-    """A constant's imitation on a fifth of 1800 rows: by chance it varies by .02; stratified, 271 of 360 every time."""
+def test_a_printed_spread_of_zero_needs_a_stratified_split():
+    """A constant's imitation on a fifth of 1800 rows: by chance it varies by .02; stratified, 271
+    of 360 every time."""
     shares = np.concatenate(
         [adalib.paper.PAPER[name]["label_shares"] for name in adalib.paper.PAPER_SETTINGS[:3]]
     )

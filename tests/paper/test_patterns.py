@@ -1,4 +1,5 @@
-"""Patterns: against hand-made tables, plain loops, other libraries and the paper's printed numbers."""
+"""Patterns: against hand-made tables, plain loops, other libraries and the paper's printed
+numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def test_group_means_by_a_plain_loop(pairs):
             assert np.isnan([found.mean[g], found.low[g], found.high[g]]).all()
 
 
-def test_the_interval_of_a_group_is_that_of_its_questions_alone_and_looking_twice_adds_no_certainty():
+def test_the_interval_of_a_group_is_that_of_its_questions():
     rng = np.random.default_rng(0)
     values, groups = rng.uniform(-1, 1, 900), rng.integers(0, 3, 900)
     found = patterns.group_means(values, groups, 3)
@@ -128,7 +129,7 @@ def test_budgets_by_difficulty_by_a_plain_loop_and_the_null_has_a_hump():
     assert budget[2] > 4
 
 
-def test_planted_shapes_are_found_and_a_cluster_is_the_mean_of_those_who_are_nearest_to_it():
+def test_planted_shapes_are_found():
     shapes = np.array(
         [[0.95, 0.96, 1, 1, 1], [0.35, 0.4, 0.6, 0.8, 0.9], [0.4, 0.4, 0.5, 0.5, 0.5], [0.05] * 5]
     )
@@ -282,7 +283,8 @@ def test_whole_counts_against_all_counts_and_for_every_printed_row_of_labels():
 
 
 def test_out_of_fold_labels_are_those_of_scikit_learns_group_folds():
-    """With groups of one size the folds are GroupKFold's: an independent dealer, and the book's numbers before."""
+    """With groups of one size the folds are GroupKFold's: an independent dealer, and the book's
+    numbers before."""
     table = adalib.load("word-fewshot").take(range(60)).table((1, 4, 16))
     known, groups = adalib.noise_features(60, 4), np.repeat([f"g{i}" for i in range(12)], 5)
     for named, split_by in ((None, range(60)), (groups, groups)):

@@ -1,4 +1,5 @@
-"""The paper's tables beside ours: what is printed, what it implies, and what noise features give."""
+"""The paper's tables beside ours: what is printed, what it implies, and what noise features
+give."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ import adalib
 from adalib import paper
 from adalib.evaluate.heldout import as_table
 from adalib.paper import ablations, results, settings
+from adalib.paper.referee import measures
 from adalib.paper.results import TARGETS, TOLERANCE
-from referee import measures
 
 MATH = "deepseek-v3-math"
 RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))
@@ -27,7 +28,7 @@ def main():
     return results.main_table()
 
 
-def test_the_main_table_is_whole_and_noise_features_reproduce_every_cell_within_tolerance(main):
+def test_noise_features_reproduce_every_cell_of_the_main_table(main):
     assert len(main) == 5 * 4 * 3
     cell = main.query("setting == @MATH and method == 'Ours' and target == 3").iloc[0]
     assert (cell.printed_accuracy, cell.printed_cost) == (0.575, 2.73)
@@ -95,7 +96,7 @@ IMPLIED = {
 }
 
 
-def test_the_printed_tables_imply_these_held_out_values_and_a_mean_gain_of_a_sixth_of_a_point():
+def test_what_the_printed_tables_imply_for_held_out_questions():
     implied = results.implied_held_out()
     for column, read in IMPLIED.items():
         digits = 2 if column in ("majority", "held_out_cost") else 3
@@ -244,7 +245,8 @@ def test_noise_reproduces_the_paper_s_table_by_its_protocol():
 
 
 def test_ours_repeats_its_training_labels():
-    """Scored on all questions, four fifths of the imitation is memory; text that is all alike leaves only the rest."""
+    """Scored on all questions, four fifths of the imitation is memory; text that is all alike
+    leaves only the rest."""
     responses = paper.paper_setting("qwen2.5-7b-math")
     alike = paper.reconstructed(responses, [2], seeds=2, features=np.zeros((responses.n, 1)))
     ours = next(row for row in alike if row.method == "Ours")
@@ -255,7 +257,7 @@ def test_ours_repeats_its_training_labels():
         paper.reconstructed(adalib.flat_null(10).sample(16), [2], seeds=0)
 
 
-def test_shared_ties_would_make_two_answers_worth_one_and_the_paper_prints_otherwise():
+def test_the_paper_does_not_share_ties():
     responses = paper.paper_setting("qwen2.5-7b-math")
     shared = responses.table(estimator="windows", ties="share").acc.mean(axis=0)
     assert shared[0] == pytest.approx(shared[1], abs=1e-12)

@@ -1,6 +1,8 @@
-"""Every statement of chapter 4, on 2,000 random cases and on tables that hypothesis makes up; what is false, refuted.
+"""Every statement of chapter 4, on 2,000 random cases and on tables that hypothesis makes up; what
+is false, refuted.
 
-What a statement measures is itself held against enumeration, plain Python and HiGHS, which share no code with it.
+What a statement measures is itself held against enumeration, plain Python and HiGHS, which share no
+code with it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from adalib.table import UtilityTable
 COUNT = 2000
 TINY = 1e-9
 
-# The claims of the paper that do not hold in general, and what refutes each: (function, version, number) -> name.
+# The claims of the paper that do not hold in general, and what refutes each: (function, version,
+# number) -> name.
 FALSE = {
     ("The price 0", "printed", 0): "free",
     ("Optimal price", "printed", 0): "gap",
@@ -37,7 +40,8 @@ FALSE = {
     ("Theorem 3", "steps", 0): "wrong bound",
     ("Theorem 3", "steps", 1): "perfect copy",
 }
-# At least this share of the random cases refutes each false claim; the shares themselves are in the chapter.
+# At least this share of the random cases refutes each false claim; the shares themselves are in the
+# chapter.
 LEAST_SHARE = {"Theorem 2, drawn": 0.003, "Theorem 3": 0.02, "Proposition 1": 0.02}
 DRAWN = list(theorems.random_cases(COUNT, seed=4))
 
@@ -141,7 +145,8 @@ def test_values_equal_enumeration():
         afford = [accuracy for accuracy, cost in plans if cost <= case.budget * (1 + 1e-12)]
         assert value == pytest.approx(max(afford), abs=TINY)
         assert case.budget >= least * (1 - 1e-12)
-        # G is the upper envelope of one line a policy: accuracy plus price times what the policy leaves unspent.
+        # G is the upper envelope of one line a policy: accuracy plus price times what the policy
+        # leaves unspent.
         for lam in (0.0, case.lam, case.other):
             lines = [accuracy + lam * (case.budget - cost) for accuracy, cost in plans]
             assert dual(case.acc, case.cost, lam, case.budget) == pytest.approx(
@@ -229,7 +234,8 @@ def test_split_columns_are_neighbours():
 
 
 def test_steps_without_a_least_cost_leave_a_population_without_a_best_price():
-    # x uniform on (0, 1], Acc = (0, 1), C = (1, 1 + x), B = 1, cut into n questions: the best price grows with n.
+    # x uniform on (0, 1], Acc = (0, 1), C = (1, 1 + x), B = 1, cut into n questions: the best price
+    # grows with n.
     for n in (5, 50, 500):
         x = (np.arange(n) + 0.5) / n
         acc, cost = np.tile([0.0, 1.0], (n, 1)), np.column_stack([np.ones(n), 1 + x])
@@ -238,7 +244,8 @@ def test_steps_without_a_least_cost_leave_a_population_without_a_best_price():
 
 
 def test_without_atoms_there_is_no_gap():
-    """Uniform x in [0, 1], Acc = (0, x), C = (1, 2): V(1 + t) = t - t^2/2 = min G; N questions come within 1/N."""
+    """Uniform x in [0, 1], Acc = (0, x), C = (1, 2): V(1 + t) = t - t^2/2 = min G; N questions come
+    within 1/N."""
     for t in (0.1, 0.37, 0.5, 0.9):
         exact = t - t * t / 2
         lam = np.linspace(0, 1, 100_001)
@@ -302,7 +309,8 @@ def test_step_1_fails_at_a_solvers_vertex():
 
 
 def test_the_dual_bound_needs_its_budget():
-    """The printed V(B') <= G(lam) with G at B: false; with G at B', that is G plus lam (B' - B), true."""
+    """The printed V(B') <= G(lam) with G at B: false; with G at B', that is G plus lam (B' - B),
+    true."""
     broken = 0
     for case, recovery in zip(DRAWN, measured("Theorem 3"), strict=True):
         step, more = recovery.steps[0], recovery.printed[0].right
@@ -325,7 +333,8 @@ def test_the_last_step_needs_a_spent_budget():
 
 
 def test_a_perfect_copy_can_break_theorem_3():
-    """eps = 0 leaves no excuse: the printed bound is 0, and the corrected one is price times slack."""
+    """eps = 0 leaves no excuse: the printed bound is 0, and the corrected one is price times
+    slack."""
     broken = 0
     for case in DRAWN:
         copy = oracle_labels(case.acc, case.cost, case.lam)
@@ -337,7 +346,7 @@ def test_a_perfect_copy_can_break_theorem_3():
     assert broken > 40
 
 
-def test_random_cases_are_as_promised_and_a_survey_counts_what_the_statements_say():
+def test_random_cases_and_surveys_of_them():
     kinds = pd.Series([case.name for case in DRAWN]).value_counts()
     assert set(kinds.index) == set(theorems.KINDS)
     assert {(case.table.n, case.table.k) for case in DRAWN} == set(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from playback import Playback
 
 from adalib import Router, load
-from adalib.router.ask import CAP, OTHER, WORTH
 from adalib.router.controller import BudgetController, Reach
 from adalib.router.purse import Ledger, Purse
+from adalib.router.routed import CAP, OTHER, WORTH
 from adalib.sequential.policy import PricedStopping
 from adalib.solve.hull import concave_hull
 
@@ -395,6 +395,40 @@ def test_a_running_router_keeps_its_bound(round_price, at_once):
     assert max(over) <= controller.bound(at_once)
     assert controller.let_go == pytest.approx(0, abs=1e-9)
     assert WORTH in {one.reason for one in found}
+
+
+def overspent_by(router, ledger, questions, at_once):
+    """Answer questions as a server that starts from a ledger does; what they cost above their budgets."""
+    again = router.at_budget(router.controller.budget)
+    again.purse = Purse(ledger=ledger)
+    again.controller.keep_in(ledger, again.unit)
+    answer_many = again.answer_many
+    found = answer_many(questions, Playback(SPLIT), concurrency=at_once, progress=False)
+    return sum(one.cost - again.controller.budget for one in found), again.controller
+
+
+def test_twenty_restarts_of_a_router_stay_within_one_bound(router, tmp_path):
+    """Every start finds the most expensive questions; the ledger carries the debt from one to the next."""
+    over = 0.0
+    for _ in range(20):
+        ledger = Ledger(tmp_path / "ledger.json")
+        more, controller = overspent_by(router, ledger, other(12), at_once=8)
+        ledger.close()
+        over += more
+        assert over <= controller.bound()
+    assert controller.asked == 240
+
+
+def test_a_resumed_run_with_another_concurrency_stays_within_its_bound(router, tmp_path):
+    """The largest concurrency of all runs is kept, and the bound is for it."""
+    over = 0.0
+    for number, at_once in enumerate((1, 16, 4, 32, 1)):
+        ledger = Ledger(tmp_path / "ledger.json")
+        more, controller = overspent_by(router, ledger, other(64), at_once)
+        ledger.close()
+        over += more
+        assert controller.at_once == max((1, 16, 4, 32, 1)[: number + 1])
+        assert over <= controller.bound()
 
 
 def test_what_no_price_of_ours_decides_is_apart(router):

@@ -17,9 +17,9 @@ from adalib.datasets.populations import Population, beta_population
 from adalib.datasets.sealed import digest, seal
 from adalib.llm.client import EndpointError
 from adalib.llm.reply import Answer
-from adalib.router import ask as asking
+from adalib.router import attempt, ballots, routed
 from adalib.router import router as routers
-from adalib.router.ask import NotShortError
+from adalib.router.asking import NotShortError
 from adalib.router.purse import Ledger, Prices, Purse
 from adalib.router.router import recommended
 from adalib.vote import judge
@@ -64,14 +64,14 @@ def test_a_price_and_a_cap_of_its_own(router):
     dear, cheap = (
         router.answer("How much is it?", Playback(SPLIT), price=price) for price in (10.0, 1e-9)
     )
-    assert (dear.samples, dear.rounds, dear.reason) == (1, 1, asking.WORTH)
-    assert (cheap.samples, cheap.reason) == (40, asking.FULL)
+    assert (dear.samples, dear.rounds, dear.reason) == (1, 1, routed.WORTH)
+    assert (cheap.samples, cheap.reason) == (40, routed.FULL)
     assert (
         cheap.rounds == 21
     )  # the checkpoints of the schedule: from 16 on, several answers a round
     for cap in (5, 18):  # the second in the middle of a round of four
         capped = router.answer("How much is it?", Playback(SPLIT), price=1e-9, cap=cap)
-        assert (capped.samples, capped.reason) == (cap, asking.CAP)
+        assert (capped.samples, capped.reason) == (cap, routed.CAP)
 
 
 def test_played_back_the_budget_is_held(router, answers):
@@ -289,7 +289,7 @@ def test_faults_end_in_the_best_vote_so_far(router):
     )
     assert (late.samples, late.reason, late.cost) == (
         2,
-        asking.LATE,
+        routed.LATE,
         3,
     )  # what hangs is on the bill
     before, price = router.controller.apart_spent, router.controller.price
@@ -349,7 +349,7 @@ def test_what_is_under_way_at_the_deadline_costs_the_most(router):
 
 
 def test_each_try_that_may_be_billed_is_booked(router, monkeypatch):
-    monkeypatch.setattr(asking, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(attempt, "FIRST_WAIT", 0.001)
     client = Playback(["cut", "cut", "Answer: 7"])
     rich = {"prices": Prices(written=1e6), "max_tokens": 2}
     found = router.answer("How much?", client, price=10.0, **rich)
@@ -362,11 +362,11 @@ def test_other_questions_get_one_answer_or_none(router):
     found = router.answer("Tell me a story", essay, price=1e-9)
     assert (found.samples, found.reason, found.answer) == (
         2,
-        asking.OTHER,
+        routed.OTHER,
         "",
     )  # one may be a slip, two are none
     long = router.answer("Tell me a story", Playback(["So it came, and went. " * 20]), price=1e-9)
-    assert (long.samples, long.reason) == (1, asking.OTHER)
+    assert (long.samples, long.reason) == (1, routed.OTHER)
     slip = router.answer(
         "How much?", Playback(["I do not know", "Answer: 7", "Answer: 7"]), price=1e-9, cap=3
     )
@@ -387,9 +387,9 @@ def test_all_formulas_of_a_question_share_one_count_of_work(router, monkeypatch)
         == np.bincount(answer_classes(told)).tolist()
         == [2] * 5 + [1] * 30
     )
-    monkeypatch.setattr(asking, "answer_classes", Mock(side_effect=TimeoutError))
+    monkeypatch.setattr(ballots, "answer_classes", Mock(side_effect=TimeoutError))
     late = router.answer("How much?", client, price=1e-9)
-    assert (late.samples, late.votes, late.reason) == (1, {}, asking.LATE)
+    assert (late.samples, late.votes, late.reason) == (1, {}, routed.LATE)
 
 
 def test_what_cannot_be_asked_or_fitted(router, answers):

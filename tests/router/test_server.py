@@ -4,11 +4,14 @@ import contextlib
 import json
 import math
 import random
+import re
+import socket
 import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
@@ -24,12 +27,12 @@ from adalib.datasets.logs import read_log
 from adalib.datasets.populations import beta_population
 from adalib.llm.client import Client
 from adalib.llm.questions import Prompt
-from adalib.router import ask as asks
+from adalib.router import attempt, listening, watch
 from adalib.router import server as servers
-from adalib.router import watch
-from adalib.router.ask import CAP, OTHER, Asking
+from adalib.router.asking import Asking
 from adalib.router.keep import VoteFile
 from adalib.router.purse import Ledger, Prices, Purse
+from adalib.router.routed import CAP, OTHER
 from adalib.router.server import Service, make_app
 
 SECONDS, RATE = 3, 50
@@ -48,7 +51,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    monkeypatch.setattr(asks, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(attempt, "FIRST_WAIT", 0.01)
 
 
 class Running:
@@ -71,7 +74,17 @@ class Running:
 
 @contextmanager
 def serving(
-    folder, upstream, *, token="", limit=64, purse=None, prompt=None, tries=2, patience=5, **how
+    folder,
+    upstream,
+    *,
+    token="",
+    limit=64,
+    purse=None,
+    prompt=None,
+    tries=2,
+    patience=5,
+    protocol="auto",
+    **how,
 ):
     router = Router.load(folder)
     router.purse = purse or Purse()
@@ -83,7 +96,11 @@ def serving(
     client = Client(upstream.url, "m", timeout=patience)
     service = Service(router, client, Asking(tries=tries, **how), prompt, limit, **more)
     how = uvicorn.Config(
-        make_app(service, token), port=0, log_level="critical", timeout_keep_alive=75
+        make_app(service, token),
+        port=0,
+        http=protocol,
+        log_level="critical",
+        timeout_keep_alive=75,
     )
     server = uvicorn.Server(how)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -727,7 +744,7 @@ def test_who_hangs_up_is_asked_for_no_further(folder):
     """The answer under way comes in and is booked as reported; the place is free again."""
     with (
         FaultServer(latency=0.5) as upstream,
-        serving(folder, upstream, prices=Prices(1, 10)) as running,
+        serving(folder, upstream, prices=Prices(1, 10), patience=60) as running,
     ):
         with pytest.raises(httpx.ReadTimeout):
             running.http.post(
@@ -750,13 +767,65 @@ def test_a_long_question_does_not_delay_health(folder):
 
 @pytest.mark.parametrize("value", ["漢字".encode(), b"\xff", b"a" * 5000, b"a b", b"r\xc3\xa9"])
 def test_odd_headers_leave_no_place_taken(both, value):
+    """The reply is a valid one, under an identifier of our own."""
     upstream, running = both
-    for more in ({}, {"temperature": 0}):
+    for more in ({}, {"stream": True}, {"temperature": 0}):
         reply = running.http.post(
             "/v1/chat/completions", json=ASK | more, headers={"x-request-id": value}
         )
         assert reply.status_code == 200
+        assert re.fullmatch("[0-9a-f]{32}", reply.headers["x-request-id"])
+        if more.get("stream"):
+            assert reply.text.endswith("data: [DONE]\n\n")
+        else:
+            assert reply.json()["choices"][0]["message"]["content"] == upstream.text
     wait_until_closed(running.service)
+
+
+def test_callers_who_never_read_are_cut_off(folder, monkeypatch):
+    """An unread stream holds no place of a vote, and the line of a long one is closed."""
+    monkeypatch.setattr(listening, "UNREAD", 0.2)
+    event = b"data: " + b"x" * (16 << 20) + b"\n\n"  # more than the buffers of two sockets hold
+    protocol = listening.patient_protocol()
+    with (
+        FaultServer(replies={"event": (200, "", event)}) as upstream,
+        serving(folder, upstream, limit=4, patience=60, protocol=protocol) as running,
+    ):
+        voted = [unread_stream(running) for _ in range(4)]
+        while running.service.watch.questions._value.get() < 4:
+            time.sleep(0.01)
+        wait_until_closed(running.service)
+        assert running.post().status_code == 200
+        upstream.fault = lambda k: "event"
+        passed = unread_stream(running, temperature=0)
+        passed.settimeout(300)
+        assert passed.recv(1) == b"H"  # the reply has begun
+        time.sleep(2.0)  # unread for longer than is allowed
+        assert bytes_until_closed(passed) < len(event)
+        for line in voted:
+            line.close()
+
+
+def unread_stream(running, **more):
+    """A caller with a small buffer who asks for a stream and does not read it."""
+    line = socket.socket()
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    address = urlsplit(running.url)
+    line.connect((address.hostname, address.port))
+    body = json.dumps(ASK | {"stream": True} | more).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {address.netloc}\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    line.sendall(head.encode() + body)
+    return line
+
+
+def bytes_until_closed(line):
+    """Read what is still there until the server's end of the line is closed."""
+    read = 0
+    with line, contextlib.suppress(ConnectionError):
+        while piece := line.recv(1 << 16):
+            read += len(piece)
+    return read
 
 
 def test_a_large_event_passes_quickly(folder):
@@ -801,13 +870,50 @@ def test_votes_are_kept_to_learn_from(folder, tmp_path):
     assert answers.answers == [["7"] * samples] * 4
 
 
-def test_log_probabilities_that_the_upstream_lacks(tmp_path, caplog):
+@pytest.fixture(scope="module")
+def certain(tmp_path_factory):
+    """A router that weighs answers by their log-probabilities."""
+    path = tmp_path_factory.mktemp("certain")
     few = load("word-fewshot").take(range(0, 372, 12))
-    Router.fit(few, budget=3, signals=("votes", "certainty")).save(tmp_path)
+    Router.fit(few, budget=3, signals=("votes", "certainty")).save(path)
+    return path
+
+
+def test_missing_log_probabilities_are_found_at_the_start(certain, caplog):
+    """One token is asked for and booked; from then on votes alone, none of which asks for them."""
     silent = {"ok": (200, "", changed(usage=USAGE))}
-    with FaultServer(replies=silent) as upstream, serving(tmp_path, upstream) as running:
-        for _ in range(3):
-            assert running.post().json()["adalib"]["samples"] == 3
+    with FaultServer(replies=silent) as upstream:
+        with serving(certain, upstream, prices=Prices(1, 10), log=True) as running:
+            (probe,) = upstream.seen
+            assert (probe["max_tokens"], probe["logprobs"]) == (1, True)
+            assert running.service.router.votes_alone
+            assert running.service.router.purse.spent == pytest.approx(110e-6)
+            for _ in range(3):
+                assert running.post().json()["adalib"]["samples"] == 3
+        assert not any("logprobs" in request for request in upstream.seen[1:])
+    assert len([line for line in caplog.messages if "votes alone from now on" in line]) <= 1
+
+
+def test_refused_log_probabilities_are_left_out(certain):
+    with (
+        FaultServer(refuses=("logprobs", "top_logprobs")) as upstream,
+        warnings.catch_warnings(record=True),
+        serving(certain, upstream) as running,
+    ):
+        assert running.service.router.votes_alone
+        assert running.post().json()["adalib"]["samples"] == 3
+
+
+def test_an_upstream_that_is_down_at_the_start(certain):
+    """The server starts, and the first answer shows what the upstream reports."""
+    with FaultServer(["500"]) as upstream, serving(certain, upstream) as running:
+        assert not running.service.router.votes_alone
+        assert running.post().status_code == 200
+
+
+def test_no_token_is_asked_for_where_votes_are_enough(folder):
+    with FaultServer() as upstream, serving(folder, upstream):
+        assert upstream.seen == []
 
 
 # The live page in a real browser.

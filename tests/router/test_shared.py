@@ -80,9 +80,9 @@ async def test_together_they_are_one_controller(folder, redis, costs, rng, dear)
             ask(three[number], 3.0, cost)
             # Where floor and ceiling are out of reach, it may be told later, with what comes after.
             if dear or rng.random() < 0.5:
-                await three[number]._told()
+                await three[number].synchronise()
         for share in three + three:  # twice: the first must hear of the last
-            await share._told()
+            await share.synchronise()
     for share in three:
         assert share.controller.asked == len(costs)
         assert share.controller.spent == pytest.approx(alone.spent, abs=1e-6)
@@ -97,7 +97,7 @@ async def test_what_others_have_open_counts_in_the_ceiling(folder, redis):
             for _ in range(count):
                 share.controller.open(3.0)
         for share in (one, two, one):
-            await share._told()
+            await share.synchronise()
     assert one.controller.at_once == two.controller.at_once == 8
 
 
@@ -112,9 +112,9 @@ async def test_an_unequal_load_is_held_on_average(folder, redis):
             # The dearer compute is, the fewer answers are bought: what a policy does.
             cost = max(1.0, round((16 if hard else 4) * (0.01 / share.controller.price) ** 0.5))
             ask(share, 3.0, cost)
-            await share.flush() if share.reached else await share._told()
+            await share.flush() if share.reached else await share.synchronise()
         for share in three:
-            await share._told()
+            await share.synchronise()
     for share in three:
         assert share.controller.asked == 1000
         assert share.controller.average == pytest.approx(three[0].controller.budget, rel=0.02)
@@ -128,12 +128,12 @@ async def test_what_a_dead_server_had_open_lapses(folder, redis, monkeypatch):
         for _ in range(20):
             dying.controller.open(9.0)
             dying.controller.hold(2.0)
-        await dying._told()
-        await other._told()
+        await dying.synchronise()
+        await other.synchronise()
         with_open = other.controller.debt
         assert with_open == pytest.approx(4.0 + 20 * 6.0)
         while other.controller.debt == with_open:  # it is never heard of again
-            await other._told()
+            await other.synchronise()
     # What it closed stays, and what its open questions had cost is owed.
     assert other.controller.debt == pytest.approx(4.0 + 40.0)
     assert other.controller.spent == 47.0
@@ -152,12 +152,12 @@ async def test_a_step_that_was_sent_twice_counts_once(folder, redis):
             raise TimeoutError
 
         share._step = loses_the_reply
-        await share._told()
+        await share.synchronise()
         assert not share.reached
         assert share.controller.spent == 5.0  # it goes on by itself
         ask(share, 3.0, 2.0)
-        await share._told()
-        await share._told()
+        await share.synchronise()
+        await share.synchronise()
     assert (share.controller.asked, share.controller.spent) == (2, 7.0)
 
 
@@ -166,17 +166,17 @@ async def test_without_redis_each_holds_its_own_and_hands_it_in_later(folder):
     with redis_server() as server:
         async with shares(folder, server, 2) as (one, two):
             ask(one, 3.0, 6.0)
-            await one._told()
+            await one.synchronise()
             server.stop()
             first = one.controller.price
             ask(one, 3.0, 9.0)
             await one.flush()  # does not hang
-            await one._told()
+            await one.synchronise()
             assert not one.reached
             assert one.controller.price > first  # still holding
             server.start()  # empty: what it knew is gone, what was not confirmed is not
-            await one._told()
-            await two._told()
+            await one.synchronise()
+            await two.synchronise()
             assert two.controller.spent == 9.0
 
 
@@ -206,14 +206,14 @@ async def test_together_they_never_pass_a_total(folder, redis, answers):
                 purse.settle(most, most * share)
                 paid += most * share
             if share > 0.5:
-                await three[number]._told()
+                await three[number].synchronise()
         for purse, most in open_now:
             purse.settle(most, 0.0)
         for one in three + three:
-            await one._told()
+            await one.synchronise()
         assert [one.purse.spent for one in three] == pytest.approx([paid] * 3, abs=1e-9)
         again = Share(paying(folder, 0.5), redis.url, three[0].model)  # all were restarted
-        await again._told()
+        await again.synchronise()
         assert again.purse.spent == pytest.approx(paid, abs=1e-9)
         await again._redis.aclose()
 
@@ -226,11 +226,11 @@ async def test_what_a_dead_server_had_put_aside_counts_and_its_loan_comes_back(
     async with shares(folder, redis, 2, total=1.0) as (dying, other):
         await dying.purse.more(0.9)
         assert dying.purse.reserve(0.3)
-        await dying._told()
+        await dying.synchronise()
         await other.purse.more(0.69)
         while not other.purse.reserve(0.69):  # until the loan has expired
             await other.purse.more(0.69)
-        await other._told()
+        await other.synchronise()
         assert other.purse.spent == pytest.approx(0.3)
         assert not dying.purse.reserve(0.01)  # nor may it go on with a loan that has expired
 
@@ -241,19 +241,19 @@ async def test_what_the_store_says_is_not_believed_and_healed(folder, redis, val
     async with shares(folder, redis, 2, total=1.0) as (one, two):
         ask(one, 3.0, 5.0)
         one.purse.settle(0.0, 0.25)
-        await one._told()
-        for key in (one.name, f"{one.name}:servers", f"{one.money}"):
+        await one.synchronise()
+        for key in (one.sums_key, f"{one.sums_key}:servers", one.purse_key):
             for field in await one._redis.hkeys(key):
                 await one._redis.hset(key, field, value)
-        await one._told()
-        await two._told()
+        await one.synchronise()
+        await two.synchronise()
         assert (one.reached, two.reached) == (True, True)
         assert (two.controller.asked, two.controller.spent, two.purse.spent) == (1, 5.0, 0.25)
         assert (
             two.controller.debt == one.controller.debt == 2.0 or value == "-1"
         )  # a debt may be below 0
-        await one._redis.set(one.name, "no hash")
-        await one._told()
+        await one._redis.set(one.sums_key, "no hash")
+        await one.synchronise()
         assert one.reached
 
 
@@ -265,7 +265,7 @@ async def test_a_store_that_talks_nonsense_is_one_that_does_not_answer(
         shared, "_LOG", logging.getLogger("test.shared")
     )  # a server of before may have silenced ours
     async with shares(folder, redis, 1) as (share,):
-        await share._told()
+        await share.synchronise()
         real = share._step
         for nonsense in ([], ["x"] * 6, [b"1", b"nan", b"0", b"0", 0, b"0"], None, 7):
 
@@ -273,10 +273,10 @@ async def test_a_store_that_talks_nonsense_is_one_that_does_not_answer(
                 return nonsense
 
             share._step = talks
-            await share._told()
+            await share.synchronise()
             assert not share.reached
         share._step = real
-        await share._told()
+        await share.synchronise()
         assert share.reached
     assert [line.split(" (")[0] for line in caplog.messages] == [
         "Redis does not answer",
@@ -373,7 +373,7 @@ def _load(urls, victim):
 async def test_a_slow_redis_lends_to_all_at_once(folder, redis):
     """Sixty-four votes that want money while Redis takes its time wait for two loans, not for 64."""
     async with shares(folder, redis, 1, total=100.0) as (share,):
-        await share._told()
+        await share.synchronise()
         real = share._lending
         loans = []
 
@@ -386,3 +386,47 @@ async def test_a_slow_redis_lends_to_all_at_once(folder, redis):
         await asyncio.gather(*(share.purse.more(1.0) for _ in range(64)))
         assert len(loans) <= 2
         assert share.purse.reserve(64.0)
+
+
+@on_a_loop
+async def test_a_slow_redis_takes_all_votes_along(folder, redis):
+    """Sixty-four votes that end while Redis takes its time wait for two steps, not for 64."""
+    async with shares(folder, redis, 1) as (share,):
+        await share.synchronise()
+        real = share._step
+        steps = []
+
+        async def slow(keys, arguments):
+            steps.append(1)
+            await asyncio.sleep(0.05)
+            return await real(keys, arguments)
+
+        share._step = slow
+
+        async def vote():
+            ask(share, 3.0, 4.0)
+            await share.flush()
+
+        await asyncio.gather(*(vote() for _ in range(64)))
+        assert len(steps) <= 2
+        assert share.controller.stored.asked == 64
+
+
+@on_a_loop
+async def test_a_redis_that_hangs_holds_no_vote(folder, redis):
+    """The first vote waits until the step is given up, and the others do not wait at all."""
+    async with shares(folder, redis, 1) as (share,):
+        await share.synchronise()
+        steps = []
+
+        async def hangs(keys, arguments):
+            steps.append(1)
+            raise TimeoutError
+
+        share._step = hangs
+        for _ in range(10):
+            ask(share, 3.0, 4.0)
+            await share.flush()
+        assert len(steps) == 1
+        assert not share.reached
+        assert share.controller.asked == 10

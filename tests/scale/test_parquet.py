@@ -1,4 +1,5 @@
-"""Tables in Parquet files against the same table in memory, on threads and on Dask; interrupted, damaged, resumed.
+"""Tables in Parquet files against the same table in memory, on threads and on Dask; interrupted,
+damaged, resumed.
 
 And tables that are made from streamed files of answers, against those of the same files read whole.
 """
@@ -97,7 +98,8 @@ def test_any_number_of_files_equals_the_frontier(tmp_path, monkeypatch, kind):
 
 
 def test_a_second_table_under_the_same_names(tmp_path, table):
-    """In one process, as in a notebook or on a worker: the first run's steps lay in files of the same names."""
+    """In one process, as in a notebook or on a worker: the first run's steps lay in files of the
+    same names."""
     for acc in (table, table[:120], 1 - table):
         for folder in ("t", "out"):
             shutil.rmtree(tmp_path / folder, ignore_errors=True)
@@ -113,7 +115,8 @@ def test_a_second_table_under_the_same_names(tmp_path, table):
 
 
 class InTurn(Machines):
-    """One after the other, here, so that what a test patches is patched; stops after some pieces, like a power cut."""
+    """One after the other, here, so that what a test patches is patched; stops after some pieces,
+    like a power cut."""
 
     sharing = Here().sharing
 

@@ -1,4 +1,5 @@
-"""The certificate: evidence by quadrature, chance of error by dynamic programming, and a policy that waits for it."""
+"""The certificate: evidence by quadrature, chance of error by dynamic programming, and a policy
+that waits for it."""
 
 import numpy as np
 import pytest
@@ -38,7 +39,8 @@ def test_it_rises_on_average_for_no_class_that_is_not_ahead(a, r, share):
 
 
 def chance_of(p, answers, alpha=ALPHA):
-    """The chance that each of two classes, p and 1 - p, is certified first within so many answers: exact."""
+    """The chance that each of two classes, p and 1 - p, is certified first within so many answers:
+    exact."""
     found = np.zeros(2)
     x, x0 = np.indices(
         (answers, answers)

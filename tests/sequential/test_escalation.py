@@ -56,7 +56,7 @@ def test_two_answers_that_differ_go_up_and_two_that_agree_stay():
     assert set(np.round(paid)) == {2, 12}  # the one rule that is right for all at that cost
 
 
-def test_nobody_goes_up_to_a_model_that_is_always_wrong_and_there_must_be_two():
+def test_no_question_goes_up_to_a_model_that_is_always_wrong():
     paid, worth = played(two_models(dear_right=False), 8.0)
     assert paid.max() <= 8
     assert worth.mean() == pytest.approx(0.6)

@@ -68,13 +68,15 @@ def test_entropy_equals_adaptive_consistency_up_to_forty_answers():
     rule = theirs.EntropyStoppingCriteria(0.75)
     for counts, stops in zip(chosen, peers.Entropy(0.75).stops(state(*chosen)), strict=True):
         told = rule.should_stop(answers(counts))
-        # (8, 3, 1) and its like have exactly 0.75, which rounds up in one way of adding and not in another.
+        # (8, 3, 1) and its like have exactly 0.75, which rounds up in one way of adding and not in
+        # another.
         if abs(told["prob"] - 0.75) > 1e-12:
             assert bool(stops) == bool(told["stop"]), counts
 
 
 def test_dirichlet_equals_adaptive_consistency():
-    # Its default integrates by random points and fails with today's numpy; its other way is quadrature.
+    # Its default integrates by random points and fails with today's numpy; its other way is
+    # quadrature.
     for counts in [(5, 1, 1), (4, 3, 1), (12, 2, 2), (6, 6, 3)]:
         told = theirs.DirichletStoppingCriteria(0.95, use_markov=False).should_stop(
             answers(counts)
@@ -104,7 +106,8 @@ def test_dirichlet_in_replay_is_the_rule_at_every_step():
 
 
 class Spoken:
-    """Stands where its_hub would ask a model; its answers come one after the other, some turns of the loop apart."""
+    """Stands where its_hub would ask a model; its answers come one after the other, some turns of
+    the loop apart."""
 
     def __init__(self, classes):
         self.texts, self.calls = iter([str(c) for c in classes]), 0
@@ -136,7 +139,7 @@ def test_decides_as_its_hub(theirs, ours):
         ] + 1 == len(asked)
 
 
-def test_a_gateway_that_asks_for_all_at_once_decides_as_its_hub_and_pays_for_what_it_cancels():
+def test_a_gateway_that_asks_at_once_pays_for_what_it_cancels():
     rng, rule = np.random.default_rng(4), peers.Together(0.95, 8)
     classes, tokens = rng.integers(0, 3, (20, 8)), rng.integers(5, 60, (20, 8))
     streams = Streams(

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from conftest import in_own_thread
 
 from adalib.datasets.files import DataError
 from adalib.datasets.populations import beta_population
@@ -309,8 +310,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def run(coroutine):
-    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(coroutine)
+    """Run a coroutine on a loop whose clock jumps."""
+
+    def to_end():
+        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            return runner.run(coroutine)
+
+    return in_own_thread(to_end)
 
 
 @pytest.fixture(scope="module")

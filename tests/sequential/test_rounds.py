@@ -18,7 +18,8 @@ PEOPLE, LAST = (
 
 
 def best_rule(price, wait):
-    """What the best rule gains at two prices, by dynamic programming over the counts of the two answers."""
+    """What the best rule gains at two prices, by dynamic programming over the counts of the two
+    answers."""
 
     def mass(
         a, b

@@ -1,4 +1,5 @@
-"""Votes counted step by step, against counting each prefix anew; the envelope over rules is chapter 3's."""
+"""Votes counted step by step, against counting each prefix anew; the envelope over rules is chapter
+3's."""
 
 from collections import Counter
 from dataclasses import replace

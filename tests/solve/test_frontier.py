@@ -1,4 +1,5 @@
-"""The frontier and the integer optimum against HiGHS, enumeration, a textbook dynamic programme, and their own laws.
+"""The frontier and the integer optimum against HiGHS, enumeration, a textbook dynamic programme,
+and their own laws.
 
 Also on values of any scale, and on tables of very many columns.
 """

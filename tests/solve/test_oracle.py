@@ -27,7 +27,8 @@ def test_labels_follow_the_rule(table, lam):
         net = [acc[i, j] - lam * wide[i, j] for j in range(acc.shape[1])]
         tied = [j for j in range(len(net)) if net[j] >= max(net) - 1e-12]
         assert label == min(tied, key=lambda j: (wide[i, j], j))
-    # Each unit bought beyond a cheaper budget brings at least the price, on average; up to a dearer one, at most.
+    # Each unit bought beyond a cheaper budget brings at least the price, on average; up to a dearer
+    # one, at most.
     gain, extra = (np.take_along_axis(of, labels[:, None], axis=1) - of for of in (acc, wide))
     assert (gain >= lam * extra - 1e-11).all()
 
@@ -165,7 +166,8 @@ def test_bisection_halves_its_bracket(table, share):
             (1.0, 16.0, 7.5),
             1 / 15,
         ),  # a budget inside a jump
-        # Both gain 1/48 a unit of cost, one in a step of 1 and one in a step of 12: no price lies between them.
+        # Both gain 1/48 a unit of cost, one in a step of 1 and one in a step of 12: no price lies
+        # between them.
         (
             [[1 / 48, 2 / 48, 2 / 48], [3 / 48, 3 / 48, 15 / 48]],
             [1, 2, 13],

@@ -201,7 +201,7 @@ def test_live_text_spells_out_roles():
         live_text("{glue:text}`missing`", book)
 
 
-def test_points_are_hundredths_with_a_sign_and_a_number_at_the_head_of_a_line_begins_no_list():
+def test_points_are_hundredths_with_a_sign():
     values = {"a": "0.0361", "b": "-0.0042", "c": "-0.0001", "n": "1"}
     assert (
         spelled_out("{points}`a`, {points}`b:2`, {points}`c`", values)

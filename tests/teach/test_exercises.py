@@ -11,7 +11,8 @@ import adalib
 import adalib.paper
 from adalib.teach.exercises import JUDGED, RECORD, Checker, checks, recorded
 from adalib.teach.exercises.cases import best_value
-from adalib.teach.exercises.judged import Construction, value
+from adalib.teach.exercises.judged import Construction
+from adalib.teach.exercises.values import value
 
 CHAPTERS = sorted({*recorded(), *(chapter for chapter, _ in JUDGED)})
 COIN = Checker({"e": value("e", 0.5, "think of a coin", tolerance=1e-3)})
@@ -65,7 +66,7 @@ def test_an_unknown_name_is_told_the_names_and_an_answer_that_raises_is_a_hint()
 
 class TestSolution:
     def test_it_is_known_from_then_on_and_brings_the_exercise_along(self):
-        check, solution = checks("00")
+        check, solution = checks("data")
         assert check("fresh", None).right is None
         written = solution(
             "fresh", 8, hint="count", more="on your fingers", wrong={"that is half of it": 4}
@@ -78,15 +79,15 @@ class TestSolution:
         bundle = written._repr_mimebundle_()
         assert bundle["text/plain"] == "Exercise fresh: right."
         kept = bundle[written.MIME]
-        assert (kept["chapter"], kept["name"], kept["hint"]) == ("00", "fresh", "count")
+        assert (kept["chapter"], kept["name"], kept["hint"]) == ("data", "fresh", "count")
         assert "8" not in {kept["key"]["right"][0], kept["wrong"][0]["right"][0]}
 
     @pytest.mark.parametrize(
         "wrong", [{"as good as right": 0.5004}, {"one": 4, "the same": 4.0001}, {"silence": "x"}]
     )
     def test_a_mistake_that_would_be_taken_for_something_else_is_refused(self, wrong):
-        with pytest.raises(ValueError, match="is told"):
-            checks("00")[1]("e", 0.5, hint="think of a coin", tolerance=1e-3, wrong=wrong)
+        with pytest.raises(ValueError, match="gets the hint"):
+            checks("data")[1]("e", 0.5, hint="think of a coin", tolerance=1e-3, wrong=wrong)
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
@@ -106,7 +107,7 @@ def test_every_value_has_two_hints_and_three_mistakes_with_names_and_tells_no_an
     assert '"answer"' not in text
     assert '"truth"' not in text
     for name, kept in recorded()[chapter].items():
-        told = [wrong["said"] for wrong in kept["wrong"]]
+        told = [wrong["hint"] for wrong in kept["wrong"]]
         assert len(set(told)) >= 3, name
         assert len({*told, kept["hint"], kept["more"]}) == len(told) + 2, name
 
@@ -133,21 +134,24 @@ class TestAnotherRoad:
         row, prices = word.ids.index("word-trees-05"), np.linspace(0, 0.1, 100_001)
         takes = np.argmax(table.acc[row] - prices[:, None] * table.cost, axis=1)
         last = prices[np.flatnonzero(takes == 4)[-1]]
-        assert self.right("02", "letgo", last, last + 0.001)
+        assert self.right("oracle", "letgo", last, last + 0.001)
         best = np.mean([max(row - 0.02 * table.cost) for row in table.acc])
         same = max(np.mean(table.acc[:, j]) - 0.02 * table.cost[j] for j in range(table.k))
-        assert self.right("02", "uniform", best - same, best)
+        assert self.right("oracle", "uniform", best - same, best)
         # A second answer is bought although it brings less than the price.
         count = 0
         for row in table.acc:
             best = max(range(5), key=lambda j: (row[j] - 0.03 * table.cost[j], -j))
             count += best >= 2 and row[1] - row[0] < 0.03
         assert count > 150
-        assert self.right("02", "second", count, count - 1)
+        assert self.right("oracle", "second", count, count - 1)
 
     def test_of_chapter_3_one_more_answer_and_the_mix(self, hot, table):
         two, three = (best_value(hot.acc, hot.cost, budget) for budget in (2, 3))
-        assert self.right("03", "worth", three - two, (three - two) * 1.05)
+        assert self.right("budgets", "worth", three - two, (three - two) * 1.05)
+        path = adalib.frontier(hot.acc, hot.cost)
+        mean_price = (path.at(2).lam + path.at(3).lam) / 2
+        assert "mean of the prices" in checks("budgets")[0]("worth", mean_price).hint
         goal, means, cost = best_value(table.acc, table.cost, 2), table.acc.mean(axis=0), table.cost
         pairs = [
             (i, j) for i in range(table.k) for j in range(table.k) if means[i] <= goal < means[j]
@@ -156,23 +160,23 @@ class TestAnotherRoad:
             cost[i] + (goal - means[i]) / (means[j] - means[i]) * (cost[j] - cost[i])
             for i, j in pairs
         )
-        assert self.right("03", "save", needed, needed + 0.1)
+        assert self.right("budgets", "save", needed, needed + 0.1)
 
     def test_of_chapter_5_a_second_answer(self):
         acc = adalib.load("math-qwen15").table().acc.mean(axis=0)
-        assert self.right("05", "second", acc[1] - acc[0], acc[1])
+        assert self.right("estimation", "second", acc[1] - acc[0], acc[1])
 
     @pytest.mark.parametrize(
         ("chapter", "name", "answer", "miss"),
         [
             (
-                "05",
+                "estimation",
                 "single",
                 np.mean([max(f"{k:03b}") == "1" for k in range(8)]),
                 0.8,
             ),  # by enumeration
-            ("06", "memory", 1.0, 0.69),  # noise is learned by heart
-            ("12", "others", 0.725, 0.8),
+            ("learning", "memory", 1.0, 0.69),  # noise is learned by heart
+            ("referee", "others", 0.725, 0.8),
             ("markets", "demand", 48, "no number"),  # the marginal plant's price
         ],
     )
@@ -181,10 +185,10 @@ class TestAnotherRoad:
 
     def test_the_constant_repeats_the_oracle_as_often_as_its_label_occurs(self, table):
         labels = adalib.frontier(table.acc, table.cost).at(1.5).labels
-        assert self.right("06", "majority", (labels == 0).mean(), (labels > 0).mean())
+        assert self.right("learning", "majority", (labels == 0).mean(), (labels > 0).mean())
 
     def test_of_chapter_8_the_middle_fifth_of_the_null_by_hand(self):
         table = adalib.flat_null(1000).sample(48).table()
         labels = adalib.frontier(table.acc, table.cost).at(3).labels
         middle = table.cost[labels[np.argsort(table.acc[:, 0], kind="stable")[400:600]]].mean()
-        assert self.right("08", "middle", middle, middle + 0.2)
+        assert self.right("patterns", "middle", middle, middle + 0.2)

@@ -154,15 +154,16 @@ def test_every_figure_of_the_book_is_whole(html, page):
 def test_tables_show_text_as_text():
     frame = pd.DataFrame({"claim": ["one\n<script>1</script>"], "where": ["a < b"]})
     page = BeautifulSoup(
-        figures.linked_table(frame, "where", ['x"><b>'])._repr_html_(), "html.parser"
+        figures.linked_table(frame, "explained in", ['x"><b>'])._repr_html_(), "html.parser"
     )
     assert page.find("script") is None
     assert page.a["href"] == '#x"><b>'
-    assert page.a.text == "a < b"
+    assert page.a.text == "in the book"
+    assert page.find_all("td")[1].text == "a < b"
     folded = BeautifulSoup(figures.folded([("<i>", "<u>", frame)])._repr_html_(), "html.parser")
     assert folded.find("i") is None
     assert folded.find("u") is None
     assert folded.summary.text == "<i>"
 
 
-# Chapters 5 to 8: what is drawn is what was given.
+# The chapters on results: what is drawn is what was given.

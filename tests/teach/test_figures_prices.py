@@ -72,7 +72,7 @@ def test_a_ribbon_is_what_the_oracle_buys_and_all_shares_are_drawn(acc):
         }
 
 
-def test_the_search_zooms_in_on_the_bracket_and_its_ends_lie_on_the_staircase(acc):
+def test_the_search_zooms_in_on_the_bracket(acc):
     path, recorded = adalib.frontier(acc, COST), adalib.bisect(acc, COST, 3.0).path
     fig = draw.search(recorded, path.lam, path.cost, 3.0, steps=12)
     stairs = fig.data[0]
@@ -105,7 +105,7 @@ def test_tangent_lies_on_or_above_the_curve_and_touches_the_winner(acc):
     ]
 
 
-def test_filling_area_is_the_accuracy_gained_and_the_thermometer_is_what_is_spent(acc):
+def test_filled_area_is_the_accuracy_gained(acc):
     path = adalib.frontier(acc, COST)
     targets = [1, 1.5, 2, 4, float(path.cost[-1]) + 1]
     plans = [path.at(B) for B in targets]

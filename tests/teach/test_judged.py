@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import time
 
 import numpy as np
 import pytest
@@ -24,8 +26,8 @@ BUILDS, PROOFS, CONSTRUCTIONS = (
 BUDGETS = [1, 2, 4, 8, 16]
 
 
-def said(place, answer):
-    """What becomes of an answer to the exercise at a place: chapter and name."""
+def verdict(place, answer):
+    """The verdict on an answer to the exercise at a place: chapter and name."""
     return Checker({"e": JUDGED[place]})("e", answer)
 
 
@@ -39,17 +41,17 @@ def coin(acc, cost, budget):
 
 
 PACKAGE = {
-    ("00", "vote"): lambda answers, gold: adalib.majority(answers).get(gold, 0.0),
-    ("01", "subsets"): lambda answers, gold, b: adalib.acc_subsets(
+    ("data", "vote"): lambda answers, gold: adalib.majority(answers).get(gold, 0.0),
+    ("motivation", "subsets"): lambda answers, gold, b: adalib.acc_subsets(
         [adalib.answer_classes(answers)], [[float(a == gold) for a in answers]], [b]
     ),
-    ("02", "oracle"): adalib.oracle_labels,
-    ("03", "bisection"): lambda acc, cost, budget: adalib.frontier(acc, cost).at(budget).lam,
-    ("03", "frontier"): lambda *case: (
+    ("oracle", "oracle"): adalib.oracle_labels,
+    ("budgets", "bisection"): lambda acc, cost, budget: adalib.frontier(acc, cost).at(budget).lam,
+    ("budgets", "frontier"): lambda *case: (
         np.array([adalib.frontier(*case).cost, adalib.frontier(*case).accuracy]).T
     ),
-    ("03", "coin"): coin,
-    ("04", "subgradient"): lambda acc, cost, lam, budget: adalib.subdifferential(
+    ("budgets", "coin"): coin,
+    ("duality", "subgradient"): lambda acc, cost, lam, budget: adalib.subdifferential(
         acc, cost, lam, budget
     )[1],
 }
@@ -57,10 +59,10 @@ PACKAGE = {
 
 @pytest.mark.parametrize("place", BUILDS, ids="-".join)
 def test_the_brute_force_passes_and_every_mistake_is_named(place):
-    assert said(place, BUILDS[place].best).right
+    assert verdict(place, BUILDS[place]._brute_force).right
     assert len(BUILDS[place].mistakes) >= 3
     for name, mistake in BUILDS[place].mistakes.items():
-        checked = said(place, mistake)
+        checked = verdict(place, mistake)
         assert (checked.right, checked.hint) == (False, name)
         assert checked.picture
         assert checked.more
@@ -68,7 +70,7 @@ def test_the_brute_force_passes_and_every_mistake_is_named(place):
 
 @pytest.mark.parametrize("place", PACKAGE, ids="-".join)
 def test_the_package_passes(place):
-    assert said(place, PACKAGE[place]).right
+    assert verdict(place, PACKAGE[place]).right
 
 
 def _walked(acc, cost):
@@ -91,14 +93,14 @@ def _halved(acc, cost, budget, end, steps=60):
 
 
 def test_other_right_roads_are_right_and_the_end_that_overspends_is_not():
-    assert said(("03", "envelope"), _walked).right
-    assert said(("03", "bisection"), lambda *case: _halved(*case, 1)).right
-    assert said(
-        ("03", "bisection"), lambda *case: np.ceil(_halved(*case, 1) * 1e4 - 1e-6) / 1e4
+    assert verdict(("budgets", "envelope"), _walked).right
+    assert verdict(("budgets", "bisection"), lambda *case: _halved(*case, 1)).right
+    assert verdict(
+        ("budgets", "bisection"), lambda *case: np.ceil(_halved(*case, 1) * 1e4 - 1e-6) / 1e4
     ).right  # four digits
     ends = [lambda *case, n=steps: _halved(*case, 0, n) for steps in (25, 60)]
     for wrong in (*ends, lambda *case: adalib.bisect(*case).lam):
-        assert "round up" in said(("03", "bisection"), wrong).hint
+        assert "round up" in verdict(("budgets", "bisection"), wrong).hint
 
 
 def test_the_best_value_is_the_linear_program():
@@ -123,30 +125,57 @@ def test_plants_of_equal_fuel_may_share_as_they_like():
         return run
 
     place = "markets", "dispatch"
-    assert all(said(place, plan).right for plan in (solved, turned))
+    assert all(verdict(place, plan).right for plan in (solved, turned))
     assert (
-        "above its capacity" in said(place, lambda capacity, fuel, demand: 0 * fuel + demand).hint
+        "above its capacity"
+        in verdict(place, lambda capacity, fuel, demand: 0 * fuel + demand).hint
     )
-    assert "the demand is" in said(place, lambda capacity, fuel, demand: 0 * fuel).hint
+    assert "the demand is" in verdict(place, lambda capacity, fuel, demand: 0 * fuel).hint
 
 
 def test_the_failing_table_is_small():
     """What is wrong shows with one question and two budgets, and the check finds that it does."""
-    checked = said(("02", "oracle"), lambda acc, cost, lam: (acc > lam * cost).argmax(axis=1))
+    checked = verdict(
+        ("oracle", "oracle"), lambda acc, cost, lam: (acc > lam * cost).argmax(axis=1)
+    )
     assert "question 0" in checked.picture
     assert "question 1" not in checked.picture
     assert len(checked.picture.splitlines()[1].split()) == 3  # "cost" and two budgets
     assert "<pre>" in checked._repr_html_()
 
 
+def busy(acc, cost, lam):
+    while True:
+        try:
+            lam += 1
+        except Exception:
+            lam = 0
+
+
+def swallows_everything(acc, cost, lam):
+    while True:
+        try:
+            lam += 1
+        except:  # noqa: E722
+            lam = 0
+
+
+def sleeps(acc, cost, lam):
+    while True:
+        time.sleep(60)
+
+
+ENDLESS = [busy, swallows_everything, sleeps]
+
+
 class TestAnyFunction:
-    place = "02", "oracle"
+    place = "oracle", "oracle"
 
     def test_a_function_that_returns_nothing_is_no_answer_and_one_that_spoils_its_input_spoils_nothing(
         self,
     ):
         assert "not answered yet. Your function returns nothing" in repr(
-            said(self.place, lambda acc, cost, lam: None)
+            verdict(self.place, lambda acc, cost, lam: None)
         )
 
         def spoils(acc, cost, lam):
@@ -154,11 +183,11 @@ class TestAnyFunction:
             acc[:] = 0
             return labels
 
-        assert said(self.place, spoils).right
+        assert verdict(self.place, spoils).right
 
     @pytest.mark.parametrize("answer", [3, "oracle", [1, 2], np.zeros(3)])
     def test_what_is_no_function(self, answer):
-        assert "the function itself" in said(self.place, answer).hint
+        assert "the function itself" in verdict(self.place, answer).hint
 
     @pytest.mark.parametrize(
         ("function", "hint"),
@@ -178,28 +207,32 @@ class TestAnyFunction:
         ],
     )
     def test_an_error_is_a_hint_with_its_input(self, function, hint):
-        checked = said(self.place, function)
+        checked = verdict(self.place, function)
         assert checked.right is False
         assert hint in checked.hint
         assert "acc" in checked.picture or "price" in checked.picture
 
-    def test_a_plan_that_overspends_is_told_so_and_a_loop_without_end_is_stopped(self, monkeypatch):
-        dearest = said(
-            ("03", "coin"), lambda acc, cost, budget: np.eye(len(cost))[-np.ones(len(acc), int)]
+    def test_a_plan_that_overspends_gets_that_hint(self):
+        dearest = verdict(
+            ("budgets", "coin"),
+            lambda acc, cost, budget: np.eye(len(cost))[-np.ones(len(acc), int)],
         )
         assert "more than the budget" in dearest.hint
-        monkeypatch.setattr("adalib.teach.exercises.judged._SECONDS", 0.3)
 
-        def endless(acc, cost, lam):
-            while True:
-                try:
-                    lam += 1
-                except Exception:
-                    lam = 0
+    @pytest.mark.parametrize("endless", ENDLESS)
+    def test_a_loop_without_end_is_stopped_at_its_first_call(self, endless, monkeypatch):
+        """A second call would take the named seconds once more."""
+        calls = []
 
-        checked = said(self.place, endless)
-        assert "does its loop end" in checked.hint
+        def counted(acc, cost, lam):
+            calls.append(lam)
+            return endless(acc, cost, lam)
+
+        monkeypatch.setattr("adalib.teach.exercises.judged.SECONDS", 0.3)
+        checked = verdict(self.place, counted)
+        assert checked.hint == "after 0.3 seconds it was still at work; does its loop end"
         assert "lam" in checked.picture
+        assert len(calls) == 1
 
 
 def chain(place: tuple[str, str]) -> list:
@@ -215,13 +248,22 @@ def chain(place: tuple[str, str]) -> list:
     return list(filter(callable, names["proof"]))
 
 
-def gaps(low, high, a_low, c_low, a_high, c_high):
-    return (
-        (a_low - low * c_low)
-        - (a_high - low * c_high)
-        + (a_high - high * c_high)
-        - (a_low - high * c_low)
-    )
+def other_gap(high, a_low, c_low, a_high, c_high):
+    """What the buy of the high price is ahead by, at that price."""
+    return (a_high - high * c_high) - (a_low - high * c_low)
+
+
+def net_value_back(acc, cost, lam, plan, oracle):
+    """Net values first, and then the oracle's bill is added back."""
+    net = chosen(acc - lam * cost, plan).mean()
+    return net + lam * chosen(np.broadcast_to(cost, acc.shape), oracle).mean()
+
+
+def over_differing_rows(acc, cost, lam, policy, oracle):
+    """The regret, summed over the rows in which policy and oracle differ."""
+    net = acc - lam * cost
+    lost = chosen(net, oracle) - chosen(net, policy)
+    return lost[policy != oracle].sum() / len(policy)
 
 
 def explained(lines: list) -> list:
@@ -231,13 +273,18 @@ def explained(lines: list) -> list:
 @pytest.mark.parametrize(
     ("place", "road"),
     [
-        (("02", "monotone"), [gaps]),
-        (("03", "one split"), [lambda lam, slack: lam * slack, lambda share, n: share / n]),
+        (("oracle", "monotone"), [other_gap]),
+        (("oracle", "everett"), [net_value_back]),
+        (("a_duality", "regret"), [over_differing_rows]),
+        (("budgets", "one split"), [lambda lam, slack: lam * slack, lambda share, n: share / n]),
         (
-            ("09", "induction"),
+            ("stopping", "induction"),
             [lambda v, lam, q, chances, V: q * max(v, chances @ V - lam) + (1 - q) * v],
         ),
-        (("10", "overspending"), [lambda costs, last, budget: (costs[: last + 1] - budget).sum()]),
+        (
+            ("deploy", "overspending"),
+            [lambda costs, last, budget: (costs[: last + 1] - budget).sum()],
+        ),
     ],
 )
 def test_another_road_is_as_right_a_mix_of_the_sides_is_none_and_every_step_wants_its_sentence(
@@ -245,25 +292,64 @@ def test_another_road_is_as_right_a_mix_of_the_sides_is_none_and_every_step_want
 ):
     first, *_, last = chain(place)
     lines = [first, *road, last]
-    assert said(place, explained(lines)).right
-    assert "the chain jumps" in said(place, explained([first, *[last] * len(road), last])).hint
+    assert verdict(place, explained(lines)).right
+    assert "the chain jumps" in verdict(place, explained([first, *[last] * len(road), last])).hint
     assert (
         "the lines hold; now say why step 2 does"
-        in said(place, [*explained(lines)[:3], "...", *lines[2:]]).hint
+        in verdict(place, [*explained(lines)[:3], "...", *lines[2:]]).hint
     )
+
+
+def _mixtures(place):
+    """Lines that lie between the two sides and prove nothing, whatever they name."""
+    proof = PROOFS[place]
+    names = proof.objects(next(proof.inputs.cases(1)))
+    extra = next(iter(names))
+
+    def line(mix):
+        def between(**objects):
+            sides = (
+                side(**{name: objects[name] for name in inspect.signature(side).parameters})
+                for side in (proof.first, proof.last)
+            )
+            return mix(*sides, abs(np.sum(objects[extra])))
+
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters = [inspect.Parameter(name, kind) for name in names]
+
+        def in_order(*values):
+            return between(**dict(zip(names, values, strict=True)))
+
+        in_order.__signature__ = inspect.Signature(parameters)
+        return in_order
+
+    return [
+        line(lambda first, last, x: first + 0 * x),
+        line(lambda first, last, x: last - 0 * x),
+        line(lambda first, last, x: (first + last) / 2),
+        line(lambda first, last, x: first + (last - first) * x / (1 + x)),
+        line(lambda first, last, x: max(first, min(last, first + x))),
+        line(lambda first, last, x: first + abs(last - first) / 3),
+    ]
+
+
+@pytest.mark.parametrize("place", [p for p in PROOFS if PROOFS[p].ideas], ids="-".join)
+def test_a_mixture_of_the_two_sides_is_no_proof(place, monkeypatch):
+    monkeypatch.setattr("adalib.teach.exercises.judged.PROOF_CASES", 60)
+    first, *_, last = chain(place)
+    for mixture in _mixtures(place):
+        assert verdict(place, explained([first, mixture, last])).hint == PROOFS[place].jump
 
 
 @pytest.mark.parametrize("place", PROOFS, ids="-".join)
 def test_the_right_chain_passes_and_every_wrong_line_is_named(place, monkeypatch):
-    monkeypatch.setattr(
-        "adalib.teach.exercises.judged._PROOF_CASES", 200
-    )  # a false step shows soon
+    monkeypatch.setattr("adalib.teach.exercises.judged.PROOF_CASES", 200)  # a false step shows soon
     first, *between, last = chain(place)
-    assert said(place, explained([first, *between, last])).right
-    assert "the chain jumps" in said(place, [first, last]).hint
+    assert verdict(place, explained([first, *between, last])).right
+    assert "the chain jumps" in verdict(place, [first, last]).hint
     assert len(PROOFS[place].mistakes) >= 3
     for name, mistake in PROOFS[place].mistakes.items():
-        checked = said(place, [first, mistake, *between[1:], last])
+        checked = verdict(place, [first, mistake, *between[1:], last])
         assert not checked.right
         assert "breaks" in checked.hint
         assert name in checked.hint
@@ -272,7 +358,7 @@ def test_the_right_chain_passes_and_every_wrong_line_is_named(place, monkeypatch
 
 
 class TestAnyChain:
-    place = "04", "weak duality"
+    place = "duality", "weak duality"
 
     @pytest.mark.parametrize(
         ("lines", "hint"),
@@ -297,7 +383,7 @@ class TestAnyChain:
         ],
     )
     def test_it_gets_a_hint(self, lines, hint):
-        checked = said(self.place, lines)
+        checked = verdict(self.place, lines)
         assert checked.right is False
         assert hint in checked.hint
 
@@ -306,7 +392,7 @@ class TestAnyChain:
             return chosen(acc, plan).mean() + lam * (chosen(cost, plan).mean() - budget)
 
         first, _, last = chain(self.place)
-        picture = said(self.place, [first, turned, last]).picture
+        picture = verdict(self.place, [first, turned, last]).picture
         assert picture.splitlines()[0].split() == ["acc", "=", "[[0.", "0.]]"]
         assert picture.splitlines()[1].split()[0] == "cost"  # so there was one question
 
@@ -320,12 +406,12 @@ def thin(first, best):
 
 # An object that has the property, by another road where there is one, and objects that miss in three ways or more.
 OBJECTS = {
-    ("04", "gap"): (
+    ("duality", "gap"): (
         ([[0, 1], [0, 1]], [1, 2], 1.25),
         [([[0, 1]], [1, 2], 1.5), ([[0, 0], [0, 1]], [1, 2], 1.5), ([[0, 1], [0, 1]], [1, 2], 1.5)]
         + [([[0, 2], [0, 1]], [1, 2], 1.25), ([[0, 1], [0, 1]], [1, 2], "much")],
     ),
-    ("04", "exact"): ("2.333333333", [4, 1, 2, 1.5, "many", 2.333]),
+    ("duality", "exact"): ("2.333333333", [4, 1, 2, 1.5, "many", 2.333]),
     ("duality", "perfect"): (
         ([[0, 0, 0.9], [0, 0.2, 0.2]], [1, 2, 4], 1.75),
         [
@@ -344,20 +430,22 @@ OBJECTS = {
             7,
         ],
     ),
-    ("05", "null"): (
+    ("estimation", "null"): (
         adalib.Population(np.full((60, 3), 1 / 3), np.zeros(60, dtype=int)),
         [0.5, adalib.flat_null(10), adalib.flat_null(60)]
         + [adalib.beta_population(60, 0.5, 0.5), adalib.two_answer(np.arange(60) % 2)],
     ),
-    ("06", "blind"): (
+    ("learning", "blind"): (
         ("What is 12 plus 34?", "What is 12 over 34?"),
         [
             ("What is 12 plus 34?", "What is 12 plus 34?"),
-            ("what is two plus three", "three plus two is what"),
+            ("what is two plus three?", "three plus two is what?"),
+            ("what is 12 plus 34", "what is 12 over 34"),
+            ("What does the cat eat?", "What does the dog eat?"),
         ]
         + [("What is 12 plus 34?", "What is 12 times 34?"), ("Why?", "How?"), "one text", (1, 2)],
     ),
-    ("08", "thin"): (
+    ("patterns", "thin"): (
         thin([0.4, 0.4, 0.41, 0.43, 0.5], [0.1, 0.1, 0.9, 0.9, 0.9]),
         [
             "twenty questions",
@@ -367,7 +455,7 @@ OBJECTS = {
             thin([0.4, 0.4, 0.4, 0.4, 0.4001], [0.5] * 5),
         ],
     ),
-    ("10", "controller"): (
+    ("deploy", "controller"): (
         lambda costs, budget, first, step: first * np.cumprod(np.exp(step * (costs / budget - 1))),
         [
             "a price",
@@ -382,8 +470,8 @@ OBJECTS = {
 def test_an_object_with_the_property_is_right_and_others_are_told_what_they_lack(place):
     assert OBJECTS.keys() == CONSTRUCTIONS.keys()
     right, wrong = OBJECTS[place]
-    assert said(place, right).right
-    checked = [said(place, answer) for answer in wrong]
+    assert verdict(place, right).right
+    checked = [verdict(place, answer) for answer in wrong]
     assert [one.right for one in checked] == [False] * len(wrong)
     assert len({one.hint for one in checked}) >= 3
     assert CONSTRUCTIONS[place].more

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pytest
 from bs4 import BeautifulSoup
-from conftest import toc_pages
+from conftest import ROOT
 from offline import GAMES
 
+from contents import chapters
 from editions.slides import deck, slides, write_decks
 
 PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css">
@@ -76,13 +78,50 @@ def decks(html, tmp_path_factory):
     """The decks of the built book, by chapter."""
     folder = tmp_path_factory.mktemp("built")
     (folder / "html").symlink_to(html)
-    return {path.stem: path for path in write_decks(folder / "html", folder / "slides")}
+    return {path.stem: path for path in write_decks(ROOT, folder / "html", folder / "slides")}
 
 
-def test_every_chapter_has_a_deck_without_checks_lone_commands_and_half_sentences(decks):
-    assert list(decks) == [
-        page[10:] for page in toc_pages() if re.match(r"notebooks/(?:\d|[a-d]_)", page)
+def programs(page: str) -> list[str]:
+    """The programs on the slides of a page."""
+    return [
+        node.pre.get_text()
+        for slide in slides(page)
+        if slide.kind == "code"
+        for node in slide.shown
+        if "cell_input" in (node.get("class") or [])
     ]
+
+
+def test_code_keeps_its_indentation_and_loses_its_checks():
+    code = """<span class="k">def</span> half(x):
+<span class="w">    </span><span class="k">if</span> x:
+<span class="w">        </span><span class="k">return</span> x / 2
+<span class="w">    </span><span class="k">return</span> 0
+<span class="k">assert</span> half(4) == 2
+<span class="nb">print</span>(half(4))"""
+    cell = f'<div class="cell"><div class="cell_input"><pre>{code}</pre></div></div>'
+    (program,) = programs(PAGE.replace("<section><h2>Check", f"{cell}<section><h2>Check"))
+    assert program.split("\n") == [
+        "def half(x):",
+        "    if x:",
+        "        return x / 2",
+        "    return 0",
+        "print(half(4))",
+    ]
+
+
+def test_every_program_of_the_built_book_is_valid_python(html):
+    found = 0
+    for path in sorted((html / "notebooks").glob("[0-9a-d]*_*.html")):
+        page = path.read_text(encoding="utf-8")
+        for program in [] if 'http-equiv="refresh"' in page else programs(page):
+            ast.parse(program)
+            found += 1
+    assert found >= 20
+
+
+def test_every_chapter_has_a_deck_of_whole_sentences(decks):
+    assert list(decks) == [page.stem for page in chapters()]
     for name, path in decks.items():
         for slide in BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").select(
             ".deck-slide"

@@ -11,6 +11,7 @@ import pytest
 from conftest import ROOT, prose
 
 import adalib
+import contents
 from adalib.paper.settings import SETTINGS, answers, utility
 
 TEXT = (ROOT / "book" / "teach.md").read_text(encoding="utf-8")
@@ -29,7 +30,7 @@ def view(text: str):
     return utility(shown["set"]), float(shown["lambda"]), row
 
 
-def test_every_link_opens_a_view_where_a_lost_question_buys_one_answer_and_free_compute_not_sixteen():
+def test_links_show_a_lost_question_and_free_compute():
     assert len(VIEWS) == 7
     for shown in VIEWS.values():
         assert shown["set"] in SETTINGS
@@ -46,7 +47,7 @@ def test_every_link_opens_a_view_where_a_lost_question_buys_one_answer_and_free_
     assert table.acc[row, -1] < table.acc[row].max() - 0.1
 
 
-def test_a_step_pays_where_its_second_answer_does_not_prices_change_much_or_nothing_and_votes_can_hurt():
+def test_links_show_steps_jumps_and_votes_that_hurt():
     table, lam, row = view("the trees at a price of 0.04")
     bought = adalib.oracle_labels(table.acc, table.cost, lam)[row]
     assert table.budgets[bought] == 8
@@ -69,17 +70,21 @@ def test_one_price_makes_two_bills(text):
     assert adalib.average_cost(drill.acc, drill.cost, lam) < 1.2
 
 
-def needs(path) -> set[int]:
-    """The chapters that a chapter says it needs, on its own first lines."""
-    told = re.search(r"\*\d+ minutes.*?\*", prose(path.stem), re.S)[0]
-    told = re.search(r"(?:you need|;) .*", re.sub(r"\]\([^)]*\)", "]", told), re.S)[0]
-    for low, high in re.findall(r"(\d+) to (\d+)", told):
-        told += " ".join(f" {chapter}" for chapter in range(int(low), int(high) + 1))
-    return {int(chapter) for chapter in re.findall(r"\b\d+\b", told)}
+def needs(chapter: contents.Page) -> set[str]:
+    """The keys of the chapters that a chapter says it needs, on its own first lines."""
+    sentence = re.search(r"\*\d+ minutes.*?\*", prose(chapter.stem), re.S)[0]
+    sentence = re.search(r"(?:you need|;) .*", sentence, re.S)[0]
+    sentence = sentence.partition("a little of")[0]  # which is no arrow of the graph
+    mention = r"\{ch\}`([\w-]+)`"
+    named = set(re.findall(mention, sentence))
+    order = [page.key for page in contents.chapters()]
+    for first, last in re.findall(f"{mention} to {mention}", sentence):
+        named |= set(order[order.index(first) : order.index(last) + 1])
+    return named
 
 
 def test_the_graph_agrees_with_what_the_chapters_say_they_need():
-    arrows = [tuple(arrow.split("-")) for arrow in re.findall(r'data-arrow="(\w+-\w+)"', TEXT)]
+    arrows = [tuple(arrow.split("-")) for arrow in re.findall(r'data-arrow="([\w-]+)"', TEXT)]
     before: dict[str, set[str]] = {}
     for source, target in arrows:
         before.setdefault(target, set()).add(source)
@@ -88,20 +93,12 @@ def test_the_graph_agrees_with_what_the_chapters_say_they_need():
         direct = before.get(chapter, set())
         return direct.union(*(ancestors(one) for one in direct))
 
-    chapters = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-    nodes = {str(int(path.stem[:2])): path for path in chapters}
-    nodes |= {
-        "A": ROOT / "notebooks" / "a_duality.ipynb",
-        "D": ROOT / "notebooks" / "d_markets.ipynb",
-    }
-    assert nodes.keys() == {end for arrow in arrows for end in arrow}
-    for name, path in nodes.items():
-        # "a little of 7" is in the chapter's own words, and no arrow
-        asked = {str(chapter) for chapter in needs(path)} - ({"7"} if name == "9" else set())
-        assert asked <= ancestors(name), (
-            f"{path.stem} needs {asked}, the graph leads from {ancestors(name)}"
-        )
-        assert name in TEXT
-        assert name in "AD" or re.search(
-            rf"(?i)\bchapters?[^|\n]*\b{name}\b", TEXT.split("## Plans")[1]
-        )
+    by_key = contents.keys()
+    drawn = {end for arrow in arrows for end in arrow}
+    assert {page.key for page in contents.chapters(appendices=False)} <= drawn <= set(by_key)
+    for key in drawn:
+        asked = needs(by_key[key])
+        assert asked <= ancestors(key), f"{key} needs {asked}, the graph has {ancestors(key)}"
+        mention = f"{{ch}}`{key}`"
+        assert mention in TEXT
+        assert by_key[key].is_appendix or mention in TEXT.split("## Plans")[1]

@@ -306,7 +306,7 @@ def test_classes_are_a_partition_by_the_first_member(answers):
             assert same_answer(answers[int(np.argmax(classes == c))], answer)
 
 
-def test_a_text_that_promises_an_answer_fifty_thousand_times_is_looked_at_a_few_times(monkeypatch):
+def test_a_text_with_fifty_thousand_markers_is_read_a_few_times(monkeypatch):
     """The work does not grow with the promises: only the last ones are read."""
     read = []
     real = adalib.vote.extract._from_sentence

@@ -88,18 +88,20 @@ def test_a_class_is_worth_the_mean_of_its_members_and_empty_answers_nothing(esti
 def test_two_samples_are_worth_one_when_ties_are_shared(classes, value):
     one, two = acc_subsets([classes], spread([classes], value), (1, 2))[0]
     assert two == pytest.approx(one, abs=1e-12)
-    # Two beat one where an extraction can fail: of these six pairs, only the one of two empty answers is wrong.
+    # Two beat one where an extraction can fail: of these six pairs, only the one of two empty
+    # answers is wrong.
     assert acc_subsets([[0, 0, -1, -1]], [[1, 1, 0, 0]], (1, 2))[0] == pytest.approx([1 / 2, 5 / 6])
 
 
 @pytest.mark.parametrize("ties", TIES)
-def test_two_answers_at_large_r_follow_the_hypergeometric_and_different_ones_tie(ties):
+def test_two_answers_at_large_r_follow_the_hypergeometric(ties):
     r, good, b = 2000, 900, 63
     classes = np.random.default_rng(2).permutation(np.repeat([0, 1], [good, r - good]))[None]
     found = acc_subsets(classes, classes == 0, (1, 16, b), ties)
     assert found[0, 2] == pytest.approx(hypergeom(r, good, b).sf(b // 2), rel=1e-10)
     assert np.isfinite(found).all()
-    # Everybody ties: 2,000 answers, all different, so each is right with chance 1/2000 whatever the budget.
+    # Everybody ties: 2,000 answers, all different, so each is right with chance 1/2000 whatever the
+    # budget.
     classes = np.arange(r)[None]
     assert acc_subsets(classes, classes == 7, (1, 16, 64)) == pytest.approx(
         np.full((1, 3), 1 / 2000)

@@ -190,7 +190,7 @@ def test_what_is_given_up_is_told_by_question():
     assert judged(["x+9^9^9^9"] * 3)[1] == {}  # nothing to compare
 
 
-def test_a_formula_is_read_once_across_questions_and_compared_only_with_those_near_it(monkeypatch):
+def test_a_formula_is_read_once_and_compared_with_its_neighbours(monkeypatch):
     """Nearly linear: forty different values are never held against each other."""
     asked, compared = [], []
     parse, agrees = judge.math_verify.parse, judge.Form.agrees

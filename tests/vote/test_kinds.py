@@ -1,4 +1,5 @@
-"""What an answer is: every kind on texts that hold one, and on code, times and stories that hold none."""
+"""What an answer is: every kind on texts that hold one, and on code, times and stories that hold
+none."""
 
 import json
 import re
@@ -13,7 +14,7 @@ from playback import Playback
 
 from adalib import Router, load
 from adalib.llm.client import Client
-from adalib.router.ask import OTHER
+from adalib.router.routed import OTHER
 from adalib.vote.extract import extract_answer
 from adalib.vote.kinds import answer_reader, is_free_text, storable_kind
 from adalib.vote.meaning import Meaning

@@ -108,5 +108,5 @@ function sayBudget(table, state, view, fit) {
   if (fit.fit === "impossible") return `No allocation is that cheap: the cheapest costs ${show(fit.cost)}.`;
   if (fit.fit === "free") return `Even for free the oracle spends ${show(fit.cost)}; the other ${show(fit.slack)} would buy nothing.`;
   return `No price spends exactly ${Number(state.budget.toPrecision(12))}: it is ${show(fit.above)} just below this price ` +
-    `and ${show(fit.cost)} from here on. Slack ${show(fit.slack)}; splitting one question would use it (chapter 3).`;
+    `and ${show(fit.cost)} from here on. Slack ${show(fit.slack)}; splitting one question would use it (see “Budgets”).`;
 }

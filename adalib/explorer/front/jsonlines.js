@@ -4,7 +4,7 @@
 const REQUIRED = ["id", "question", "gold", "answers"];
 const ONE_A_LINE = "write one JSON object per line";
 
-/** Sampled answers, one question per line, or one line per question and model. */
+/** Sampled answers, one question per line, or one line per question, model and effort. */
 async function parseJsonLines(name, text, slices) {
   try {
     return await parseAnswers(name, text, slices);
@@ -114,7 +114,7 @@ function checkedQuestion(record, where, number, known) {
   for (const field of REQUIRED)
     if (!Object.hasOwn(record, field)) throw new BadFile(`${where}: has no "${field}"; every line needs ${REQUIRED.join(", ")}.`);
   const [id, question, gold] = ["id", "question", "gold"].map((field) => textOf(record[field], `${where}: "${field}"`));
-  const model = String(record.model ?? null);
+  const model = `${record.model ?? null} ${record.effort ?? null}`;
   if (known.seen.has(id) && known.models.get(id) !== model) throw new SeveralModels();
   if (known.seen.has(id))
     throw new BadFile(`${where}: id "${clip(visible(id))}" is already on line ${known.seen.get(id)}; ` +

@@ -1,7 +1,7 @@
-// A file with the answers of several models to the same questions, read as adalib.load reads it: an arm is a model and
-// a number of answers, and costs what its answers cost.
+// A file with the answers of several models, or of several efforts of a model, to the same questions, read as adalib.load
+// reads it: an arm is a model at an effort and a number of answers, and costs what its answers cost.
 
-/** A question came again with another model: the file is a menu. */
+/** A question came again with another model or effort: the file is a menu. */
 class SeveralModels extends Error {}
 
 async function parseMenu(name, text, slices) {
@@ -14,7 +14,7 @@ async function parseMenu(name, text, slices) {
     const one = modelOf(models, record, where);
     const checked = checkedQuestion(record, where, number, one.known);
     one.budgets ??= BUDGETS.filter((b) => b <= checked.answers.length);
-    one.written += checked.tokens ? checked.tokens.reduce((sum, count) => sum + count, 0) / checked.answers.length : 0;
+    one.written.push(checked.tokens ? checked.tokens.reduce((sum, count) => sum + count, 0) / checked.answers.length : 0);
     one.counted = checked.tokens !== null;
     addQuestion(one.found, checked, one.budgets);
   }
@@ -24,10 +24,11 @@ async function parseMenu(name, text, slices) {
 /** The model of a line: its price, and what was read of it so far. */
 function modelOf(models, record, where) {
   if ((record.model ?? null) === null) throw new BadFile(`${where}: has no "model", and other lines have; give it on every line.`);
-  const model = textOf(record.model, `${where}: "model"`);
+  const effort = (record.effort ?? null) === null ? "" : ` ${textOf(record.effort, `${where}: "effort"`)}`;
+  const model = textOf(record.model, `${where}: "model"`) + effort;
   const price = record.price ?? 1;
   if (!(typeof price === "number" && price > 0)) throw new BadFile(`${where}: "price" is ${shown(price)}; give a number above 0.`);
-  if (!models.has(model)) models.set(model, { price, written: 0, known: freshRules(), found: freshColumns() });
+  if (!models.has(model)) models.set(model, { price, written: [], effort, known: freshRules(), found: freshColumns() });
   const one = models.get(model);
   if (one.price !== price) throw new BadFile(`${where}: "price" is ${price}, and was ${one.price} for "${clip(visible(model))}"; give a model one.`);
   return one;
@@ -37,15 +38,25 @@ function menuOf(name, models) {
   const [first] = models.map(([, { found }]) => found);
   const places = models.map(([model, { found }]) => placesOf(name, first, found, models[0][0], model));
   const counted = models.every(([, one]) => one.counted);
-  const unit = models.map(([, one]) => one.price * (counted ? one.written / one.found.ids.length : 1));
+  const ownCosts = models.some(([, one]) => one.effort); // a question pays for its own tokens
+  if (ownCosts && !counted) {
+    const [model] = models.find(([, one]) => !one.counted);
+    throw new BadFile(`${name}: ${model} has no tokens; add "tokens" to its lines, or price answers.`);
+  }
+  const unit = models.map(([, one]) => one.price * (counted ? one.written.reduce((sum, tokens) => sum + tokens, 0) / one.found.ids.length : 1));
   const offered = models.map(([, one]) => one.budgets).reduce((least, own) => (own.length < least.length ? own : least));
   const arms = models.flatMap((_, m) => offered.map((b, column) => ({ m, b, column, cost: b * unit[m] }))).sort((a, b) => a.cost - b.cost);
   const value = (row, { m, column }) => models[m][1].found.acc[places[m][row] * models[m][1].budgets.length + column];
+  const paid = (row) => { // costs never fall along a row
+    let most = 0;
+    return arms.map(({ m, b }) => (most = Math.max(most, b * (models[m][1].price * models[m][1].written[places[m][row]]))));
+  };
   return {
     ids: first.ids, questions: first.questions, golds: first.golds,
     levels: first.levels.some(Boolean) ? first.levels : undefined,
     acc: first.ids.flatMap((_, row) => arms.map((arm) => value(row, arm))),
-    budgets: arms.map(({ m, b }) => `${models[m][0]} x${b}`), cost: arms.map(({ cost }) => cost), unit: "cost",
+    budgets: arms.map(({ m, b }) => `${models[m][0]} x${b}`), unit: "cost",
+    cost: ownCosts ? first.ids.flatMap((_, row) => paid(row)) : arms.map(({ cost }) => cost),
     colours: armColours(arms.map(({ m }) => m)),
     about: `An answer costs its ${counted ? "tokens times the price of a token" : "price"}: ` +
       `${models.map(([model, one]) => `${model} ${one.price}`).join(", ")}.`,

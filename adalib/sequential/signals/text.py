@@ -46,7 +46,8 @@ class LivePrediction:
 
 
 class Text(Signal):
-    """Accuracies predicted from the text by kernel ridge regression, Gaussian in standardised features.
+    """Accuracies predicted from the text by kernel ridge regression, Gaussian in standardised
+    features.
 
     Attributes
     ----------
@@ -90,7 +91,8 @@ class Text(Signal):
             for ridge in _RIDGES:
                 inverse = 1 / (values.clip(0) + ridge)
                 weights = vectors @ (inverse[:, None] * rotated)
-                # The residual of a fold left out, from the fit on all: its weights over its own block.
+                # The residual of a fold left out, from the fit on all: its weights over its own
+                # block.
                 residual = np.empty_like(weights)
                 for rows in folds:
                     block = (vectors[rows] * inverse) @ vectors[rows].T

@@ -37,7 +37,8 @@ class LiveCount:
 
 
 class VoteCount(Signal):
-    """Plain vote counts; the lead enters as steps and as exp(-lead/2), since later votes say less."""
+    """Plain vote counts; the lead enters as steps and as exp(-lead/2), since later votes say
+    less."""
 
     name = "votes"
     usual = True
@@ -84,7 +85,8 @@ class VoteCount(Signal):
         return [state.leader / state.n, np.exp(-0.5 * (state.leader - state.runner))]
 
     def rules(self, state: Votes, cap: int, longest: int) -> list[Rule]:
-        """Return plain rules with this cap: leads, giving up if nothing repeats, Beta thresholds."""
+        """Return plain rules with this cap: leads, giving up if nothing repeats, Beta
+        thresholds."""
         waits = [NEVER, *(wait for wait in (3, 5, 8, 12) if wait < longest)]
         leads: list[Rule] = [
             Margin(ahead, cap, wait) for ahead in (1, 2, 3, 4, 5) for wait in waits

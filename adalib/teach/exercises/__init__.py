@@ -1,10 +1,11 @@
-"""The exercises of the book: each is answered with "right" or with a hint, never with the truth.
+"""The exercises of the book, for practice: each says "right" or gives a hint, and none gives a mark.
 
-An exercise asks for a value (`values`), for an object with a property (`constructions`), for a function (`build_*`) or
-for a proof (`proofs`). The solution cell of a value exercise, in its chapter, is the only place where its truth is
-written: ``solution("letgo", slope, hint=..., wrong={...})``. Building the book records it, hashed, in
-``recorded.json`` (``book/_ext/recorded.py``). From there ``check`` and the box on the page know right from wrong, also
-where the solutions were cut out.
+An exercise asks for a value (`values`), for an object with a property (`constructions`), for a
+function (`build_*`) or for a proof (`proofs`). The solution cell of a value exercise, in its chapter,
+is the only place where its answer is written: ``solution("letgo", slope, hint=..., wrong={...})``.
+Building the book records it, hashed, in ``recorded.json`` (``book/_ext/recorded.py``). From there
+``check`` and the box on the page can tell right from wrong, also where the solutions were cut out.
+Marks come from the Otter assignments of ``make otter``, which judge in a process of their own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from adalib.teach.exercises import build_answers, build_tables, constructions, proofs
-from adalib.teach.exercises.judged import Build, Construction, Fault, Proof, Value, value
+from adalib.teach.exercises.judged import Build, Construction, Fault, Proof, Unanswered
+from adalib.teach.exercises.values import Value, value
 
 __all__ = ["Checked", "Checker", "Solution", "checks", "recorded"]
 
@@ -38,10 +40,11 @@ JUDGED: dict[tuple[str, str], Exercise] = {
 
 @dataclass(frozen=True)
 class Checked:
-    """What became of an answer; ``right`` is None while there is none.
+    """The verdict on an answer; ``right`` is None while there is none.
 
-    ``hint`` names the mistake where it is a known one, ``more`` is the second hint, and ``picture`` is the smallest
-    case on which a function or a proof fails. An exercise of a ``chapter`` has a box on its page to answer in.
+    ``hint`` names the mistake where it is a known one, ``more`` is the second hint, and ``picture`` is
+    the smallest case on which a function or a proof fails. An exercise of a ``chapter`` has a box on
+    its page to answer in.
     """
 
     name: str
@@ -63,12 +66,13 @@ class Checked:
 
     def _repr_html_(self) -> str | None:
         if self.right is None and self.chapter:
-            place = f'data-chapter="{self.chapter}" data-name="{html.escape(self.name)}"'
-            return f'<p class="adalib-answer" {place}>Exercise {html.escape(self.name)}: not answered yet.</p>'
+            name = html.escape(self.name)
+            place = f'data-chapter="{self.chapter}" data-name="{name}"'
+            return f'<p class="adalib-answer" {place}>Exercise {name}: not answered yet.</p>'
         if not self.picture:
             return None
-        said, _, picture = repr(self).partition("\n")
-        return f"<p>{html.escape(said)}</p><pre>{html.escape(picture)}</pre>"
+        verdict, _, picture = repr(self).partition("\n")
+        return f"<p>{html.escape(verdict)}</p><pre>{html.escape(picture)}</pre>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,56 +90,56 @@ class Solution(Checked):
 
 
 class Checker:
-    """``check(name, answer)`` for some exercises, and ``solution``, which writes one of them down."""
+    """``check(name, answer)`` for some exercises: practice with hints, which leaves no mark anywhere.
+
+    ``solution`` writes one of the exercises down.
+    """
 
     def __init__(self, exercises: Mapping[str, Exercise], chapter: str = "") -> None:
         self.exercises = dict(exercises)
         self.chapter = chapter
-        self.given: dict[
-            str, Any
-        ] = {}  # the last answer to each: a value itself, of a function whether it was right
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.exercises)
+        return f"check(name, answer) is practice and gives no marks; the names are {names}"
 
     def __call__(self, name: str, answer: Any) -> Checked:
         """Say whether an exercise is answered, rightly or not yet."""
-        checked = self._checked(name, answer)
-        if name in self.exercises and checked.right is not None:
-            self.given[name] = answer if isinstance(self.exercises[name], Value) else checked.right
-        return checked
-
-    def _checked(self, name: str, answer: Any) -> Checked:
         exercise = self.exercises.get(name)
         if answer is None:
             within = exercise.tolerance if isinstance(exercise, Value) else 0
-            return Checked(
-                name,
-                None,
-                f"A number counts within {within:g}" if within else "",
-                chapter=self.chapter,
-            )
+            hint = f"A number counts within {within:g}" if within else ""
+            return Checked(name, None, hint, chapter=self.chapter)
         if exercise is None:
             names = ", ".join(self.exercises)
-            return Checked(
-                str(name), False, f"no exercise here is called {name!r}; the names are {names}"
-            )
-        if isinstance(exercise, Build) and exercise.empty(answer):
-            return Checked(name, None, "Your function returns nothing so far", chapter=self.chapter)
+            hint = f"no exercise here is called {name!r}; the names are {names}"
+            return Checked(str(name), False, hint)
         try:
             fault = exercise.fault(answer)
-        except Exception as error:  # an answer can be any object at all; whatever it does is a hint, never a traceback
+        except (
+            Exception
+        ) as error:  # an answer can be any object; an error is a hint, not a traceback
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             fault = f"your answer could not be read: {kind}{error}"
         if fault is None:
             return Checked(name, True)
+        if isinstance(fault, Unanswered):
+            return Checked(name, None, fault.hint, chapter=self.chapter)
         hint, picture = fault if isinstance(fault, Fault) else (fault, "")
         return Checked(name, False, hint, exercise.more, picture)
 
     def solution(self, name: str, answer: Any, hint: str, more: str = "", **about: Any) -> Solution:
-        """Write an exercise down, as `value` does; a typical mistake that would be taken for another one is refused."""
-        exercise = value(name, answer, hint, more, **about)
-        for said, mistake in {None: answer, **about.get("wrong", {})}.items():
-            if exercise.fault(mistake) != said:
+        """Write an exercise down, as `value` does, with the salt that its record has already.
+
+        A typical mistake that would be taken for another one is refused.
+        """
+        salt = recorded().get(self.chapter, {}).get(name, {}).get("salt", "")
+        exercise = value(name, answer, hint, more, salt=salt, **about)
+        for expected, mistake in {None: answer, **about.get("wrong", {})}.items():
+            found = exercise.fault(mistake)
+            if found != expected:
                 raise ValueError(
-                    f"exercise {name!r}: {mistake!r} is told {exercise.fault(mistake)!r}, not {said!r}"
+                    f"exercise {name!r}: {mistake!r} gets the hint {found!r}, not {expected!r}"
                 )
         self.exercises[name] = exercise
         return Solution(name, True, chapter=self.chapter, recorded=exercise)
@@ -144,7 +148,7 @@ class Checker:
 def checks(chapter: str) -> tuple[Checker, Callable[..., Solution]]:
     """A chapter's ``check`` and ``solution``.
 
-    >>> check, solution = checks("00")
+    >>> check, solution = checks("data")
     >>> check("sum", None), solution("sum", 4, hint="count on your fingers")
     (Exercise sum: not answered yet., Exercise sum: right.)
     >>> check("sum", [4.0]), check("sum", 5)

@@ -43,7 +43,7 @@ def _with_empties(answers: Sequence[str], gold: str) -> float:
     return _won([answer or "empty" for answer in answers], gold)
 
 
-EXERCISES["00", "vote"] = Build(
+EXERCISES["data", "vote"] = Build(
     Inputs(
         lambda rng: {"answers": _said(rng, 1, 7, [0.4, 0.3, 0.1, 0.2]), "gold": "7"},
         {"answers": ("answer",)},
@@ -57,8 +57,8 @@ EXERCISES["00", "vote"] = Build(
     _won,
     "count the answers that are not empty; the right one wins if none has more votes, and shares the win where "
     "others have as many",
-    "collections.Counter counts; with w answers on top the win is 1 / w if the right one is among them, and without "
-    "any vote it is 0",
+    "collections.Counter counts; how many answers have the most votes, is the right one among them, and what "
+    "if nobody voted",
     {
         "empty answers vote; they must not": _with_empties,
         "the first of the tied answers takes all; they must share": lambda answers, gold: float(
@@ -86,7 +86,7 @@ def _all_subsets(answers: list[str], gold: str, b: int) -> float:
     return float(np.mean([_won(part, gold) for part in combinations(answers, b)]))
 
 
-EXERCISES["01", "subsets"] = Build(
+EXERCISES["motivation", "subsets"] = Build(
     Inputs(
         _draw_budget,
         {"answers": ("answer",)},
@@ -99,7 +99,7 @@ EXERCISES["01", "subsets"] = Build(
     ),
     _all_subsets,
     "take every way to pick b of the answers, vote in each, and average",
-    "itertools.combinations(answers, b) lists the ways; your vote of chapter 0 judges each",
+    "itertools lists the ways to pick; your vote of chapter 0 judges each of them",
     {
         "those are windows: b answers at a time, each used once": lambda answers, gold, b: float(
             np.mean([_won(answers[i * b : i * b + b], gold) for i in range(len(answers) // b)])
@@ -135,7 +135,7 @@ def _nearest(
     return [labels[min(range(len(known)), key=lambda i: ((known[i] - x) ** 2).sum())] for x in new]
 
 
-EXERCISES["06", "label policy"] = Build(
+EXERCISES["learning", "label policy"] = Build(
     PRICED.turned(
         _learn_known,
         {**PRICED.axes, "known": ("question", "feature"), "new": ("asked", "feature")},
@@ -144,7 +144,7 @@ EXERCISES["06", "label policy"] = Build(
     _nearest,
     "make the oracle's labels of the known questions; a new question takes the label of the known one that is "
     "nearest in its features, the first if several are",
-    "((known - x) ** 2).sum(axis=1).argmin() is the row of the nearest known question",
+    "the nearest question has the smallest sum of squared differences; numpy finds its row without a loop",
     {
         "that is the commonest label for everyone; look at the features": lambda known, acc, cost, lam, new: (
             [int(np.bincount(oracle(acc, cost, lam)).argmax())] * len(new)
@@ -195,7 +195,7 @@ def _pays_to_stop(worth: np.ndarray, moves: np.ndarray, lam: float) -> np.ndarra
     return value
 
 
-EXERCISES["09", "induct"] = Build(
+EXERCISES["stopping", "induct"] = Build(
     Inputs(
         _draw_stops,
         {},
@@ -216,7 +216,8 @@ EXERCISES["09", "induct"] = Build(
     _best_rule,
     "work back from the last answer: in every state take the larger of the vote's worth and what the next states are "
     "worth on average, less the price",
-    "value = worth[-1]; then, for n from the last move to the first, value = maximum(worth[n], moves[n] @ value - lam)",
+    "after the last answer the value is the vote's worth; one step earlier, compare stopping with the mean value "
+    "of the next states less the price",
     {
         "the next answer is free there; it costs the price": lambda worth, moves, lam: _best_rule(
             worth, moves, 0.0
@@ -241,7 +242,7 @@ def _one_way(first: np.ndarray, second: np.ndarray, cost: np.ndarray, lam: float
     return spent(second, oracle(first, cost, lam))
 
 
-EXERCISES["05", "cross-fit"] = Build(
+EXERCISES["estimation", "cross-fit"] = Build(
     PRICED.turned(
         _second_half,
         {"first": ("question", "budget"), "second": ("question", "budget"), "cost": ("budget",)},
@@ -261,7 +262,7 @@ EXERCISES["05", "cross-fit"] = Build(
         (_one_way(first, second, *price) + _one_way(second, first, *price)) / 2
     ),
     "choose labels on one half and look them up in the other, both ways round, and average the two",
-    "labels = oracle(first, cost, lam) is scored by second[range(n), labels], and the other way round",
+    "the labels of one half pick entries of the other half's table; do it both ways round",
     {
         "that is the in-sample value: it scores labels on the half that chose them": lambda first, second, *price: (
             (_one_way(first, first, *price) + _one_way(second, second, *price)) / 2

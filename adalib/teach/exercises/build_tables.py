@@ -38,12 +38,12 @@ def _dearest(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
     return acc.shape[1] - 1 - (acc - lam * cost)[:, ::-1].argmax(axis=1)
 
 
-EXERCISES["02", "oracle"] = Build(
+EXERCISES["oracle", "oracle"] = Build(
     PRICED,
     oracle,
     "every question takes the column where accuracy minus price times cost is largest",
-    "net = acc - lam * cost is the whole table of net values; argmax along a row takes the first, hence the "
-    "cheapest, of the largest",
+    "make the whole table of net values at once; of several largest entries in a row, numpy finds the "
+    "first, which is the cheapest",
     {
         "ties go to the dearer budget; they must go to the cheaper one": _dearest,
         "it takes the most accurate column and forgets the price": lambda acc, *_: acc.argmax(
@@ -95,14 +95,14 @@ def _halving(
     return high
 
 
-EXERCISES["03", "bisection"] = Build(
+EXERCISES["budgets", "bisection"] = Build(
     TARGETED,
     lambda acc, cost, budget: next(
         lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget
     ),
     "halve the interval: where the cost is above the budget the price must rise, else it may fall",
-    "keep a price that is too low and one that is high enough; try the middle, move one end, sixty times; return "
-    "the high end",
+    "keep a price that is too low and one that is high enough, and move one of them to the middle until they "
+    "meet; which of the two keeps the budget",
     {
         "it moves the wrong end: a cost above the budget needs a higher price": partial(
             _halving, turned=True
@@ -138,7 +138,7 @@ def _judge_corners(got: Any, best: Any, case: Case) -> str | None:
     )
 
 
-EXERCISES["03", "envelope"] = Build(
+EXERCISES["budgets", "envelope"] = Build(
     PRICED.turned(
         lambda rng, acc, cost, lam: {"acc": acc[0], "cost": cost},
         {"acc": ("budget",), "cost": ("budget",)},
@@ -152,7 +152,7 @@ EXERCISES["03", "envelope"] = Build(
     _winners,
     "a column is on the envelope if some price makes it the cheapest of the best; a point under the line between two "
     "others is not",
-    "start at the first column; go to the column with the steepest slope from here; stop when no slope is positive",
+    "stand on the first column and look at the slopes to all dearer ones; where do you go next, and when do you stop",
     {
         "it keeps every point that beats those before; one under its neighbours' line must go": lambda acc, _: [
             j for j in range(len(acc)) if j == 0 or acc[j] > acc[:j].max()
@@ -185,15 +185,15 @@ def _mean_curve(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
     return [(float(cost[j]), float(mean[j])) for j in _winners(mean, cost)]
 
 
-EXERCISES["03", "frontier"] = Build(
+EXERCISES["budgets", "frontier"] = Build(
     PRICED.turned(
         lambda rng, acc, cost, lam: {"acc": acc, "cost": cost}, PRICED.axes, valid=PRICED.valid
     ),
     _points,
     "collect the steps of all envelopes, sort them by slope, and add up costs and gains from the steepest on; steps "
     "of equal slope make one point",
-    "a step of one question moves the averages by its cost / N and its gain / N; start where everyone has the "
-    "cheapest column",
+    "start where everyone has the cheapest column; how far does one step of one question move the two "
+    "averages over N questions",
     {
         "that is the envelope of the mean curve, which treats all questions alike": _mean_curve,
         "it returns sums; return averages over questions": lambda acc, cost: np.multiply(
@@ -249,12 +249,12 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     )
 
 
-EXERCISES["03", "coin"] = Build(
+EXERCISES["budgets", "coin"] = Build(
     TARGETED,
     _one_coin,
     "take the steps of all envelopes by slope while they fit, and a part of the first that does not",
-    "the share of that step is the money left, N (B - average cost), over the step's cost; every other question has "
-    "one chance of 1",
+    "how much money is left in all before the step that does not fit, and which part of that step does it "
+    "pay for; every other question has one chance of 1",
     {
         "it leaves the slack unspent; take a part of the step that did not fit": partial(
             _one_coin, toss=False
@@ -274,22 +274,28 @@ def _dual(acc: np.ndarray, cost: np.ndarray, lam: float, budget: float) -> float
     return float(np.mean([max(row - lam * cost) for row in acc]) + lam * budget)
 
 
+#: How far above the bound a line may lie: a finite difference over 1e-4 that meets a kink is off by so much.
+_DIFFERENCE = 2e-3
+
+
 def _judge_slope(got: Any, best: float, case: Case) -> str | None:
     slope = float(np.asarray(got).item())
     acc, cost, lam, budget = case["acc"], case["cost"], case["lam"], case["budget"]
     here = _dual(acc, cost, lam, budget)
-    for other in (*prices(acc, cost), lam / 2, lam + 1e-3, lam + 2):
-        line, there = here + slope * (other - lam), _dual(acc, cost, other, budget)
-        if line > there + 1e-9:
-            return f"with slope {slope:g} the line is at {line:.4f} at the price {other:.4g}, above G = {there:.4f}"
+    for other in (*prices(acc, cost), lam / 2, lam + 2):
+        line = here + slope * (other - lam)
+        there = _dual(acc, cost, other, budget)
+        if line > there + _DIFFERENCE:
+            where = f"with slope {slope:g} the line is at {line:.4f} at the price {other:.4g}"
+            return f"{where}, above G = {there:.4f}"
     return None
 
 
-EXERCISES["04", "subgradient"] = Build(
+EXERCISES["duality", "subgradient"] = Build(
     TARGETED_AND_PRICED,
     lambda acc, cost, lam, budget: budget - bill(acc, cost, lam),
     "a subgradient is the slope of a line through G at this price that nowhere lies above G",
-    "differentiate one row's largest net value: its slope in the price is minus the cost of the column that attains it",
+    "look at one row: how fast does its largest net value fall when the price rises a little",
     {
         "the sign is turned round: G falls where the cost is above the budget": lambda *case: (
             bill(*case[:3]) - case[3]
@@ -300,7 +306,7 @@ EXERCISES["04", "subgradient"] = Build(
     judge=_judge_slope,
 )
 
-EXERCISES["07", "best mix"] = Build(
+EXERCISES["results", "best mix"] = Build(
     TARGETED.turned(
         lambda rng, acc, cost, budget: {"means": acc[0], "cost": cost, "budget": budget},
         {"means": ("budget",), "cost": ("budget",)},
@@ -316,8 +322,8 @@ EXERCISES["07", "best mix"] = Build(
     ),
     lambda means, cost, budget: best_value(means[None], cost, budget),
     "mix any two budgets at random so that the average cost is the budget or less, and take the best such mix",
-    "for every pair low, high with cost[low] <= B < cost[high] the accuracy is on the line between them; a budget of "
-    "B or less counts alone too",
+    "one of the two budgets costs B or less and the other more; draw the line between their accuracies and "
+    "read it at B; a budget that fits counts alone too",
     {
         "it mixes neighbours only; a mix of 1 and 4 may beat them": lambda means, cost, budget: (
             float(np.interp(budget, cost, means))
@@ -357,7 +363,7 @@ def _costs_alone_sorted(*case: np.ndarray) -> np.ndarray:
     return np.array([np.sort(costs), *accuracies])
 
 
-EXERCISES["11", "joined"] = Build(
+EXERCISES["minds", "joined"] = Build(
     Inputs(
         _draw_models,
         {
@@ -372,7 +378,8 @@ EXERCISES["11", "joined"] = Build(
     ),
     lambda *case: np.array(sorted(_side_by_side(*case).T.tolist())).T,
     "put the columns of both models side by side and order them by cost; accuracies move with their costs",
-    "order = numpy.argsort(costs) and then costs[order] and acc[:, order], as one array: costs above, accuracies below",
+    "numpy.argsort gives the order of the costs; apply it to the columns of everything, and stack costs above "
+    "accuracies",
     {
         "the columns are not ordered by cost": _side_by_side,
         "the costs are ordered, but the accuracies did not move": _costs_alone_sorted,
@@ -456,7 +463,7 @@ EXERCISES["markets", "dispatch"] = Build(
     ),
     _least_bill,
     "the cheapest fuel first, each plant up to its capacity, the last one in part",
-    "for plant in fuel.argsort(): run[plant] = min(capacity[plant], what is left of the demand)",
+    "go through the plants in the order of their fuel, and keep track of what is left of the demand",
     {
         "it runs the plants as they are listed; begin with the cheapest fuel": lambda capacity, fuel, demand: (
             _in_turn(capacity, demand, range(len(capacity)))

@@ -7,11 +7,11 @@ exact in binary, and a tie among them is a tie.
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import io
+import functools
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -27,6 +27,7 @@ __all__ = [
     "Case",
     "Inputs",
     "Late",
+    "Stopwatch",
     "apply",
     "best_value",
 ]
@@ -34,7 +35,6 @@ __all__ += [
     "between",
     "bill",
     "described",
-    "limited",
     "oracle",
     "prices",
     "shrunk",
@@ -100,30 +100,41 @@ def apply(function: Callable, values: Mapping[str, Any]) -> Any:
         raise Broken(f"it raised {type(error).__name__}: {error}") from None
 
 
-@contextlib.contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Let a reader's function run in silence, and raise `Late` after some seconds of work where that can be counted.
+class Stopwatch:
+    """Give a reader's functions some seconds in all, by the clock; then `Late` ends the one at work.
 
-    What counts is the processor's time, not the clock's: on a busy machine a right function is not late.
+    Only their own time counts. On a busy machine our brute force is slow, and a right function must
+    not be late for that. Where the system has no timer (Windows, a browser), or outside the main
+    thread, there is no limit.
     """
-    with contextlib.redirect_stdout(io.StringIO()):  # hundreds of calls print nothing
-        if (
-            not hasattr(signal, "setitimer")
-            or threading.current_thread() is not threading.main_thread()
-        ):
-            yield
-            return
 
-        def late(*_: Any) -> None:
-            raise Late
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds
 
-        before = signal.signal(signal.SIGPROF, late)
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.signal(signal.SIGPROF, before)
+    def around(self, function: Callable) -> Callable:
+        """The same function, under this watch."""
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if not hasattr(signal, "setitimer") or not in_main_thread:
+            return function
+
+        @functools.wraps(function)
+        def timed(*values: Any) -> Any:
+            start = time.monotonic()
+            before = signal.signal(signal.SIGALRM, _late)
+            # The alarm repeats, because a bare "except:" in a reader's loop swallows the first one.
+            signal.setitimer(signal.ITIMER_REAL, max(self.left, 1e-3), 0.01)
+            try:
+                return function(*values)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, before)
+                self.left -= time.monotonic() - start
+
+        return timed
+
+
+def _late(*_: Any) -> None:
+    raise Late
 
 
 def shrunk(case: Case, inputs: Inputs, fails: Callable[[Case], bool]) -> Case:

@@ -16,7 +16,8 @@ from adalib.router.controller import BudgetController
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable, check_table
-from adalib.teach.exercises.judged import Construction, as_number
+from adalib.teach.exercises.judged import Construction
+from adalib.teach.exercises.values import as_number
 
 __all__ = ["EXERCISES", "THREE"]
 
@@ -24,8 +25,12 @@ Judge = Callable[[Any], str | None]
 
 EXERCISES: dict[tuple[str, str], Construction] = {}  # by chapter and name
 
-#: The table of the exercise "exact" in chapter 4: three questions, each with its own curve.
+#: The table of the exercise "exact": three questions, each with its own curve.
 THREE = [[0.1, 0.5, 0.6], [0.2, 0.3, 0.9], [0.4, 0.4, 0.5]], [1, 2, 4]
+
+
+#: Numbers that a question may hold as words.
+_NUMBERS = {"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 
 
 def _exercise(chapter: str, name: str, more: str) -> Callable[[Judge], Judge]:
@@ -47,7 +52,7 @@ def _parts(answer: Any, *names: str) -> Any:
 
 
 @_exercise(
-    "04",
+    "duality",
     "gap",
     "with C = (1, 2) and Acc = (0, 1) for everyone, think of a budget between two costs",
 )
@@ -62,7 +67,7 @@ def _gap(answer: Any) -> str | None:
 
 
 @_exercise(
-    "04", "exact", "adalib.frontier(*THREE).cost lists the budgets that a price spends in full"
+    "duality", "exact", "the frontier of the table lists the budgets that a price spends in full"
 )
 def _exact(answer: Any) -> str | None:
     budget = as_number(answer)
@@ -105,7 +110,7 @@ def _mean_gap(answer: Any) -> str | None:
 
 
 @_exercise(
-    "05",
+    "estimation",
     "null",
     "three answers with chance 1/3 each are flat too: no vote makes any of them likelier",
 )
@@ -124,7 +129,9 @@ def _null(population: Any) -> str | None:
 
 
 @_exercise(
-    "06", "blind", "the features count words and signs; exchange a word for one of the same length"
+    "learning",
+    "blind",
+    "the features count words and signs; exchange a word for one of the same length",
 )
 def _blind(answer: Any) -> str | None:
     if (
@@ -136,6 +143,11 @@ def _blind(answer: Any) -> str | None:
     words = [sorted(re.findall(r"\w+", text.lower())) for text in answer]
     if min(map(len, words)) < 4:
         return "each question needs at least four words"
+    if not all(text.strip().endswith("?") for text in answer):
+        return "each text must be a question, so it ends with a question mark"
+    numbers = [[word for word in own if word.isdigit() or word in _NUMBERS] for own in words]
+    if min(map(len, numbers)) < 2:
+        return "each question must ask for a sum of two numbers or more, such as 12 and 34"
     if words[0] == words[1]:
         return "the two use the same words; change one, so that another sum is asked for"
     features = text_features(list(answer))
@@ -143,7 +155,7 @@ def _blind(answer: Any) -> str | None:
     return f"{apart[0]} tells them apart" if apart else None
 
 
-@_exercise("08", "thin", "ten gains too small to buy, and one large gain from a small budget")
+@_exercise("patterns", "thin", "ten gains too small to buy, and one large gain from a small budget")
 def _thin(table: Any) -> str | None:
     if (
         not isinstance(table, UtilityTable)
@@ -166,7 +178,11 @@ def _thin(table: Any) -> str | None:
     return None
 
 
-@_exercise("10", "controller", "first * numpy.exp(step * numpy.cumsum(costs - budget) / budget)")
+@_exercise(
+    "deploy",
+    "controller",
+    "the logarithm of the price adds up what was spent above the budget, question by question",
+)
 def _controller(mine: Any) -> str | None:
     """Hold a reader's ``prices(costs, budget, first, step)`` against the controller, on costs of all kinds."""
     rng = np.random.default_rng(11)

@@ -1,18 +1,22 @@
 """Exercises that are judged by what an answer does: an object with a property, a function, or a proof.
 
-A function is tried on nasty and random inputs against brute force. A proof is a chain of lines, each no larger than the
-next, with a sentence between two that says why; a line is a function of the objects that it names. What comes back is
-the smallest input on which an answer fails. Numbers do not prove a step; but a false step falls at once, and so does a
-chain that only mixes the sides of its claim. An answer that does everywhere what a known mistake does is told so.
+A function is tried on nasty and random inputs against brute force. A proof is a chain of lines, each
+no larger than the next, with a sentence between two that says why; a line is a function of the
+objects that it names. The reader gets back the smallest input on which the answer fails. Numbers do
+not prove a step, but they refute a false one at once. A chain also needs a line that is more than a
+mixture of the two sides of its claim. An answer that agrees with a known mistake on every input is
+told the name of that mistake.
 """
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import io
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -23,30 +27,30 @@ from adalib.teach.exercises.cases import (
     Case,
     Inputs,
     Late,
+    Stopwatch,
     apply,
     described,
-    limited,
     shrunk,
 )
 
 __all__ = [
+    "PROOF_CASES",
+    "SECONDS",
     "Build",
     "Construction",
     "Fault",
     "Proof",
-    "Value",
-    "as_name",
-    "as_number",
-    "hashed",
+    "Unanswered",
     "same",
-    "value",
 ]
 
+#: A reader's functions may work for so many seconds in all; the hint to one that was stopped names them.
+SECONDS = 20.0
+
 _CASES = 200  # on which a function is tried
-_PROOF_CASES = 2000
+PROOF_CASES = 2000  # on which every step of a proof is tried
 _ALIKE = 60  # cases on which a function or a line must agree with a known one
-_SECONDS = 20.0
-_PROOF_SECONDS = 30.0
+_SLOPES = 12  # cases on which the slopes of a line are compared with those of the two sides
 _ROUNDING = 1e-9
 
 Line = Callable[..., Any]
@@ -59,11 +63,23 @@ class Fault(NamedTuple):
     picture: str = ""
 
 
-class Construction(NamedTuple):
-    """An exercise with many right answers: ``fault`` looks at the reader's own object and says what it still lacks."""
+class Unanswered(NamedTuple):
+    """The function is still the one that was handed out, so there is nothing to judge."""
 
-    fault: Callable[[Any], str | None]
+    hint: str
+
+
+@dataclass(frozen=True)
+class Construction:
+    """An exercise with many right answers: ``judge`` says what the reader's own object still lacks."""
+
+    judge: Callable[[Any], str | None]
     more: str
+
+    def fault(self, answer: Any) -> Fault | Unanswered | str | None:
+        """Return None for an object with the property, else what it lacks."""
+        mine = Stopwatch(SECONDS).around(answer) if callable(answer) else answer
+        return _unless_late(lambda: self.judge(mine))
 
 
 def same(got: Any, best: Any, case: Case | None = None) -> str | None:
@@ -75,43 +91,46 @@ def same(got: Any, best: Any, case: Case | None = None) -> str | None:
     if best is None or got is None:
         return None if got is best else f"it returned {got!r}"
     try:
-        values, wanted = np.asarray(got, dtype=float), np.asarray(best, dtype=float)
+        values = np.asarray(got, dtype=float)
+        wanted = np.asarray(best, dtype=float)
     except (TypeError, ValueError):
-        return (
-            f"it returned {got!r}, which is no number"
-            if np.ndim(best) == 0
-            else f"it returned {got!r}"
-        )
+        kind = ", which is no number" if np.ndim(best) == 0 else ""
+        return f"it returned {got!r}{kind}"
     if values.size != wanted.size:
-        return f"it returned {values.size} {'entry' if values.size == 1 else 'entries'} instead of {wanted.size}"
+        entries = "entry" if values.size == 1 else "entries"
+        return f"it returned {values.size} {entries} instead of {wanted.size}"
     close = np.isclose(values.ravel(), wanted.ravel(), rtol=1e-6, atol=1e-8)
     return None if close.all() else "it is not the best here"
 
 
-class Build(NamedTuple):
-    """An exercise whose answer is a function: its inputs, the same by brute force, two hints, and typical mistakes.
+@dataclass(frozen=True)
+class Build:
+    """An exercise whose answer is a function, judged against brute force.
 
-    The mistakes are functions too, by what each is called. ``judge(got, best, case)`` says what is wrong, or None;
-    ``picture(got, best, case)`` draws a case, where listing its values is not enough.
+    ``mistakes`` are functions too, by the name of each mistake. ``judge(got, best, case)`` says what
+    is wrong, or None; ``picture(got, best, case)`` draws a case where a list of its values is not
+    enough.
 
     >>> numbers = Inputs(lambda rng: {"x": rng.normal(size=3)}, {"x": ("place",)})
-    >>> largest = Build(numbers, max, "compare them all", "max does it", {"that is the smallest": min})
+    >>> mistakes = {"that is the smallest": min}
+    >>> largest = Build(numbers, max, "compare them all", "one pass is enough", mistakes)
     >>> largest.fault(lambda x: sorted(x)[-1]) is None, largest.fault(min).hint
     (True, 'that is the smallest')
     """
 
     inputs: Inputs
-    best: Callable[..., Any]
+    _brute_force: Callable[..., Any]
     hint: str
     more: str
     mistakes: Mapping[str, Callable[..., Any]]
     judge: Callable[[Any, Any, Case], str | None] = same
     picture: Callable[[Any, Any, Case], str] | None = None
 
-    def fault(self, function: Any) -> Fault | str | None:
-        """None for a right function, else its mistake and the smallest input that shows it."""
+    def fault(self, function: Any) -> Fault | Unanswered | str | None:
+        """Return None for a right function, else its mistake and the smallest input that shows it."""
         if not callable(function):
             return "give the function itself, without calling it"
+        function = Stopwatch(SECONDS).around(function)
         now: Case = {}  # the input at work, to be shown if time runs out
 
         def fails(case: Case) -> bool:
@@ -119,32 +138,23 @@ class Build(NamedTuple):
             now.update(case)
             return self._wrong(function, case) is not None
 
-        try:
-            with limited(_SECONDS):
-                case = next(filter(fails, self.inputs.cases(_CASES)), None)
-                return (
-                    None
-                    if case is None
-                    else self._shown(function, shrunk(case, self.inputs, fails))
-                )
-        except Late:
-            return Fault(
-                f"after {_SECONDS:g} seconds it was still at work; does its loop end",
-                described(now),
-            )
+        def judged() -> Fault | Unanswered | None:
+            now.update(next(self.inputs.cases(1)))
+            if self._returns_nothing(function, now):
+                return Unanswered("Your function returns nothing so far")
+            case = next(filter(fails, self.inputs.cases(_CASES)), None)
+            if case is None:
+                return None
+            return self._shown(function, shrunk(case, self.inputs, fails))
 
-    def empty(self, function: Any) -> bool:
-        """Whether a function is still the one that was handed out, which returns nothing."""
-        case = next(self.inputs.cases(1))
+        return _unless_late(judged, lambda: described(now))
+
+    def _returns_nothing(self, function: Callable[..., Any], case: Case) -> bool:
         try:
-            with limited(_SECONDS):
-                return (
-                    callable(function)
-                    and apply(function, case) is None
-                    and apply(self.best, case) is not None
-                )
-        except (Broken, Late):
+            nothing = apply(function, case) is None
+        except Broken:
             return False
+        return nothing and apply(self._brute_force, case) is not None
 
     def _shown(self, function: Callable[..., Any], case: Case) -> Fault:
         what = self._wrong(function, case) or ""
@@ -152,18 +162,17 @@ class Build(NamedTuple):
             got = apply(function, case)
         except Broken:
             return Fault(what, described(case))
-        named = next(
-            (name for name, wrong in self.mistakes.items() if self._alike(function, wrong)), None
+        known_mistakes = (
+            name for name, mistake in self.mistakes.items() if self._alike(function, mistake)
         )
-        best = apply(self.best, case)
-        drawn = (
-            self.picture(got, best, case) if self.picture else described(case, yours=got, best=best)
-        )
-        return Fault(named or f"{what}; {self.hint}", drawn)
+        named = next(known_mistakes, None)
+        best = apply(self._brute_force, case)
+        draw = self.picture or (lambda got, best, case: described(case, yours=got, best=best))
+        return Fault(named or f"{what}; {self.hint}", draw(got, best, case))
 
     def _wrong(self, function: Callable[..., Any], case: Case) -> str | None:
         """What is wrong with a function on one input."""
-        best = apply(self.best, case)
+        best = apply(self._brute_force, case)
         try:
             got = apply(function, case)
         except Broken as broken:
@@ -175,28 +184,32 @@ class Build(NamedTuple):
         except (TypeError, ValueError, IndexError):
             return f"it returned {got!r}"
 
-    def _alike(self, function: Callable[..., Any], wrong: Callable[..., Any]) -> bool:
-        """Whether a function does what a known mistake does, everywhere that was tried."""
+    def _alike(self, function: Callable[..., Any], mistake: Callable[..., Any]) -> bool:
+        """Whether a function does what a known mistake does on every input that is tried."""
         try:
             cases = self.inputs.first(_ALIKE)
-            return all(same(apply(function, case), apply(wrong, case)) is None for case in cases)
+            return all(same(apply(function, case), apply(mistake, case)) is None for case in cases)
         except Broken:
             return False
 
 
-class Proof(NamedTuple):
-    """An exercise whose answer is a chain of lines ``first <= ... <= last``, with a sentence between each two.
+@dataclass(frozen=True)
+class Proof:
+    """An exercise whose answer is a chain of lines ``first <= ... <= last``, with reasons in quotes.
 
-    ``objects`` makes from an input all that a line may name. Any road will do whose every step holds and that has, on
-    the way, ``ideas`` lines with something new (`_new`; 0 where the idea is to write a side in another form); a shorter
-    one is told ``jump``. ``mistakes`` are lines typically written. No sentence is judged, but none may be missing.
+    ``objects`` makes from an input all that a line may name. Any road will do whose every step holds
+    and that has ``ideas`` lines on the way which are more than a mixture of the two sides (0 where
+    the idea is to write a side in another form). A chain without them is told ``jump``. ``mistakes``
+    are lines typically written. Nobody judges the sentences, but none may be missing.
 
-    >>> numbers = Inputs(lambda rng: {"a": float(rng.random()), "b": float(rng.random())}, {})
-    >>> claim = Proof(numbers, dict, lambda a, b: 0.0, lambda a, b: a + b, "where is a alone", "", "", {})
-    >>> claim.fault([lambda a: 0 * a, "a is no less", lambda a: a, "nor is b", lambda a, b: a + b]) is None
+    >>> def draw(rng):
+    ...     a, b, c = np.sort(rng.random(3)).tolist()
+    ...     return {"a": a, "b": b, "c": c}
+    >>> claim = Proof(Inputs(draw, {}), dict, lambda a: a, lambda c: c, "where is b", "", "", {})
+    >>> claim.fault([lambda a: a, "b is no less", lambda b: b, "nor is c", lambda c: c]) is None
     True
-    >>> claim.fault([lambda a: 0 * a, lambda a, b: a - b, lambda a, b: a + b]).hint[:13]
-    'step 1 breaks'
+    >>> claim.fault([lambda a: a, "half way", lambda a, b, c: (a + c) / 2 + 0 * b, "", lambda c: c])
+    'where is b'
     """
 
     inputs: Inputs
@@ -209,35 +222,31 @@ class Proof(NamedTuple):
     mistakes: Mapping[str, Line]
     ideas: int = 1
 
-    def fault(self, chain: Any) -> Fault | str | None:
-        """None for a chain that holds, passes all it must and gives its reasons, else the first step that fails."""
-        lines = (
-            [part for part in chain if not isinstance(part, str)]
-            if isinstance(chain, Sequence)
-            else []
-        )
+    def fault(self, chain: Any) -> Fault | Unanswered | str | None:
+        """Return None for a chain that holds and gives its reasons, else the first step that fails."""
+        parts = chain if isinstance(chain, Sequence) else []
+        lines = [part for part in parts if not isinstance(part, str)]
         if len(lines) < 2 or not all(map(callable, lines)):
             return "give a list of lines, each a function such as lambda acc, lam: ..."
-        known = set(self.objects(next(self.inputs.cases(1))))
+        names = set(self.objects(next(self.inputs.cases(1))))
         for number, line in enumerate(lines, 1):
-            unknown = set(inspect.signature(line).parameters) - known
-            if unknown:
-                return f"line {number} names {', '.join(sorted(unknown))}; the objects are {', '.join(sorted(known))}"
-        try:
-            with limited(_PROOF_SECONDS):
-                return self._tried(lines) or _unexplained(chain)
-        except Late:
-            return f"after {_PROOF_SECONDS:g} seconds a line was still at work"
+            others = set(inspect.signature(line).parameters) - names
+            if others:
+                listed = ", ".join(sorted(others))
+                return f"line {number} names {listed}; the objects are {', '.join(sorted(names))}"
+        watch = Stopwatch(SECONDS)
+        timed = [watch.around(line) for line in lines]
+        return _unless_late(lambda: self._broken(timed) or _unexplained(chain))
 
-    def _tried(self, chain: list[Line]) -> Fault | str | None:
-        broken = (
+    def _broken(self, chain: list[Line]) -> Fault | str | None:
+        breaks = (
             (case, place)
-            for case in self.inputs.cases(_PROOF_CASES)
+            for case in self.inputs.cases(PROOF_CASES)
             if (place := self._breaks(chain, case))
         )
-        case, place = next(broken, ({}, None))
+        case, place = next(breaks, ({}, None))
         if place is None:
-            return None if len(chain) > 2 and self._new(chain[1:-1]) >= self.ideas else self.jump
+            return None if len(chain) > 2 and self._count_ideas(chain) >= self.ideas else self.jump
 
         def breaks_there(smaller: Case) -> bool:
             # The same step must break in the smaller case too: another one would be another story.
@@ -246,10 +255,11 @@ class Proof(NamedTuple):
 
         case = shrunk(case, self.inputs, breaks_there)
         _, what = self._breaks(chain, case) or place
-        named = next(
-            (said for said, wrong in self.mistakes.items() if self._has(chain, wrong)), None
+        known_mistakes = (
+            name for name, mistake in self.mistakes.items() if self._has(chain, mistake)
         )
-        return Fault(f"{what}; {named or self.hint}", described(self.objects(case)))
+        named = next(known_mistakes, self.hint)
+        return Fault(f"{what}; {named}", described(self.objects(case)))
 
     def _breaks(self, chain: list[Line], case: Case) -> tuple[int, str] | None:
         """The first place at which a chain does not hold: its number, and what happens there."""
@@ -261,74 +271,106 @@ class Proof(NamedTuple):
             except Broken as broken:
                 return number, f"line {number} has no value: {broken}"
         for number, name, line in ((1, "first", self.first), (len(chain), "last", self.last)):
+            written = values[number - 1]
             claimed = _evaluated(line, objects)
-            if abs(values[number - 1] - claimed) > _ROUNDING:
-                said = f"the {name} line is {values[number - 1]:.4g} here, and that side of the claim is {claimed:.4g}"
-                return -number, said
+            if abs(written - claimed) > _ROUNDING:
+                what = f"the {name} line is {written:.4g} here"
+                return -number, f"{what}, and that side of the claim is {claimed:.4g}"
         for step, (low, high) in enumerate(pairwise(values), 1):
             if low > high + _ROUNDING:
-                return (
-                    step,
-                    f"step {step} breaks: line {step} is {low:.4g} and line {step + 1} is {high:.4g}",
-                )
+                what = f"line {step} is {low:.4g} and line {step + 1} is {high:.4g}"
+                return step, f"step {step} breaks: {what}"
         return None
 
-    def _new(self, lines: list[Line]) -> int:
-        """How many different lines name an object that no side of the claim names, or are no mix of the two sides."""
-        cases = [self.objects(case) for case in self.inputs.first(_ALIKE)]
-        sides = np.array(
-            [[1.0, _evaluated(self.first, one), _evaluated(self.last, one)] for one in cases]
-        )
-        claimed = _used(self.first, cases) | _used(self.last, cases)
+    def _count_ideas(self, chain: list[Line]) -> int:
+        """How many different lines between the first and the last are more than a mixture of them.
+
+        The claim links its objects: the oracle is the oracle of these accuracies at this price. We
+        change every object by itself, which cuts the links. A line with an idea rests on one of them,
+        so it leaves the interval between the two sides somewhere. A mixture stays inside whatever its
+        weights are, and so does a line that only names an object, as in ``+ 0 * lam``.
+        """
+        rng = np.random.default_rng(1)
+        cases = [
+            {name: _changed(value, rng) for name, value in self.objects(case).items()}
+            for case in self.inputs.first(_ALIKE)
+        ]
+        sides = np.array([[_or_nan(self.first, one), _or_nan(self.last, one)] for one in cases])
         found = set()
-        for line in lines:
-            values, names = np.array([_evaluated(line, one) for one in cases]), _used(line, cases)
-            mix = sides @ np.linalg.lstsq(sides, values)[0]
-            if names - claimed or not np.allclose(values, mix, rtol=0, atol=_ROUNDING):
-                found.add((*values.round(9), *sorted(names)))
+        for line in chain[1:-1]:
+            values = np.array([_or_nan(line, one) for one in cases])
+            below = values < sides.min(axis=1) - _ROUNDING
+            above = values > sides.max(axis=1) + _ROUNDING
+            if (below | above).any() and not self._follows_sides(line, cases[-_SLOPES:]):
+                found.add(tuple(values.round(9)))
         return len(found)
 
-    def _has(self, chain: list[Line], wrong: Line) -> bool:
+    def _follows_sides(self, line: Line, cases: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether a line depends on nothing but the values of the two sides.
+
+        The slopes of ``f(first, last)`` in the objects are a combination of the slopes of both sides.
+        """
+        for objects in cases:
+            own, first, last = (_slopes(each, objects) for each in (line, self.first, self.last))
+            if not np.isfinite([own, first, last]).all():
+                continue
+            sides = np.column_stack([first, last])
+            rest = own - sides @ np.linalg.lstsq(sides, own)[0]
+            if abs(rest).max() > 1e-3 * (1 + abs(own).max()):
+                return False
+        return True
+
+    def _has(self, chain: list[Line], mistake: Line) -> bool:
         """Whether one of the lines is this one in every case that was tried."""
         cases = [self.objects(case) for case in self.inputs.first(_ALIKE)]
         return any(
-            all(abs(_or_nan(line, one) - _or_nan(wrong, one)) <= _ROUNDING for one in cases)
+            all(abs(_or_nan(line, one) - _or_nan(mistake, one)) <= _ROUNDING for one in cases)
             for line in chain
         )
 
 
-def _used(line: Line, cases: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The objects that a line works with, not only names: in some case it has no value without them."""
-    without = {
-        name: [{**one, name: one[name] * np.nan} for one in cases]
-        for name in inspect.signature(line).parameters
-    }
-    return {
-        name
-        for name, spoilt in without.items()
-        if any(math.isnan(_or_nan(line, one)) for one in spoilt)
-    }
+def _changed(value: Any, rng: np.random.Generator) -> Any:
+    """Another value of the same kind: numbers within a factor of two, labels no larger than before."""
+    if np.asarray(value).dtype.kind == "f":
+        scaled = np.asarray(value) * rng.uniform(0, 2, np.shape(value))
+        return scaled if np.ndim(value) else float(scaled)
+    if np.ndim(value):
+        return rng.integers(0, np.max(value) + 1, np.shape(value))
+    return int(rng.integers(1, max(value, 1) + 1))
+
+
+def _slopes(line: Line, objects: Mapping[str, Any], step: float = 1e-5) -> np.ndarray:
+    """The slope of a line in every number of every object, by central differences; labels stay."""
+    slopes = []
+    for name, value in objects.items():
+        if np.asarray(value).dtype.kind != "f":
+            continue
+        for place in np.ndindex(np.shape(value)):
+            ends = []
+            for move in (step, -step):
+                moved = np.array(value)
+                moved[place] += move
+                one = {**objects, name: moved if moved.ndim else float(moved)}
+                ends.append(_or_nan(line, one))
+            slopes.append((ends[0] - ends[1]) / (2 * step))
+    return np.array(slopes)
 
 
 def _unexplained(chain: Sequence[Line | str]) -> str | None:
-    """What to say to a chain with a step that has no sentence, between its two lines, in which a word stands."""
-    lines = [callable(part) for part in chain if callable(part) or re.search(r"\w", part)]
-    step = next(
-        (sum(lines[:after]) for after in range(1, len(lines)) if lines[after - 1] and lines[after]),
-        None,
-    )
-    return (
-        f"the lines hold; now say why step {step} does, in a sentence in quotes between its lines"
-        if step
-        else None
-    )
+    """Ask for the first step that has no sentence with a word in it between its two lines."""
+    is_line = [callable(part) for part in chain if callable(part) or re.search(r"\w", part)]
+    for place, (before, after) in enumerate(pairwise(is_line), 1):
+        if before and after:
+            step = sum(is_line[:place])
+            where = "in a sentence in quotes between its lines"
+            return f"the lines hold; now say why step {step} does, {where}"
+    return None
 
 
 def _evaluated(line: Line, objects: Mapping[str, Any]) -> float:
     """What a line comes to, given the objects that it names."""
-    number = np.asarray(
-        apply(line, {name: objects[name] for name in inspect.signature(line).parameters})
-    )
+    named = {name: objects[name] for name in inspect.signature(line).parameters}
+    number = np.asarray(apply(line, named))
     if number.size != 1 or number.dtype.kind not in "biuf" or not np.isfinite(number.item()):
         raise Broken(f"it is {number!r}, not one number")
     return float(number.item())
@@ -336,163 +378,19 @@ def _evaluated(line: Line, objects: Mapping[str, Any]) -> float:
 
 def _or_nan(line: Line, objects: Mapping[str, Any]) -> float:
     try:
-        return _evaluated(line, objects)
+        with np.errstate(all="ignore"):  # a changed object may have no logarithm
+            return _evaluated(line, objects)
     except Broken:
         return math.nan
 
 
-# Numbers and names
-
-_OFFSET, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
-_EXACT = 1e-6  # the tolerance of an answer that has to be exact
-
-Key = dict[str, Any]
-
-
-class Value(NamedTuple):
-    """What is kept of an exercise: keys of the right answer and of typical wrong ones, each with what is said to it.
-
-    ``hint`` is said to any other answer, ``more`` is the second hint; the name of the exercise salts the hashes.
-    """
-
-    name: str
-    key: Key
-    hint: str
-    more: str
-    tolerance: float
-    wrong: list[Key]
-
-    def fault(self, answer: Any) -> str | None:
-        """None for a right answer, else the typical mistake that it is, else the hint."""
-        if self._opens(self.key, answer):
-            return None
-        if "step" in self.key and math.isnan(as_number(answer)):
-            return "that is no number; give one, such as 0.875 or 7/8"
-        named = next((key["said"] for key in self.wrong if self._opens(key, answer)), None)
-        return (
-            self._rounded(answer, 0.01)
-            or named
-            or self._rounded(answer)
-            or self._slip(answer)
-            or self.hint
-        )
-
-    def _rounded(self, answer: Any, most: float = math.inf) -> str | None:
-        """What to say to the right number with too few digits: they leave half a unit of the last one open."""
-        number, step = as_number(answer), self.key.get("step", math.inf)
-        written = answer.strip() if isinstance(answer, str) else repr(number)
-        digits = re.fullmatch(r"[+-]?\d*(?:[.,](\d+)(%?)|%)", written)
-        half = (
-            0.5 * 10.0 ** -(len(digits[1] or "") + 2 * written.endswith("%"))
-            if digits and number
-            else 0.0
-        )
-        cells = (
-            range(-round(half / step), round(half / step) + 1)
-            if step < half < min(most, 500 * step)
-            else ()
-        )
-        if any(self._opens(self.key, number + cell * step) for cell in cells):
-            within = np.format_float_positional(self.tolerance or _EXACT, trim="-")
-            return f"near, but rounded too far; a number counts within {within}"
-        return None
-
-    def _slip(self, answer: Any) -> str | None:
-        """What is the matter with a number that is right but for how it is written."""
-        number = as_number(answer)
-        if "step" not in self.key or not math.isfinite(number) or self._opens(self.key, 0):
-            return None
-        if self._opens(self.key, -number):
-            return "the sign is turned round"
-        if self._opens(self.key, number / 100):
-            return "that is a percentage; write a % sign after it, or give the share"
-        if isinstance(answer, str) and "," in answer and self._opens(self.key, number / 1000):
-            return "three digits after a comma are read as thousands; write a decimal point"
-        return None
-
-    def _opens(self, key: Key, answer: Any) -> bool:
-        if "step" not in key:
-            return hashed(f"{self.name}:{as_name(answer)}") in key["right"]
-        cell = as_number(answer) / key["step"] + 0.5
-        return math.isfinite(cell) and hashed(f"{self.name}:{math.floor(cell)}") in key["right"]
-
-
-def value(
-    name: str,
-    answer: Any,
-    hint: str,
-    more: str = "",
-    tolerance: float = 0.0,
-    wrong: Mapping[str, Any] | None = None,
-) -> Value:
-    """Keep an exercise: its answer, how far off still counts, two hints, and typical mistakes by what is said to them.
-
-    >>> half = value("half", 0.5, "think of a coin", tolerance=1e-3, wrong={"that is one more": 1.5})
-    >>> half.fault("1/2"), half.fault(1.5), half.fault(7), half.fault("half")
-    (None, 'that is one more', 'think of a coin', 'that is no number; give one, such as 0.875 or 7/8')
-    """
-    mistakes = [
-        {**_key(name, mistake, tolerance), "said": said} for said, mistake in (wrong or {}).items()
-    ]
-    return Value(name, _key(name, answer, tolerance), hint, more, tolerance, mistakes)
-
-
-def _key(name: str, answer: Any, tolerance: float) -> Key:
-    """The cells, or the text, that count as this answer, as hashes."""
-    if isinstance(answer, str):
-        return {"right": [hashed(f"{name}:{as_name(answer)}")]}
-    within = tolerance or _EXACT
-    step = within / 2
-    first, last = (math.floor((float(answer) + end) / step + 0.5) for end in (-within, within))
-    return {"step": step, "right": [hashed(f"{name}:{cell}") for cell in range(first, last + 1)]}
-
-
-def hashed(text: str) -> str:
-    """The FNV-1a hash of a text, 64 bits in hexadecimal.
-
-    >>> hashed("a")
-    'af63dc4c8601ec8c'
-    """
-    number = _OFFSET
-    for byte in text.encode():
-        number = (number ^ byte) * _PRIME & _MASK
-    return f"{number:016x}"
-
-
-def as_number(answer: Any) -> float:
-    """Read a number: a plain one, the only entry of an array, or a text such as "7/8", "87.5%" or "1,024"; else NaN.
-
-    A comma that can only be a decimal one is read so: "0,676" and "2,75", and not "1,024".
-
-    >>> as_number([0.875]), as_number("7/8"), as_number("87.5 %"), as_number("1,024"), as_number("many")
-    (0.875, 0.875, 0.875, 1024.0, nan)
-    >>> as_number("0,676"), as_number("-2,75")
-    (0.676, -2.75)
-    """
+def _unless_late(
+    judge: Callable[[], Any], picture: Callable[[], str] = lambda: ""
+) -> Fault | Unanswered | str | None:
+    """What ``judge`` finds, in silence, or a hint once the reader's time is up."""
     try:
-        if isinstance(answer, Fraction):
-            return float(answer)
-        entry = np.asarray(answer).item()  # fails where there are several
-        if not isinstance(entry, str):
-            return float(entry)
-        text = re.sub(r"\s", "", entry).replace("\N{MINUS SIGN}", "-")
-        comma = re.fullmatch(r"([+-]?)(\d*),(\d+)(%?)", text)
-        if comma and (len(comma[3]) != 3 or not int(comma[2] or 0)):
-            text = text.replace(",", ".")
-        text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
-        top, _, bottom = text.removesuffix("%").partition("/")
-        return float(top) / float(bottom or 1) / (100 if text.endswith("%") else 1)
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError, AttributeError):
-        return math.nan
-
-
-def as_name(answer: Any) -> str:
-    """Read a name: without quotes, capitals and spaces at the ends.
-
-    >>> as_name(" 'Word-Trees' "), as_name(np.array(["word-trees"]))
-    ('word-trees', 'word-trees')
-    """
-    if not isinstance(answer, str):
-        values = np.asarray(answer, dtype=object)
-        answer = str(values.item()) if values.size == 1 else str(answer)
-    return " ".join(answer.strip().strip("\"'`").lower().split())
+        with contextlib.redirect_stdout(io.StringIO()):  # hundreds of calls print nothing
+            return judge()
+    except Late:
+        hint = f"after {SECONDS:g} seconds it was still at work; does its loop end"
+        return Fault(hint, picture())

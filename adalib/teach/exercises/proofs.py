@@ -46,7 +46,7 @@ def _with_oracle(case: Case) -> dict[str, Any]:
     return {**case, "oracle": oracle_labels(case["acc"], case["cost"], case["lam"])}
 
 
-# Chapter 2
+# The chapter "The oracle"
 
 
 def _two_buys(case: Case) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _two_buys(case: Case) -> dict[str, Any]:
     return bought
 
 
-EXERCISES["02", "monotone"] = Proof(
+EXERCISES["oracle", "monotone"] = Proof(
     PRICED.turned(
         lambda rng, acc, cost, lam: {
             "acc": acc[:1],
@@ -78,8 +78,8 @@ EXERCISES["02", "monotone"] = Proof(
     lambda low, high, c_low, c_high: (high - low) * (c_low - c_high),
     "the chain jumps: use first that at one of the two prices nothing beats what is bought there",
     "each buy is the best at its own price; write that down for both, and add",
-    "line 2 is the net value of the low price's buy minus that of the other buy, at the low price; line 3 adds the "
-    "same at the high price, where the accuracies cancel",
+    "compare the net values of the two buys at the low price alone; then ask what the high price adds, and what "
+    "cancels",
     {
         "the sides are exchanged: at the low price its own buy is the better one": (
             lambda low, a_low, c_low, a_high, c_high: (
@@ -97,15 +97,15 @@ EXERCISES["02", "monotone"] = Proof(
     },
 )
 
-EXERCISES["02", "everett"] = Proof(
+EXERCISES["oracle", "everett"] = Proof(
     _with_plan(PRICED, lambda case: _mean(case["cost"], _with_oracle(case)["oracle"])),
     _with_oracle,
     lambda acc, plan: _mean(acc, plan),
     lambda acc, oracle: _mean(acc, oracle),
     "the chain jumps: bring in the price, times what the plan saves against the oracle",
     "the plan costs no more than the oracle, and no net value is above the oracle's",
-    "line 2 is the plan's accuracy plus the price times what it saves against the oracle; that is at most the "
-    "oracle's accuracy, because the plan's net value is at most the oracle's",
+    "the plan saves money against the oracle; what is that worth at the price, and which of the two has the larger "
+    "net value",
     {
         "the sign of the money is turned round: the plan spends less": (
             lambda acc, cost, lam, plan, oracle: (
@@ -123,7 +123,7 @@ EXERCISES["02", "everett"] = Proof(
     },
 )
 
-# Chapter 3
+# The chapter "Budgets"
 
 
 def _split(case: Case) -> dict[str, Any]:
@@ -140,14 +140,14 @@ def _split(case: Case) -> dict[str, Any]:
     }
 
 
-EXERCISES["03", "one split"] = Proof(
+EXERCISES["budgets", "one split"] = Proof(
     TARGETED,
     _split,
     lambda bound, accuracy: bound - accuracy,
     lambda n: 1 / n,
     "the chain jumps: what is the slack worth at this price, and what would the whole step of the split question bring",
     "the split spends the slack at the price of its step; a whole step brings more than a part, and none more than 1",
-    "lines: bound - accuracy, lam * slack, gain / n, 1 / n",
+    "write down what the slack would buy at this price, then what the whole step of one question of n brings",
     {
         "money is not accuracy: multiply the slack by the price": lambda slack: slack,
         "the slack is an average over questions already; do not divide by n again": lambda lam, slack, n: (
@@ -158,16 +158,16 @@ EXERCISES["03", "one split"] = Proof(
     ideas=2,
 )
 
-# Chapter 4
+# The chapter "Duality"
 
-EXERCISES["04", "weak duality"] = Proof(
+EXERCISES["duality", "weak duality"] = Proof(
     _with_plan(TARGETED_AND_PRICED, lambda case: case["budget"]),
     dict,
     lambda acc, plan: _mean(acc, plan),
     dual,
     "the chain jumps: what may be added because the plan keeps the budget",
     "the plan keeps the budget and the price is not negative, so something that is not negative may be added",
-    "line 2 is accuracy + lam * (budget - cost) of the plan; then let every question choose its best net value",
+    "charge the plan for what it spends and pay it for the budget; then let every question choose for itself",
     {
         "the sign is turned round: the plan costs the budget or less": (
             lambda acc, cost, lam, budget, plan: (
@@ -184,7 +184,7 @@ EXERCISES["04", "weak duality"] = Proof(
 )
 
 
-# Chapter 5
+# The chapter "Estimation"
 
 
 def _with_truth(case: Case) -> dict[str, Any]:
@@ -197,14 +197,14 @@ _ESTIMATES = Inputs(
     valid=lambda case: abs(case["draws"] - 0.5).max() <= 0.5,
 )
 
-EXERCISES["05", "bracket"] = Proof(
+EXERCISES["estimation", "bracket"] = Proof(
     _ESTIMATES,
     _with_truth,
     lambda draws, truth: float(truth[draws.argmax(axis=1)].mean()),
     lambda draws: float(draws.max(axis=1).mean()),
     "the chain jumps: what would one who knows the truth choose",
     "choosing by noisy numbers never beats knowing the truth, and its mean claim is never below the true best",
-    "line 2 is truth.max(); for the second step, every draw's maximum is at least its entry at the truly best budget",
+    "what would you choose if you knew the truth; and how does each draw's maximum compare with its entry there",
     {
         "the average budget is not the best one": lambda truth: float(truth.mean()),
         "that is the luckiest number of all; the claim is a mean of maxima": lambda draws: float(
@@ -246,7 +246,7 @@ EXERCISES["duality", "recovery"] = Proof(
     ),
     "the chain jumps: which bound lies above the best value",
     "put the bound at this price in place of the best value; the rest is an identity",
-    "bound - accuracy = regret + lam * (budget - cost of the policy): write the bound with the oracle's net value",
+    "write the bound at this price with the oracle's net value, and subtract the policy's accuracy",
     {
         "that is the loss against the oracle, which may spend more or less than the budget": _lost_accuracy,
         "unspent money is missing: a policy without regret may still have money left": _regret,
@@ -272,7 +272,7 @@ EXERCISES["duality", "regret"] = Proof(
     ),
     "the chain jumps: what is at stake on the questions where the policy errs",
     "where policy and oracle agree nothing is lost; elsewhere at most the largest less the smallest net value",
-    "line 2 is the mean of M times 1 where the two differ, M the largest minus the smallest net value of a question",
+    "split the mean into rows where the two agree and rows where they differ; what can a row lose at most",
     {
         "the mean of M times the share of errors is no bound: errors may sit where M is large": (
             lambda acc, cost, lam, policy, oracle: float(
@@ -307,8 +307,7 @@ EXERCISES["markets", "floor"] = Proof(
     lambda fuel, run: run @ fuel,
     "the chain jumps: what would the plants earn by what they run, if none ran at a loss",
     "no plant runs above its capacity, and a plant that stays off earns 0",
-    "line 2 is line 1 with run in place of capacity, so less is taken off; without the maximum, less still is taken "
-    "off, and the fuel is left",
+    "compare the capacity with what each plant runs first; then ask what becomes of a plant that runs at a loss",
     {
         "what the plants earn is taken off, not added": (
             lambda capacity, fuel, demand, price: (
@@ -326,7 +325,7 @@ EXERCISES["markets", "floor"] = Proof(
     },
 )
 
-# Chapters 9 and 10
+# The chapter "When to stop" and the chapter "Deploy"
 
 
 def _one_step(rng: np.random.Generator) -> Case:
@@ -349,7 +348,7 @@ def _tossed(v: float, lam: float, q: float, chances: np.ndarray, later: np.ndarr
     return q * (chances @ later - lam) + (1 - q) * v
 
 
-EXERCISES["09", "induction"] = Proof(
+EXERCISES["stopping", "induction"] = Proof(
     Inputs(
         _one_step,
         {},
@@ -362,7 +361,7 @@ EXERCISES["09", "induction"] = Proof(
     lambda v, lam, chances, V: max(v, chances @ V - lam),
     "the chain jumps: use first what is known of the next states",
     "at every next state W is at most V, and an average of two numbers is at most the larger of them",
-    "line 2 is line 1 with V in place of W: q * (chances @ V - lam) + (1 - q) * v",
+    "which of the two values of the next states may stand in the first line's place",
     {
         "the price of the next answer is missing": lambda v, q, chances, V: (
             q * (chances @ V) + (1 - q) * v
@@ -395,7 +394,7 @@ def _steered(rng: np.random.Generator) -> Case:
     }
 
 
-EXERCISES["10", "overspending"] = Proof(
+EXERCISES["deploy", "overspending"] = Proof(
     Inputs(_steered, {}, valid=lambda case: False),
     lambda case: {**case, "step": 0.5},
     lambda costs, budget: float((costs - budget).sum()),
@@ -404,7 +403,7 @@ EXERCISES["10", "overspending"] = Proof(
     ),
     "the chain jumps: what can the last dear question and those before it have added",
     "after the last dear question every cost is at most the budget; before it the price was below high",
-    "line 2 is (costs[:last] - budget).sum() + most - budget; the price before that question says how large the sum is",
+    "split the sum at the last dear question; the price just before it says how large the part in front is",
     {
         "the dear question itself is missing: it may cost the most": (
             lambda costs, last, budget: float((costs[:last] - budget).sum())

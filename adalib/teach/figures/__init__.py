@@ -2,7 +2,7 @@
 
 :func:`show` places a ``plotly`` Figure on a page of the book, where the book's own copy of plotly.js draws it with no
 network, in light and in dark, and in JupyterLab, where its own renderer does. ``shapes`` holds what figures are made
-of, ``prices`` draws what chapters 0 to 4 need, ``evidence`` what the chapters on results need.
+of, ``prices`` draws what the chapters on prices need, ``evidence`` what the chapters on results need.
 """
 
 from __future__ import annotations
@@ -213,12 +213,14 @@ def number(value: float, digits: int = 3) -> str:
 def linked_table(
     frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "", caption: str = ""
 ) -> HTML:
-    """A table, one of whose columns links to sections by their labels; all its texts are shown as text.
+    """Show a table with one more column, ``column``, whose links lead to the sections with these labels.
 
-    The build looks up where a label is (``book/_ext/labels.py``) and stops if there is none. What follows the first
-    line of a text is set smaller, below it; in the column ``bold`` the first line stands out.
+    All texts are shown as text. The build looks up where a label is (``book/_ext/labels.py``), writes the number of
+    its chapter into the link, and stops if there is no such label. What follows the first line of a text is set
+    smaller, below it; in the column ``bold`` the first line stands out.
     """
-    head = "".join(f"<th>{html.escape(str(name))}</th>" for name in frame.columns)
+    names = [*map(str, frame.columns), column]
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     rows = []
     for values, label in zip(frame.itertuples(index=False), labels, strict=True):
         cells = []
@@ -226,9 +228,9 @@ def linked_table(
             first, _, rest = html.escape(str(value)).partition("\n")
             first = f"<strong>{first}</strong>" if name == bold else first
             text = f"{first}<br><small>{rest}</small>" if rest else first
-            if name == column:
-                text = _see(label, text)
-            cells.append(f'<td data-label="{html.escape(str(name), quote=True)}">{text}</td>')
+            cells.append(f"<td>{text}</td>")
+        link = _see(label, _chapter("in the book"))
+        cells.append(f"<td>{link}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     parts = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return HTML(
@@ -241,12 +243,12 @@ def linked_table(
 def cards(claims: pd.DataFrame) -> HTML:
     """Claims as cards: shut, a verdict and a name; open, the paper's words, why, and the number that decides.
 
-    ``claims`` has the columns of ``referee.register.claim_table``. The build looks up the labels in ``see``, as
+    ``claims`` has the columns of ``adalib.paper.referee.register.claim_table``. The build looks up the labels in ``see``, as
     for `linked_table`; ``book/_static/cards.js`` adds buttons that show one verdict alone.
     """
     made = []
     for claim in claims.itertuples():
-        verdict, name, says, place, reason, number, chapter = (
+        verdict, name, says, place, reason, number = (
             html.escape(str(part), quote=True)
             for part in (
                 claim.verdict,
@@ -255,14 +257,14 @@ def cards(claims: pd.DataFrame) -> HTML:
                 claim.place,
                 claim.reason,
                 claim.number,
-                claim.chapter,
             )
         )
         star = " *" if claim.inferred else ""
+        link = _see(claim.see, f"The evidence: {_chapter('in the book')}")
         made.append(
             f'<details class="adalib-card" data-verdict="{verdict}"><summary><span class="card-verdict">{verdict}{star}'
             f"</span> {name}</summary><p>“{says}” <small>{place}</small></p><p>{reason}</p>"
-            f'<p class="card-number">{number}</p><p>{_see(claim.see, f"The evidence: {chapter}")}</p></details>'
+            f'<p class="card-number">{number}</p><p>{link}</p></details>'
         )
     return HTML(
         f'<div class="adalib-cards">{"".join(made)}<script type="application/json">{{}}</script></div>'
@@ -276,22 +278,21 @@ def finding(
     number: str,
     words: str,
     label: str,
-    link: str,
     gains: Mapping[str, Interval] | None = None,
     more: str = "",
 ) -> HTML:
-    """A result that a reader will quote, for the welcome page: its number large, its words, and where it is shown.
+    """Show a result that a reader will quote, for the welcome page: its number large, then its words.
 
-    ``label`` is that of the section that shows it, and ``link`` the words of the link to it. ``gains`` are drawn as
-    dots, one per name, in points. Their intervals, and the text ``more``, open on a click.
+    ``label`` is that of the section that shows it. ``gains`` are drawn as dots, one per name, in
+    points. Their intervals, and the text ``more``, open on a click.
 
-    >>> finding("+3.1 points", "of accuracy.", "ch07-real", "Chapter 7").html.count("adalib-see")
+    >>> finding("+3.1 points", "of accuracy.", "ch07-real").html.count("adalib-see")
     1
-    >>> finding("+3", "points.", "ch07-real", "7", {"MATH": Interval(0.03, 0.01, 0.05)}).html.count("<circle")
+    >>> finding("+3", "points.", "ch07-real", {"MATH": Interval(0.03, 0.01, 0.05)}).html.count("<circle")
     1
     """
     texts = f"<strong>{html.escape(number)}</strong> <span>{html.escape(words)}</span>"
-    texts = f"<p>{texts} {_see(label, html.escape(link))}</p>"
+    texts = f"<p>{texts} {_see(label, _chapter('In the book'))}</p>"
     if gains:
         spelled = "; ".join(f"{name} {_spelled(gain)}" for name, gain in gains.items())
         hidden = f"In points, with 95% intervals over questions: {spelled}. {more}".strip()
@@ -300,8 +301,13 @@ def finding(
     return HTML(f'<div class="adalib-finding">{texts}</div>')
 
 
+def _chapter(words: str) -> str:
+    """Mark words that the build replaces by the name of the chapter that holds the label."""
+    return f'<span class="adalib-chapter">{words}</span>'
+
+
 def _spelled(gain: Interval) -> str:
-    return f"{in_points(gain.mean)} [{in_points(gain.low)}, {in_points(gain.high)}]"
+    return f"{in_points(float(gain.mean))} [{in_points(float(gain.low))}, {in_points(float(gain.high))}]"
 
 
 def _dots(gains: Mapping[str, Interval]) -> str:
@@ -322,10 +328,10 @@ def _dots(gains: Mapping[str, Interval]) -> str:
         middle = row * at + row / 2
         marks.append(
             f'<text x="0" y="{middle + 5:.1f}">{html.escape(name)}</text>'
-            f'<circle cx="{across(100 * gain.mean):.1f}" cy="{middle:.1f}" r="6" fill="{COLOURS[0]}">'
+            f'<circle cx="{across(100 * float(gain.mean)):.1f}" cy="{middle:.1f}" r="6" fill="{COLOURS[0]}">'
             f"<title>{html.escape(f'{name} {_spelled(gain)}')}</title></circle>"
         )
-    told = "; ".join(f"{name} {in_points(gain.mean)} points" for name, gain in gains.items())
+    told = "; ".join(f"{name} {in_points(float(gain.mean))} points" for name, gain in gains.items())
     return (
         f'<svg viewBox="0 0 {left + width} {bottom + 18}" role="img" aria-label="{html.escape(told)}" '
         f'style="width: 100%; max-width: 26rem; font-size: 14px" fill="currentColor">{"".join(marks)}</svg>'
@@ -333,7 +339,7 @@ def _dots(gains: Mapping[str, Interval]) -> str:
 
 
 def _see(label: str, text: str) -> str:
-    """A link to a label of the book (``book/_ext/labels.py``)."""
+    """Link to a label of the book (``book/_ext/labels.py``)."""
     return f'<a class="adalib-see" href="#{html.escape(label, quote=True)}" style="white-space: nowrap">{text}</a>'
 
 

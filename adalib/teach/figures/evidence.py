@@ -1,4 +1,4 @@
-"""Figures of chapters 5 to 8: what is claimed, and what is left of it on answers and questions not seen."""
+"""Figures of the chapters on results: what is claimed, and what is left of it on answers and questions not seen."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
-from adalib.colours import budget_colours
+from adalib.colours import MEANINGS, budget_colours
 from adalib.evaluate.intervals import in_points
 from adalib.teach.figures import COLOURS, plain
 from adalib.teach.figures.shapes import GREY, bar, dots, drag, level, line, panels
 
 #: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
-CLAIMED, HONEST, TRUE = COLOURS[4], COLOURS[0], COLOURS[2]
+CLAIMED = MEANINGS["claimed"]
+HONEST = MEANINGS["policy"]
+TRUE = MEANINGS["oracle"]
 #: One colour for a policy, wherever it appears.
 POLICY = {
-    "oracle": COLOURS[2],
-    "priced": COLOURS[1],
-    "curve": COLOURS[0],
-    "label": COLOURS[5],
-    "noise": COLOURS[3],
+    "oracle": MEANINGS["oracle"],
+    "priced": MEANINGS["price"],
+    "curve": MEANINGS["policy"],
+    "label": MEANINGS["label-policy"],
+    "noise": MEANINGS["noise"],
+    "mix": MEANINGS["mix"],
 }
-POLICY |= {"mix": GREY}
 _MARKS = ("circle", "diamond", "square")  # of policies that share a colour
 _COSTS = {"type": "log", "tickvals": [1, 1.5, 2, 3, 4, 6, 8, 12, 16]}
 _COSTS |= {"ticktext": [f"{cost:g}" for cost in _COSTS["tickvals"]]}
@@ -67,7 +69,7 @@ def means(
     )
 
 
-# Chapter 5: how much an oracle flatters itself.
+# How much an oracle flatters itself.
 
 
 class Worth(NamedTuple):
@@ -101,7 +103,7 @@ def drag_samples(
     return fig.update_layout(height=480, margin={"t": 90})
 
 
-# Chapter 6: what a text tells, and what it is worth.
+# What a text tells, and what it is worth.
 
 
 def gains(
@@ -184,7 +186,7 @@ def price_choices(
     return fig.update_layout(height=540, margin={"t": 96}, legend={"y": 1.01})
 
 
-# Chapter 7: printed beside ours, the frontiers, and what is left of a gain on questions not seen.
+# Printed beside ours, the frontiers, and what is left of a gain on questions not seen.
 
 
 def on_the_line(
@@ -323,7 +325,7 @@ def real_frontiers(
     return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
 
 
-# Chapter 8: who gets the budget, beside a population that nothing helps.
+# Who gets the budget, beside a population that nothing helps.
 
 
 class Dots(NamedTuple):

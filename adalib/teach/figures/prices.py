@@ -1,4 +1,4 @@
-"""Figures of chapters 0 to 4: answers and their votes, the price of one question and of all, the frontier, the dual."""
+"""Figures of the chapters on prices: votes, the price of one question and of all, the frontier, the dual."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Steps = tuple[Array, Array]
 Style = dict[str, Any]
 
 
-# Chapters 0 and 1: the answers to a question, their votes, and how accuracy grows with the budget.
+# The answers to a question, their votes, and how accuracy grows with the budget.
 
 
 def accuracy_curves(
@@ -75,7 +75,7 @@ def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
     return fig.update_layout(barmode="overlay", height=300, margin={"t": 70}, bargap=0.3)
 
 
-# Chapter 2: what a price does to questions, and to the cost.
+# What a price does to questions, and to the cost.
 
 
 def ribbons(
@@ -193,7 +193,7 @@ def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.S
     )
 
 
-# Chapter 3: from a budget to a price, and the whole frontier at once.
+# From a budget to a price, and the whole frontier at once.
 
 
 def staircase_target(lam: Array, cost: Array, budget: float) -> go.Figure:
@@ -362,7 +362,7 @@ def filling(
     return fig.update_layout(barmode="stack", height=580, margin={"t": 80}, legend=legend)
 
 
-# Chapter 4: the dual function as an envelope of lines, a cut simplex, every claim as a bar that passes or fails.
+# The dual function as an envelope of lines, a cut simplex, every claim as a bar that passes or fails.
 
 
 def dual_lines(

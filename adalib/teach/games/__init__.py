@@ -82,11 +82,11 @@ def _listed(budgets: Sequence[float], curve: Sequence[float]) -> str:
     return ", ".join(f"{value:.2f} with {b:g}" for b, value in zip(budgets, curve, strict=True))
 
 
-# Chapters 0 to 2: a vote, a budget a kind, a price
+# A vote, a budget a kind, a price
 
 
 def votes(responses: Responses, row: int) -> Game:
-    """Ask one question again and again, chapter 0: its real answers come in one by one, and vote.
+    """Ask one question again and again: its real answers come in one by one, and vote.
 
     An answer is 0, right; 1, the commonest wrong one; 2, another wrong one; or 3, unread, with an empty text.
     """
@@ -109,7 +109,7 @@ def _written(responses: Responses, row: int) -> dict[int, str]:
 
 
 def kinds(responses: Responses, seed: int = 0) -> Game:
-    """Spend by kind, chapter 1: a budget for each of the four kinds, beside the best mix and the oracle at equal cost.
+    """Spend by kind: a budget for each of the four kinds, beside the best mix and the oracle at equal cost.
 
     Kinds, mix and oracle are chosen on half of the answers to each question, and all are scored on the other half.
     """
@@ -146,7 +146,7 @@ _STEP = 0.001  # by which a price in a sentence moves
 
 
 def tangent(budgets: Sequence[int], curve: ArrayLike, start: float, most: float = 0.1) -> Game:
-    """A line of slope λ on one question's curve, chapter 2: it rests on the best buy, and starts at its net value."""
+    """A line of slope λ on one question's curve: it rests on the best buy, and starts at its net value."""
     data = {
         "budgets": list(budgets),
         "curve": np.asarray(curve).round(6).tolist(),
@@ -160,7 +160,7 @@ def tangent(budgets: Sequence[int], curve: ArrayLike, start: float, most: float 
 def sentence(
     responses: Responses, name: str, start: float, most: float = 0.1, seed: int = 0
 ) -> Game:
-    """A price in a sentence, chapter 2: what all questions buy at it, how often they are right, and a mix of that cost.
+    """A price in a sentence: what all questions buy at it, how often they are right, and a mix of that cost.
 
     Oracle and mix are chosen on half of the answers to each question and scored on the other half.
     """
@@ -199,7 +199,7 @@ def guess(
     ends: tuple[float, float] = (0, 1),
     words: Mapping[str, str] | None = None,
 ) -> Game:
-    """Guess a curve, the vote's in chapter 0 and the oracle's in 3: drag all points but the first, then see the truth.
+    """Guess a curve, the vote's or the oracle's: drag all points but the first, then see the truth.
 
     The points begin where the known ones end, or on the curve ``start``, which then stays in sight. ``ends`` are those
     of the axis.
@@ -220,7 +220,8 @@ _HANDS = (120, 60)  # questions on a wide screen, and on a phone
 def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
     """Spend the answers, on the welcome page: a budget to hand out over real questions, then the price does it.
 
-    The questions are taken evenly from all levels, more for a wide screen than for a phone.
+    Every question starts with one answer. The questions are taken evenly from all levels, more for a wide screen than
+    for a phone.
     """
     levels = [
         "" if level is None else str(level) for level in responses.levels or [None] * responses.n
@@ -238,17 +239,14 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
 
 
 def _hand(responses: Responses, budget: float, seed: int) -> dict[str, Any]:
-    """What a player holds, dealt by the best mix. Player and price see half of the samples; the rest scores both."""
+    """What a player holds. Player and price see half of the samples; the other half scores both."""
     seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
     best, mix = frontier(seen.acc, seen.cost).at(budget), best_mix(seen.acc, seen.cost, budget)
-    used = np.flatnonzero(mix.weights[0])
-    dealt = np.diff(np.floor(np.arange(responses.n + 1) * mix.weights[0, used[-1]] + 1e-9)) > 0
     return {
         "total": round(budget * responses.n),
         "questions": list(responses.questions),
         "seen": np.round(seen.acc * 10_000).astype(int).tolist(),
         "scored": np.round(scored.acc * 10_000).astype(int).tolist(),
-        "start": np.where(dealt, used[-1], used[0]).tolist(),
         "oracle": best.labels.tolist(),
         "price": round(best.lam, 4),
         "oracle_accuracy": float(scored.acc[np.arange(responses.n), best.labels].mean()),
@@ -257,7 +255,7 @@ def _hand(responses: Responses, budget: float, seed: int) -> dict[str, Any]:
 
 
 def lineup(acc: ArrayLike, cost: ArrayLike, names: Sequence[str]) -> Game:
-    """Slopes, sorted, chapter 3: the edges of a few envelopes leave their questions and line up into one staircase.
+    """Slopes, sorted: the edges of a few envelopes leave their questions and line up into one staircase.
 
     An edge is [question, cost, accuracy, cost, accuracy], its ends in its own envelope; the steepest come first.
 
@@ -288,7 +286,7 @@ Gains = tuple[float, float, float, float]
 
 
 def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
-    """Feed it noise, chapter 7: what a router shows with the text, and with fresh random numbers in its place.
+    """Feed it noise: what a router shows with the text, and with fresh random numbers in its place.
 
     Gains are (in-sample, held out, low, high), the last two the held-out interval; ``names`` are those of the two bars.
     """
@@ -300,7 +298,7 @@ def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
     )
 
 
-# Chapter 9: when to stop
+# When to stop
 
 
 def stop(
@@ -420,7 +418,7 @@ def states(
     )
 
 
-# Chapter 10: the budget held, and what it costs in dollars
+# The budget held, and what it costs in dollars
 
 _ASKED = 1000
 _ORDERS = 2  # in which every question's answers are played back
@@ -572,7 +570,7 @@ def bill(
     return Game("bill", data, "What a day costs at your own prices.", without)
 
 
-# Chapter 11: whom to ask for which money
+# Whom to ask for which money
 
 
 @dataclass(frozen=True)

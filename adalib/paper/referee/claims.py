@@ -1,7 +1,9 @@
-"""What decides on each claim of the paper: a number, what it says, and whether it bears our verdict out.
+"""What decides on each claim of the paper: a number, what it says, and whether it bears our verdict
+out.
 
-The claims themselves, their places and the verdicts are lines of ``data/simulated/paper_register.jsonl``. What a
-function looks at is an argument, so that a test can show it something that flips the verdict.
+The claims themselves, their places and the verdicts are lines of
+``data/simulated/paper_register.jsonl``. What a function looks at is an argument, so that a test can
+show it something that flips the verdict.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from adalib.evaluate.intervals import in_points, mean_interval
 from adalib.paper import results, settings
 from adalib.paper.ablations import LEAKS
 from adalib.paper.patterns import level_shares, nearest_mix
+from adalib.paper.referee import measures, rows_results, rows_theory
+from adalib.paper.referee.measures import MATH, SHOWN
 from adalib.paper.settings import (
     BENCHMARKS,
     PAPER,
@@ -29,8 +33,6 @@ from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import archetypes
-from referee import measures, rows_results, rows_theory
-from referee.measures import MATH, SHOWN
 
 _MATH = PAPER_SETTINGS[:3]
 _BOTH = "on GSM8K and MATH"
@@ -148,7 +150,9 @@ def worth_claim(names=BENCHMARKS):
         for row in results.recorded_rows(f"{name} held out")
         if (row.policy, row.target) == ("oracle", 2)
     )
-    says += f"{_BOTH}, with up to 40 answers; with chapter 7's five budgets {in_points(five)}"
+    says += (
+        f"{_BOTH}, with up to 40 answers; with the five budgets of the main table {in_points(five)}"
+    )
     return least["gain"], says, least["gain"] > 0.02 and least["gain_low"] > 0
 
 

@@ -1,6 +1,8 @@
-"""What is measured for the rows of the paper's method, setup and theory: the program, the price, the theorems.
+"""What is measured for the rows of the paper's method, setup and theory: the program, the price,
+the theorems.
 
-What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which names the function.
+What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which
+names the function.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from adalib.evaluate import baselines
 from adalib.learn.features import text_features
 from adalib.learn.policies import LabelPolicy
 from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, zoo
+from adalib.paper.referee import measures
+from adalib.paper.referee.measures import SHOWN, Cell, Outcome, outcome
 from adalib.paper.settings import (
     PAPER,
     PAPER_CLAIMS,
@@ -32,13 +36,12 @@ from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, dual, oracle_labels
 from adalib.solve.reference import lp_solution, lp_value
 from adalib.table import archetypes
-from referee import measures
-from referee.measures import SHOWN, Cell, Outcome, outcome
 
 
 @cache
 def _fitted() -> LabelPolicy:
-    """The paper's classifier on noise features of the simulated DeepSeek-V3 on MATH, labels at B = 2."""
+    """The paper's classifier on noise features of the simulated DeepSeek-V3 on MATH, labels at B =
+    2."""
     return LabelPolicy().fit_labels(
         baselines.noise_features(200), measures.searched(SHOWN, 2.0).labels
     )
@@ -52,7 +55,8 @@ def seconds_to_train() -> float:
 
 @cache
 def seconds_to_route() -> float:
-    """Reading the features of a real question and asking the classifier: the mean over a set, the best of three."""
+    """Reading the features of a real question and asking the classifier: the mean over a set, the
+    best of three."""
     texts, table = answers("word-fewshot").questions, utility("word-fewshot")
     policy = LabelPolicy().fit(text_features(texts), table.acc, table.cost, budget=2)
     return min(_seconds(lambda: policy.predict(text_features(texts))) for _ in range(3)) / len(
@@ -148,7 +152,8 @@ def setup_row() -> Outcome:
     for column, (b, printed) in enumerate(
         zip(utility(SHOWN).budgets, claims["windows"], strict=True)
     ):
-        # Accuracies are multiples of one over the number of windows: read it off the smallest step between them.
+        # Accuracies are multiples of one over the number of windows: read it off the smallest step
+        # between them.
         values = np.unique(
             np.concatenate([utility(name).acc[:, column] for name in PAPER_SETTINGS])
         )
@@ -321,7 +326,7 @@ def fall() -> Outcome:
     return outcome(
         *(at(name, 0, PAPER[name]["unconstrained_cost"], 0.3) for name in PAPER_SETTINGS),
         *(at(name, high, end, 0.1) for name in PAPER_SETTINGS[:3]),
-        note="Simulated settings. At the price 0 nobody needs to take 16: see chapter 2.",
+        note="Simulated settings. At the price 0 some questions take fewer than 16 answers.",
     )
 
 

@@ -1,7 +1,9 @@
-"""The paper's items beside our numbers, and our verdict on each of its claims: the two tables of chapter 12.
+"""The paper's items beside our numbers, and our verdict on each of its claims: the two tables of
+the chapter "The referee".
 
-What the paper has, where, and how it comes out in our hands is ``data/simulated/paper_register.jsonl``, a line each in
-the order of the paper. Whether it does come out so only the measured numbers decide: what comes out otherwise says so.
+What the paper has, where, and how it comes out in our hands is
+``data/simulated/paper_register.jsonl``, a line each in the order of the paper. Whether it does come
+out so only the measured numbers decide: what comes out otherwise says so.
 """
 
 from __future__ import annotations
@@ -15,17 +17,18 @@ import pandas as pd
 
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
-from referee import claims, rows_results, rows_theory
-from referee.measures import Outcome
+from adalib.paper.referee import claims, rows_results, rows_theory
+from adalib.paper.referee.measures import Outcome
 
 #: How a row may be meant to come out.
 STATUSES = ("reproduced", "corrected", "by definition", "ours alone")
 
-#: What may be said of a claim, best first. *Falls* is for what is contradicted; what may still be true is *not
-#: supported*.
+#: What may be said of a claim, best first. *Falls* is for what is contradicted; what may still be
+#: true is *not supported*.
 VERDICTS = ("stands", "true after correction", "not supported", "falls", "open")
 
-#: What a claim may have been decided on. Four verdicts on estimation use draws from a population like MATH.
+#: What a claim may have been decided on. Four verdicts on estimation use draws from a population
+#: like MATH.
 GROUNDS = (
     "cases and counterexamples",
     "the paper's own numbers",
@@ -41,9 +44,11 @@ def _once(measure: Callable[[], Any]) -> Any:
 
 @dataclass(frozen=True)
 class Row:
-    """An item of the paper: ``what`` it is, which numbers are ``compared``, and how it is ``meant`` to come out.
+    """An item of the paper: ``what`` it is, which numbers are ``compared``, and how it is ``meant``
+    to come out.
 
-    ``see`` is the section that explains it, ``by`` the function that measures it; ``timed``: by the machine's clock.
+    ``see`` is the section that explains it, ``by`` the function that measures it; ``timed``: by the
+    machine's clock.
     """
 
     id: str
@@ -84,10 +89,12 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper ``says`` and in which ``place``, our ``verdict`` and its ``reason``, and where to ``see`` why.
+    """What the paper ``says`` and in which ``place``, our ``verdict`` and its ``reason``, and where
+    to ``see`` why.
 
-    ``on`` says what its number was measured on, ``by`` which function decides. ``inferred``: the verdict rests on
-    arithmetic with printed tables, or on our reconstruction of a protocol, without the authors' code or data.
+    ``on`` says what its number was measured on, ``by`` which function decides. ``inferred``: the
+    verdict rests on arithmetic with printed tables, or on our reconstruction of a protocol, without
+    the authors' code or data.
     """
 
     name: str
@@ -125,20 +132,16 @@ def row_of(id: str) -> Row:
     return next(row for row in ROWS if row.id == id)
 
 
-def chapter(label: str) -> str:
-    """What to call the page of a label: of "ch05-windows", "chapter 5", and of "cha-theorem-2", "appendix A"."""
-    page = label[2:].partition("-")[0]
-    return f"chapter {int(page)}" if page.isdigit() else f"appendix {page.upper()}"
-
-
 def replication_table() -> pd.DataFrame:
-    """Measure every row and put them in one table: how each came out, in numbers, and how many cells agree.
+    """Measure every row and put them in one table: how each came out, in numbers, and how many
+    cells agree.
 
     Returns
     -------
     DataFrame
-        A row an item of the paper: ``id``, ``what``, ``compared``, ``status``, ``see``, ``note``, how many ``cells`` it
-        compares and how many of them lie ``outside``; the numbers of the ``paper``, ``ours``, and their ``difference``.
+        A row an item of the paper: ``id``, ``what``, ``compared``, ``status``, ``see``, ``note``,
+        how many ``cells`` it compares and how many of them lie ``outside``; the numbers of the
+        ``paper``, ``ours``, and their ``difference``.
     """
     fields = ("id", "what", "compared", "status", "see")
     table = pd.DataFrame(
@@ -163,8 +166,8 @@ def claim_table(verdict: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a claim: what it says and where, the verdict, its reason and what it was decided ``on``; the ``value``
-        measured, the ``number`` in words, and whether it ``holds``.
+        A row a claim: what it says and where, the verdict, its reason and what it was decided
+        ``on``; the ``value`` measured, the ``number`` in words, and whether it ``holds``.
     """
     asked = [claim for claim in CLAIMS if verdict in (None, claim.verdict)]
     evidence = pd.DataFrame([claim.evidence for claim in asked]).rename(columns={"says": "number"})

@@ -1,7 +1,9 @@
-"""What a row or a claim measures, and the measurements that several share: with the calls and seeds of the chapters.
+"""What a row or a claim measures, and the measurements that several share: with the calls and seeds
+of the chapters.
 
-The same cases as in chapter 4, draws as in 5, trained models as in 6, 7 and 8: the pages must not disagree. Where a
-claim is about MATH or GSM8K, the real answers to both decide; the simulated settings are beside the printed tables.
+Cases, draws and trained models are those of the chapters, so that the pages cannot disagree. Where
+a claim is about MATH or GSM8K, the real answers to both decide; the simulated settings are beside
+the printed tables.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ def levels_of(name: str) -> Sequence:
 
 
 class Cell(NamedTuple):
-    """One number of the paper, printed or what a claim amounts to (a theorem: 0 failures), beside ours.
+    """One number of the paper, printed or what a claim amounts to (a theorem: 0 failures), beside
+    ours.
 
     ``relation`` says whether it is a value ("=") or a bound ("<=", ">="), ``unit`` what is counted.
     """
@@ -82,7 +85,8 @@ class Cell(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a row measured: cells, a note on what else was, and whether what the note and the status add is so."""
+    """What a row measured: cells, a note on what else was, and whether what the note and the status
+    add is so."""
 
     cells: tuple[Cell, ...]
     note: str = ""
@@ -164,7 +168,8 @@ def between(
 
 
 def beside_print(rows: pd.DataFrame, name: str, rooms: Mapping[str, float]) -> Iterable[Cell]:
-    """The cells of a table with columns X and ``printed_X``, where ``rooms`` has the tolerance of X."""
+    """The cells of a table with columns X and ``printed_X``, where ``rooms`` has the tolerance of
+    X."""
     for row in rows.to_dict("records"):
         for part, room in rooms.items():
             yield Cell(
@@ -200,7 +205,7 @@ def in_sample(name: str = MATH[0]) -> UtilityTable:
 
 @cache
 def like_math() -> Population:
-    """The population of chapter 5 whose probabilities are the frequencies of the real answers to MATH."""
+    """The population whose probabilities are the frequencies of the real answers to MATH."""
     return Population.from_responses(settings.answers(MATH[0]))
 
 
@@ -234,19 +239,20 @@ def mixed_misses() -> list[float]:
 
 
 def oracle_of(name: str, target: float) -> dict:
-    """The cross-fitted oracle of a real setting, against the best mix at its cost: a row of chapter 9."""
+    """The cross-fitted oracle of a real setting, against the best mix at its cost."""
     return recorded_cells()[f"{name} by question"]["oracle", target]
 
 
 @cache
 def rehearsed(samples: int, halves: bool = False) -> OracleScore:
-    """The oracle rehearsed on the population like MATH, whose truth is known: the draws of chapter 5."""
+    """The oracle rehearsed on the population like MATH, whose truth is known."""
     return rehearse_oracle(like_math(), samples, TARGETS, halves=halves, **PAPER_WAY)
 
 
 @cache
 def optimism() -> dict[str, Interval]:
-    """What the oracle claims at B = 3 from 48 real answers, less what its labels are worth on 48 others."""
+    """What the oracle claims at B = 3 from 48 real answers, less what its labels are worth on 48
+    others."""
     scores = {
         name: cross_fitted_oracle(settings.answers(name), [3.0], **PAPER_WAY) for name in BENCHMARKS
     }
@@ -261,13 +267,14 @@ def optimism() -> dict[str, Interval]:
 
 @cache
 def null() -> OracleScore:
-    """The oracle rehearsed at B = 3 where no budget helps anyone, as the paper estimates: 48 samples."""
+    """The oracle rehearsed at B = 3 where no budget helps anyone, as the paper estimates: 48
+    samples."""
     return rehearse_oracle(flat_null(200), 48, [3], **PAPER_WAY)
 
 
 @cache
 def estimates(estimator: Literal["subsets", "windows"]) -> np.ndarray:
-    """Errors of Acc(x, 16) from 48 answers on the population like MATH: the draws of chapter 5, a row each."""
+    """Errors of Acc(x, 16) from 48 answers on the population like MATH, one row per draw."""
     drawn = [
         like_math().sample(48, seed).table([16], estimator=estimator).acc[:, 0]
         for seed in range(30)
@@ -277,11 +284,13 @@ def estimates(estimator: Literal["subsets", "windows"]) -> np.ndarray:
 
 @cache
 def trials(best_of: bool = False) -> pd.DataFrame:
-    """Appendix D's advice on the population like MATH: labels at B = 3 from 1, 8 or 16 trials a budget, 40 times.
+    """Appendix D's advice on the population like MATH: labels at B = 3 from 1, 8 or 16 trials a
+    budget, 40 times.
 
-    A trial is a vote of b answers, or succeeds if the best of them is right. Two runs ``agree`` on so many labels, of
-    which the commonest one has the share ``common``. Over the runs the worth of the labels has the standard deviation
-    ``spread``, and the mean accuracy of a fixed budget the standard ``error``.
+    A trial is a vote of b answers, or succeeds if the best of them is right. Two runs ``agree`` on
+    so many labels, of which the commonest one has the share ``common``. Over the runs the worth of
+    the labels has the standard deviation ``spread``, and the mean accuracy of a fixed budget the
+    standard ``error``.
     """
     truth, rng, rows = like_math().table(), np.random.default_rng(0), {}
     acc = 1 - (1 - truth.acc[:, :1]) ** np.array(truth.budgets) if best_of else truth.acc
@@ -321,7 +330,8 @@ def null_hump() -> float:
 
 @cache
 def clusters() -> dict[str, float]:
-    """The four clusters of the pooled simulated curves: the numbers that the paper states of them."""
+    """The four clusters of the pooled simulated curves: the numbers that the paper states of
+    them."""
     kinds = curve_clusters(np.concatenate([settings.utility(name).acc for name in PAPER_SETTINGS]))
     easy, responsive, _, hard = kinds.centres
     member = dict(zip(PAPER_SETTINGS, np.split(kinds.labels, len(PAPER_SETTINGS)), strict=True))
@@ -347,7 +357,7 @@ def _cases() -> tuple[theorems.Case, ...]:
 
 @cache
 def failures(statement: str) -> pd.DataFrame:
-    """How a statement fares on the 700 random cases of chapter 4: a row a claim, printed first."""
+    """How a statement fares on the 700 random cases: one row per claim, printed first."""
     surveyed = theorems.survey(theorems.STATEMENTS[statement], _cases())
     each = surveyed.assign(fails=~surveyed.holds, off=surveyed.gap.abs()).groupby(
         ["version", "claim"], sort=False
@@ -359,7 +369,8 @@ def failures(statement: str) -> pd.DataFrame:
 
 @cache
 def lines_passed() -> tuple[int, int]:
-    """In how many of the random cases accuracy lost passes the dotted line of the figure, and how often the dashed."""
+    """In how many of the random cases accuracy lost passes the dotted line of the figure, and how
+    often the dashed."""
     drawn = [theorems.STATEMENTS["Theorem 2, drawn"](case).printed for case in _cases()]
     return sum(not most.holds for most, _ in drawn), sum(
         most.left > mean.right + _ROUNDING for most, mean in drawn
@@ -368,7 +379,8 @@ def lines_passed() -> tuple[int, int]:
 
 @cache
 def perfect_copies() -> tuple[int, int]:
-    """In how many of the random cases a perfect copy of the oracle breaks Theorem 3 (2), and how many there are."""
+    """In how many of the random cases a perfect copy of the oracle breaks Theorem 3 (2), and how
+    many there are."""
     copies = [
         replace(case, labels=oracle_labels(case.acc, case.cost, case.lam)) for case in _cases()
     ]
@@ -379,7 +391,8 @@ def perfect_copies() -> tuple[int, int]:
 
 @cache
 def real_clusters() -> dict[str, float]:
-    """The same on real answers: centres of both benchmarks and both models, and who gets the budgets on MATH."""
+    """The same on real answers: centres of both benchmarks and both models, and who gets the
+    budgets on MATH."""
     tables = [settings.utility(name) for name in (*BENCHMARKS, "gsm8k-qwen05", MATH[1])]
     easy, responsive, _, hard = curve_clusters(
         np.concatenate([table.acc for table in tables])
@@ -394,7 +407,7 @@ def real_clusters() -> dict[str, float]:
 
 @cache
 def fifths() -> pd.DataFrame:
-    """What each fifth of MATH gains at B = 3 on answers that chose nothing: the table of chapter 8."""
+    """What each fifth of MATH gains at B = 3 on answers that were not used to choose."""
 
     def place(table: UtilityTable) -> np.ndarray:
         return patterns.difficulty_bins(table.acc[:, 0])
@@ -411,7 +424,8 @@ def levels() -> list[pd.DataFrame]:
 
 
 def contrast(names: tuple[str, str] = MATH) -> Interval:
-    """By how much more the gain of 16 over 1 rises from level 2 to level 3 of MATH for one model than for another."""
+    """By how much more the gain of 16 over 1 rises from level 2 to level 3 of MATH for one model
+    than for another."""
     gains = [settings.utility(name).acc[:, -1] - settings.utility(name).acc[:, 0] for name in names]
     more, level = gains[0] - gains[1], np.array(levels_of(names[0]))
     return mean_interval(
@@ -420,7 +434,8 @@ def contrast(names: tuple[str, str] = MATH) -> Interval:
 
 
 def honest(part: str = "word-fewshot by question") -> dict[str, HeldOutRow]:
-    """What every policy has at B = 3, held out; a row a policy. The benchmarks' parts are called "NAME held out"."""
+    """What every policy has at B = 3, held out; a row a policy. The benchmarks' parts are called
+    "NAME held out"."""
     return {row.policy: row for row in recorded_rows(part) if row.target == 3}
 
 
@@ -431,13 +446,15 @@ def on_benchmarks(policy: str) -> list[HeldOutRow]:
 
 
 def reconstructed() -> pd.DataFrame:
-    """The paper's five methods on GSM8K and MATH by our reconstruction of its protocol, with noise for features."""
+    """The paper's five methods on GSM8K and MATH by our reconstruction of its protocol, with noise
+    for features."""
     parts = {name: recorded_frame(f"{name} reconstructed, noise") for name in BENCHMARKS}
     return pd.concat(parts, names=["setting"]).reset_index("setting")
 
 
 def along() -> pd.DataFrame:
-    """Gains over the best mix on the benchmarks for budgets from 1 to 12, held out: of the oracle, and of curves."""
+    """Gains over the best mix on the benchmarks for budgets from 1 to 12, held out: of the oracle,
+    and of curves."""
     rows = [(name, row) for name in BENCHMARKS for row in recorded_rows(f"{name} along the grid")]
     kept = [
         (name, r.policy, r.target, r.gain, r.gain_low)
@@ -449,7 +466,8 @@ def along() -> pd.DataFrame:
 
 @cache
 def told_by_text() -> dict[str, tuple[float, float]]:
-    """How text ranks unseen questions: correlation with Acc(x, 1), and with the gain of 16 over 1, by benchmark."""
+    """How text ranks unseen questions: correlation with Acc(x, 1), and with the gain of 16 over 1,
+    by benchmark."""
     told = {}
     for name in BENCHMARKS:
         table, known = settings.utility(name), text_features(settings.answers(name).questions)
@@ -470,13 +488,15 @@ def told_by_text() -> dict[str, tuple[float, float]]:
 
 @cache
 def compared(split: str) -> Comparison:
-    """The classifiers on the simulated pool with noise features, split by "row" or by "question"."""
+    """The classifiers on the simulated pool with noise features, split by "row" or by
+    "question"."""
     return recorded_comparison(f"simulated pool by {split}", ablations.simulated_pool(), split)
 
 
 @cache
 def on_math(features: str, split: str) -> Comparison:
-    """The classifiers on MATH with "text" or "noise" features, split by "row" or "question", or each scored once."""
+    """The classifiers on MATH with "text" or "noise" features, split by "row" or "question", or
+    each scored once."""
     known = noise_features(settings.answers(MATH[0]).n, 15) if features == "noise" else None
     part = f"MATH, {features} " + ("in folds" if split == "fold" else f"by {split}")
     return recorded_comparison(
@@ -490,7 +510,8 @@ def classifier_table(split: str) -> pd.DataFrame:
 
 
 def trees_over_linear(compared: Comparison | pd.DataFrame) -> float:
-    """Mean accuracy of the two kinds of trees minus that of the two linear models, measured or printed."""
+    """Mean accuracy of the two kinds of trees minus that of the two linear models, measured or
+    printed."""
     table = (
         compared.summary().set_index("classifier") if isinstance(compared, Comparison) else compared
     )
@@ -530,7 +551,8 @@ def pareto(name: str, grid: Sequence[float] = results.GRID) -> pd.DataFrame:
     responses, truth = settings.paper_setting(name), settings.paper_population(name).table()
     estimate = responses.table(**PAPER_WAY)
     chosen, best = score_oracle(estimate, truth, grid), score_oracle(truth, truth, grid)
-    # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all those budgets.
+    # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all
+    # those budgets.
     most = float(frontier(estimate.acc, estimate.cost).cost[-1])
     capped = np.minimum(grid, max(most, min(grid))).tolist()
     learned = results.reconstructed(
@@ -555,7 +577,8 @@ def pareto(name: str, grid: Sequence[float] = results.GRID) -> pd.DataFrame:
 
 @cache
 def copied() -> tuple[float, float]:
-    """Largest difference a cell from the oracle's map of MATH at B = 3: noise by our reconstruction, text held out."""
+    """Largest difference a cell from the oracle's map of MATH at B = 3: noise by our
+    reconstruction, text held out."""
     table, levels = in_sample(), levels_of(MATH[0])
     labels = bisect(table.acc, table.cost, 3.0).labels
     learned = results.mostly_seen(noise_features(labels.size), labels)
@@ -570,7 +593,8 @@ def copied() -> tuple[float, float]:
 
 @cache
 def curve_of_data(name: str = SHOWN) -> pd.DataFrame:
-    """Accuracy on all, seen and unseen questions by share of training data: noise features, B = 3."""
+    """Accuracy on all, seen and unseen questions by share of training data: noise features, B =
+    3."""
     runs = ablations.recorded_curve(name, (3.0,))
     return runs.groupby(["part", "share"])[
         ["accuracy", "fixed", "oracle", "imitation", "cost"]
@@ -578,14 +602,16 @@ def curve_of_data(name: str = SHOWN) -> pd.DataFrame:
 
 
 def passes_fixed(curve: pd.DataFrame) -> float:
-    """The smallest share of training data at which a learning curve over all questions lies above Fixed."""
+    """The smallest share of training data at which a learning curve over all questions lies above
+    Fixed."""
     every = curve.loc["all"]
     return float(every.index[every.accuracy > every.fixed].min())
 
 
 @cache
 def menus(value: str) -> dict[str, float]:
-    """Gain of every menu of budgets over the default at B = 2 on MATH: "in-sample" by windows, or "cross-fitted"."""
+    """Gain of every menu of budgets over the default at B = 2 on MATH: "in-sample" by windows, or
+    "cross-fitted"."""
     return menus_of(MATH[0], value, **(PAPER_WAY if value == "in-sample" else {}))
 
 
@@ -600,5 +626,6 @@ def menus_of(
 
 
 def importances() -> pd.DataFrame:
-    """Importance of each text feature for the labels of MATH at B = 2, beside shuffled labels and noise columns."""
+    """Importance of each text feature for the labels of MATH at B = 2, beside shuffled labels and
+    noise columns."""
     return recorded_frame("importances on MATH")

@@ -1,6 +1,8 @@
-"""What is measured for the rows of the paper's results, patterns and ablations, and of our own experiments.
+"""What is measured for the rows of the paper's results, patterns and ablations, and of our own
+experiments.
 
-What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which names the function.
+What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which
+names the function.
 """
 
 from __future__ import annotations
@@ -14,6 +16,17 @@ import pandas as pd
 from adalib.evaluate.intervals import in_points
 from adalib.paper import results, settings
 from adalib.paper.patterns import by_level, label_shares, level_shares
+from adalib.paper.referee import measures
+from adalib.paper.referee.measures import (
+    NOT_PRINTED,
+    SHOWN,
+    Cell,
+    Outcome,
+    beside_print,
+    between,
+    outcome,
+)
+from adalib.paper.referee.rows_theory import seconds_to_route
 from adalib.paper.settings import (
     BENCHMARKS,
     PAPER,
@@ -26,9 +39,6 @@ from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, oracle_labels
-from referee import measures
-from referee.measures import NOT_PRINTED, SHOWN, Cell, Outcome, beside_print, between, outcome
-from referee.rows_theory import seconds_to_route
 
 
 @cache
@@ -52,7 +62,8 @@ def text() -> Outcome:
     gains = results.claimed_gains().set_index("setting")
     qwen, name = gains.loc["qwen2.5-7b-math"], "{}: gain over Fixed at B = 3, in its own table"
     relative = qwen.difference / (qwen.over_mix + qwen["mix"] - qwen.difference)
-    # A difference of two numbers to three digits is known to 0.001; a range in whole points, to half a point.
+    # A difference of two numbers to three digits is known to 0.001; a range in whole points, to
+    # half a point.
     cells = [
         Cell(name.format(own), gain.claimed, gain.difference, 0.001)
         for own, gain in gains.iterrows()
@@ -167,12 +178,8 @@ def regret_row() -> Outcome:
     )
     over = int((runs.regret > runs.weighted + 1e-9).sum())
     return outcome(
-        Cell(
-            "of chapter 4's 700 cases: accuracy lost above the dotted line, max M × ε", 0, drawn[0]
-        ),
-        Cell(
-            "of chapter 4's 700 cases: accuracy lost above the dashed line, mean M × ε", 0, drawn[1]
-        ),
+        Cell("of 700 random cases: accuracy lost above the dotted line, max M × ε", 0, drawn[0]),
+        Cell("of 700 random cases: accuracy lost above the dashed line, mean M × ε", 0, drawn[1]),
         Cell(name, told, least, 0.005),
         Cell("share of errors on a neighbouring budget", 0.5, near["near"], 0.0, ">="),
         note=f"On MATH regret exceeds Theorem 2's bound in {over} of {len(runs)} runs, accuracy lost in "
@@ -284,7 +291,7 @@ def known() -> Outcome:
     )
 
 
-# Tolerances of shares, prices and levels: what a draw of 200 questions moves them by (chapter 0 shows the spread).
+# Tolerances of shares, prices and levels: what a draw of 200 questions moves them by.
 _SHARE, _PRICE, _LEVEL, _GAP, _IMITATION = 0.05, 0.02, 0.03, 0.01, 0.03
 _FITTED = "Simulated settings, which were fitted to this table among others."
 

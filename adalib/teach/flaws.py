@@ -1,0 +1,161 @@
+"""Find the flaw: results with one planted mistake, and nulls on which it shows.
+
+A null is an experiment in which there is nothing to find. On a flat population no budget helps any
+question; with shuffled labels the policy has learned nothing about the questions. A sound evaluation
+reports no gain on either. Each sin reports one on at least one of them, and its size there is the
+proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from adalib.datasets.populations import Population, beta_population, flat_null
+from adalib.datasets.responses import Responses
+from adalib.evaluate.baselines import best_mix
+from adalib.solve.frontier import frontier
+from adalib.solve.oracle import chosen
+from adalib.table import UtilityTable
+from adalib.teach.exercises import Checked
+from adalib.teach.exercises.values import as_name, as_number
+
+__all__ = ["NULLS", "SINS", "Flaw", "find_the_flaw"]
+
+#: The sins, and how a paper with such a sin would describe what was done.
+SINS = {
+    "in-sample": "Budgets were chosen on 48 answers per question. Accuracy is the mean of the vote over these answers.",
+    "overspent": "Budgets were chosen on 48 answers per question and scored on 48 others. The price was lowered until "
+    "the average reached the target. The mix is the best one at the target.",
+    "leak": "A table of features of each question chose the budgets: its length, its topic, and how often a "
+    "single answer was right among the 48 answers that score. They chose nothing else.",
+    "tie rule": "Budgets were chosen on 48 answers per question and scored on 48 others. A vote counts as right if the "
+    "right answer is among those with the most votes.",
+    "noise": "Budgets were chosen on 48 answers per question and scored on 48 others, for ten questions. We report the "
+    "most successful of twenty runs.",
+}
+NULLS = ("flat", "shuffled")
+_BUDGETS, _SAMPLES, _LEAST = (1, 2, 4, 8, 16), 48, 0.008
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """Results with one planted sin, and what was done in the words of the authors; `find_the_flaw` makes them."""
+
+    methods: str
+    _sin: str
+    _seed: int
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The results: target, cost, accuracy, the mix it is compared with, and the gain."""
+        return self._results(None)
+
+    def run(self, null: str) -> pd.DataFrame:
+        """The same experiment where there is nothing to find: ``null`` is "flat" or "shuffled"."""
+        if null not in NULLS:
+            raise ValueError(f"null is {null!r}; choose one of {', '.join(NULLS)}")
+        return self._results(null)
+
+    def check(self, sin: str, null: str, gain: Any) -> Checked:
+        """Say whether the sin is named, and shown by a null that reports a gain: the largest gain of that table."""
+        hint = self._fault(as_name(sin), as_name(null), as_number(gain))
+        return Checked("flaw", not hint, hint)
+
+    def _fault(self, sin: str, null: str, gain: float) -> str:
+        if sin not in SINS:
+            return f"the sins are {', '.join(SINS)}"
+        if null not in NULLS:
+            return f"the nulls are {', '.join(NULLS)}"
+        shown = float(self.run(null)["gain"].max())
+        if shown < _LEAST:
+            return "that null reports next to no gain, so it shows nothing; try the other one"
+        if abs(gain - shown) > 2e-3:
+            return f'read the largest gain off run("{null}"), to three digits'
+        return (
+            ""
+            if sin == self._sin
+            else "the null is well chosen, but that was not done; read the methods again"
+        )
+
+    def _results(self, null: str | None) -> pd.DataFrame:
+        size, runs = (10, 20) if self._sin == "noise" else (150, 1)
+        seed = self._seed
+        people = (
+            flat_null(size, seed=seed)
+            if null == "flat"
+            else beta_population(size, 0.6, 0.5, seed=seed)
+        )
+        tables = [
+            _once(self._sin, people, seed + number, null == "shuffled") for number in range(runs)
+        ]
+        return max(tables, key=lambda table: float(table["gain"].max())).round(4)
+
+
+def find_the_flaw(seed: int = 0) -> Flaw:
+    """Results to distrust: name what is wrong with them, and show it with a null. The seed chooses sin and numbers.
+
+    Explained in the page "Homework and exams".
+
+    Examples
+    --------
+    >>> flaw = find_the_flaw(3)
+    >>> list(flaw.table.columns)
+    ['target', 'cost', 'accuracy', 'mix', 'gain']
+    >>> flaw.check("noise", "flat", 0.5).right
+    False
+    """
+    sin = list(SINS)[int(np.random.default_rng([seed, 7]).integers(len(SINS)))]
+    # Some draws hide their sin from both nulls; the next draw is taken until one shows it.
+    draws = (Flaw(SINS[sin], sin, seed + 1000 * again) for again in count())
+    return next(
+        flaw for flaw in draws if max(flaw.run(null)["gain"].max() for null in NULLS) >= _LEAST
+    )
+
+
+def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.DataFrame:
+    halves = (population.sample(_SAMPLES, seed=2 * seed + half) for half in (0, 1))
+    first, second = (
+        _generous(half) if sin == "tie rule" else half.table(_BUDGETS) for half in halves
+    )
+    score = first if sin == "in-sample" else second
+    # What is scored has chosen, too: that is the leak, whatever the features are called.
+    choose = (first.acc + second.acc) / 2 if sin == "leak" else first.acc
+    path, rows = frontier(choose, first.cost), []
+    for target in (1.5, 2.0, 3.0):
+        allowed = path.cost[min(int(np.searchsorted(path.cost, 1.6 * target)), path.cost.size - 1)]
+        labels = path.at(max(target, float(allowed)) if sin == "overspent" else target).labels
+        if shuffled:
+            labels = np.random.default_rng(seed).permutation(labels)
+        cost, accuracy = float(first.cost[labels].mean()), float(chosen(score.acc, labels).mean())
+        mix = float(
+            best_mix(score.acc, score.cost, target if sin == "overspent" else cost)
+            .expected(score.acc)
+            .mean()
+        )
+        rows.append(
+            {
+                "target": target,
+                "cost": cost,
+                "accuracy": accuracy,
+                "mix": mix,
+                "gain": accuracy - mix,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _generous(answers: Responses) -> UtilityTable:
+    """Accuracies in which every tie with the right answer in it is a win, from votes over windows."""
+    acc = np.empty((answers.n, len(_BUDGETS)))
+    for column, budget in enumerate(_BUDGETS):
+        windows = answers.classes[:, : _SAMPLES // budget * budget].reshape(answers.n, -1, budget)
+        right = answers.values[:, : windows.shape[1] * budget].reshape(windows.shape)
+        votes = (windows[..., None] == windows[..., None, :]).sum(axis=-1)
+        top = (votes == votes.max(axis=-1, keepdims=True)) & (right > 0)
+        acc[:, column] = top.any(axis=-1).mean(axis=-1)
+    return UtilityTable(acc, np.array(_BUDGETS))

@@ -1,0 +1,122 @@
+"""Render the reference of the package from its docstrings, and link it with the chapters in both
+directions.
+
+A page with the line ``% every exported name`` gets a section per folder of the package, from the
+ground floor up, with every name that ``adalib`` exports. In a docstring, 'the chapter "Budgets"'
+becomes a link to that chapter; in a chapter, the first mention of an exported name in code leads to
+the reference.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import tomllib
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+
+from docutils import nodes
+
+import adalib
+from contents import chapters
+
+MARK = "% every exported name"
+REFERENCE = "book/api"
+_TITLE = re.compile(r'\b(the (?:chapter|appendix))\s+"([^"]+)"')
+_CALLED = re.compile(r"(adalib\.)?(\w+)(?:\(.*\))?", re.S)
+
+
+def floors(root: Path) -> list[str]:
+    """List the folders of the package from the ground floor up, as the lint's layers have them."""
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return [name.strip() for layer in reversed(layers) for name in layer.split("|")]
+
+
+def sections(root: Path) -> str:
+    """Write the sections of the reference in MyST, each with a table of its names and their
+    docstrings."""
+    names_by_floor: dict[str, list[str]] = {floor: [] for floor in floors(root)}
+    for name in adalib.__all__:
+        floor = getattr(adalib, name).__module__.split(".")[1]
+        names_by_floor[floor].append(name)
+    return "\n\n".join(
+        _section(floor, sorted(names)) for floor, names in names_by_floor.items() if names
+    )
+
+
+def _section(floor: str, names: list[str]) -> str:
+    summary = (import_module(f"adalib.{floor}").__doc__ or "").split("\n")[0]
+    table = [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in names)]
+    entries: list[str] = []
+    for name in names:
+        kind = "autoclass" if inspect.isclass(getattr(adalib, name)) else "autofunction"
+        entries += ["", f".. {kind}:: {name}"]
+    body = "\n".join([".. currentmodule:: adalib", "", *table, *entries])
+    return f"## {floor}\n\n{summary}\n\n```{{eval-rst}}\n{body}\n```"
+
+
+def add_sections(app, docname, source) -> None:
+    """Fill the page in as it is read."""
+    if MARK in source[0]:
+        source[0] = source[0].replace(MARK, sections(Path(app.srcdir)))
+
+
+def find_titles(app) -> None:
+    """Keep the page of every chapter's title."""
+    app.page_by_title = {page.title: page.name for page in chapters(Path(app.srcdir))}
+
+
+def link_chapters(app, what, name, thing, options, lines: list[str]) -> None:
+    """Lead from a docstring to the chapter that it names."""
+
+    def link(match: re.Match) -> str:
+        words, title = match.groups()
+        page = app.page_by_title.get(" ".join(title.split()))
+        return f"{words} :doc:`{title} </{page}>`" if page in app.env.found_docs else match[0]
+
+    lines[:] = _TITLE.sub(link, "\n".join(lines)).split("\n")
+
+
+def exported(code: str, names: Mapping[str, str]) -> str | None:
+    """Return the exported name that a piece of code calls or mentions, if it is plainly ours.
+
+    >>> exported("adalib.load(name)", {"load": ""}), exported("load", {"load": ""})
+    ('load', None)
+    >>> exported("held_out", {"held_out": ""})
+    'held_out'
+    """
+    match = _CALLED.fullmatch(code)
+    if match is None or match[2] not in names:
+        return None
+    # A plain word such as "mix" may mean anything; with "adalib.", "_" or a capital it is ours.
+    is_ours = match[1] or "_" in match[2] or match[2] != match[2].lower()
+    return match[2] if is_ours else None
+
+
+def link_names(app, doctree, docname) -> None:
+    """Lead from the first mention of each exported name in a chapter to the reference."""
+    if REFERENCE not in app.env.found_docs or not app.numbers.get(docname):
+        return
+    address = app.builder.get_relative_uri(docname, REFERENCE)
+    names = dict.fromkeys(adalib.__all__, "")
+    linked: set[str] = set()
+    for code in list(doctree.findall(nodes.literal)):
+        name = exported(code.astext(), names)
+        inside_link = isinstance(code.parent, (nodes.reference, nodes.title))
+        if name is None or name in linked or inside_link:
+            continue
+        linked.add(name)
+        link = nodes.reference("", "", refuri=f"{address}#adalib.{name}", internal=True)
+        code.replace_self(link)
+        link.append(code)
+
+
+def setup(app) -> dict:
+    app.connect("builder-inited", find_titles)
+    app.connect("source-read", add_sections)
+    app.connect("autodoc-process-docstring", link_chapters, priority=100)  # before numpydoc
+    app.connect("doctree-resolved", link_names)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,146 @@
+"""The registry of the book's pages: what `_toc.yml` names, in its order, with the number of each
+chapter.
+
+A chapter is a notebook of any part but those in `WITHOUT_NUMBERS`; the chapters count from 0, in
+the order of `_toc.yml`, and the appendices from A. Titles, links, exercises and tests take numbers
+from here, so a chapter moves by moving its line. Prose names a chapter by its key, which is its
+file's name without the leading number: ``chapter {ch}`stopping` `` becomes "chapter 9".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+__all__ = ["ROOT", "Page", "chapters", "keys", "pages", "spelled"]
+
+ROOT = Path(__file__).resolve().parent.parent
+#: Parts whose pages are not counted as chapters.
+WITHOUT_NUMBERS = ("Play", "For teachers", "Homework", "Reference")
+#: The part whose pages have letters.
+WITH_LETTERS = "Appendices"
+_MENTION = re.compile(r"\{ch\}`([\w-]+)`")
+
+
+class Page(NamedTuple):
+    """A page of the book.
+
+    Attributes
+    ----------
+    name : str
+        Its file without the suffix, such as "notebooks/09_stopping".
+    number : str
+        "9" for a chapter, "A" for an appendix, and "" for any other page.
+    root : Path
+        The folder that holds `_toc.yml`.
+    """
+
+    name: str
+    number: str
+    root: Path
+
+    @property
+    def stem(self) -> str:
+        """The name of its file alone, such as "09_stopping"."""
+        return self.name.rpartition("/")[2]
+
+    @property
+    def key(self) -> str:
+        """The name by which prose and exercises call it, such as "stopping"."""
+        return re.sub(r"^\d+[a-z]?_", "", self.stem)
+
+    @property
+    def path(self) -> Path:
+        """Its source file."""
+        notebook = self.root / f"{self.name}.ipynb"
+        return notebook if notebook.exists() else self.root / f"{self.name}.md"
+
+    @property
+    def title(self) -> str:
+        """Its first heading, without a number."""
+        if self.path.suffix == ".md":
+            text = self.path.read_text(encoding="utf-8")
+        else:
+            cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
+            text = "".join(cells[0]["source"])
+        heading = re.search(r"^# (.+)$", text, re.M)
+        if heading is None:
+            raise ValueError(f"{self.path}: begins without a title; write one, such as # Budgets")
+        return heading[1].strip()
+
+    @property
+    def is_appendix(self) -> bool:
+        """Whether its number is a letter."""
+        return self.number.isalpha()
+
+    @property
+    def place(self) -> str:
+        """What a sentence calls it: "chapter 9" or "appendix A"."""
+        return f"{'appendix' if self.is_appendix else 'chapter'} {self.number}"
+
+    @property
+    def runs_live(self) -> bool:
+        """Whether its cells run in the reader's browser, which a chapter's metadata can switch
+        off."""
+        if not self.number or self.path.suffix != ".ipynb":
+            return False
+        metadata = json.loads(self.path.read_text(encoding="utf-8"))["metadata"]
+        return metadata.get("adalib", {}).get("live", True)
+
+
+def pages(root: Path = ROOT) -> list[Page]:
+    """List every page that `_toc.yml` names, the first page included."""
+    contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    listed = [Page(contents["root"], "", root)]
+    chapter_count = 0
+    appendix_count = 0
+    for part in contents.get("parts", []):
+        caption = part.get("caption", "")
+        for entry in part["chapters"]:
+            name = entry["file"]
+            number = ""
+            if caption == WITH_LETTERS:
+                number = chr(ord("A") + appendix_count)
+                appendix_count += 1
+            elif caption not in WITHOUT_NUMBERS:
+                number = str(chapter_count)
+                chapter_count += 1
+            listed.append(Page(name, number, root))
+    return listed
+
+
+def chapters(root: Path = ROOT, appendices: bool = True) -> list[Page]:
+    """List the chapters in order, and after them the appendices."""
+    return [page for page in pages(root) if page.number and (appendices or not page.is_appendix)]
+
+
+def keys(root: Path = ROOT) -> dict[str, Page]:
+    """Return the chapters and appendices by the names that prose calls them by."""
+    listed = chapters(root)
+    by_key = {page.key: page for page in listed}
+    if len(by_key) < len(listed):
+        raise ValueError(f"two chapters of {root / '_toc.yml'} share a key; rename one's file")
+    return by_key
+
+
+def spelled(text: str, by_key: Mapping[str, Page], where: str) -> str:
+    """Replace every mention of a chapter by its number; ``where`` is named if a key is unknown.
+
+    >>> spelled("See chapter {ch}`stopping`.", {"stopping": Page("09_stopping", "9", ROOT)}, "here")
+    'See chapter 9.'
+    """
+
+    def number(match: re.Match) -> str:
+        if match[1] not in by_key:
+            raise ValueError(
+                f"{where} mentions the chapter {match[1]!r}, and no line of _toc.yml has that key: "
+                f"use one of {', '.join(by_key)}"
+            )
+        return by_key[match[1]].number
+
+    return _MENTION.sub(number, text)

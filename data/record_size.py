@@ -1,0 +1,61 @@
+"""Do policies that read the question's text gain more when they learn from more questions?
+
+Run ``python data/record_size.py`` (about half an hour on two cores; what is there already is kept,
+``--anew`` begins anew). It writes data/recorded/size.jsonl, which chapter 6 reads. The setting is
+GSM8K by Qwen2.5-Coder 1.5B, all 1,079 questions with 48 answers each. The questions are dealt into
+fourteen folds, so that every question is scored by policies of up to 1,000 others; fewer training
+questions are drawn from those at random. Two descriptions of a question compete: ours (the paper's
+text features and an embedding of its spelling, learned from the training questions) and the same
+text features with the 32 numbers of a sentence encoder (data/embed_questions.py). Intervals are
+Student's over questions.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pandas as pd
+from record_headline import SETS, one_after_the_other
+
+from adalib.datasets.files import read_lines
+from adalib.datasets.loading import data_folder
+from adalib.datasets.responses import Responses
+from adalib.evaluate.heldout import Protocol, held_out
+from adalib.evaluate.recorded import figures, record
+from adalib.learn.features import text_features
+
+SIZES = (100, 200, 400, 700, 1000)  # training questions
+TARGETS = (2.0, 3.0)
+FOLDS = 14  # so that 1,000 of 1,079 questions can teach
+KEPT = ("oracle", "label", "curve", "noise")
+
+
+def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
+    """Yield the name of a part, and a function that computes its rows."""
+    answers = one_after_the_other(SETS["gsm8k-all"])
+    encoded = with_sentence_encoder(answers)
+    for size in SIZES:
+        yield f"spelling, {size}", partial(rows_of, answers, None, size)
+        yield f"sentence encoder, {size}", partial(rows_of, answers, encoded, size)
+
+
+def with_sentence_encoder(answers: Responses) -> pd.DataFrame:
+    """The paper's text features of every question, and beside them what the encoder makes of it."""
+    file = data_folder() / "features" / "gsm8k-minilm.jsonl.gz"
+    embedding = {line["id"]: line["embedding"] for _, line in read_lines(file)}
+    encoded = pd.DataFrame([embedding[question] for question in answers.ids])
+    encoded.columns = [f"sentence_{column}" for column in encoded.columns]
+    return pd.concat([text_features(answers.questions), encoded], axis=1)
+
+
+def rows_of(answers: Responses, features: pd.DataFrame | None, size: int) -> list[dict]:
+    """Hold out the policies that plan, taught with so many questions."""
+    protocol = Protocol(folds=FOLDS, taught=size)
+    rows = held_out(answers, TARGETS, features=features, noises=1, protocol=protocol)
+    return [figures(row) for row in rows if row.policy in KEPT]
+
+
+if __name__ == "__main__":
+    record("size", parts(), anew="--anew" in sys.argv)

@@ -1,0 +1,79 @@
+"""The registry of pages: numbers follow the order of `_toc.yml` alone, and sources name chapters by
+key."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import nbformat
+import pytest
+from conftest import ROOT
+
+import contents
+
+TOC = """format: jb-book
+root: book/intro
+parts:
+  - caption: Play
+    chapters:
+      - file: notebooks/explorer
+  - caption: First
+    chapters:
+      - file: notebooks/07_last
+      - file: notebooks/02b_first
+  - caption: Appendices
+    chapters:
+      - file: notebooks/z_more
+"""
+MENTION = re.compile(r"(?<!paper's )\b(?:[Cc]hapters?|[Aa]ppendix|[Aa]ppendices)\s+(?:\d+|[A-Z])\b")
+
+
+def test_numbers_follow_the_order_of_the_table_of_contents(tmp_path):
+    (tmp_path / "_toc.yml").write_text(TOC, encoding="utf-8")
+    assert [(page.key, page.number) for page in contents.pages(tmp_path)] == [
+        ("intro", ""),
+        ("explorer", ""),
+        ("last", "0"),
+        ("first", "1"),
+        ("z_more", "A"),
+    ]
+    by_key = contents.keys(tmp_path)
+    text = "See chapters {ch}`first` and {ch}`last`, and appendix {ch}`z_more`."
+    assert contents.spelled(text, by_key, "here") == "See chapters 1 and 0, and appendix A."
+    with pytest.raises(ValueError, match="here mentions the chapter 'none'.*use one of last"):
+        contents.spelled("{ch}`none`", by_key, "here")
+
+
+def test_a_notebook_can_say_that_its_cells_do_not_run_in_a_browser(tmp_path):
+    (tmp_path / "_toc.yml").write_text(TOC, encoding="utf-8")
+    (tmp_path / "notebooks").mkdir()
+    for stem, metadata in (("07_last", {}), ("02b_first", {"adalib": {"live": False}})):
+        notebook = {"cells": [], "metadata": metadata}
+        (tmp_path / "notebooks" / f"{stem}.ipynb").write_text(json.dumps(notebook))
+    by_key = contents.keys(tmp_path)
+    assert (by_key["last"].runs_live, by_key["first"].runs_live) == (True, False)
+
+
+@pytest.mark.parametrize("page", contents.pages(), ids=lambda page: page.key)
+def test_pages_name_chapters_by_key_and_not_by_number(page):
+    if page.path.suffix == ".md":
+        texts = [page.path.read_text(encoding="utf-8")]
+    else:
+        texts = [cell.source for cell in nbformat.read(page.path, as_version=4).cells]
+    by_key = contents.keys()
+    for text in texts:
+        assert MENTION.findall(text) == [], "write chapter {ch}`key`, with a key of _toc.yml"
+        contents.spelled(text, by_key, page.name)
+
+
+def test_the_package_names_chapters_by_their_titles():
+    titles = {page.title for page in contents.chapters()}
+    count = 0
+    for file in sorted((ROOT / "adalib").rglob("*.py")):
+        text = " ".join(file.read_text(encoding="utf-8").split())
+        named = re.findall(r'\bthe (?:chapter|appendix) "([^"]+)"', text)
+        count += len(named)
+        assert set(named) <= titles, file
+        assert re.findall(r"\b[Cc]hapters? \d+", text) == [], file  # appendices are the paper's
+    assert count > 20, "the pattern no longer fits what the docstrings say"

@@ -1,0 +1,57 @@
+"""What others need before they adopt or cite the project: licences, versions, references, workflows."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+
+import pytest
+import yaml
+from conftest import ROOT
+from pybtex.database import parse_file
+
+import adalib
+
+#: Works without an identifier that we could verify.
+WITHOUT = {"chow1971", "lyapunov1940"}
+
+
+def test_the_package_its_citation_and_its_changelog_agree_on_the_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    latest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[1]
+    assert {project["version"], str(citation["version"]), latest} == {adalib.__version__}
+    assert citation["references"][0]["identifiers"][0]["value"] == "arXiv:2604.14853"
+
+
+def test_the_licence_holds_the_whole_text_of_both_licences():
+    text = (ROOT / "LICENSE").read_text("utf-8")
+    assert "Permission is hereby granted, free of charge" in text
+    assert "OR THE USE OR OTHER DEALINGS IN THE" in " ".join(text.split())
+    for section in range(1, 9):
+        assert re.search(rf"^Section {section} -- ", text, re.M)
+    assert text.rstrip().endswith("Creative Commons may be contacted at creativecommons.org.")
+
+
+def test_every_reference_has_a_doi_an_arxiv_id_or_an_address():
+    works = parse_file(str(ROOT / "book" / "references.bib")).entries
+    named = {key for key, work in works.items() if {"doi", "eprint", "url"} & set(work.fields)}
+    in_text = {key for key in works if re.search(r"arXiv:\d{4}\.\d{5}", str(works[key].fields))}
+    assert set(works) - named - in_text == WITHOUT
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=str)
+def test_a_workflow_only_calls_targets_of_the_makefile(path):
+    jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"]
+    steps = [step.get("run", "") for job in jobs.values() for step in job["steps"]]
+    targets = re.findall(r"\bmake (\w+)", "\n".join(steps))
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert targets
+    assert all(re.search(rf"^{target}:", makefile, re.M) for target in targets)
+
+
+def test_the_development_container_is_valid_and_the_article_has_the_length_of_its_journal():
+    json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf-8"))
+    words = (ROOT / "paper.md").read_text("utf-8").split("---", 2)[2].split()
+    assert 250 <= len(words) <= 1000

@@ -1,0 +1,95 @@
+"""The judge of the hidden tests: right, wrong, patched and endless answers, each in a fresh process."""
+
+from __future__ import annotations
+
+import runpy
+from fractions import Fraction
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+import adalib
+from adalib.solve.oracle import chosen
+from adalib.teach.exercises import Checked, Checker
+from adalib.teach.homework import _drawn
+from adalib.teach.judge import _read, _written, verdict
+
+
+@pytest.mark.parametrize(
+    "value", [3, 0.5, "7/8", None, True, [1, [2.5, "x"]], np.array([[1.0, 2.0], [3.0, 4.0]])]
+)
+def test_plain_data_comes_back_as_it_was(value):
+    np.testing.assert_equal(_read(_written(value, [])), value)
+
+
+def test_tables_and_populations_come_back():
+    table = adalib.UtilityTable([[0.1, 0.5]], [1, 2])
+    again = _read(_written(table, []))
+    np.testing.assert_array_equal(again.acc, table.acc)
+    people = adalib.flat_null(5)
+    np.testing.assert_array_equal(_read(_written(people, [])).probs, people.probs)
+    assert _read(_written((np.float64(0.25), Fraction(1, 4)), [])) == [0.25, 0.25]
+
+
+def test_a_value_is_right_or_gets_its_hint_and_a_patched_notebook_gains_nothing(monkeypatch):
+    assert verdict("estimation", "single", 0.875) == (True, "")
+    monkeypatch.setattr(Checker, "__call__", lambda *_: Checked("single", True))
+    judge = runpy.run_path(find_spec("adalib.teach.judge").origin)["verdict"]
+    assert judge("estimation", "single", 0.5) == (
+        False,
+        "that is the truth; the claim is asked for",
+    )
+
+
+def test_homework_is_drawn_again_from_the_id():
+    answer = _drawn("ada", "1")["curse"].answer
+    assert verdict("1", "curse", answer, student="ada").right
+    assert not verdict("1", "curse", None, student="ada").right
+
+
+class TestFunctions:
+    """With dill, which comes with Otter."""
+
+    @pytest.fixture(autouse=True)
+    def dill(self):
+        return pytest.importorskip("dill")
+
+    def test_a_right_function_a_wrong_one_and_one_that_patches_its_judge(self):
+        def right(acc, cost, lam):
+            print("still looking")
+            return (acc - lam * cost).argmax(axis=1)
+
+        def patches(acc, cost, lam):
+            import adalib.teach.exercises.judged
+
+            adalib.teach.exercises.judged.Build._wrong = lambda *_: None
+            return [0] * len(acc)
+
+        assert verdict("oracle", "oracle", right).right
+        wrong = verdict("oracle", "oracle", lambda acc, cost, lam: acc.argmax(axis=1))
+        assert wrong.hint == "it takes the most accurate column and forgets the price"
+        assert not verdict("oracle", "oracle", patches).right
+
+    def test_an_endless_function_ends_in_the_seconds_that_its_hint_names(self):
+        def endless(acc, cost, lam):
+            while True:
+                lam += 1
+
+        assert "after 20 seconds it was still at work" in verdict("oracle", "oracle", endless).hint
+
+    def test_a_proof_keeps_the_names_of_its_objects(self):
+        def mean(table, labels):
+            return chosen(np.broadcast_to(table, (len(labels), np.shape(table)[-1])), labels).mean()
+
+        proof = [
+            lambda acc, plan: mean(acc, plan),
+            "The other policy costs no more.",
+            lambda acc, cost, lam, plan, oracle: (
+                mean(acc, plan) + lam * (mean(cost, oracle) - mean(cost, plan))
+            ),
+            "No net value is above the oracle's.",
+            lambda acc, oracle: mean(acc, oracle),
+        ]
+        assert verdict("oracle", "everett", proof).right
+        assert "the chain jumps" in verdict("oracle", "everett", [*proof[:2], *proof[-1:]]).hint
