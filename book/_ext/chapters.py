@@ -26,8 +26,8 @@ _SIGNPOST = """<!doctype html><html lang="en"><meta charset="utf-8"><title>This 
 <script>location.replace("{new}.html" + location.hash)</script>
 <p>This page is now <a href="{new}.html">here</a>.</p></html>
 """
-_FILE = re.compile(r"notebooks/(\d+|[a-d])_")
-_ONE = r"(?:\d+|[A-D])"
+_FILE = re.compile(r"notebooks/(\d+b?|[a-d])_")
+_ONE = r"(?:\d+b?|[A-D])"
 _WORD = r"(?<!paper['’]s )\b(?:[Cc]hapters?|[Aa]ppendix|[Aa]ppendices)\s+"
 _MENTION = re.compile(rf"{_WORD}{_ONE}(?:(?:,\s+|\s+and\s+|\s+to\s+){_ONE})*\b")
 _NUMBER = re.compile(rf"(?:{_WORD})?\b({_ONE})\b")
@@ -40,9 +40,13 @@ def number(docname: str) -> str | None:
     --------
     >>> number("notebooks/03_budgets"), number("notebooks/d_markets"), number("book/intro")
     ('3', 'D', None)
+    >>> number("notebooks/09b_race")
+    '9b'
     """
     found = _FILE.match(docname)
-    return (found[1].lstrip("0") or "0").upper() if found else None
+    if found is None:
+        return None
+    return found[1].upper() if found[1].isalpha() else found[1].lstrip("0") or "0"
 
 
 def pieces(text: str) -> list[tuple[str, str | None]]:
@@ -68,7 +72,7 @@ def number_title(app, doctree) -> None:
     title = next(iter(doctree.findall(nodes.title)), None)
     if chapter is not None and title is not None:
         title.insert(
-            0, nodes.Text(f"{chapter}. " if chapter.isdigit() else f"Appendix {chapter}. ")
+            0, nodes.Text(f"Appendix {chapter}. " if chapter.isalpha() else f"{chapter}. ")
         )
 
 

@@ -49,9 +49,9 @@ def holds(formula: list[str], symbol: list[str]) -> bool:
     )
 
 
-CHAPTERS = {
-    int(path.stem[:2]): formulas(path) for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
-}
+CHAPTERS: dict[int, list[list[str]]] = {}  # 9b counts as 9
+for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+    CHAPTERS.setdefault(int(path.stem[:2]), []).extend(formulas(path))
 LISTED: dict[str, list[int]] = {}
 for line in (ROOT / "book" / "notation.md").read_text(encoding="utf-8").split("\n"):
     if row := re.fullmatch(r"\| (.+?) \| (.+) \| chapter (\d+) \|", line.strip()):

@@ -30,7 +30,7 @@ def test_the_record_is_what_the_solutions_say(executed):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_is_asked_and_then_solved_rightly(executed, chapter):
     """An output says "not answered yet" where the reader is asked, and "right" in the solution."""
-    own = re.compile(rf"{chapter}_" if chapter.isdigit() else rf"[a-d]_{chapter}$")
+    own = re.compile(rf"{chapter}_" if chapter[0].isdigit() else rf"[a-d]_{chapter}$")
     (name,) = filter(own.match, executed)
     said = []
     for cell in executed[name].cells:

@@ -7,7 +7,7 @@ import re
 import pytest
 from conftest import ROOT, prose, toc_pages
 
-CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9][0-9]*_*.ipynb"))
 PAGES = [*(page for page in toc_pages() if page != "book/references"), "README"]
 
 UNITS = "answers|samples|tokens|cents|points|dollars|calls"
@@ -41,9 +41,9 @@ def text_of(page: str) -> str:
 
 def test_the_book_can_be_finished():
     counted = {chapter: len(prose(chapter).split()) for chapter in CHAPTERS}
-    assert len(counted) == 13
+    assert len(counted) == 14
     assert max(counted.values()) <= 3_500, counted
-    assert sum(counted.values()) <= 32_000, counted
+    assert sum(counted.values()) <= 34_200, counted
 
 
 @pytest.mark.parametrize("page", PAGES)
