@@ -163,4 +163,6 @@ class Library(ABC):
         longest = min(train.answers.samples, test.answers.samples)
         policy.schedule = self.schedule[self.schedule <= longest]
         policy.fit(train.answers, train.features, train.groups)
-        return policy.replay(test.answers, targets, test.features).pairs()
+        # Tokens of these questions may be more than the average: nothing is cheaper than the cheapest.
+        budgets = [max(target, float(policy.costs.min())) for target in targets]
+        return policy.replay(test.answers, budgets, test.features).pairs()
