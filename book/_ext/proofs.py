@@ -1,4 +1,5 @@
-"""The index of theorems shows their titles, chapter by chapter; sphinx-proof itself lists labels ("thm-monotone")."""
+"""The index of theorems shows their titles, chapter by chapter; sphinx-proof itself lists labels
+("thm-monotone")."""
 
 from __future__ import annotations
 

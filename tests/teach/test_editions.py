@@ -250,7 +250,7 @@ PROMPT = re.compile(
 )
 def test_the_answer_key_answers_every_prompt(name):
     title = (
-        f"Chapter {int(name[:2])}"
+        f"Chapter {name.split('_')[0].lstrip('0') or '0'}"
         if name[0].isdigit()
         else SOURCES[name].cells[0].source.split("\n")[0][2:]
     )
