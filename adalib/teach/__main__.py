@@ -27,7 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if not quizzes.exists():
             raise ValueError(
-                f"{args.book} has no book/editions/quizzes.py; give the folder of the book's sources"
+                f"{args.book} has no book/editions/quizzes.py; give the folder of the book's "
+                "sources"
             )
         return runpy.run_path(str(quizzes))["export"](args.book, args.out)
     except (OSError, ValueError) as error:

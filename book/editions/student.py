@@ -1,8 +1,10 @@
-"""What a student gets: the same sources without solutions, and quizzes that do not show which option is right.
+"""What a student gets: the same sources without solutions, and quizzes that do not show which
+option is right.
 
-Solutions are cut out of the source before anything else sees it, so that neither a page, nor its source, nor the search
-index can hold them. A quiz keeps its explanations, locked; ``book/_static/locked.js`` opens them on the page. The lock
-hides an answer from a reader of the source, as a folded solution does; it is no secret.
+Solutions are cut out of the source before anything else sees it, so that neither a page, nor its
+source, nor the search index can hold them. A quiz keeps its explanations, locked;
+``book/_static/locked.js`` opens them on the page. The lock hides an answer from a reader of the
+source, as a folded solution does; it is no secret.
 """
 
 from __future__ import annotations
@@ -95,7 +97,9 @@ def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int
 
 
 def lock(text: str, salt: str) -> str:
-    """A text that cannot be read or searched without its salt, in letters that any file may hold."""
+    """A text that cannot be read or searched without its salt, in letters that any file may
+    hold.
+    """
     state, locked = 2166136261, bytearray()
     for byte in salt.encode():
         state = (state ^ byte) * 16777619 & 0xFFFFFFFF
@@ -108,8 +112,8 @@ def lock(text: str, salt: str) -> str:
 def locked_quizzes(text: str, values: Mapping[str, str]) -> str:
     """A Markdown text whose quizzes and prompts show neither which option is right nor why.
 
-    Of a prompt with a single option, a number to be guessed, the option itself is locked, too. ``values`` are the
-    numbers that explanations quote.
+    Of a prompt with a single option, a number to be guessed, the option itself is locked, too.
+    ``values`` are the numbers that explanations quote.
     """
 
     def lock_option(option: re.Match, guessed: bool) -> str:
@@ -134,7 +138,9 @@ def locked_quizzes(text: str, values: Mapping[str, str]) -> str:
 
 
 def for_students(notebook: NotebookNode, values: Mapping[str, str]) -> NotebookNode:
-    """A chapter as students get it; ``values`` are the numbers that the explanations of its quizzes quote."""
+    """A chapter as students get it; ``values`` are the numbers that the explanations of its quizzes
+    quote.
+    """
     cells = without_solutions(notebook.cells)
     for cell in cells:
         if cell.cell_type == "markdown":
