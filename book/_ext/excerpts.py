@@ -16,7 +16,8 @@ SCRIPT = "excerpts.js"
 ORDER = "search.js"  # which results come first
 # Code and displayed formulas say little in one line; an inline formula loses its marks.
 _UNSEEN = re.compile(
-    r"<(script|style|svg|pre)\b.*?</\1>|<div class=\"math\b.*?</div>|<a class=\"headerlink\".*?</a>|<[^>]+>",
+    r"<(script|style|svg|pre)\b.*?</\1>|<div class=\"math\b.*?</div>"
+    r"|<a class=\"headerlink\".*?</a>|<[^>]+>",
     re.S,
 )
 _FORMULA = re.compile(r'<span class="math\b[^>]*>(.*?)</span>', re.S)
