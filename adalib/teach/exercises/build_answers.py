@@ -104,7 +104,7 @@ EXERCISES["motivation", "subsets"] = Build(
     ),
     _all_subsets,
     "take every way to pick b of the answers, vote in each, and average",
-    "itertools lists the ways to pick; your vote of chapter 0 judges each of them",
+    "itertools lists the ways to pick; your vote function judges each of them",
     {
         "those are windows: b answers at a time, each used once": lambda answers, gold, b: float(
             np.mean([_won(answers[i * b : i * b + b], gold) for i in range(len(answers) // b)])
