@@ -35,7 +35,10 @@ __all__ = ["Verdict", "verdict"]
 _ANSWER = "answer.json"
 _FUNCTIONS = "functions.dill"
 _PACKAGES = Path(__file__).resolve().parents[2]  # the folder that this package is imported from
-_PROOF_CASES = 400  # fewer than in practice, because every line of every case is a round trip
+_FUNCTION_SECONDS = (
+    60.0  # more than in practice: on a busy grader a round trip has to wait its turn
+)
+_PROOF_CASES = 200  # fewer than in practice, because every line of every case is a round trip
 _SECONDS = 300.0  # for the judge and its brute force; a submitted function has its own limit
 
 
@@ -172,6 +175,7 @@ def _judge(folder: Path) -> Verdict:
     else:
         check = checks(question["chapter"])[0]
     judged.PROOF_CASES = _PROOF_CASES
+    judged.SECONDS = _FUNCTION_SECONDS
     functions = folder / _FUNCTIONS
     remote = _Remote(functions) if functions.exists() else None
     try:
