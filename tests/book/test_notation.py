@@ -7,6 +7,7 @@ import re
 
 import pytest
 from conftest import ROOT, prose
+from contents import chapters, keys, spelled
 
 # A symbol is a row of tokens; a word inside \text{} or \mathrm{} is one of them, spaces and braces
 # are none.
@@ -51,11 +52,10 @@ def holds(formula: list[str], symbol: list[str]) -> bool:
     )
 
 
-CHAPTERS = {
-    int(path.stem[:2]): formulas(path) for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
-}
+CHAPTERS = {int(page.number): formulas(page.path) for page in chapters() if not page.is_appendix}
 LISTED: dict[str, list[int]] = {}
-for line in (ROOT / "book" / "notation.md").read_text(encoding="utf-8").split("\n"):
+NOTATION = spelled((ROOT / "book" / "notation.md").read_text(encoding="utf-8"), keys(), "notation")
+for line in NOTATION.split("\n"):
     if row := re.fullmatch(r"\| (.+?) \| (.+) \| chapter (\d+) \|", line.strip()):
         for written in re.findall(r"\$([^$]+)\$", row[1]):
             LISTED.setdefault(written.split("=")[0].strip(), []).append(int(row[3]))
