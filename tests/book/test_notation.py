@@ -7,6 +7,7 @@ import re
 
 import pytest
 from conftest import ROOT, prose
+
 from contents import chapters, keys, spelled
 
 # A symbol is a row of tokens; a word inside \text{} or \mathrm{} is one of them, spaces and braces
