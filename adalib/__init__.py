@@ -41,6 +41,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "learn.curve_policy": ["CurvePolicy"],
         "learn.policies": ["load_policy"],
         "sequential.policy": ["PricedStopping"],
+        "sequential.race": ["PricedRace"],
         "sequential.files": ["load_stopping", "save_stopping"],
         "sequential.escalation": ["PricedEscalation"],
         "sequential.peers": ["TunedRules"],

@@ -1,8 +1,8 @@
 """The colours of the book by what they mean: one per budget, and one per policy, price and verdict.
 
-Each budget is darker than the one before, so that lightness alone distinguishes them. All are legible
-on white and on black, so that a budget keeps its colour when the page turns dark. The other colours
-are Okabe and Ito's, which people with any common colour blindness can tell apart.
+Each budget is darker than the one before, so that lightness alone distinguishes them. All are
+legible on white and on black, so that a budget keeps its colour when the page turns dark. The
+other colours are Okabe and Ito's, which people with any common colour blindness can tell apart.
 """
 
 from __future__ import annotations

@@ -4,13 +4,16 @@ Run ``python data/record_race.py``. Parts that are there already are kept, so it
 started again; ``--anew`` begins anew. Policies learn from one half of the answers to the training
 questions and are scored on the other half of the answers to the test questions, both ways round, in
 five folds. Budgets and costs are in tokens of one average training answer, waiting in the time of
-one. An interval is over questions, 95%.
+one. The plain "race" has the package's defaults; one race meets the limit of waiting at any price;
+the others are played at a given price of waiting.
+An interval is Student's over questions, 95%.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -19,7 +22,7 @@ import numpy as np
 import adalib
 from adalib.datasets.folds import deal, members
 from adalib.datasets.responses import Responses
-from adalib.evaluate.intervals import Interval, mean_interval, question_interval
+from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.recorded import record
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace
@@ -32,7 +35,9 @@ REASONING = {
 }
 OURS = ("gsm8k", "word-fewshot")  # our own sets that have tokens
 BUDGETS = (1.5, 2.0, 3.0, 4.0)  # in tokens of an average answer
-WAITING_PRICES = (0.0, 0.02, 0.05, 0.1)  # at which the race is played
+WAITING_PRICES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # at which the race is played
+LIMITED = "race, waiting at most 0.9"  # however much accuracy that costs
+ONE_BY_ONE = "one by one"  # priced stopping, an answer at a time
 FOLDS = 5
 _MOST = 12  # answers that start, at most
 _STREAMS = 800  # played back in a fit, about
@@ -51,23 +56,20 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 def race_rows(name: str) -> list[dict]:
     """Return one row per policy and budget: cost, accuracy and waiting, each with its interval.
 
-    ``ahead`` is the accuracy above the mix of parallel votes, and ``behind`` the accuracy below
-    priced stopping one by one, at the same budget.
+    ``over`` has the lead in accuracy over every rival at the same budget.
     """
-    answers = adalib.load(name)
-    outcomes = held_out_races(answers)
+    outcomes = held_out_races(adalib.load(name))
     rows = []
     for policy, outcome in outcomes.items():
         for column, budget in enumerate(BUDGETS):
-            row: dict[str, Any] = {"policy": policy, "budget": budget}
             cost, accuracy, waiting = outcome[:, :, column]
-            row["cost"] = _figures(mean_interval(cost))
-            row["accuracy"] = _figures(question_interval(accuracy, bounds=(0, 1)))
-            row["waiting"] = _figures(mean_interval(waiting))
-            mix = outcomes["parallel"][1, :, column]
-            alone = outcomes["one by one"][1, :, column]
-            row["ahead"] = _figures(question_interval(accuracy - mix))
-            row["behind"] = _figures(question_interval(alone - accuracy))
+            leads = {
+                rival: _figures(accuracy - outcomes[rival][1, :, column])
+                for rival in (*FAMILIES, ONE_BY_ONE)
+                if rival != policy
+            }
+            row: dict[str, Any] = {"policy": policy, "budget": budget, "cost": _figures(cost)}
+            row |= {"accuracy": _figures(accuracy), "waiting": _figures(waiting), "over": leads}
             rows.append(row)
     return rows
 
@@ -102,14 +104,23 @@ def _played(teach: Responses, score: Responses) -> dict[str, np.ndarray]:
     alone = PricedStopping(("votes",), cost="tokens", repeats=repeats, exact=True).fit(teach)
     played_alone = alone.replay(score, _affordable(alone, unit))
     tokens = played_alone.cost / unit  # one by one, one waits for every token
-    outcomes["one by one"] = np.array([tokens, played_alone.accuracy, tokens])
+    outcomes[ONE_BY_ONE] = np.array([tokens, played_alone.accuracy, tokens])
     race = PricedRace(("votes",), most=most, repeats=repeats).fit(teach)
-    budgets = _affordable(race, unit)
+    outcomes["race"] = _raced(race, score, unit)
+    at_any_price = copy(race)
+    at_any_price.waiting_price = 1.0
+    outcomes[LIMITED] = _raced(at_any_price, score, unit)
     for price in WAITING_PRICES:
-        played = race.replay(score, budgets, waiting_price=price)
-        figures = np.array([played.cost / unit, played.accuracy, played.waiting])
-        outcomes[f"race, waiting at {price:g}"] = figures
+        outcomes[f"race, waiting at {price:g}"] = _raced(race, score, unit, price)
     return outcomes
+
+
+def _raced(
+    race: PricedRace, score: Responses, unit: float, waiting_price: float | None = None
+) -> np.ndarray:
+    """Return cost, accuracy and waiting of every question and budget."""
+    played = race.replay(score, _affordable(race, unit), waiting_price=waiting_price)
+    return np.array([played.cost / unit, played.accuracy, played.waiting])
 
 
 def _affordable(policy: Any, unit: float) -> list[float]:
@@ -117,8 +128,9 @@ def _affordable(policy: Any, unit: float) -> list[float]:
     return [max(budget * unit, float(policy.costs.min())) for budget in BUDGETS]
 
 
-def _figures(interval: Interval) -> list[float]:
-    """Return mean, low and high."""
+def _figures(values: np.ndarray) -> list[float]:
+    """Return the mean over questions, and the ends of its interval."""
+    interval = mean_interval(values)
     return [round(float(one), 4) for one in (interval.mean, interval.low, interval.high)]
 
 

@@ -17,6 +17,8 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -31,18 +33,31 @@ if TYPE_CHECKING:
     from adalib.datasets.responses import Responses
     from adalib.evaluate.heldout import HeldOutRow
 
-_PROMISED = ("policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain")
+_PROMISED = (
+    "policy",
+    "target",
+    "cost",
+    "accuracy",
+    "low",
+    "high",
+    "mix_accuracy",
+    "gain",
+    "waiting",
+)
 _COMMAND = "python -m adalib"
 _CONTROLS = ("oracle_in_sample", "fixed", "random", "length", "noise")
 
 _SUMMARY = """Accuracies are in percent, gains in points and those of the verdict, all with 95% intervals.
+"waiting" is how long the best policy waits per question, in average answers.
 "mix needs" is what the best random mix would spend to be as accurate as the best policy, – if it
 never is.
 """
 _COLUMNS = """low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own cost;
 oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and knows nothing;
 label and curve decide before asking, priced, priced_votes, margin, adaptive_consistency and esc while answers come in;
-mix_cost is what the best random mix would spend to be as accurate, – if it never is.
+mix_cost is what the best random mix would spend to be as accurate, – if it never is;
+waiting is in average answers: budgets chosen before asking run side by side, stopping rules ask one by one, and race,
+where the file has tokens, starts several and cancels the slow ones.
 The oracle decides before asking, from half of the answers. A policy that sees the answers come in can stop early
 where they agree, so its gain may exceed the oracle's.
 """
@@ -80,6 +95,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     cli.add_shared(parser, "--budgets")
     add(
+        "--cost",
+        choices=("samples", "tokens"),
+        default="samples",
+        help="what is paid: answers, or their tokens, in multiples of an average answer (default samples)",
+    )
+    add(
         "--folds",
         metavar="K",
         type=int,
@@ -115,6 +136,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Turn the options into plain values, evaluate, and print the verdict before anything is drawn."""
     cli.check_libraries(args.file)
+    import numpy as np
+
     from adalib.datasets.responses import Responses
     from adalib.evaluate.heldout import as_table
     from adalib.evaluate.verdict import summary, verdict
@@ -137,7 +160,12 @@ def run(args: argparse.Namespace) -> None:
     if args.keep and isinstance(responses, Responses):  # a log is of one model
         responses.save(args.keep)
     budgets = _possible_budgets(offered, responses)
-    cost = responses.take([0]).table(budgets).cost
+    in_tokens = args.cost == "tokens"
+    if in_tokens and getattr(responses, "tokens", None) is None:
+        raise ValueError(
+            f'{responses.source}: has no tokens for one model; add "tokens" to every line, or leave --cost out'
+        )
+    cost = np.array(budgets, float) if in_tokens else responses.take([0]).table(budgets).cost
     targets = targets or _usual_targets(cost)
     rows = _evaluated(responses, targets, budgets, args)
     # After the work, so that an input which cannot be evaluated is one line and no more.
@@ -202,23 +230,47 @@ def _evaluated(
     args: argparse.Namespace,
 ) -> list[HeldOutRow]:
     """Every policy at every target, on this machine or on the workers of a scheduler."""
+    import numpy as np
+
     from adalib.datasets.menu import Menu
+    from adalib.datasets.responses import Responses
     from adalib.evaluate.heldout import Protocol, held_out
-    from adalib.evaluate.trials import planning_policies, stopping_policies
+    from adalib.evaluate.trials import RACE, RaceInAnswers, planning_policies, stopping_policies
     from adalib.scale.machines import Cluster
+    from adalib.sequential.race import PricedRace
 
     learners = planning_policies(args.seed)
+    table, unit = None, 1.0
     if not isinstance(
         responses, Menu
     ):  # stopping rules know one model; a menu is chosen from before
-        learners |= stopping_policies(args.seed)
+        learners |= stopping_policies(args.seed, args.cost)
+        if responses.tokens is not None:
+            race = PricedRace(seed=args.seed)
+            learners[RACE] = race if args.cost == "tokens" else RaceInAnswers(race)
+        if args.cost == "tokens":
+            table = partial(Responses.table, cost="tokens")
+            unit = float(np.asarray(responses.tokens).mean())
     groups = _field(responses, args.groups)
     learn_from = cli.check_learn_from(args.learn_from)
     with Cluster(args.scheduler) if args.scheduler else nullcontext() as machines:
         protocol = Protocol(
-            folds=args.folds, groups=groups, taught=learn_from, machines=machines, seed=args.seed
+            folds=args.folds,
+            groups=groups,
+            taught=learn_from,
+            table=table,
+            machines=machines,
+            seed=args.seed,
         )
-        return held_out(responses, targets, budgets, learners=learners, protocol=protocol)
+        in_unit = [target * unit for target in targets]
+        rows = held_out(responses, in_unit, budgets, learners=learners, protocol=protocol)
+    return [_in_average_answers(row, unit) for row in rows]
+
+
+def _in_average_answers(row: HeldOutRow, unit: float) -> HeldOutRow:
+    """Return the row with costs in average answers, of ``unit`` tokens each."""
+    mix_cost = None if row.mix_cost is None else row.mix_cost / unit
+    return replace(row, target=row.target / unit, cost=row.cost / unit, mix_cost=mix_cost)
 
 
 def _next_commands(

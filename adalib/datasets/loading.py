@@ -201,7 +201,7 @@ def load(
         )
     if texts is not None:
         _join(records, texts)
-    # It is a menu if a question comes again with another model or effort; a file may just note them.
+    # It is a menu if a question comes again with another model or effort; a file may note one.
     pairs = {
         (str(record.get("id")), str(record.get("model")), str(record.get("effort")))
         for _, _, record in records

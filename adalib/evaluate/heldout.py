@@ -22,7 +22,16 @@ from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate.baselines import PLANS, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.intervals import Interval, mean_interval
-from adalib.evaluate.trials import BASELINES, Fold, Half, Learner, Planner, checked, learned
+from adalib.evaluate.trials import (
+    BASELINES,
+    Fold,
+    Half,
+    Learner,
+    Planner,
+    checked,
+    learned,
+    plan_waiting,
+)
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
 from adalib.learn.policies import CurvePolicy, LabelPolicy
@@ -59,7 +68,7 @@ _FIGURES = (
     "gain_low",
     "gain_high",
 )  # means and their intervals
-_MEANS = ("cost", "mix_cost", "imitation", "majority")
+_MEANS = ("cost", "mix_cost", "waiting", "imitation", "majority")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -246,13 +255,16 @@ def held_out(
             for name, plan_of in PLANS.items():
                 plans[name] = plan_of(responses.questions, cost, target)
             for policy, plan in plans.items():
-                scores.add(policy, target, *plan.outcome(score.table), score.table)
+                waits = plan_waiting(plan, score.answers, score.table)
+                scores.add(policy, target, *plan.outcome(score.table), score.table, waiting=waits)
         scores.add_learned(outcomes, oracles, score.table, known.overhead)
 
     turn(0)
     turn(1)
     for target, labels in oracles_at(full, targets):
-        scores.add("oracle_in_sample", target, *from_labels(labels, full.k).outcome(full), full)
+        plan = from_labels(labels, full.k)
+        waits = plan_waiting(plan, responses, full)
+        scores.add("oracle_in_sample", target, *plan.outcome(full), full, waiting=waits)
     return scores.rows(member, families=how.groups is not None)
 
 
@@ -382,6 +394,7 @@ class HeldOutRow:
     mix_cost: float | None = (
         None  # what the best random mix must spend to be as accurate; None where it never is
     )
+    waiting: float | None = None  # per question, in average answers; None for a menu
     families: bool = field(
         default=False, repr=False
     )  # whether ``gains`` are those of groups that were given
@@ -416,6 +429,7 @@ class Scores:
         accuracy: np.ndarray,
         score: UtilityTable,
         imitated: tuple[float, float] = (np.nan, np.nan),
+        waiting: np.ndarray | None = None,
     ) -> None:
         """Take down what every question cost and how accurate it was, beside the best mix of the table at that cost."""
         # A first answer may be shorter than its question's mean: where tokens are paid, nothing is cheaper than the
@@ -423,7 +437,8 @@ class Scores:
         spent = max(cost.mean(), np.mean(score.cost[..., 0]))
         # The bar knows the half that scores: nobody passes it because the other half misjudged the average question.
         mix = best_mix(score.acc, score.cost, spent, n=1).expected(score.acc)
-        means = cost.mean(), _mix_cost(score, accuracy.mean()), *imitated
+        waited = np.nan if waiting is None else float(waiting.mean())
+        means = cost.mean(), _mix_cost(score, accuracy.mean()), waited, *imitated
         self._turns.setdefault((target, policy), []).append(means)
         self._sums[target, policy] = np.array([accuracy, mix]) + self._sums.get(
             (target, policy), 0.0
@@ -440,12 +455,15 @@ class Scores:
         for name, parts in outcomes.items():
             for number, (target, labels) in enumerate(oracles):
                 # Noise has several policies: the mean over them is the plan that draws one.
-                cost, accuracy, columns = parts[:, number].swapaxes(0, 1)
+                cost, accuracy, columns, waiting = parts[:, number].swapaxes(0, 1)
                 imitated = (np.nan, np.nan)
                 if (columns >= 0).all():
                     imitated = (columns == labels).mean(), np.bincount(labels).max() / labels.size
                 paid = cost.mean(axis=0) + (0.0 if name == "noise" else overhead)
-                self.add(name, target, paid, accuracy.mean(axis=0), score, imitated)
+                # One by one, one waits for all that is paid; a budget's cost is in proportion to its answers.
+                one_answer = np.mean(score.cost[..., 0]) / _answers(score)
+                waits = np.where(np.isnan(waiting), cost / one_answer, waiting).mean(axis=0)
+                self.add(name, target, paid, accuracy.mean(axis=0), score, imitated, waits)
 
     def rows(self, member: np.ndarray, families: bool = False) -> list[HeldOutRow]:
         """Average the halves question by question, and put intervals on the averages.
@@ -569,6 +587,14 @@ def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Respon
             "a menu has no first answer, for it is not known whose; give the answers of one model"
         )
     return compared(joined(first, responses)).set_aside(0)
+
+
+def _answers(score: UtilityTable) -> float:
+    """Return how many answers the cheapest budget has; not a number for a menu, whose columns name models."""
+    try:
+        return float(score.budgets[0])
+    except (TypeError, ValueError):
+        return np.nan
 
 
 def _mix_cost(score: UtilityTable, accuracy: float) -> float:

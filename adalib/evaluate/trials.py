@@ -17,18 +17,33 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from adalib.evaluate.baselines import PLANS, from_labels
+from adalib.datasets.responses import Responses
+from adalib.evaluate.baselines import PLANS, Plan, from_labels
+from adalib.evaluate.waiting import expected_waiting
 from adalib.learn.policies import CurvePolicy, LabelPolicy, side_by_side
 from adalib.scale.machines import Machines
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.policy import PricedStopping
+from adalib.sequential.race import PricedRace
+from adalib.sequential.streams import Cost
 from adalib.table import UtilityTable
 
-__all__ = ["BASELINES", "STOPPING", "Fold", "Half", "Learner", "Planner", "Questions", "checked"]
-__all__ += ["learned", "planning_policies", "stopping_policies"]
+__all__ = [
+    "BASELINES",
+    "RACE",
+    "STOPPING",
+    "Fold",
+    "Half",
+    "Learner",
+    "Planner",
+    "Questions",
+    "checked",
+]
+__all__ += ["learned", "planning_policies", "RaceInAnswers", "stopping_policies"]
 
 # Policies that learn nothing, in the order of their rows; and those that watch the answers come in.
 BASELINES = ("oracle", "oracle_in_sample", "mix", *PLANS)
+RACE = "race"  # the row of `adalib.PricedRace`, where answers have tokens
 STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
 
 
@@ -65,7 +80,11 @@ class Learner(typing.Protocol):
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]
     ) -> Sequence[tuple[np.ndarray, ...]]:
-        """Learn, keeping nothing, and return costs and accuracies of ``test``, whose answers are paid before read."""
+        """Learn, keeping nothing, and return costs and accuracies of ``test``, whose answers are paid before read.
+
+        A third array may name the columns that were chosen (-1: none), and a fourth the waiting in average answers.
+        Without one, answers come one by one, and one waits for all of them.
+        """
 
 
 class Planner(typing.Protocol):
@@ -84,13 +103,27 @@ def planning_policies(seed: int = 0) -> dict[str, Learner | Planner]:
     return {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
 
 
-def stopping_policies(seed: int = 0) -> dict[str, Learner | Planner]:
+def stopping_policies(seed: int = 0, cost: Cost = "samples") -> dict[str, Learner | Planner]:
     """What decides while the answers come in: with every signal of the file, with votes alone, and tuned peers."""
     return {
-        "priced": PricedStopping(seed=seed),
-        "priced_votes": PricedStopping(("votes",), seed=seed),
-        **{name: TunedRules(PEERS[name], seed=seed) for name in STOPPING[2:]},
+        "priced": PricedStopping(seed=seed, cost=cost),
+        "priced_votes": PricedStopping(("votes",), seed=seed, cost=cost),
+        **{name: TunedRules(PEERS[name], seed=seed, cost=cost) for name in STOPPING[2:]},
     }
+
+
+@dataclass(frozen=True)
+class RaceInAnswers:
+    """A race on trial where costs are numbers of answers: its tokens count in average training answers."""
+
+    race: PricedRace
+
+    def trial(
+        self, train: Questions, test: Questions, targets: Sequence[float]
+    ) -> list[tuple[np.ndarray, ...]]:
+        unit = float(train.answers.tokens.mean())
+        outcomes = self.race.trial(train, test, [target * unit for target in targets])
+        return [(cost / unit, *others) for cost, *others in outcomes]
 
 
 def checked(
@@ -121,7 +154,8 @@ def learned(
 ) -> dict[str, np.ndarray]:
     """Teach every learner with one half, fold by fold, and score it with the other half of the other questions.
 
-    Every name ("noise" for all the ``blind``) gets costs, accuracies and columns, shape (policies, targets, 3, N)."""
+    Every name ("noise" for all the ``blind``) gets costs, accuracies, columns and waiting (not a number where it was
+    not told), shape (policies, targets, 4, N)."""
 
     def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
         train, test = (
@@ -139,7 +173,7 @@ def learned(
         by_fold = side_by_side(lambda fold: _one_fold(job(fold)), folds)
     else:
         by_fold = iter(machines.map(_one_fold, [job(fold) for fold in folds], what="folds"))
-    every = np.empty((len(learners) + len(blind), len(targets), 3, len(member)))
+    every = np.empty((len(learners) + len(blind), len(targets), 4, len(member)))
     done = tqdm(
         by_fold, total=len(folds), desc="evaluating", unit=" folds", disable=None, leave=False
     )
@@ -165,12 +199,13 @@ def _one_fold(job: tuple) -> list[np.ndarray]:
 def _outcomes(
     name: str, learner: Any, train: Questions, test: Questions, targets: Sequence[float]
 ) -> np.ndarray:
-    """Put a learner on trial and check what it returns, shape (targets, 3, n); the column is -1 where none is named."""
+    """Put a learner on trial and check what it returns, shape (targets, 4, n); the column is -1 where none is named."""
     trial = learner.trial if hasattr(learner, "trial") else partial(_planned, learner)
     told, n = list(trial(train, test, targets)), len(test.groups)
-    outcomes = np.full((len(targets), 3, n), -1.0)
+    outcomes = np.full((len(targets), 4, n), -1.0)
+    outcomes[:, 3] = np.nan
     if len(told) == len(targets) and all(
-        len(parts) <= 3 and {np.shape(p) for p in parts} == {(n,)} for parts in told
+        len(parts) <= 4 and {np.shape(p) for p in parts} == {(n,)} for parts in told
     ):
         for outcome, parts in zip(outcomes, told, strict=True):
             outcome[: len(parts)] = parts
@@ -188,14 +223,32 @@ def _planned(
 ) -> list[tuple[np.ndarray, ...]]:
     """Look a policy's columns up in the table of the scoring half; told too where one target's labels are imitated."""
     policy, acc, cost, k = deepcopy(policy), train.table.acc, train.table.cost, train.table.k
+    none_named = np.full(len(test.groups), -1.0)
     if hasattr(policy, "for_budget"):
         policy.fit(train.features, acc, cost, groups=train.groups)
-        return [
-            from_labels(policy.for_budget(test.features, target), k).outcome(test.table)
+        plans = [from_labels(policy.for_budget(test.features, target), k) for target in targets]
+        named = [none_named] * len(plans)
+    else:
+        named = [
+            policy.fit(train.features, acc, cost, budget=target).predict(test.features)
             for target in targets
         ]
-    chosen = [
-        policy.fit(train.features, acc, cost, budget=target).predict(test.features)
-        for target in targets
+        plans = [from_labels(columns, k) for columns in named]
+    return [
+        (*plan.outcome(test.table), columns, plan_waiting(plan, test.answers, test.table))
+        for plan, columns in zip(plans, named, strict=True)
     ]
-    return [(*from_labels(columns, k).outcome(test.table), columns) for columns in chosen]
+
+
+def plan_waiting(
+    plan: Plan, answers: Any, table: UtilityTable, unit: float | None = None
+) -> np.ndarray:
+    """Return how long one waits per question if its answers are asked together; not a number for a menu.
+
+    ``unit`` is the tokens of an average answer, by default of these answers.
+    """
+    if not isinstance(answers, Responses):
+        return np.full(table.n, np.nan)
+    if unit is None:
+        unit = 1.0 if answers.tokens is None else float(np.mean(answers.tokens))
+    return plan.expected(expected_waiting(answers, [int(b) for b in table.budgets], unit))

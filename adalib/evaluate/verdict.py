@@ -23,7 +23,7 @@ from adalib.evaluate.intervals import (
     in_points,
     mean_interval,
 )
-from adalib.evaluate.trials import BASELINES, STOPPING
+from adalib.evaluate.trials import BASELINES, RACE, STOPPING
 
 __all__ = ["WRONG", "Judgement", "judge", "judged", "summary", "verdict"]
 
@@ -89,6 +89,7 @@ def summary(rows: Sequence[HeldOutRow]) -> pd.DataFrame:
         line["best mix"] = f"{100 * mix.accuracy:.1f} [{100 * mix.low:.1f}, {100 * mix.high:.1f}]"
         for name, judgement in zip(names, found[::-1], strict=True):
             line[name] = f"{judgement.rows[number].policy} {judgement.points(number)}"
+        line["waiting"] = "–" if best.waiting is None else f"{best.waiting:.2f}"
         line["mix needs"] = "–" if best.mix_cost is None else f"{best.mix_cost:.2f}"
         lines.append(line)
     return pd.DataFrame(lines)
@@ -105,7 +106,7 @@ def judged(rows: Sequence[HeldOutRow], matters: float = 0.01) -> list[Judgement]
     if not tried:
         raise ValueError("no row is of a policy that learns; give held_out at least one learner")
     main = judge(tried, matters)
-    planned = [row for row in tried if row.policy not in STOPPING]
+    planned = [row for row in tried if row.policy not in (*STOPPING, RACE)]
     if len(planned) in (0, len(tried)):
         return [main]
     return [main, judge(planned, matters, may_pay=main.word() == "pays")]

@@ -36,7 +36,7 @@ from adalib.sequential.rules import (
     points_of,
     stopping_points,
 )
-from adalib.sequential.streams import Streams
+from adalib.sequential.streams import Cost, Streams
 from adalib.sequential.votes import Votes, count_votes, vote_weight
 from adalib.solve.hull import concave_hull
 
@@ -321,6 +321,8 @@ class TunedRules(Library):
         Answers per question, at most.
     repeats, seed : int
         Orders in which every training question is played back, and their seed.
+    cost : {"samples", "tokens"} or function of Responses
+        What an answer costs.
 
     Attributes
     ----------
@@ -338,12 +340,19 @@ class TunedRules(Library):
     """
 
     def __init__(
-        self, rules: Sequence[Any], *, limit: int = 40, repeats: int = 16, seed: int = 0
+        self,
+        rules: Sequence[Any],
+        *,
+        limit: int = 40,
+        repeats: int = 16,
+        seed: int = 0,
+        cost: Cost = "samples",
     ) -> None:
         self.rules: list[Any] = [Fixed(1), *rules]
         self.schedule = np.arange(1, limit + 1)
         self.repeats = repeats
         self.seed = seed
+        self.cost = cost
 
     def fit(self, responses: Responses, features: Any = None, groups: Any = None) -> TunedRules:
         """Learn what every setting costs and scores.
@@ -396,7 +405,7 @@ class TunedRules(Library):
 class LearnedPrior(TunedRules):
     """Bayesian stopping with a prior learned from training questions (Huang, Ma and Zhou 2026)."""
 
-    def __init__(self, **settings: int) -> None:
+    def __init__(self, **settings: Any) -> None:
         super().__init__([], **settings)
 
     def fit(self, responses: Responses, features: Any = None, groups: Any = None) -> LearnedPrior:

@@ -46,6 +46,7 @@ def save_race(policy: PricedRace, path: str | os.PathLike) -> None:
         "decides": policy.deciding_count.name,
         "unit": policy.unit,
         "waiting_price": policy.waiting_price,
+        "waiting_limit": policy.waiting_limit,
         "most": policy.most,
         "signals": {name: signal.to_dict() for name, signal in policy.signals_in_use.items()},
         "costs": policy.costs.tolist(),
@@ -96,8 +97,11 @@ def load_race(path: str | os.PathLike) -> PricedRace:
 
 def _race_from(record: dict[str, Any]) -> PricedRace:
     waiting_price = number(record["waiting_price"], "waiting_price", 0, 1e12)
+    waiting_limit = number(record["waiting_limit"], "waiting_limit", 0, 1e12)
     most = whole(record["most"], "most", 1, _MOST)
-    policy = PricedRace(record["asked"], waiting_price=waiting_price, most=most)
+    policy = PricedRace(
+        record["asked"], waiting_price=waiting_price, waiting_limit=waiting_limit, most=most
+    )
     policy.unit = number(record["unit"], "unit", 1e-9, 1e12)
     restore_signals(policy, record["signals"], record["decides"])
     policy.members = [_member_from(dict(saved), policy) for saved in record["members"]]

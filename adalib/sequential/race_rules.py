@@ -169,10 +169,6 @@ class RaceReplay(NamedTuple):
     finished: np.ndarray
     started: np.ndarray
 
-    def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return cost and accuracy of every question, one pair per budget."""
-        return list(zip(self.cost.T, self.accuracy.T, strict=True))
-
 
 class TunedRaces:
     """A family of plain races, tuned on training questions to any budget of tokens.
@@ -305,9 +301,16 @@ class TunedRaces:
 
     def trial(
         self, train: Any, test: Any, targets: Sequence[float]
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Learn from ``train`` and return cost and accuracy on ``test``, for `adalib.held_out`."""
+    ) -> list[tuple[np.ndarray, ...]]:
+        """Learn from ``train``; return cost, accuracy, no column and waiting on ``test``, for `adalib.held_out`."""
         policy = self.limited(min(train.answers.samples, test.answers.samples))
         policy.fit(train.answers, train.features, train.groups)
         budgets = [max(target, float(policy.costs.min())) for target in targets]
-        return policy.replay(test.answers, budgets, test.features).pairs()
+        played = policy.replay(test.answers, budgets, test.features)
+        no_column = np.full(len(played.cost), -1.0)
+        return [
+            (cost, accuracy, no_column, waiting)
+            for cost, accuracy, waiting in zip(
+                played.cost.T, played.accuracy.T, played.waiting.T, strict=True
+            )
+        ]

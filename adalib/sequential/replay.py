@@ -169,4 +169,7 @@ class Library(ABC):
         longest = min(train.answers.samples, test.answers.samples)
         policy.schedule = self.schedule[self.schedule <= longest]
         policy.fit(train.answers, train.features, train.groups)
-        return policy.replay(test.answers, targets, test.features).pairs()
+        # These questions may take more tokens than the average, and no rule costs less than the
+        # cheapest.
+        budgets = [max(target, float(policy.costs.min())) for target in targets]
+        return policy.replay(test.answers, budgets, test.features).pairs()

@@ -33,7 +33,7 @@ class PricedRounds(PricedStopping):
     At price :math:`\lambda` per unit of cost and :math:`\mu` per round, the policy maximises
     :math:`E[v - \lambda c - \mu r]` with r the rounds of waiting. The schedule is no parameter. The
     library has a rule for every price of compute, and fixed numbers of answers in one round.
-    Explained in the chapter "When to stop".
+    Explained in the chapter "The race".
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Find the flaw: results with one planted mistake, and nulls on which it shows.
 
 A null is an experiment in which there is nothing to find. On a flat population no budget helps any
-question; with shuffled labels the policy has learned nothing about the questions. A sound evaluation
-reports no gain on either. Each sin reports one on at least one of them, and its size there is the
-proof.
+question; with shuffled labels the policy has learned nothing about the questions. A sound
+evaluation reports no gain on either. Each sin reports one on at least one of them, and its size
+there is the proof.
 """
 
 from __future__ import annotations
@@ -28,14 +28,19 @@ __all__ = ["NULLS", "SINS", "Flaw", "find_the_flaw"]
 
 #: The sins, and how a paper with such a sin would describe what was done.
 SINS = {
-    "in-sample": "Budgets were chosen on 48 answers per question. Accuracy is the mean of the vote over these answers.",
-    "overspent": "Budgets were chosen on 48 answers per question and scored on 48 others. The price was lowered until "
+    "in-sample": "Budgets were chosen on 48 answers per question. Accuracy is the mean of the "
+    "vote over these answers.",
+    "overspent": "Budgets were chosen on 48 answers per question and scored on 48 others. The "
+    "price was lowered until "
     "the average reached the target. The mix is the best one at the target.",
-    "leak": "A table of features of each question chose the budgets: its length, its topic, and how often a "
+    "leak": "A table of features of each question chose the budgets: its length, its topic, and "
+    "how often a "
     "single answer was right among the 48 answers that score. They chose nothing else.",
-    "tie rule": "Budgets were chosen on 48 answers per question and scored on 48 others. A vote counts as right if the "
+    "tie rule": "Budgets were chosen on 48 answers per question and scored on 48 others. A vote "
+    "counts as right if the "
     "right answer is among those with the most votes.",
-    "noise": "Budgets were chosen on 48 answers per question and scored on 48 others, for ten questions. We report the "
+    "noise": "Budgets were chosen on 48 answers per question and scored on 48 others, for ten "
+    "questions. We report the "
     "most successful of twenty runs.",
 }
 NULLS = ("flat", "shuffled")
@@ -44,7 +49,9 @@ _BUDGETS, _SAMPLES, _LEAST = (1, 2, 4, 8, 16), 48, 0.008
 
 @dataclass(frozen=True)
 class Flaw:
-    """Results with one planted sin, and what was done in the words of the authors; `find_the_flaw` makes them."""
+    """Results with one planted sin, and what was done in the words of the authors; `find_the_flaw`
+    makes them.
+    """
 
     methods: str
     _sin: str
@@ -62,7 +69,9 @@ class Flaw:
         return self._results(null)
 
     def check(self, sin: str, null: str, gain: Any) -> Checked:
-        """Say whether the sin is named, and shown by a null that reports a gain: the largest gain of that table."""
+        """Say whether the sin is named, and shown by a null that reports a gain: the largest gain
+        of that table.
+        """
         hint = self._fault(as_name(sin), as_name(null), as_number(gain))
         return Checked("flaw", not hint, hint)
 
@@ -97,7 +106,8 @@ class Flaw:
 
 
 def find_the_flaw(seed: int = 0) -> Flaw:
-    """Results to distrust: name what is wrong with them, and show it with a null. The seed chooses sin and numbers.
+    """Results to distrust: name what is wrong with them, and show it with a null. The seed chooses
+    sin and numbers.
 
     Explained in the page "Homework and exams".
 
@@ -150,7 +160,9 @@ def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.Dat
 
 
 def _generous(answers: Responses) -> UtilityTable:
-    """Accuracies in which every tie with the right answer in it is a win, from votes over windows."""
+    """Accuracies in which every tie with the right answer in it is a win, from votes over
+    windows.
+    """
     acc = np.empty((answers.n, len(_BUDGETS)))
     for column, budget in enumerate(_BUDGETS):
         windows = answers.classes[:, : _SAMPLES // budget * budget].reshape(answers.n, -1, budget)

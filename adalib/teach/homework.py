@@ -2,8 +2,8 @@
 
 The student's id and the name of the sheet are the seed. `homework` is for practice: it says right,
 or gives a hint. The assignment that `make otter` writes shows the questions of another sheet, and
-its hidden tests draw the same numbers again from the same id. What a determined student can find out
-is in the page "Homework and exams".
+its hidden tests draw the same numbers again from the same id. What a determined student can find
+out is in the page "Homework and exams".
 """
 
 from __future__ import annotations
@@ -138,7 +138,8 @@ def _label(rng: np.random.Generator) -> _Question:
         f"At the price {lam:.5f}, which budget does this question take?\n{_shown(acc)}",
         _COST[label],
         "compare accuracy minus price times budget in all four columns",
-        f"the first column is worth {acc[0, 0] - lam:.4f}; compute the others, and take the largest",
+        f"the first column is worth {acc[0, 0] - lam:.4f}; compute the others, and take the "
+        "largest",
         {
             "that is a column; the budget is asked for": label if label not in _COST else -1,
             "that is the most accurate budget; the price counts": _COST[acc[0].argmax()],
@@ -155,7 +156,8 @@ def _bill(rng: np.random.Generator) -> _Question:
     labels = oracle_labels(acc, _COST, lam)
     paid = float(_COST[labels].mean())
     return _Question(
-        f"At the price {lam:.5f}, what does the oracle spend on a question, on average?\n{_shown(acc)}",
+        f"At the price {lam:.5f}, what does the oracle spend on a question, on "
+        f"average?\n{_shown(acc)}",
         paid,
         "find each question's best budget, and average the budgets",
         f"question A takes {_COST[labels[0]]:g}; do the same for the others",
@@ -180,10 +182,12 @@ def _price(rng: np.random.Generator) -> _Question:
         chosen(acc, oracle_labels(acc, _COST, price)) for price in (lam - 1e-9, lam + 1e-9)
     )
     return _Question(
-        f"What is the lowest price at which the oracle spends {budget:g} per question or less?\n{_shown(acc)}",
+        f"What is the lowest price at which the oracle spends {budget:g} per question or "
+        f"less?\n{_shown(acc)}",
         lam,
         "try the slopes between the points of each question, from the largest down",
-        "buy the steepest steps first, and add up their costs; the first that no longer fits names the price",
+        "buy the steepest steps first, and add up their costs; the first that no longer fits "
+        "names the price",
         {
             "there it spends less, and a lower price still fits": prices[
                 min(at + 1, prices.size - 1)
@@ -204,10 +208,12 @@ def _bound(rng: np.random.Generator) -> _Question:
     dearer = float(path.accuracy[path.cost > budget + 1e-9].min(initial=1))
     alike = float(best_mix(acc, _COST, budget).expected(acc).mean())
     return _Question(
-        f"What is the best mean accuracy for an average of {budget:g}, if one question is randomised?\n{_shown(acc)}",
+        f"What is the best mean accuracy for an average of {budget:g}, if one question is "
+        f"randomised?\n{_shown(acc)}",
         best.bound,
         "take the steepest steps while they fit, and a part of the first that does not",
-        f"buy all steps that are steeper than {best.lam:.4f} per answer, and spend what is left at that slope",
+        f"buy all steps that are steeper than {best.lam:.4f} per answer, and spend what is left "
+        "at that slope",
         {
             "that is without randomising": best.accuracy,
             "that takes the whole of the last step, and costs too much": dearer,
@@ -228,7 +234,8 @@ def _subsets(rng: np.random.Generator) -> _Question:
     ]
     listed = ", ".join(answer or "(empty)" for answer in answers)
     return _Question(
-        f"Six answers: {listed}. The right one is 7. Average the vote over all ways to pick {b} of them.",
+        f"Six answers: {listed}. The right one is 7. Average the vote over all ways to pick {b} "
+        "of them.",
         float(votes.mean()),
         f"list the ways to pick {b} of six; ties share, empty answers do not vote",
         f"there are {len(votes)} ways; {(votes == 1).sum()} of them are won without a tie",
@@ -245,7 +252,8 @@ def _curse(rng: np.random.Generator) -> _Question:
     budgets, p = int(rng.integers(2, 7)), int(rng.integers(3, 8)) / 10
     claimed = 1 - (1 - p) ** budgets
     return _Question(
-        f"{budgets} budgets all have true accuracy {p:g}; each is tried once, and the oracle takes the best. "
+        f"{budgets} budgets all have true accuracy {p:g}; each is tried once, and the oracle "
+        "takes the best. "
         "By how much is its claim too high, on average?",
         claimed - p,
         "it claims 0 only if all of them fail",
@@ -269,15 +277,18 @@ def _equal_cost(rng: np.random.Generator) -> _Question:
     accuracy = float(np.round(mix + rng.integers(-30, 60) / 1000, 3))
     quarter = accuracy - one - spent / 4 * (four - one)
     return _Question(
-        f"One answer for everyone has accuracy {one:.2f}, four have {four:.2f}. A policy was allowed 4, spent "
-        f"{spent:.1f} and has accuracy {accuracy:.3f}. What is its gain over the mix of 1 and 4 at equal cost?",
+        f"One answer for everyone has accuracy {one:.2f}, four have {four:.2f}. A policy was "
+        "allowed 4, spent "
+        f"{spent:.1f} and has accuracy {accuracy:.3f}. What is its gain over the mix of 1 and 4 "
+        "at equal cost?",
         accuracy - mix,
         "compare with the mix that costs what the policy spent",
         f"the mix gives four answers to a share of ({spent:.1f} - 1) / 3 of the questions",
         {
             "that is against four answers, which it was allowed; it spent less": accuracy - four,
             "that is against one answer, which costs less": accuracy - one,
-            "that gives four answers to a quarter of what was spent; everyone has one answer already": quarter,
+            "that gives four answers to a quarter of what was spent; everyone has one answer "
+            "already": quarter,
             "that is the mix; subtract it from the policy's accuracy": mix,
         },
     )

@@ -1,10 +1,11 @@
-"""Judge a submitted answer away from the notebook that it comes from, for the hidden tests of Otter.
+"""Judge a submitted answer away from the notebook that it comes from, for the hidden tests of
+Otter.
 
 Three processes take part. The notebook's own process may hold anything that the student has put
 there, so it only writes the answer down. A fresh process reads it and judges it with an untouched
-copy of this package. Where the answer holds functions, a third process runs them: the judge sends it
-inputs and reads plain numbers back, so a submitted function can neither change the judge nor keep it
-waiting for longer than the seconds that its hint names.
+copy of this package. Where the answer holds functions, a third process runs them: the judge sends
+it inputs and reads plain numbers back, so a submitted function can neither change the judge nor
+keep it waiting for longer than the seconds that its hint names.
 
 What this cannot prevent is said in the page "Homework and exams".
 """

@@ -13,7 +13,15 @@ import re
 from pathlib import Path
 
 SCRIPT = "excerpts.js"
-_UNSEEN = re.compile(r"<(script|style|svg)\b.*?</\1>|<a class=\"headerlink\".*?</a>|<[^>]+>", re.S)
+ORDER = "search.js"  # which results come first
+# Code and displayed formulas say little in one line; an inline formula loses its marks.
+_UNSEEN = re.compile(
+    r"<(script|style|svg|pre)\b.*?</\1>|<div class=\"math\b.*?</div>"
+    r"|<a class=\"headerlink\".*?</a>|<[^>]+>",
+    re.S,
+)
+_FORMULA = re.compile(r'<span class="math\b[^>]*>(.*?)</span>', re.S)
+_GREEK = {"lambda": "λ", "pi": "π", "star": "⋆", "le": "≤", "ge": "≥", "bar": "", "mathcal": ""}
 
 # In place of the network: a page's text, in the element where the search page looks for it.
 _HAND_OUT = """
@@ -30,7 +38,7 @@ window.fetch = (address, ...rest) => {
 
 
 def seen(page: str) -> str:
-    """The text that a reader sees in the article of a page.
+    """The text that a reader sees in the article of a page, without code and displayed formulas.
 
     Examples
     --------
@@ -38,7 +46,20 @@ def seen(page: str) -> str:
     'Votes 1 < 2'
     """
     article = re.search(r"<article\b.*?</article>", page, re.S)
-    return " ".join(html.unescape(_UNSEEN.sub(" ", article[0] if article else "")).split())
+    text = _FORMULA.sub(lambda found: plain(found[1]), article[0] if article else "")
+    return " ".join(html.unescape(_UNSEEN.sub(" ", text)).split())
+
+
+def plain(formula: str) -> str:
+    r"""A formula of TeX as letters.
+
+    Examples
+    --------
+    >>> plain(r"\(\lambda \ge 0\)")
+    'λ ≥ 0'
+    """
+    letters = re.sub(r"\\([a-zA-Z]+)", lambda found: _GREEK.get(found[1], found[1]), formula)
+    return re.sub(r"\\.|[{}^_$]", "", letters)
 
 
 def write(app, exception) -> None:
@@ -61,6 +82,7 @@ def load(app, pagename, templatename, context, doctree) -> None:
     if pagename == "search":
         (Path(app.outdir) / "_static" / SCRIPT).touch()
         app.add_js_file(SCRIPT, priority=100)
+        app.add_js_file(ORDER, priority=101)
 
 
 def setup(app) -> dict:

@@ -131,9 +131,9 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
             "figures.js", loading_method="defer"
         )  # it runs plotly.js when a figure comes near
         library = context["pathto"](f"_static/lib/{PLOTLY}", resource=True)
-        context["metatags"] = (
-            context.get("metatags", "") + f'<link rel="preload" as="script" href="{library}">\n'
-        )
+        # With low priority, so that the style sheets, without which nothing is painted, come first.
+        preload = f'<link rel="preload" as="script" fetchpriority="low" href="{library}">\n'
+        context["metatags"] = context.get("metatags", "") + preload
     played = [name for name in GAMES if f'class="adalib-{name}"' in body]
     for name in ["parts", *played] if played else []:
         app.add_js_file(f"{name}.js", loading_method="defer")
@@ -152,8 +152,17 @@ def write_icons(app, error) -> None:
     (out / "_static" / ICONS).write_text(small, encoding="utf-8")
 
 
+def drop_source_maps(app, error) -> None:
+    """Remove the theme's source maps, which serve only those who change the theme."""
+    if error or app.builder.format != "html":
+        return
+    for source_map in (Path(app.outdir) / "_static").rglob("*.map"):
+        source_map.unlink()
+
+
 def setup(app) -> dict:
     app.connect("builder-inited", copy_assets)
     app.connect("build-finished", write_icons)
+    app.connect("build-finished", drop_source_maps)
     app.connect("html-page-context", load_scripts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,20 +1,48 @@
-// The cards (adalib.teach.figures.cards): a row of buttons shows one verdict alone.
+// The cards (adalib.teach.figures.cards), grouped by verdict: a shut card shows the number that decides. A
+// cell of the mosaic opens its card, and a row of buttons shows one verdict alone.
 (function () {
   "use strict";
 
-  const { element, everywhere } = window.adalibParts;
+  const { element, everywhere, still } = window.adalibParts;
 
   everywhere("cards", (root) => {
-    const cards = [...root.querySelectorAll(".adalib-card")];
     const verdicts = ["stands", "true after correction", "not supported", "falls", "open"];
+    const place = (card) => verdicts.indexOf(card.dataset.verdict);
+    const cards = [...root.querySelectorAll(".adalib-card")].sort((one, other) => place(one) - place(other));
+    root.append(...cards);
+    for (const card of cards) {
+      const number = card.querySelector(".card-number").textContent;
+      card.querySelector("summary").append(element("span", { className: "card-short" }, number));
+    }
     const said = element("p", { className: "cards-said" });
     said.setAttribute("role", "status");
 
     function show(verdict) {
       const shown = cards.filter((card) => !verdict || card.dataset.verdict === verdict);
-      cards.forEach((card) => (card.hidden = !shown.includes(card)));
-      said.textContent = `${shown.length} of ${cards.length} claims shown. Open one to see the paper's words and the number that decides.`;
+      cards.forEach((card, at) => {
+        card.hidden = !shown.includes(card);
+        cells[at].disabled = card.hidden;
+      });
+      said.textContent = `${shown.length} of ${cards.length} claims shown. Open one, or its cell above, to see the paper's words.`;
     }
+
+    function open(card) {
+      cards.forEach((each) => each.classList.toggle("card-found", each === card));
+      card.open = true;
+      card.querySelector("summary").focus({ preventScroll: true });
+      card.scrollIntoView({ block: "center", behavior: still() ? "auto" : "smooth" });
+    }
+    const cells = cards.map((card) => {
+      const title = card.querySelector("summary").firstChild.textContent + card.querySelector("summary").childNodes[1].textContent;
+      const cell = element("button", { type: "button", title });
+      cell.setAttribute("aria-label", title);
+      cell.dataset.verdict = card.dataset.verdict;
+      cell.addEventListener("click", () => open(card));
+      return cell;
+    });
+    const mosaic = element("div", { className: "adalib-mosaic" }, ...cells);
+    mosaic.setAttribute("role", "group");
+    mosaic.setAttribute("aria-label", "all claims, by verdict");
 
     const choice = (verdict, text) => {
       const input = element("input", { type: "radio", name: "cards-verdict", checked: !verdict });
@@ -29,7 +57,7 @@
     );
     bar.setAttribute("role", "radiogroup");
     bar.setAttribute("aria-label", "verdict");
-    root.prepend(bar, said);
+    root.prepend(bar, mosaic, said);
     show("");
     window.addEventListener("beforeprint", () => {
       show("");

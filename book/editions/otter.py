@@ -1,7 +1,8 @@
-"""Otter assignments: a notebook for students and an autograder for Gradescope, per chapter and for homework.
+"""Otter assignments: a notebook for students and an autograder for Gradescope, per chapter and for
+homework.
 
-The notebook is the student's edition of the chapter. Every exercise keeps its answer in a variable of
-its own, because Otter looks at the variables when the whole notebook has run. A hidden test per
+The notebook is the student's edition of the chapter. Every exercise keeps its answer in a variable
+of its own, because Otter looks at the variables when the whole notebook has run. A hidden test per
 exercise hands that variable to `adalib.teach.judge`, which judges it in another process. Cells that
 only draw are marked for Otter to skip, so that a class is graded sooner.
 """

@@ -98,7 +98,8 @@ def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int
 
 def lock(text: str, salt: str) -> str:
     """A text that cannot be read or searched without its salt, in letters that any file may
-    hold."""
+    hold.
+    """
     state, locked = 2166136261, bytearray()
     for byte in salt.encode():
         state = (state ^ byte) * 16777619 & 0xFFFFFFFF
@@ -138,7 +139,8 @@ def locked_quizzes(text: str, values: Mapping[str, str]) -> str:
 
 def for_students(notebook: NotebookNode, values: Mapping[str, str]) -> NotebookNode:
     """A chapter as students get it; ``values`` are the numbers that the explanations of its quizzes
-    quote."""
+    quote.
+    """
     cells = without_solutions(notebook.cells)
     for cell in cells:
         if cell.cell_type == "markdown":

@@ -225,6 +225,10 @@ def test_site_is_at_most_60_megabytes(html):
     assert sum(file.stat().st_size for file in files) <= 60e6
 
 
+def test_no_source_map_is_shipped(html):
+    assert list(html.rglob("*.map")) == []
+
+
 def test_every_notebook_is_in_the_table_of_contents():
     there = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert there - set(toc_pages()) == {

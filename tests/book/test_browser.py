@@ -335,6 +335,27 @@ def test_index_and_search_work_from_disk(html, page):
     assert page.wrong == []
 
 
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [("how to stop", "When to stop"), ("budgets", "Budgets"), ("license", ""), ("KKT", "")],
+)
+def test_a_search_finds_titles_first_and_other_names_of_a_thing(html, page, query, first):
+    page.goto((html / "search.html").as_uri() + f"?q={query}")
+    result = page.locator("#search-results li a").first
+    result.wait_for()
+    assert first in result.inner_text()
+
+
+def test_what_is_typed_in_the_search_field_begins_beside_its_icon(html, page):
+    page.goto((html / "notebooks" / "00_data.html").as_uri())
+    page.keyboard.press("Control+k")
+    field = page.locator("form.bd-search input:focus")
+    field.wait_for()
+    icon = page.locator("form.bd-search:has(input:focus) svg").bounding_box()
+    padding = field.evaluate("(field) => parseFloat(getComputedStyle(field).paddingLeft)")
+    assert field.bounding_box()["x"] + padding > icon["x"] + icon["width"]
+
+
 def test_icons_are_drawn_and_what_is_below_the_screen_waits(html, page):
     page.goto((html / "notebooks" / "01_motivation.html").as_uri())
     assert page.locator("svg.svg-inline--fa").count() > 5

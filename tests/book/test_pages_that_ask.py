@@ -144,6 +144,22 @@ def claims() -> pd.DataFrame:
     return made.assign(**{name: f"its {name}" for name in names})
 
 
+def test_a_shut_card_shows_its_number_and_a_cell_opens_its_card(play):
+    page = play(cards(claims().iloc[::-1]).html, "cards.js")
+    assert page.locator(".card-short:visible").all_inner_texts() == ["its number"] * 3
+    verdicts = "(all) => all.map((each) => each.dataset.verdict)"
+    assert (
+        page.locator(".adalib-mosaic button").evaluate_all(verdicts)
+        == page.locator(".adalib-card").evaluate_all(verdicts)
+        == ["stands", "falls", "falls"]
+    )
+    page.get_by_role("button", name="falls <b>c</b>").tap()
+    assert page.locator(".adalib-card[open]").count() == 1
+    assert page.locator(".adalib-card").nth(1).get_attribute("open") is not None
+    page.locator("label", has_text="stands (1)").tap()
+    assert page.locator(".adalib-mosaic button:enabled").count() == 1
+
+
 def test_cards_filter_by_verdict_and_open(play):
     page = play(cards(claims()).html, "cards.js")
     assert page.locator(".adalib-card:visible").count() == 3

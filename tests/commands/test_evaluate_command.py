@@ -13,7 +13,7 @@ from adalib.commands.collect import arguments as collect_arguments
 from adalib.commands.fit import arguments
 from adalib.evaluate.trials import BASELINES, STOPPING
 
-KEYS = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
+KEYS = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain", "waiting"]
 POLICIES = (*BASELINES, "label", "curve", *STOPPING, "noise")
 QUICK = ["--budgets", "1,4,8", "--folds", "2", "--targets", "2"]
 
@@ -243,3 +243,29 @@ def test_bad_input_is_one_line_and_exit_code_2(words, said, tmp_path, refused):
         tmp_path / "raw.jsonl", [0] * 12, answers=lambda kind, answers: ["So it is 7. " * 30] * 16
     )
     refused([files.get(word, word) for word in words.split()], said)
+
+
+def test_costs_in_tokens_are_in_average_answers_and_race_is_a_row(tmp_path, capsys):
+    rng = np.random.default_rng(5)
+
+    def tokens(kind, answers):
+        return rng.integers(50, 150 * (1 + kind), len(answers)).tolist()
+
+    file = write(tmp_path / "told.jsonl", np.arange(90) % 3, tokens=tokens)
+    for cost in ("samples", "tokens"):
+        found, _ = evaluate(capsys, file, "--cost", cost, *QUICK)
+        rows = {row["policy"]: row for row in found["rows"]}
+        assert list(rows) == [*BASELINES, "label", "curve", *STOPPING, "race", "noise"]
+        assert rows["mix"]["cost"] == pytest.approx(2, rel=0.05)
+        assert rows["race"]["cost"] == pytest.approx(2, rel=0.15)
+        # One by one, one waits for every answer; side by side, for the longest; a race is quicker.
+        assert rows["priced_votes"]["waiting"] == pytest.approx(
+            rows["priced_votes"]["cost"], rel=0.05
+        )
+        assert 1 < rows["mix"]["waiting"] < 2
+        assert rows["race"]["waiting"] < rows["mix"]["waiting"]
+
+
+def test_costs_in_tokens_need_tokens(tmp_path, refused):
+    file = write(tmp_path / "told.jsonl", np.arange(30) % 3)
+    refused(["evaluate", file, "--cost", "tokens"], "has no tokens")

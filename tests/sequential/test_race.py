@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from copy import copy
 from dataclasses import replace
 from functools import partial
 
@@ -236,6 +237,19 @@ class TestPolicy:
         assert waits[1] < 1.1
         assert race.waits(budget, 0.2) == pytest.approx(waits[1], rel=0.05)
         assert race.spends(budget) <= budget * (1 + 1e-9)
+
+    @pytest.mark.parametrize("limit", [0.0, 0.5, 0.7, 10.0])
+    def test_the_lowest_price_that_meets_the_limit(self, race, limit):
+        limited = copy(race)
+        limited.waiting_limit = limit
+        limited.waiting_price = 0.3
+        for budget in (1.3 * race.unit, 2 * race.unit):
+            price = limited.price_of_waiting(budget)
+            tried = np.linspace(0, 0.3, 301)
+            meets = [race.waits(budget, one) <= limit for one in tried]
+            lowest = tried[np.argmax(meets)] if any(meets) else 0.3
+            assert price == pytest.approx(lowest, abs=0.0011)
+            assert limited.waits(budget) == race.waits(budget, price)
 
     def test_at_least_as_good_as_its_plain_members(self, race, halves):
         teach, score = halves

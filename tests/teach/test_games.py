@@ -170,6 +170,80 @@ class TestStop:
 
 
 @pytest.fixture(scope="module")
+def started():
+    answers = adalib.load("aime-gpt-oss-20b")
+    teach, score = answers.split_samples(0)
+    policy = adalib.PricedRace(("votes",), most=8, repeats=4).fit(teach.take(range(40)))
+    member = policy.fit_member(teach.take(range(40)), 8, token_price=0.02, waiting_price=0.05)
+    return policy, member, score.take(range(40, 60))
+
+
+class TestRace:
+    BUTTON = ".adalib-race .spend-button"
+
+    def test_the_game_is_the_package(self, started):
+        policy, member, asked = started
+        outcome = policy.play([member], policy.streams(asked, 0, 1))
+        data = games.race(policy, member, asked).data
+        assert (data["token_price"], data["waiting_price"]) == (2, 5)
+        for row, question in enumerate(data["questions"]):
+            lengths = np.array(question["lengths"])
+            close = question["close"]
+            time = np.sort(lengths)[close - 1]
+            tokens = np.minimum(lengths, time).sum() * policy.unit
+            assert tokens == pytest.approx(outcome.tokens[row, 0], rel=0.01)
+            assert time * policy.unit == pytest.approx(outcome.clock[row, 0], rel=0.01)
+            assert question["worth"][close - 1] == pytest.approx(outcome.accuracy[row, 0], abs=1e-3)
+
+    def test_a_vote_counts_when_its_answer_finishes(self, started):
+        data = held(games.race(*started))
+        for question in data["questions"]:
+            answers = np.array(question["answers"])[np.argsort(question["lengths"], kind="stable")]
+            for count in range(1, 9):
+                votes = np.bincount(answers[:count][answers[:count] >= 0], minlength=1)
+                leaders = np.flatnonzero((votes == votes.max()) & (votes > 0))
+                worth = np.mean(leaders == question["right"]) if leaders.size else 0.0
+                assert question["worth"][count - 1] == pytest.approx(worth, abs=1e-3)
+
+    def test_it_is_played_by_touch(self, started, play):
+        policy, member, asked = started
+        data = games.race(policy, member, asked.take(range(3)))
+        page = play(data.html, "race.js")
+        main, skip = page.locator(self.BUTTON).all()
+        for number in range(3):
+            main.tap()  # without motion the race stands at its first finish
+            skip.tap()
+            assert page.locator(".race-votes").inner_text().startswith("2 of 8 finished")
+            main.tap()
+            assert "You closed at finish 2: " in page.locator(".race-said").inner_text()
+            assert main.inner_text() == ("Next question" if number < 2 else "Play again")
+            if number < 2:
+                main.tap()
+        close = [question["close"] for question in data.data["questions"]]
+        means = page.locator(".race-row-price td").all_inner_texts()
+        clocks = [
+            sorted(question["lengths"])[at - 1]
+            for question, at in zip(data.data["questions"], close, strict=True)
+        ]
+        assert float(means[2]) == pytest.approx(np.mean(clocks), abs=0.006)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+    def test_it_is_played_by_key_while_the_bars_grow(self, started, play):
+        page = play(games.race(*started).html, "race.js")
+        page.emulate_media(reduced_motion="no-preference")
+        main = page.locator(self.BUTTON).first
+        main.focus()
+        page.keyboard.press("Enter")
+        page.locator(".race-done").first.wait_for()
+        page.keyboard.press("Space")
+        assert "You closed at finish " in page.locator(".race-said").inner_text()
+        assert main.inner_text() == "Next question"
+        page.wait_for_timeout(600)  # a race that ended by itself takes no press for a moment
+        page.keyboard.press("Enter")
+        assert main.inner_text() == "Start the race"
+
+
+@pytest.fixture(scope="module")
 def stream():
     answers = adalib.load("word-fewshot").take(range(0, 372, 4))
     policy = PricedStopping(("votes",), repeats=8).fit(answers.take(range(60)))

@@ -1,11 +1,13 @@
-"""The exercises of the book, for practice: each says "right" or gives a hint, and none gives a mark.
+"""The exercises of the book, for practice: each says "right" or gives a hint, and none gives a
+mark.
 
 An exercise asks for a value (`values`), for an object with a property (`constructions`), for a
-function (`build_*`) or for a proof (`proofs`). The solution cell of a value exercise, in its chapter,
-is the only place where its answer is written: ``solution("letgo", slope, hint=..., wrong={...})``.
-Building the book records it, hashed, in ``recorded.json`` (``book/_ext/recorded.py``). From there
-``check`` and the box on the page can tell right from wrong, also where the solutions were cut out.
-Marks come from the Otter assignments of ``make otter``, which judge in a process of their own.
+function (`build_*`) or for a proof (`proofs`). The solution cell of a value exercise, in its
+chapter, is the only place where its answer is written: ``solution("letgo", slope, hint=...,
+wrong={...})``. Building the book records it, hashed, in ``recorded.json``
+(``book/_ext/recorded.py``). From there ``check`` and the box on the page can tell right from wrong,
+also where the solutions were cut out. Marks come from the Otter assignments of ``make otter``,
+which judge in a process of their own.
 """
 
 from __future__ import annotations
@@ -42,9 +44,9 @@ JUDGED: dict[tuple[str, str], Exercise] = {
 class Checked:
     """The verdict on an answer; ``right`` is None while there is none.
 
-    ``hint`` names the mistake where it is a known one, ``more`` is the second hint, and ``picture`` is
-    the smallest case on which a function or a proof fails. An exercise of a ``chapter`` has a box on
-    its page to answer in.
+    ``hint`` names the mistake where it is a known one, ``more`` is the second hint, and ``picture``
+    is the smallest case on which a function or a proof fails. An exercise of a ``chapter`` has a
+    box on its page to answer in.
     """
 
     name: str
@@ -90,7 +92,8 @@ class Solution(Checked):
 
 
 class Checker:
-    """``check(name, answer)`` for some exercises: practice with hints, which leaves no mark anywhere.
+    """``check(name, answer)`` for some exercises: practice with hints, which leaves no mark
+    anywhere.
 
     ``solution`` writes one of the exercises down.
     """

@@ -1,4 +1,5 @@
-"""What the reader builds on answers: a vote, all subsets, cross-fitting, a label policy, backward induction, folds.
+"""What the reader builds on answers: a vote, all subsets, cross-fitting, a label policy, backward
+induction, folds.
 
 Each exercise is a brute force and its typical mistakes, which are functions too.
 """
@@ -22,7 +23,9 @@ EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
 
 def _said(rng: np.random.Generator, fewest: int, most: int, chances: Sequence[float]) -> list[str]:
-    """Some answers, the right one among them with the first chance; the last of the four is empty."""
+    """Some answers, the right one among them with the first chance; the last of the four is
+    empty.
+    """
     return [
         ["7", "8", "9", ""][i]
         for i in rng.choice(4, size=rng.integers(fewest, most + 1), p=chances)
@@ -55,9 +58,11 @@ EXERCISES["data", "vote"] = Build(
         ],
     ),
     _won,
-    "count the answers that are not empty; the right one wins if none has more votes, and shares the win where "
+    "count the answers that are not empty; the right one wins if none has more votes, and shares "
+    "the win where "
     "others have as many",
-    "collections.Counter counts; how many answers have the most votes, is the right one among them, and what "
+    "collections.Counter counts; how many answers have the most votes, is the right one among "
+    "them, and what "
     "if nobody voted",
     {
         "empty answers vote; they must not": _with_empties,
@@ -104,7 +109,8 @@ EXERCISES["motivation", "subsets"] = Build(
         "those are windows: b answers at a time, each used once": lambda answers, gold, b: float(
             np.mean([_won(answers[i * b : i * b + b], gold) for i in range(len(answers) // b)])
         ),
-        "that is pass@b: a vote must be won, not just contain the right answer": lambda answers, gold, b: (
+        "that is pass@b: a vote must be won, not just contain the right "
+        "answer": lambda answers, gold, b: (
             1 - comb(len(answers) - answers.count(gold), b) / comb(len(answers), b)
         ),
         "it votes over the first b answers alone": lambda answers, gold, b: _won(answers[:b], gold),
@@ -142,17 +148,20 @@ EXERCISES["learning", "label policy"] = Build(
         valid=PRICED.valid,
     ),
     _nearest,
-    "make the oracle's labels of the known questions; a new question takes the label of the known one that is "
+    "make the oracle's labels of the known questions; a new question takes the label of the "
+    "known one that is "
     "nearest in its features, the first if several are",
-    "the nearest question has the smallest sum of squared differences; numpy finds its row without a loop",
+    "the nearest question has the smallest sum of squared differences; numpy finds its row "
+    "without a loop",
     {
-        "that is the commonest label for everyone; look at the features": lambda known, acc, cost, lam, new: (
+        "that is the commonest label for everyone; look at the "
+        "features": lambda known, acc, cost, lam, new: (
             [int(np.bincount(oracle(acc, cost, lam)).argmax())] * len(new)
         ),
-        "it copies the most accurate column; copy the label at the price": lambda known, acc, cost, lam, new: (
-            _nearest(known, acc, cost, 0.0, new)
-        ),
-        "it returns the row of the nearest question; return that question's label": lambda known, acc, cost, lam, new: [
+        "it copies the most accurate column; copy the label at the "
+        "price": lambda known, acc, cost, lam, new: _nearest(known, acc, cost, 0.0, new),
+        "it returns the row of the nearest question; return that question's "
+        "label": lambda known, acc, cost, lam, new: [
             int(((known - x) ** 2).sum(axis=1).argmin()) for x in new
         ],
         "it copies the farthest question": lambda known, acc, cost, lam, new: [
@@ -163,7 +172,9 @@ EXERCISES["learning", "label policy"] = Build(
 
 
 def _draw_stops(rng: np.random.Generator) -> Case:
-    """A small world: what the vote is worth in two states after every answer, the chances to move, and a price."""
+    """A small world: what the vote is worth in two states after every answer, the chances to move,
+    and a price.
+    """
     last = int(rng.integers(1, 3))
     first = rng.integers(0, 9, (last, 2, 1)) / 8
     worth = rng.integers(0, 9, (last + 1, 2)) / 8
@@ -214,9 +225,11 @@ EXERCISES["stopping", "induct"] = Build(
         lambda case: bool((case["moves"].sum(axis=2) == 1).all() and case["lam"] >= 0),
     ),
     _best_rule,
-    "work back from the last answer: in every state take the larger of the vote's worth and what the next states are "
+    "work back from the last answer: in every state take the larger of the vote's worth and what "
+    "the next states are "
     "worth on average, less the price",
-    "after the last answer the value is the vote's worth; one step earlier, compare stopping with the mean value "
+    "after the last answer the value is the vote's worth; one step earlier, compare stopping "
+    "with the mean value "
     "of the next states less the price",
     {
         "the next answer is free there; it costs the price": lambda worth, moves, lam: _best_rule(
@@ -225,8 +238,9 @@ EXERCISES["stopping", "induct"] = Build(
         "it looks one answer ahead; carry back the value of the next states, not their vote": (
             lambda worth, moves, lam: np.maximum(worth[0], moves[0] @ worth[1] - lam)
         ),
-        "it always goes on to the last answer; where the vote is worth more, stop": lambda worth, moves, lam: (
-            _by_rule(np.ones(moves.shape[:2]), worth, moves, lam)
+        "it always goes on to the last answer; where the vote is worth "
+        "more, stop": lambda worth, moves, lam: _by_rule(
+            np.ones(moves.shape[:2]), worth, moves, lam
         ),
         "it pays the price where it stops, too": _pays_to_stop,
     },
@@ -264,15 +278,18 @@ EXERCISES["estimation", "cross-fit"] = Build(
     "choose labels on one half and look them up in the other, both ways round, and average the two",
     "the labels of one half pick entries of the other half's table; do it both ways round",
     {
-        "that is the in-sample value: it scores labels on the half that chose them": lambda first, second, *price: (
+        "that is the in-sample value: it scores labels on the half that "
+        "chose them": lambda first, second, *price: (
             (_one_way(first, first, *price) + _one_way(second, second, *price)) / 2
         ),
         "it goes one way only; choose on the second half too": _one_way,
-        "it averages the halves before it chooses; no half is left to score": lambda first, second, *price: (
-            _one_way((first + second) / 2, (first + second) / 2, *price)
+        "it averages the halves before it chooses; no half is left to "
+        "score": lambda first, second, *price: _one_way(
+            (first + second) / 2, (first + second) / 2, *price
         ),
-        "it chooses on the half that scores; look up the other half's label": lambda first, second, *price: (
-            float((first.max(axis=1).mean() + second.max(axis=1).mean()) / 2)
+        "it chooses on the half that scores; look up the other half's "
+        "label": lambda first, second, *price: float(
+            (first.max(axis=1).mean() + second.max(axis=1).mean()) / 2
         ),
     },
 )

@@ -1,7 +1,8 @@
-"""What the reader builds on tables of accuracy and cost: the oracle, its bill, the frontier, the dual, mixes, menus.
+"""What the reader builds on tables of accuracy and cost: the oracle, its bill, the frontier, the
+dual, mixes, menus.
 
-Each exercise is a brute force and its typical mistakes, which are functions too. The last one, merit order, is of the
-appendix on other markets.
+Each exercise is a brute force and its typical mistakes, which are functions too. The last one,
+merit order, is of the appendix on other markets.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ EXERCISES["oracle", "oracle"] = Build(
     PRICED,
     oracle,
     "every question takes the column where accuracy minus price times cost is largest",
-    "make the whole table of net values at once; of several largest entries in a row, numpy finds the "
+    "make the whole table of net values at once; of several largest entries in a row, numpy "
+    "finds the "
     "first, which is the cheapest",
     {
         "ties go to the dearer budget; they must go to the cheaper one": _dearest,
@@ -52,9 +54,8 @@ EXERCISES["oracle", "oracle"] = Build(
         "it returns budgets; return columns, counted from 0": lambda acc, cost, lam: cost[
             oracle(acc, cost, lam)
         ],
-        "it multiplies the price by the column's number; multiply it by the column's cost": lambda acc, _, lam: (
-            (acc - lam * np.arange(acc.shape[1])).argmax(axis=1)
-        ),
+        "it multiplies the price by the column's number; multiply it by the "
+        "column's cost": lambda acc, _, lam: (acc - lam * np.arange(acc.shape[1])).argmax(axis=1),
         "it divides accuracy by cost; subtract price times cost instead": lambda acc, cost, _: (
             acc / cost
         ).argmax(1),
@@ -67,7 +68,8 @@ def _judge_price(got: Any, best: float, case: Case) -> str | None:
     got = float(np.asarray(got).item())
     if not 0 <= got < np.inf:
         return f"the price {got:g} is below 0 or not a number"
-    # The best price is a ratio: unless it is a short binary number its last digits are rounded, and may differ.
+    # The best price is a ratio: unless it is a short binary number its last digits are rounded, and
+    # may differ.
     least = best if best * 2**20 % 1 == 0 else best - 16 * np.spacing(best)
     paid = bill(case["acc"], case["cost"], got)
     if got < least and paid > case["budget"] + 1e-9:
@@ -101,7 +103,8 @@ EXERCISES["budgets", "bisection"] = Build(
         lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget
     ),
     "halve the interval: where the cost is above the budget the price must rise, else it may fall",
-    "keep a price that is too low and one that is high enough, and move one of them to the middle until they "
+    "keep a price that is too low and one that is high enough, and move one of them to the "
+    "middle until they "
     "meet; which of the two keeps the budget",
     {
         "it moves the wrong end: a cost above the budget needs a higher price": partial(
@@ -126,7 +129,9 @@ def _with_points_on_the_line(acc: np.ndarray, cost: np.ndarray) -> list[int]:
 
 
 def _judge_corners(got: Any, best: Any, case: Case) -> str | None:
-    """The corners must be there; a point on the line between two of them may be, for no price minds it."""
+    """The corners must be there; a point on the line between two of them may be, for no price minds
+    it.
+    """
     columns = np.asarray(got).ravel().tolist()
     on_the_line = _with_points_on_the_line(case["acc"], case["cost"])
     last = best[-1]  # dearer columns that tie with it lie on a level line, and nobody pays for them
@@ -150,13 +155,14 @@ EXERCISES["budgets", "envelope"] = Build(
         valid=PRICED.valid,
     ),
     _winners,
-    "a column is on the envelope if some price makes it the cheapest of the best; a point under the line between two "
+    "a column is on the envelope if some price makes it the cheapest of the best; a point under "
+    "the line between two "
     "others is not",
-    "stand on the first column and look at the slopes to all dearer ones; where do you go next, and when do you stop",
+    "stand on the first column and look at the slopes to all dearer ones; where do you go next, "
+    "and when do you stop",
     {
-        "it keeps every point that beats those before; one under its neighbours' line must go": lambda acc, _: [
-            j for j in range(len(acc)) if j == 0 or acc[j] > acc[:j].max()
-        ],
+        "it keeps every point that beats those before; one under its neighbours' line "
+        "must go": lambda acc, _: [j for j in range(len(acc)) if j == 0 or acc[j] > acc[:j].max()],
         "it keeps all columns": lambda acc, _: list(range(len(acc))),
         "it jumps to the most accurate column at once": lambda acc, _: sorted(
             {0, int(acc.argmax())}
@@ -190,9 +196,11 @@ EXERCISES["budgets", "frontier"] = Build(
         lambda rng, acc, cost, lam: {"acc": acc, "cost": cost}, PRICED.axes, valid=PRICED.valid
     ),
     _points,
-    "collect the steps of all envelopes, sort them by slope, and add up costs and gains from the steepest on; steps "
+    "collect the steps of all envelopes, sort them by slope, and add up costs and gains from the "
+    "steepest on; steps "
     "of equal slope make one point",
-    "start where everyone has the cheapest column; how far does one step of one question move the two "
+    "start where everyone has the cheapest column; how far does one step of one question move "
+    "the two "
     "averages over N questions",
     {
         "that is the envelope of the mean curve, which treats all questions alike": _mean_curve,
@@ -212,7 +220,9 @@ EXERCISES["budgets", "frontier"] = Build(
 
 
 def _one_coin(acc: np.ndarray, cost: np.ndarray, budget: float, toss: bool = True) -> np.ndarray:
-    """The greedy plan: all envelope steps by slope, the first that does not fit is taken in part."""
+    """The greedy plan: all envelope steps by slope, the first that does not fit is taken in
+    part.
+    """
     n, k = acc.shape
     steps = []
     for i, row in enumerate(acc):
@@ -233,7 +243,10 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     plan = np.asarray(got, dtype=float)
     acc, cost, budget = case["acc"], case["cost"], case["budget"]
     if plan.shape != acc.shape:
-        return f"it must return chances of shape {acc.shape}, one row per question and one column per budget"
+        return (
+            f"it must return chances of shape {acc.shape}, one row per question and one "
+            "column per budget"
+        )
     if plan.min() < -1e-9 or abs(plan.sum(axis=1) - 1).max() > 1e-9:
         return "the chances of a question must be 0 or more and sum to 1"
     paid, value = float((plan @ cost).mean()), float((plan * acc).sum(axis=1).mean())
@@ -252,8 +265,10 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
 EXERCISES["budgets", "coin"] = Build(
     TARGETED,
     _one_coin,
-    "take the steps of all envelopes by slope while they fit, and a part of the first that does not",
-    "how much money is left in all before the step that does not fit, and which part of that step does it "
+    "take the steps of all envelopes by slope while they fit, and a part of the first that "
+    "does not",
+    "how much money is left in all before the step that does not fit, and which part of that "
+    "step does it "
     "pay for; every other question has one chance of 1",
     {
         "it leaves the slack unspent; take a part of the step that did not fit": partial(
@@ -274,7 +289,8 @@ def _dual(acc: np.ndarray, cost: np.ndarray, lam: float, budget: float) -> float
     return float(np.mean([max(row - lam * cost) for row in acc]) + lam * budget)
 
 
-#: How far above the bound a line may lie: a finite difference over 1e-4 that meets a kink is off by so much.
+#: How far above the bound a line may lie: a finite difference over 1e-4 that meets a kink is off by
+#: so much.
 _DIFFERENCE = 2e-3
 
 
@@ -321,8 +337,10 @@ EXERCISES["results", "best mix"] = Build(
         valid=lambda case: TARGETED.valid({**case, "acc": case["means"]}),
     ),
     lambda means, cost, budget: best_value(means[None], cost, budget),
-    "mix any two budgets at random so that the average cost is the budget or less, and take the best such mix",
-    "one of the two budgets costs B or less and the other more; draw the line between their accuracies and "
+    "mix any two budgets at random so that the average cost is the budget or less, and take the "
+    "best such mix",
+    "one of the two budgets costs B or less and the other more; draw the line between their "
+    "accuracies and "
     "read it at B; a budget that fits counts alone too",
     {
         "it mixes neighbours only; a mix of 1 and 4 may beat them": lambda means, cost, budget: (
@@ -331,9 +349,8 @@ EXERCISES["results", "best mix"] = Build(
         "that is the largest budget that fits, without a mix": lambda means, cost, budget: means[
             cost <= budget
         ][-1],
-        "that is the best single budget that fits; a mix may do better": lambda means, cost, budget: (
-            float(means[cost <= budget].max())
-        ),
+        "that is the best single budget that fits; a mix may do "
+        "better": lambda means, cost, budget: float(means[cost <= budget].max()),
         "it mixes the cheapest with the dearest only": lambda means, cost, budget: float(
             np.interp(budget, cost[[0, -1]], means[[0, -1]])
         ),
@@ -377,8 +394,10 @@ EXERCISES["minds", "joined"] = Build(
         ),
     ),
     lambda *case: np.array(sorted(_side_by_side(*case).T.tolist())).T,
-    "put the columns of both models side by side and order them by cost; accuracies move with their costs",
-    "numpy.argsort gives the order of the costs; apply it to the columns of everything, and stack costs above "
+    "put the columns of both models side by side and order them by cost; accuracies move with "
+    "their costs",
+    "numpy.argsort gives the order of the costs; apply it to the columns of everything, and "
+    "stack costs above "
     "accuracies",
     {
         "the columns are not ordered by cost": _side_by_side,
@@ -463,23 +482,26 @@ EXERCISES["markets", "dispatch"] = Build(
     ),
     _least_bill,
     "the cheapest fuel first, each plant up to its capacity, the last one in part",
-    "go through the plants in the order of their fuel, and keep track of what is left of the demand",
+    "go through the plants in the order of their fuel, and keep track of what is left of the "
+    "demand",
     {
-        "it runs the plants as they are listed; begin with the cheapest fuel": lambda capacity, fuel, demand: (
-            _in_turn(capacity, demand, range(len(capacity)))
+        "it runs the plants as they are listed; begin with the "
+        "cheapest fuel": lambda capacity, fuel, demand: _in_turn(
+            capacity, demand, range(len(capacity))
         ),
         "it begins with the dearest fuel": lambda capacity, fuel, demand: _in_turn(
             capacity, demand, (-fuel).argsort()
         ),
-        "it returns the cheapest plant first; keep the order given": lambda capacity, fuel, demand: (
-            _in_turn(capacity, demand, fuel.argsort())[fuel.argsort()]
+        "it returns the cheapest plant first; keep the order "
+        "given": lambda capacity, fuel, demand: _in_turn(capacity, demand, fuel.argsort())[
+            fuel.argsort()
+        ],
+        "its last plant runs at full power; it should make what is left of the "
+        "demand": lambda capacity, fuel, demand: np.where(
+            _in_turn(capacity, demand, fuel.argsort()) > 0, capacity, 0
         ),
-        "its last plant runs at full power; it should make what is left of the demand": lambda capacity, fuel, demand: (
-            np.where(_in_turn(capacity, demand, fuel.argsort()) > 0, capacity, 0)
-        ),
-        "it shares the demand by capacity; dear plants run while cheap ones rest": lambda capacity, fuel, demand: (
-            capacity * demand / capacity.sum()
-        ),
+        "it shares the demand by capacity; dear plants run while cheap "
+        "ones rest": lambda capacity, fuel, demand: capacity * demand / capacity.sum(),
     },
     judge=_judge_run,
 )

@@ -1,8 +1,9 @@
-"""Inputs to try a reader's work on: nasty ones first, then random ones, and a way to make a failing one small.
+"""Inputs to try a reader's work on: nasty ones first, then random ones, and a way to make a failing
+one small.
 
-An input is a dict of named values. Arrays that belong together share named axes, so that one question, or one budget,
-can be left out of all of them at once. Numbers are made simple by rounding to eighths and halves: such numbers are
-exact in binary, and a tie among them is a tie.
+An input is a dict of named values. Arrays that belong together share named axes, so that one
+question, or one budget, can be left out of all of them at once. Numbers are made simple by rounding
+to eighths and halves: such numbers are exact in binary, and a tie among them is a tie.
 """
 
 from __future__ import annotations
@@ -51,12 +52,15 @@ class Broken(Exception):  # noqa: N818 (it is the reader's function that is brok
 
 
 class Late(BaseException):
-    """Time is up. Not an Exception, so that a bare ``except Exception`` in a reader's loop does not swallow it."""
+    """Time is up. Not an Exception, so that a bare ``except Exception`` in a reader's loop does not
+    swallow it.
+    """
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """A family of inputs: how to draw one, the axes of its arrays and lists by name, and which smaller ones are valid.
+    """A family of inputs: how to draw one, the axes of its arrays and lists by name, and which
+    smaller ones are valid.
 
     ``nasty`` inputs break what was not thought through; they are tried first.
     """
@@ -89,7 +93,9 @@ class Inputs:
 
 
 def apply(function: Callable, values: Mapping[str, Any]) -> Any:
-    """Call a reader's function with copies of the values, in order; whatever goes wrong is a `Broken`."""
+    """Call a reader's function with copies of the values, in order; whatever goes wrong is a
+    `Broken`.
+    """
     copies = [
         value.copy() if isinstance(value, (list, np.ndarray)) else value
         for value in values.values()
@@ -101,7 +107,8 @@ def apply(function: Callable, values: Mapping[str, Any]) -> Any:
 
 
 class Stopwatch:
-    """Give a reader's functions some seconds in all, by the clock; then `Late` ends the one at work.
+    """Give a reader's functions some seconds in all, by the clock; then `Late` ends the one at
+    work.
 
     Only their own time counts. On a busy machine our brute force is slow, and a right function must
     not be late for that. Where the system has no timer (Windows, a browser), or outside the main
@@ -204,8 +211,10 @@ def described(values: Mapping[str, Any], **more: Any) -> str:
     return "\n".join(lines)
 
 
-# Random and nasty utility tables, and what is best on them by brute force: plain loops, no code of `solve`. Half of the
-# tables hold eighths and whole costs, so that ties are exact and frequent; the others hold any numbers.
+# Random and nasty utility tables, and what is best on them by brute force: plain loops, no code of
+# `solve`. Half of the
+# tables hold eighths and whole costs, so that ties are exact and frequent; the others hold any
+# numbers.
 
 
 def oracle(acc: np.ndarray, cost: np.ndarray, lam: float) -> list[int]:
@@ -232,7 +241,9 @@ def bill(acc: np.ndarray, cost: np.ndarray, lam: float) -> float:
 
 
 def prices(acc: np.ndarray, cost: np.ndarray) -> list[float]:
-    """Every price at which some question could change its mind: 0, and all slopes between two of its points."""
+    """Every price at which some question could change its mind: 0, and all slopes between two of
+    its points.
+    """
     k = len(cost)
     pairs = [(row, i, j) for row in acc for i in range(k) for j in range(i) if cost[i] != cost[j]]
     slopes = [float((row[j] - row[i]) / (cost[j] - cost[i])) for row, i, j in pairs]
@@ -240,7 +251,9 @@ def prices(acc: np.ndarray, cost: np.ndarray) -> list[float]:
 
 
 def between(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
-    """Every such price with one between it and the next, where nobody is undecided and nothing hangs on a digit."""
+    """Every such price with one between it and the next, where nobody is undecided and nothing
+    hangs on a digit.
+    """
     kinks = prices(acc, cost)
     return [
         (low, (low + high) / 2)
@@ -249,7 +262,9 @@ def between(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
 
 
 def best_value(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-    """The best mean accuracy within a budget, one coin allowed: the smallest value of the dual function."""
+    """The best mean accuracy within a budget, one coin allowed: the smallest value of the dual
+    function.
+    """
     return min(
         float(np.mean((acc - lam * cost).max(axis=1)) + lam * budget) for lam in prices(acc, cost)
     )
@@ -326,7 +341,9 @@ TARGETED_AND_PRICED = _inputs(
 
 
 def sketch(got: Sequence[int], best: Sequence[int], case: Case) -> str:
-    """Draw the net values of every question: one column per budget, with yours and the best marked."""
+    """Draw the net values of every question: one column per budget, with yours and the best
+    marked.
+    """
     acc, cost, lam = case["acc"], case["cost"], case["lam"]
     got, best = np.ravel(got).tolist(), list(best)
     lines = [f"price {lam:g}; net values (accuracy - price * cost):"]

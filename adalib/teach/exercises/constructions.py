@@ -42,7 +42,9 @@ def _exercise(chapter: str, name: str, more: str) -> Callable[[Judge], Judge]:
 
 
 def _parts(answer: Any, *names: str) -> Any:
-    """A table, a number, and what else is named, for which the package has its own words; ValueError says the mend."""
+    """A table, a number, and what else is named, for which the package has its own words;
+    ValueError says the mend.
+    """
     if not isinstance(answer, (tuple, list)) or len(answer) != 2 + len(names):
         raise ValueError(f"give (acc, cost, {', '.join(names)})")
     acc, cost, number, *rest = answer
@@ -63,7 +65,10 @@ def _gap(answer: Any) -> str | None:
     gap = strong_duality(acc, cost, budget).printed[0].gap
     if gap >= 0.1:
         return None
-    return f"the gap is {gap:.3f}; make one step dear and worth much, and the budget a little too small for it"
+    return (
+        f"the gap is {gap:.3f}; make one step dear and worth much, and the budget a little "
+        "too small for it"
+    )
 
 
 @_exercise(
@@ -77,7 +82,10 @@ def _exact(answer: Any) -> str | None:
         return "the budget must lie strictly between 1, the cheapest policy, and 4, the dearest"
     off = abs(frontier(*THREE).cost - budget).min()
     if off < 0.05:
-        near = "near, but rounded too far; give nine digits after the point, or a fraction such as 11/4"
+        near = (
+            "near, but rounded too far; give nine digits after the point, or a fraction such "
+            "as 11/4"
+        )
         return None if off <= 1e-9 else near
     return "there is a gap at that budget; think of a budget that the oracle spends in full"
 
@@ -94,7 +102,10 @@ def _perfect(answer: Any) -> str | None:
     lam = frontier(acc, cost).at(budget).lam
     if not recovery(acc, cost, lam, budget, oracle_labels(acc, cost, lam)).printed[1].holds:
         return None
-    return "the oracle loses nothing at that budget; let its next step not fit, and a smaller, less steep one fit"
+    return (
+        "the oracle loses nothing at that budget; let its next step not fit, and a smaller, "
+        "less steep one fit"
+    )
 
 
 @_exercise(
@@ -120,9 +131,15 @@ def _null(population: Any) -> str | None:
     acc = population.acc()
     moved = np.abs(acc - acc[:, :1]).max(axis=1)
     if moved.max() > 1e-9:
-        return f"question {moved.argmax()} gains or loses with some budget; make its answers equally likely, or certain"
+        return (
+            f"question {moved.argmax()} gains or loses with some budget; make its answers "
+            "equally likely, or certain"
+        )
     if np.isclose(acc[:, 0], 0.5).any():
-        return f"question {np.isclose(acc[:, 0], 0.5).argmax()} is a fair coin; find another way to be flat"
+        return (
+            f"question {np.isclose(acc[:, 0], 0.5).argmax()} is a fair coin; find another way "
+            "to be flat"
+        )
     if np.min(rehearse_oracle(population, 48, [2]).optimism.low) <= 0:
         return "the oracle claims nothing here, because no answer is uncertain; let some be"
     return None
@@ -166,7 +183,10 @@ def _thin(table: Any) -> str | None:
     gain = table.acc[:, -1] - table.acc[:, 0]
     one, other = gain[:10].mean(), gain[10:].mean()
     if one <= other + 1e-9:
-        return f"the first ten gain {one:.3f} on average and the last ten {other:.3f}; let the first ten gain more"
+        return (
+            f"the first ten gain {one:.3f} on average and the last ten {other:.3f}; let the "
+            "first ten gain more"
+        )
     labels = frontier(table.acc, table.cost).at(1.5).labels
     if labels[:10].any():
         row = np.flatnonzero(labels[:10])[0]
@@ -174,7 +194,10 @@ def _thin(table: Any) -> str | None:
             f"the oracle buys more for row {row}, one of the first ten; spread their gain thinner"
         )
     if not labels[10:].any():
-        return "the oracle buys nothing for the last ten either; let one of them gain much from a small budget"
+        return (
+            "the oracle buys nothing for the last ten either; let one of them gain much from "
+            "a small budget"
+        )
     return None
 
 
@@ -184,7 +207,9 @@ def _thin(table: Any) -> str | None:
     "the logarithm of the price adds up what was spent above the budget, question by question",
 )
 def _controller(mine: Any) -> str | None:
-    """Hold a reader's ``prices(costs, budget, first, step)`` against the controller, on costs of all kinds."""
+    """Hold a reader's ``prices(costs, budget, first, step)`` against the controller, on costs of
+    all kinds.
+    """
     rng = np.random.default_rng(11)
     for budget, first, step in ((4.0, 0.02, 0.2), (1.5, 0.3, 0.05)):
         costs = rng.choice([1, 2, 3, 8, 16], 40).astype(float)
@@ -197,7 +222,10 @@ def _controller(mine: Any) -> str | None:
         try:
             prices = np.asarray(mine(costs, budget, first, step), dtype=float)
         except Exception as error:
-            return f"it ends in an error ({type(error).__name__}); it is called as mine(costs, budget, first, step)"
+            return (
+                f"it ends in an error ({type(error).__name__}); it is called as mine(costs, "
+                "budget, first, step)"
+            )
         if prices.shape != (len(costs),):
             return "return one price per cost: the price after that question"
         if not np.allclose(prices, truth, rtol=1e-9):

@@ -1,7 +1,8 @@
-"""Exercises that are judged by what an answer does: an object with a property, a function, or a proof.
+"""Exercises that are judged by what an answer does: an object with a property, a function, or a
+proof.
 
-A function is tried on nasty and random inputs against brute force. A proof is a chain of lines, each
-no larger than the next, with a sentence between two that says why; a line is a function of the
+A function is tried on nasty and random inputs against brute force. A proof is a chain of lines,
+each no larger than the next, with a sentence between two that says why; a line is a function of the
 objects that it names. The reader gets back the smallest input on which the answer fails. Numbers do
 not prove a step, but they refute a false one at once. A chain also needs a line that is more than a
 mixture of the two sides of its claim. An answer that agrees with a known mistake on every input is
@@ -44,7 +45,8 @@ __all__ = [
     "same",
 ]
 
-#: A reader's functions may work for so many seconds in all; the hint to one that was stopped names them.
+#: A reader's functions may work for so many seconds in all; the hint to one that was stopped names
+#: them.
 SECONDS = 20.0
 
 _CASES = 200  # on which a function is tried
@@ -71,7 +73,9 @@ class Unanswered(NamedTuple):
 
 @dataclass(frozen=True)
 class Construction:
-    """An exercise with many right answers: ``judge`` says what the reader's own object still lacks."""
+    """An exercise with many right answers: ``judge`` says what the reader's own object still
+    lacks.
+    """
 
     judge: Callable[[Any], str | None]
     more: str
@@ -107,9 +111,9 @@ def same(got: Any, best: Any, case: Case | None = None) -> str | None:
 class Build:
     """An exercise whose answer is a function, judged against brute force.
 
-    ``mistakes`` are functions too, by the name of each mistake. ``judge(got, best, case)`` says what
-    is wrong, or None; ``picture(got, best, case)`` draws a case where a list of its values is not
-    enough.
+    ``mistakes`` are functions too, by the name of each mistake. ``judge(got, best, case)`` says
+    what is wrong, or None; ``picture(got, best, case)`` draws a case where a list of its values is
+    not enough.
 
     >>> numbers = Inputs(lambda rng: {"x": rng.normal(size=3)}, {"x": ("place",)})
     >>> mistakes = {"that is the smallest": min}
@@ -127,7 +131,9 @@ class Build:
     picture: Callable[[Any, Any, Case], str] | None = None
 
     def fault(self, function: Any) -> Fault | Unanswered | str | None:
-        """Return None for a right function, else its mistake and the smallest input that shows it."""
+        """Return None for a right function, else its mistake and the smallest input that shows
+        it.
+        """
         if not callable(function):
             return "give the function itself, without calling it"
         function = Stopwatch(SECONDS).around(function)
@@ -195,12 +201,13 @@ class Build:
 
 @dataclass(frozen=True)
 class Proof:
-    """An exercise whose answer is a chain of lines ``first <= ... <= last``, with reasons in quotes.
+    """An exercise whose answer is a chain of lines ``first <= ... <= last``, with reasons in
+    quotes.
 
-    ``objects`` makes from an input all that a line may name. Any road will do whose every step holds
-    and that has ``ideas`` lines on the way which are more than a mixture of the two sides (0 where
-    the idea is to write a side in another form). A chain without them is told ``jump``. ``mistakes``
-    are lines typically written. Nobody judges the sentences, but none may be missing.
+    ``objects`` makes from an input all that a line may name. Any road will do whose every step
+    holds and that has ``ideas`` lines on the way which are more than a mixture of the two sides (0
+    where the idea is to write a side in another form). A chain without them is told ``jump``.
+    ``mistakes`` are lines typically written. Nobody judges the sentences, but none may be missing.
 
     >>> def draw(rng):
     ...     a, b, c = np.sort(rng.random(3)).tolist()
@@ -223,7 +230,9 @@ class Proof:
     ideas: int = 1
 
     def fault(self, chain: Any) -> Fault | Unanswered | str | None:
-        """Return None for a chain that holds and gives its reasons, else the first step that fails."""
+        """Return None for a chain that holds and gives its reasons, else the first step that
+        fails.
+        """
         parts = chain if isinstance(chain, Sequence) else []
         lines = [part for part in parts if not isinstance(part, str)]
         if len(lines) < 2 or not all(map(callable, lines)):
@@ -286,9 +295,9 @@ class Proof:
         """How many different lines between the first and the last are more than a mixture of them.
 
         The claim links its objects: the oracle is the oracle of these accuracies at this price. We
-        change every object by itself, which cuts the links. A line with an idea rests on one of them,
-        so it leaves the interval between the two sides somewhere. A mixture stays inside whatever its
-        weights are, and so does a line that only names an object, as in ``+ 0 * lam``.
+        change every object by itself, which cuts the links. A line with an idea rests on one of
+        them, so it leaves the interval between the two sides somewhere. A mixture stays inside
+        whatever its weights are, and so does a line that only names an object, as in ``+ 0 * lam``.
         """
         rng = np.random.default_rng(1)
         cases = [
@@ -308,7 +317,8 @@ class Proof:
     def _follows_sides(self, line: Line, cases: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a line depends on nothing but the values of the two sides.
 
-        The slopes of ``f(first, last)`` in the objects are a combination of the slopes of both sides.
+        The slopes of ``f(first, last)`` in the objects are a combination of the slopes of both
+        sides.
         """
         for objects in cases:
             own, first, last = (_slopes(each, objects) for each in (line, self.first, self.last))
@@ -330,7 +340,9 @@ class Proof:
 
 
 def _changed(value: Any, rng: np.random.Generator) -> Any:
-    """Another value of the same kind: numbers within a factor of two, labels no larger than before."""
+    """Another value of the same kind: numbers within a factor of two, labels no larger than
+    before.
+    """
     if np.asarray(value).dtype.kind == "f":
         scaled = np.asarray(value) * rng.uniform(0, 2, np.shape(value))
         return scaled if np.ndim(value) else float(scaled)

@@ -1,4 +1,6 @@
-"""Claims to be proved line by line: the objects that a line may name, the two sides, and typical mistakes."""
+"""Claims to be proved line by line: the objects that a line may name, the two sides, and typical
+mistakes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def _mean(table: np.ndarray, plan: np.ndarray) -> float:
 
 
 def _with_plan(inputs: Inputs, cap: Callable[[Case], float] = lambda case: np.inf) -> Inputs:
-    """The same inputs with any plan, or with one that keeps to a budget: rows too dear fall back to the cheapest."""
+    """The same inputs with any plan, or with one that keeps to a budget: rows too dear fall back to
+    the cheapest.
+    """
 
     def planned(rng: np.random.Generator, **case: Any) -> Case:
         n, k = case["acc"].shape
@@ -78,7 +82,8 @@ EXERCISES["oracle", "monotone"] = Proof(
     lambda low, high, c_low, c_high: (high - low) * (c_low - c_high),
     "the chain jumps: use first that at one of the two prices nothing beats what is bought there",
     "each buy is the best at its own price; write that down for both, and add",
-    "compare the net values of the two buys at the low price alone; then ask what the high price adds, and what "
+    "compare the net values of the two buys at the low price alone; then ask what the high price "
+    "adds, and what "
     "cancels",
     {
         "the sides are exchanged: at the low price its own buy is the better one": (
@@ -104,7 +109,8 @@ EXERCISES["oracle", "everett"] = Proof(
     lambda acc, oracle: _mean(acc, oracle),
     "the chain jumps: bring in the price, times what the plan saves against the oracle",
     "the plan costs no more than the oracle, and no net value is above the oracle's",
-    "the plan saves money against the oracle; what is that worth at the price, and which of the two has the larger "
+    "the plan saves money against the oracle; what is that worth at the price, and which of the "
+    "two has the larger "
     "net value",
     {
         "the sign of the money is turned round: the plan spends less": (
@@ -145,14 +151,16 @@ EXERCISES["budgets", "one split"] = Proof(
     _split,
     lambda bound, accuracy: bound - accuracy,
     lambda n: 1 / n,
-    "the chain jumps: what is the slack worth at this price, and what would the whole step of the split question bring",
-    "the split spends the slack at the price of its step; a whole step brings more than a part, and none more than 1",
-    "write down what the slack would buy at this price, then what the whole step of one question of n brings",
+    "the chain jumps: what is the slack worth at this price, and what would the whole step of "
+    "the split question bring",
+    "the split spends the slack at the price of its step; a whole step brings more than a part, "
+    "and none more than 1",
+    "write down what the slack would buy at this price, then what the whole step of one question "
+    "of n brings",
     {
         "money is not accuracy: multiply the slack by the price": lambda slack: slack,
-        "the slack is an average over questions already; do not divide by n again": lambda lam, slack, n: (
-            lam * slack / n
-        ),
+        "the slack is an average over questions already; do not divide by n "
+        "again": lambda lam, slack, n: lam * slack / n,
         "one question of n is split; divide by n": lambda share, gain: share * gain,
     },
     ideas=2,
@@ -166,8 +174,10 @@ EXERCISES["duality", "weak duality"] = Proof(
     lambda acc, plan: _mean(acc, plan),
     dual,
     "the chain jumps: what may be added because the plan keeps the budget",
-    "the plan keeps the budget and the price is not negative, so something that is not negative may be added",
-    "charge the plan for what it spends and pay it for the budget; then let every question choose for itself",
+    "the plan keeps the budget and the price is not negative, so something that is not negative "
+    "may be added",
+    "charge the plan for what it spends and pay it for the budget; then let every question "
+    "choose for itself",
     {
         "the sign is turned round: the plan costs the budget or less": (
             lambda acc, cost, lam, budget, plan: (
@@ -203,16 +213,17 @@ EXERCISES["estimation", "bracket"] = Proof(
     lambda draws, truth: float(truth[draws.argmax(axis=1)].mean()),
     lambda draws: float(draws.max(axis=1).mean()),
     "the chain jumps: what would one who knows the truth choose",
-    "choosing by noisy numbers never beats knowing the truth, and its mean claim is never below the true best",
-    "what would you choose if you knew the truth; and how does each draw's maximum compare with its entry there",
+    "choosing by noisy numbers never beats knowing the truth, and its mean claim is never below "
+    "the true best",
+    "what would you choose if you knew the truth; and how does each draw's maximum compare with "
+    "its entry there",
     {
         "the average budget is not the best one": lambda truth: float(truth.mean()),
         "that is the luckiest number of all; the claim is a mean of maxima": lambda draws: float(
             draws.max()
         ),
-        "it takes the luckiest draw of every budget; the oracle takes the best budget of every draw": (
-            lambda draws: float(draws.max(axis=0).mean())
-        ),
+        "it takes the luckiest draw of every budget; the oracle takes the best budget of "
+        "every draw": (lambda draws: float(draws.max(axis=0).mean())),
     },
 )
 
@@ -248,7 +259,8 @@ EXERCISES["duality", "recovery"] = Proof(
     "put the bound at this price in place of the best value; the rest is an identity",
     "write the bound at this price with the oracle's net value, and subtract the policy's accuracy",
     {
-        "that is the loss against the oracle, which may spend more or less than the budget": _lost_accuracy,
+        "that is the loss against the oracle, which may spend more or less than the "
+        "budget": _lost_accuracy,
         "unspent money is missing: a policy without regret may still have money left": _regret,
         "the regret is missing": lambda cost, lam, budget, policy: (
             lam * (budget - _mean(cost, policy))
@@ -271,8 +283,10 @@ EXERCISES["duality", "regret"] = Proof(
         _stakes(acc, cost, lam).max() * (policy != oracle).mean()
     ),
     "the chain jumps: what is at stake on the questions where the policy errs",
-    "where policy and oracle agree nothing is lost; elsewhere at most the largest less the smallest net value",
-    "split the mean into rows where the two agree and rows where they differ; what can a row lose at most",
+    "where policy and oracle agree nothing is lost; elsewhere at most the largest less the "
+    "smallest net value",
+    "split the mean into rows where the two agree and rows where they differ; what can a row "
+    "lose at most",
     {
         "the mean of M times the share of errors is no bound: errors may sit where M is large": (
             lambda acc, cost, lam, policy, oracle: float(
@@ -307,7 +321,8 @@ EXERCISES["markets", "floor"] = Proof(
     lambda fuel, run: run @ fuel,
     "the chain jumps: what would the plants earn by what they run, if none ran at a loss",
     "no plant runs above its capacity, and a plant that stays off earns 0",
-    "compare the capacity with what each plant runs first; then ask what becomes of a plant that runs at a loss",
+    "compare the capacity with what each plant runs first; then ask what becomes of a plant that "
+    "runs at a loss",
     {
         "what the plants earn is taken off, not added": (
             lambda capacity, fuel, demand, price: (
@@ -360,7 +375,8 @@ EXERCISES["stopping", "induction"] = Proof(
     lambda v, lam, q, chances, W: _tossed(v, lam, q, chances, W),
     lambda v, lam, chances, V: max(v, chances @ V - lam),
     "the chain jumps: use first what is known of the next states",
-    "at every next state W is at most V, and an average of two numbers is at most the larger of them",
+    "at every next state W is at most V, and an average of two numbers is at most the larger "
+    "of them",
     "which of the two values of the next states may stand in the first line's place",
     {
         "the price of the next answer is missing": lambda v, q, chances, V: (
@@ -377,7 +393,9 @@ EXERCISES["stopping", "induction"] = Proof(
 
 
 def _steered(rng: np.random.Generator) -> Case:
-    """Costs of questions that an enemy sets wherever the price allows a dear rule; the cheapest rule costs 1."""
+    """Costs of questions that an enemy sets wherever the price allows a dear rule; the cheapest
+    rule costs 1.
+    """
     budget, first, high = float(rng.integers(2, 6)), 1.0, float(rng.integers(2, 9))
     debt, last, costs = 0.0, 0, []
     for t in range(int(rng.integers(3, 30))):
@@ -402,8 +420,10 @@ EXERCISES["deploy", "overspending"] = Proof(
         budget / step * np.log(high / first) + most - budget
     ),
     "the chain jumps: what can the last dear question and those before it have added",
-    "after the last dear question every cost is at most the budget; before it the price was below high",
-    "split the sum at the last dear question; the price just before it says how large the part in front is",
+    "after the last dear question every cost is at most the budget; before it the price was "
+    "below high",
+    "split the sum at the last dear question; the price just before it says how large the part "
+    "in front is",
     {
         "the dear question itself is missing: it may cost the most": (
             lambda costs, last, budget: float((costs[:last] - budget).sum())

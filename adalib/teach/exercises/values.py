@@ -1,10 +1,11 @@
 """Exercises whose answer is one number or one name, of which only slow hashes are kept.
 
 The number line is cut into cells of half the tolerance. The record of an exercise holds the hash of
-every cell that counts as right, and of those that a typical mistake lands in. A hash repeats SHA-256
-some thousand times over a salt that was drawn when the book was built, so that guessing takes time
-and a list of guesses made for one build is worth nothing for another. That slows a reader down who
-wants to guess all answers. It does not stop one: an answer to three digits has a thousand candidates.
+every cell that counts as right, and of those that a typical mistake lands in. A hash repeats
+SHA-256 some thousand times over a salt that was drawn when the book was built, so that guessing
+takes time and a list of guesses made for one build is worth nothing for another. That slows a
+reader down who wants to guess all answers. It does not stop one: an answer to three digits has a
+thousand candidates.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ Key = dict[str, Any]
 class Value(NamedTuple):
     """What is kept of an exercise: keys of the right answer and of typical mistakes, and the hints.
 
-    Each mistake has its own ``hint``. Any other answer gets the exercise's ``hint``, and ``more`` is
-    a second one. The ``salt`` and the name of the exercise go into every hash.
+    Each mistake has its own ``hint``. Any other answer gets the exercise's ``hint``, and ``more``
+    is a second one. The ``salt`` and the name of the exercise go into every hash.
     """
 
     name: str
@@ -62,7 +63,9 @@ class Value(NamedTuple):
         )
 
     def _rounded(self, answer: Any, most: float = math.inf) -> str | None:
-        """The hint for the right number with too few digits: half a unit of the last one is open."""
+        """The hint for the right number with too few digits: half a unit of the last one is
+        open.
+        """
         number = as_number(answer)
         step = self.key.get("step", math.inf)
         written = answer.strip() if isinstance(answer, str) else repr(number)
@@ -110,7 +113,8 @@ def value(
     wrong: Mapping[str, Any] | None = None,
     salt: str = "",
 ) -> Value:
-    """Keep an exercise: its answer, how far off still counts, two hints, and mistakes by their hint.
+    """Keep an exercise: its answer, how far off still counts, two hints, and mistakes by their
+    hint.
 
     Without a ``salt`` a new one is drawn.
 

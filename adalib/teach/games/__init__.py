@@ -21,6 +21,7 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
 from adalib.router.controller import STEP, BudgetController
+from adalib.sequential.courses import Course
 from adalib.sequential.streams import Streams, make_streams
 from adalib.sequential.votes import vote_weight
 from adalib.solve.frontier import frontier
@@ -30,6 +31,8 @@ from adalib.teach.figures import HTML
 
 if TYPE_CHECKING:
     from adalib.sequential.policy import PricedStopping
+    from adalib.sequential.race import PricedRace
+    from adalib.sequential.race_state import PricedMember
 
 __all__ = [
     "Charges",
@@ -48,6 +51,7 @@ __all__ += [
     "market",
     "menu_bill",
     "priced_in_dollars",
+    "race",
     "sentence",
     "spend",
     "states",
@@ -415,6 +419,57 @@ def states(
         data,
         caption,
         f"By votes alone it goes on, leader to runner-up and price: {goes}.",
+    )
+
+
+# The race
+
+
+def race(policy: PricedRace, member: PricedMember, responses: Responses, seed: int = 0) -> Game:
+    """Close the race: answers run side by side at the pace of their real lengths, and each votes when it finishes.
+
+    The member's prices are those of the game, and it plays the same answers. Times and tokens are in average answers.
+    Answers are numbered in the order in which they first finish, so that the right one is not given away.
+    """
+    streams = policy.streams(responses, seed, 1)
+    course = Course(streams, member.start)
+    closes = policy.play([member], streams).finished[:, 0]
+    worth = course.value(course.streams.votes())
+    lengths = np.asarray(streams.read("tokens"))[:, : member.start] / policy.unit
+    questions = []
+    for row in range(responses.n):
+        first_seen = dict.fromkeys(course.streams.classes[row].tolist())
+        numbers = {answer: number for number, answer in enumerate(first_seen)} | {-1: -1}
+        ran = streams.classes[row, : member.start].tolist()
+        right = [
+            numbers[answer]
+            for answer, value in zip(ran, streams.worth[row], strict=False)
+            if value > 0.5
+        ]
+        questions.append(
+            {
+                "lengths": lengths[row].round(3).tolist(),
+                "answers": [numbers[answer] for answer in ran],
+                "right": right[0] if right else -1,
+                "worth": worth[row].round(3).tolist(),
+                "close": int(closes[row]),
+            }
+        )
+    data = {
+        "points": 100,
+        "token_price": round(100 * member.token_price, 1),
+        "waiting_price": round(100 * member.waiting_price, 1),
+        "questions": questions,
+    }
+    caption = (
+        "Close the race when you think that it is decided; then the price plays the same answers."
+    )
+    finishes = ", ".join(f"{question['close']}" for question in questions)
+    return Game(
+        "race",
+        data,
+        caption,
+        f"On these {responses.n} questions the price closes the race at finish {finishes} of {member.start}.",
     )
 
 
