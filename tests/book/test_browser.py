@@ -55,13 +55,14 @@ FAULTS = """() => {
   return faults;
 }""".replace("INK", INK)
 
-# What is wider than a phone: the page itself, a table that must be pushed aside to be read, a line
-# of code that is cut.
+# What is wider than a phone: the page itself, a table that does not scroll beside its first
+# column, a line of code.
 OVERFLOW = """() => {
   const name = (element) => `${element.tagName}.${element.className}: ${element.textContent.trim().slice(0, 80)}`;
   const room = document.documentElement.clientWidth;
   const right = (element) => element.getBoundingClientRect().right;
-  const inside = [...document.querySelectorAll(".bd-article :is(table, pre):not(.states-grid, .adalib-explorer *)")];
+  const scrolls = ".states-grid, .adalib-sideways, .adalib-explorer *";
+  const inside = [...document.querySelectorAll(`.bd-article :is(table, pre):not(${scrolls})`)];
   const cut = inside.filter((e) => right(e) > room + 1 || e.scrollWidth > e.clientWidth + 1);
   const faults = cut.map(name);
   if (document.documentElement.scrollWidth > room + 1) {
