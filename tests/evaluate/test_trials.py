@@ -125,7 +125,7 @@ ONES = np.ones(10)
         [(ONES, 2 * ONES)],
         [(np.nan * ONES, ONES)],
         [(ONES, ONES)] * 2,
-        [(ONES,) * 4],
+        [(ONES,) * 5],
     ],
 )
 def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(told):
