@@ -8,7 +8,7 @@ its publisher distributes them; the script checks the hash of the weights. The e
 layers of width 384), so its forward pass is written out here in numpy. The mean of its output
 over a question's tokens, scaled to length 1, is the question's embedding. Of 384 directions the
 32 in which the questions of these files differ most are kept (principal components), because the
-policies of chapter 6 learn from a thousand questions. Nothing but texts goes into that choice, no
+policies that plan learn from a thousand questions. Nothing but texts goes into that choice, no
 answer and no label.
 
 Needs `tokenizers` and `safetensors`, which the rest of the project does not.
