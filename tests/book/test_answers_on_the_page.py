@@ -50,7 +50,7 @@ def page(play):
         checks("data")[0](name, None)._repr_html_()
         for name in [*(one.name for one in exercises), "code"]
     )
-    record = json.dumps({"00": {one.name: one._asdict() for one in exercises}})
+    record = json.dumps({"data": {one.name: one._asdict() for one in exercises}})
     return play(
         f"{boxes}<script>window.adalibRecorded = {record}</script>", "exercises.js", "progress.js"
     )
