@@ -177,7 +177,7 @@ class TestAnotherRoad:
             ),  # by enumeration
             ("learning", "memory", 1.0, 0.69),  # noise is learned by heart
             ("referee", "others", 0.725, 0.8),
-            ("markets", "demand", 48, "no number"),  # the marginal plant's price
+            ("d_markets", "demand", 48, "no number"),  # the marginal plant's price
         ],
     )
     def test_a_short_one(self, chapter, name, answer, miss):

@@ -124,7 +124,7 @@ def test_plants_of_equal_fuel_may_share_as_they_like():
             run[plant] = min(capacity[plant], demand - run.sum())
         return run
 
-    place = "markets", "dispatch"
+    place = "d_markets", "dispatch"
     assert all(verdict(place, plan).right for plan in (solved, turned))
     assert (
         "above its capacity"
@@ -412,7 +412,7 @@ OBJECTS = {
         + [([[0, 2], [0, 1]], [1, 2], 1.25), ([[0, 1], [0, 1]], [1, 2], "much")],
     ),
     ("duality", "exact"): ("2.333333333", [4, 1, 2, 1.5, "many", 2.333]),
-    ("duality", "perfect"): (
+    ("a_duality", "perfect"): (
         ([[0, 0, 0.9], [0, 0.2, 0.2]], [1, 2, 4], 1.75),
         [
             ([[0, 1], [0, 1]], [1, 2], 1.5),
@@ -421,7 +421,7 @@ OBJECTS = {
             (1, 2),
         ],
     ),
-    ("duality", "mean gap"): (
+    ("a_duality", "mean gap"): (
         ([[1, 0]] + [[0.5, 0.5]] * 9, [1, 2], 0.01, [1] + [0] * 9),
         [
             ([[1, 0], [1, 0]], [1, 2], 0.01, [1, 0]),

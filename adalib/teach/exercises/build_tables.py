@@ -460,7 +460,7 @@ def _judge_run(got: Any, best: np.ndarray, case: Case) -> str | None:
     return None if burnt <= least + 1e-9 else f"fuel for {burnt:g} is burnt; {least:g} is enough"
 
 
-EXERCISES["markets", "dispatch"] = Build(
+EXERCISES["d_markets", "dispatch"] = Build(
     PLANTS.turned(
         lambda rng, **case: {
             **case,

@@ -91,7 +91,7 @@ def _exact(answer: Any) -> str | None:
 
 
 @_exercise(
-    "duality",
+    "a_duality",
     "perfect",
     "two questions are enough: one with a steep dear step, one with a flat cheap step",
 )
@@ -109,7 +109,9 @@ def _perfect(answer: Any) -> str | None:
 
 
 @_exercise(
-    "duality", "mean gap", "let more answers ruin one question of ten, and let the policy err there"
+    "a_duality",
+    "mean gap",
+    "let more answers ruin one question of ten, and let the policy err there",
 )
 def _mean_gap(answer: Any) -> str | None:
     acc, cost, lam, labels = _parts(answer, "lam", "labels")

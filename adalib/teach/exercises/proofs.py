@@ -245,7 +245,7 @@ def _policy(case: Case) -> dict[str, Any]:
     return _with_oracle(objects)
 
 
-EXERCISES["duality", "recovery"] = Proof(
+EXERCISES["a_duality", "recovery"] = Proof(
     _with_plan(TARGETED_AND_PRICED),
     lambda case: {
         **_policy(case),
@@ -275,7 +275,7 @@ def _stakes(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
     return net.max(axis=1) - net.min(axis=1)
 
 
-EXERCISES["duality", "regret"] = Proof(
+EXERCISES["a_duality", "regret"] = Proof(
     _with_plan(PRICED),
     _policy,
     _regret,
@@ -306,7 +306,7 @@ def _running(rng: np.random.Generator, capacity: np.ndarray, fuel: np.ndarray) -
     return {"capacity": capacity, "fuel": fuel, "run": run, "price": float(rng.integers(0, 11))}
 
 
-EXERCISES["markets", "floor"] = Proof(
+EXERCISES["d_markets", "floor"] = Proof(
     PLANTS.turned(
         _running,
         {**PLANTS.axes, "run": ("plant",)},
