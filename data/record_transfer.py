@@ -65,7 +65,7 @@ def moved(
         outcomes = learned(both, both, targets, folds, np.arange(answers.n), learners, [])
         scores = Scores(list(learners))
         for name, parts_ in outcomes.items():
-            for target, (cost, accuracy, _) in zip(targets, parts_[0][..., old.n :], strict=True):
+            for target, (cost, accuracy, *_) in zip(targets, parts_[0][..., old.n :], strict=True):
                 scores.add(name, target, cost, accuracy, score)
         for row in scores.rows(np.arange(new.n)):
             rows.append({"way": way, **figures(row), "missed": round(row.cost - row.target, 5)})

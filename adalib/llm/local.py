@@ -87,6 +87,12 @@ def local_model(
         If a package or the file is missing or the port is taken.
     DataError
         If the memory would not hold it.
+
+    Examples
+    --------
+    >>> import adalib
+    >>> with adalib.local_model() as served:  # doctest: +SKIP
+    ...     adalib.collect("questions.jsonl", "run", base_url=served.base_url, model=served.model)
     """
     if not 0 <= port < 65536 or parallel < 1 or context < 1:
         got = f"{port}, {parallel} and {context}"
