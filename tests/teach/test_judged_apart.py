@@ -49,11 +49,7 @@ def test_homework_is_drawn_again_from_the_id():
 
 
 class TestFunctions:
-    """With dill, which comes with Otter."""
-
-    @pytest.fixture(autouse=True)
-    def dill(self):
-        return pytest.importorskip("dill")
+    """Functions are sent to the judge with dill, which comes with Otter."""
 
     def test_a_right_function_a_wrong_one_and_one_that_patches_its_judge(self):
         def right(acc, cost, lam):
