@@ -45,7 +45,7 @@ def text_of(page: str) -> str:
 def test_the_book_can_be_finished():
     counted = {chapter: len(prose(chapter).split()) for chapter in CHAPTERS}
     assert max(counted.values()) <= 3_500, counted
-    assert sum(counted.values()) <= 34_400, counted
+    assert sum(counted.values()) <= 34_500, counted
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -72,13 +72,14 @@ def test_the_seed_decides_everything_and_plain_words_say_it_too(tmp_path, capsys
     heading, names, *rows = table.splitlines()
     assert heading == "Held out, 12 questions with 16 samples:"
     assert names.split() == [
-        *KEYS,
+        *KEYS[:-1],
         "gain_low",
         "gain_high",
         "share",
         "imitation",
         "majority",
         "mix_cost",
+        "waiting",
     ]
     assert [row.split()[0] for row in rows[: len(POLICIES)]] == list(POLICIES)
 
@@ -96,7 +97,7 @@ def test_a_file_alone_gives_the_verdict_a_line_a_budget_and_the_next_command(tmp
     assert verdict.startswith("Adaptive allocation pays here: use ")
     assert max(map(len, shown.out.replace(file, "FILE").splitlines())) <= 100
     _, names, *lines = table.splitlines()
-    assert " ".join(names.split()) == "budget best mix before asking best policy mix needs"
+    assert " ".join(names.split()) == "budget best mix before asking best policy waiting mix needs"
     assert [line.split()[0] for line in lines[:3]] == ["2", "3", "4"]
     told = re.findall(r"(\w+) at target (\d) \((\S+) points (\[.*?\])", " ".join(verdict.split()))
     assert len(told) >= 3

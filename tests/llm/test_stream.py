@@ -1,9 +1,9 @@
 """Replies that come as streams: put together, counted, and refused where they are none."""
 
-import asyncio
 import json
 
 import pytest
+from conftest import run_to_end
 from fault_server import FaultServer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,7 +85,7 @@ def ask(server, **settings):
             return await client.sample(MESSAGES, arriving=counts.append, **settings)
 
     counts = []
-    return asyncio.run(asked()), counts
+    return run_to_end(asked()), counts
 
 
 def test_a_stream_over_http():

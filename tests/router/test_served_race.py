@@ -8,6 +8,7 @@ from math import inf
 import httpx
 import numpy as np
 import pytest
+from conftest import run_to_end
 from test_server import ASK, serving, unread_stream, wait_until_closed
 from token_server import RecordedModel, TokenServer, in_virtual_time
 
@@ -325,7 +326,7 @@ def test_a_real_model_stops_writing_when_the_line_closes(local):
         async with Client(local.base_url, local.model, timeout=300) as client:
             return await asyncio.gather(*(cancelled_stream(client) for _ in range(3)))
 
-    arrived = asyncio.run(all_of_them())
+    arrived = run_to_end(all_of_them())
     slots = idle_slots(local.base_url.removesuffix("/v1"))
     for tokens in arrived:
         assert 5 <= tokens < most
