@@ -1,12 +1,13 @@
 """How do time and memory of ``evaluate`` grow with the number of questions?
 
-Questions of 16 answers, from a simulated population, in a file. Every measurement is a process of its own, because a
-peak of memory is that of a process: one only reads the file, the other evaluates it. The difference, divided by the
-questions, is what a question costs on top of the file. What does not grow (a fold learns from a thousand questions at
-most) is in the figures of small files too, so the last column has the growth from one size to the next.
+Questions of 16 answers, from a simulated population, in a file. Every measurement is a process of
+its own, because a peak of memory is that of a process: one only reads the file, the other
+evaluates it. The difference, divided by the questions, is what a question costs on top of the
+file. What does not grow (a fold learns from a thousand questions at most) is in the figures of
+small files too, so the last column has the growth from one size to the next.
 
-    python benchmarks/bench_evaluate.py                                  # a thousand and ten thousand questions
-    python benchmarks/bench_evaluate.py --sizes 1000 10000 100000
+    python benchmarks/bench_evaluate.py                                  # a thousand and ten
+    thousand questions python benchmarks/bench_evaluate.py --sizes 1000 10000 100000
 """
 
 from __future__ import annotations

@@ -144,7 +144,8 @@ def line(what: str, best: tuple[float, float, float, float], target: str) -> Non
 
 def growth_rows(sizes: list[int]) -> None:
     print(
-        f"\n{'growth, random table':<58}{'ms':>11}{'ns/(N ln N)':>13}{'peak MB':>10}  at most 4,096 MB, ns not growing"
+        f"\n{'growth, random table':<58}{'ms':>11}{'ns/(N ln N)':>13}{'peak MB':>10}  at most "
+        "4,096 MB, ns not growing"
     )
     for n in sizes:
         if took := in_a_process(__file__, "--grow", n):

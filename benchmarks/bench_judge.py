@@ -28,7 +28,8 @@ def main() -> None:
     ]
     assert given_up == [limits for _, limits in again[::-1]]
     print(
-        f"{QUESTIONS * SAMPLES / seconds:,.0f} answers per second ({QUESTIONS} x {SAMPLES} in {seconds:.1f} s)"
+        f"{QUESTIONS * SAMPLES / seconds:,.0f} answers per second ({QUESTIONS} x {SAMPLES} in "
+        f"{seconds:.1f} s)"
     )
     print(f"{sum(map(len, given_up))} formulas given up, the same in both runs: {limits(given_up)}")
     read.cache_clear()
@@ -44,7 +45,8 @@ def main() -> None:
                 read.cache_clear()
                 same_answer(one, other)
     print(
-        f"{(time.process_time() - begun) / grouped:,.0f} times the work when every pair is read and compared"
+        f"{(time.process_time() - begun) / grouped:,.0f} times the work when every pair is read "
+        "and compared"
     )
 
 

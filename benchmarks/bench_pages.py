@@ -74,9 +74,15 @@ def main() -> None:
                 [statistics.median(part) for part in zip(*run, strict=True)]
                 for run in zip(*runs, strict=True)
             ]
-            line = f"{page:<35} ready after {ours[0]:6.0f} ms, longest task {ours[1]:5.0f} ms, {ours[2]:6.0f} nodes"
+            line = (
+                f"{page:<35} ready after {ours[0]:6.0f} ms, longest task {ours[1]:5.0f} ms, "
+                f"{ours[2]:6.0f} nodes"
+            )
             for ready, longest, nodes in other:
-                line += f"; beside it {ready:6.0f} ms, {longest:5.0f} ms, {nodes:6.0f}: {ours[0] / ready:.2f} of it"
+                line += (
+                    f"; beside it {ready:6.0f} ms, {longest:5.0f} ms, {nodes:6.0f}: "
+                    f"{ours[0] / ready:.2f} of it"
+                )
             print(line)
         chromium.close()
 

@@ -1,10 +1,11 @@
 """What does the server add, how much of the upstream's speed does it keep, and does its memory grow?
 
-A loopback upstream (a process of its own) answers after a while; `adalib serve` (another process) stands in front, and
-so does a pass-through of the same packages that decides nothing: what it costs, any such server costs. The same client
-asks all by turns, one answer a question: one request at a time for what is added, 64 at a time for what is kept; the
-figures are medians over the rounds, and the ratio is of one run. Then one process answers 100,000 requests through the
-whole application, with an upstream that takes no time, and its memory is looked at on the way.
+A loopback upstream (a process of its own) answers after a while; `adalib serve` (another process)
+stands in front, and so does a pass-through of the same packages that decides nothing: what it
+costs, any such server costs. The same client asks all by turns, one answer a question: one request
+at a time for what is added, 64 at a time for what is kept; the figures are medians over the
+rounds, and the ratio is of one run. Then one process answers 100,000 requests through the whole
+application, with an upstream that takes no time, and its memory is looked at on the way.
 
     python benchmarks/bench_server.py
 """
@@ -97,10 +98,12 @@ def compare(bare: str, others: dict[str, str], rounds: int, requests: int) -> No
             statistics.median(column) for column in zip(*kept[name], strict=True)
         )
         print(
-            f"  {name} adds {statistics.median(added[name]):.2f} ms to a request, p50 (under 5 wanted)"
+            f"  {name} adds {statistics.median(added[name]):.2f} ms to a request, "
+            "p50 (under 5 wanted)"
         )
         print(
-            f"    and keeps {share:.0%} of the throughput at {CONCURRENCY} ({after:.0f} of {before:.0f} a second)"
+            f"    and keeps {share:.0%} of the throughput at {CONCURRENCY} ({after:.0f} of "
+            f"{before:.0f} a second)"
         )
 
 
@@ -227,7 +230,8 @@ def main() -> None:
     if args.memory:
         sizes = asyncio.run(grown(router, args.memory))
         print(
-            f"memory over {args.memory:,} requests: {sizes[0]:.1f} MB after a tenth, {sizes[-1]:.1f} MB at the end"
+            f"memory over {args.memory:,} requests: {sizes[0]:.1f} MB after a tenth, "
+            f"{sizes[-1]:.1f} MB at the end"
         )
 
 

@@ -239,14 +239,17 @@ def projection(found: dict[int, dict[str, float]]) -> None:
         sizes, [found[rows]["cpu"] for rows in sizes], 1, w=1 / np.sqrt(sizes)
     )
     print(
-        f"\nprojected, not measured: {max(constant, 0):.1f} s + {1e9 * slope:.0f} ns of processor a row,"
+        f"\nprojected, not measured: {max(constant, 0):.1f} s + {1e9 * slope:.0f} ns of processor "
+        "a row,"
     )
     print(
-        "2 cores a machine, disks and network as fast as here, the rounds (a number a worker each) not counted"
+        "2 cores a machine, disks and network as fast as here, the rounds (a number a worker "
+        "each) not counted"
     )
     for machines in (1, 10, 100):
         print(
-            f"a billion rows on {machines:>3} machines: {max(constant, 0) + 1e9 * slope / (2 * machines):>8,.0f} s"
+            f"a billion rows on {machines:>3} machines: "
+            f"{max(constant, 0) + 1e9 * slope / (2 * machines):>8,.0f} s"
         )
 
 

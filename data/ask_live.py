@@ -1,10 +1,10 @@
 """Ask fresh questions of a real model through the server, and the same ones so many times without it.
 
-`python data/ask_live.py` rewrites data/live/word-live.jsonl, in about five minutes on two cores: the run of the chapter "Deploy".
-A router is fitted on the bundled answers and saved; `serve` stands in front of the small local model; a plain `openai`
-client asks. Then `collect` takes a fixed number of answers to the same questions from the same model, so that
-`adalib.load` gives the accuracy of every fixed b beside the router's.
-"""
+`python data/ask_live.py` rewrites data/live/word-live.jsonl, in about five minutes on two cores:
+the run of the chapter "Deploy". A router is fitted on the bundled answers and saved; `serve`
+stands in front of the small local model; a plain `openai` client asks. Then `collect` takes a
+fixed number of answers to the same questions from the same model, so that `adalib.load` gives the
+accuracy of every fixed b beside the router's."""
 
 from __future__ import annotations
 

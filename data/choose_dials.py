@@ -1,10 +1,10 @@
 """Choose families and dials of the set `story` from its pilot: `python data/choose_dials.py` rewrites story/pilot.json.
 
-The pilot (`make_questions.py --pilot`, its own seed) asked all families at all five dials. The rule was written before
-that pilot was answered: of the three runs of three neighbouring dials, a family takes the one whose share of right
-answers by the 0.5B model is nearest to its level's aim. In levels 1 to 3 a family stays if that share reaches a floor;
-of levels 4 and 5 the four most often answered stay. The final draw has another seed.
-"""
+The pilot (`make_questions.py --pilot`, its own seed) asked all families at all five dials. The
+rule was written before that pilot was answered: of the three runs of three neighbouring dials, a
+family takes the one whose share of right answers by the 0.5B model is nearest to its level's aim.
+In levels 1 to 3 a family stays if that share reaches a floor; of levels 4 and 5 the four most
+often answered stay. The final draw has another seed."""
 
 from __future__ import annotations
 

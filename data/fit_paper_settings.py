@@ -3,8 +3,8 @@
 Run ``python data/fit_paper_settings.py`` (a few minutes on one core). For each setting:
 
 1. Search the parameters of `adalib.stand_ins.build` (how many questions are easy, uncertain and hard at each level, how
-   the uncertain ones are spread) so that the *average* over 16 draws of 48 answers a question, measured by the paper's
-   protocol, is as near as possible to its printed tables.
+   the uncertain ones are spread) so that the *average* over 16 draws of 48 answers a question,
+   measured by the paper's protocol, is as near as possible to its printed tables.
 2. Draw 200 fresh data sets from the population found, and keep as default the one nearest to the tables among
    those that meet every tolerance.
 3. Record every target, the default draw, the true value where there is one, and mean and sd over the 200 draws.
@@ -29,8 +29,8 @@ BUDGETS = np.array([1, 2, 4, 8, 16])
 TARGETS = (1.5, 2.0, 3.0)
 R = 48
 STEPS, FIT_DRAWS, DEFAULT_DRAWS = 500, 16, 200
-# No mix of 200 questions gives all three printed Fixed-1 accuracies from the printed accuracies by level; this one
-# comes within .003, and `start` shares that remainder out over the levels.
+# No mix of 200 questions gives all three printed Fixed-1 accuracies from the printed accuracies by
+# level; this one comes within .003, and `start` shares that remainder out over the levels.
 MATH_MIX = {2: 42, 3: 111, 4: 47}
 
 
@@ -79,9 +79,9 @@ def closest_labels(acc: np.ndarray, target: float) -> tuple[np.ndarray, np.ndarr
         middle = (low + high) / 2
         over = BUDGETS[labels(acc, middle)].mean(axis=1) > target
         low, high = np.where(over, middle, low), np.where(over, high, middle)
-    # The bracket is now narrower than rounding errors, so step off the price where labels change; such prices are
-    # fractions with denominators up to 720, far more than 1e-9 apart. Where even free compute costs less than
-    # the target, `low` never left 0.
+    # The bracket is now narrower than rounding errors, so step off the price where labels change;
+    # such prices are fractions with denominators up to 720, far more than 1e-9 apart. Where even
+    # free compute costs less than the target, `low` never left 0.
     sides = np.stack([labels(acc, np.maximum(low - 1e-9, 0)), labels(acc, high + 1e-9)])
     miss = np.abs(BUDGETS[sides].mean(axis=2) - target)
     use_high = (miss[1] <= miss[0]) & (low > 0)
@@ -277,12 +277,14 @@ def main() -> None:
         ]
         settings[name] = spec
     about = (
-        "Simulated stand-ins for the paper's settings, written by data/fit_paper_settings.py; no model answered these "
-        "questions. 'fit' holds, for each printed target, the default draw ('seed', the nearest of 'draws_tried'), the "
-        "true value in the population where it needs no sampling, and mean and sd over all draws tried."
+        "Simulated stand-ins for the paper's settings, written by data/fit_paper_settings.py; "
+        "no model answered these questions. 'fit' holds, for each printed target, "
+        "the default draw ('seed', the nearest of 'draws_tried'), the true value in the "
+        "population where it needs no sampling, and mean and sd over all draws tried."
     )
     text = json.dumps({"about": about, "settings": settings}, indent=1)
-    # The innermost objects, a level or a target each, go on one line: the file stays readable and its changes too.
+    # The innermost objects, a level or a target each, go on one line: the file stays readable and
+    # its changes too.
     text = re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda inner: " ".join(inner[0].split()), text)
     (FOLDER / "paper_settings.json").write_text(text + "\n", encoding="utf-8")
 

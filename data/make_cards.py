@@ -1,7 +1,7 @@
 """Write the data cards from the data: `python data/make_cards.py` rewrites data/cards/, which the book includes.
 
-Nothing on a card is typed by hand that could be computed; a test writes the cards again and compares.
-"""
+Nothing on a card is typed by hand that could be computed; a test writes the cards again and
+compares."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ def card(name: str) -> str:
         "prompt": f"`{prompt}`",
         "sampling": f"temperature {temperature}, no top-k, no top-p, at most {max_tokens} tokens, seed {run['seed']}",
         "made": f"{run['date']}, on a {run['device']}, {run['dtype']}, torch {run['torch']}, "
-        f"transformers {run['transformers']}, by `data/sample_gpu.py`; answers read by `data/read_answers.py`",
+        f"transformers {run['transformers']}, by `data/sample_gpu.py`; "
+        "answers read by `data/read_answers.py`",
         "nothing could be read": f"{empty.mean():.2%} of the answers",
         "cut by the length limit": f"{cut.mean():.2%} of the answers",
         "tokens per answer": f"{responses.tokens.mean():.1f} on average",
@@ -184,7 +185,8 @@ def effort_card(name: str) -> str:
         unread = np.mean([answer == "" for row in responses.answers for answer in row])
         seconds = np.mean(responses.extras["seconds"])
         lines.append(
-            f"| {arm} | {one:.3f} | {four:.3f} | {responses.tokens.mean():,.0f} | {seconds:.0f} | {unread:.2%} |"
+            f"| {arm} | {one:.3f} | {four:.3f} | {responses.tokens.mean():,.0f} | {seconds:.0f} | "
+            f"{unread:.2%} |"
         )
     story = f"Answers of {model} at {len(menu.models)} efforts."
     if several:
@@ -224,9 +226,9 @@ def repeated(name: str, responses: adalib.Responses) -> str:
     share = responses.values[[responses.ids.index(i) for i in again.ids]].mean(axis=1)
     error = np.sqrt((share * (1 - share)).sum() / again.samples) / again.n
     return (
-        f"{again.n * again.samples} answers to {again.n} questions (evenly spaced), by `serve-llm` and `collect`: "
-        f"{again.values.mean():.3f} right, where the bundled answers give {share.mean():.3f} and chance allows "
-        f"{error:.3f} (one standard error)"
+        f"{again.n * again.samples} answers to {again.n} questions (evenly spaced), "
+        f"by `serve-llm` and `collect`: {again.values.mean():.3f} right, where the bundled "
+        f"answers give {share.mean():.3f} and chance allows {error:.3f} (one standard error)"
     )
 
 

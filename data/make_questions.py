@@ -1,8 +1,8 @@
 """Draw the authored questions from their families: `python data/make_questions.py` rewrites data/questions/.
 
-The same seed gives the same files, byte for byte. The pilots that chose the families and dials used their own seed
-(`--pilot`); no question was dropped, replaced or edited after a model had answered it.
-"""
+The same seed gives the same files, byte for byte. The pilots that chose the families and dials
+used their own seed (`--pilot`); no question was dropped, replaced or edited after a model had
+answered it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def write(path: Path, questions: list[dict]) -> None:
         "".join(json.dumps(q, ensure_ascii=False) + "\n" for q in questions), encoding="utf-8"
     )
     print(
-        f"{path.name}: {len(questions)} questions in {len({q['family'] for q in questions})} families"
+        f"{path.name}: {len(questions)} questions in {len({q['family'] for q in questions})} "
+        "families"
     )
 
 

@@ -1,11 +1,12 @@
 """Read the answers out of the sampled texts: `python data/read_answers.py FILE.jsonl.gz ... [--out FOLDER]`.
 
-Turns what `sample_gpu.py` wrote into the bundled form, and does so again, from the texts themselves, whenever the
-reading of answers is improved. The same texts give the same bytes. With `--numbers` the texts of a benchmark stay
-behind: what is written are ids, golds, read answers with their classes, and numbers. With `--public` a file of another
-project's read answers (id, gold, answers, tokens) is reduced to class numbers, where 0 is the gold's class. With
-`--effort` so is a file BENCHMARK-MODEL.jsonl.gz of answers at several efforts, and becomes a menu effort-BENCHMARK-MODEL.
-"""
+Turns what `sample_gpu.py` wrote into the bundled form, and does so again, from the texts
+themselves, whenever the reading of answers is improved. The same texts give the same bytes. With
+`--numbers` the texts of a benchmark stay behind: what is written are ids, golds, read answers with
+their classes, and numbers. With `--public` a file of another project's read answers (id, gold,
+answers, tokens) is reduced to class numbers, where 0 is the gold's class. With `--effort` so is a
+file BENCHMARK-MODEL.jsonl.gz of answers at several efforts, and becomes a menu
+effort-BENCHMARK-MODEL."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ LONG, WORD = (
     70,
     re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?!\})"),
 )  # characters; and a word, not a command of LaTeX
-#: List prices in dollars per million tokens written, of models that are on one menu: costs are then in dollars per
-#: thousand questions. On a menu of one model costs are in tokens.
+#: List prices in dollars per million tokens written, of models that are on one menu: costs are
+#: then in dollars per thousand questions. On a menu of one model costs are in tokens.
 DOLLARS = {"gpt-5.4": 15, "gpt-5.4-mini": 4.5, "gpt-5.4-nano": 1.25}
 KEPT = ("id", "question", "gold", "level", "type", "answers", "classes", "correct", "given_up")
 KEPT += ("tokens", "finish", "logprob", "entropy", "read")

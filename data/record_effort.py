@@ -1,13 +1,13 @@
 """Who should get a high effort? Compute the table of chapter 11 on efforts, and write data/recorded/effort.jsonl.
 
-Run ``python data/record_effort.py`` (a minute or two; what is there already is kept, so that it can be stopped and started
-again; ``--anew`` begins anew). Each part is a menu of efforts; every question pays for its own tokens. The oracle is
-cross-fitted. The other policies look at the prompt's length, or ask at the lowest effort first and look at that
-answer's length, at whether two or three answers agree, or at both; then they keep the answer or ask once at the effort
-with the largest predicted gain minus the price times the predicted cost. They are scored on questions that they did
-not learn from. The bar is the best random mix of all arms at the cost that was paid. The chapter and a test compute a
-part again.
-"""
+Run ``python data/record_effort.py`` (a minute or two; what is there already is kept, so that it
+can be stopped and started again; ``--anew`` begins anew). Each part is a menu of efforts; every
+question pays for its own tokens. The oracle is cross-fitted. The other policies look at the
+prompt's length, or ask at the lowest effort first and look at that answer's length, at whether two
+or three answers agree, or at both; then they keep the answer or ask once at the effort with the
+largest predicted gain minus the price times the predicted cost. They are scored on questions that
+they did not learn from. The bar is the best random mix of all arms at the cost that was paid. The
+chapter and a test compute a part again."""
 
 from __future__ import annotations
 
@@ -150,9 +150,9 @@ def _library(fitted: list, plain: adalib.UtilityTable, rows: np.ndarray) -> np.n
 class State:
     """What is known of every question after some answers at the lowest effort, in every choice of these answers.
 
-    ``features`` have the shape (questions, choices, features); ``paid`` and ``kept``, (questions, choices), are the cost
-    so far and the accuracy if the leading answer is kept; ``cost`` and ``accuracy`` have a column per option.
-    """
+    ``features`` have the shape (questions, choices, features); ``paid`` and ``kept``, (questions,
+    choices), are the cost so far and the accuracy if the leading answer is kept; ``cost`` and
+    ``accuracy`` have a column per option."""
 
     def __init__(self, features, paid, kept, cost, accuracy):
         self.features = features

@@ -1,9 +1,9 @@
 """How far a price that follows spending ends above its budget on new families, and write data/recorded/following.jsonl.
 
-The order in which questions arrive matters, so three orders are tried, each with several seeds: the questions of the
-new families shuffled and visited about 13 times each, a thousand visits in all; the same visits with one family after
-the other; and every question once. Run ``python data/record_following.py`` (a few minutes on two cores).
-"""
+The order in which questions arrive matters, so three orders are tried, each with several seeds:
+the questions of the new families shuffled and visited about 13 times each, a thousand visits in
+all; the same visits with one family after the other; and every question once. Run ``python
+data/record_following.py`` (a few minutes on two cores)."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """How much does learning cost? Regret against the best rule of a world in which it can be computed exactly.
 
-Run ``python data/record_learning.py`` (minutes; what is there already is kept, ``--anew`` begins anew); it writes
-data/recorded/learning.jsonl. Every question has two answers; which one is right is not known, nor how often it comes:
-with the chances in `PEOPLE`, each for a third of the questions. The best rule at a price follows from dynamic
-programming over the counts. Regret is what a policy loses of accuracy less price times cost, at the price at which the
-best rule spends the budget. A policy is played every sequence of answers, each with its chance, so nothing is simulated
-but the answers that teach it.
-"""
+Run ``python data/record_learning.py`` (minutes; what is there already is kept, ``--anew`` begins
+anew); it writes data/recorded/learning.jsonl. Every question has two answers; which one is right
+is not known, nor how often it comes: with the chances in `PEOPLE`, each for a third of the
+questions. The best rule at a price follows from dynamic programming over the counts. Regret is
+what a policy loses of accuracy less price times cost, at the price at which the best rule spends
+the budget. A policy is played every sequence of answers, each with its chance, so nothing is
+simulated but the answers that teach it."""
 
 from __future__ import annotations
 

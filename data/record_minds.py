@@ -1,11 +1,11 @@
 """Compute the dear tables of chapter 11, and write them to data/recorded/minds.jsonl, which the chapter reads.
 
-Run ``python data/record_minds.py`` (about five minutes on two cores; what is there already is kept, so that it can be
-stopped and started again; ``--anew`` begins anew). Each of three models is held out on the questions that fit it and
-two of them on GSM8K and MATH, at an average of two answers; the menu of the two larger ones under two price lists; and
-public reasoning models on three benchmarks, paid by the answer and by the token. The chapter and a test compute some
-of the cells again.
-"""
+Run ``python data/record_minds.py`` (about five minutes on two cores; what is there already is
+kept, so that it can be stopped and started again; ``--anew`` begins anew). Each of three models is
+held out on the questions that fit it and two of them on GSM8K and MATH, at an average of two
+answers; the menu of the two larger ones under two price lists; and public reasoning models on
+three benchmarks, paid by the answer and by the token. The chapter and a test compute some of the
+cells again."""
 
 from __future__ import annotations
 
@@ -85,9 +85,8 @@ def reasoning_cells(
 ) -> list[dict]:
     """Hold out the votes of a model whose texts and certainty are unknown: oracles, the price and, by answers, peers.
 
-    Targets and costs are in average answers, also where tokens are paid. In ``behind`` is how far a stopper is behind
-    the cross-fitted oracle, with its interval.
-    """
+    Targets and costs are in average answers, also where tokens are paid. In ``behind`` is how far
+    a stopper is behind the cross-fitted oracle, with its interval."""
     unit = 1.0 if cost == "samples" else float(np.mean(answers.tokens))
     menu = [b for b in STOPS if b <= answers.samples // 2]
     learners: dict[str, Learner | Planner] = {

@@ -1,9 +1,9 @@
 """Train what chapters 6, 7, 8 and 12 and the replication table need, and write it to data/recorded/paper.jsonl.
 
-Run ``python data/record_paper.py`` (about six minutes on two cores; what is there already is kept, so that it can be
-stopped and started again; ``--anew`` begins anew). Every chapter trains a stated part of it again, which must agree,
-and so does a test. A line is a held-out row, a row of a table, or the columns that a trained model chose, a digit each.
-"""
+Run ``python data/record_paper.py`` (about six minutes on two cores; what is there already is kept,
+so that it can be stopped and started again; ``--anew`` begins anew). Every chapter trains a stated
+part of it again, which must agree, and so does a test. A line is a held-out row, a row of a table,
+or the columns that a trained model chose, a digit each."""
 
 from __future__ import annotations
 
@@ -68,9 +68,8 @@ def held_out_along(
 ) -> list[HeldOutRow]:
     """The curve policy and the baselines along a grid, label imitation and its noise control at `TARGETS`.
 
-    The rows are those of `adalib.held_out`, which would train a classifier a budget, and two for noise; the curve
-    policy is one model for all budgets.
-    """
+    The rows are those of `adalib.held_out`, which would train a classifier a budget, and two for
+    noise; the curve policy is one model for all budgets."""
     along = sorted({float(budget) for budget in (*grid, *TARGETS)})
     rows = adalib.held_out(responses, along, **CURVE)
     labels = adalib.held_out(responses, TARGETS, learners={"label": LabelPolicy()}, noises=1)
@@ -285,9 +284,9 @@ def held_out_curve(
 ) -> pd.DataFrame:
     """Learning curves of the label and the curve policy by the held-out protocol, with a noise control.
 
-    The questions are dealt into folds, the answers into halves. Policies learn a share of the questions of the other
-    folds, from one half of the answers; every question is scored once a half, on the other answers.
-    """
+    The questions are dealt into folds, the answers into halves. Policies learn a share of the
+    questions of the other folds, from one half of the answers; every question is scored once a
+    half, on the other answers."""
     check_halves(responses, budgets, 1)
     n, alone = responses.n, np.arange(responses.n)
     inputs = pd.DataFrame(

@@ -1,13 +1,13 @@
 """Compute the whole comparison of chapter 9, and write it to data/recorded/stopping.jsonl, which the chapter reads.
 
-Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is kept, so that it can
-be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four home-made settings are held out by question,
-at six targets, with every peer, with signals that say nothing and with other folds; the home-made ones at three targets
-with the mean token entropy, those of `word` by family, there also as the router runs it; and a simulated population
-whose votes say nothing. On the home-made sets the mix and the oracle have the five budgets of chapter 7;
-data/recorded/menus.jsonl has the same comparison where they may stop wherever the policy may. A test computes some of
-the cells again.
-"""
+Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is
+kept, so that it can be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four
+home-made settings are held out by question, at six targets, with every peer, with signals that say
+nothing and with other folds; the home-made ones at three targets with the mean token entropy,
+those of `word` by family, there also as the router runs it; and a simulated population whose votes
+say nothing. On the home-made sets the mix and the oracle have the five budgets of chapter 7;
+data/recorded/menus.jsonl has the same comparison where they may stop wherever the policy may. A
+test computes some of the cells again."""
 
 from __future__ import annotations
 
@@ -104,9 +104,9 @@ def stopping_cells(
 ) -> list[dict]:
     """Compute every cell of chapter 9's table for one file: a row's figures, and in ``over`` its lead on others.
 
-    Rungs and peers that need log-probabilities are left out where there are none, text where all texts are alike.
-    Peers are tuned to every target, and scored as published at what that costs; there the rungs are scored too.
-    """
+    Rungs and peers that need log-probabilities are left out where there are none, text where all
+    texts are alike. Peers are tuned to every target, and scored as published at what that costs;
+    there the rungs are scored too."""
     sure, told = responses.logprob is not None, len(set(responses.questions)) > 1
     there = {"votes", *["text"] * told, *["certainty"] * sure}
     rungs = {
@@ -130,7 +130,8 @@ def stopping_cells(
     )
     rows += weighted_bars(responses, targets, groups, menu) if sure else []
     ends = {"votes", list(rungs)[-1]}
-    # All but the baselines at the targets; at what a published peer costs, the peer and the ladder's two ends.
+    # All but the baselines at the targets; at what a published peer costs, the peer and the
+    # ladder's two ends.
     shown = [
         row
         for row in rows
@@ -246,9 +247,8 @@ def followed_cells(responses: Responses, targets: Sequence[float]) -> list[dict]
 class Followed(PricedStopping):
     """Priced stopping as the router runs it: some thousand new questions, and a price that follows what they cost.
 
-    Of every fold it notes by what share of the budget that ended above it, after all and after the first 250, and by
-    what share the price of the training questions would have.
-    """
+    Of every fold it notes by what share of the budget that ended above it, after all and after the
+    first 250, and by what share the price of the training questions would have."""
 
     _FIRST = 250
 
@@ -313,9 +313,9 @@ def weighted_bars(
 ) -> list[HeldOutRow]:
     """Score the best mix and the static oracle when votes are weighted by certainty: a better vote, no better plan.
 
-    How steeply certainty weighs is chosen on the half that teaches. Gains count over the mix of plain votes, so that
-    they stand beside those of `adalib.held_out`, whose answers ``seed`` halves alike.
-    """
+    How steeply certainty weighs is chosen on the half that teaches. Gains count over the mix of
+    plain votes, so that they stand beside those of `adalib.held_out`, whose answers ``seed``
+    halves alike."""
     halves = compared(responses).split_samples(seed)
     voted = [{s: _weighted(half, s, menu) for s in _SHARPNESS} for half in halves]
     scores = Scores(["mix_weighted", "oracle_weighted"])

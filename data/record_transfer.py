@@ -1,11 +1,11 @@
 """Does last month's router still hold? Policies fitted on one set of answers and used on another.
 
-Run ``python data/record_transfer.py`` (about a quarter of an hour on two cores; what is there already is kept, so that
-it can be stopped and started again; ``--anew`` begins anew); it writes data/recorded/transfer.jsonl. A policy moves to
-another benchmark, another model or another temperature, and is used as it is, fitted again on a hundred questions from
-there, or fitted on its old questions and those hundred together. At home it learns from two thirds of the new
-questions. Every question is scored by policies that never saw it, neither there nor at the old place.
-"""
+Run ``python data/record_transfer.py`` (about a quarter of an hour on two cores; what is there
+already is kept, so that it can be stopped and started again; ``--anew`` begins anew); it writes
+data/recorded/transfer.jsonl. A policy moves to another benchmark, another model or another
+temperature, and is used as it is, fitted again on a hundred questions from there, or fitted on its
+old questions and those hundred together. At home it learns from two thirds of the new questions.
+Every question is scored by policies that never saw it, neither there nor at the old place."""
 
 from __future__ import annotations
 

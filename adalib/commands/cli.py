@@ -77,7 +77,10 @@ _OUT_OF_MEMORY += (
 _SPARE = 4_000_000  # bytes kept back, so that there is room to say that there is none
 # Bytes of address space that pandas, scikit-learn and XGBoost take before they do anything
 _LIBRARIES = 500_000_000
-KINDS = "what an answer is: auto, number, choice, yesno, label:a,b, json:field, regex:..., python:module:function"
+KINDS = (
+    "what an answer is: auto, number, choice, yesno, label:a,b, json:field, regex:..., "
+    "python:module:function"
+)
 MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
 
 
@@ -161,14 +164,20 @@ def _too_little(error: Exception) -> str:
     )
     asked = re.search(r"allocate ([\d.]+ \w*B)\b", str(error))  # numpy says how much it asked for
     more = f", {asked[1]} at once" if asked else ""
-    room = f"over {most_memory() / 1e9:.1f} GB in all{more}, and {free_memory() / 1e9:.1f} GB are free now"
+    room = (
+        f"over {most_memory() / 1e9:.1f} GB in all{more}, and {free_memory() / 1e9:.1f} GB are "
+        "free now"
+    )
     return (
         f"this needs more memory than there is ({room}); split the file, or ask for less at a time"
     )
 
 
 _PRICES = "prices of a token (or answer) for a file of several models, such as small=0.5,large=1.5"
-_SCHEDULER = "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they must see the same files"
+_SCHEDULER = (
+    "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; "
+    "they must see the same files"
+)
 _SHARED: dict[str, dict[str, Any]] = {
     "--budgets": {
         "metavar": "LIST",
@@ -321,7 +330,8 @@ def _read_anew(answers: Responses, kind: str) -> Responses:
     read, texts = answer_reader(kind), answers.extras.get("texts")
     if texts is None:
         raise ValueError(
-            f"{answers.source}: keeps no texts to read a {kind} from; collect again, or leave --kind out"
+            f"{answers.source}: keeps no texts to read a {kind} from; "
+            "collect again, or leave --kind out"
         )
     ended = answers.extras.get("finish") or [["stop"] * len(row) for row in texts]
     rows = [

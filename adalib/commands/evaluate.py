@@ -148,7 +148,8 @@ def run(args: argparse.Namespace) -> None:
     can_draw = args.out is not None and find_spec("plotly") is not None
     if args.out and not can_draw:
         _note(
-            f"{args.out} will not be written: --out draws with plotly; run pip install 'adalib[pages]'"
+            f"{args.out} will not be written: --out draws with plotly; "
+            "run pip install 'adalib[pages]'"
         )
     responses, left_out = cli.read_source(
         args.file, gold=args.gold, prices=args.prices, kind=args.kind
@@ -163,7 +164,8 @@ def run(args: argparse.Namespace) -> None:
     in_tokens = args.cost == "tokens"
     if in_tokens and getattr(responses, "tokens", None) is None:
         raise ValueError(
-            f'{responses.source}: has no tokens for one model; add "tokens" to every line, or leave --cost out'
+            f'{responses.source}: has no tokens for one model; add "tokens" to every line, '
+            "or leave --cost out"
         )
     cost = np.array(budgets, float) if in_tokens else responses.take([0]).table(budgets).cost
     targets = targets or _usual_targets(cost)
@@ -211,8 +213,9 @@ def _possible_budgets(offered: Sequence[int], responses: Responses | Menu) -> tu
     budgets = tuple(budget for budget in offered if budget <= half)
     if len(budgets) < 2:
         raise ValueError(
-            f"{responses.source}: has {responses.samples} answers per question, and a half of {half} leaves no two of "
-            f"the budgets {','.join(map(str, offered))}; sample more answers, or offer smaller budgets"
+            f"{responses.source}: has {responses.samples} answers per question, "
+            f"and a half of {half} leaves no two of the budgets {','.join(map(str, offered))}; "
+            "sample more answers, or offer smaller budgets"
         )
     return budgets
 
@@ -309,7 +312,10 @@ def _collecting(
     """The commands that get as many questions as would settle it, and evaluate all of them."""
     missing = max(int(float(f"{needed:.2g}")) - responses.n, 1)
     sample = f"--out more --base-url URL --model M --samples {responses.samples}"
-    yield f"Next: put about {missing:,} more questions like these, with gold, into more.jsonl, and run"
+    yield (
+        f"Next: put about {missing:,} more questions like these, with gold, into more.jsonl, "
+        "and run"
+    )
     yield f"  {_COMMAND} collect more.jsonl {sample}"
     if os.path.isfile(file) and " --gold " not in source:
         together = f"cat {source} more/responses.jsonl > all.jsonl"
@@ -379,7 +385,8 @@ def _field(responses: Responses | Menu, name: str | None) -> Sequence | None:
         columns["level"] = responses.levels
     if name not in columns:
         raise ValueError(
-            f"{responses.source}: has no field {name!r} to group by; choose one of {', '.join(columns)}"
+            f"{responses.source}: has no field {name!r} to group by; "
+            f"choose one of {', '.join(columns)}"
         )
     return columns[name]
 
@@ -400,15 +407,21 @@ def _notes(
     tested = n // folds
     if dropped:
         named = ", ".join(map(str, dropped))
-        yield f"{samples} answers leave halves of {samples // 2}, so budgets {named} are not on offer"
+        yield (
+            f"{samples} answers leave halves of {samples // 2}, so budgets {named} are not on offer"
+        )
     if beyond := ", ".join(f"{target:g}" for target in targets if target > largest):
-        yield f"target {beyond} is more than the largest budget, {largest:g}, can spend: see the cost column"
+        yield (
+            f"target {beyond} is more than the largest budget, {largest:g}, can spend: "
+            "see the cost column"
+        )
     if n - tested > learn_from:
         yield (
-            f"each fold learned from {learn_from:,} of about {n - tested:,} training questions, drawn at random, "
-            f"and all {n:,} questions were scored; --learn-from N takes more"
+            f"each fold learned from {learn_from:,} of about {n - tested:,} training questions, "
+            f"drawn at random, and all {n:,} questions were scored; --learn-from N takes more"
         )
     if tested > WHOLE and not isinstance(responses, Menu):
         yield (
-            "with so many questions, answers are played back to the stopping rules in fewer orders per question"
+            "with so many questions, answers are played back to the stopping rules in fewer "
+            "orders per question"
         )

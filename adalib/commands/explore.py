@@ -45,5 +45,6 @@ def run(args: argparse.Namespace) -> None:
             source = source.table(cost="tokens")
     out = page([setting(source, **about)], args.out)
     print(
-        f"wrote {shown(str(out))} ({out.stat().st_size / 1024:.0f} KB); open it in a browser, no network needed"
+        f"wrote {shown(str(out))} ({out.stat().st_size / 1024:.0f} KB); "
+        "open it in a browser, no network needed"
     )

@@ -52,7 +52,8 @@ def run(args: argparse.Namespace) -> None:
         return _run_parquet(args, budgets)
     if len(budgets) > 1 or args.out or args.scheduler:
         raise ValueError(
-            "several budgets, --out and --scheduler are for tables in Parquet; `adalib table` makes one"
+            "several budgets, --out and --scheduler are for tables in Parquet; "
+            "`adalib table` makes one"
         )
     if Path(args.file).suffix.lower() == ".csv":
         from adalib.explorer import read_csv

@@ -1,8 +1,8 @@
 """What a policy has to beat: plans that look at nothing, at the length of the question, or at the answer key.
 
-Of the plans that cannot tell two questions apart, `best_mix` is the best at its cost: the upper concave hull of the
-uniform budgets. A policy that does not beat it, at the cost the policy really has, has learned nothing.
-"""
+Of the plans that cannot tell two questions apart, `best_mix` is the best at its cost: the upper
+concave hull of the uniform budgets. A policy that does not beat it, at the cost the policy really
+has, has learned nothing."""
 
 from __future__ import annotations
 
@@ -46,14 +46,16 @@ class Plan:
         weights = np.array(self.weights, dtype=float)
         if weights.ndim != 2 or 0 in weights.shape:
             raise ValueError(
-                f"weights have shape {weights.shape}; give one row per question and one column a budget"
+                f"weights have shape {weights.shape}; give one row per question and one column a "
+                "budget"
             )
         bad = np.flatnonzero(
             ~((weights >= 0).all(axis=1) & (np.abs(weights.sum(axis=1) - 1) < 1e-9))
         )
         if bad.size:
             raise ValueError(
-                f"row {bad[0]} of weights is {weights[bad[0]]}; give chances of 0 or more that sum to 1"
+                f"row {bad[0]} of weights is {weights[bad[0]]}; give chances of 0 or more that "
+                "sum to 1"
             )
         weights.flags.writeable = False
         object.__setattr__(self, "weights", weights)
@@ -143,8 +145,9 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
 def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> Plan:
     """Give the longest questions the dearest column and all others the cheapest: how we read the paper's Heuristic.
 
-    Inferred from the printed costs: 16 answers for the fewest longest of 200 questions that reach the budgets 1.5, 2
-    and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of equals the earlier is the longer."""
+    Inferred from the printed costs: 16 answers for the fewest longest of 200 questions that reach
+    the budgets 1.5, 2 and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of
+    equals the earlier is the longer."""
     texts = (q.features[0] if isinstance(q, ReadText) else q for q in questions)
     lengths = np.array([float(len(q) if isinstance(q, str) else q) for q in texts])
     n = lengths.size
@@ -160,8 +163,9 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
     return from_labels(labels, cost.shape[-1])
 
 
-#: The plans that learn nothing, by the names of their rows in `held_out`, as functions of the questions, the costs and
-#: the budget. A new baseline is a function of this module and its line here.
+#: The plans that learn nothing, by the names of their rows in `held_out`, as functions of the
+#: questions, the costs and the budget. A new baseline is a function of this module and its line
+#: here.
 PLANS: Mapping[str, Callable[[Sequence[str], ArrayLike, float], Plan]] = {
     "fixed": lambda questions, cost, budget: fixed(cost, budget, len(questions)),
     "random": lambda questions, cost, budget: random(cost, budget, len(questions)),
@@ -211,6 +215,7 @@ def _below(cost: ArrayLike, budget: float) -> tuple[np.ndarray, int]:
     row = _row(cost)
     if not np.isfinite(budget) or budget < row[0] * (1 - 1e-12):
         raise ValueError(
-            f"the budget is {budget}; give a finite number, at least the cheapest column's {row[0]:g}"
+            f"the budget is {budget}; give a finite number, at least the cheapest column's "
+            f"{row[0]:g}"
         )
     return row, int(row.searchsorted(budget * (1 + 1e-12), side="right")) - 1

@@ -155,8 +155,9 @@ def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: in
     half, largest = responses.samples // 2, max(budgets)
     if half < largest:
         raise DataError(
-            f"{responses.source}: has {responses.samples} answers per question, and a half of {half} cannot hold a "
-            f"vote of {largest}; lower the largest budget to {half}, or sample at least {2 * largest} answers"
+            f"{responses.source}: has {responses.samples} answers per question, "
+            f"and a half of {half} cannot hold a vote of {largest}; "
+            f"lower the largest budget to {half}, or sample at least {2 * largest} answers"
         )
 
 

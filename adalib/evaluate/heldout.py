@@ -1,9 +1,9 @@
 """The held-out protocol: no question is scored by a model that saw it, and no sample by labels that it made.
 
-One half of every question's samples teaches and the other half scores, both ways round; the questions are dealt into
-folds, and each is scored by models of the other folds. The bar is the best random mix at the cost that a policy really
-had, chosen on the samples that score: whoever does not clear it has not told two questions apart.
-"""
+One half of every question's samples teaches and the other half scores, both ways round; the
+questions are dealt into folds, and each is scored by models of the other folds. The bar is the
+best random mix at the cost that a policy really had, chosen on the samples that score: whoever
+does not clear it has not told two questions apart."""
 
 from __future__ import annotations
 
@@ -52,11 +52,13 @@ __all__ = [
 ]
 __all__ += ["held_out", "joined", "oracles_at", "unseen_curves"]
 
-#: Training questions that a fold learns from, at most: the text's prior takes time with their cube. More may do better.
+#: Training questions that a fold learns from, at most: the text's prior takes time with their
+#: cube. More may do better.
 TAUGHT = 1000
 _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
 
-#: How a half of the answers, Responses or a Menu, becomes a table: a function of them and of the budgets on offer.
+#: How a half of the answers, Responses or a Menu, becomes a table: a function of them and of the
+#: budgets on offer.
 MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 
 _FIGURES = (
@@ -355,7 +357,8 @@ def joined(first: Responses, rest: Responses) -> Responses:
     """Put one answer in front of the others of the same questions; fields that are not one number each are dropped."""
     if list(first.ids) != list(rest.ids) or first.samples != 1:
         raise ValueError(
-            "the first answers must be one a question, to the same questions; see Responses.set_aside"
+            "the first answers must be one a question, to the same questions; "
+            "see Responses.set_aside"
         )
     answers = [[*one, *more] for one, more in zip(first.answers, rest.answers, strict=True)]
     pairs = {name: [getattr(first, name), getattr(rest, name)] for name in SAMPLED}
@@ -384,8 +387,9 @@ class HeldOutRow:
     gain: float  # ``accuracy - mix_accuracy`` with its 95% interval, question by question
     gain_low: float | None  # the mix's own gain is 0 but for rounding, and has no interval
     gain_high: float | None
-    #: Gain as a share of the cross-fitted oracle's at this target; None where that one gains nothing. It may exceed 1
-    #: where samples are few: the oracle knows a question from half of its samples, a policy learns from all others.
+    #: Gain as a share of the cross-fitted oracle's at this target; None where that one gains
+    #: nothing. It may exceed 1 where samples are few: the oracle knows a question from half of its
+    #: samples, a policy learns from all others.
     share: float | None
     imitation: (
         float | None
@@ -432,10 +436,11 @@ class Scores:
         waiting: np.ndarray | None = None,
     ) -> None:
         """Take down what every question cost and how accurate it was, beside the best mix of the table at that cost."""
-        # A first answer may be shorter than its question's mean: where tokens are paid, nothing is cheaper than the
-        # cheapest budget, and that is the bar.
+        # A first answer may be shorter than its question's mean: where tokens are paid, nothing is
+        # cheaper than the cheapest budget, and that is the bar.
         spent = max(cost.mean(), np.mean(score.cost[..., 0]))
-        # The bar knows the half that scores: nobody passes it because the other half misjudged the average question.
+        # The bar knows the half that scores: nobody passes it because the other half misjudged the
+        # average question.
         mix = best_mix(score.acc, score.cost, spent, n=1).expected(score.acc)
         waited = np.nan if waiting is None else float(waiting.mean())
         means = cost.mean(), _mix_cost(score, accuracy.mean()), waited, *imitated
@@ -460,7 +465,8 @@ class Scores:
                 if (columns >= 0).all():
                     imitated = (columns == labels).mean(), np.bincount(labels).max() / labels.size
                 paid = cost.mean(axis=0) + (0.0 if name == "noise" else overhead)
-                # One by one, one waits for all that is paid; a budget's cost is in proportion to its answers.
+                # One by one, one waits for all that is paid; a budget's cost is in proportion to
+                # its answers.
                 one_answer = np.mean(score.cost[..., 0]) / _answers(score)
                 waits = np.where(np.isnan(waiting), cost / one_answer, waiting).mean(axis=0)
                 self.add(name, target, paid, accuracy.mean(axis=0), score, imitated, waits)
@@ -468,9 +474,8 @@ class Scores:
     def rows(self, member: np.ndarray, families: bool = False) -> list[HeldOutRow]:
         """Average the halves question by question, and put intervals on the averages.
 
-        ``member`` numbers the group of every question. The groups are copies of one question or, with
-        ``families``, those that were given.
-        """
+        ``member`` numbers the group of every question. The groups are copies of one question or,
+        with ``families``, those that were given."""
         keys = sorted(self._turns, key=lambda key: (key[0], self._order.index(key[1])))
         # A column at a time, for there may be very many questions.
         values, gains = np.empty((2, member.max() + 1, len(keys)))

@@ -1,8 +1,8 @@
 """On trial: whatever learns from some questions, and has a cost and an accuracy on each of others.
 
-A policy that plans (anything with ``fit`` and ``predict``) names a budget before it asks; its cost and accuracy are
-read off the table of the scoring half. A rule that watches the answers come in brings its own ``trial``.
-"""
+A policy that plans (anything with ``fit`` and ``predict``) names a budget before it asks; its cost
+and accuracy are read off the table of the scoring half. A rule that watches the answers come in
+brings its own ``trial``."""
 
 from __future__ import annotations
 
@@ -82,15 +82,15 @@ class Learner(typing.Protocol):
     ) -> Sequence[tuple[np.ndarray, ...]]:
         """Learn, keeping nothing, and return costs and accuracies of ``test``, whose answers are paid before read.
 
-        A third array may name the columns that were chosen (-1: none), and a fourth the waiting in average answers.
-        Without one, answers come one by one, and one waits for all of them.
-        """
+        A third array may name the columns that were chosen (-1: none), and a fourth the waiting in
+        average answers. Without one, answers come one by one, and one waits for all of them."""
 
 
 class Planner(typing.Protocol):
     """A policy that names a column before it asks, of which copies are fitted.
 
-    One with ``for_budget(features, budget)`` is fitted once, without a budget but with ``groups``, for all targets."""
+    One with ``for_budget(features, budget)`` is fitted once, without a budget but with ``groups``,
+    for all targets."""
 
     def fit(
         self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float
@@ -154,8 +154,8 @@ def learned(
 ) -> dict[str, np.ndarray]:
     """Teach every learner with one half, fold by fold, and score it with the other half of the other questions.
 
-    Every name ("noise" for all the ``blind``) gets costs, accuracies, columns and waiting (not a number where it was
-    not told), shape (policies, targets, 4, N)."""
+    Every name ("noise" for all the ``blind``) gets costs, accuracies, columns and waiting (not a
+    number where it was not told), shape (policies, targets, 4, N)."""
 
     def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
         train, test = (
@@ -212,8 +212,8 @@ def _outcomes(
     cost, accuracy = outcomes[:, 0], outcomes[:, 1]  # -1 where nothing was told
     if not ((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all():
         raise ValueError(
-            f"learner {name!r} must return, for each of the {len(targets)} targets, {n} finite costs of 0 or more and "
-            f"{n} accuracies from 0 to 1: one a question"
+            f"learner {name!r} must return, for each of the {len(targets)} targets, "
+            f"{n} finite costs of 0 or more and {n} accuracies from 0 to 1: one a question"
         )
     return outcomes
 

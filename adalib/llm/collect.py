@@ -86,10 +86,12 @@ def collect(
     temperature, max_tokens, concurrency : float, int, int
         How to sample, where to cut, and how many requests are in flight at a time.
     seed, logprobs : int, optional, and bool
-        Give every answer a seed of its own; ask for ``logprob`` and ``entropy`` (of the 20 likeliest tokens) of each.
+        Give every answer a seed of its own; ask for ``logprob`` and ``entropy`` (of the 20
+        likeliest tokens) of each.
     reasoning_effort : str, optional
-        How long a reasoning model may think, in the endpoint's words, such as ``low`` or ``high``. The exported lines
-        carry it as ``effort``, so that the files of several efforts, one after the other, are a menu.
+        How long a reasoning model may think, in the endpoint's words, such as ``low`` or ``high``.
+        The exported lines carry it as ``effort``, so that the files of several efforts, one after
+        the other, are a menu.
     price_in, price_out, progress : float, float, bool
         Dollars per million tokens read and written, for the progress bar; whether there is one.
     key_env, timeout, tries : str, float, int

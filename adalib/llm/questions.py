@@ -13,8 +13,8 @@ from adalib.datasets.loading import QuestionRules
 __all__ = ["Prompt", "Workload", "load_prompt", "load_questions", "workload"]
 
 DEFAULT_PROMPT = (
-    "{question}\n\nThink step by step. Then give the result on a last line of its own, in the form\n"
-    "Answer: ..."
+    "{question}\n\nThink step by step. Then give the result on a last line of its own, "
+    "in the form\nAnswer: ..."
 )
 
 

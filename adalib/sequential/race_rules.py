@@ -185,8 +185,8 @@ class TunedRaces:
     Attributes
     ----------
     members : list
-        The settings, with ``costs`` (tokens), ``accuracies`` and ``waiting`` (in average answers) in
-        training.
+        The settings, with ``costs`` (tokens), ``accuracies`` and ``waiting`` (in average answers)
+        in training.
     unit : float
         Tokens of an average training answer.
 

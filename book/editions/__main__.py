@@ -122,7 +122,8 @@ def in_browsers(name: str, root: Path, build: Path) -> None:
     executed, wheel = build / "jupyter_execute" / "notebooks", next((root / "dist").glob("*.whl"))
     write_lite(root, executed, wheel, build / "lite-source", build / "lite")
     print(
-        "Put the folder on any static host, or try it:  python3 -m http.server --bind 127.0.0.1 --directory _build/lite"
+        "Put the folder on any static host, or try it:  python3 -m http.server --bind 127.0.0.1 "
+        "--directory _build/lite"
     )
 
 

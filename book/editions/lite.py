@@ -85,7 +85,8 @@ def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Pa
                 cell.source = cell.source.replace(theirs, ours)
             if cell.cell_type == "code" and "xgboost" in cell.source:
                 raise RuntimeError(
-                    f"{name} imports XGBoost, which no browser has: say in book/editions/lite.py what to run"
+                    f"{name} imports XGBoost, which no browser has: "
+                    "say in book/editions/lite.py what to run"
                 )
         nbformat.write(notebook, source / "files" / name)
     settings = {

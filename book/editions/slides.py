@@ -37,8 +37,8 @@ _LEFT_OUT = re.compile(
     r"/(?:exercises|live|locked|progress|quiz|reachable)\.js"
 )  # scripts for a page that is read
 _HELP = (
-    "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, Esc leaves a slider; "
-    "#slide=5 at the end of the address opens the fifth"
+    "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, "
+    "Esc leaves a slider; #slide=5 at the end of the address opens the fifth"
 )
 
 _PAGE = """<!doctype html>
@@ -340,9 +340,10 @@ def _is_needed(tag: Tag) -> bool:
 def _section(slide: Slide) -> str:
     heading = "h1" if slide.kind == "title" else "h2"
     return (
-        f'<section class="deck-slide deck-{slide.kind}"><{heading}>{html.escape(slide.title)}</{heading}>'
-        f'<div class="deck-shown">{"".join(map(str, slide.shown))}</div>'
-        f'<aside class="deck-notes" aria-label="Speaker\'s notes">{"".join(map(str, slide.notes))}</aside></section>'
+        '<section class="deck-slide '
+        f'deck-{slide.kind}"><{heading}>{html.escape(slide.title)}</{heading}><div '
+        f'class="deck-shown">{"".join(map(str, slide.shown))}</div><aside class="deck-notes" '
+        f'aria-label="Speaker\'s notes">{"".join(map(str, slide.notes))}</aside></section>'
     )
 
 

@@ -16,9 +16,9 @@ def spans(
 ) -> Callable[[Random, int], Numbers]:
     """A draw of named numbers: again until `where` holds; `then` adds the numbers that follow from them.
 
-    A tuple is the least value and five highs, one a dial, and the number lies between a third of the high and the high:
-    a wider dial asks for larger numbers and not only for more of them. A list holds five tuples to choose from.
-    """
+    A tuple is the least value and five highs, one a dial, and the number lies between a third of
+    the high and the high: a wider dial asks for larger numbers and not only for more of them. A
+    list holds five tuples to choose from."""
 
     def draw(rng: Random, dial: int) -> Numbers:
         while True:

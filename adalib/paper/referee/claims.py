@@ -50,7 +50,10 @@ def _ends(interval, digits: int = 1) -> str:
 def method_claim(rows=measures.honest):
     word, ours = rows()["label"], [rows(f"{name} held out")["label"] for name in BENCHMARKS]
     gsm, math = map(_ends, ours)
-    says = f"held out at B = 3, imitation gains {_ends(word)} on our word problems, {gsm} on GSM8K, {math} on MATH"
+    says = (
+        f"held out at B = 3, imitation gains {_ends(word)} on our word problems, {gsm} on GSM8K, "
+        f"{math} on MATH"
+    )
     return word.gain, says, word.gain_low > 0 and all(row.gain_low <= 0 for row in ours)
 
 
@@ -67,7 +70,10 @@ def windows_claim(estimates=measures.estimates):
     windows, subsets = estimates("windows"), estimates("subsets")
     off, error = float(windows.mean()), float(windows.mean(axis=1).std() / np.sqrt(len(windows)))
     ratio = float((windows**2).mean() / (subsets**2).mean())
-    says = f"off by {off:+.4f} on average at b = 16, with {ratio:.1f} times the variance of all subsets"
+    says = (
+        f"off by {off:+.4f} on average at b = 16, with {ratio:.1f} times the variance of all "
+        "subsets"
+    )
     return ratio, f"{says} (drawn from the answers to MATH)", abs(off) < 4 * error
 
 
@@ -76,7 +82,10 @@ def upper(samples=48, optimism=measures.optimism):
     claimed, worth = (float(value[:, -1].mean()) for value in (score.claimed, score.accuracy))
     best = frontier(truth.acc, truth.cost).at(3).accuracy
     gsm, math = (_ends(each) for each in optimism().values())
-    says = f"claims {claimed:.3f} where the best labels have {best:.3f} (drawn from the answers to MATH)"
+    says = (
+        f"claims {claimed:.3f} where the best labels have {best:.3f} (drawn from the answers to "
+        "MATH)"
+    )
     says += f"; above its worth on other answers by {gsm} on GSM8K, {math} on MATH"
     clear = all(each.low > 0 for each in optimism().values())
     return claimed - best, says, claimed - best > 0.01 and worth < best and clear
@@ -84,14 +93,23 @@ def upper(samples=48, optimism=measures.optimism):
 
 def few_trials(trials=measures.trials):
     votes, best = trials().loc[16], trials(True).loc[16]
-    says = f"two runs of 16 trials agree on {votes.agree:.2f} of the labels, by best-of-K on {best.agree:.2f}"
-    says += f"; the commonest label has {votes.common:.2f}; worth {votes.worth:.3f} ± {votes.spread:.3f} (MATH)"
+    says = (
+        f"two runs of 16 trials agree on {votes.agree:.2f} of the labels, by best-of-K on "
+        f"{best.agree:.2f}"
+    )
+    says += (
+        f"; the commonest label has {votes.common:.2f}; worth {votes.worth:.3f} ± "
+        f"{votes.spread:.3f} (MATH)"
+    )
     return votes.agree, says, max(votes.agree, best.agree) < 0.9
 
 
 def one_trial(trials=measures.trials):
     one = trials().loc[1]
-    says = f"one trial: standard error {one.error:.3f} for a fixed budget; its labels claim {one.claimed:.3f}, worth "
+    says = (
+        f"one trial: standard error {one.error:.3f} for a fixed budget; "
+        f"its labels claim {one.claimed:.3f}, worth "
+    )
     return (
         one.error,
         f"{says}{one.worth:.3f} (MATH, B = 3)",
@@ -126,14 +144,20 @@ def listed(row=rows_theory.features):
 
 def overhead(seconds=rows_theory.seconds_to_route):
     took = 1e3 * seconds()
-    says = f"reading 15 features and routing takes {took:.2f} ms per question on the machine that built this page"
+    says = (
+        f"reading 15 features and routing takes {took:.2f} ms per question on the machine that "
+        "built this page"
+    )
     return took, says, took < 1
 
 
 def seeds(printed=PAPER):
     error = min(float(settings.utility(name).acc[:, 0].std() / np.sqrt(40)) for name in BENCHMARKS)
     spread = max(max(printed[n]["main"]["Ours"]["std"]) for n in PAPER_SETTINGS)
-    says = f"40 questions of MATH or GSM8K have a standard error of at least {error:.3f}; printed: at most {spread:.3f}"
+    says = (
+        f"40 questions of MATH or GSM8K have a standard error of at least {error:.3f}; printed: "
+        f"at most {spread:.3f}"
+    )
     return error, says, error > 10 * spread
 
 
@@ -247,7 +271,10 @@ def lattice(finer=None):
     half = settings.answers(MATH[0]).split_samples(0)[0]  # 48 answers, as the paper has
     tables = [half.table(**way) for way in (PAPER_WAY, finer or {})]
     widest = [float(np.diff(frontier(table.acc, table.cost).cost).max()) for table in tables]
-    says = f"on MATH the widest step is {widest[0]:.2f} with windows of 48 answers, {widest[1]:.2f} with all subsets"
+    says = (
+        f"on MATH the widest step is {widest[0]:.2f} with windows of 48 answers, "
+        f"{widest[1]:.2f} with all subsets"
+    )
     return widest[1] / widest[0], says, widest[1] < 0.7 * widest[0]
 
 
@@ -282,7 +309,10 @@ theorem_3_2 = partial(_fails, "Theorem 3", 1)
 
 def exact(fared=measures.failures):
     missed, everett = int(fared("Proposition 1").failures[1]), int(fared("Everett").failures.sum())
-    says = f"misses the best policy for B in {missed} of 700 random cases, that for its own cost in {everett}"
+    says = (
+        f"misses the best policy for B in {missed} of 700 random cases, that for its own cost in "
+        f"{everett}"
+    )
     return missed, says, missed > 0 and everett == 0
 
 
@@ -301,7 +331,10 @@ def proportional(compared=measures.on_math):
 def drawn_claim(lines=measures.lines_passed, fared=measures.failures):
     (dotted, dashed), theorem = lines(), fared("Theorem 2")
     broken, cases = int(theorem.failures[:2].sum()), theorem.cases.iloc[0]
-    says = f"of {cases} random cases, accuracy lost passes the dotted line in {dotted} and the dashed in {dashed}"
+    says = (
+        f"of {cases} random cases, accuracy lost passes the dotted line in {dotted} and the "
+        f"dashed in {dashed}"
+    )
     return (
         dotted,
         f"{says}; regret passes the dotted line in {broken}",
@@ -320,8 +353,14 @@ def vanishes(copies=measures.perfect_copies):
 
 def everywhere(implied=results.implied_held_out, held=measures.on_benchmarks):
     gain, clear = 100 * implied().gain, sum(row.gain_low > 0 for row in held("label"))
-    says = f"{gain.mean():+.2f} points over a mix at equal cost ({gain.min():+.1f} to {gain.max():+.1f})"
-    says = f"if it remembers, on new ones {says}; held out, a small model gains clearly in {clear} of 6 cells {_BOTH}"
+    says = (
+        f"{gain.mean():+.2f} points over a mix at equal cost ({gain.min():+.1f} to "
+        f"{gain.max():+.1f})"
+    )
+    says = (
+        f"if it remembers, on new ones {says}; held out, a small model gains clearly in {clear} "
+        f"of 6 cells {_BOTH}"
+    )
     return gain.mean(), says, abs(gain.mean()) < 0.5
 
 
@@ -330,7 +369,10 @@ def noise_table(rows=measures.reconstructed, held=measures.on_benchmarks):
     ahead = int(cells.Ours.gt(cells[["Fixed", "Random", "Heuristic"]].max(axis=1)).sum())
     label = held("label")
     clear = sum(row.gain_low > 0 for row in label)
-    says = f"by our reconstruction noise features beat all three baselines in {ahead} of {len(cells)} cells {_BOTH}"
+    says = (
+        f"by our reconstruction noise features beat all three baselines in {ahead} of "
+        f"{len(cells)} cells {_BOTH}"
+    )
     says += f"; held out, text gains clearly in {clear} of {len(label)}"
     return ahead, says, ahead == len(cells) and clear == 0
 
@@ -345,7 +387,10 @@ def matched(gains=results.claimed_gains):
 def points(gains=measures.printed_gains, claimed=results.claimed_gains):
     ours, said = 100 * gains("Ours")[:3], [100 * end for end in PAPER_CLAIMS["gain_range"]]
     off = float(100 * (claimed().claimed - claimed().difference).abs().max())
-    says = f"the table has {ours.min():.1f} to {ours.max():.1f} points on MATH; at B = 3 the text is off by {off:.1f}"
+    says = (
+        f"the table has {ours.min():.1f} to {ours.max():.1f} points on MATH; "
+        f"at B = 3 the text is off by {off:.1f}"
+    )
     return (
         ours.min(),
         says,
@@ -356,7 +401,10 @@ def points(gains=measures.printed_gains, claimed=results.claimed_gains):
 def imitation(rows=measures.reconstructed, implied=results.implied_held_out):
     noise, implied = rows().imitation.dropna(), implied()
     below = int((implied.held_out_imitation < implied.majority).sum())
-    says = f"noise features imitate {noise.min():.0%} to {noise.max():.0%} {_BOTH}, scored on all questions"
+    says = (
+        f"noise features imitate {noise.min():.0%} to {noise.max():.0%} {_BOTH}, "
+        "scored on all questions"
+    )
     says += f"; on new ones the printed averages then imply less than always b = 1 in {below} of 12"
     return noise.min(), says, noise.min() > 0.88 and below > 6
 
@@ -398,7 +446,10 @@ def baselines(printed=PAPER):
         extra += [
             one + (four - one) * (B - 1) / 3 - r for B, r in zip(TARGETS, random, strict=True)
         ]
-    says = f"Random at B = 2 is Fixed in {same} of 4; a mix of 1 and 4 is up to {100 * max(extra):.1f} points better"
+    says = (
+        f"Random at B = 2 is Fixed in {same} of 4; a mix of 1 and 4 is up to "
+        f"{100 * max(extra):.1f} points better"
+    )
     return max(extra), says, same == 4 and max(extra) > 0.005
 
 
@@ -406,7 +457,10 @@ def middle(along=measures.along):
     found = along().set_index("target")
     oracle, curve = (found[found.policy == policy] for policy in ("oracle", "curve"))
     peaks = oracle.groupby("setting").gain.idxmax()
-    says = f"the cross-fitted oracle leads the best mix most at B = {peaks.iloc[0]:g} on GSM8K, {peaks.iloc[1]:g} on MATH"
+    says = (
+        f"the cross-fitted oracle leads the best mix most at B = {peaks.iloc[0]:g} on GSM8K, "
+        f"{peaks.iloc[1]:g} on MATH"
+    )
     says += f"; the text's lead is clear at {int((curve.low > 0).sum())} of {len(curve)} budgets"
     return peaks.max(), says, peaks.between(2, 6).all() and not (curve.low > 0).any()
 
@@ -414,7 +468,10 @@ def middle(along=measures.along):
 def plateau(printed=PAPER):
     least = min(min(printed[name]["level_gain"]) for name in _MATH)
     three = max(np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][::-2]) for name in _MATH)
-    says = f"in print Fixed gains at most {in_points(three)} points from B = 1.5 to 3 on MATH, and a vote of 16"
+    says = (
+        f"in print Fixed gains at most {in_points(three)} points from B = 1.5 to 3 on MATH, "
+        "and a vote of 16"
+    )
     return (
         least,
         f"{says} at least {in_points(least)} over one answer, on every level",
@@ -425,8 +482,14 @@ def plateau(printed=PAPER):
 def predictable(told=measures.told_by_text):
     reach = 1.96 / np.sqrt(297)  # what chance reaches with 300 questions
     (easy, gsm), (hard, math) = told().values()
-    says = f"on unseen questions of GSM8K and MATH, text ranks accuracy with a correlation of {easy:.2f} and {hard:.2f}"
-    says += f", and the gain from more answers with {gsm:+.2f} and {math:+.2f}; chance reaches {reach:.2f}"
+    says = (
+        "on unseen questions of GSM8K and MATH, text ranks accuracy with a correlation of "
+        f"{easy:.2f} and {hard:.2f}"
+    )
+    says += (
+        f", and the gain from more answers with {gsm:+.2f} and {math:+.2f}; "
+        f"chance reaches {reach:.2f}"
+    )
     return easy, says, easy > reach and max(abs(gsm), abs(math)) < reach
 
 
@@ -452,7 +515,10 @@ def selective(budget=3.0):
     ones = [
         float(np.mean(frontier(table.acc, table.cost).at(budget).labels == 0)) for table in tables
     ]
-    says = f"{min(ones):.0%} to {max(ones):.0%} of the questions at B = {budget:g}, GSM8K and MATH (in-sample)"
+    says = (
+        f"{min(ones):.0%} to {max(ones):.0%} of the questions at B = {budget:g}, "
+        "GSM8K and MATH (in-sample)"
+    )
     return min(ones), says, min(ones) > 0.5
 
 
@@ -460,7 +526,10 @@ def two_rare(printed=PAPER):
     more = [
         np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][1::-1]) for name in PAPER_SETTINGS
     ]
-    says = f"printed Fixed at b = 2 minus b = 1: {in_points(min(more))} to {in_points(max(more))} points"
+    says = (
+        f"printed Fixed at b = 2 minus b = 1: {in_points(min(more))} to {in_points(max(more))} "
+        "points"
+    )
     return max(more), says, max(more) < 0.0005
 
 
@@ -472,7 +541,10 @@ def two_frequent(printed=PAPER):
 
 def hump(null=measures.null_hump, fifths=measures.fifths):
     value, best = null(), fifths().sort_values("gain").iloc[-1]
-    says = f"{value:.1f} more answers for the middle fifth where nobody benefits (simulated null); on MATH the fifth "
+    says = (
+        f"{value:.1f} more answers for the middle fifth where nobody benefits (simulated null); "
+        "on MATH the fifth "
+    )
     says += f"that gains most has {_ends(best)} on other answers"
     return value, says, value > 1 and best.gain_low > 0
 
@@ -482,13 +554,19 @@ def levels_claim(printed=PAPER):
     more, table = int((gains[:, 0] > gains[:, 2]).sum()), measures.in_sample()
     labels = bisect(table.acc, table.cost, 1.5).labels
     shares = level_shares(labels, measures.levels_of(MATH[0]), table.k).iloc[:, 2:].sum(axis=1)
-    get = f"on our MATH {shares[2]:.0%}, {shares[3]:.0%} and {shares[4]:.0%} of levels 2, 3 and 4 get b ≥ 4 at B = 1.5"
+    get = (
+        f"on our MATH {shares[2]:.0%}, {shares[3]:.0%} and {shares[4]:.0%} of levels 2, "
+        "3 and 4 get b ≥ 4 at B = 1.5"
+    )
     return more, f"level 2 gains more than 4 in {more} of 3 printed settings; {get}", more == 3
 
 
 def faithful(copied=measures.copied):
     noise, text = copied()
-    says = f"on MATH at B = 3 noise copies the map within {noise:.2f} per cell if most questions were learned"
+    says = (
+        f"on MATH at B = 3 noise copies the map within {noise:.2f} per cell if most questions "
+        "were learned"
+    )
     return (
         text,
         f"{says}; on unseen questions text misses it by up to {text:.2f}",
@@ -499,7 +577,10 @@ def faithful(copied=measures.copied):
 def four_clusters(clusters=measures.real_clusters):
     centres = clusters()
     easy, hard, first = (centres[key] for key in ("easy_first", "hard_highest", "responsive_first"))
-    says = f"easy from {easy:.2f}, hard below {hard:.2f}, responsive from {first:.2f} ({_BOTH}, two models)"
+    says = (
+        f"easy from {easy:.2f}, hard below {hard:.2f}, responsive from {first:.2f} ({_BOTH}, "
+        "two models)"
+    )
     return first, says, easy >= 0.75 and hard < 0.25 and 0.25 < first < 0.5
 
 
@@ -537,7 +618,10 @@ def constant_gap(printed=PAPER_ABLATIONS):
         for method, column in (("Fixed", 0), ("Oracle", range(3)))
     )
     off = first - table.accuracy["svm"]
-    says = f"accuracy and gap add up to {both.min():.3f} to {both.max():.3f} in all five rows; mean oracle {oracle:.3f}"
+    says = (
+        f"accuracy and gap add up to {both.min():.3f} to {both.max():.3f} in all five rows; "
+        f"mean oracle {oracle:.3f}"
+    )
     says += f"; the SVM, of cost 1.00, is {off:.3f} below one answer each"
     return off, says, (both - oracle).abs().max() < 0.001
 
@@ -554,8 +638,14 @@ def errors_claim(printed=PAPER_ABLATIONS):
 def near_claim(compared=measures.on_math):
     text, noise = compared("text", "question"), compared("noise", "row")
     strict, charity = measures.near_misses(text.confusion("gbm")), measures.near(text)
-    says = f"on unseen questions of MATH {strict['near']:.0%} of errors go to the next budget, {charity['near']:.0%} if 4 "
-    says += f"counts as next to 1 (noise by rows: {measures.near(noise)['near']:.0%}); {strict['to_first']:.0%} go to b = 1"
+    says = (
+        f"on unseen questions of MATH {strict['near']:.0%} of errors go to the next budget, "
+        f"{charity['near']:.0%} if 4 "
+    )
+    says += (
+        f"counts as next to 1 (noise by rows: {measures.near(noise)['near']:.0%}); "
+        f"{strict['to_first']:.0%} go to b = 1"
+    )
     return strict["near"], says, max(strict["near"], charity["near"]) < 0.5
 
 
@@ -565,8 +655,14 @@ def dozens(curve=measures.curve_of_data, grown=results.recorded_frame):
         [grown(f"{name}, held-out shares") for name in BENCHMARKS],
     )
     label = pd.concat(held).query("policy == 'label'")
-    says = f"on MATH noise features cross Fixed at {crossed:.0%} of the data (B = 3); held out, text gains clearly in "
-    says += f"{int((label.low > 0).sum())} of {len(label)} cells {_BOTH}, from {label.questions.min():.0f} questions up"
+    says = (
+        f"on MATH noise features cross Fixed at {crossed:.0%} of the data (B = 3); "
+        "held out, text gains clearly in "
+    )
+    says += (
+        f"{int((label.low > 0).sum())} of {len(label)} cells {_BOTH}, from "
+        f"{label.questions.min():.0f} questions up"
+    )
     return crossed, says, crossed <= 0.25 and not (label.low > 0).any()
 
 
@@ -587,7 +683,10 @@ def powers(menus=measures.menus_of):
         for _, values in found.items()
     ]
     told = dict(zip(found.columns, parts, strict=True))
-    says = f"cross-fitted {_BOTH}: fine {told['fine']} points, coarse {told['coarse']}, without 2 {told['without 2']}"
+    says = (
+        f"cross-fitted {_BOTH}: fine {told['fine']} points, coarse {told['coarse']}, "
+        f"without 2 {told['without 2']}"
+    )
     small = (found["without 2"].abs() < 0.0005).all() and (
         found["coarse"] < found["without 2"]
     ).all()
@@ -601,7 +700,10 @@ def even(importances=measures.importances):
         found.noise_high[0],
         int((found.importance > found.shuffled_high).sum()),
     )
-    says = f"noise columns range from {low:.3f} to {high:.3f} on MATH; {beyond} of {len(found)} text features pass "
+    says = (
+        f"noise columns range from {low:.3f} to {high:.3f} on MATH; "
+        f"{beyond} of {len(found)} text features pass "
+    )
     says += (
         f"what shuffled labels give; 15 × {said[0]} + {said[1]} = {15 * said[0] + said[1]:.2f} > 1"
     )
@@ -613,7 +715,10 @@ def first_claim(row=rows_results.known):
         int(row().cells[0].ours),
         sum(len(settings.path(name).lam) for name in BENCHMARKS),
     )
-    says = f"the solve stage allocates otherwise than a rule of 1966 (Fox) at {differs} of {prices} prices"
+    says = (
+        f"the solve stage allocates otherwise than a rule of 1966 (Fox) at {differs} of {prices} "
+        "prices"
+    )
     return differs, says, differs == 0
 
 
@@ -621,7 +726,10 @@ def difference(rows=measures.honest):
     held = [rows(f"{name} held out") for name in BENCHMARKS]
     leads = [mean_interval(np.subtract(each["curve"].gains, each["label"].gains)) for each in held]
     gsm, math = map(_ends, leads)
-    says = f"held out at B = 3, pricing predicted curves leads imitating labels by {gsm} on GSM8K, {math} on MATH"
+    says = (
+        f"held out at B = 3, pricing predicted curves leads imitating labels by {gsm} on GSM8K, "
+        f"{math} on MATH"
+    )
     # Open is what helps: one way may lead the other, but neither shows a gain over the mix.
     shown = any(each[policy].gain_low > 0 for each in held for policy in ("curve", "label"))
     return max(lead.mean for lead in leads), says, not shown

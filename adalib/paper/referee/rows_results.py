@@ -54,7 +54,10 @@ def main() -> Outcome:
         for B, std in zip(TARGETS, PAPER[name]["main"]["Ours"]["std"], strict=True)
     ]
     ours = [cell.agrees for cell in cells if ", Ours," in cell.name]
-    note = f"Simulated, our reconstruction, noise features; of the {len(ours)} cells of Ours {sum(ours)} agree."
+    note = (
+        f"Simulated, our reconstruction, noise features; of the {len(ours)} cells of Ours "
+        f"{sum(ours)} agree."
+    )
     return outcome(*cells, note=note)
 
 
@@ -89,8 +92,8 @@ def text() -> Outcome:
         *cells,
         Cell("best relative gain", PAPER_CLAIMS["relative_gain"], relative, 0.0005),
         note=f"Matched? Qwen2.5-7B: Fixed spends {qwen.fixed_cost:.2f}, Ours {qwen.cost:.2f}. Against a random mix of "
-        f"b = 1 and 4 at that cost the gain is {qwen.over_mix:.3f} (inferred), of which training questions are four "
-        "fifths.",
+        f"b = 1 and 4 at that cost the gain is {qwen.over_mix:.3f} (inferred), "
+        "of which training questions are four fifths.",
     )
 
 
@@ -137,7 +140,10 @@ def heatmap() -> Outcome:
     for level in shares.index[1:]:
         ours = float(shares.loc[level, [2, 3]].sum())
         cells += between(f"B = 1.5, level {level}: share of b = 4 and 8", low, ours, high, 0.02)
-    note = f"A policy that learned from noise repeats the oracle's map at B = 3 within {measures.copied()[0]:.2f} per cell"
+    note = (
+        "A policy that learned from noise repeats the oracle's map at B = 3 within "
+        f"{measures.copied()[0]:.2f} per cell"
+    )
     return outcome(*cells, note=f"Simulated. {note} on our MATH, by our reconstruction.")
 
 
@@ -156,7 +162,8 @@ def advice() -> Outcome:
         *(Cell(name.format(*each), NOT_PRINTED, share) for each, share in agree.items()),
         Cell(over, NOT_PRINTED, tried.claimed[1] - tried.worth[1]),
         note=f"Simulated, B = 3. Runs of 16 trials differ less in worth: {tried.worth[16]:.3f}, standard deviation "
-        f"{tried.spread[16]:.3f} (votes). One trial claims {tried.claimed[1]:.3f} and is worth {tried.worth[1]:.3f}.",
+        f"{tried.spread[16]:.3f} (votes). One trial claims {tried.claimed[1]:.3f} and is worth "
+        f"{tried.worth[1]:.3f}.",
     )
 
 
@@ -264,8 +271,8 @@ def complexity() -> Outcome:
     return outcome(
         Cell(name, PAPER_CLAIMS["overhead"], 1 / TARGETS[0], 0.0, "<="),
         note=f"Reading the text features and routing took {1e3 * seconds_to_route():.2f} ms per question. 20,000 "
-        f"questions took {1e3 * (middle - start):.0f} ms for every budget by sorting, {1e3 * (end - middle):.0f} ms "
-        "for one by bisection.",
+        f"questions took {1e3 * (middle - start):.0f} ms for every budget by sorting, "
+        f"{1e3 * (end - middle):.0f} ms for one by bisection.",
         digits=2,
     )
 

@@ -33,11 +33,12 @@ __all__ = [
 ]
 __all__ += ["table"]
 
-# Okabe and Ito's palette, which people with any common colour blindness can tell apart, without its black and its
-# yellow: each vanishes on one of our two backgrounds.
+# Okabe and Ito's palette, which people with any common colour blindness can tell apart, without
+# its black and its yellow: each vanishes on one of our two backgrounds.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
 
-# Greys that read on white and on black alike, for JupyterLab; on a page book/_static/figures.js sharpens them to fit.
+# Greys that read on white and on black alike, for JupyterLab; on a page book/_static/figures.js
+# sharpens them to fit.
 _TEXT, _GRID = "#717880", "rgba(128, 134, 142, 0.3)"
 _AXIS = {
     "gridcolor": _GRID,
@@ -69,7 +70,8 @@ pio.templates["adalib"] = go.layout.Template(
         "paper_bgcolor": "rgba(0, 0, 0, 0)",
         "plot_bgcolor": "rgba(0, 0, 0, 0)",
         "height": 420,
-        # The axes make their own room (automargin), so narrow screens lose nothing to fixed margins.
+        # The axes make their own room (automargin), so narrow screens lose nothing to fixed
+        # margins.
         "margin": {"l": 8, "r": 12, "t": 24, "b": 8},
         "xaxis": _AXIS,
         "yaxis": _AXIS,
@@ -101,7 +103,8 @@ class _Shown:
         name = f"figure-{uuid.uuid4().hex}"
         told = _bold(self.alt)
         height = self.fig.layout.height or self.fig.layout.template.layout.height
-        # Data, not code: figures.js draws it. "<" is escaped so that no label can close the element.
+        # Data, not code: figures.js draws it. "<" is escaped so that no label can close the
+        # element.
         data = self.fig.to_json().replace("<", "\\u003c")
         return (
             f'<figure class="adalib-figure"><div id="{name}" class="plotly-graph-div" role="img" '
@@ -114,9 +117,10 @@ class _Shown:
 def show(fig: go.Figure, alt: str | None = None) -> _Shown:
     """Put a figure on the page: make it the last expression of a cell.
 
-    ``alt`` says what there is to see, the finding between ``**``: it is the caption, and what is told to readers who
-    cannot see the figure; by default the figure's title. The book's template is applied to a copy, and what the figure
-    sets itself wins. Explained in the teaching page, "How to add a chapter".
+    ``alt`` says what there is to see, the finding between ``**``: it is the caption, and what is
+    told to readers who cannot see the figure; by default the figure's title. The book's template
+    is applied to a copy, and what the figure sets itself wins. Explained in the teaching page,
+    "How to add a chapter".
 
     >>> shown = show(go.Figure(go.Bar(y=[1, 3])), alt="Two bars; the second is three times the first.")
     >>> "three times" in shown._repr_html_()
@@ -163,8 +167,8 @@ def table(
 ) -> HTML:
     """Put a table on the page: whole texts, numbers to so many digits, no row numbers; make it the last expression.
 
-    Texts are shown as text, whatever they hold, and missing values left blank. The columns named in ``points`` hold
-    gains of accuracy. Explained in the teaching page, "How to add a chapter".
+    Texts are shown as text, whatever they hold, and missing values left blank. The columns named
+    in ``points`` hold gains of accuracy. Explained in the teaching page, "How to add a chapter".
     """
     frame = frame.assign(
         **{name: frame[name].map(in_points, na_action="ignore") for name in points}
@@ -215,10 +219,10 @@ def linked_table(
 ) -> HTML:
     """Show a table with one more column, ``column``, whose links lead to the sections with these labels.
 
-    All texts are shown as text. The build looks up where a label is (``book/_ext/labels.py``), writes the number of
-    its chapter into the link, and stops if there is no such label. What follows the first line of a text is set
-    smaller, below it; in the column ``bold`` the first line stands out.
-    """
+    All texts are shown as text. The build looks up where a label is (``book/_ext/labels.py``),
+    writes the number of its chapter into the link, and stops if there is no such label. What
+    follows the first line of a text is set smaller, below it; in the column ``bold`` the first
+    line stands out."""
     names = [*map(str, frame.columns), column]
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     rows = []
@@ -243,9 +247,9 @@ def linked_table(
 def cards(claims: pd.DataFrame) -> HTML:
     """Claims as cards: shut, a verdict and a name; open, the paper's words, why, and the number that decides.
 
-    ``claims`` has the columns of ``adalib.paper.referee.register.claim_table``. The build looks up the labels in ``see``, as
-    for `linked_table`; ``book/_static/cards.js`` adds buttons that show one verdict alone.
-    """
+    ``claims`` has the columns of ``adalib.paper.referee.register.claim_table``. The build looks up
+    the labels in ``see``, as for `linked_table`; ``book/_static/cards.js`` adds buttons that show
+    one verdict alone."""
     made = []
     for claim in claims.itertuples():
         verdict, name, says, place, reason, number = (
@@ -267,7 +271,8 @@ def cards(claims: pd.DataFrame) -> HTML:
             f'<p class="card-number">{number}</p><p>{link}</p></details>'
         )
     return HTML(
-        f'<div class="adalib-cards">{"".join(made)}<script type="application/json">{{}}</script></div>'
+        f'<div class="adalib-cards">{"".join(made)}<script '
+        f'type="application/json">{{}}</script></div>'
     )
 
 
@@ -307,7 +312,10 @@ def _chapter(words: str) -> str:
 
 
 def _spelled(gain: Interval) -> str:
-    return f"{in_points(float(gain.mean))} [{in_points(float(gain.low))}, {in_points(float(gain.high))}]"
+    return (
+        f"{in_points(float(gain.mean))} [{in_points(float(gain.low))}, "
+        f"{in_points(float(gain.high))}]"
+    )
 
 
 def _dots(gains: Mapping[str, Interval]) -> str:
@@ -333,14 +341,18 @@ def _dots(gains: Mapping[str, Interval]) -> str:
         )
     told = "; ".join(f"{name} {in_points(float(gain.mean))} points" for name, gain in gains.items())
     return (
-        f'<svg viewBox="0 0 {left + width} {bottom + 18}" role="img" aria-label="{html.escape(told)}" '
-        f'style="width: 100%; max-width: 26rem; font-size: 14px" fill="currentColor">{"".join(marks)}</svg>'
+        f'<svg viewBox="0 0 {left + width} {bottom + 18}" role="img" '
+        f'aria-label="{html.escape(told)}" style="width: 100%; max-width: 26rem; font-size: '
+        f'14px" fill="currentColor">{"".join(marks)}</svg>'
     )
 
 
 def _see(label: str, text: str) -> str:
     """Link to a label of the book (``book/_ext/labels.py``)."""
-    return f'<a class="adalib-see" href="#{html.escape(label, quote=True)}" style="white-space: nowrap">{text}</a>'
+    return (
+        f'<a class="adalib-see" href="#{html.escape(label, quote=True)}" style="white-space: '
+        f'nowrap">{text}</a>'
+    )
 
 
 def folded(parts: Sequence[tuple[str, str, pd.DataFrame]], digits: int = 3) -> HTML:

@@ -16,7 +16,8 @@ from adalib.evaluate.intervals import in_points
 from adalib.teach.figures import COLOURS, plain
 from adalib.teach.figures.shapes import GREY, bar, dots, drag, level, line, panels
 
-#: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
+#: The same in every figure: what is claimed in sample, what is left of it on other answers, what
+#: is true.
 CLAIMED = MEANINGS["claimed"]
 HONEST = MEANINGS["policy"]
 TRUE = MEANINGS["oracle"]
@@ -113,8 +114,8 @@ def gains(
 ) -> go.Figure:
     """Gains over the best mix at equal cost, in points, with intervals: a panel a group, the same policies in each.
 
-    ``policies`` says whose colour a name has that is no policy's. Within the band a gain is less than a point.
-    """
+    ``policies`` says whose colour a name has that is no policy's. Within the band a gain is less
+    than a point."""
     whose = dict(policies or {})
     parts: list[list[go.Scatter]] = []
     for group in groups.values():

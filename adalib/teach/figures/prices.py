@@ -83,12 +83,13 @@ def ribbons(
 ) -> go.Figure:
     """What questions buy as the price rises: a ribbon for every named one, and below the shares of all.
 
-    A path is (prices, costs) of one question's own frontier; ``labels`` has a row a price and a column a question.
-    """
+    A path is (prices, costs) of one question's own frontier; ``labels`` has a row a price and a
+    column a question."""
     end, colours = 1.04 * float(prices[-1]), budget_colours(len(budgets))
     pieces: list[list[tuple[str, float, float]]] = [[] for _ in budgets]
     for name, (lam, cost) in paths.items():
-        # The last price of a frontier is 0; a budget is bought from its own price up to the one before.
+        # The last price of a frontier is 0; a budget is bought from its own price up to the one
+        # before.
         for low, high, spent in zip(lam, [end, *lam[:-1]], cost, strict=True):
             pieces[list(budgets).index(round(spent))].append((name, low, high))
     rows = []
@@ -261,7 +262,8 @@ def tangent(
     """Drag the price: a line of that slope comes down on one question's curve and touches it at the winner."""
     ends = np.array([0.0, float(cost[-1]) * 1.16])
     fig = go.Figure(line(cost[list(corners)], acc[list(corners)], "envelope", BLUE))
-    # Neighbours on a narrow screen: a corner has its number above, a point under the envelope below.
+    # Neighbours on a narrow screen: a corner has its number above, a point under the envelope
+    # below.
     places = ["top center" if j in corners else "bottom center" for j in range(len(cost))]
     said: Style = {
         "text": [str(b) for b in budgets],
@@ -301,9 +303,9 @@ def filling(
 ) -> go.Figure:
     """Drag the budget B: steps are bought from the steepest down, and a thermometer of all answers fills up to B.
 
-    A row of ``labels`` belongs to each of ``targets``; the area is what is gained over ``first_accuracy``, and a piece
-    of the thermometer the answers that go to questions with b each.
-    """
+    A row of ``labels`` belongs to each of ``targets``; the area is what is gained over
+    ``first_accuracy``, and a piece of the thermometer the answers that go to questions with b
+    each."""
     colours, end, top = budget_colours(len(budgets)), 1.03 * float(cost[-1]), 1.06 * float(lam[0])
     spent = (
         np.array([np.bincount(row, minlength=len(budgets)) for row in labels])
@@ -336,7 +338,8 @@ def filling(
         for k, B in zip(inside, targets, strict=True)
     ]
     titles = [
-        f"price {lam[k - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = {first_accuracy + gain:.3f}"
+        f"price {lam[k - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = "
+        f"{first_accuracy + gain:.3f}"
         for k, gain in zip(inside, gains, strict=True)
     ]
     start = next((i for i, budget in enumerate(targets) if budget >= 2), 0)
@@ -362,7 +365,8 @@ def filling(
     return fig.update_layout(barmode="stack", height=580, margin={"t": 80}, legend=legend)
 
 
-# The dual function as an envelope of lines, a cut simplex, every claim as a bar that passes or fails.
+# The dual function as an envelope of lines, a cut simplex, every claim as a bar that passes or
+# fails.
 
 
 def dual_lines(
@@ -401,7 +405,10 @@ def dual_lines(
         gap = _note(
             f"gap {least - value:.3f}", x=1, y=(least + value) / 2, xanchor="right", yref="y"
         )
-        text = f"C̄ = {cost[oracle[i]]:.2f}<br>slope B − C̄ = {slope[oracle[i]]:+.2f}<br>G = {top[i]:.3f}"
+        text = (
+            f"C̄ = {cost[oracle[i]]:.2f}<br>slope B − C̄ = {slope[oracle[i]]:+.2f}<br>G = "
+            f"{top[i]:.3f}"
+        )
         return {"annotations": [gap, _note(text, x=0.45, y=1, yanchor="top")]}
 
     drag(

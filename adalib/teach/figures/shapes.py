@@ -1,8 +1,7 @@
 """The shapes that figures are made of: lines, dots and bars with their intervals, panels, heatmaps, and a slider.
 
-Wherever values are shown, an estimate ``(mean, low, high)`` may stand in their place: its interval is then drawn, too.
-What has a name has an entry in the legend, and what has none has none.
-"""
+Wherever values are shown, an estimate ``(mean, low, high)`` may stand in their place: its interval
+is then drawn, too. What has a name has an entry in the legend, and what has none has none."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Games that play on a page, with no kernel and no network: a function a game, and a script of its name.
 
-A function computes all that its game needs and leaves it on the page as data; ``book/_static/NAME.js`` plays it. Make
-it the last expression of a cell.
-"""
+A function computes all that its game needs and leaves it on the page as data;
+``book/_static/NAME.js`` plays it. Make it the last expression of a cell."""
 
 from __future__ import annotations
 
@@ -77,7 +76,8 @@ class Game(HTML):
         place = f'<p>{escape(without)}</p><script type="application/json">{text}</script>'
         caption = f'<figcaption class="adalib-told">{escape(told)}</figcaption>'
         super().__init__(
-            f'<figure class="adalib-game"><div class="adalib-{name}">{place}</div>{caption}</figure>'
+            '<figure class="adalib-game"><div '
+            f'class="adalib-{name}">{place}</div>{caption}</figure>'
         )
 
 
@@ -92,8 +92,8 @@ def _listed(budgets: Sequence[float], curve: Sequence[float]) -> str:
 def votes(responses: Responses, row: int) -> Game:
     """Ask one question again and again: its real answers come in one by one, and vote.
 
-    An answer is 0, right; 1, the commonest wrong one; 2, another wrong one; or 3, unread, with an empty text.
-    """
+    An answer is 0, right; 1, the commonest wrong one; 2, another wrong one; or 3, unread, with an
+    empty text."""
     classes, right = responses.classes[row], responses.values[row] > 0
     wrong = np.bincount(classes[~right & (classes >= 0)], minlength=1).argmax()
     answers = _written(responses, row)
@@ -115,8 +115,8 @@ def _written(responses: Responses, row: int) -> dict[int, str]:
 def kinds(responses: Responses, seed: int = 0) -> Game:
     """Spend by kind: a budget for each of the four kinds, beside the best mix and the oracle at equal cost.
 
-    Kinds, mix and oracle are chosen on half of the answers to each question, and all are scored on the other half.
-    """
+    Kinds, mix and oracle are chosen on half of the answers to each question, and all are scored on
+    the other half."""
     seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
     found, path, everyone = archetypes(seen), frontier(seen.acc, seen.cost), np.arange(seen.n)
     costs = np.arange(_BUDGETS[0], _BUDGETS[-1] + 0.25, 0.25)
@@ -205,9 +205,8 @@ def guess(
 ) -> Game:
     """Guess a curve, the vote's or the oracle's: drag all points but the first, then see the truth.
 
-    The points begin where the known ones end, or on the curve ``start``, which then stays in sight. ``ends`` are those
-    of the axis.
-    """
+    The points begin where the known ones end, or on the curve ``start``, which then stays in
+    sight. ``ends`` are those of the axis."""
     curves = [[round(float(value), 4) for value in curve] for curve in (truth, start or [])]
     said = dict(words or _VOTE)
     data = {"budgets": list(budgets), "truth": curves[0], "known": known, "start": curves[1]}
@@ -224,9 +223,8 @@ _HANDS = (120, 60)  # questions on a wide screen, and on a phone
 def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
     """Spend the answers, on the welcome page: a budget to hand out over real questions, then the price does it.
 
-    Every question starts with one answer. The questions are taken evenly from all levels, more for a wide screen than
-    for a phone.
-    """
+    Every question starts with one answer. The questions are taken evenly from all levels, more for
+    a wide screen than for a phone."""
     levels = [
         "" if level is None else str(level) for level in responses.levels or [None] * responses.n
     ]
@@ -238,7 +236,10 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
     hands = [_hand(responses.take(order[pick].tolist()), budget, seed) for pick in picks]
     data = {"budgets": list(_BUDGETS), "colours": list(COLOURS), "hands": hands}
     right = [f"{hands[0][who]:.0%}" for who in ("oracle_accuracy", "mix_accuracy")]
-    without = f"With {hands[0]['total']} answers one price gets {right[0]} right, and the best mix {right[1]}."
+    without = (
+        f"With {hands[0]['total']} answers one price gets {right[0]} right, "
+        f"and the best mix {right[1]}."
+    )
     return Game("spend", data, f"Spend {budget:g} answers per question yourself.", without)
 
 
@@ -261,7 +262,8 @@ def _hand(responses: Responses, budget: float, seed: int) -> dict[str, Any]:
 def lineup(acc: ArrayLike, cost: ArrayLike, names: Sequence[str]) -> Game:
     """Slopes, sorted: the edges of a few envelopes leave their questions and line up into one staircase.
 
-    An edge is [question, cost, accuracy, cost, accuracy], its ends in its own envelope; the steepest come first.
+    An edge is [question, cost, accuracy, cost, accuracy], its ends in its own envelope; the
+    steepest come first.
 
     >>> lineup([[0.2, 0.3, 0.9]], [1, 2, 4], ["a"]).data["edges"]  # the second budget is below the line
     [[0, 1.0, 0.2, 4.0, 0.9]]
@@ -292,10 +294,13 @@ Gains = tuple[float, float, float, float]
 def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
     """Feed it noise: what a router shows with the text, and with fresh random numbers in its place.
 
-    Gains are (in-sample, held out, low, high), the last two the held-out interval; ``names`` are those of the two bars.
-    """
+    Gains are (in-sample, held out, low, high), the last two the held-out interval; ``names`` are
+    those of the two bars."""
     rows = [[round(100 * float(value), 2) for value in gains] for gains in (text, *draws)]
-    gains = f"With text {rows[0][0]:+.1f} points inside and {rows[0][1]:+.1f} held out; with noise {rows[1][0]:+.1f}"
+    gains = (
+        f"With text {rows[0][0]:+.1f} points inside and {rows[0][1]:+.1f} held out; "
+        f"with noise {rows[1][0]:+.1f}"
+    )
     told = "Train the router on random numbers instead of the text, as often as you like."
     return Game(
         "noise", {"rows": rows, "names": dict(names)}, told, f"{gains} and {rows[1][1]:+.1f}."
@@ -314,8 +319,8 @@ def stop(
 ) -> Game:
     """When to stop: the answers to real questions come in one by one, each for a price; then the price plays.
 
-    The policy was fitted on other questions, and plays at the nearest price on its envelope, by the same answers.
-    """
+    The policy was fitted on other questions, and plays at the nearest price on its envelope, by
+    the same answers."""
     points, rows = 100, range(responses.n)  # points for a right answer
     streams = make_streams(responses, int(policy.schedule[-1]), repeats=1, seed=seed)
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
@@ -377,8 +382,8 @@ def states(
 ) -> Game:
     """The state picture: in which votes does one go on, at which price, and how text and certainty move the border.
 
-    ``policies`` are four, by whether they know texts and certainty. A state shows the median of the streams in it.
-    """
+    ``policies`` are four, by whether they know texts and certainty. A state shows the median of
+    the streams in it."""
     limits = {key: limit_prices(policy, streams) for key, policy in policies.items()}
     signals = policies[True, True].evidence(streams, trained_on=True).states
     plain, weighed = signals["votes"], signals["certainty"]
@@ -412,7 +417,10 @@ def states(
     }
     alone = data["limits"][0][0]
     known = [(a, b) for b in range(2) for a in range(b + 1, 5) if alone[b][a - 1] is not None]
-    caption = "In which votes the price goes on, and how the text and the model's certainty move the border."
+    caption = (
+        "In which votes the price goes on, and how the text and the model's certainty move the "
+        "border."
+    )
     goes = ", ".join(f"{a} to {b} up to {alone[b][a - 1]:.3g}" for a, b in known)
     return Game(
         "states",
@@ -428,9 +436,9 @@ def states(
 def race(policy: PricedRace, member: PricedMember, responses: Responses, seed: int = 0) -> Game:
     """Close the race: answers run side by side at the pace of their real lengths, and each votes when it finishes.
 
-    The member's prices are those of the game, and it plays the same answers. Times and tokens are in average answers.
-    Answers are numbered in the order in which they first finish, so that the right one is not given away.
-    """
+    The member's prices are those of the game, and it plays the same answers. Times and tokens are
+    in average answers. Answers are numbered in the order in which they first finish, so that the
+    right one is not given away."""
     streams = policy.streams(responses, seed, 1)
     course = Course(streams, member.start)
     closes = policy.play([member], streams).finished[:, 0]
@@ -469,7 +477,8 @@ def race(policy: PricedRace, member: PricedMember, responses: Responses, seed: i
         "race",
         data,
         caption,
-        f"On these {responses.n} questions the price closes the race at finish {finishes} of {member.start}.",
+        f"On these {responses.n} questions the price closes the race at finish {finishes} of "
+        f"{member.start}.",
     )
 
 
@@ -488,9 +497,9 @@ def hold(
 ) -> Game:
     """Hold the budget: real answers stream in, the questions turn hard where the reader says, and the price follows.
 
-    ``stops`` has one row per question and order, and one column per member of the policy; ``mixed`` and ``hard`` name
-    the row that comes at each moment, before and after the shift. Hard is the third on which the policy asks longest.
-    """
+    ``stops`` has one row per question and order, and one column per member of the policy;
+    ``mixed`` and ``hard`` name the row that comes at each moment, before and after the shift. Hard
+    is the third on which the policy asks longest."""
 
     def asked_by(number: int, known: np.ndarray | None, answers: list[int]) -> int:
         session = policy.begin(number, known)
@@ -517,7 +526,8 @@ def hold(
     hard = np.flatnonzero(np.isin(rows // _ORDERS, longest))
     data = {
         "budget": budget,
-        # Two rules are equally good at the price itself, and rounding would choose: begin a hair above it.
+        # Two rules are equally good at the price itself, and rounding would choose: begin a hair
+        # above it.
         "price": policy.price(budget) * (1 + 1e-9),
         "step": STEP,
         "mix": [mix.low, mix.high, mix.share],
@@ -530,7 +540,10 @@ def hold(
         "toss": rng.random(_ASKED).round(3).tolist(),
     }
     moved, still = hold_run(data, _ASKED // 2, 1.0, STEP), still_run(data, _ASKED // 2, 1.0)
-    spent = f"a fixed price spends {still:.2f} answers per question, one that moves {moved.spent / _ASKED:.2f}"
+    spent = (
+        f"a fixed price spends {still:.2f} answers per question, one that moves "
+        f"{moved.spent / _ASKED:.2f}"
+    )
     without = (
         f"Of {_ASKED} questions the second half is hard: {spent}, and the budget is {budget:g}."
     )
@@ -606,8 +619,8 @@ def bill(
 ) -> Game:
     """The bill of a policy, and of the best random mix that is as often right, by a price list that the reader edits.
 
-    A row a budget: what the policy spent, how often it was right, and what the best mix spends for that, or None.
-    """
+    A row a budget: what the policy spent, how often it was right, and what the best mix spends for
+    that, or None."""
     prices = prices or PriceList()
     data = {
         "prices": asdict(prices),
@@ -621,7 +634,10 @@ def bill(
         if mixed is None
         else f"; the best mix needs ${1000 * prices.dollars(mixed):.2f} for that"
     )
-    without = f"A thousand questions cost ${1000 * prices.dollars(spent):.2f}, and {accuracy:.1%} are right{other}."
+    without = (
+        f"A thousand questions cost ${1000 * prices.dollars(spent):.2f}, and {accuracy:.1%} are "
+        f"right{other}."
+    )
     return Game("bill", data, "What a day costs at your own prices.", without)
 
 
@@ -687,9 +703,9 @@ _DEAL = ("responsive", "easy", "responsive", "hard", "diminishing")
 def market(responses: Responses) -> Game:
     """The market game: every student is a question with a real curve, the teacher is the price.
 
-    Curves are in whole points of accuracy: a best buy can be found in one's head. Kinds are dealt in turn, and no two
-    cards have the same curve. The twin is the card with the widest step: at one price it goes from ``low`` to ``high``.
-    """
+    Curves are in whole points of accuracy: a best buy can be found in one's head. Kinds are dealt
+    in turn, and no two cards have the same curve. The twin is the card with the widest step: at
+    one price it goes from ``low`` to ``high``."""
     table = responses.table(_BUDGETS)
     points = np.round(100 * table.acc).astype(int)
     _, first = np.unique(points, axis=0, return_index=True)
