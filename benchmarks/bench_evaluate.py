@@ -36,7 +36,7 @@ THINGS = (
 
 
 def make_file(path: Path, questions: int) -> None:
-    """Write questions whose text says a little of how hard they are: the share of right answers falls with a number."""
+    """Write questions whose text hints at their difficulty by a number."""
     rng = np.random.default_rng(0)
     with path.open("w") as file:
         for i in range(questions):

@@ -23,7 +23,8 @@ BUILT = Path(__file__).resolve().parents[1] / "_build" / "html"
 # From the first moment on: note every task that blocks.
 WATCH = """() => {
   window.tasks = [];
-  new PerformanceObserver((list) => tasks.push(...list.getEntries())).observe({type: "longtask", buffered: true});
+  const watch = new PerformanceObserver((list) => tasks.push(...list.getEntries()));
+  watch.observe({type: "longtask", buffered: true});
 }"""
 CALM = """() => new Promise((done) => {
   const look = () => {
@@ -31,7 +32,11 @@ CALM = """() => new Promise((done) => {
     const begun = performance.getEntriesByType("navigation")[0].loadEventEnd;
     const ready = Math.max(last, begun);
     if (begun && performance.now() - ready > 500)
-      done([ready, Math.max(0, ...tasks.map((task) => task.duration)), document.querySelectorAll("*").length]);
+      done([
+        ready,
+        Math.max(0, ...tasks.map((task) => task.duration)),
+        document.querySelectorAll("*").length,
+      ]);
     else setTimeout(look, 50);
   };
   look();

@@ -1,4 +1,4 @@
-"""How long does a caller of the served race wait, next to a single answer, on recorded AIME answers?
+"""How long does a caller of the served race wait, compared with a single answer, on AIME?
 
 The whole server runs in this process, on a clock that counts tokens: every answer writes one token
 per tick, as long as it was when it was recorded, and a cancelled one stops. Routers are fitted on

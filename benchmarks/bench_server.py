@@ -1,4 +1,4 @@
-"""What does the server add, how much of the upstream's speed does it keep, and does its memory grow?
+"""What does the server add, how much throughput does it keep, and does its memory grow?
 
 A loopback upstream (a process of its own) answers after a while; `adalib serve` (another process)
 stands in front, and so does a pass-through of the same packages that decides nothing: what it
@@ -108,7 +108,7 @@ def compare(bare: str, others: dict[str, str], rounds: int, requests: int) -> No
 
 
 def pass_through(upstream: str) -> None:
-    """Serve what any server of these packages does: read a request, ask the official client, send the reply on."""
+    """Serve the bare minimum: read a request, ask the official client, send the reply on."""
     client = openai.AsyncOpenAI(base_url=upstream, api_key="none", max_retries=0)
 
     async def chat(call: Request) -> Response:

@@ -213,7 +213,8 @@ def line(
         return
     ratios = took["wall"] / base["wall"], took["cpu"] / base["cpu"]
     print(
-        f"{what:<34}{took['wall']:>12,.1f}{took['cpu']:>12,.1f}{1e9 * took['cpu'] / rows:>12,.0f}{took['peak']:>12,.0f}"
+        f"{what:<34}{took['wall']:>12,.1f}{took['cpu']:>12,.1f}"
+        f"{1e9 * took['cpu'] / rows:>12,.0f}{took['peak']:>12,.0f}"
         f"{ratios[0]:>12,.2f}{ratios[1]:>12,.2f}",
         flush=True,
     )

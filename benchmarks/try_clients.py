@@ -1,4 +1,4 @@
-"""What the quickstarts of common clients show, with the base URL of `adalib serve` and nothing else changed.
+"""Run the quickstarts of common clients with the base URL of `adalib serve`, else unchanged.
 
 Run it from the repository, in an environment with adalib[learn,serve] and the clients:
 langchain-openai, litellm, instructor and pydantic-ai-slim[openai]. Node's openai package is tried

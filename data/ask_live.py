@@ -1,4 +1,4 @@
-"""Ask fresh questions of a real model through the server, and the same ones so many times without it.
+"""Ask a real model fresh questions through the server, and the same ones without it.
 
 `python data/ask_live.py` rewrites data/live/word-live.jsonl, in about five minutes on two cores:
 the run of the chapter "Deploy". A router is fitted on the bundled answers and saved; `serve`
@@ -46,7 +46,7 @@ KEPT = (
 
 
 def fresh_questions(count: int) -> list[dict]:
-    """So many questions of the families of `word`, evenly spaced over them, none with a bundled one's numbers."""
+    """Draw so many questions from the families of `word`, evenly spaced, with new numbers."""
 
     def key(question: dict) -> tuple:
         return question["family"], question["phrasing"], *re.findall(r"\d+", question["question"])
@@ -109,7 +109,7 @@ def ask(base_url: str, model: str, questions: list[dict], at_a_time: int) -> lis
 
 
 def live(questions: list[dict], budget: float, fixed: int, at_a_time: int = 4) -> Iterator[dict]:
-    """Yield a line a question: ``answers`` of the fixed number, and ``routed``, what came through the server."""
+    """Yield a line per question: ``answers``, a fixed number, and ``routed``, by the server."""
     with (
         tempfile.TemporaryDirectory() as folder,
         local_model(parallel=at_a_time, context=768) as local,

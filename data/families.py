@@ -1,4 +1,4 @@
-"""The question families: short arithmetic stories and bare computations, all written for this project.
+"""The question families: short arithmetic stories and computations written for this project.
 
 A family has a level (1 easiest to 4 hardest; 5 in the set `story`, whose families are in the
 folder of that name), at least three phrasings, a draw of its numbers that a dial widens (so that
@@ -50,7 +50,7 @@ Numbers = dict[str, int]
 
 @dataclass(frozen=True)
 class Family:
-    """One kind of question: how it is worded, how its numbers are drawn, and what the answer is, twice."""
+    """One kind of question: its wording, the draw of its numbers, and its answer computed twice."""
 
     name: str
     level: int
@@ -105,7 +105,10 @@ def _times(
 def _by_constant(
     name: str, level: int, constant: int, highs: tuple[int, int, int], *phrasings: str
 ) -> Family:
-    """A story that multiplies a by a constant the reader must know (days in a week); checked by repeated addition."""
+    """A story that multiplies a by a constant the reader must know, such as days in a week.
+
+    Repeated addition checks the answer.
+    """
     return Family(
         name,
         level,

@@ -1,13 +1,17 @@
-"""Calibrate the simulated stand-ins for the paper's four settings; writes data/simulated/paper_settings.json.
+"""Calibrate the simulated stand-ins for the paper's four settings.
+
+The result is data/simulated/paper_settings.json.
 
 Run ``python data/fit_paper_settings.py`` (a few minutes on one core). For each setting:
 
-1. Search the parameters of `adalib.stand_ins.build` (how many questions are easy, uncertain and hard at each level, how
-   the uncertain ones are spread) so that the *average* over 16 draws of 48 answers a question,
-   measured by the paper's protocol, is as near as possible to its printed tables.
-2. Draw 200 fresh data sets from the population found, and keep as default the one nearest to the tables among
-   those that meet every tolerance.
-3. Record every target, the default draw, the true value where there is one, and mean and sd over the 200 draws.
+1. Search the parameters of `adalib.stand_ins.build` (how many questions are easy, uncertain and
+   hard at each level, how the uncertain ones are spread) so that the *average* over 16 draws of
+   48 answers per question, measured by the paper's protocol, is as near as possible to its
+   printed tables.
+2. Draw 200 fresh data sets from the population found, and keep as default the one nearest to the
+   tables among those that meet every tolerance.
+3. Record every target, the default draw, the true value where there is one, and mean and sd over
+   the 200 draws.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ MATH_MIX = {2: 42, 3: 111, 4: 47}
 
 
 def printed_targets(paper: dict) -> list[dict]:
-    """List what is fitted: the statistic, its printed value, the tolerance promised (or None) and the search's scale.
+    """List what is fitted: statistic, printed value, promised tolerance (or None), search scale.
 
     A scale is the miss that counts as one unit of loss; statistics without one follow from others.
     """
@@ -67,13 +71,16 @@ def printed_targets(paper: dict) -> list[dict]:
 
 
 def labels(acc: np.ndarray, lam: np.ndarray) -> np.ndarray:
-    """Oracle labels of a stack of tables (S, N, K) at one price a table; ties go to the cheaper budget."""
+    """Return oracle labels of a stack of tables (S, N, K) at one price per table.
+
+    Ties go to the cheaper budget.
+    """
     value = acc - lam[:, None, None] * BUDGETS
     return (value >= value.max(axis=2, keepdims=True) - 1e-12).argmax(axis=2)
 
 
 def closest_labels(acc: np.ndarray, target: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bisect the price on [0, 5] for every table of a stack; of the two sides of the step keep the closer in cost."""
+    """Bisect the price on [0, 5] for every table of a stack; keep the side closer in cost."""
     low, high = np.zeros(len(acc)), np.full(len(acc), 5.0)
     for _ in range(50):
         middle = (low + high) / 2
@@ -113,7 +120,10 @@ def measure(acc: np.ndarray, levels: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def sampled_tables(population, uniforms: np.ndarray) -> np.ndarray:
-    """Accuracy tables (S, N, K) by the paper's protocol from uniforms (S, N, R): windows, first-seen ties."""
+    """Return accuracy tables (S, N, K) by the paper's protocol from uniforms (S, N, R).
+
+    The protocol takes windows, and ties go to the answer seen first.
+    """
     answers = draw(population.probs, uniforms).reshape(-1, uniforms.shape[-1])
     values = answers == np.tile(population.correct, len(uniforms))[:, None]
     return acc_windows(answers, values, BUDGETS, ties="first").reshape(
@@ -157,7 +167,7 @@ def start(paper: dict) -> dict:
 
 
 def settle(spec: dict) -> bool:
-    """Set each level's Beta mean so that the level has its Acc(1) exactly; False where the counts do not allow it."""
+    """Set each level's Beta mean so that its Acc(1) is exact; False if the counts forbid it."""
     lo, hi = spec["rival"]
     if not (0.2 < spec["concentration"] < 20 and 1 / (1 + spec["others"]) <= lo <= hi <= 1):
         return False
@@ -197,7 +207,7 @@ def neighbour(spec: dict, rng: np.random.Generator) -> dict:
 
 
 def search(paper: dict, targets: list[dict], bar: tqdm) -> dict:
-    """Hill climbing on the loss of the mean statistics, with the same uniforms for every candidate."""
+    """Climb the loss of the mean statistics, with the same uniforms for every candidate."""
     rng = np.random.default_rng(0)
     uniforms = np.random.default_rng(2024).random((FIT_DRAWS, 200, R))
     best, best_loss = None, np.inf
@@ -216,7 +226,7 @@ def search(paper: dict, targets: list[dict], bar: tqdm) -> dict:
 
 
 def default_draw(population, targets: list[dict]) -> tuple[int, dict[str, np.ndarray]]:
-    """The seed, of those tried, with the least loss among the draws that keep every tolerance, and all statistics."""
+    """Return the seed with the least loss among draws within all tolerances, and its statistics."""
     tables = [
         sampled_tables(population, np.random.default_rng(seed).random((1, population.n, R)))
         for seed in range(DEFAULT_DRAWS)

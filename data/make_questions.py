@@ -1,4 +1,4 @@
-"""Draw the authored questions from their families: `python data/make_questions.py` rewrites data/questions/.
+"""Draw the authored questions from their families: this script rewrites data/questions/.
 
 The same seed gives the same files, byte for byte. The pilots that chose the families and dials
 used their own seed (`--pilot`); no question was dropped, replaced or edited after a model had
@@ -19,7 +19,7 @@ SEED, PILOT_SEED = 2026_11_15, 7
 
 
 def draw_family(family: Family, rng: Random, taken: set[str]) -> list[dict]:
-    """Draw a family's questions, none twice, phrasings taken in turn so that each is used equally."""
+    """Draw a family's questions without repeats, with the phrasings taken in turn."""
     questions: list[dict] = []
     for dial in family.dials:
         made = tries = 0
@@ -54,7 +54,10 @@ def draw_family(family: Family, rng: Random, taken: set[str]) -> list[dict]:
 
 
 def draw_set(name: str, families: tuple[Family, ...], seed: int) -> list[dict]:
-    """Draw a whole question set; each family has its own stream, so that adding one leaves the others alone."""
+    """Draw a whole question set.
+
+    Each family has its own random stream, so adding one leaves the others unchanged.
+    """
     taken: set[str] = set()
     questions = []
     for family in families:

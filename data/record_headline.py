@@ -1,4 +1,4 @@
-"""Part the book's headline gain by its causes, and write it to data/recorded/headline.jsonl, which the chapters read.
+"""Split the book's headline gain by its causes, and write it to data/recorded/headline.jsonl.
 
 A policy that weights votes by the model's certainty and stops when the next answer is not worth
 its price gains over the best random mix for two reasons. How much each brings is seen beside a mix
@@ -62,7 +62,7 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 
 
 def one_after_the_other(names: Sequence[str]) -> Responses:
-    """Join the questions of bundled settings, with the first answers of each that all of them have."""
+    """Join the questions of bundled settings, with as many answers each as all of them have."""
     if len(names) == 1:
         return adalib.load(names[0])
     samples = min(adalib.load(name).samples for name in names)
@@ -75,12 +75,12 @@ def one_after_the_other(names: Sequence[str]) -> Responses:
 
 
 def part_name(part: str, seed: int) -> str:
-    """Name a part in one way of dealing: ``gsm8k`` for the book's own, ``gsm8k, deal 1`` for another."""
+    """Name a part: ``gsm8k`` for the book's own folds and halves, ``gsm8k, deal 1`` for others."""
     return f"{part}, deal {seed}" if seed else part
 
 
 def headline_cells(responses: Responses, targets: Sequence[float], seed: int = 0) -> list[dict]:
-    """Compute every policy's figures at every target, and in ``over`` its leads, with Student's intervals.
+    """Compute every policy's figures at every target with Student's intervals; ``over`` has leads.
 
     The mix and the oracle may give any number of answers that the policy may, as far as half of
     the answers allow. ``seed`` deals the questions into folds and the answers into halves."""
@@ -95,7 +95,10 @@ def headline_cells(responses: Responses, targets: Sequence[float], seed: int = 0
 
 
 def _cell(row: HeldOutRow, rows: dict[tuple[str, float], HeldOutRow]) -> dict:
-    """One row's figures, its gain's interval by Student's t, and its leads: gain less gain, each at its own cost."""
+    """Return one row's figures, its gain's Student interval, and its leads.
+
+    A lead is gain less gain, each at its own cost.
+    """
     over = {}
     for other in LEADS.get(row.policy, ()):
         lead = row.gains if other == "mix" else row.gains - rows[other, row.target].gains

@@ -1,7 +1,9 @@
-"""Compare bounds of a mean gain and try the verdict on worlds whose truth is known; write data/recorded/intervals.jsonl.
+"""Compare bounds of a mean gain, and try the verdict on worlds whose truth is known.
+
+The result is data/recorded/intervals.jsonl.
 
 Run ``python data/record_intervals.py`` (about ten minutes on two cores; what is there already is
-kept, so that it can be stopped and started again; ``--anew`` begins anew). Chapter 7 reads it, and
+kept, so that it can be stopped and started again; ``--anew`` begins anew). "Results" reads it, and
 computes a part of it again.
 
 The first parts, one per world, compare ways to bound a mean from below, for one policy. The
@@ -183,7 +185,7 @@ def fortune(values: np.ndarray, growing: bool) -> np.ndarray:
 
 
 def bounds(world: str) -> list[dict]:
-    """How often each method says that a policy gains, and how often two intervals hold the truth."""
+    """Count how often each method claims a gain, and how often two intervals hold the truth."""
     draw, truth = WORLDS[world]
     rows = []
     for n in SIZES:
@@ -253,7 +255,7 @@ def alike(draw: Draw, shared: float = 0.5) -> Callable:
 
 
 def unequal(share: float, loss: float, mean: float, large_lose: bool = False) -> Callable:
-    """Families of unequal size, some of which lose; their gains are scaled as `held_out` scales them."""
+    """Draw families of unequal size, some of which lose; gains are scaled as in `held_out`."""
 
     def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, float]:
         k = len(TARGETS) * len(POLICIES)
@@ -272,7 +274,7 @@ def unequal(share: float, loss: float, mean: float, large_lose: bool = False) ->
 
 @cache
 def real_gains(name: str) -> np.ndarray:
-    """Gains of real questions under real policies, less their means; the last policy is the best."""
+    """Return gains of real questions under real policies, centred; the last policy is the best."""
     if name == "gpqa":
         learners = {
             "label": LabelPolicy(),
@@ -362,7 +364,7 @@ def gains_of(trial: Trial, n: int, rng: np.random.Generator) -> tuple[np.ndarray
 
 
 def verdicts(world: str, samples: int = EVALUATIONS) -> list[dict]:
-    """How often each of the three words is said, and how often a policy is named that does not gain."""
+    """Count each of the three verdicts, and how often one names a policy that does not gain."""
     trial = TRIALS[world]
     rows = []
     for n in trial.sizes:

@@ -1,4 +1,4 @@
-"""How much does learning cost? Regret against the best rule of a world in which it can be computed exactly.
+"""What does learning cost? Regret against the best rule where it can be computed exactly.
 
 Run ``python data/record_learning.py`` (minutes; what is there already is kept, ``--anew`` begins
 anew); it writes data/recorded/learning.jsonl. Every question has two answers; which one is right
@@ -43,7 +43,10 @@ def world(n: int, samples: int, seed: int):
 
 
 def best_rule(price: float, people: np.ndarray = PEOPLE, last: int = LAST) -> float:
-    """What the best rule has of accuracy less price times cost, by dynamic programming over counts up to ``last``."""
+    """Return the best rule's accuracy less price times cost, by dynamic programming over counts.
+
+    Counts go up to ``last``.
+    """
 
     def mass(
         a: int, b: int

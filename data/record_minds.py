@@ -1,4 +1,6 @@
-"""Compute the dear tables of chapter 11, and write them to data/recorded/minds.jsonl, which the chapter reads.
+"""Compute the expensive tables of the chapter "Several models, several efforts".
+
+The result is data/recorded/minds.jsonl.
 
 Run ``python data/record_minds.py`` (about five minutes on two cores; what is there already is
 kept, so that it can be stopped and started again; ``--anew`` begins anew). Each of three models is
@@ -69,7 +71,7 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 
 
 def way_cells(menu: Menu, targets: Sequence[float], alone: str | None = None) -> list[dict]:
-    """Hold out the ways through a menu, the cheaper model first: its oracle, going on or up under one price.
+    """Hold out the ways through a menu, cheaper model first: the oracle, and the priced ways.
 
     With ``alone`` that model is also stopped by its own price, without the other.
     """
@@ -83,7 +85,9 @@ def way_cells(menu: Menu, targets: Sequence[float], alone: str | None = None) ->
 def reasoning_cells(
     answers: Responses, averages: Sequence[float], cost: Literal["samples", "tokens"] = "samples"
 ) -> list[dict]:
-    """Hold out the votes of a model whose texts and certainty are unknown: oracles, the price and, by answers, peers.
+    """Hold out the votes of a model whose texts and certainty are unknown.
+
+    The rows are oracles, the price and, where costs are answers, its peers.
 
     Targets and costs are in average answers, also where tokens are paid. In ``behind`` is how far
     a stopper is behind the cross-fitted oracle, with its interval."""
@@ -114,7 +118,7 @@ def reasoning_cells(
 
 
 class _Alone:
-    """One model of a menu, stopped by a price; below the price of one answer it pays for one answer."""
+    """One model of a menu, stopped by a price; it always pays for at least one answer."""
 
     def __init__(self, menu: Menu, name: str):
         self.name, self.unit = name, (menu.unit or {})[name]

@@ -1,4 +1,6 @@
-"""Train what chapters 6, 7, 8 and 12 and the replication table need, and write it to data/recorded/paper.jsonl.
+"""Train what the chapters on learning, results, patterns and the referee need.
+
+The replication table needs it too. The result is data/recorded/paper.jsonl.
 
 Run ``python data/record_paper.py`` (about six minutes on two cores; what is there already is kept,
 so that it can be stopped and started again; ``--anew`` begins anew). Every chapter trains a stated
@@ -51,7 +53,7 @@ FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12)
 
 
 def held(responses, policies=("curve",), gains=(), targets=TARGETS, **options) -> list[dict]:
-    """Rows of `adalib.held_out` for some policies; the gain of every question only for those in ``gains``."""
+    """Return rows of `adalib.held_out`; every question's gain only for those in ``gains``."""
     rows = adalib.held_out(responses, targets, **options)
     return [plain(row, row.policy in gains) for row in rows if row.policy in policies]
 
@@ -66,7 +68,9 @@ def plain(row, gains: bool, digits: int | None = None) -> dict:
 def held_out_along(
     responses: Responses, grid: Sequence[float] = paper.results.GRID
 ) -> list[HeldOutRow]:
-    """The curve policy and the baselines along a grid, label imitation and its noise control at `TARGETS`.
+    """Compute the curve policy and the baselines along a grid, label imitation at `TARGETS`.
+
+    Label imitation has its noise control.
 
     The rows are those of `adalib.held_out`, which would train a classifier a budget, and two for
     noise; the curve policy is one model for all budgets."""
@@ -77,14 +81,17 @@ def held_out_along(
 
 
 def along(name: str) -> list[dict]:
-    """Chapter 7's rows; every question's gains only where its verdict looks at them, to six digits."""
+    """Compute the rows of "Results", with every question's gain where its verdict needs it.
+
+    Gains have six digits.
+    """
     kept = ("oracle", "curve", "label", "noise")
     rows = [row for row in held_out_along(answers(name)) if row.policy in kept]
     return [plain(row, row.target in TARGETS and row.policy != "noise", digits=6) for row in rows]
 
 
 def learning() -> Iterator[Part]:
-    """Chapter 6, on word-fewshot."""
+    """Compute what "Learning" needs on word-fewshot."""
     word = answers("word-fewshot")
     first, rest = word.set_aside(0)
     marked, unmarked = word.split_samples(1)
@@ -115,7 +122,7 @@ def learning() -> Iterator[Part]:
 
 
 def results() -> Iterator[Part]:
-    """Chapter 7."""
+    """Compute what "Results" needs."""
     for seed in (None, 1):
         yield f"main table, draw {seed}", partial(paper.results.main_rows, seed)
     for name in REAL:
@@ -135,7 +142,7 @@ def results() -> Iterator[Part]:
 
 
 def benchmarks() -> Iterator[Part]:
-    """Chapters 6 and 7, on the paper's benchmarks."""
+    """Compute what "Learning" and "Results" need on the paper's benchmarks."""
     for name in BENCHMARKS:
         for kind in ("text", "noise"):
             yield f"{name} reconstructed, {kind}", partial(reconstructed, name, kind)
@@ -147,14 +154,14 @@ def benchmarks() -> Iterator[Part]:
 
 
 def reconstructed(name: str, kind: str) -> list[dict]:
-    """The paper's five methods by our reconstruction of its protocol, from 48 answers per question as it has."""
+    """Run the paper's five methods by our reconstruction, from 48 answers per question."""
     half, _ = answers(name).split_samples(0)
     features = adalib.noise_features(half.n) if kind == "noise" else None
     return [asdict(row) for row in paper.reconstructed(half, TARGETS, features=features)]
 
 
 def on_benchmark(name: str, targets: Sequence[float], learners: dict, noises: int) -> list[dict]:
-    """Held-out rows with priced stopping among the learners; every question's gain to six digits."""
+    """Return held-out rows with priced stopping among the learners; gains have six digits."""
     rows = adalib.held_out(
         answers(name),
         targets,
@@ -170,7 +177,7 @@ def on_benchmark(name: str, targets: Sequence[float], learners: dict, noises: in
 def in_sample_gains(
     responses: Responses, features: ArrayLike | None = None, targets: Sequence[float] = TARGETS
 ) -> pd.DataFrame:
-    """Our reconstruction of the learned policy's scores, held against the best random mix at the cost that it had."""
+    """Compare our reconstruction of the learned policy with the best random mix at its cost."""
     table = responses.table(**PAPER_WAY)
     scored = pd.DataFrame(
         map(asdict, paper.reconstructed(responses, targets, features=features))
@@ -192,7 +199,7 @@ def in_sample(
 
 
 def ablations() -> Iterator[Part]:
-    """Chapter 8."""
+    """Compute what "Patterns and ablations" needs."""
     simulated, real, word = (
         paper.ablations.simulated_pool(),
         paper.ablations.real_pool(),
@@ -214,7 +221,7 @@ MATH = ("math-qwen15", "math-qwen05")
 
 
 def on_math() -> Iterator[Part]:
-    """Chapter 8 on MATH: a pool of two models, growing shares, importances."""
+    """Compute "Patterns and ablations" on MATH: two models pooled, growing shares, importances."""
     math, blind = answers(MATH[0]), adalib.noise_features(answers(MATH[0]).n, 15)
     for kind, pooled in (
         ("text", paper.ablations.real_pool(MATH)),
@@ -240,7 +247,7 @@ def importances(
     draws: int = 20,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Share of each feature in the gain of the paper's trees, beside two references that hold no signal."""
+    """Return each feature's share in the gain of the paper's trees, and two references of noise."""
     labels = np.asarray(labels)
     rng = np.random.default_rng(seed)
     mixed = [rng.permutation(labels) for _ in range(draws)]
@@ -282,7 +289,7 @@ def held_out_curve(
     folds: int = 5,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Learning curves of the label and the curve policy by the held-out protocol, with a noise control.
+    """Compute held-out learning curves of the label and the curve policy, with a noise control.
 
     The questions are dealt into folds, the answers into halves. Policies learn a share of the
     questions of the other folds, from one half of the answers; every question is scored once a

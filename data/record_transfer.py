@@ -56,7 +56,10 @@ def moved(
     learners: Mapping[str, Learner | Planner] = LEARNERS,
     ways: Sequence[str] = WAYS,
 ) -> list[dict]:
-    """Score learners of the old answers on the new ones: a row per way, policy and target, with the budget missed."""
+    """Score learners of the old answers on the new ones, with the share of the budget missed.
+
+    There is one row per way, policy and target.
+    """
     answers = stacked(old, new)
     both = Half(answers, answers.table())
     score, rows = both.table.take(np.arange(old.n, answers.n)), []
@@ -73,7 +76,7 @@ def moved(
 
 
 def ways_to_learn(old: Responses, new: Responses, texts: Sequence[str], way: str) -> Iterator[Fold]:
-    """Three folds of the new questions; rows count the old questions first and then the new ones."""
+    """Return three folds of the new questions; row numbers count the old questions first."""
     fold, known = deal(np.arange(new.n), 3), adalib.text_features(texts)
     for out in range(3):
         test = np.flatnonzero(fold == out)

@@ -1,10 +1,11 @@
 """Say whether adaptive allocation pays on a file of sampled answers, held out.
 
-Policies learn from one half of every question's samples, are scored with the other half, and only on questions that
-they have not seen. A gain is counted over the best random mix at the cost that a policy really had. The verdict comes
-first, the next command last. The file holds sampled answers (.jsonl, also of several models) or the votes that `serve
---keep` wrote, or is a bundled setting or the log of a gateway (LiteLLM, Helicone, OpenRouter), where requests with the
-same messages are one question.
+Policies learn from one half of every question's samples, are scored with the other half, and only
+on questions that they have not seen. A gain is counted over the best random mix at the cost that a
+policy really had. The verdict comes first, the next command last. The file holds sampled answers
+(.jsonl, also of several models) or the votes that `serve --keep` wrote, or is a bundled setting or
+the log of a gateway (LiteLLM, Helicone, OpenRouter), where requests with the same messages are one
+question.
 """
 
 from __future__ import annotations
@@ -47,25 +48,33 @@ _PROMISED = (
 _COMMAND = "python -m adalib"
 _CONTROLS = ("oracle_in_sample", "fixed", "random", "length", "noise")
 
-_SUMMARY = """Accuracies are in percent, gains in points and those of the verdict, all with 95% intervals.
+_SUMMARY = """\
+Accuracies are in percent, gains in points and those of the verdict, all with 95% intervals.
 "waiting" is how long the best policy waits per question, in average answers.
 "mix needs" is what the best random mix would spend to be as accurate as the best policy, – if it
 never is.
 """
-_COLUMNS = """low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own cost;
-oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and knows nothing;
-label and curve decide before asking, priced, priced_votes, margin, adaptive_consistency and esc while answers come in;
-mix_cost is what the best random mix would spend to be as accurate, – if it never is;
-waiting is in average answers: budgets chosen before asking run side by side, stopping rules ask one by one, and race,
-where the file has tokens, starts several and cancels the slow ones.
-The oracle decides before asking, from half of the answers. A policy that sees the answers come in can stop early
-where they agree, so its gain may exceed the oracle's.
+_COLUMNS = """\
+low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own
+cost; oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and
+knows nothing; label and curve decide before asking, priced, priced_votes, margin,
+adaptive_consistency and esc while answers come in; mix_cost is what the best random mix would spend
+to be as accurate, – if it never is; waiting is in average answers: budgets chosen before asking run
+side by side, stopping rules ask one by one, and race, where the file has tokens, starts several and
+cancels the slow ones.
+The oracle decides before asking, from half of the answers. A policy that sees the answers come in
+can stop early where they agree, so its gain may exceed the oracle's.
 """
 _PAGE = """<!DOCTYPE html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title>
 <meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
-<style>body {{ margin: auto; max-width: 62rem; font: 1rem/1.5 system-ui, sans-serif }} pre {{ overflow: auto }}</style>
+ content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline';
+ img-src data: blob:">
+<style>
+body {{ margin: auto; max-width: 62rem; font: 1rem/1.5 system-ui, sans-serif }}
+pre {{ overflow: auto }}
+</style>
 <h1>{title}</h1><p>{verdict}</p>{figure}<pre>{summary}</pre><pre>{table}</pre></html>
 """
 
@@ -81,7 +90,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--gold",
         metavar="FILE",
-        help="for votes or a log: correct answers, .csv or .jsonl with question or id, or a log's field",
+        help="for votes or a log: correct answers, .csv or .jsonl with question or id, "
+        "or a log's field",
     )
     add(
         "--keep",
@@ -98,7 +108,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--cost",
         choices=("samples", "tokens"),
         default="samples",
-        help="what is paid: answers, or their tokens, in multiples of an average answer (default samples)",
+        help="what is paid: answers, or their tokens, in multiples of an average answer "
+        "(default samples)",
     )
     add(
         "--folds",
@@ -134,7 +145,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Turn the options into plain values, evaluate, and print the verdict before anything is drawn."""
+    """Turn the options into plain values, evaluate, and print the verdict before drawing."""
     cli.check_libraries(args.file)
     import numpy as np
 
@@ -334,7 +345,10 @@ def _fit_options(policy: str, responses: Any, kind: str | None) -> str:
 
 
 def _family(responses: Responses | Menu, folds: int) -> str:
-    """A field that may name families of like questions: a text with neither too few nor too many values."""
+    """Name a field that may hold families of similar questions.
+
+    Its values are texts, neither too few nor too many of them.
+    """
     for name, column in responses.extras.items():
         if isinstance(column[0], str) and folds <= len(set(column)) <= responses.n / 2:
             return name

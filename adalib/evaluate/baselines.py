@@ -1,4 +1,6 @@
-"""What a policy has to beat: plans that look at nothing, at the length of the question, or at the answer key.
+"""Plans that a policy has to beat.
+
+They look at nothing, at the length of the question, or at the correct answers.
 
 Of the plans that cannot tell two questions apart, `best_mix` is the best at its cost: the upper
 concave hull of the uniform budgets. A policy that does not beat it, at the cost the policy really
@@ -87,7 +89,10 @@ def from_labels(labels: ArrayLike, k: int) -> Plan:
 
 
 def fixed(cost: ArrayLike, budget: float, n: int) -> Plan:
-    """Give everybody the largest budget that the average allows, and leave the rest unspent: the paper's Fixed-b."""
+    """Give every question the largest budget that the average allows: the paper's Fixed-b.
+
+    What the average leaves over stays unspent.
+    """
     row, low = _below(cost, budget)
     return from_labels(np.full(n, low), row.size)
 
@@ -143,7 +148,9 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
 
 
 def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> Plan:
-    """Give the longest questions the dearest column and all others the cheapest: how we read the paper's Heuristic.
+    """Give the longest questions the most expensive column and all others the cheapest.
+
+    This is how we read the paper's Heuristic.
 
     Inferred from the printed costs: 16 answers for the fewest longest of 200 questions that reach
     the budgets 1.5, 2 and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of

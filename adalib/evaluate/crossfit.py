@@ -1,4 +1,7 @@
-"""Value an oracle honestly: chosen and scored on the same samples, it picks each question's luckiest budget."""
+"""Value an oracle honestly, with other answers than those that chose its labels.
+
+Chosen and scored on the same samples, an oracle picks each question's luckiest budget.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +38,8 @@ class OracleScore:
     One row a question (in `adalib.rehearse_oracle`: a draw of all samples), one column a target."""
 
     targets: np.ndarray  # average costs that the oracle was allowed
-    claimed: (
-        np.ndarray
-    )  # accuracy of the labels on the samples that chose them: in-sample, too good on average
+    # Accuracy of the labels on the samples that chose them: in-sample, too good on average.
+    claimed: np.ndarray
     accuracy: np.ndarray  # accuracy of the same labels on the other samples
     cost: np.ndarray  # and what they cost there
 
@@ -149,7 +151,7 @@ def cross_fitted_oracle(
 
 
 def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: int = 1) -> None:
-    """Refuse answers that cannot be dealt into two halves which each hold a vote of the largest budget."""
+    """Raise unless each half of the answers can hold a vote of the largest budget."""
     if splits < 1:
         raise ValueError(f"splits is {splits}; give at least 1")
     half, largest = responses.samples // 2, max(budgets)
@@ -166,7 +168,7 @@ def compared(responses: Responses) -> Responses: ...
 @overload
 def compared(responses: Menu) -> Menu: ...
 def compared(responses: Responses | Menu) -> Responses | Menu:
-    """The same votes with class numbers as answers: answers are compared once, not again in every half."""
+    """Replace answers by class numbers, so that they are compared once and not in every half."""
     if isinstance(responses, Menu):
         return replace(
             responses, models={name: compared(one) for name, one in responses.models.items()}

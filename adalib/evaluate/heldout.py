@@ -1,4 +1,4 @@
-"""The held-out protocol: no question is scored by a model that saw it, and no sample by labels that it made.
+"""The held-out protocol: score a question by models and labels that never saw its answers.
 
 One half of every question's samples teaches and the other half scores, both ways round; the
 questions are dealt into folds, and each is scored by models of the other folds. The bar is the
@@ -61,6 +61,7 @@ _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick
 #: budgets on offer.
 MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 
+# Figures of a row that are means, and their intervals.
 _FIGURES = (
     "accuracy",
     "low",
@@ -69,7 +70,7 @@ _FIGURES = (
     "gain",
     "gain_low",
     "gain_high",
-)  # means and their intervals
+)
 _MEANS = ("cost", "mix_cost", "waiting", "imitation", "majority")
 
 
@@ -209,7 +210,8 @@ def held_out(
     Examples
     --------
     >>> from adalib import CurvePolicy, flat_null
-    >>> rows = held_out(flat_null(40).sample(8), [2], (1, 4), learners={"curve": CurvePolicy()}, noises=0)
+    >>> answers = flat_null(40).sample(8)
+    >>> rows = held_out(answers, [2], (1, 4), learners={"curve": CurvePolicy()}, noises=0)
     >>> [row.policy for row in rows]
     ['oracle', 'oracle_in_sample', 'mix', 'fixed', 'random', 'length', 'curve']
     """
@@ -242,9 +244,8 @@ def held_out(
         if opening is not None:
             score = Half(joined(opening, second), first_vote_table(opening, second, budgets))
         seeds = range(1000 * how.seed + noises * number, 1000 * how.seed + noises * (number + 1))
-        noise = (
-            noise_features(responses.n, seed=one).astype(np.float32) for one in seeds
-        )  # as trees read it
+        # Trees read single precision.
+        noise = (noise_features(responses.n, seed=one).astype(np.float32) for one in seeds)
         blind = [(LabelPolicy(seed=how.seed), one) for one in noise]
         outcomes = learned(teach, score, targets, inputs, member, trained, blind, how.machines)
         oracles = oracles_at(teach.table, targets)
@@ -348,13 +349,15 @@ def first_vote_table(
     without, together = rest.table(budgets), joined(first, rest).table(budgets)
     b = np.asarray(without.budgets, dtype=float)
     acc = together.acc + (rest.samples - b + 1) / b * (together.acc - without.acc)
-    return replace(
-        without, acc=acc.clip(0, 1)
-    )  # the difference of two averages may miss 0 and 1 by rounding
+    # The difference of two averages may miss 0 and 1 by rounding.
+    return replace(without, acc=acc.clip(0, 1))
 
 
 def joined(first: Responses, rest: Responses) -> Responses:
-    """Put one answer in front of the others of the same questions; fields that are not one number each are dropped."""
+    """Put one answer in front of the others of the same questions.
+
+    Fields that do not hold one number per answer are dropped.
+    """
     if list(first.ids) != list(rest.ids) or first.samples != 1:
         raise ValueError(
             "the first answers must be one a question, to the same questions; "
@@ -391,22 +394,19 @@ class HeldOutRow:
     #: nothing. It may exceed 1 where samples are few: the oracle knows a question from half of its
     #: samples, a policy learns from all others.
     share: float | None
-    imitation: (
-        float | None
-    )  # how often the oracle's labels are repeated, where one target's labels are learned
+    # How often the oracle's labels are repeated, where one target's labels are learned.
+    imitation: float | None
     majority: float | None  # and how often the commonest would be right
     mix_cost: float | None = (
         None  # what the best random mix must spend to be as accurate; None where it never is
     )
     waiting: float | None = None  # per question, in average answers; None for a menu
-    families: bool = field(
-        default=False, repr=False
-    )  # whether ``gains`` are those of groups that were given
+    # Whether ``gains`` are those of groups that were given.
+    families: bool = field(default=False, repr=False)
     #: The largest group's size over the average size, which is the most that a group can lose.
     largest: float = field(default=1.0, repr=False)
-    gains: np.ndarray = field(
-        repr=False
-    )  # what the interval is computed from: of every question, or of every group
+    # What the interval is computed from: of every question, or of every group.
+    gains: np.ndarray = field(repr=False)
 
 
 def as_table(rows: Sequence) -> pd.DataFrame:
@@ -416,7 +416,10 @@ def as_table(rows: Sequence) -> pd.DataFrame:
 
 
 class Scores:
-    """What every policy had at every target, averaged over the halves; ``order`` is that of the policies' rows."""
+    """The results of every policy at every target, averaged over the halves.
+
+    ``order`` is the order of the policies' rows.
+    """
 
     def __init__(self, order: Sequence[str]) -> None:
         self._order = list(order)
@@ -435,7 +438,7 @@ class Scores:
         imitated: tuple[float, float] = (np.nan, np.nan),
         waiting: np.ndarray | None = None,
     ) -> None:
-        """Take down what every question cost and how accurate it was, beside the best mix of the table at that cost."""
+        """Record each question's cost and accuracy, and the best mix at the average cost."""
         # A first answer may be shorter than its question's mean: where tokens are paid, nothing is
         # cheaper than the cheapest budget, and that is the bar.
         spent = max(cost.mean(), np.mean(score.cost[..., 0]))
@@ -456,7 +459,10 @@ class Scores:
         score: UtilityTable,
         overhead: float = 0.0,
     ) -> None:
-        """Take down what `learned` returned, beside the oracle's labels; noise did not buy what costs ``overhead``."""
+        """Record what `learned` returned, and compare its columns with the oracle's labels.
+
+        The noise control does not pay ``overhead``, since it never looked at what that buys.
+        """
         for name, parts in outcomes.items():
             for number, (target, labels) in enumerate(oracles):
                 # Noise has several policies: the mean over them is the plan that draws one.
@@ -492,9 +498,8 @@ class Scores:
         value = _interval(values, least=0.0)
         gain = _interval(gains, least=-1.0)
         means = np.array([np.mean(self._turns[key], axis=0) for key in keys]).T
-        own = np.where(
-            [policy == "mix" for _, policy in keys], np.nan, 1.0
-        )  # the mix beside itself
+        # The mix is not compared with itself.
+        own = np.where([policy == "mix" for _, policy in keys], np.nan, 1.0)
         figures = [
             value.mean,
             value.low,
@@ -534,7 +539,7 @@ class Scores:
 
 
 def check_targets(targets: Sequence[float], cost: np.ndarray) -> list[float]:
-    """Return the targets, each once; one below the cheapest column's cost, or its mean, is refused."""
+    """Return the targets without repeats; raise for one below the cheapest column's mean cost."""
     cheapest = float(np.mean(cost[..., 0]))
     wanted = list(dict.fromkeys(float(target) for target in targets))
     if not wanted:
@@ -556,7 +561,10 @@ def oracles_at(table: UtilityTable, targets: Sequence[float]) -> list[tuple[floa
 
 @lru_cache(maxsize=32)
 def _embedded(train: tuple[str, ...], texts: tuple[str, ...]) -> pd.DataFrame:
-    """The embedding of all texts that knows the training ones; kept, since settings often share their questions."""
+    """Embed all texts with an embedding fitted to the training ones.
+
+    The result is cached, since settings often share their questions.
+    """
     return TextEmbedding(_DIMS).fit(train).transform(texts)
 
 
@@ -584,7 +592,7 @@ def _inputs(
 
 
 def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Responses | None, Any]:
-    """The answers that open a vote, where there are some, and all others, compared with one another once."""
+    """Compare all answers with one another once; return those that open a vote, and the rest."""
     if first is None:
         return None, compared(responses)
     if isinstance(responses, Menu):
@@ -595,7 +603,7 @@ def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Respon
 
 
 def _answers(score: UtilityTable) -> float:
-    """Return how many answers the cheapest budget has; not a number for a menu, whose columns name models."""
+    """Return how many answers the cheapest budget has; NaN for a menu, whose columns are models."""
     try:
         return float(score.budgets[0])
     except (TypeError, ValueError):
@@ -615,6 +623,6 @@ def _interval(units: np.ndarray, least: float) -> Interval:
 
 
 def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:
-    """One value a group: the mean plus what its questions add to it, the linearised ratio of resampled totals."""
+    """Return one value per group: the mean plus the group's linearised effect on the ratio."""
     excess = np.bincount(member, values - values.mean())
     return values.mean() + excess * excess.size / len(values)

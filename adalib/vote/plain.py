@@ -33,16 +33,14 @@ _VALUE = re.compile(
 _UNIT = re.compile(
     rf"([-+]?\s?(?:\d+/\d+|{_PLAIN}))\s?([^\W\d_][^\d^{{}}]{{0,60}})(?:\^?\{{?[23]\}}?)?"
 )
-_FORMULA_UNIT = re.compile(
-    r"(.*(?:\}|\\pi)) ([a-z][a-z /.-]{1,60})(?:\^?\{?[23]\}?)?"
-)  # \frac{1}{2} square feet
+# For example "\frac{1}{2} square feet".
+_FORMULA_UNIT = re.compile(r"(.*(?:\}|\\pi)) ([a-z][a-z /.-]{1,60})(?:\^?\{?[23]\}?)?")
 CHOICE = re.compile(
     r"[(\[]?([A-Ja-j])[)\].:]{0,2}|(?:[(\[]([A-J])[)\]]|([A-J])[).:]) .*"
     r"|([A-J]),? (?:because|since|as) .*"
 )
-_ASIDE = re.compile(
-    r"(?<=\d) \((?:[\d\s.,+*/=%-]{1,40}|[a-zA-Z]{3}[a-zA-Z\s]{0,40})\)$"
-)  # 12 (twelve), 20 (4 * 5)
+# For example "12 (twelve)" and "20 (4 * 5)".
+_ASIDE = re.compile(r"(?<=\d) \((?:[\d\s.,+*/=%-]{1,40}|[a-zA-Z]{3}[a-zA-Z\s]{0,40})\)$")
 _VARIABLE = re.compile(r"[a-zA-Z](?:_?\w|_\{\w{1,3}\}|\(\w\))?")
 TRUTH = re.compile(r"\W{0,5}(yes|no|true|false)\b", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]{3}")

@@ -127,9 +127,8 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
     formulas are.)"""
     body = context.get("body", "")
     if "plotly-graph-div" in body:
-        app.add_js_file(
-            "figures.js", loading_method="defer"
-        )  # it runs plotly.js when a figure comes near
+        # It runs plotly.js when a figure comes near.
+        app.add_js_file("figures.js", loading_method="defer")
         library = context["pathto"](f"_static/lib/{PLOTLY}", resource=True)
         # With low priority, so that the style sheets, without which nothing is painted, come first.
         preload = f'<link rel="preload" as="script" fetchpriority="low" href="{library}">\n'

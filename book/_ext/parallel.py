@@ -63,7 +63,6 @@ def run_ahead(app, env, added, changed, removed) -> list[str]:
 
 
 def setup(app) -> dict:
-    app.connect(
-        "env-get-outdated", run_ahead, priority=900
-    )  # after freshness.py has dropped what is stale
+    # After freshness.py has dropped what is stale.
+    app.connect("env-get-outdated", run_ahead, priority=900)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -31,9 +31,8 @@ _REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 _BEFORE_REGEX = re.compile(
     r"(?:[(,=:\[!&|?{};+*%<>~^-]|\b(?:return|typeof|case|in|of|else|void|delete))$"
 )
-_NAME = re.compile(
-    r"(?:(?<=\.\.\.)|(?<![.\w$]))[A-Za-z_$][\w$]*"
-)  # a property is no name, what is spread out is one
+# A property is no name, what is spread out is one.
+_NAME = re.compile(r"(?:(?<=\.\.\.)|(?<![.\w$]))[A-Za-z_$][\w$]*")
 _REGISTER = re.compile(r"\.register\(\[((?:[\w$]+\(\),?)+)\]\)")
 _LAZY = re.compile(r"([\w$]+)=([\w$]+)\((?:\([\w$,]*\)|[\w$]+)=>\{")
 _FRONT, _BACK = "var Plotly=(()=>{", "})();\n"
@@ -148,9 +147,8 @@ def _declared(parts: list[str], wrap: set[str]) -> list[str]:
     module's name will do.
     """
     function = re.match(r"(?:async )?function\*? ?([\w$]+)", parts[0].lstrip())
-    filled = re.match(
-        r"[\w$]+\(([\w$]+),\{", parts[0].lstrip()
-    )  # the exports of a module are put into its object
+    # The exports of a module are put into its object.
+    filled = re.match(r"[\w$]+\(([\w$]+),\{", parts[0].lstrip())
     if function or filled:
         return [(function or filled)[1]]
     if not parts[0].lstrip().startswith("var "):

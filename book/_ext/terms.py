@@ -90,7 +90,6 @@ def _left_alone(node: nodes.Node) -> bool:
 
 def setup(app) -> dict:
     app.connect("doctree-read", collect)
-    app.connect(
-        "doctree-resolved", link, priority=600
-    )  # after the mentions of chapters have become links
+    # After the mentions of chapters have become links.
+    app.connect("doctree-resolved", link, priority=600)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -220,8 +220,7 @@ class OnDemand(importlib.abc.MetaPathFinder):
 def start(say, modules, bring) -> Page:
     """The page, once Python runs."""
     sys.meta_path.append(OnDemand(modules, bring))
-    warnings.filterwarnings(
-        "ignore", "tqdm:disabling monitor support"
-    )  # a thread that watches progress bars
+    # A thread that watches progress bars.
+    warnings.filterwarnings("ignore", "tqdm:disabling monitor support")
     warnings.formatwarning = lambda message, *_: f"Note: {message}\n"
     return Page(say)

@@ -26,7 +26,9 @@ def offer_wheel(app, pagename, templatename, context, doctree) -> None:
                 "type": "link",
                 "url": context["pathto"](f"_sources/notebooks/{wheel.name}", resource=True),
                 "text": "adalib.whl",
-                "tooltip": f"The package that runs the notebook ({wheel.stat().st_size / 1e6:.0f} MB)",
+                "tooltip": (
+                    f"The package that runs the notebook ({wheel.stat().st_size / 1e6:.0f} MB)"
+                ),
                 "icon": "fas fa-download",
                 "label": "download-wheel-button",
             }

@@ -44,14 +44,17 @@ BROWSER |= {
 }
 # What a chapter says to XGBoost, and what stands in its place.
 _TREES = {
-    "from xgboost import XGBClassifier": "from adalib.learn.trees import classifier  # no XGBoost in a browser"
+    "from xgboost import XGBClassifier": (
+        "from adalib.learn.trees import classifier  # no XGBoost in a browser"
+    ),
+    "XGBClassifier(**paper_trees, n_jobs=1)": "classifier(columns.size, seed=0)",
 }
-_TREES |= {"XGBClassifier(**paper_trees, n_jobs=1)": "classifier(columns.size, seed=0)"}
+# What its figures and widgets import when they are shown.
 _SHOWN = (
     "plotly",
     "ipywidgets",
     "anywidget",
-)  # what its figures and widgets import when they are shown
+)
 _PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
 
 

@@ -39,12 +39,10 @@ class Book:
     values: Mapping[str, str]  # the glued numbers, as text
     works: Mapping[str, Work]  # what may be cited, by key
     titles: Mapping[str, str] = field(default_factory=dict)  # of theorems and exercises, by label
-    equations: Mapping[str, str] = field(
-        default_factory=dict
-    )  # their numbers by label: "1.2" is chapter 1's second
-    numbers: Mapping[str, str] = field(
-        default_factory=dict
-    )  # of theorems and exercises by label, as on the page
+    # Their numbers by label: "1.2" is chapter 1's second.
+    equations: Mapping[str, str] = field(default_factory=dict)
+    # Of theorems and exercises by label, as on the page.
+    numbers: Mapping[str, str] = field(default_factory=dict)
     install: str = ""  # how to install the package, said at the head of every chapter
     chapters: Mapping[str, Page] = field(default_factory=dict)  # by the keys that prose uses
 

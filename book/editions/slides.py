@@ -33,9 +33,8 @@ _POINTING = re.compile(
     r"|.*(?:\b(?:these|those|them|they|above|below|claims it|it would|part of this)\b|:$)",
     re.S | re.I,
 )
-_LEFT_OUT = re.compile(
-    r"/(?:exercises|live|locked|progress|quiz|reachable)\.js"
-)  # scripts for a page that is read
+# Scripts for a page that is read.
+_LEFT_OUT = re.compile(r"/(?:exercises|live|locked|progress|quiz|reachable)\.js")
 _HELP = (
     "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, "
     "Esc leaves a slider; #slide=5 at the end of the address opens the fifth"
@@ -258,7 +257,7 @@ def _without_checks(code: Tag) -> str:
 
 
 def _preformatted(text: str) -> Tag:
-    """Parse a piece of a program; outside <pre> the parser would shorten every run of spaces to one."""
+    """Parse a piece of a program inside <pre>; elsewhere the parser shortens runs of spaces."""
     found = BeautifulSoup(f"<pre>{text}</pre>", "html.parser").pre
     assert found is not None
     return found

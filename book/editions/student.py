@@ -27,7 +27,9 @@ _MARK = re.compile(
 _WHOLE = re.compile(r"^:{3,}\{solution\}", re.M)
 # An option of a quiz: its mark, its text, and the explanation in italics that ends it.
 _OPTION = re.compile(
-    r"^(?P<dash> *- )\[(?P<mark>[ xX])\] (?P<text>(?:.|\n(?! *- \[| *\d+\. |:::|\n))*?) *\*(?P<why>[^*]+)\*[ ]*$",
+    r"^(?P<dash> *- )\[(?P<mark>[ xX])\] "
+    r"(?P<text>(?:.|\n(?! *- \[| *\d+\. |:::|\n))*?)"
+    r" *\*(?P<why>[^*]+)\*[ ]*$",
     re.M,
 )
 _ASKS = (

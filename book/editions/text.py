@@ -14,6 +14,7 @@ _OPEN = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w:-]+)\} *(?P<argument>.
 _OPTION = re.compile(r":(?P<key>[\w-]+): *(?P<value>.*)")
 _GLUE = re.compile(r"\{(glue:text|points)\}`([\w-]+)(?::([^`]+))?`")
 _CITE = re.compile(r"\{cite(?::([pt]))?\}`([\w:,\s-]+)`")
+# The first of these that an entry has.
 _WHERE = (
     "journal",
     "booktitle",
@@ -21,7 +22,7 @@ _WHERE = (
     "howpublished",
     "note",
     "url",
-)  # the first of these that an entry has
+)
 
 
 @dataclass(frozen=True)

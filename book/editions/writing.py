@@ -25,8 +25,9 @@ KEY = "notebooks/answer_key"
 #: Pages that answer what students are asked, or tell how to lead a class.
 TEACHERS = ("book/teach", "notebooks/market", KEY)
 INSTALL = (
-    "To run this notebook elsewhere, install the package once, from the folder that holds its file: <code>pip install "
-    '"./{wheel}[notebooks]"</code>. The page offers that file beside this notebook, and a hand-out brings it.'
+    "To run this notebook elsewhere, install the package once, from the folder that holds its "
+    'file: <code>pip install "./{wheel}[notebooks]"</code>. '
+    "The page offers that file beside this notebook, and a hand-out brings it."
 )
 RAN = Path("_build", ".fingerprints.json")  # what book/_ext/freshness.py keeps of the runs
 _LINKED = ("adalib", "data", "pyproject.toml", "requirements.txt", "constraints.txt", "LICENSE")
@@ -183,7 +184,8 @@ def _with_runs(ours: dict, theirs: dict) -> dict:
     """Fingerprints to which those of another build's runs are added; which pages it wrote does not
     matter here.
 
-    >>> _with_runs({"ran": {"key": "1", "ch2": "old"}}, {"ran": {"ch2": "new"}, "read": {"ch2": "new"}})
+    >>> ours = {"ran": {"key": "1", "ch2": "old"}}
+    >>> _with_runs(ours, {"ran": {"ch2": "new"}, "read": {"ch2": "new"}})
     {'ran': {'key': '1', 'ch2': 'new'}}
     """
     return {**ours, "ran": {**ours.get("ran", {}), **theirs.get("ran", {})}}

@@ -301,9 +301,8 @@ def trials(best_of: bool = False) -> pd.DataFrame:
             np.take_along_axis(part, labels[..., None], axis=2)
             for part in (drawn, np.stack([acc] * 40))
         )
-        got = (labels[..., None] == np.arange(truth.k)).sum(
-            axis=0
-        )  # in how many runs a question got each label
+        # In how many runs a question got each label.
+        got = (labels[..., None] == np.arange(truth.k)).sum(axis=0)
         rows[number] = {
             "claimed": shown.mean(),
             "worth": true.mean(),
@@ -428,9 +427,8 @@ def contrast(names: tuple[str, str] = MATH) -> Interval:
     than for another."""
     gains = [settings.utility(name).acc[:, -1] - settings.utility(name).acc[:, 0] for name in names]
     more, level = gains[0] - gains[1], np.array(levels_of(names[0]))
-    return mean_interval(
-        more[level == 3] - more[level == 2]
-    )  # different questions: any pairing will do
+    # Different questions: any pairing will do.
+    return mean_interval(more[level == 3] - more[level == 2])
 
 
 def honest(part: str = "word-fewshot by question") -> dict[str, HeldOutRow]:

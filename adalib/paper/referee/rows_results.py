@@ -91,9 +91,11 @@ def text() -> Outcome:
     return outcome(
         *cells,
         Cell("best relative gain", PAPER_CLAIMS["relative_gain"], relative, 0.0005),
-        note=f"Matched? Qwen2.5-7B: Fixed spends {qwen.fixed_cost:.2f}, Ours {qwen.cost:.2f}. Against a random mix of "
-        f"b = 1 and 4 at that cost the gain is {qwen.over_mix:.3f} (inferred), "
-        "of which training questions are four fifths.",
+        note=(
+            f"Matched? Qwen2.5-7B: Fixed spends {qwen.fixed_cost:.2f}, Ours {qwen.cost:.2f}. "
+            f"Against a random mix of b = 1 and 4 at that cost the gain is {qwen.over_mix:.3f} "
+            "(inferred), of which training questions are four fifths."
+        ),
     )
 
 
@@ -108,8 +110,11 @@ def pareto() -> Outcome:
             NOT_PRINTED,
             front.fixed[16] - front.fixed[plateau],
         ),
-        note=f"Simulated. Fixed at 16 reaches {front.fixed[16]:.3f}; the learned policy is scored in-sample "
-        f"({front.learned[plateau]:.3f} at B = {plateau}).",
+        note=(
+            f"Simulated. Fixed at 16 reaches {front.fixed[16]:.3f}; "
+            f"the learned policy is scored in-sample ({front.learned[plateau]:.3f} at B = "
+            f"{plateau})."
+        ),
     )
 
 
@@ -161,9 +166,11 @@ def advice() -> Outcome:
     return outcome(
         *(Cell(name.format(*each), NOT_PRINTED, share) for each, share in agree.items()),
         Cell(over, NOT_PRINTED, tried.claimed[1] - tried.worth[1]),
-        note=f"Simulated, B = 3. Runs of 16 trials differ less in worth: {tried.worth[16]:.3f}, standard deviation "
-        f"{tried.spread[16]:.3f} (votes). One trial claims {tried.claimed[1]:.3f} and is worth "
-        f"{tried.worth[1]:.3f}.",
+        note=(
+            "Simulated, B = 3. Runs of 16 trials differ less in worth: "
+            f"{tried.worth[16]:.3f}, standard deviation {tried.spread[16]:.3f} (votes). "
+            f"One trial claims {tried.claimed[1]:.3f} and is worth {tried.worth[1]:.3f}."
+        ),
     )
 
 
@@ -189,9 +196,11 @@ def regret_row() -> Outcome:
         Cell("of 700 random cases: accuracy lost above the dashed line, mean M × ε", 0, drawn[1]),
         Cell(name, told, least, 0.005),
         Cell("share of errors on a neighbouring budget", 0.5, near["near"], 0.0, ">="),
-        note=f"On MATH regret exceeds Theorem 2's bound in {over} of {len(runs)} runs, accuracy lost in "
-        f"{int((runs.lost > runs.largest + 1e-9).sum())}. Of the trees' errors "
-        f"{near['to_first']:.0%} fall back to b = 1.",
+        note=(
+            f"On MATH regret exceeds Theorem 2's bound in {over} of {len(runs)} runs, "
+            f"accuracy lost in {int((runs.lost > runs.largest + 1e-9).sum())}. "
+            f"Of the trees' errors {near['to_first']:.0%} fall back to b = 1."
+        ),
         holds=over == 0,
         digits=2,
     )
@@ -252,8 +261,10 @@ def importance() -> Outcome:
     return outcome(
         Cell("smallest importance", low, least, 0.03),
         Cell("largest importance", high, most, 0.03),
-        note=f"Ours are 16 columns of noise, for the labels of MATH. The printed range leaves no room: 15 × {low} + "
-        f"{high} = {15 * low + high:.2f}.",
+        note=(
+            "Ours are 16 columns of noise, for the labels of MATH. "
+            f"The printed range leaves no room: 15 × {low} + {high} = {15 * low + high:.2f}."
+        ),
     )
 
 
@@ -270,9 +281,11 @@ def complexity() -> Outcome:
     name = "entropy from one call: share of the budget at B = 1.5"
     return outcome(
         Cell(name, PAPER_CLAIMS["overhead"], 1 / TARGETS[0], 0.0, "<="),
-        note=f"Reading the text features and routing took {1e3 * seconds_to_route():.2f} ms per question. 20,000 "
-        f"questions took {1e3 * (middle - start):.0f} ms for every budget by sorting, "
-        f"{1e3 * (end - middle):.0f} ms for one by bisection.",
+        note=(
+            f"Reading the text features and routing took {1e3 * seconds_to_route():.2f} ms per "
+            f"question. 20,000 questions took {1e3 * (middle - start):.0f} ms for every budget by "
+            f"sorting, {1e3 * (end - middle):.0f} ms for one by bisection."
+        ),
         digits=2,
     )
 
@@ -293,8 +306,10 @@ def known() -> Outcome:
             NOT_PRINTED,
             differs,
         ),
-        note="The solve stage is Everett's multiplier (1963), and buys what Fox's marginal analysis (1966) buys. "
-        "Who was first to learn such labels was read, not computed.",
+        note=(
+            "The solve stage is Everett's multiplier (1963), and buys what Fox's marginal "
+            "analysis (1966) buys. Who was first to learn such labels was read, not computed."
+        ),
     )
 
 
@@ -346,7 +361,10 @@ def gap_row() -> Outcome:
     rooms = {"accuracy": accuracy, "imitation": _IMITATION, "gap": _GAP, "cost": cost}
     return outcome(
         *beside_print(results.oracle_gap(), "{setting}, B = {target:g}", rooms),
-        note="Simulated settings, our reconstruction of the protocol, noise features: no signal is needed.",
+        note=(
+            "Simulated settings, our reconstruction of the protocol, noise features: "
+            "no signal is needed."
+        ),
     )
 
 
@@ -356,7 +374,10 @@ def scatter() -> Outcome:
     return outcome(
         Cell("answers more for the middle fifth than for the outer ones", 0.0, ours, 0.0, ">="),
         Cell("the same where nobody benefits", NOT_PRINTED, measures.null_hump()),
-        note="MATH, B = 3, beside a simulated null. The picture comes out, and it comes out of noise too.",
+        note=(
+            "MATH, B = 3, beside a simulated null. The picture comes out, and it comes out of "
+            "noise too."
+        ),
         digits=2,
     )
 
@@ -374,8 +395,11 @@ def four_kinds() -> Outcome:
         Cell("GSM8K: share of easy", said["archetype_easy_gsm8k"], ours["gsm8k_easy"], 0.0, ">="),
         Cell("easy: share that gets b = 1 at B = 2", one, ours["easy_one"], 0.02, ">="),
         Cell("hard: share that gets b = 1 at B = 2", one, ours["hard_one"], 0.02, ">="),
-        note=f"Simulated. Of the answers in budgets of 4 and more at B = 2, {ours['responsive_share']:.0%} go to the "
-        "responsive cluster; both come from the same curves.",
+        note=(
+            "Simulated. Of the answers in budgets of 4 and more at B = 2, "
+            f"{ours['responsive_share']:.0%} go to the responsive cluster; "
+            "both come from the same curves."
+        ),
         digits=2,
     )
 
@@ -409,7 +433,9 @@ def sweep() -> Outcome:
     )
     return outcome(
         *cells,
-        note=f"{over} of the 12 printed costs exceed B; {within} of 9 on MATH are nearer than 0.05.",
+        note=(
+            f"{over} of the 12 printed costs exceed B; {within} of 9 on MATH are nearer than 0.05."
+        ),
     )
 
 
@@ -435,7 +461,10 @@ def diagnostics() -> Outcome:
             Cell(f"B = {B:g}: distance to the budget", room, search.error, 0.0, "<=")
             for B, search in made.items()
         ),
-        note=f"Simulated. At B = 2 the paper's own table prints {miss:.3f}, which is not below {room}.",
+        note=(
+            f"Simulated. At B = 2 the paper's own table prints {miss:.3f}, which is not below "
+            f"{room}."
+        ),
     )
 
 
@@ -461,8 +490,11 @@ def replica() -> Outcome:
         *beside_print(
             results.oracle_gap(), "{setting}, B = {target:g}", {"imitation": 0.03, "accuracy": 0.02}
         ),
-        note="Simulated; 16 columns of noise, trained on 80%, scored on all. On the unseen fifth the same noise "
-        f"imitates {unseen:.3f} (DeepSeek-V3 on MATH, B = 3).",
+        note=(
+            "Simulated; 16 columns of noise, trained on 80%, scored on all. "
+            f"On the unseen fifth the same noise imitates {unseen:.3f} (DeepSeek-V3 on MATH, "
+            "B = 3)."
+        ),
     )
 
 
@@ -475,7 +507,10 @@ def grouped() -> Outcome:
     return outcome(
         Cell("trees minus linear, split by rows", printed, ours["row"], 0.03),
         Cell("trees minus linear, split by questions", NOT_PRINTED, ours["question"]),
-        note="Simulated, noise features: copies of a question on both sides are all that there is to learn.",
+        note=(
+            "Simulated, noise features: copies of a question on both sides are all that there is "
+            "to learn."
+        ),
     )
 
 
@@ -503,7 +538,10 @@ def crossed() -> Outcome:
             Cell(name.format(real), NOT_PRINTED, float(each.mean))
             for real, each in measures.optimism().items()
         ),
-        note=f"48 samples choose, windows. Where the truth is known, cross-fitting misses it by {off:.4f}.",
+        note=(
+            "48 samples choose, windows. Where the truth is known, cross-fitting misses it by "
+            f"{off:.4f}."
+        ),
         holds=off < 0.005,
     )
 

@@ -188,7 +188,9 @@ def search() -> Outcome:
         Cell("lower end of the bracket", low, float(steps["lo"][0])),
         Cell("upper end of the bracket", high, float(steps["hi"][0])),
         Cell("largest |cost - B| of the random mixture", 0.0, max(off)),
-        note=f"The mixture is needed in {len(off)} of 12 cases; elsewhere the budget is not used up.",
+        note=(
+            f"The mixture is needed in {len(off)} of 12 cases; elsewhere the budget is not used up."
+        ),
     )
 
 
@@ -343,7 +345,10 @@ def duality() -> Outcome:
     return outcome(
         Cell("gap of one question, Acc = (0, 1), B = 1.5", 0.0, claim.gap),
         Cell("mean gap of 20 random tables of 200 questions", 0.0, float(np.mean(gaps)), 1e-9),
-        note=f"Fails in {fared.failures[0]} of {fared.cases[0]} random cases. Gap ≤ λ* × slack ≤ 1/N: {ours} failures.",
+        note=(
+            f"Fails in {fared.failures[0]} of {fared.cases[0]} random cases. "
+            f"Gap ≤ λ* × slack ≤ 1/N: {ours} failures."
+        ),
         holds=ours == 0 and max(gaps) <= 1 / 200,
         digits=5,
     )
@@ -366,7 +371,10 @@ def relaxation() -> Outcome:
             0,
             measures.failures("Optimal price").failures[0],
         ),
-        note=f"The frontier is the value of the linear program within {off:.0e}. Our statements fail {ours} times.",
+        note=(
+            f"The frontier is the value of the linear program within {off:.0e}. "
+            f"Our statements fail {ours} times."
+        ),
         holds=ours == 0 and off < 1e-9 and split == 1,
     )
 
@@ -390,7 +398,10 @@ def feasibility() -> Outcome:
     over = sum(miss > 0 for miss in misses)
     return outcome(
         Cell("failures in 700 random cases", 0, measures.failures("Theorem 3").failures[0]),
-        note=f"It presupposes an oracle within the budget; {over} of the {len(misses)} printed oracles are not.",
+        note=(
+            f"It presupposes an oracle within the budget; {over} of the {len(misses)} printed "
+            "oracles are not."
+        ),
     )
 
 

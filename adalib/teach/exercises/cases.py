@@ -148,7 +148,8 @@ def shrunk(case: Case, inputs: Inputs, fails: Callable[[Case], bool]) -> Case:
     """Make a failing input smaller and simpler for as long as it still fails.
 
     >>> inputs = Inputs(lambda rng: {}, {"numbers": ("place",)})
-    >>> shrunk({"numbers": np.array([0.3, 4.2, 7.7])}, inputs, lambda case: case["numbers"].sum() > 4)
+    >>> failing = {"numbers": np.array([0.3, 4.2, 7.7])}
+    >>> shrunk(failing, inputs, lambda case: case["numbers"].sum() > 4)
     {'numbers': array([8.])}
     """
     attempts, simpler = _ATTEMPTS, True

@@ -118,7 +118,8 @@ def value(
 
     Without a ``salt`` a new one is drawn.
 
-    >>> half = value("half", 0.5, "think of a coin", tolerance=1e-3, wrong={"that is one more": 1.5})
+    >>> mistakes = {"that is one more": 1.5}
+    >>> half = value("half", 0.5, "think of a coin", tolerance=1e-3, wrong=mistakes)
     >>> half.fault("1/2"), half.fault(1.5), half.fault(7)
     (None, 'that is one more', 'think of a coin')
     >>> half.fault("half")

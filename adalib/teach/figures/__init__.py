@@ -1,8 +1,9 @@
 """Figures, tables and cards on a page: colours, a template, and one way to show each.
 
-:func:`show` places a ``plotly`` Figure on a page of the book, where the book's own copy of plotly.js draws it with no
-network, in light and in dark, and in JupyterLab, where its own renderer does. ``shapes`` holds what figures are made
-of, ``prices`` draws what the chapters on prices need, ``evidence`` what the chapters on results need.
+:func:`show` places a ``plotly`` Figure on a page of the book, where the book's own copy of
+plotly.js draws it with no network, in light and in dark. In JupyterLab its own renderer draws it.
+``shapes`` holds what figures are made of, ``prices`` draws what the chapters on prices need, and
+``evidence`` what the chapters on results need.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ pio.templates["adalib"] = go.layout.Template(
 
 
 class _Shown:
-    """A figure ready for display: plotly's own format for JupyterLab, inert HTML for a page of the book."""
+    """A figure ready for display: plotly's format for JupyterLab, inert HTML for a book page."""
 
     def __init__(self, fig: go.Figure, alt: str):
         self.fig, self.alt = fig, alt
@@ -122,7 +123,8 @@ def show(fig: go.Figure, alt: str | None = None) -> _Shown:
     is applied to a copy, and what the figure sets itself wins. Explained in the teaching page,
     "How to add a chapter".
 
-    >>> shown = show(go.Figure(go.Bar(y=[1, 3])), alt="Two bars; the second is three times the first.")
+    >>> bars = go.Figure(go.Bar(y=[1, 3]))
+    >>> shown = show(bars, alt="Two bars; the second is three times the first.")
     >>> "three times" in shown._repr_html_()
     True
     """
@@ -145,7 +147,9 @@ class HTML:
 
 
 def plain(text: str) -> str:
-    """Text from a model or a file, as a label: plotly reads a few HTML tags in labels, and this text must stay text.
+    """Escape text from a model or a file for a label.
+
+    Plotly reads a few HTML tags in labels, and this text must stay text.
 
     >>> plain("1 < 2 <b>")
     '1 &lt; 2 &lt;b&gt;'
@@ -165,7 +169,9 @@ def faint(colour: str, opacity: float) -> str:
 def table(
     frame: pd.DataFrame, digits: int = 3, caption: str = "", points: Sequence[str] = ()
 ) -> HTML:
-    """Put a table on the page: whole texts, numbers to so many digits, no row numbers; make it the last expression.
+    """Put a table on the page, with whole texts, rounded numbers and no row numbers.
+
+    Make it the last expression of a cell.
 
     Texts are shown as text, whatever they hold, and missing values left blank. The columns named
     in ``points`` hold gains of accuracy. Explained in the teaching page, "How to add a chapter".
@@ -194,7 +200,9 @@ def captioned(text: str, caption: str) -> str:
 
 
 def _bold(text: str) -> str:
-    """A caption as markup, its finding bold: what stands between pairs of stars, else the first of several sentences.
+    """Return a caption as markup with its finding in bold.
+
+    The finding is the text between pairs of stars, or else the first of several sentences.
 
     >>> _bold("Cost falls slowly. A line per year."), _bold("A line per year.")
     ('<strong>Cost falls slowly.</strong> A line per year.', 'A line per year.')
@@ -217,7 +225,7 @@ def number(value: float, digits: int = 3) -> str:
 def linked_table(
     frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "", caption: str = ""
 ) -> HTML:
-    """Show a table with one more column, ``column``, whose links lead to the sections with these labels.
+    """Show a table with one more column, ``column``, of links to the sections with these labels.
 
     All texts are shown as text. The build looks up where a label is (``book/_ext/labels.py``),
     writes the number of its chapter into the link, and stops if there is no such label. What
@@ -245,7 +253,10 @@ def linked_table(
 
 
 def cards(claims: pd.DataFrame) -> HTML:
-    """Claims as cards: shut, a verdict and a name; open, the paper's words, why, and the number that decides.
+    """Show claims as cards.
+
+    A closed card has a verdict and a name; an open one the paper's words, why, and the number that
+    decides.
 
     ``claims`` has the columns of ``adalib.paper.referee.register.claim_table``. The build looks up
     the labels in ``see``, as for `linked_table`; ``book/_static/cards.js`` adds buttons that show
@@ -266,7 +277,8 @@ def cards(claims: pd.DataFrame) -> HTML:
         star = " *" if claim.inferred else ""
         link = _see(claim.see, f"The evidence: {_chapter('in the book')}")
         made.append(
-            f'<details class="adalib-card" data-verdict="{verdict}"><summary><span class="card-verdict">{verdict}{star}'
+            f'<details class="adalib-card" data-verdict="{verdict}">'
+            f'<summary><span class="card-verdict">{verdict}{star}'
             f"</span> {name}</summary><p>“{says}” <small>{place}</small></p><p>{reason}</p>"
             f'<p class="card-number">{number}</p><p>{link}</p></details>'
         )
@@ -286,14 +298,15 @@ def finding(
     gains: Mapping[str, Interval] | None = None,
     more: str = "",
 ) -> HTML:
-    """Show a result that a reader will quote, for the welcome page: its number large, then its words.
+    """Show a result worth quoting on the welcome page: its number in large type, then its words.
 
     ``label`` is that of the section that shows it. ``gains`` are drawn as dots, one per name, in
     points. Their intervals, and the text ``more``, open on a click.
 
     >>> finding("+3.1 points", "of accuracy.", "ch07-real").html.count("adalib-see")
     1
-    >>> finding("+3", "points.", "ch07-real", {"MATH": Interval(0.03, 0.01, 0.05)}).html.count("<circle")
+    >>> gains = {"MATH": Interval(0.03, 0.01, 0.05)}
+    >>> finding("+3", "points.", "ch07-real", gains).html.count("<circle")
     1
     """
     texts = f"<strong>{html.escape(number)}</strong> <span>{html.escape(words)}</span>"
@@ -319,7 +332,7 @@ def _spelled(gain: Interval) -> str:
 
 
 def _dots(gains: Mapping[str, Interval]) -> str:
-    """Gains as dots on one axis, each row with its name; the zero line is where a random allocation lies."""
+    """Draw gains as dots on one axis, a named row each; at zero lies a random allocation."""
     low, high = _AXIS_POINTS
     left, width, row = 70, 300, 22  # in the units of the drawing
 
@@ -336,7 +349,8 @@ def _dots(gains: Mapping[str, Interval]) -> str:
         middle = row * at + row / 2
         marks.append(
             f'<text x="0" y="{middle + 5:.1f}">{html.escape(name)}</text>'
-            f'<circle cx="{across(100 * float(gain.mean)):.1f}" cy="{middle:.1f}" r="6" fill="{COLOURS[0]}">'
+            f'<circle cx="{across(100 * float(gain.mean)):.1f}" cy="{middle:.1f}" r="6" '
+            f'fill="{COLOURS[0]}">'
             f"<title>{html.escape(f'{name} {_spelled(gain)}')}</title></circle>"
         )
     told = "; ".join(f"{name} {in_points(float(gain.mean))} points" for name, gain in gains.items())

@@ -1,4 +1,4 @@
-"""Figures of the chapters on results: what is claimed, and what is left of it on answers and questions not seen."""
+"""Figures of the chapters on results: the claims, and what remains of them on unseen data."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ def means(
     digits: str = ".2f",
     points: bool = False,
 ) -> go.Figure:
-    """Means with their intervals, one panel above the other on one scale, the same lines in each; gains in points."""
+    """Draw means with intervals in panels one above the other, with one scale and the same lines.
+
+    Gains are in points.
+    """
     scale = 100 if points else 1
     values = [
         [scale * np.asarray(part, dtype=float) for part in group.values()]
@@ -83,7 +86,7 @@ class Worth(NamedTuple):
 def drag_samples(
     stops: Mapping[int, Worth], targets: Sequence[float], best: Sequence[float], active: int = 0
 ) -> go.Figure:
-    """Drag R: the oracle's claim, what its labels are worth, and the best possible, along the average budget."""
+    """Drag R: the oracle's claim, its labels' true accuracy and the best possible, by budget."""
     shown = list(stops.values())
 
     def moving(i: int) -> list:
@@ -112,7 +115,7 @@ def gains(
     groups: Mapping[str, Mapping[str, ArrayLike]],
     policies: Mapping[str, str] | None = None,
 ) -> go.Figure:
-    """Gains over the best mix at equal cost, in points, with intervals: a panel a group, the same policies in each.
+    """Draw gains over the best mix at equal cost, in points with intervals, a panel per group.
 
     ``policies`` says whose colour a name has that is no policy's. Within the band a gain is less
     than a point."""
@@ -152,7 +155,7 @@ def price_choices(
     predicted: np.ndarray,
     active: int = 0,
 ) -> go.Figure:
-    """Drag the price: the budget of each question by its measured curve, and by the curve predicted from its text.
+    """Drag the price: each question's budget by its measured curve and by its predicted one.
 
     ``measured`` and ``predicted`` hold columns chosen, a row a price.
     """
@@ -193,7 +196,7 @@ def price_choices(
 def on_the_line(
     groups: Mapping[str, tuple[ArrayLike, ArrayLike]], x_title: str, y_title: str
 ) -> go.Figure:
-    """Pairs of values as dots, and the line where they are equal; one panel a quantity, across the page."""
+    """Draw pairs of values as dots with the line of equality, one panel per quantity."""
     fig = make_subplots(
         cols=len(groups), subplot_titles=[plain(name) for name in groups], horizontal_spacing=0.16
     )
@@ -217,7 +220,7 @@ def slopes(
     ends: tuple[str, str],
     colours: Sequence[str],
 ) -> go.Figure:
-    """Slope charts, a panel a group and a line a name, with the difference between its ends in points."""
+    """Draw slope charts, a panel per group and a line per name, with the differences in points."""
     rows = -(-len(groups) // 2)
     names = [plain(name) for name in groups]
     fig = make_subplots(
@@ -244,7 +247,10 @@ def slopes(
 
 
 def strips(rows: Mapping[str, ArrayLike], settings: Sequence[str]) -> go.Figure:
-    """Values in points as dots, a strip for each name, a colour a setting; ``settings`` has one entry a dot."""
+    """Draw values in points as dots, a strip per name and a colour per setting.
+
+    ``settings`` has one entry per dot.
+    """
     names = list(dict.fromkeys(settings))
     parts = [
         [
@@ -272,7 +278,7 @@ def strips(rows: Mapping[str, ArrayLike], settings: Sequence[str]) -> go.Figure:
 
 
 class Points(NamedTuple):
-    """A policy along the budgets: realised cost, accuracy, and gain over the best mix with its interval."""
+    """Tabulate a policy by budget: cost, accuracy, and gain over the best mix with its interval."""
 
     cost: Sequence[float]
     accuracy: Sequence[float]
@@ -288,7 +294,10 @@ class Points(NamedTuple):
 def real_frontiers(
     settings: Mapping[str, tuple[Mapping[str, Points], Sequence[float], Sequence[float]]],
 ) -> go.Figure:
-    """Real settings, held out, by a slider: accuracy above with the hull (cost, accuracy), gains over the mix below."""
+    """Draw held-out real settings with a slider: accuracy with the hull above, gains below.
+
+    The hull is a pair (cost, accuracy); gains are over the best random mix.
+    """
     shown = list(settings.values())
 
     def moving(i: int) -> list[go.Scatter]:
@@ -339,7 +348,10 @@ class Dots(NamedTuple):
 
 
 def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -> go.Figure:
-    """The budget of every question over its accuracy at one answer; larger dots could gain more. A line for tenths."""
+    """Draw every question's budget over its accuracy at one answer, with a line through tenths.
+
+    Larger dots could gain more.
+    """
     rng = np.random.default_rng(seed)
     place = np.log2(np.asarray(budgets, dtype=float))
     parts = []
@@ -371,7 +383,10 @@ def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -
 def budgets_by_level(
     stops: Mapping[float, Mapping[str, pd.DataFrame]], budgets: Sequence[int], active: int = 0
 ) -> go.Figure:
-    """The share of each level at each budget, as `level_shares` makes them: a panel a policy; drag the budget."""
+    """Draw the share of each level at each budget, a panel per policy; drag the budget.
+
+    The shares are those that `level_shares` returns.
+    """
     shown, colours = list(stops.values()), budget_colours(len(budgets))
     count = len(shown[active])
 
@@ -410,7 +425,10 @@ def rows_of_dots(
     x_title: str,
     colours: Sequence[str] = COLOURS,
 ) -> go.Figure:
-    """Estimates (mean, low, high) in points: a row a name, the largest mean on top, a dot a series; a line at zero."""
+    """Draw estimates (mean, low, high) in points, a row per name and a dot per series.
+
+    The largest mean is on top, and a line marks zero.
+    """
     values = {name: 100 * np.asarray(estimate, dtype=float) for name, estimate in series.items()}
     order = np.argsort(-np.mean([mean for mean, _, _ in values.values()], axis=0), kind="stable")
     at, shifts = np.arange(len(rows)), np.linspace(-0.27, 0.27, len(series))

@@ -1,4 +1,4 @@
-"""Figures of the chapters on prices: votes, the price of one question and of all, the frontier, the dual."""
+"""Figures of the chapters on prices: votes, one question's price, the frontier, the dual."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def accuracy_curves(
     dashed: Sequence[str] = (),
     y_title: str = "accuracy of the vote",
 ) -> go.Figure:
-    """Accuracy against the budget b on a doubling axis, one line a name, with 95% bands where given."""
+    """Draw accuracy against the budget b on a doubling axis, a line per name, with 95% bands."""
     fig = lines(
         budgets,
         curves,
@@ -44,7 +44,10 @@ def accuracy_curves(
 
 
 def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
-    """Drag b: the samples are cut into windows of b, each votes; ``outcomes[b]`` is how right each vote is."""
+    """Drag b: the samples are cut into windows of b, and each window votes.
+
+    ``outcomes[b]`` has the accuracy of each vote.
+    """
     budgets, shares = list(outcomes), list(outcomes.values())
 
     def windows(i: int) -> list[go.Bar]:
@@ -81,7 +84,7 @@ def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
 def ribbons(
     paths: Mapping[str, Steps], prices: Array, labels: Array, budgets: Sequence[int]
 ) -> go.Figure:
-    """What questions buy as the price rises: a ribbon for every named one, and below the shares of all.
+    """Draw what questions buy as the price rises: ribbons for the named ones, shares of all below.
 
     A path is (prices, costs) of one question's own frontier; ``labels`` has a row a price and a
     column a question."""
@@ -125,7 +128,7 @@ def ribbons(
 
 
 def _shares(prices: Array, labels: Array, budgets: Sequence) -> list[go.Scatter]:
-    """Share of the questions at each budget, stacked, the budgets written where their areas are widest."""
+    """Draw the share of questions at each budget, stacked, each named where its area is widest."""
     shares = np.array([(labels == column).mean(axis=1) for column in range(len(budgets))])
     # Away from the edges, where a label would be cut.
     inner = (prices > 0.04 * prices[-1]) & (prices < 0.9 * prices[-1])
@@ -152,7 +155,10 @@ def _shares(prices: Array, labels: Array, budgets: Sequence) -> list[go.Scatter]
 
 
 def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
-    """Average cost against the price, one panel a group of settings, one staircase a setting: (prices, costs)."""
+    """Draw average cost against the price, a panel per group and a staircase per setting.
+
+    A staircase is a pair (prices, costs).
+    """
     right = 1.05 * max(float(np.max(lam)) for group in groups.values() for lam, _ in group.values())
     named = [zip(group.items(), COLOURS, strict=False) for group in groups.values()]
     fig = panels(
@@ -212,7 +218,7 @@ def staircase_target(lam: Array, cost: Array, budget: float) -> go.Figure:
 
 
 def search(path: Array, lam: Array, cost: Array, budget: float, steps: int = 20) -> go.Figure:
-    """Play the search: the staircase through a glass that shows the prices still in question, step by step."""
+    """Play the search step by step: a magnified staircase of the prices still in question."""
     end, shown = float(path["hi"][0]), path[:steps]
     fig = go.Figure(_stairs(lam, cost, end, "", BLUE))
 
@@ -259,7 +265,7 @@ def tangent(
     prices: Array,
     winners: Array,
 ) -> go.Figure:
-    """Drag the price: a line of that slope comes down on one question's curve and touches it at the winner."""
+    """Drag the price: a line of that slope comes down on one question's curve to the best buy."""
     ends = np.array([0.0, float(cost[-1]) * 1.16])
     fig = go.Figure(line(cost[list(corners)], acc[list(corners)], "envelope", BLUE))
     # Neighbours on a narrow screen: a corner has its number above, a point under the envelope
@@ -301,7 +307,7 @@ def filling(
     targets: Sequence[float],
     labels: Array,
 ) -> go.Figure:
-    """Drag the budget B: steps are bought from the steepest down, and a thermometer of all answers fills up to B.
+    """Drag the budget B: steps are bought from the steepest down until the answers reach B.
 
     A row of ``labels`` belongs to each of ``targets``; the area is what is gained over
     ``first_accuracy``, and a piece of the thermometer the answers that go to questions with b
@@ -377,7 +383,7 @@ def dual_lines(
     budget: float,
     start: int = 0,
 ) -> go.Figure:
-    """Drag the price: every policy is a line, the dual function is their upper envelope, the oracle its tangent."""
+    """Drag the price: every policy is a line, the dual function their upper envelope."""
     slope = budget - cost
     heights = accuracy[:, None] + slope[:, None] * prices
     top, ends = heights.max(axis=0), prices[[0, -1]]
@@ -441,7 +447,7 @@ def _note(text: str, x: float, y: float, **place) -> dict:
 def copies(
     prices: Array, dual: Array, counts: Sequence[int], values: Sequence[float], start: int = 0
 ) -> go.Figure:
-    """Drag N: the dual function stays where it is, the best accuracy climbs towards its minimum, the gap closes."""
+    """Drag N: the dual function stays, the best accuracy climbs to its minimum, the gap closes."""
     least, ends = float(dual.min()), prices[[0, -1]]
     gaps = least - np.asarray(values)
     bound = line(counts, [1 / n for n in counts], "1/N", GREY, dash="dot", width=2)
@@ -469,7 +475,7 @@ def copies(
 
 
 def claim_bars(fails: Mapping[str, float]) -> go.Figure:
-    """One row a claim and the share of cases in which it fails: a bar that is whole, or has an orange end."""
+    """Draw a bar per claim, with an orange end for the share of cases in which it fails."""
     rows, shares = list(range(len(fails))), np.array(list(fails.values()))
     fig = go.Figure()
     for parts, colour, said, written in (
@@ -497,7 +503,7 @@ def claim_bars(fails: Mapping[str, float]) -> go.Figure:
 
 
 def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
-    """One question's mixtures of three columns are a triangle; the budget cuts it, and the cut has its own corners."""
+    """Draw one question's mixtures of three columns: a triangle that the budget cuts."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
     whole, cuts, around, told = corners[np.asarray(cost) <= budget], [], [], []
     for i, j in ((0, 1), (1, 2), (2, 0)):

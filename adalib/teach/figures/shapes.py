@@ -1,4 +1,4 @@
-"""The shapes that figures are made of: lines, dots and bars with their intervals, panels, heatmaps, and a slider.
+"""The shapes that figures are made of: lines, dots, bars, panels, heatmaps and a slider.
 
 Wherever values are shown, an estimate ``(mean, low, high)`` may stand in their place: its interval
 is then drawn, too. What has a name has an entry in the legend, and what has none has none."""
@@ -126,7 +126,10 @@ def lines(
     log_x: bool = False,
     height: int = 380,
 ) -> go.Figure:
-    """A line through points for every name; ``exact`` curves are dashed in grey, ``bands`` are (low, high) by name."""
+    """Draw a line through points for every name.
+
+    ``exact`` curves are dashed in grey, and ``bands`` are (low, high) by name.
+    """
     fig = go.Figure()
     for (name, y), colour in zip(series.items(), colours, strict=False):
         if bands and name in bands:
@@ -172,7 +175,10 @@ def bars(
     points: bool = False,
     written: str = "",
 ) -> go.Figure:
-    """Bars side by side for every group, one of each name; ``written`` is the format of the numbers on them, if any."""
+    """Draw bars side by side for every group, one per name.
+
+    ``written`` is the format of the numbers on them, if any.
+    """
     fig = go.Figure()
     for (name, values), colour in zip(series.items(), colours, strict=False):
         values = 100 * np.asarray(values, dtype=float) if points else values
@@ -191,7 +197,7 @@ def stacked(
     colours: Sequence = COLOURS,
     share: bool = True,
 ) -> go.Figure:
-    """A bar a row, made of parts that lie end to end, their size written on them: shares of the whole, or counts."""
+    """Draw a bar per row, of segments end to end with their size on them: shares or counts."""
     fig = go.Figure()
     for (name, values), colour in zip(parts.items(), colours, strict=False):
         text = (
@@ -233,7 +239,7 @@ def panels(
     spacing: float = 0.16,
     **more: Any,
 ) -> go.Figure:
-    """Panels below each other, each under its title; a name that several of them hold stands in the legend once."""
+    """Draw panels below each other, each under its title, with every name once in the legend."""
     names = [plain(title) for title in titles] or None
     fig = make_subplots(rows=len(parts), subplot_titles=names, vertical_spacing=spacing, **more)
     seen: set[str] = set()
@@ -259,7 +265,10 @@ def drag(
     layout: Callable[[int], dict] | None = None,
     active: int = 0,
 ) -> go.Figure:
-    """Put a slider below a figure: its stop i shows ``traces(i)``, each in its row, ``titles[i]`` and ``layout(i)``."""
+    """Put a slider below a figure.
+
+    Stop i shows ``traces(i)``, each in its row, with ``titles[i]`` and ``layout(i)``.
+    """
 
     def moved(i: int) -> dict:
         return (layout(i) if layout else {}) | ({"title": {"text": titles[i]}} if titles else {})

@@ -1,4 +1,4 @@
-"""Games that play on a page, with no kernel and no network: a function a game, and a script of its name.
+"""Games that run on a page, with no kernel and no network.
 
 A function computes all that its game needs and leaves it on the page as data;
 ``book/_static/NAME.js`` plays it. Make it the last expression of a cell."""
@@ -63,7 +63,9 @@ _BUDGETS = (1, 2, 4, 8, 16)
 
 
 class Game(HTML):
-    """A place of class ``adalib-NAME`` with its data, its caption, and its numbers for a browser that runs no scripts.
+    """A place of class ``adalib-NAME`` with its data and caption.
+
+    For a browser that runs no scripts it also has its numbers in words.
 
     >>> "u003c" in Game("guess", {"title": "</script>"}, "Guess.", "It rises.").html
     True
@@ -113,7 +115,7 @@ def _written(responses: Responses, row: int) -> dict[int, str]:
 
 
 def kinds(responses: Responses, seed: int = 0) -> Game:
-    """Spend by kind: a budget for each of the four kinds, beside the best mix and the oracle at equal cost.
+    """Spend by kind: a budget for each of the four kinds, next to the best mix and the oracle.
 
     Kinds, mix and oracle are chosen on half of the answers to each question, and all are scored on
     the other half."""
@@ -150,7 +152,7 @@ _STEP = 0.001  # by which a price in a sentence moves
 
 
 def tangent(budgets: Sequence[int], curve: ArrayLike, start: float, most: float = 0.1) -> Game:
-    """A line of slope λ on one question's curve: it rests on the best buy, and starts at its net value."""
+    """A line of slope λ rests on one question's curve; its intercept is the net value."""
     data = {
         "budgets": list(budgets),
         "curve": np.asarray(curve).round(6).tolist(),
@@ -164,7 +166,7 @@ def tangent(budgets: Sequence[int], curve: ArrayLike, start: float, most: float 
 def sentence(
     responses: Responses, name: str, start: float, most: float = 0.1, seed: int = 0
 ) -> Game:
-    """A price in a sentence: what all questions buy at it, how often they are right, and a mix of that cost.
+    """A price in a sentence: what all questions buy, how accurate they are, a mix of that cost.
 
     Oracle and mix are chosen on half of the answers to each question and scored on the other half.
     """
@@ -221,7 +223,7 @@ _HANDS = (120, 60)  # questions on a wide screen, and on a phone
 
 
 def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
-    """Spend the answers, on the welcome page: a budget to hand out over real questions, then the price does it.
+    """Spend the answers, on the welcome page: the reader hands out a budget, then the price does.
 
     Every question starts with one answer. The questions are taken evenly from all levels, more for
     a wide screen than for a phone."""
@@ -260,12 +262,13 @@ def _hand(responses: Responses, budget: float, seed: int) -> dict[str, Any]:
 
 
 def lineup(acc: ArrayLike, cost: ArrayLike, names: Sequence[str]) -> Game:
-    """Slopes, sorted: the edges of a few envelopes leave their questions and line up into one staircase.
+    """Slopes, sorted: the edges of a few envelopes line up into one staircase.
 
     An edge is [question, cost, accuracy, cost, accuracy], its ends in its own envelope; the
     steepest come first.
 
-    >>> lineup([[0.2, 0.3, 0.9]], [1, 2, 4], ["a"]).data["edges"]  # the second budget is below the line
+    >>> played = lineup([[0.2, 0.3, 0.9]], [1, 2, 4], ["a"])
+    >>> played.data["edges"]  # the second budget is below the line
     [[0, 1.0, 0.2, 4.0, 0.9]]
     """
     acc, cost = np.asarray(acc, dtype=float), np.asarray(cost, dtype=float)
@@ -317,7 +320,7 @@ def stop(
     price: float,
     seed: int = 0,
 ) -> Game:
-    """When to stop: the answers to real questions come in one by one, each for a price; then the price plays.
+    """When to stop: answers to real questions come in one by one at a price; then the price plays.
 
     The policy was fitted on other questions, and plays at the nearest price on its envelope, by
     the same answers."""
@@ -359,7 +362,10 @@ _FEWEST = 12  # streams that must have been in a state for it to be shown
 
 
 def limit_prices(policy: PricedStopping, streams: Streams) -> np.ndarray:
-    """The highest price at which each training stream goes on, at every checkpoint but the last; 0 stops at once."""
+    """Return the highest price at which each training stream continues, at every checkpoint.
+
+    The last checkpoint is left out; 0 means that the stream stops at once.
+    """
     from adalib.sequential.induction import (
         backward_induction,  # here, because other games need no scipy
     )
@@ -380,7 +386,9 @@ def limit_prices(policy: PricedStopping, streams: Streams) -> np.ndarray:
 def states(
     policies: Mapping[tuple[bool, bool], PricedStopping], streams: Streams, most: int = 7
 ) -> Game:
-    """The state picture: in which votes does one go on, at which price, and how text and certainty move the border.
+    """The state picture: at which votes and prices the policy continues.
+
+    It shows how the text and the model's certainty move the border.
 
     ``policies`` are four, by whether they know texts and certainty. A state shows the median of
     the streams in it."""
@@ -434,7 +442,7 @@ def states(
 
 
 def race(policy: PricedRace, member: PricedMember, responses: Responses, seed: int = 0) -> Game:
-    """Close the race: answers run side by side at the pace of their real lengths, and each votes when it finishes.
+    """Close the race: answers run side by side at their real lengths and vote when they finish.
 
     The member's prices are those of the game, and it plays the same answers. Times and tokens are
     in average answers. Answers are numbered in the order in which they first finish, so that the
@@ -495,7 +503,7 @@ def hold(
     budget: float,
     seed: int = 0,
 ) -> Game:
-    """Hold the budget: real answers stream in, the questions turn hard where the reader says, and the price follows.
+    """Hold the budget: the questions turn hard where the reader says, and the price follows.
 
     ``stops`` has one row per question and order, and one column per member of the policy;
     ``mixed`` and ``hard`` name the row that comes at each moment, before and after the shift. Hard
@@ -555,7 +563,9 @@ def hold(
 def hold_run(
     data: dict[str, Any], shift: int, share: float, step: float, path: list[float] | None = None
 ) -> BudgetController:
-    """Play the stream of `hold` by the controller, as the page does; hard questions get a share after ``shift``.
+    """Play the stream of `hold` by the controller, as the page does.
+
+    After ``shift`` some of the questions are hard.
 
     The price after every question is appended to ``path``.
     """
@@ -571,7 +581,10 @@ def hold_run(
 
 
 def still_run(data: dict[str, Any], shift: int, share: float) -> float:
-    """Average cost of the same stream at a price that stands still: two rules are as good there, and a coin chooses."""
+    """Return the average cost of the same stream at a fixed price.
+
+    Two rules are equally good at that price, and a coin chooses between them.
+    """
     low, high, chance = data["mix"]
     rules = [high if toss < chance else low for toss in data["toss"]]
     asked = [
@@ -592,7 +605,7 @@ def _comes(data: dict[str, Any], shift: int, share: float) -> list[int]:
 
 @dataclass(frozen=True)
 class PriceList:
-    """What an endpoint charges in dollars per million tokens, how long prompts and answers are, and questions a day."""
+    """An endpoint's prices per million tokens, the lengths of prompts and answers, daily load."""
 
     read: float = 0.4
     cached: float = 0.1  # for a prompt that was just sent
@@ -602,7 +615,7 @@ class PriceList:
     questions: float = 10_000
 
     def dollars(self, answers: float) -> float:
-        """What a question costs that gets so many answers: the first reads the prompt, the next ones from a cache.
+        """Return what a question with so many answers costs; later answers read a cached prompt.
 
         >>> round(PriceList(read=2, cached=1, written=8, prompt=500, answer=250).dollars(3), 6)
         0.008
@@ -617,7 +630,7 @@ def bill(
     focus: int = 0,
     prices: PriceList | None = None,
 ) -> Game:
-    """The bill of a policy, and of the best random mix that is as often right, by a price list that the reader edits.
+    """The bill of a policy and of the equally accurate mix, by prices that the reader edits.
 
     A row a budget: what the policy spent, how often it was right, and what the best mix spends for
     that, or None."""
@@ -653,7 +666,7 @@ class Charges:
 
 
 def priced_in_dollars(menu: Menu, charges: Mapping[str, Charges], prompt: float) -> Menu:
-    """The menu with its answers priced in dollars per thousand questions: each reads the prompt's tokens again."""
+    """Price the menu's answers in dollars per thousand questions; each reads the prompt again."""
     tokens = {name: _tokens(answers) for name, answers in menu.models.items()}
     units = {
         name: 1000 * ((prompt * charges[name].read + tokens[name] * charges[name].written) / 1e6)
@@ -672,7 +685,10 @@ def _tokens(responses: Responses) -> float:
 
 
 def menu_bill(menu: Menu, charges: Mapping[str, Charges], prompt: float, dollars: float) -> Game:
-    """A menu of models under a price list that the reader edits, with a budget in dollars for a thousand questions."""
+    """A menu of models under prices that the reader edits, with a budget in dollars.
+
+    The budget is for a thousand questions.
+    """
     data = {
         "models": [
             {"name": name, **asdict(charges[name]), "tokens": _tokens(answers)}
